@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// The ladder of docs/ARCHITECTURE.md: arrows point down only.
+//   apps/cli -> peer -> session, transfer, discovery, server -> protocol -> proto;  native beside protocol
+
+const TESTS = '\\.test\\.ts$|/test/';
+
+/** `folder` may import, of this project, only itself and `allowed`. */
+function mayImportOnly(folder, allowed) {
+  return {
+    name: `${folder.replace(/[^a-z]+/g, '-')}-imports-only-below`,
+    severity: 'error',
+    from: { path: `^${folder}/` },
+    to: {
+      path: '^(apps|packages|native|proto|e2e|bench)/',
+      pathNot: [`^${folder}/`, ...allowed.map((path) => `^${path}/`), '(^|/)node_modules/'],
+    },
+  };
+}
+
+const BELOW_SESSION = ['packages/protocol', 'native', 'proto'];
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circle',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    mayImportOnly('apps/cli', ['packages/peer', 'packages/protocol']),
+    mayImportOnly('packages/peer', ['packages/(session|transfer|discovery|server)', ...BELOW_SESSION]),
+    mayImportOnly('packages/session', BELOW_SESSION),
+    mayImportOnly('packages/transfer', BELOW_SESSION),
+    mayImportOnly('packages/discovery', BELOW_SESSION),
+    mayImportOnly('packages/server', BELOW_SESSION),
+    mayImportOnly('packages/protocol', ['proto']),
+    mayImportOnly('native', []),
+    mayImportOnly('proto', []),
+    {
+      name: 'protocol-is-pure',
+      comment: 'packages/protocol holds values and codecs: no I/O, no Node, no native.',
+      severity: 'error',
+      from: { path: '^packages/protocol/src/', pathNot: TESTS },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'through-the-front-door',
+      comment: "Another package's inside is its own: import the package by its name.",
+      severity: 'error',
+      from: { path: '^(apps/[^/]+|packages/[^/]+|native|proto)/' },
+      to: {
+        path: '^(apps/[^/]+|packages/[^/]+|native|proto)/',
+        pathNot: [
+          '^$1/',
+          '^packages/[^/]+/src/index\\.ts$',
+          '^native/lib/index\\.ts$',
+          '^proto/index\\.ts$',
+          '(^|/)node_modules/',
+        ],
+      },
+    },
+    {
+      name: 'no-test-in-source',
+      severity: 'error',
+      from: { pathNot: [TESTS, '^e2e/'] },
+      to: { path: ['^e2e/', '\\.test\\.ts$', '^(packages|apps)/[^/]+/test/'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: ['(^|/)(dist|build)/'] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types', 'default'],
+      extensions: ['.ts', '.mts', '.js', '.mjs', '.cjs', '.json'],
+    },
+  },
+};

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// `npm test`: every check of the project, one after another. Test runners count their tests; any other check counts as one.
+// The last line is `N passed, N failed, N skipped`; the exit code is 0 only if nothing failed and every runner ran something.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brokenTreeRules } from './tree-rules.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const reports = mkdtempSync(join(tmpdir(), 'keibidrop-check-'));
+
+const PASSED = { passed: 1, failed: 0, skipped: 0 };
+const FAILED = { passed: 0, failed: 1, skipped: 0 };
+const SKIPPED = { passed: 0, failed: 0, skipped: 1 };
+
+/** Runs a program in the root of the project, its output shown. True if it exits with 0. */
+function succeeds(program, ...args) {
+  const { status, error } = spawnSync(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (error) console.log(`${program}: ${error.message}`);
+  return status === 0;
+}
+
+const tool = (name, ...args) => succeeds(join(root, 'node_modules/.bin', name), ...args);
+const one = (success) => (success ? PASSED : FAILED);
+const installed = (program) => spawnSync(program, ['--version']).status === 0;
+
+function skip(reason) {
+  console.log(`SKIPPED: ${reason}`);
+  return SKIPPED;
+}
+
+/** Adds a failure that the runner's own count does not show: a crash, or no test at all. */
+function counted(counts, success) {
+  const ran = counts.passed + counts.failed > 0;
+  if (!ran) console.log('FAILED: the runner ran no test');
+  else if (!success && counts.failed === 0) console.log('FAILED: the runner failed outside of its tests');
+  return (success && ran) || counts.failed > 0 ? counts : { ...counts, failed: counts.failed + 1 };
+}
+
+function treeRules() {
+  const broken = brokenTreeRules(root);
+  for (const rule of broken) console.log(rule);
+  return one(broken.length === 0);
+}
+
+function clangFormat() {
+  if (!installed('clang-format')) return skip('clang-format is not installed');
+  const files = ['native/src', 'native/test', 'native/fuzz', 'bench'].flatMap(cppFiles);
+  return one(succeeds('clang-format', '--dry-run', '-Werror', ...files));
+}
+
+function cppFiles(directory) {
+  try {
+    const files = readdirSync(join(root, directory), { recursive: true });
+    return files.filter((file) => /\.(cc|h)$/.test(file)).map((file) => join(directory, file));
+  } catch {
+    return []; // a folder that is not there holds no file
+  }
+}
+
+function vitest(project) {
+  const report = join(reports, `${project}.json`);
+  const success = tool(
+    'vitest',
+    'run',
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+  );
+  const result = readJson(report);
+  // A file that cannot be loaded has no tests to count: it is one failure.
+  const unloaded = (result?.testResults ?? []).filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  );
+  const counts = {
+    passed: result?.numPassedTests ?? 0,
+    failed: (result?.numFailedTests ?? 0) + unloaded.length,
+    skipped: (result?.numPendingTests ?? 0) + (result?.numTodoTests ?? 0),
+  };
+  return counted(counts, success);
+}
+
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined; // the runner died before it wrote its report
+  }
+}
+
+/** The C++ tests under a sanitizer, in a build of their own. */
+function ctest(sanitizer) {
+  const build = `native/build-${sanitizer.split(',')[0]}`;
+  const report = join(reports, `${sanitizer}.xml`);
+  const options = ['-DKEIBI_ADDON=OFF', '-DKEIBI_TESTS=ON', `-DKEIBI_SANITIZE=${sanitizer}`];
+  const built =
+    succeeds('cmake', '-S', 'native', '-B', build, '-G', 'Ninja', '--log-level=WARNING', ...options) &&
+    succeeds('ninja', '-C', build, '--quiet');
+  if (!built) return FAILED;
+  const success = succeeds('ctest', '--test-dir', build, '--output-on-failure', '--progress', '--output-junit', report);
+  const suite = /<testsuite\b[^>]*>/.exec(readText(report))?.[0] ?? '';
+  const count = (name) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(suite)?.[1] ?? 0);
+  const [failed, skipped] = [count('failures'), count('skipped') + count('disabled')];
+  return counted({ passed: count('tests') - failed - skipped, failed, skipped }, success);
+}
+
+function readText(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // the runner died before it wrote its report
+  }
+}
+
+const LAYERED = ['apps', 'packages', 'native/lib', 'proto', 'e2e', 'bench'];
+
+const CHECKS = [
+  ['set-up', () => one(succeeds('scripts/setup', '--tests'))],
+  ['tree rules', treeRules],
+  ['format and lint', () => one(tool('biome', 'ci', '--error-on-warnings', '.'))],
+  ['C++ format', clangFormat],
+  ['types', () => one(tool('tsc', '--project', '.'))],
+  ['layers', () => one(tool('depcruise', '--config', '.dependency-cruiser.cjs', ...LAYERED))],
+  ['unused code', () => one(tool('knip'))],
+  ['unit tests', () => vitest('unit')],
+  ['C++ tests, address and undefined behaviour', () => ctest('address,undefined')],
+  ['C++ tests, threads', () => ctest('thread')],
+  ['end to end', () => vitest('e2e')],
+];
+
+const results = [];
+for (const [name, run] of CHECKS) {
+  console.log(`\n== ${name}`);
+  const began = performance.now();
+  const counts = run();
+  results.push({ name, ...counts, seconds: ((performance.now() - began) / 1000).toFixed(1) });
+  if (name === 'set-up' && counts.failed > 0) break; // nothing else can run
+}
+rmSync(reports, { recursive: true });
+
+const sum = (key) => results.reduce((total, result) => total + result[key], 0);
+console.log();
+console.table(Object.fromEntries(results.map(({ name, ...counts }) => [name, counts])));
+console.log(`${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped`);
+process.exitCode = sum('failed') === 0 ? 0 : 1;

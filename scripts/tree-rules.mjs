@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// Rules about files that no linter knows: size, licence line, names, and the C++ ladder. One function for all, used by check.mjs.
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, extname, join, relative } from 'node:path';
+
+const NOT_OURS = new Set(['node_modules', '.git', 'dist', 'gen', 'coverage']);
+const MAX_LINES = { '.ts': 400, '.mjs': 400, '.cjs': 400, '.cc': 500, '.h': 500 };
+const NO_HOME_NAME = /^(utils?|helpers?|common|misc)\b/; // a function lives with the concept it serves
+const LADDER = ['core', 'aead', 'frame', 'stream', 'napi']; // native/src: a folder includes itself and what stands before it
+
+function* sourceFiles(directory) {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) {
+      if (!NOT_OURS.has(entry.name) && !/^build(-|$)/.test(entry.name)) yield* sourceFiles(path);
+    } else if (extname(path) in MAX_LINES) {
+      yield path;
+    }
+  }
+}
+
+function brokenIncludes(path, text) {
+  const folder = /^native\/src\/(\w+)\//.exec(path)?.[1];
+  if (folder === undefined) return [];
+  const broken = [];
+  for (const [, included] of text.matchAll(/^#include\s+["<]([^">]+)[">]/gm)) {
+    if (/^(napi\.h|node_api\.h|js_native_api\.h)$/.test(included) && folder !== 'napi') {
+      broken.push(`includes ${included}: only native/src/napi may`);
+    }
+    if (LADDER.indexOf(included.split('/')[0]) > LADDER.indexOf(folder)) {
+      broken.push(`includes ${included}, which stands above ${folder}`);
+    }
+  }
+  return broken;
+}
+
+/** Every broken rule of the files under `root`, each as `path: what is wrong`. */
+export function brokenTreeRules(root) {
+  const broken = [];
+  for (const file of sourceFiles(root)) {
+    const path = relative(root, file);
+    const text = readFileSync(file, 'utf8');
+    const lines = text.split('\n').length - 1;
+    const limit = MAX_LINES[extname(path)];
+    if (lines > limit) broken.push(`${path}: ${lines} lines, at most ${limit}`);
+    if (!text.slice(0, 200).includes('SPDX-License-Identifier: MPL-2.0')) broken.push(`${path}: no SPDX line`);
+    if (NO_HOME_NAME.test(basename(path))) broken.push(`${path}: a name that says nothing`);
+    broken.push(...brokenIncludes(path, text).map((problem) => `${path}: ${problem}`));
+  }
+  return broken;
+}
