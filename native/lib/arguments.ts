@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/** A caller's mistake: the addon assumes its arguments, so they are checked here (STYLE 3.5). */
+export function misuse(message: string): Error {
+  return Object.assign(new TypeError(message), { code: 'INTERNAL' });
+}
+
+/** Memory that native code may read and write while it runs: of fixed size and seen by this thread only. */
+export function assertBytes(name: string, value: unknown, bytes?: number): asserts value is Uint8Array {
+  if (!(value instanceof Uint8Array)) throw misuse(`${name} must be a Uint8Array`);
+  const { buffer } = value as { buffer: ArrayBufferLike & { resizable?: boolean } };
+  if (!(buffer instanceof ArrayBuffer) || buffer.resizable) throw misuse(`${name} must not be shared or resizable`);
+  if (bytes !== undefined && value.byteLength !== bytes) throw misuse(`${name} must be ${bytes} bytes long`);
+}
+
+/** A whole number from `least` to `most`. */
+export function assertInteger(name: string, value: unknown, least: number, most: number): asserts value is number {
+  if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return;
+  throw misuse(`${name} must be a whole number from ${least} to ${most}`);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MPL-2.0
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, readdirSync } from 'node:fs';
+import { connect, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, it, vi } from 'vitest';
+import { type Incoming, Listener } from './index.ts';
+
+const listeners: Listener[] = [];
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const listener of listeners.splice(0)) await listener.close();
+});
+
+function listen(onConnection: (incoming: Incoming) => void, host = '127.0.0.1'): Listener {
+  const listener = Listener.open({ host, port: 0, onConnection });
+  listeners.push(listener);
+  return listener;
+}
+
+function socketOf(incoming: Incoming): Socket {
+  const socket = new Socket({ fd: incoming.fd, readable: true, writable: true });
+  sockets.push(socket);
+  return socket;
+}
+
+async function dial(listener: Listener, start: string, host = '127.0.0.1'): Promise<Socket> {
+  const socket = connect(listener.port, host);
+  sockets.push(socket);
+  socket.on('error', () => {}); // a refused connection may end by a reset
+  await once(socket, 'connect');
+  socket.write(start);
+  return socket;
+}
+
+/** Resolves once `socket` has ended, by whatever way. */
+function ended(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.resume().once('close', () => resolve()));
+}
+
+it('hands a control connection over behind its preamble', async () => {
+  const onConnection = vi.fn((incoming: Incoming) => {
+    const socket = socketOf(incoming);
+    socket.on('data', (bytes) => socket.end(`got ${bytes}`));
+  });
+  const dialler = await dial(listen(onConnection), 'KEIBI-C1hello');
+  const { localPort } = dialler;
+  expect(await text(dialler)).toBe('got hello');
+  expect(onConnection).toHaveBeenCalledExactlyOnceWith({
+    kind: 'control',
+    fd: expect.any(Number),
+    remoteAddress: '127.0.0.1',
+    remotePort: localPort,
+  });
+});
+
+it('hands a rendezvous connection over unread', async () => {
+  const arrived = vi.fn<(bytes: string) => void>();
+  const listener = listen((incoming) => {
+    expect(incoming.kind).toBe('rendezvous');
+    socketOf(incoming).on('data', (bytes) => arrived(String(bytes)));
+  });
+  await dial(listener, 'PRI * HTTP/2.0\r\n\r\n');
+  await vi.waitFor(() => expect(arrived).toHaveBeenCalledWith('PRI * HTTP/2.0\r\n\r\n'));
+});
+
+it.each(['GET / HTTP/1.1\r\n\r\n', `KEIBI-L1${'\0'.repeat(53)}`, 'KEIBI-C2'])(
+  'closes a connection that begins %j',
+  async (start) => {
+    const onConnection = vi.fn();
+    const dialler = await dial(listen(onConnection), start);
+    await ended(dialler);
+    expect(onConnection).not.toHaveBeenCalled();
+  },
+);
+
+it.each(['127.0.0.1', '::1', '::', 'localhost'])('listens on %s', async (host) => {
+  const onConnection = vi.fn((incoming: Incoming) => closeSync(incoming.fd));
+  const listener = listen(onConnection, host);
+  const dialler = await dial(listener, 'KEIBI-C1', host.includes(':') ? '::1' : '127.0.0.1');
+  await ended(dialler);
+  expect(onConnection).toHaveBeenCalledOnce();
+});
+
+it('says by the code of the system why it cannot listen', () => {
+  const taken = listen(() => {}).port;
+  const open = (host: string, port: number) => () => Listener.open({ host, port, onConnection() {} });
+  expect(open('127.0.0.1', taken)).toThrow(
+    expect.objectContaining({ code: 'EADDRINUSE', syscall: 'listen', errno: expect.any(Number) }),
+  );
+  expect(open('192.0.2.1', 0)).toThrow(expect.objectContaining({ code: 'EADDRNOTAVAIL' }));
+});
+
+it('refuses arguments that native code could not bear', () => {
+  const onConnection = () => {};
+  const calls = [
+    () => Listener.open({ host: 'example.org', port: 0, onConnection }),
+    () => Listener.open({ host: 7 as unknown as string, port: 0, onConnection }),
+    () => Listener.open({ host: '127.0.0.1', port: 65536, onConnection }),
+    () => Listener.open({ host: '127.0.0.1', port: -1, onConnection }),
+    () => Listener.open({ host: '127.0.0.1', port: 0, onConnection: undefined as unknown as () => void }),
+  ];
+  for (const call of calls) expect(call).toThrow(expect.objectContaining({ name: 'TypeError', code: 'INTERNAL' }));
+});
+
+it('frees its port and closes what it holds when closed, also a second time', async () => {
+  const listener = listen(() => {});
+  const silent = await dial(listener, 'KEIBI-');
+  await listener.close();
+  await listener.close();
+  await ended(silent);
+  await expect(dial(listener, '')).rejects.toThrow(expect.objectContaining({ code: 'ECONNREFUSED' }));
+});
+
+it('calls nothing back after close(), and closes what had been on its way to a callback', async () => {
+  const onConnection = vi.fn();
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+  execFileSync(process.execPath, ['-v']); // the first child costs this process two descriptors for good
+  const before = descriptors();
+  const listener = listen(onConnection);
+  // This thread is blocked until the other process has been accepted, so the callback waits for its turn.
+  const dialler = `require('net').connect(${listener.port}, '127.0.0.1', function () { this.write('KEIBI-C1', () => process.exit()) })`;
+  execFileSync(process.execPath, ['-e', dialler]);
+  await listener.close();
+  await vi.waitFor(() => expect(descriptors()).toBe(before));
+  expect(onConnection).not.toHaveBeenCalled();
+});

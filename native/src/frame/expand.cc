@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "aead/libcrypto.h"
+#include "core/bytes.h"
+#include "frame/frame.h"
+
+namespace keibi::frame {
+
+Key Expand(const Key& secret, const char* label, const uint8_t* context, size_t context_bytes) {
+  aead::PrepareLibcrypto();
+  // 32 bytes are less than one block of SHA-512, so the output is the head of T(1) = HMAC(secret, info || 1).
+  std::vector<uint8_t> info(label, label + std::strlen(label));
+  if (context_bytes > 0) info.insert(info.end(), context, context + context_bytes);
+  info.push_back(1);
+  core::Secret<64> block;
+  unsigned int block_bytes = 0;
+  const uint8_t* done =
+      HMAC(EVP_sha512(), secret.data(), Key::size(), info.data(), info.size(), block.data(), &block_bytes);
+  // A key that is not one would seal under a constant: better no process than that one.
+  if (done == nullptr || block_bytes != block.size()) std::abort();
+  return Key(block.data());
+}
+
+Key LaneKey(const Key& lane_secret, aead::Suite suite, Role writer, uint32_t lane) {
+  const std::string label =
+      std::string(aead::Label(suite)) + (writer == Role::kInitiator ? " lane initiator" : " lane responder");
+  uint8_t number[sizeof lane];
+  core::StoreBigEndian<uint32_t>(number, lane);
+  return Expand(lane_secret, label.c_str(), number, sizeof number);
+}
+
+}  // namespace keibi::frame

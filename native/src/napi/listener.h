@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+
+#include "stream/listener.h"
+
+namespace keibi::napi {
+
+// Called on the listener's thread, runs on the JavaScript thread; owns `incoming`.
+void DeliverIncoming(Napi::Env env, Napi::Function callback, std::nullptr_t* context, stream::Incoming* incoming);
+
+// The native half of native/lib/listener.ts. JavaScript thread only.
+//
+// In call order: the constructor starts the listener's thread; that thread posts connections, DeliverIncoming calls
+// back with them; Close (from close(), from the env's end or from the destructor, the first counts) joins the thread,
+// then drops what was posted and not delivered, closing the descriptors.
+class Listener : public Napi::ObjectWrap<Listener> {
+ public:
+  static Napi::Function Define(Napi::Env env);
+
+  // The object behind `value`, or null if it is something else.
+  static Listener* From(const Napi::Value& value);
+
+  // (host, port, callback(incoming))
+  explicit Listener(const Napi::CallbackInfo& info);
+  ~Listener() override;
+
+  // For jobs that expect lanes. After close() it is stopped and expects nothing.
+  std::shared_ptr<stream::Listener> listener() const { return listener_; }
+
+ private:
+  using Callback = Napi::TypedThreadSafeFunction<std::nullptr_t, stream::Incoming, DeliverIncoming>;
+
+  static void OnEnvEnd(void* self);
+  Napi::Value Port(const Napi::CallbackInfo& info);
+  Napi::Value JsClose(const Napi::CallbackInfo& info);
+  void Close();
+
+  napi_env env_;
+  std::shared_ptr<stream::Listener> listener_;
+  Callback callback_;
+  bool open_ = false;
+};
+
+}  // namespace keibi::napi

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "napi/module.h"
+
+#include "aead/libcrypto.h"
+
+namespace keibi::napi {
+namespace {
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  aead::PrepareLibcrypto();
+  InitFrame(env, exports);
+  InitListener(env, exports);
+  InitReceiveJob(env, exports);
+  InitSendJob(env, exports);
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(keibidrop, Init)
+
+}  // namespace keibi::napi

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <napi.h>
+
+// What each file of napi/ adds to the addon's exports. On the JavaScript thread of the env that loads it; nothing here
+// is shared between envs.
+namespace keibi::napi {
+
+void InitFrame(Napi::Env env, Napi::Object exports);
+void InitListener(Napi::Env env, Napi::Object exports);
+void InitReceiveJob(Napi::Env env, Napi::Object exports);
+void InitSendJob(Napi::Env env, Napi::Object exports);
+
+}  // namespace keibi::napi

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/fd.h"
+#include "core/status.h"
+#include "stream/lane_acceptor.h"
+
+namespace keibi::stream {
+
+// A connection that JavaScript goes on with (PROTOCOL 2.1). The fd is non-blocking.
+struct Incoming {
+  enum class Kind : uint8_t { kRendezvous, kControl };
+  Kind kind = Kind::kControl;
+  core::Fd fd;          // kRendezvous: nothing was read from it; kControl: the 8 bytes of the preamble were
+  std::string address;  // of the other side, numeric; an IPv4 address inside an IPv6 one is shown as IPv4
+  uint16_t port = 0;
+};
+
+struct ListenerOptions {
+  std::string host;            // numeric IPv4 or IPv6 address
+  uint16_t port = 0;           // 0: any free one
+  int decision_ms = 10000;     // from accept to a known kind and, for a lane, a right hello (PROTOCOL 2.1)
+  size_t max_undecided = 256;  // one more closes the oldest: an honest peer speaks at once
+};
+
+// Accepts the three kinds of connections of one port on a thread of its own. What is not understood is closed without
+// an answer.
+class Listener {
+ public:
+  // Called on the listener's thread; must not wait for the thread that stops the listener.
+  using OnIncoming = std::function<void(Incoming)>;
+
+  // Errors: kInternal with EADDRINUSE, EACCES, EADDRNOTAVAIL, EINVAL (host is no address) and the like.
+  static core::Status Open(const ListenerOptions& options, OnIncoming on_incoming, std::shared_ptr<Listener>* listener);
+  ~Listener();  // stops
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  uint16_t port() const;
+
+  // Any thread. Lanes of this session are accepted until Forget; a session expected already is replaced.
+  void Expect(ExpectedLanes lanes, std::shared_ptr<LaneAcceptor> acceptor);
+  void Forget(const SessionId& session_id);
+
+  // Ends the thread and closes every fd still held; afterwards nothing is called any more. Idempotent; not from a
+  // callback.
+  void Stop();
+
+ private:
+  struct Impl;
+  explicit Listener(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace keibi::stream

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "core/bytes.h"
+#include "dialler.h"
+#include "frames.h"
+#include "stream/listener.h"
+
+namespace keibi::test {
+
+// What another thread handed over, one at a time, waited for.
+template <typename T>
+class Inbox {
+ public:
+  void Put(T value) {
+    const std::lock_guard lock(mutex_);
+    values_.push_back(std::move(value));
+    arrived_.notify_one();
+  }
+  std::optional<T> Take(std::chrono::milliseconds patience = std::chrono::seconds(5)) {
+    std::unique_lock lock(mutex_);
+    if (!arrived_.wait_for(lock, patience, [this] { return !values_.empty(); })) return std::nullopt;
+    std::optional<T> taken(std::move(values_.front()));
+    values_.pop_front();
+    return taken;
+  }
+  size_t size() {
+    const std::lock_guard lock(mutex_);
+    return values_.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<T> values_;
+};
+
+struct Lane {
+  core::Fd fd;
+  uint32_t number;
+  std::unique_ptr<frame::Sealer> sealer;
+  std::unique_ptr<frame::Opener> opener;
+};
+
+class Lanes : public stream::LaneAcceptor {
+ public:
+  void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
+              std::unique_ptr<frame::Opener> opener) override {
+    inbox.Put({core::Fd(fd), lane, std::move(sealer), std::move(opener)});
+  }
+  Inbox<Lane> inbox;
+};
+
+// A running listener on loopback and what it hands over.
+class ServedTest : public testing::Test {
+ protected:
+  static constexpr auto kSuite = aead::Suite::kAes256Gcm;
+  static constexpr stream::SessionId kSession = {1, 2, 3};
+
+  void Serve(stream::ListenerOptions options = {}) {
+    if (options.host.empty()) options.host = "127.0.0.1";
+    const core::Status status = stream::Listener::Open(
+        options, [this](stream::Incoming incoming) { inbox_.Put(std::move(incoming)); }, &listener_);
+    ASSERT_TRUE(status.ok()) << status.system_error;
+  }
+  Dialler Dial() { return Dialler("127.0.0.1", listener_->port()); }
+
+  std::shared_ptr<Lanes> Expect(stream::SessionId session = kSession) {
+    auto lanes = std::make_shared<Lanes>();
+    listener_->Expect({session, KeyOf(4), kSuite, frame::Role::kResponder}, lanes);
+    return lanes;
+  }
+
+  static frame::Key LaneKey(uint32_t lane, frame::Role writer) {
+    return frame::LaneKey(KeyOf(4), kSuite, writer, lane);
+  }
+
+  //   | "KEIBI-L1" | session id 16 | lane number 4 | frame (4) with plaintext 00 |
+  static Bytes Hello(uint32_t lane, frame::Sealer* sealer, const stream::SessionId& session = kSession,
+                     const Bytes& plaintext = {0}) {
+    const Bytes frame = Seal(sealer, plaintext);
+    Bytes hello(8 + 16 + 4 + frame.size());
+    std::memcpy(hello.data(), "KEIBI-L1", 8);
+    std::copy(session.begin(), session.end(), hello.begin() + 8);
+    core::StoreBigEndian<uint32_t>(hello.data() + 24, lane);
+    std::copy(frame.begin(), frame.end(), hello.begin() + 28);
+    return hello;
+  }
+  static Bytes RightHello(uint32_t lane) {
+    frame::Sealer sealer(kSuite, LaneKey(lane, frame::Role::kInitiator));
+    return Hello(lane, &sealer);
+  }
+
+  Inbox<stream::Incoming> inbox_;
+  std::shared_ptr<stream::Listener> listener_;  // after inbox_, so that it stops first
+};
+
+}  // namespace keibi::test
