@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MPL-2.0
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { candidates, load } from './binding.ts';
+
+const built = fileURLToPath(new URL('../build/keibidrop.node', import.meta.url));
+const nm = (...options: string[]) => execFileSync('nm', ['-D', ...options, built], { encoding: 'utf8' }).trim();
+
+describe('load', () => {
+  it('finds the addon of a checkout, from native/lib and from a bundle in apps/cli/dist', () => {
+    for (const from of ['native/lib', 'apps/cli/dist']) {
+      expect(candidates(fileURLToPath(new URL(`../../${from}`, import.meta.url)), undefined)).toContain(built);
+    }
+    expect(load([built])).toHaveProperty('FrameSealer');
+  });
+
+  it('looks beside the running module first, and only at the named file when one is named', () => {
+    expect(candidates('/opt/keibidrop', undefined)[0]).toBe('/opt/keibidrop/keibidrop.node');
+    expect(candidates('/opt/keibidrop', '/elsewhere/a.node')).toEqual(['/elsewhere/a.node']);
+  });
+
+  it('says what it tried and what was wrong there', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'keibidrop-binding-'));
+    const broken = join(directory, 'keibidrop.node');
+    writeFileSync(broken, 'not an addon');
+    const attempt = () => load(['/nowhere/keibidrop.node', broken]);
+    expect(attempt).toThrow(expect.objectContaining({ code: 'INTERNAL' }));
+    expect(attempt).toThrow('/nowhere/keibidrop.node: not there');
+    expect(attempt).toThrow(/keibidrop\.node: .*(invalid ELF header|file too short)/);
+    rmSync(directory, { recursive: true });
+  });
+});
+
+describe('the addon', () => {
+  it('shows nothing but its two entry points', () => {
+    const shown = nm('--defined-only')
+      .split('\n')
+      .map((line) => line.split(' ').at(-1));
+    expect(shown.sort()).toEqual(['napi_register_module_v1', 'node_api_module_get_api_version_v1']);
+  });
+
+  it('takes nothing of libcrypto from the process that loads it', () => {
+    expect(nm('--undefined-only')).not.toMatch(/\b(EVP|OPENSSL|CRYPTO|OSSL|HMAC|SHA|AES|ERR|RAND)_/i);
+  });
+});

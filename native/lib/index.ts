@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// The typed face of the addon. Everything that seals, carries or places bytes is C++ below it; this side checks and
+// defaults arguments and owns the memory that JavaScript reads. It depends on nothing of this workspace. Errors are plain
+// ones that carry `code`, an ErrorCode of packages/protocol; the packages above make KeibiErrors of them.
+export { FrameOpener, FrameSealer, hasHardwareAes, type Suite } from './frame.ts';
+export { type Incoming, Listener } from './listener.ts';
+export { type Collision, ReceiveJob, type ReceiveNews, type ReceiveProgress, type Survey } from './receive-job.ts';
+export {
+  type LaneKeys,
+  NO_ENTRY,
+  type Page,
+  type Partial,
+  type Problem,
+  type Root,
+  SendJob,
+  type SendNews,
+} from './send-job.ts';

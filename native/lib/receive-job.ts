@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MPL-2.0
+import { assertBytes, assertInteger, misuse } from './arguments.ts';
+import { loadBinding } from './binding.ts';
+import { suiteBitOf } from './frame.ts';
+import type { LaneKeys, Page, Partial, Problem } from './send-job.ts';
+
+/** What to do when something else has the name of an entry: a new name, replace it, leave it, or let a person say. */
+export type Collision = 'rename' | 'overwrite' | 'skip' | 'ask';
+
+/** What the receiver says to one page of the manifest. */
+export interface Survey {
+  /** One bit per entry of the page (PROTOCOL 7). */
+  wanted: Uint8Array;
+  partials: Partial[];
+  /** Entries for which a person has to choose: see decide(). Only with 'ask'. */
+  collisions: number[];
+  /** Entries left alone though they are different, as chosen. */
+  skipped: number[];
+  /** Entries of which an earlier run left a part of other content; they start over. */
+  restarted: number[];
+}
+
+/** What has happened in a ReceiveJob since the last look. */
+export interface ReceiveNews {
+  problems: Problem[];
+  /** Entries placed under their final name, if they were asked for. */
+  placed: number[];
+  /** An ErrorCode for each lane that ended, or '' for one that ended well. */
+  lanesClosed: string[];
+  /** Once: everything wanted stands or has failed, and no more pages come. */
+  complete: boolean;
+}
+
+/** Counts of one run; bytes are of files. */
+export interface ReceiveProgress {
+  /** Placed by this run. */
+  files: number;
+  /** Of the offer, on disk: received now, held from an earlier run, or already there. */
+  bytes: number;
+  /** Of the files placed by this run. */
+  placedBytes: number;
+  /** Files that were there already or were left alone. */
+  skipped: number;
+  /** Part of `bytes` that an earlier run had left. */
+  resumedBytes: number;
+}
+
+interface NativeSurvey {
+  wanted: Uint8Array;
+  partialEntries: number[];
+  partialBitmaps: Uint8Array[];
+  collisions: number[];
+  skipped: number[];
+  restarted: number[];
+}
+
+interface NativeReceiveJob {
+  open(): Promise<void>;
+  survey(first: number, count: number, page: Uint8Array): Promise<NativeSurvey>;
+  decide(entry: number, collision: number): Promise<NativeSurvey>;
+  endOfPages(): void;
+  addLane(
+    host: string,
+    port: number,
+    lane: number,
+    sessionId: Uint8Array,
+    laneSecret: Uint8Array,
+    suiteBit: number,
+  ): Promise<void>;
+  failEntry(entry: number, keepPart: boolean): void;
+  takeNews(): ReceiveNews;
+  progress(): [number, number, number, number, number];
+  pathOf(entry: number): string;
+  finalPathOf(entry: number): string;
+  digest(entry: number): Promise<Uint8Array>;
+  distrust(entry: number): Promise<void>;
+  finish(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface ReceiveJobBinding {
+  ReceiveJob: new (
+    out: string,
+    collision: number,
+    toStdout: boolean,
+    reportPlaced: boolean,
+    limitBytesPerSecond: number,
+    onWake: () => void,
+  ) => NativeReceiveJob;
+}
+
+const COLLISIONS: Collision[] = ['rename', 'overwrite', 'skip', 'ask'];
+const MAX_LANES = 16;
+
+function collisionNumber(collision: Collision): number {
+  const number = COLLISIONS.indexOf(collision);
+  if (number < 0) throw misuse('collisions must be rename, overwrite, skip or ask');
+  return number;
+}
+
+function surveyOf({ partialEntries, partialBitmaps, ...survey }: NativeSurvey): Survey {
+  const partials = partialEntries.map((entry, i) => ({ entry, held: partialBitmaps[i] as Uint8Array }));
+  return { ...survey, partials };
+}
+
+/**
+ * One transfer on the receiving peer. Native threads carry bytes from the lanes to staging and rename whole files into place; no
+ * byte of a file comes here. survey(), decide(), finish() and close() are awaited one after the other.
+ */
+export class ReceiveJob {
+  readonly #native: NativeReceiveJob;
+
+  /**
+   * @param options.out                  absolute; created by open() if need be
+   * @param options.toStdout             bytes of files go to standard output in order instead; needs exactly one lane
+   * @param options.reportPlaced         news tells the entries placed
+   * @param options.limitBytesPerSecond  0: none
+   * @param options.onWake               there is news to take; never after close()
+   */
+  constructor(options: {
+    out: string;
+    collisions: Collision;
+    toStdout: boolean;
+    reportPlaced: boolean;
+    limitBytesPerSecond: number;
+    onWake(): void;
+  }) {
+    const { out, collisions, toStdout, reportPlaced, limitBytesPerSecond } = options;
+    assertInteger('limitBytesPerSecond', limitBytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+    const { ReceiveJob: Native } = loadBinding<ReceiveJobBinding>();
+    const onWake = () => options.onWake();
+    this.#native = new Native(out, collisionNumber(collisions), toStdout, reportPlaced, limitBytesPerSecond, onWake);
+  }
+
+  /** @throws TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL */
+  open(): Promise<void> {
+    return this.#native.open();
+  }
+
+  /**
+   * Takes the next page: makes its directories and symlinks, looks what is there already, says what is wanted.
+   *
+   * @throws HANDSHAKE_MALFORMED, TRANSFER_LIMIT_EXCEEDED, TRANSFER_PATH_REFUSED: the page, and with it the transfer, is refused
+   */
+  async survey({ first, count, bytes }: Page): Promise<Survey> {
+    assertBytes('bytes', bytes);
+    return surveyOf(await this.#native.survey(first, count, bytes));
+  }
+
+  /** A person's choice for one entry of the last survey's `collisions`; `wanted` of the answer has this entry's bit as its first. */
+  async decide(entry: number, choice: Exclude<Collision, 'ask'>): Promise<Survey> {
+    return surveyOf(await this.#native.decide(entry, collisionNumber(choice)));
+  }
+
+  /** No more pages come: news can become complete. */
+  endOfPages(): void {
+    this.#native.endOfPages();
+  }
+
+  /**
+   * Dials one lane (PROTOCOL 5.1) to a numeric address. The secret is copied.
+   *
+   * @throws PEER_UNREACHABLE, SESSION_LOST
+   */
+  addLane(host: string, port: number, lane: number, { sessionId, laneSecret, suite }: LaneKeys): Promise<void> {
+    assertInteger('port', port, 1, 65535);
+    assertInteger('lane', lane, 0, MAX_LANES - 1);
+    assertBytes('sessionId', sessionId, 16);
+    assertBytes('laneSecret', laneSecret, 32);
+    return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite));
+  }
+
+  /** The sender cannot deliver an entry. `keepPart` leaves what came of it for a later run. */
+  failEntry(entry: number, keepPart: boolean): void {
+    assertInteger('entry', entry, 0, 0xffffffff);
+    this.#native.failEntry(entry, keepPart);
+  }
+
+  takeNews(): ReceiveNews {
+    return this.#native.takeNews();
+  }
+
+  progress(): ReceiveProgress {
+    const [files, bytes, placedBytes, skipped, resumedBytes] = this.#native.progress();
+    return { files, bytes, placedBytes, skipped, resumedBytes };
+  }
+
+  /** An entry's path in the manifest, relative. */
+  pathOf(entry: number): string {
+    return this.#native.pathOf(entry);
+  }
+
+  /** Where an entry stands below `out`; a collision may have changed its name. */
+  finalPathOf(entry: number): string {
+    return this.#native.finalPathOf(entry);
+  }
+
+  /** SHA-256 of each chunk of a placed file, read from the disk and not from memory. */
+  digest(entry: number): Promise<Uint8Array> {
+    return this.#native.digest(entry);
+  }
+
+  /** A placed file is not what was sent: its mtime becomes the present, so that no later run takes it for the sender's. */
+  distrust(entry: number): Promise<void> {
+    return this.#native.distrust(entry);
+  }
+
+  /** After `complete`: directories get their mode and mtime. */
+  finish(): Promise<void> {
+    return this.#native.finish();
+  }
+
+  /** Ends every thread and saves the bitmaps of unfinished files. Idempotent. */
+  close(): Promise<void> {
+    return this.#native.close();
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MPL-2.0
+import { assertBytes, assertInteger } from './arguments.ts';
+import { loadBinding } from './binding.ts';
+import { type Suite, suiteBitOf } from './frame.ts';
+import type { Listener, NativeListener } from './listener.ts';
+
+/** One path a person named and the name it travels under; an empty path is standard input. */
+export interface Root {
+  path: string;
+  name: string;
+}
+
+/** Some entries of the manifest as they travel (PROTOCOL 6). */
+export interface Page {
+  first: number;
+  count: number;
+  bytes: Uint8Array;
+}
+
+/** Something that could not be read or written. `entry` is NO_ENTRY when it never got a number. */
+export interface Problem {
+  entry: number;
+  /** An ErrorCode. */
+  code: string;
+  /** What the system said, without a path. */
+  reason: string;
+  /** Relative, as in the manifest. */
+  path: string;
+}
+
+/** What has happened in a SendJob since the last look. */
+export interface SendNews {
+  pages: Page[];
+  problems: Problem[];
+  /** Once, after the last page. */
+  walked?: { entries: number; files: number; bytes: number };
+  /** An ErrorCode for each lane that ended, or '' for one that ended well. */
+  lanesClosed: string[];
+}
+
+/** How a session's lanes are authenticated and keyed (PROTOCOL 5.1). */
+export interface LaneKeys {
+  sessionId: Uint8Array;
+  laneSecret: Uint8Array;
+  suite: Suite;
+}
+
+/** A file of which the receiver holds some chunks: bit i of byte i/8 is chunk i. */
+export interface Partial {
+  entry: number;
+  held: Uint8Array;
+}
+
+/** The number that stands for no entry. */
+export const NO_ENTRY = 0xffffffff;
+
+interface NativeSendJob {
+  start(): void;
+  expectLanes(listener: NativeListener, sessionId: Uint8Array, laneSecret: Uint8Array, suiteBit: number): void;
+  takeNews(): SendNews;
+  answer(first: number, count: number, wanted: Uint8Array, entries: number[], bitmaps: Uint8Array[]): void;
+  drop(entry: number): void;
+  finish(): void;
+  digest(entry: number): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+interface SendJobBinding {
+  SendJob: new (roots: string[], limitBytesPerSecond: number, onWake: () => void) => NativeSendJob;
+}
+
+/**
+ * One receiver's transfer on the sending peer. Native threads walk the roots and carry what the receiver wants from disk to its
+ * lanes; no byte of a file comes here.
+ */
+export class SendJob {
+  readonly #native: NativeSendJob;
+
+  /**
+   * @param options.limitBytesPerSecond  0: none
+   * @param options.onWake               there is news to take; never after close()
+   */
+  constructor(options: { roots: Root[]; limitBytesPerSecond: number; onWake(): void }) {
+    assertInteger('limitBytesPerSecond', options.limitBytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+    const roots = options.roots.flatMap(({ path, name }) => [path, name]);
+    const { SendJob: Native } = loadBinding<SendJobBinding>();
+    this.#native = new Native(roots, options.limitBytesPerSecond, () => options.onWake());
+  }
+
+  /** Begins to walk. */
+  start(): void {
+    this.#native.start();
+  }
+
+  /** Lets the listener accept the lanes of this session until close(). The secret is copied. */
+  expectLanes(listener: Listener, { sessionId, laneSecret, suite }: LaneKeys): void {
+    assertBytes('sessionId', sessionId, 16);
+    assertBytes('laneSecret', laneSecret, 32);
+    this.#native.expectLanes(listener.native, sessionId, laneSecret, suiteBitOf(suite));
+  }
+
+  takeNews(): SendNews {
+    return this.#native.takeNews();
+  }
+
+  /**
+   * The receiver's answer to one page (PROTOCOL 7).
+   *
+   * @throws HANDSHAKE_MALFORMED when it does not fit the page
+   */
+  answer(first: number, count: number, wanted: Uint8Array, partials: Partial[]): void {
+    assertInteger('first', first, 0, NO_ENTRY);
+    assertInteger('count', count, 0, NO_ENTRY);
+    assertBytes('wanted', wanted);
+    for (const { held } of partials) assertBytes('held', held);
+    const entries = partials.map(({ entry }) => entry);
+    this.#native.answer(
+      first,
+      count,
+      wanted,
+      entries,
+      partials.map(({ held }) => held),
+    );
+  }
+
+  /** The receiver cannot keep this entry: its rest is not sent. */
+  drop(entry: number): void {
+    assertInteger('entry', entry, 0, NO_ENTRY);
+    this.#native.drop(entry);
+  }
+
+  /** The receiver has everything: the lanes end in order. */
+  finish(): void {
+    this.#native.finish();
+  }
+
+  /**
+   * SHA-256 of each chunk of a file as it is now, 32 bytes each.
+   *
+   * @throws TRANSFER_SOURCE_CHANGED when it is not what was offered, TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE
+   */
+  digest(entry: number): Promise<Uint8Array> {
+    assertInteger('entry', entry, 0, NO_ENTRY);
+    return this.#native.digest(entry);
+  }
+
+  /** Ends every thread. Idempotent. */
+  close(): Promise<void> {
+    return this.#native.close();
+  }
+}

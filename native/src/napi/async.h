@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <napi.h>
+
+#include <functional>
+
+#include "core/status.h"
+
+namespace keibi::napi {
+
+using Work = std::function<core::Status()>;                // on a thread of the pool; may block
+using Result = std::function<Napi::Value(Napi::Env)>;      // on the JavaScript thread, after work that went well
+
+// Runs `work` off the JavaScript thread. The promise resolves with `result`, or rejects with the status. What both capture lives until then.
+Napi::Promise RunAsync(Napi::Env env, Work work, Result result = {});
+
+}  // namespace keibi::napi

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "napi/job.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "napi/errors.h"
+
+namespace keibi::napi {
+
+Waker::Waker(Napi::Env env, const Napi::Function& on_wake) : shared_(std::make_shared<Shared>()) {
+  shared_->function = Napi::ThreadSafeFunction::New(env, on_wake, "keibidrop job", /*maxQueueSize=*/0, /*initialThreadCount=*/1);
+}
+
+stream::Wake Waker::wake() const {
+  return [shared = shared_] {
+    if (shared->released.load() || shared->posted.exchange(true)) return;
+    shared->function.NonBlockingCall([shared](Napi::Env, Napi::Function on_wake) {
+      shared->posted.store(false);
+      if (!shared->released.load()) on_wake.Call({});
+    });
+  };
+}
+
+void Waker::Release() {
+  if (!shared_->released.exchange(true)) shared_->function.Release();
+}
+
+stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite, frame::Role self) {
+  stream::ExpectedLanes lanes;
+  std::memcpy(lanes.session_id.data(), session_id.As<Napi::Uint8Array>().Data(), lanes.session_id.size());
+  lanes.lane_secret = frame::Key(lane_secret.As<Napi::Uint8Array>().Data());
+  lanes.suite = static_cast<aead::Suite>(suite.As<Napi::Number>().Uint32Value());
+  lanes.self = self;
+  return lanes;
+}
+
+Napi::Uint8Array BytesOf(Napi::Env env, const uint8_t* bytes, size_t size) {
+  Napi::Uint8Array array = Napi::Uint8Array::New(env, size);
+  if (size > 0) std::memcpy(array.Data(), bytes, size);
+  return array;
+}
+
+Napi::Array NumbersOf(Napi::Env env, const std::vector<uint32_t>& numbers) {
+  const Napi::Array array = Napi::Array::New(env, numbers.size());
+  for (uint32_t i = 0; i < numbers.size(); i++) array.Set(i, Napi::Number::New(env, numbers[i]));
+  return array;
+}
+
+Napi::Array CodesOf(Napi::Env env, const std::vector<core::Status>& statuses) {
+  const Napi::Array array = Napi::Array::New(env, statuses.size());
+  for (uint32_t i = 0; i < statuses.size(); i++) {
+    array.Set(i, Napi::String::New(env, statuses[i].ok() ? "" : CodeName(statuses[i].code)));
+  }
+  return array;
+}
+
+Napi::Object ProblemOf(Napi::Env env, uint32_t entry, core::Status status, const std::string& path) {
+  Napi::Object problem = Napi::Object::New(env);
+  const Napi::Error error = MakeError(env, status);
+  problem.Set("entry", Napi::Number::New(env, entry));
+  problem.Set("code", error.Get("code"));
+  problem.Set("reason", error.Get("message"));
+  problem.Set("path", Napi::String::New(env, path));
+  return problem;
+}
+
+}  // namespace keibi::napi

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <napi.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/status.h"
+#include "stream/lane_acceptor.h"
+#include "stream/wake.h"
+
+namespace keibi::napi {
+
+// Calls a JavaScript function without arguments from any thread; calls that come before the last one ran are merged.
+class Waker {
+ public:
+  Waker(Napi::Env env, const Napi::Function& on_wake);
+  stream::Wake wake() const;
+  void Release();  // JavaScript thread; no call begins afterwards. Idempotent
+
+ private:
+  struct Shared {
+    Napi::ThreadSafeFunction function;
+    std::atomic<bool> posted = false;
+    std::atomic<bool> released = false;
+  };
+  std::shared_ptr<Shared> shared_;
+};
+
+// Stops a job whose owner forgot it when the env ends: its threads must not outlive the env.
+using CleanupHook = Napi::Env::CleanupHook<std::function<void()>>;
+
+// Arguments of a job's methods, checked by native/lib.
+stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite, frame::Role self);
+
+Napi::Uint8Array BytesOf(Napi::Env env, const uint8_t* bytes, size_t size);
+Napi::Array NumbersOf(Napi::Env env, const std::vector<uint32_t>& numbers);
+// The codes of closed lanes; '' for one that ended well.
+Napi::Array CodesOf(Napi::Env env, const std::vector<core::Status>& statuses);
+Napi::Object ProblemOf(Napi::Env env, uint32_t entry, core::Status status, const std::string& path);
+
+}  // namespace keibi::napi

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/receive_job.h"
+
+#include "napi/async.h"
+#include "napi/errors.h"
+#include "napi/job.h"
+#include "napi/module.h"
+
+// ReceiveJob for native/lib/receive-job.ts, which has checked every argument. All methods run on the JavaScript thread.
+namespace keibi::napi {
+namespace {
+
+using core::Status;
+
+uint32_t NumberAt(const Napi::CallbackInfo& info, size_t i) { return info[i].As<Napi::Number>().Uint32Value(); }
+
+Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
+  Napi::Array entries = Napi::Array::New(env, survey.partials.size());
+  Napi::Array bitmaps = Napi::Array::New(env, survey.partials.size());
+  for (uint32_t i = 0; i < survey.partials.size(); i++) {
+    const auto& [entry, bitmap] = survey.partials[i];
+    entries.Set(i, Napi::Number::New(env, entry));
+    bitmaps.Set(i, BytesOf(env, bitmap.data(), bitmap.size()));
+  }
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("wanted", BytesOf(env, survey.wanted.data(), survey.wanted.size()));
+  result.Set("partialEntries", entries);
+  result.Set("partialBitmaps", bitmaps);
+  result.Set("collisions", NumbersOf(env, survey.collisions));
+  result.Set("skipped", NumbersOf(env, survey.skipped));
+  result.Set("restarted", NumbersOf(env, survey.restarted));
+  return result;
+}
+
+class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
+ public:
+  // (out, collisions, to stdout, report placed, bytes per second or 0, on wake)
+  explicit ReceiveJob(const Napi::CallbackInfo& info)
+      : Napi::ObjectWrap<ReceiveJob>(info), waker_(info.Env(), info[5].As<Napi::Function>()) {
+    stream::ReceiveOptions options;
+    options.out = info[0].As<Napi::String>().Utf8Value();
+    options.collisions = static_cast<stream::Collision>(NumberAt(info, 1));
+    options.to_stdout = info[2].As<Napi::Boolean>().Value();
+    options.report_placed = info[3].As<Napi::Boolean>().Value();
+    options.limit_bytes_per_second = static_cast<uint64_t>(info[4].As<Napi::Number>().Int64Value());
+    job_ = std::make_shared<stream::ReceiveJob>(std::move(options), waker_.wake());
+    hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_, waker = waker_]() mutable {
+      job->Stop();
+      waker.Release();
+    }));
+  }
+
+  Napi::Value Open(const Napi::CallbackInfo& info) {
+    return RunAsync(info.Env(), [job = job_] { return job->Open(); });
+  }
+
+  // (first, count, page) -> Promise<survey>
+  Napi::Value Survey(const Napi::CallbackInfo& info) {
+    const auto page = info[2].As<Napi::Uint8Array>();
+    const auto bytes = std::make_shared<std::vector<uint8_t>>(page.Data(), page.Data() + page.ByteLength());
+    const auto survey = std::make_shared<stream::SurveyResult>();
+    return RunAsync(
+        info.Env(),
+        [job = job_, first = NumberAt(info, 0), count = NumberAt(info, 1), bytes, survey] {
+          return job->Survey(first, count, bytes->data(), bytes->size(), survey.get());
+        },
+        [survey](Napi::Env env) { return ResultOf(env, *survey); });
+  }
+
+  // (entry, collision) -> Promise<survey of this one entry>
+  Napi::Value Decide(const Napi::CallbackInfo& info) {
+    const auto survey = std::make_shared<stream::SurveyResult>();
+    const auto choice = static_cast<stream::Collision>(NumberAt(info, 1));
+    return RunAsync(
+        info.Env(), [job = job_, entry = NumberAt(info, 0), choice, survey] { return job->Decide(entry, choice, survey.get()); },
+        [survey](Napi::Env env) { return ResultOf(env, *survey); });
+  }
+
+  Napi::Value EndOfPages(const Napi::CallbackInfo& info) {
+    job_->EndOfPages();
+    return info.Env().Undefined();
+  }
+
+  // (host, port, lane, session id, lane secret, suite bit) -> Promise
+  Napi::Value AddLane(const Napi::CallbackInfo& info) {
+    const auto session =
+        std::make_shared<stream::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
+    return RunAsync(info.Env(), [job = job_, host = info[0].As<Napi::String>().Utf8Value(), port = NumberAt(info, 1),
+                                 lane = NumberAt(info, 2), session] {
+      return job->AddLane(host, static_cast<uint16_t>(port), lane, *session);
+    });
+  }
+
+  // (entry, keep part)
+  Napi::Value FailEntry(const Napi::CallbackInfo& info) {
+    job_->FailEntry(NumberAt(info, 0), info[1].As<Napi::Boolean>().Value());
+    return info.Env().Undefined();
+  }
+
+  // () -> { problems, placed, lanesClosed, complete }
+  Napi::Value TakeNews(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const stream::ReceiveNews news = job_->TakeNews();
+    Napi::Array problems = Napi::Array::New(env, news.problems.size());
+    for (uint32_t i = 0; i < news.problems.size(); i++) {
+      const stream::EntryProblem& problem = news.problems[i];
+      problems.Set(i, ProblemOf(env, problem.entry, problem.status, job_->table().PathOf(problem.entry)));
+    }
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("problems", problems);
+    result.Set("placed", NumbersOf(env, news.placed));
+    result.Set("lanesClosed", CodesOf(env, news.lanes_closed));
+    result.Set("complete", Napi::Boolean::New(env, news.complete));
+    return result;
+  }
+
+  // () -> [files, bytes, placed bytes, skipped, resumed bytes]
+  Napi::Value Progress(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const stream::ReceiveProgress progress = job_->progress();
+    const double numbers[] = {static_cast<double>(progress.files), static_cast<double>(progress.bytes),
+                              static_cast<double>(progress.placed_bytes), static_cast<double>(progress.skipped),
+                              static_cast<double>(progress.resumed_bytes)};
+    Napi::Array result = Napi::Array::New(env, std::size(numbers));
+    for (uint32_t i = 0; i < std::size(numbers); i++) result.Set(i, Napi::Number::New(env, numbers[i]));
+    return result;
+  }
+
+  // (entry) -> its path in the manifest
+  Napi::Value PathOf(const Napi::CallbackInfo& info) {
+    return Napi::String::New(info.Env(), job_->table().PathOf(NumberAt(info, 0)));
+  }
+
+  // (entry) -> its path in the destination, which a collision may have changed
+  Napi::Value FinalPathOf(const Napi::CallbackInfo& info) {
+    return Napi::String::New(info.Env(), job_->destination().FinalPath(NumberAt(info, 0)));
+  }
+
+  // (entry) -> Promise<digests of its chunks as they are on disk>
+  Napi::Value Digest(const Napi::CallbackInfo& info) {
+    const auto digests = std::make_shared<std::vector<uint8_t>>();
+    return RunAsync(
+        info.Env(), [job = job_, entry = NumberAt(info, 0), digests] { return job->Digest(entry, digests.get()); },
+        [digests](Napi::Env env) { return BytesOf(env, digests->data(), digests->size()); });
+  }
+
+  // (entry) -> Promise
+  Napi::Value Distrust(const Napi::CallbackInfo& info) {
+    return RunAsync(info.Env(), [job = job_, entry = NumberAt(info, 0)] { return job->Distrust(entry); });
+  }
+
+  Napi::Value Finish(const Napi::CallbackInfo& info) {
+    return RunAsync(info.Env(), [job = job_] {
+      job->Finish();
+      return Status::Ok();
+    });
+  }
+
+  // () -> Promise, once all threads have ended and the bitmaps are saved
+  Napi::Value Close(const Napi::CallbackInfo& info) {
+    waker_.Release();
+    if (!std::exchange(closed_, true)) hook_.Remove(info.Env());
+    return RunAsync(info.Env(), [job = job_] {
+      job->Stop();
+      return Status::Ok();
+    });
+  }
+
+ private:
+  Waker waker_;
+  CleanupHook hook_;
+  bool closed_ = false;
+  std::shared_ptr<stream::ReceiveJob> job_;
+};
+
+}  // namespace
+
+void InitReceiveJob(Napi::Env env, Napi::Object exports) {
+  exports.Set("ReceiveJob", ReceiveJob::DefineClass(env, "ReceiveJob",
+                                                    {ReceiveJob::InstanceMethod<&ReceiveJob::Open>("open"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Survey>("survey"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Decide>("decide"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::EndOfPages>("endOfPages"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::AddLane>("addLane"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::FailEntry>("failEntry"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::TakeNews>("takeNews"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Progress>("progress"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::PathOf>("pathOf"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::FinalPathOf>("finalPathOf"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Digest>("digest"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Distrust>("distrust"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Finish>("finish"),
+                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Close>("close")}));
+}
+
+}  // namespace keibi::napi

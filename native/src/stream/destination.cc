@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/destination.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <vector>
+
+#include "core/limits.h"
+#include "stream/collision_name.h"
+#include "stream/file_time.h"
+#include "stream/rename.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+namespace {
+
+constexpr int kMostCollisions = 10'000;
+constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+// Whether what stands at `name` is already what the entry describes.
+bool IsSame(int parent, const std::string& name, const struct stat& status, const Entry& entry) {
+  if (entry.type == EntryType::kFile) {
+    return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == entry.size && MtimeNs(status) == entry.mtime_ns;
+  }
+  if (entry.type != EntryType::kSymlink || !S_ISLNK(status.st_mode)) return false;
+  char target[core::kMaxTargetBytes + 1];
+  const ssize_t length = readlinkat(parent, name.c_str(), target, sizeof target);
+  return length >= 0 && std::string_view(target, static_cast<size_t>(length)) == entry.target;
+}
+
+Status CannotUse() { return WriteError(errno == EEXIST ? Code::kDestinationExists : Code::kDestinationUnusable); }
+
+}  // namespace
+
+Destination::Destination(const EntryTable& table)
+    : table_(table),
+      dirs_(
+          table,
+          [this](uint32_t, const Entry& entry, core::Fd* fd) {
+            *fd = core::Fd(openat(folder_.get(), std::string(entry.name).c_str(), kDirectoryFlags | O_NOFOLLOW));
+            return fd->valid() ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
+          },
+          Code::kDestinationUnusable) {}
+
+Status Destination::Open(const std::string& path) {
+  for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    if (mkdir(path.substr(0, slash).c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS && errno != EACCES) return CannotUse();
+    if (slash == std::string::npos) break;
+  }
+  folder_ = core::Fd(open(path.c_str(), kDirectoryFlags));
+  if (!folder_.valid()) return Status::FromErrno(Code::kDestinationUnusable);
+  return faccessat(folder_.get(), ".", W_OK | X_OK, AT_EACCESS) == 0 ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
+}
+
+Status Destination::ParentOf(const Entry& entry, int* fd, SharedFd* keep) {
+  if (entry.parent == kTop) {
+    *fd = folder_.get();
+    return Status::Ok();
+  }
+  const Status status = dirs_.Get(entry.parent, keep);
+  if (status.ok()) *fd = (*keep)->get();
+  return status;
+}
+
+Status Destination::Examine(uint32_t index, const Entry& entry, Collision policy, Found* found) {
+  int parent;
+  SharedFd keep;
+  if (const Status status = ParentOf(entry, &parent, &keep); !status.ok()) return status;
+  struct stat status;
+  const std::string name(entry.name);
+  *found = Found::kAbsent;
+  if (fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return errno == ENOENT ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
+  }
+  if (IsSame(parent, name, status, entry)) {
+    *found = Found::kUpToDate;
+    return Status::Ok();
+  }
+  switch (policy) {
+    case Collision::kAsk:
+      *found = Found::kCollides;
+      return Status::Ok();
+    case Collision::kSkip:
+      *found = Found::kSkipped;
+      return Status::Ok();
+    case Collision::kOverwrite: {
+      if (S_ISDIR(status.st_mode)) return Status::Of(Code::kDestinationExists, EISDIR);
+      const std::scoped_lock lock(mutex_);
+      replacing_.insert(index);
+      return Status::Ok();
+    }
+    case Collision::kRename:
+      return FreeName(parent, index, entry, found);
+  }
+  return Status::Of(Code::kInternal);
+}
+
+// `name (1).ext`, `name (2).ext`, … up to the first that is free, or that an earlier run already gave to this very content.
+Status Destination::FreeName(int parent, uint32_t index, const Entry& entry, Found* found) {
+  for (int i = 1; i <= kMostCollisions; i++) {
+    const std::string name = CollisionName(entry.name, i);
+    struct stat status;
+    const bool exists = fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!exists && errno != ENOENT) return Status::FromErrno(Code::kDestinationUnusable);
+    const bool same = exists && IsSame(parent, name, status, entry);
+    if (exists && !same) continue;
+    *found = same ? Found::kUpToDate : Found::kAbsent;
+    const std::scoped_lock lock(mutex_);
+    renamed_[index] = name;
+    return Status::Ok();
+  }
+  return Status::Of(Code::kDestinationExists, EEXIST);
+}
+
+Status Destination::MakeDirectory(uint32_t index, const Entry& entry, Collision policy) {
+  int parent;
+  SharedFd keep;
+  if (const Status status = ParentOf(entry, &parent, &keep); !status.ok()) return status;
+  std::string name(entry.name);
+  for (int i = 0; i <= kMostCollisions; i++) {
+    if (i > 0) name = CollisionName(entry.name, i);
+    // Writable for us until FinishDirectories gives it the mode it came with.
+    const bool fresh = mkdirat(parent, name.c_str(), entry.mode | 0700) == 0;
+    if (!fresh && errno != EEXIST) return WriteError(Code::kDestinationUnusable);
+    struct stat status;
+    if (!fresh && fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+    if (fresh || S_ISDIR(status.st_mode)) {
+      if (i == 0) return Status::Ok();
+      dirs_.Rename(index, name);
+      const std::scoped_lock lock(mutex_);
+      renamed_[index] = name;
+      return Status::Ok();
+    }
+    if (policy != Collision::kRename) return Status::Of(Code::kDestinationExists, ENOTDIR);
+  }
+  return Status::Of(Code::kDestinationExists, EEXIST);
+}
+
+Status Destination::MakeSymlink(uint32_t index, const Entry& entry, const Staging& staging) {
+  const std::string staged = "s-" + std::to_string(index);
+  if (symlinkat(std::string(entry.target).c_str(), staging.fd(), staged.c_str()) != 0) return WriteError(Code::kDestinationUnusable);
+  utimensat(staging.fd(), staged.c_str(), FileTimes(entry.mtime_ns).times, AT_SYMLINK_NOFOLLOW);
+  return Place(index, entry, staging, staged);
+}
+
+Status Destination::Place(uint32_t index, const Entry& entry, const Staging& staging, const std::string& staged) {
+  int parent;
+  SharedFd keep;
+  if (const Status status = ParentOf(entry, &parent, &keep); !status.ok()) return status;
+  const bool replace = MayReplace(index);
+  const std::string name = NameOf(index, entry);
+  const int from = staging.fd();
+  if (replace && renameat(from, staged.c_str(), parent, name.c_str()) == 0) return Status::Ok();
+  if (!replace && RenameNew(from, staged, parent, name)) return Status::Ok();
+  return CannotUse();
+}
+
+void Destination::FinishDirectories(const std::function<void(uint32_t, Status)>& on_failed) {
+  for (uint32_t index = table_.size(); index-- > 0;) {
+    Entry entry;
+    SharedFd directory;
+    if (!table_.Find(index, &entry) || entry.type != EntryType::kDirectory) continue;
+    Status status = dirs_.Get(index, &directory);
+    if (status.ok() && (futimens(directory->get(), FileTimes(entry.mtime_ns).times) != 0 || fchmod(directory->get(), entry.mode) != 0)) {
+      status = Status::FromErrno(Code::kDestinationUnusable);
+    }
+    if (!status.ok()) on_failed(index, status);
+  }
+}
+
+std::string Destination::NameOf(uint32_t index, const Entry& entry) {
+  const std::scoped_lock lock(mutex_);
+  const auto renamed = renamed_.find(index);
+  return renamed == renamed_.end() ? std::string(entry.name) : renamed->second;
+}
+
+bool Destination::MayReplace(uint32_t index) {
+  const std::scoped_lock lock(mutex_);
+  return replacing_.contains(index);
+}
+
+std::string Destination::FinalPath(uint32_t index) {
+  std::string path;
+  for (Entry entry; index != kTop && table_.Find(index, &entry); index = entry.parent) {
+    path = path.empty() ? NameOf(index, entry) : NameOf(index, entry) + "/" + path;
+  }
+  return path;
+}
+
+Status Destination::OpenPlaced(uint32_t index, const Entry& entry, core::Fd* fd) {
+  int parent;
+  SharedFd keep;
+  if (const Status status = ParentOf(entry, &parent, &keep); !status.ok()) return status;
+  *fd = core::Fd(openat(parent, NameOf(index, entry).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  return fd->valid() ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
+}
+
+}  // namespace keibi::stream

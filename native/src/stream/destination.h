@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/fd.h"
+#include "core/status.h"
+#include "stream/dir_handles.h"
+#include "stream/entry_table.h"
+#include "stream/staging.h"
+
+namespace keibi::stream {
+
+// What to do when something else already has the name of an entry.
+enum class Collision : uint8_t { kRename = 0, kOverwrite = 1, kSkip = 2, kAsk = 3 };
+
+// What the survey of one entry found.
+enum class Found : uint8_t { kAbsent, kUpToDate, kSkipped, kCollides };
+
+// The folder that receives: everything that touches final names. Below it no symlink is followed, nothing is replaced unless asked.
+class Destination {
+ public:
+  explicit Destination(const EntryTable& table);
+
+  core::Status Open(const std::string& path);  // creates it if need be; kDestinationUnusable
+  int fd() const { return folder_.get(); }
+
+  // Looks whether a file or symlink entry can take its name. kCollides only for kAsk; a rename is decided and remembered here.
+  core::Status Examine(uint32_t index, const Entry& entry, Collision policy, Found* found);
+
+  core::Status MakeDirectory(uint32_t index, const Entry& entry, Collision policy);
+  core::Status MakeSymlink(uint32_t index, const Entry& entry, const Staging& staging);
+
+  // Gives a finished file in staging its final name.
+  core::Status Place(uint32_t index, const Entry& entry, const Staging& staging, const std::string& staged);
+
+  // Mode and mtime of every directory, deepest first, once nothing more will be put into them.
+  void FinishDirectories(const std::function<void(uint32_t index, core::Status)>& on_failed);
+
+  // Where the entry stands or will stand, relative to the destination.
+  std::string FinalPath(uint32_t index);
+  // Opens what was placed, for reading.
+  core::Status OpenPlaced(uint32_t index, const Entry& entry, core::Fd* fd);
+
+ private:
+  std::string NameOf(uint32_t index, const Entry& entry);
+  bool MayReplace(uint32_t index);
+  core::Status ParentOf(const Entry& entry, int* fd, SharedFd* keep);
+  core::Status FreeName(int parent, uint32_t index, const Entry& entry, Found* found);
+
+  const EntryTable& table_;
+  core::Fd folder_;
+  DirHandles dirs_;
+  std::mutex mutex_;
+  std::unordered_map<uint32_t, std::string> renamed_;
+  std::unordered_set<uint32_t> replacing_;
+};
+
+}  // namespace keibi::stream

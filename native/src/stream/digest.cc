@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/digest.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "stream/bitmap.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+Status DigestChunks(int fd, uint64_t size, std::vector<uint8_t>* digests) {
+  std::vector<uint8_t> chunk(std::min<uint64_t>(size, core::kChunkBytes));
+  digests->resize(size_t{ChunksOf(size)} * kDigestBytes);
+  for (uint64_t offset = 0; offset < size; offset += core::kChunkBytes) {
+    const size_t bytes = static_cast<size_t>(std::min<uint64_t>(core::kChunkBytes, size - offset));
+    for (size_t have = 0; have < bytes;) {
+      const ssize_t got = pread(fd, chunk.data() + have, bytes - have, static_cast<off_t>(offset + have));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
+      if (got == 0) return Status::Of(Code::kSizeMismatch);
+      have += static_cast<size_t>(got);
+    }
+    uint8_t* const to = digests->data() + offset / core::kChunkBytes * kDigestBytes;
+    if (EVP_Digest(chunk.data(), bytes, to, nullptr, EVP_sha256(), nullptr) != 1) return Status::Of(Code::kInternal);
+  }
+  return Status::Ok();
+}
+
+void ForgetCached(int fd) {
+  fdatasync(fd);
+  posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+}  // namespace keibi::stream

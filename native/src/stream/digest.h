@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/status.h"
+
+namespace keibi::stream {
+
+inline constexpr size_t kDigestBytes = 32;
+
+// SHA-256 of each chunk of an open file of `size` bytes, one behind the other. kSizeMismatch when it ends early, kSourceUnreadable.
+core::Status DigestChunks(int fd, uint64_t size, std::vector<uint8_t>* digests);
+
+// Makes the next reads of the file come from the disk and not from memory: writes it out and drops it from the page cache.
+void ForgetCached(int fd);
+
+}  // namespace keibi::stream

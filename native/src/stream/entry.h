@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/limits.h"
+#include "core/status.h"
+
+namespace keibi::stream {
+
+enum class EntryType : uint8_t { kFile = 1, kDirectory = 2, kSymlink = 3, kStream = 4 };
+
+inline constexpr uint32_t kTop = 0xFFFFFFFF;  // the parent of an entry that has none; also "no entry"
+
+// One line of a manifest (PROTOCOL 6). The views point into the page it was parsed from.
+struct Entry {
+  EntryType type = EntryType::kFile;
+  uint16_t mode = 0;
+  uint32_t parent = kTop;
+  int64_t mtime_ns = 0;
+  uint64_t size = 0;  // bytes
+  std::string_view name;
+  std::string_view target;
+
+  bool IsFile() const { return type == EntryType::kFile || type == EntryType::kStream; }
+};
+
+inline constexpr size_t kMaxEntryBytes = 25 + core::kMaxNameBytes + 2 + core::kMaxTargetBytes;
+
+void AppendEntry(std::vector<uint8_t>* page, const Entry& entry);
+
+// Reads the entry at *offset and moves *offset behind it. Checks lengths, type, mode, size and name, not the parent.
+// Errors: kHandshakeMalformed (cut short or unknown type), kLimitExceeded, kPathRefused.
+core::Status ParseEntry(const uint8_t* page, size_t page_bytes, size_t* offset, Entry* entry);
+
+bool IsUtf8(std::string_view text);
+bool IsAcceptableName(std::string_view name);
+
+}  // namespace keibi::stream

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+
+namespace keibi::stream {
+
+inline constexpr int64_t kNsPerSecond = 1'000'000'000;
+
+inline int64_t MtimeNs(const struct stat& status) {
+  return static_cast<int64_t>(status.st_mtim.tv_sec) * kNsPerSecond + status.st_mtim.tv_nsec;
+}
+
+// For utimensat(2) and futimens(2): leaves the access time, sets the modification time. Rounds towards the past.
+struct FileTimes {
+  explicit FileTimes(int64_t mtime_ns) {
+    int64_t seconds = mtime_ns / kNsPerSecond, ns = mtime_ns % kNsPerSecond;
+    if (ns < 0) {
+      seconds--;
+      ns += kNsPerSecond;
+    }
+    times[0] = {0, UTIME_OMIT};
+    times[1] = {static_cast<time_t>(seconds), static_cast<long>(ns)};
+  }
+  timespec times[2];
+};
+
+}  // namespace keibi::stream

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/lane_registry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/bytes.h"
+#include "core/limits.h"
+
+namespace keibi::stream {
+namespace {
+
+static_assert(core::kMaxLanes <= 32, "Session::taken holds one bit a lane");
+
+constexpr size_t kLaneAt = 16;
+constexpr size_t kFrameAt = kLaneAt + 4;
+constexpr uint8_t kHelloKind = 0;  // PROTOCOL 5.2
+
+frame::Role Other(frame::Role role) {
+  return role == frame::Role::kInitiator ? frame::Role::kResponder : frame::Role::kInitiator;
+}
+
+bool OpensHello(frame::Opener* opener, LaneHello* hello) {
+  size_t plaintext_bytes = 0;
+  const core::Status status = opener->Open(hello->data() + kFrameAt, kLaneHelloBytes - kFrameAt, &plaintext_bytes);
+  return status.ok() && plaintext_bytes == 1 && (*hello)[kFrameAt + frame::kHeaderBytes] == kHelloKind;
+}
+
+}  // namespace
+
+// An acceptor's last owner may be here, so each is let go outside the lock.
+void LaneRegistry::Expect(ExpectedLanes lanes, std::shared_ptr<LaneAcceptor> acceptor) {
+  const SessionId id = lanes.session_id;
+  Session session{std::move(lanes), std::move(acceptor)};
+  const std::lock_guard lock(mutex_);
+  if (!closed_) std::swap(sessions_[id], session);
+}
+
+void LaneRegistry::Forget(const SessionId& session_id) {
+  std::map<SessionId, Session>::node_type forgotten;
+  const std::lock_guard lock(mutex_);
+  forgotten = sessions_.extract(session_id);
+}
+
+void LaneRegistry::Close() {
+  std::map<SessionId, Session> forgotten;
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  forgotten.swap(sessions_);
+}
+
+std::optional<LaneRegistry::Admitted> LaneRegistry::Admit(LaneHello* hello) {
+  SessionId id;
+  std::copy_n(hello->data(), id.size(), id.begin());
+  const uint32_t lane = core::LoadBigEndian<uint32_t>(hello->data() + kLaneAt);
+  if (lane >= core::kMaxLanes) return std::nullopt;
+
+  const std::lock_guard lock(mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || (found->second.taken >> lane & 1) != 0) return std::nullopt;
+  Session& session = found->second;
+  const auto& [session_id, secret, suite, self] = session.lanes;
+  auto opener = std::make_unique<frame::Opener>(suite, frame::LaneKey(secret, suite, Other(self), lane));
+  if (!OpensHello(opener.get(), hello)) return std::nullopt;
+  session.taken |= uint32_t{1} << lane;
+  auto sealer = std::make_unique<frame::Sealer>(suite, frame::LaneKey(secret, suite, self, lane));
+  return Admitted{session.acceptor, lane, std::move(sealer), std::move(opener)};
+}
+
+}  // namespace keibi::stream

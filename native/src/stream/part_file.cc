@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/part_file.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "core/bytes.h"
+#include "stream/file_time.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::LoadBigEndian;
+using core::Status;
+using core::StoreBigEndian;
+
+namespace {
+
+constexpr size_t kHeadBytes = 44, kBootIdAt = 28, kBootIdBytes = 16, kSumBytes = 32;
+constexpr uint8_t kVersion = 1;
+using Sum = std::array<uint8_t, kSumBytes>;
+
+Sum Sha256(const void* data, size_t bytes) {
+  Sum sum;
+  EVP_Digest(data, bytes, sum.data(), nullptr, EVP_sha256(), nullptr);
+  return sum;
+}
+
+std::string KeyOf(const std::string& path) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  const Sum sum = Sha256(path.data(), path.size());
+  std::string key;
+  for (size_t i = 0; i < 16; i++) (key += kHex[sum[i] >> 4]) += kHex[sum[i] & 15];
+  return key;
+}
+
+// Identifies this run of the machine; zeros where the system does not tell.
+std::array<uint8_t, kBootIdBytes> BootId() {
+  std::array<uint8_t, kBootIdBytes> id{};
+  char text[64];
+  const core::Fd fd(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const ssize_t length = fd.valid() ? read(fd.get(), text, sizeof text) : 0;
+  if (length > 0) std::memcpy(id.data(), Sha256(text, static_cast<size_t>(length)).data(), id.size());
+  return id;
+}
+
+}  // namespace
+
+PartFile::PartFile(const Staging& staging, Identity identity)
+    : staging_(staging), identity_(std::move(identity)), bitmap_(ChunksOf(identity_.size)) {
+  const std::string key = KeyOf(identity_.path);
+  data_name_ = key + ".data";
+  map_name_ = key + ".map";
+}
+
+PartFile::Found PartFile::Load() {
+  const std::scoped_lock lock(mutex_);
+  bool other = false;
+  if (const auto map = ReadMap(&other)) {
+    data_ = core::Fd(openat(staging_.fd(), data_name_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status;
+    if (data_.valid() && fstat(data_.get(), &status) == 0 && static_cast<uint64_t>(status.st_size) == identity_.size) {
+      bitmap_ = *map;
+      saved_ = bitmap_.held();
+      return Found::kRest;
+    }
+    data_.Close();
+  }
+  staging_.Remove(map_name_);
+  staging_.Remove(data_name_);
+  return other ? Found::kOther : Found::kNothing;
+}
+
+std::optional<Bitmap> PartFile::ReadMap(bool* other) {
+  const core::Fd fd(openat(staging_.fd(), map_name_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.valid()) return std::nullopt;
+  const size_t bitmap_bytes = bitmap_.bytes().size();
+  std::vector<uint8_t> map(kHeadBytes + bitmap_bytes + kSumBytes + 1);
+  const ssize_t length = read(fd.get(), map.data(), map.size());
+  if (length < static_cast<ssize_t>(kHeadBytes + kSumBytes)) return std::nullopt;
+  const size_t body = static_cast<size_t>(length) - kSumBytes;
+  const bool whole = std::memcmp(map.data(), "KDBM", 4) == 0 && map[4] == kVersion;
+  const bool ours = LoadBigEndian<uint64_t>(&map[8]) == identity_.size &&
+                    static_cast<int64_t>(LoadBigEndian<uint64_t>(&map[16])) == identity_.mtime_ns;
+  if (whole && !ours) *other = true;
+  if (!whole || !ours || body != kHeadBytes + bitmap_bytes || LoadBigEndian<uint32_t>(&map[24]) != core::kChunkBytes) return std::nullopt;
+  if (std::memcmp(Sha256(map.data(), body).data(), &map[body], kSumBytes) != 0) return std::nullopt;
+  const bool synced = map[5] == 1;
+  if (!synced && std::memcmp(&map[kBootIdAt], BootId().data(), kBootIdBytes) != 0) return std::nullopt;
+  return Bitmap(bitmap_.chunks(), &map[kHeadBytes]);
+}
+
+Status PartFile::OpenData() {
+  if (data_.valid()) return Status::Ok();
+  struct statvfs disk;
+  if (fstatvfs(staging_.fd(), &disk) == 0 && uint64_t{disk.f_bavail} * disk.f_frsize < identity_.size) {
+    return Status::Of(Code::kDiskFull, ENOSPC);
+  }
+  staging_.Remove(data_name_);
+  if (const Status status = staging_.Create(data_name_, 0600, &data_); !status.ok()) return status;
+  if (ftruncate(data_.get(), static_cast<off_t>(identity_.size)) == 0) return Status::Ok();
+  const Status status = WriteError(Code::kDestinationUnusable);
+  data_.Close();
+  staging_.Remove(data_name_);
+  return status;
+}
+
+Status PartFile::Write(uint32_t chunk, const uint8_t* data, size_t bytes) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (bitmap_.Has(chunk)) return Status::Ok();
+    if (const Status status = OpenData(); !status.ok()) return status;
+  }
+  if (const Status status = WriteAt(data_.get(), data, bytes, uint64_t{chunk} * core::kChunkBytes); !status.ok()) return status;
+  const std::scoped_lock lock(mutex_);
+  bitmap_.Set(chunk);
+  return Status::Ok();
+}
+
+Status PartFile::Save(bool sync) {
+  const std::scoped_lock map_lock(map_mutex_);
+  std::vector<uint8_t> map(kHeadBytes);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (ended_ || !data_.valid() || bitmap_.held() == 0 || (bitmap_.held() == saved_ && !sync)) return Status::Ok();
+    saved_ = bitmap_.held();
+    map.insert(map.end(), bitmap_.bytes().begin(), bitmap_.bytes().end());
+  }
+  if (sync && fdatasync(data_.get()) != 0) return WriteError(Code::kDestinationUnusable);
+  std::memcpy(map.data(), "KDBM", 4);
+  map[4] = kVersion;
+  map[5] = sync ? 1 : 0;
+  StoreBigEndian<uint64_t>(&map[8], identity_.size);
+  StoreBigEndian<uint64_t>(&map[16], static_cast<uint64_t>(identity_.mtime_ns));
+  StoreBigEndian<uint32_t>(&map[24], core::kChunkBytes);
+  const auto boot_id = BootId();
+  std::memcpy(&map[kBootIdAt], boot_id.data(), boot_id.size());
+  const Sum sum = Sha256(map.data(), map.size());
+  map.insert(map.end(), sum.begin(), sum.end());
+
+  const std::string fresh = "s-" + map_name_;
+  core::Fd fd;
+  staging_.Remove(fresh);
+  if (const Status status = staging_.Create(fresh, 0600, &fd); !status.ok()) return status;
+  if (const Status status = WriteAt(fd.get(), map.data(), map.size(), 0); !status.ok()) return status;
+  if (sync && fdatasync(fd.get()) != 0) return WriteError(Code::kDestinationUnusable);
+  if (renameat(staging_.fd(), fresh.c_str(), staging_.fd(), map_name_.c_str()) != 0) return WriteError(Code::kDestinationUnusable);
+  return Status::Ok();
+}
+
+Status PartFile::Complete(mode_t mode) {
+  const std::scoped_lock lock(map_mutex_, mutex_);
+  ended_ = true;
+  if (fchmod(data_.get(), mode) != 0 || futimens(data_.get(), FileTimes(identity_.mtime_ns).times) != 0) {
+    return Status::FromErrno(Code::kDestinationUnusable);
+  }
+  data_.Close();
+  return Status::Ok();
+}
+
+void PartFile::Forget() {
+  const std::scoped_lock lock(map_mutex_);
+  staging_.Remove(map_name_);
+}
+
+void PartFile::Discard() {
+  const std::scoped_lock lock(map_mutex_, mutex_);
+  ended_ = true;
+  data_.Close();
+  staging_.Remove(map_name_);
+  staging_.Remove(data_name_);
+}
+
+Bitmap PartFile::held() const {
+  const std::scoped_lock lock(mutex_);
+  return bitmap_;
+}
+
+bool PartFile::complete() const {
+  const std::scoped_lock lock(mutex_);
+  return bitmap_.complete();
+}
+
+}  // namespace keibi::stream

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "stream/destination.h"
+#include "stream/file_pool.h"
+#include "stream/lane_acceptor.h"
+#include "stream/part_file.h"
+#include "stream/receive_lane.h"
+#include "stream/segment.h"
+#include "stream/wake.h"
+
+namespace keibi::stream {
+
+struct ReceiveOptions {
+  std::string out;
+  Collision collisions = Collision::kRename;
+  bool to_stdout = false;      // bytes of files go to standard output in order; `out` is not touched
+  bool report_placed = false;  // collect the entries that were placed, for --verbose
+  uint64_t limit_bytes_per_second = 0;
+};
+
+struct EntryProblem {
+  uint32_t entry;
+  core::Status status;
+};
+
+// What the receiver says to one page of the manifest.
+struct SurveyResult {
+  uint32_t first = 0;
+  std::vector<uint8_t> wanted;  // a bit per entry (PROTOCOL 7)
+  std::vector<std::pair<uint32_t, std::vector<uint8_t>>> partials;
+  std::vector<uint32_t> collisions;  // to be decided by a person: Decide
+  std::vector<uint32_t> skipped;     // left alone though different
+  std::vector<uint32_t> restarted;   // a part of theirs was of content that has changed since
+};
+
+struct ReceiveNews {
+  std::vector<EntryProblem> problems;
+  std::vector<uint32_t> placed;
+  std::vector<core::Status> lanes_closed;
+  bool complete = false;  // everything wanted stands or has failed, and no more pages come
+};
+
+struct ReceiveProgress {
+  uint32_t files = 0;           // placed by this run
+  uint64_t bytes = 0;           // of the offer, on disk: received now, held before or already there
+  uint64_t placed_bytes = 0;    // of placed files
+  uint32_t skipped = 0;         // already there, or left alone
+  uint64_t resumed_bytes = 0;   // part of `bytes` that an earlier run had left
+};
+
+// One transfer on the receiving peer. Survey, Decide and Finish are called from one thread at a time that may block; the lanes, the
+// file pool and the bitmap saver are the job's own.
+class ReceiveJob : public SegmentSink {
+ public:
+  ReceiveJob(ReceiveOptions options, Wake wake);
+  ~ReceiveJob() override { Stop(); }
+
+  core::Status Open();
+  core::Status Survey(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, SurveyResult* result);
+  core::Status Decide(uint32_t index, Collision choice, SurveyResult* result);
+  void EndOfPages();
+  core::Status AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session);
+  void FailEntry(uint32_t index, bool keep_part);  // the sender cannot deliver it
+  // SHA-256 of each chunk of a placed file, read from the disk. May block.
+  core::Status Digest(uint32_t index, std::vector<uint8_t>* digests);
+  // Gives a placed file the present as its mtime, so that no later run takes it for the sender's.
+  core::Status Distrust(uint32_t index);
+  void Finish();  // after `complete`: directories get their mode and mtime, staging goes
+  void Stop();    // saves the bitmaps for good, joins; idempotent
+
+  ReceiveNews TakeNews();
+  ReceiveProgress progress() const;
+  const EntryTable& table() const { return table_; }
+  Destination& destination() { return destination_; }
+
+  core::Status OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) override;
+
+ private:
+  enum class State : uint8_t { kNone, kWanted, kDone, kFailed };
+
+  void SurveyDirectory(uint32_t index, const Entry& entry);
+  void SurveyLeaf(uint32_t index, const Entry& entry, Collision policy, SurveyResult* result);
+  void Want(uint32_t index, const Entry& entry, SurveyResult* result);
+  bool WantRest(uint32_t index, const Entry& entry, SurveyResult* result);
+  void Report(uint32_t index, core::Status status);
+  void CountSkipped(uint64_t bytes);
+
+  core::Status CheckSegment(const Segment& segment, Entry* entry) const;
+  core::Status TakeSegments(const uint8_t* plaintext, size_t bytes);
+  void TakeWhole(const Segment& segment, const Entry& entry);
+  void TakeChunk(const Segment& segment, const Entry& entry);
+  core::Status TakeStream(const Segment& segment, const Entry& entry);
+  core::Status WriteOut(const Segment& segment, const Entry& entry);
+  core::Status PlacePart(uint32_t index, const Entry& entry, PartFile& part);
+  std::shared_ptr<PartFile> PartOf(uint32_t index, const Entry& entry);
+  void DropPart(uint32_t index);
+
+  State StateOf(uint32_t index) const;
+  bool Settle(uint32_t index, State state);  // wanted -> state, once
+  void AddBytes(uint64_t bytes);
+  void Done(uint32_t index, uint64_t bytes);
+  void Fail(uint32_t index, core::Status status);
+  void CheckComplete();
+  void SaveParts(bool sync);
+  void RunSaver();
+
+  const ReceiveOptions options_;
+  const Wake wake_;
+  EntryTable table_;
+  Destination destination_;
+  Staging staging_;
+  RateLimiter limiter_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable stopping_;
+  ReceiveNews news_;
+  std::vector<State> states_;
+  std::unordered_map<uint32_t, std::shared_ptr<PartFile>> parts_;
+  struct OpenStream {
+    core::Fd fd;
+    uint64_t bytes = 0;
+  };
+  std::unordered_map<uint32_t, OpenStream> streams_;
+  uint64_t out_offset_ = 0;  // to_stdout: of the entry being written
+  uint32_t pending_ = 0;
+  bool end_of_pages_ = false;
+  bool announced_ = false;
+  bool stopped_ = false;
+  ReceiveProgress progress_;
+
+  std::unique_ptr<FilePool> pool_;
+  std::thread saver_;
+  struct Lane {
+    std::unique_ptr<ReceiveLane> lane;
+    std::thread thread;
+  };
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace keibi::stream

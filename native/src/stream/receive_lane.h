@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "core/fd.h"
+#include "core/status.h"
+#include "frame/frame.h"
+#include "stream/lane_buffer.h"
+#include "stream/socket.h"
+
+namespace keibi::stream {
+
+// Where a lane's segments go. Called on the lane's thread.
+class SegmentSink {
+ public:
+  virtual ~SegmentSink() = default;
+  // One frame's segments: plaintext from behind its kind byte. May keep the buffer and leave another in its place.
+  // An error ends the lane: the peer broke the protocol.
+  virtual core::Status OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) = 0;
+};
+
+// The receiving end of one lane: receives a frame, opens it in place, hands its segments over. Run() is the lane's thread.
+class ReceiveLane {
+ public:
+  ReceiveLane(core::Fd socket, frame::Opener opener, SegmentSink* sink, RateLimiter* limiter)
+      : socket_(std::move(socket)), opener_(std::move(opener)), sink_(sink), limiter_(limiter), buffer_(std::make_unique<LaneBuffer>()) {}
+
+  // kOk after the peer's end frame. FRAME_* codes; kFrameTruncated inside a frame, kSessionLost between two.
+  core::Status Run();
+  void Shutdown();  // from any thread: ends Run() soon
+
+ private:
+  core::Status ReceiveFrame(size_t* plaintext_bytes);
+
+  const core::Fd socket_;
+  frame::Opener opener_;
+  SegmentSink* const sink_;
+  RateLimiter* const limiter_;
+  std::unique_ptr<LaneBuffer> buffer_;
+};
+
+}  // namespace keibi::stream

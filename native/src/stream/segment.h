@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/bytes.h"
+
+namespace keibi::stream {
+
+// What a lane frame holds (PROTOCOL 5.2): first byte of the plaintext.
+enum class LaneFrame : uint8_t { kHello = 0, kSegments = 1, kEnd = 2 };
+
+inline constexpr uint8_t kEndOfStream = 1;  // segment flag
+
+// | entry 4 | flags 1 | offset 8 | length 4 |, then `length` bytes
+struct Segment {
+  static constexpr size_t kHeaderBytes = 17;
+
+  uint32_t entry = 0;
+  uint8_t flags = 0;
+  uint64_t offset = 0;
+  uint32_t length = 0;
+  const uint8_t* data = nullptr;
+
+  void WriteHeader(uint8_t* to) const {
+    core::StoreBigEndian<uint32_t>(to, entry);
+    to[4] = flags;
+    core::StoreBigEndian<uint64_t>(to + 5, offset);
+    core::StoreBigEndian<uint32_t>(to + 13, length);
+  }
+
+  // Takes the segment at `*at` and moves `*at` behind it. False when it does not fit before `end`.
+  static bool Take(const uint8_t** at, const uint8_t* end, Segment* segment) {
+    const uint8_t* from = *at;
+    if (static_cast<size_t>(end - from) < kHeaderBytes) return false;
+    segment->entry = core::LoadBigEndian<uint32_t>(from);
+    segment->flags = from[4];
+    segment->offset = core::LoadBigEndian<uint64_t>(from + 5);
+    segment->length = core::LoadBigEndian<uint32_t>(from + 13);
+    segment->data = from + kHeaderBytes;
+    if (static_cast<size_t>(end - segment->data) < segment->length) return false;
+    *at = segment->data + segment->length;
+    return true;
+  }
+};
+
+}  // namespace keibi::stream

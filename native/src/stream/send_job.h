@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/status.h"
+#include "stream/lane_acceptor.h"
+#include "stream/send_lane.h"
+#include "stream/wake.h"
+#include "stream/walker.h"
+
+namespace keibi::stream {
+
+struct SendOptions {
+  std::vector<Root> roots;
+  uint64_t limit_bytes_per_second = 0;  // 0: none
+};
+
+// What has happened since the last look.
+struct SendNews {
+  std::vector<EntryTable::Page> pages;  // to be sent to the receiver, in this order; their bytes live as long as the job
+  std::vector<WalkProblem> problems;    // of the walk and of reading
+  std::optional<WalkTotals> walked;     // once
+  std::vector<core::Status> lanes_closed;
+};
+
+// One receiver's transfer on the sending peer: walks, then reads what is wanted, on threads of its own.
+class SendJob : public LaneAcceptor {
+ public:
+  SendJob(SendOptions options, Wake wake);
+  ~SendJob() override;  // Stop() must have been called
+
+  void Start();
+  SendNews TakeNews();
+
+  // The receiver's answer to one page (PROTOCOL 7): a bit per entry, and what it holds of some of them.
+  // kHandshakeMalformed when it does not fit the page or the entry.
+  core::Status Answer(uint32_t first, uint32_t count, const uint8_t* wanted, size_t wanted_bytes,
+                      const std::vector<std::pair<uint32_t, std::vector<uint8_t>>>& partials);
+
+  void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener) override;
+
+  void Drop(uint32_t index) { queue_.Drop(index); }  // the receiver cannot keep this entry
+  void Finish();  // the receiver has everything: lanes say goodbye
+  void Stop();    // ends and joins all threads; idempotent; may block for as long as one read of a disk
+
+  // SHA-256 of each chunk of a file as it is now. May block. kSourceChanged when it is not what was offered.
+  core::Status Digest(uint32_t index, std::vector<uint8_t>* digests) const;
+
+ private:
+  // Pages walked but not taken: what bounds the walk when the control connection is slow.
+  static constexpr size_t kMaxWaitingPages = 16;
+
+  bool OnPage(const EntryTable::Page& page);
+  void OnProblem(WalkProblem problem);
+
+  const SendOptions options_;
+  const Wake wake_;
+  EntryTable table_;
+  std::vector<Root> tops_;
+  DirHandles dirs_;
+  Sources sources_;
+  SendQueue queue_;
+  RateLimiter limiter_;
+
+  std::mutex mutex_;
+  std::condition_variable pages_taken_;
+  SendNews news_;
+  bool stopped_ = false;
+  std::thread walker_;
+  struct Lane {
+    std::unique_ptr<SendLane> lane;
+    std::thread thread;
+  };
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace keibi::stream

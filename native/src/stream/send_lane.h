@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/fd.h"
+#include "core/status.h"
+#include "frame/frame.h"
+#include "stream/lane_buffer.h"
+#include "stream/send_queue.h"
+#include "stream/socket.h"
+#include "stream/source.h"
+
+namespace keibi::stream {
+
+// The sending end of one lane: takes work, reads it straight into a frame, seals it in place, sends it. Run() is the lane's thread.
+class SendLane {
+ public:
+  using OnFailed = std::function<void(uint32_t entry, core::Status)>;
+
+  SendLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, SendQueue* queue, const Sources* sources,
+           RateLimiter* limiter, OnFailed on_failed)
+      : socket_(std::move(socket)), sealer_(std::move(sealer)), queue_(queue), sources_(sources), limiter_(limiter),
+        on_failed_(std::move(on_failed)) {}
+
+  core::Status Run();
+  void Shutdown();  // from any thread: ends Run() soon
+
+ private:
+  core::Status Do(const SendWork& work);
+  core::Status SendChunk(const SendWork& work);
+  core::Status SendPack(const std::vector<uint32_t>& pack);
+  core::Status SendStream(uint32_t index);
+  size_t AppendWhole(uint32_t index, size_t at);
+  core::Status SendFrame(LaneFrame kind, size_t plaintext_bytes);
+
+  const core::Fd socket_;
+  const std::unique_ptr<frame::Sealer> sealer_;
+  SendQueue* const queue_;
+  const Sources* const sources_;
+  RateLimiter* const limiter_;
+  const OnFailed on_failed_;
+  std::atomic<bool> stopped_ = false;
+  LaneBuffer buffer_;
+};
+
+}  // namespace keibi::stream

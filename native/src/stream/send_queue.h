@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "stream/bitmap.h"
+#include "stream/entry_table.h"
+#include "stream/source.h"
+
+namespace keibi::stream {
+
+// What a lane does next.
+struct SendWork {
+  enum class Kind { kChunk, kPack, kStream, kEnd };
+  Kind kind = Kind::kEnd;
+  std::shared_ptr<SourceFile> file;  // kChunk
+  uint32_t chunk = 0;                // kChunk
+  std::vector<uint32_t> pack;        // kPack: files of up to a chunk that fit one frame; kStream: the one entry
+};
+
+// The wanted entries in the order they were asked for, handed out in pieces to any number of lanes.
+class SendQueue {
+ public:
+  explicit SendQueue(const EntryTable& table) : table_(table) {}
+
+  void Want(uint32_t index);
+  void WantRest(uint32_t index, Bitmap held);
+
+  void Drop(uint32_t index);  // the receiver cannot keep it: not worth sending any more
+
+  // Blocks until there is work. False once stopped; kEnd once finished and empty.
+  bool Take(SendWork* work);
+
+  void Finish();  // nothing more will be wanted
+  void Stop();
+
+ private:
+  bool TakeChunk(SendWork* work);
+  void TakeFront(SendWork* work);
+
+  static constexpr size_t kMaxPackFiles = 1024;
+
+  const EntryTable& table_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<uint32_t> wanted_;
+  std::unordered_map<uint32_t, Bitmap> held_;
+  std::unordered_set<uint32_t> dropped_;
+  std::shared_ptr<SourceFile> current_;  // the large file being handed out
+  Bitmap current_held_;
+  uint32_t next_chunk_ = 0;
+  bool finished_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace keibi::stream

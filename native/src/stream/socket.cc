@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/socket.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <thread>
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr size_t kSmallestSlice = 16 << 10;
+constexpr std::chrono::milliseconds kLongestSleep{50};  // so that a stop is noticed
+
+}  // namespace
+
+size_t RateLimiter::Slice(size_t wanted) const {
+  if (bytes_per_second_ == 0) return wanted;
+  return std::min(wanted, std::max<size_t>(kSmallestSlice, bytes_per_second_ / 20));
+}
+
+void RateLimiter::Pass(size_t bytes) {
+  if (bytes_per_second_ == 0) return;
+  steady_clock::time_point until;
+  {
+    const std::scoped_lock lock(mutex_);
+    next_ = std::max(next_, steady_clock::now());
+    until = next_;
+    next_ += std::chrono::nanoseconds(static_cast<int64_t>(1e9 * static_cast<double>(bytes) / static_cast<double>(bytes_per_second_)));
+  }
+  for (auto now = steady_clock::now(); now < until && !stopped_.load(); now = steady_clock::now()) {
+    std::this_thread::sleep_for(std::min<steady_clock::duration>(kLongestSleep, until - now));
+  }
+}
+
+Status SendAll(int fd, const uint8_t* from, size_t bytes, RateLimiter* limiter) {
+  while (bytes > 0) {
+    const size_t slice = limiter->Slice(bytes);
+    limiter->Pass(slice);
+    for (size_t left = slice; left > 0;) {
+      const ssize_t sent = send(fd, from, left, MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent <= 0) return Status::FromErrno(Code::kSessionLost);
+      from += sent;
+      left -= static_cast<size_t>(sent);
+    }
+    bytes -= slice;
+  }
+  return Status::Ok();
+}
+
+Status ReceiveAll(int fd, uint8_t* to, size_t bytes, RateLimiter* limiter, size_t* received) {
+  *received = 0;
+  while (*received < bytes) {
+    const size_t slice = limiter->Slice(bytes - *received);
+    const ssize_t got = recv(fd, to + *received, slice, MSG_WAITALL);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Status::FromErrno(Code::kSessionLost);
+    if (got == 0) return Status::Of(Code::kSessionLost);
+    *received += static_cast<size_t>(got);
+    limiter->Pass(static_cast<size_t>(got));
+  }
+  return Status::Ok();
+}
+
+Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout, core::Fd* fd) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) {
+    return Status::Of(Code::kPeerUnreachable, EINVAL);
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> address(found, freeaddrinfo);
+  core::Fd socket(::socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) return Status::FromErrno(Code::kPeerUnreachable);
+  TuneLane(socket.get());
+  if (connect(socket.get(), address->ai_addr, address->ai_addrlen) != 0 && errno != EINPROGRESS) {
+    return Status::FromErrno(Code::kPeerUnreachable);
+  }
+  pollfd waiting{socket.get(), POLLOUT, 0};
+  if (poll(&waiting, 1, static_cast<int>(timeout.count())) != 1) return Status::Of(Code::kPeerUnreachable, ETIMEDOUT);
+  int error = 0;
+  socklen_t length = sizeof error;
+  getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+  if (error != 0) return Status::Of(Code::kPeerUnreachable, error);
+  fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
+  *fd = std::move(socket);
+  return Status::Ok();
+}
+
+void TuneLane(int fd) {
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+#ifdef TCP_CONGESTION
+  // Fails where the kernel lacks it; cubic then stays.
+  setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3);
+#endif
+}
+
+}  // namespace keibi::stream

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "core/limits.h"
+#include "stream/file_time.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+Status Sources::Open(uint32_t index, Entry* entry, core::Fd* fd) const {
+  if (!table_.Find(index, entry)) return Status::Of(Code::kInternal);
+  // Not blocking: whatever was a file when it was walked may be a pipe by now.
+  constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
+  if (entry->parent == kTop) return OpenRoot(tops_[index], kFlags, fd);
+  SharedFd directory;
+  if (const Status status = dirs_->Get(entry->parent, &directory); !status.ok()) return status;
+  *fd = core::Fd(openat(directory->get(), std::string(entry->name).c_str(), kFlags | O_NOFOLLOW));
+  if (fd->valid()) return Status::Ok();
+  if (errno == ELOOP) return Status::FromErrno(Code::kSourceChanged);
+  return Status::FromErrno(errno == ENOENT ? Code::kSourceMissing : Code::kSourceUnreadable);
+}
+
+Status Sources::CheckUnchanged(int fd, const Entry& entry) {
+  struct stat now;
+  if (fstat(fd, &now) != 0) return Status::FromErrno(Code::kSourceUnreadable);
+  const bool same = S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == entry.size && MtimeNs(now) == entry.mtime_ns;
+  return same ? Status::Ok() : Status::Of(Code::kSourceChanged);
+}
+
+Status SourceFile::ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to, size_t* bytes) {
+  {
+    const std::scoped_lock lock(opening_);
+    if (!fd_.valid()) {
+      Entry entry;
+      if (const Status status = sources.Open(index_, &entry, &fd_); !status.ok()) return status;
+      posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
+  }
+  const uint64_t offset = uint64_t{chunk} * core::kChunkBytes;
+  *bytes = static_cast<size_t>(std::min<uint64_t>(core::kChunkBytes, entry_.size - offset));
+  for (size_t have = 0; have < *bytes;) {
+    const ssize_t got = pread(fd_.get(), to + have, *bytes - have, static_cast<off_t>(offset + have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
+    if (got == 0) return Status::Of(Code::kSourceChanged);
+    have += static_cast<size_t>(got);
+  }
+  return Sources::CheckUnchanged(fd_.get(), entry_);
+}
+
+}  // namespace keibi::stream

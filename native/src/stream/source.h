@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "core/fd.h"
+#include "core/status.h"
+#include "stream/dir_handles.h"
+#include "stream/entry_table.h"
+#include "stream/walker.h"
+
+namespace keibi::stream {
+
+// The files behind a manifest, as the sending peer reads them. Any thread.
+class Sources {
+ public:
+  Sources(const EntryTable& table, const std::vector<Root>& tops, DirHandles* dirs) : table_(table), tops_(tops), dirs_(dirs) {}
+
+  // kSourceMissing, kSourceUnreadable, or kSourceChanged when it is no longer a regular file.
+  core::Status Open(uint32_t index, Entry* entry, core::Fd* fd) const;
+
+  // kSourceChanged unless size and mtime are still what was offered. To be asked after reading and before sending.
+  static core::Status CheckUnchanged(int fd, const Entry& entry);
+
+ private:
+  const EntryTable& table_;
+  const std::vector<Root>& tops_;
+  DirHandles* const dirs_;
+};
+
+// A file of more than one chunk on its way out, shared by the lanes that carry its chunks.
+class SourceFile {
+ public:
+  SourceFile(uint32_t index, const Entry& entry) : index_(index), entry_(entry) {}
+
+  // Reads one chunk to `to`; opens the file the first time. Once it failed, always fails.
+  core::Status ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to, size_t* bytes);
+
+  // True for the first caller only, so that a failure is reported once.
+  bool MarkFailed() { return !failed_.exchange(true); }
+  bool failed() const { return failed_.load(); }
+  uint32_t index() const { return index_; }
+  const Entry& entry() const { return entry_; }
+
+ private:
+  const uint32_t index_;
+  const Entry entry_;
+  std::mutex opening_;
+  core::Fd fd_;
+  std::atomic<bool> failed_ = false;
+};
+
+}  // namespace keibi::stream

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/staging.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <string_view>
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+namespace {
+
+constexpr int kMostFolders = 100;
+constexpr const char* kLock = "lock";
+
+struct CloseDir {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+}  // namespace
+
+Status WriteError(Code otherwise) {
+  const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  return Status::FromErrno(full ? Code::kDiskFull : otherwise);
+}
+
+Status WriteAt(int fd, const uint8_t* data, size_t bytes, uint64_t offset) {
+  while (bytes > 0) {
+    const ssize_t written = pwrite(fd, data, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return WriteError(Code::kDestinationUnusable);
+    data += written;
+    bytes -= static_cast<size_t>(written);
+    offset += static_cast<uint64_t>(written);
+  }
+  return Status::Ok();
+}
+
+Status Staging::Open(int destination) {
+  destination_ = destination;
+  for (int i = 1; i <= kMostFolders; i++) {
+    const Status status = Take(destination, i == 1 ? kName : kName + ("-" + std::to_string(i)));
+    if (status.ok()) return Sweep();
+    if (status.system_error != EWOULDBLOCK) return status;
+  }
+  return Status::Of(Code::kDestinationUnusable, EBUSY);
+}
+
+// EWOULDBLOCK when another job has it.
+Status Staging::Take(int destination, const std::string& name) {
+  const Status busy = Status::Of(Code::kDestinationUnusable, EWOULDBLOCK);
+  if (mkdirat(destination, name.c_str(), 0700) != 0 && errno != EEXIST) return WriteError(Code::kDestinationUnusable);
+  core::Fd folder(openat(destination, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.valid()) return errno == ENOENT ? busy : Status::FromErrno(Code::kDestinationUnusable);
+  core::Fd lock(openat(folder.get(), kLock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!lock.valid()) return errno == ENOENT ? busy : WriteError(Code::kDestinationUnusable);
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+  // The former owner may have removed the folder between our open and our lock.
+  struct stat locked, named;
+  if (fstat(lock.get(), &locked) != 0 || fstatat(folder.get(), kLock, &named, AT_SYMLINK_NOFOLLOW) != 0) return busy;
+  if (locked.st_ino != named.st_ino) return busy;
+  name_ = name;
+  folder_ = std::move(folder);
+  lock_ = std::move(lock);
+  return Status::Ok();
+}
+
+// Drops what an earlier run left unfinished beyond use, and learns the umask without touching it: it belongs to the whole process.
+Status Staging::Sweep() {
+  const int own = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, CloseDir> listing(own < 0 ? nullptr : fdopendir(own));
+  while (const dirent* child = listing ? readdir(listing.get()) : nullptr) {
+    const std::string_view name = child->d_name;
+    if (name.starts_with("s-")) Remove(child->d_name);
+    if (name.ends_with(".map")) had_parts_ = true;
+  }
+  core::Fd probe(openat(folder_.get(), "s-umask", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0777));
+  struct stat status;
+  if (!probe.valid() || fstat(probe.get(), &status) != 0) return WriteError(Code::kDestinationUnusable);
+  umask_ = 0777 & ~status.st_mode;
+  Remove("s-umask");
+  return Status::Ok();
+}
+
+Status Staging::Create(const std::string& name, mode_t mode, core::Fd* fd) const {
+  *fd = core::Fd(openat(folder_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (!fd->valid()) return WriteError(Code::kDestinationUnusable);
+  if ((mode & umask_) != 0 && fchmod(fd->get(), mode) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+  return Status::Ok();
+}
+
+void Staging::Remove(const std::string& name) const { unlinkat(folder_.get(), name.c_str(), 0); }
+
+void Staging::Close() {
+  if (!folder_.valid()) return;
+  // Only an empty folder can be removed, so the lock goes first and comes back if parts are left.
+  Remove(kLock);
+  if (unlinkat(destination_, name_.c_str(), AT_REMOVEDIR) != 0) {
+    core::Fd(openat(folder_.get(), kLock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  }
+  folder_.Close();
+  lock_.Close();
+}
+
+}  // namespace keibi::stream

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "core/fd.h"
+#include "core/status.h"
+
+namespace keibi::stream {
+
+// The hidden folder in the destination where bytes stand until their file is whole:
+//
+//   .keibidrop-partial[-N]/lock       held with flock(2) by the one job that uses the folder
+//                          s-ENTRY    a small file about to be renamed into place; means nothing to a later run
+//                          KEY.data   a large file being received, KEY.map its bitmap (see PartFile)
+//
+// On the same file system as the destination, so that a rename places a file whole.
+class Staging {
+ public:
+  static constexpr const char* kName = ".keibidrop-partial";
+
+  // Takes the first folder that no living job holds. kDestinationUnusable, kDiskFull.
+  core::Status Open(int destination);
+
+  int fd() const { return folder_.get(); }
+  mode_t umask() const { return umask_; }
+  bool had_parts() const { return had_parts_; }  // an earlier run left something to resume
+
+  // Creates an empty file to be placed later. kDiskFull, kDestinationUnusable.
+  core::Status Create(const std::string& name, mode_t mode, core::Fd* fd) const;
+  void Remove(const std::string& name) const;
+
+  // Removes the folder unless parts are left in it; releases the lock.
+  void Close();
+
+ private:
+  core::Status Take(int destination, const std::string& name);
+  core::Status Sweep();
+
+  int destination_ = -1;
+  std::string name_;
+  core::Fd folder_;
+  core::Fd lock_;
+  mode_t umask_ = 022;
+  bool had_parts_ = false;
+};
+
+// kDiskFull for the errnos that mean it, else `otherwise`.
+core::Status WriteError(core::Code otherwise);
+
+// Writes exactly `bytes`. kDiskFull, kDestinationUnusable.
+core::Status WriteAt(int fd, const uint8_t* data, size_t bytes, uint64_t offset);
+
+}  // namespace keibi::stream

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MPL-2.0
+// The part of ReceiveJob that looks at a page before bytes flow: what is wanted, what is here already, what needs no bytes at all.
+#include <cerrno>
+
+#include "stream/receive_job.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+Status ReceiveJob::Survey(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, SurveyResult* result) {
+  if (const Status status = table_.AddPage(page, page_bytes, first, count); !status.ok()) return status;
+  {
+    const std::scoped_lock lock(mutex_);
+    states_.resize(size_t{first} + count, State::kNone);
+  }
+  result->first = first;
+  result->wanted.assign((size_t{count} + 7) / 8, 0);
+  for (uint32_t index = first; index < first + count; index++) {
+    Entry entry;
+    table_.Find(index, &entry);
+    if (options_.to_stdout) {
+      if (entry.IsFile()) Want(index, entry, result);
+    } else if (entry.type == EntryType::kDirectory) {
+      SurveyDirectory(index, entry);
+    } else {
+      SurveyLeaf(index, entry, options_.collisions, result);
+    }
+  }
+  return Status::Ok();
+}
+
+Status ReceiveJob::Decide(uint32_t index, Collision choice, SurveyResult* result) {
+  Entry entry;
+  if (!table_.Find(index, &entry) || StateOf(index) != State::kNone) return Status::Of(Code::kInternal);
+  SurveyLeaf(index, entry, choice, result);
+  return Status::Ok();
+}
+
+void ReceiveJob::SurveyDirectory(uint32_t index, const Entry& entry) {
+  const Status status = destination_.MakeDirectory(index, entry, options_.collisions);
+  if (!status.ok()) Report(index, status);
+}
+
+// A file or a symlink.
+void ReceiveJob::SurveyLeaf(uint32_t index, const Entry& entry, Collision policy, SurveyResult* result) {
+  Found found = Found::kAbsent;
+  if (const Status status = destination_.Examine(index, entry, policy, &found); !status.ok()) return Report(index, status);
+  switch (found) {
+    case Found::kCollides:
+      result->collisions.push_back(index);
+      return;
+    case Found::kSkipped:
+      result->skipped.push_back(index);
+      [[fallthrough]];
+    case Found::kUpToDate:
+      if (entry.IsFile()) CountSkipped(entry.size);
+      return;
+    case Found::kAbsent:
+      break;
+  }
+  if (entry.type == EntryType::kSymlink) {
+    if (const Status status = destination_.MakeSymlink(index, entry, staging_); !status.ok()) Report(index, status);
+    return;
+  }
+  Want(index, entry, result);
+}
+
+// Marks a file wanted, then settles it at once if no byte of it is missing.
+void ReceiveJob::Want(uint32_t index, const Entry& entry, SurveyResult* result) {
+  {
+    const std::scoped_lock lock(mutex_);
+    states_[index] = State::kWanted;
+    pending_++;
+  }
+  if (entry.type == EntryType::kFile && entry.size == 0) return options_.to_stdout ? Done(index, 0) : TakeWhole({index}, entry);
+  if (entry.size > core::kChunkBytes && staging_.had_parts() && !WantRest(index, entry, result)) return;
+  const uint32_t bit = index - result->first;
+  result->wanted[bit / 8] |= static_cast<uint8_t>(1U << (bit % 8));
+}
+
+// Looks for what an earlier run left of a large file. False if that is all of it.
+bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, SurveyResult* result) {
+  const std::shared_ptr<PartFile> part = PartOf(index, entry);
+  const PartFile::Found found = part->Load();
+  if (found == PartFile::Found::kOther) result->restarted.push_back(index);
+  if (found != PartFile::Found::kRest) {
+    DropPart(index);
+    return true;
+  }
+  const Bitmap held = part->held();
+  const uint64_t held_bytes = held.Has(held.chunks() - 1)
+                                  ? entry.size - uint64_t{held.chunks() - held.held()} * core::kChunkBytes
+                                  : uint64_t{held.held()} * core::kChunkBytes;
+  {
+    const std::scoped_lock lock(mutex_);
+    progress_.bytes += held_bytes;
+    progress_.resumed_bytes += held_bytes;
+  }
+  if (held.complete()) {
+    if (const Status status = PlacePart(index, entry, *part); !status.ok()) Fail(index, status);
+    return false;
+  }
+  result->partials.emplace_back(index, held.bytes());
+  return true;
+}
+
+// A problem of an entry that was never wanted.
+void ReceiveJob::Report(uint32_t index, Status status) {
+  {
+    const std::scoped_lock lock(mutex_);
+    states_[index] = State::kFailed;
+    news_.problems.push_back({index, status});
+  }
+  wake_();
+}
+
+void ReceiveJob::CountSkipped(uint64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  progress_.skipped++;
+  progress_.bytes += bytes;
+}
+
+}  // namespace keibi::stream

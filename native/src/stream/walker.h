@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/status.h"
+#include "stream/dir_handles.h"
+#include "stream/entry_table.h"
+
+namespace keibi::stream {
+
+// One path a person named, and the name it travels under.
+struct Root {
+  std::string path;  // absolute, or empty for standard input
+  std::string name;
+};
+
+struct WalkTotals {
+  uint32_t entries = 0;
+  uint32_t files = 0;
+  uint64_t bytes = 0;
+};
+
+// Something on disk that cannot be offered. `entry` is kTop when it never became one; `path` is for the message.
+struct WalkProblem {
+  uint32_t entry = kTop;
+  core::Status status;
+  std::string path;
+};
+
+// Opens the file or directory a root names; the one place where a symlink is followed, since a person typed it.
+core::Status OpenRoot(const Root& root, int flags, core::Fd* fd);
+
+// Walks roots depth first into a table, page by page, without holding more than one directory's names. One thread, its caller's.
+class Walker {
+ public:
+  struct Events {
+    std::function<bool(const EntryTable::Page&)> on_page;  // may block for backpressure; false stops the walk
+    std::function<void(WalkProblem)> on_problem;
+  };
+
+  // `tops` receives the root of every top entry, in the order of their numbers, before the first page is handed out.
+  Walker(std::vector<Root> roots, std::vector<Root>* tops, EntryTable* table, DirHandles* dirs, Events events)
+      : roots_(std::move(roots)), tops_(tops), table_(table), dirs_(dirs), events_(std::move(events)) {}
+
+  WalkTotals Run();
+
+ private:
+  struct Pending {
+    uint32_t directory;
+    uint32_t depth;
+  };
+
+  bool AddRoot(const Root& root);
+  bool AddChildren(const Pending& pending);
+  bool AddChild(int directory, const Pending& parent, const char* name);
+  bool Add(const struct stat& status, uint32_t parent, uint32_t depth, const std::string& name, const std::string& target);
+  bool Flush(bool whatever_there_is);
+  void Problem(uint32_t entry, core::Status status, std::string path);
+
+  const std::vector<Root> roots_;
+  std::vector<Root>* const tops_;
+  EntryTable* const table_;
+  DirHandles* const dirs_;
+  const Events events_;
+  WalkTotals totals_;
+  std::vector<Pending> pending_;
+};
+
+}  // namespace keibi::stream
