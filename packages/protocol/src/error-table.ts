@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MPL-2.0
+
+export type Retry = 'never' | 'later' | 'reconnect';
+
+interface Row {
+  readonly retry: Retry;
+  readonly exit: number;
+  readonly grpc: number;
+  readonly text: string;
+}
+
+/** The gRPC statuses that the table uses, by name (grpc.io, statuscodes). */
+const grpc = {
+  CANCELLED: 1,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
+} as const;
+
+function row(retry: Retry, exit: number, status: keyof typeof grpc, text: string): Row {
+  return { retry, exit, grpc: grpc[status], text };
+}
+
+/** One row a code: may it be tried again, the exit code of the command line (DESIGN 7), the gRPC status, the text. */
+const table = {
+  CODE_MALFORMED: row(
+    'never',
+    2,
+    'INVALID_ARGUMENT',
+    'That is not a code. A code is a number and two words or more, such as 7-guitar-pencil; check it with the sender.',
+  ),
+  CODE_TOO_WEAK: row(
+    'never',
+    2,
+    'INVALID_ARGUMENT',
+    'That code is too easy to guess. Take longer or other words, or add --insecure-code to use it all the same.',
+  ),
+  CODE_WRONG: row(
+    'never',
+    3,
+    'UNAUTHENTICATED',
+    'The code is wrong. Check it with the sender and try again; after three wrong guesses the offer ends.',
+  ),
+  CODE_EXHAUSTED: row(
+    'never',
+    3,
+    'PERMISSION_DENIED',
+    'Too many wrong codes were tried, so the offer has ended. Send again and share the new code.',
+  ),
+  RENDEZVOUS_UNREACHABLE: row(
+    'later',
+    4,
+    'UNAVAILABLE',
+    'The rendezvous cannot be reached. Check the network and the address, then try again.',
+  ),
+  RENDEZVOUS_BUSY: row('later', 4, 'RESOURCE_EXHAUSTED', 'The rendezvous is busy. Try again in a moment.'),
+  RENDEZVOUS_NOT_FOUND: row(
+    'later',
+    4,
+    'NOT_FOUND',
+    'Nobody is waiting under that code. Check the number in front, and that the sender is still running.',
+  ),
+  PEER_UNREACHABLE: row(
+    'later',
+    4,
+    'UNAVAILABLE',
+    'The peer cannot be reached. Check that both are on the same network, or name its address with --connect HOST:PORT.',
+  ),
+  PEER_BUSY: row('later', 4, 'RESOURCE_EXHAUSTED', 'The sender is busy with other receivers. Try again in a moment.'),
+  HANDSHAKE_FINGERPRINT_MISMATCH: row(
+    'never',
+    3,
+    'UNAUTHENTICATED',
+    'The peer is not the one you saved. Compare fingerprints over another way before you go on.',
+  ),
+  HANDSHAKE_MALFORMED: row(
+    'never',
+    3,
+    'INVALID_ARGUMENT',
+    'The peer sent a handshake that makes no sense. Check that both run the same version of KeibiDrop.',
+  ),
+  HANDSHAKE_NO_COMMON_SUITE: row(
+    'never',
+    3,
+    'FAILED_PRECONDITION',
+    'The peers have no cipher suite in common. Leave out --suite on one of them.',
+  ),
+  HANDSHAKE_TAMPERED: row(
+    'never',
+    3,
+    'UNAUTHENTICATED',
+    'The handshake was altered on its way, so nothing was sent. Somebody may be listening; try another network.',
+  ),
+  HANDSHAKE_TIMEOUT: row(
+    'reconnect',
+    4,
+    'DEADLINE_EXCEEDED',
+    'The peer stopped answering during the handshake. Try again.',
+  ),
+  FRAME_TOO_LARGE: row('never', 3, 'INVALID_ARGUMENT', 'The peer sent a frame of an impossible length. Try again.'),
+  FRAME_AUTH_FAILED: row(
+    'never',
+    3,
+    'UNAUTHENTICATED',
+    'Data was altered on its way and refused. Nothing of it was kept; run the same command to go on.',
+  ),
+  FRAME_REPLAYED: row(
+    'never',
+    3,
+    'UNAUTHENTICATED',
+    'Data arrived twice or out of order and was refused. Nothing of it was kept; run the same command to go on.',
+  ),
+  FRAME_TRUNCATED: row(
+    'never',
+    3,
+    'DATA_LOSS',
+    'The connection ended in the middle of a frame. Run the same command to go on.',
+  ),
+  OFFER_DECLINED: row('never', 3, 'PERMISSION_DENIED', 'The offer was declined, so nothing was written.'),
+  SESSION_CLOSED: row('never', 5, 'ABORTED', 'The peer ended the session. Run the same command to go on.'),
+  SESSION_LOST: row('reconnect', 5, 'UNAVAILABLE', 'The connection was lost. Run the same command to go on.'),
+  TRANSFER_PATH_REFUSED: row(
+    'never',
+    1,
+    'INVALID_ARGUMENT',
+    'The sender offered a name that must not be written here. Nothing outside the destination was touched.',
+  ),
+  TRANSFER_LIMIT_EXCEEDED: row(
+    'never',
+    1,
+    'RESOURCE_EXHAUSTED',
+    'The offer is larger than KeibiDrop allows. Send it in parts.',
+  ),
+  TRANSFER_SOURCE_CHANGED: row(
+    'never',
+    1,
+    'ABORTED',
+    'The file changed while it was sent, so it was not delivered. Send it again once nothing writes to it.',
+  ),
+  TRANSFER_SOURCE_MISSING: row('never', 1, 'NOT_FOUND', 'The file is not there. Check the path and send it again.'),
+  TRANSFER_SOURCE_UNREADABLE: row(
+    'never',
+    1,
+    'PERMISSION_DENIED',
+    'The file cannot be read. Check its permissions and send it again.',
+  ),
+  TRANSFER_SIZE_MISMATCH: row(
+    'never',
+    1,
+    'DATA_LOSS',
+    'The file has another size than was offered, so it was not delivered. Send it again.',
+  ),
+  TRANSFER_DISK_FULL: row(
+    'never',
+    1,
+    'RESOURCE_EXHAUSTED',
+    'The disk is full. Make room and run the same command to go on.',
+  ),
+  TRANSFER_DESTINATION_UNUSABLE: row(
+    'never',
+    1,
+    'FAILED_PRECONDITION',
+    'The destination cannot be written. Choose another with --out, or check its permissions.',
+  ),
+  TRANSFER_DESTINATION_EXISTS: row(
+    'never',
+    1,
+    'ALREADY_EXISTS',
+    'The destination already has something of that name. Use --overwrite, --skip, --ask or another --out.',
+  ),
+  TRANSFER_DIGEST_MISMATCH: row(
+    'never',
+    1,
+    'DATA_LOSS',
+    'The file on disk is not what was sent. Check the disk and run the same command again.',
+  ),
+  TRANSFER_INCOMPLETE: row(
+    'never',
+    1,
+    'DATA_LOSS',
+    'Some files did not arrive. Run the same command to complete what can be completed.',
+  ),
+  IDENTITY_LOCKED: row('never', 1, 'FAILED_PRECONDITION', 'The identity is locked. Unlock it and try again.'),
+  IDENTITY_CORRUPT: row(
+    'never',
+    1,
+    'DATA_LOSS',
+    'The stored identity cannot be read. Restore it from a copy or make a new one.',
+  ),
+  MOUNT_UNAVAILABLE: row(
+    'never',
+    6,
+    'FAILED_PRECONDITION',
+    'This system cannot mount. Run keibidrop doctor to see why.',
+  ),
+  MOUNT_BUSY: row('never', 6, 'FAILED_PRECONDITION', 'The mount is in use. Close what uses it and try again.'),
+  CONFIG_INVALID: row('never', 2, 'INVALID_ARGUMENT', 'The configuration is not valid. Correct it and try again.'),
+  USAGE: row('never', 2, 'INVALID_ARGUMENT', 'That command is not understood. Run keibidrop --help.'),
+  CANCELLED: row('never', 130, 'CANCELLED', 'Stopped. Run the same command to go on.'),
+  INTERNAL: row('never', 70, 'INTERNAL', 'This is a bug in KeibiDrop. Please report it with the output of --verbose.'),
+} as const satisfies Record<string, Row>;
+
+/** The closed set of failures. Texts are looked up from it, never parsed. */
+export type ErrorCode = keyof typeof table;
+
+/** Whether `text`, perhaps from a peer, names a failure that we know. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(table, text);
+}
+
+export function rowOf(code: ErrorCode): Row {
+  return table[code];
+}
+
+export const ERROR_CODES = Object.keys(table) as readonly ErrorCode[];

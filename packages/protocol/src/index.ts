@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// What two programs say to each other: limits, errors, codes, suites, and the codecs of every message that is not a frame or gRPC.
+// Pure values, for any JavaScript: no I/O, no clock, nothing of Node's. It does not derive keys or seal anything: session does.
+
+export { type Candidate, decodeCandidates, encodeCandidates, MAX_CANDIDATES } from './candidate.ts';
+export { assertCodeStrength, type Code, codeBits, createCode, mailboxOf, parseCode } from './code.ts';
+export {
+  type ErrorCode,
+  type ErrorDetail,
+  exitCodeOf,
+  grpcStatusOf,
+  isErrorCode,
+  KeibiError,
+  messageFor,
+  type Retry,
+  retryOf,
+} from './errors.ts';
+export {
+  type Alert,
+  ATTEMPT_BYTES,
+  CONFIRM_BYTES,
+  CONTROL_PREAMBLE,
+  decodeHandshakeMessage,
+  encodeHandshakeMessage,
+  HANDSHAKE_HEAD_BYTES,
+  type HandshakeMessage,
+  handshakeBodyBytes,
+  type InitiatorConfirm,
+  type InitiatorHello,
+  PROTOCOL_VERSION,
+  type ResponderHello,
+  X25519_BYTES,
+} from './handshake-message.ts';
+export * from './limits.ts';
+export { decodePage, type Entry, type EntryType, encodePage, PageWriter, TOP } from './manifest.ts';
+export { ManifestGuard } from './manifest-guard.ts';
+export {
+  decodeMeetingMessage,
+  encodeMeetingMessage,
+  type MeetingMessage,
+  type Refusal,
+  SID_BYTES,
+} from './meeting-message.ts';
+export type { MessagePipe } from './message-pipe.ts';
+export { checkName, foldName, printable, STAGING_PREFIX } from './remote-path.ts';
+export { ALL_SUITES, chooseSuite, type Suite, type SuiteOffer, suiteLabel } from './suite.ts';

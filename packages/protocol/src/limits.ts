@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// The limits of PROTOCOL 1. native/src/core/limits.h says the same; limits.test.ts compares them.
+
+/** Longest handshake message (PROTOCOL 3). */
+export const MAX_HANDSHAKE_BYTES = 4096;
+
+/** Unit of resume: one bit of a bitmap, one segment of a large file. */
+export const CHUNK_BYTES = 2 ** 20;
+
+/** Longest plaintext of one frame (PROTOCOL 4.1). */
+export const MAX_FRAME_PLAINTEXT = CHUNK_BYTES + 4096;
+
+/** Plaintext bytes after which a writer moves to the next epoch (PROTOCOL 4.2). */
+export const RATCHET_BYTES = 2 ** 30;
+
+/** Frames after which a writer moves to the next epoch (PROTOCOL 4.2). */
+export const RATCHET_FRAMES = 2 ** 20;
+
+/** Lanes of one session (PROTOCOL 5). */
+export const MAX_LANES = 16;
+
+/** Longest manifest page (PROTOCOL 6). */
+export const MAX_PAGE_BYTES = 256 * 1024;
+
+/** Entries of one transfer (PROTOCOL 6). */
+export const MAX_ENTRIES = 2 ** 22;
+
+/** Longest name of an entry, in UTF-8 bytes (PROTOCOL 6). */
+export const MAX_NAME_BYTES = 255;
+
+/** Longest target of a symlink, in UTF-8 bytes (PROTOCOL 6). */
+export const MAX_TARGET_BYTES = 4095;
+
+/** Directories above an entry (PROTOCOL 6). */
+export const MAX_DEPTH = 4096;
+
+/** Largest file, so that every size and offset is an exact `number` (PROTOCOL 6). */
+export const MAX_FILE_BYTES = 2 ** 53 - 1;
+
+/** Longest text sent instead of files (PROTOCOL 8). */
+export const MAX_TEXT_BYTES = 2 ** 20;
+
+/** Longest name a peer shows for itself, in UTF-8 bytes (PROTOCOL 8). */
+export const MAX_LABEL_BYTES = 128;
+
+/** Longest message through a mailbox (PROTOCOL 2). */
+export const MAX_MAILBOX_BODY_BYTES = 4096;
+
+/** Wrong codes after which an offer ends (PROTOCOL 2.2). */
+export const MAX_WRONG_GUESSES = 3;
+
+/** Least strength of a code, in bits, unless the user insists (DESIGN 3). */
+export const MIN_CODE_BITS = 16;
