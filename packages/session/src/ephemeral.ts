@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import { KeibiError, X25519_BYTES } from '@keibidrop/protocol';
+import type { ml_kem1024 } from '@noble/post-quantum/ml-kem.js';
+import type { Role } from './key-schedule.ts';
+import { loadSodium, type Sodium, wipe } from './sodium.ts';
+
+type Kem = typeof ml_kem1024;
+
+/** The libraries and the ephemeral keys of one handshake; never used for another. */
+export interface PreparedHandshake {
+  readonly sodium: Sodium;
+  readonly kem: Kem;
+  readonly x25519: { readonly secret: Uint8Array; readonly public: Uint8Array };
+  /** The initiator's; a responder has none. */
+  readonly kemKeys: { readonly secretKey: Uint8Array; readonly publicKey: Uint8Array } | undefined;
+  wipe(): void;
+}
+
+/**
+ * Loads the libraries and draws the ephemeral keys of one handshake: some 50 ms in an initiator's process that has not done it before,
+ * so begin it before there is a connection.
+ */
+export async function prepareHandshake(role: Role): Promise<PreparedHandshake> {
+  const { sodium, kem } = await loadLibraries();
+  const secret = sodium.randombytes_buf(X25519_BYTES);
+  const x25519 = { secret, public: sodium.crypto_scalarmult_base(secret) };
+  const kemKeys = role === 'initiator' ? kem.keygen() : undefined;
+  return { sodium, kem, x25519, kemKeys, wipe: () => wipe(secret, kemKeys?.secretKey) };
+}
+
+let warm: Promise<void> | undefined;
+
+/**
+ * Makes a responder's process ready while it waits: without it, the first initiator would wait some 50 ms more for libraries to load
+ * and ML-KEM to be compiled. Does it once, in one go, so call it when there is nothing more urgent.
+ */
+export function warmUpHandshakes(): Promise<void> {
+  warm ??= loadLibraries().then(({ kem }) => {
+    const throwaway = kem.keygen();
+    kem.encapsulate(throwaway.publicKey);
+    wipe(throwaway.secretKey);
+  });
+  return warm;
+}
+
+async function loadLibraries(): Promise<{ sodium: Sodium; kem: Kem }> {
+  const [sodium, { ml_kem1024: kem }] = await Promise.all([loadSodium(), import('@noble/post-quantum/ml-kem.js')]);
+  return { sodium, kem };
+}
+
+/** @throws HANDSHAKE_MALFORMED for a share that would make the secret all zeros (PROTOCOL 3, RFC 7748 6.1) */
+export function x25519Secret(prepared: PreparedHandshake, peerShare: Uint8Array): Uint8Array {
+  try {
+    return prepared.sodium.crypto_scalarmult(prepared.x25519.secret, peerShare);
+  } catch (cause) {
+    throw new KeibiError('HANDSHAKE_MALFORMED', undefined, { cause });
+  }
+}

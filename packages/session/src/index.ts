@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// A meeting by code, the handshake that follows it, and the sealed control connection with gRPC in both directions.
+// It needs bytes from discovery's connections and mailboxes but knows neither; it carries no files and keeps nothing on disk.
+
+export { CandidateExchange } from './candidate-exchange.ts';
+export type { PeerHandlers } from './control-server.ts';
+export { type PreparedHandshake, prepareHandshake, warmUpHandshakes } from './ephemeral.ts';
+export { openGrpcChannel } from './grpc-duplex.ts';
+export {
+  type HandshakeOptions,
+  handshakeAsInitiator,
+  handshakeAsResponder,
+  type InitiatorOptions,
+  type ResponderOptions,
+} from './handshake.ts';
+export type { Keys, Role } from './key-schedule.ts';
+export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
+export { type HeartbeatTimes, openSession, type Session, type SessionOptions } from './session.ts';

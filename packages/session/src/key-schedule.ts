@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MPL-2.0
+import { CONFIRM_BYTES, CONTROL_PREAMBLE, type Suite, suiteLabel } from '@keibidrop/protocol';
+import { expand, extract, hmacSha512, sha512 } from './hkdf.ts';
+import { type Sodium, wipe } from './sodium.ts';
+
+/** Handshake roles: the initiator dialled. */
+export type Role = 'initiator' | 'responder';
+
+/** What a handshake yields (PROTOCOL 3). Secrets, except `suite` and `sessionId`; `wipe()` them when handed on. */
+export interface Keys {
+  readonly suite: Suite;
+  /** Control key under which we write, and the one under which the peer does. */
+  readonly writeKey: Uint8Array;
+  readonly readKey: Uint8Array;
+  /** From which each lane's keys are derived, in native. */
+  readonly laneSecret: Uint8Array;
+  /** 16 bytes, public: a lane names its session with it. */
+  readonly sessionId: Uint8Array;
+  wipe(): void;
+}
+
+/**
+ * The hash over everything both sides sent before the first confirm.
+ *
+ * @param hello1, hello2  M1 and M2 as sent, length fields included; of M2 the confirm at its end is left out
+ */
+export function transcriptOf(sodium: Sodium, hello1: Uint8Array, hello2: Uint8Array): Uint8Array {
+  const unconfirmed = hello2.subarray(0, hello2.length - CONFIRM_BYTES);
+  return sha512(sodium, utf8('KeibiDrop handshake v1'), CONTROL_PREAMBLE, hello1, unconfirmed);
+}
+
+/** The root of all keys, salted with the transcript. */
+export function rootKey(
+  sodium: Sodium,
+  transcript: Uint8Array,
+  secrets: { x25519: Uint8Array; kem: Uint8Array; auth: Uint8Array },
+): Uint8Array {
+  return extract(sodium, transcript, secrets.x25519, secrets.kem, secrets.auth);
+}
+
+/** The confirm in M2. */
+export function responderConfirm(sodium: Sodium, root: Uint8Array, transcript: Uint8Array): Uint8Array {
+  return confirmOf(sodium, root, 'responder', transcript);
+}
+
+/** The confirm in M3, which covers the one in M2. */
+export function initiatorConfirm(
+  sodium: Sodium,
+  root: Uint8Array,
+  transcript: Uint8Array,
+  confirm2: Uint8Array,
+): Uint8Array {
+  return confirmOf(sodium, root, 'initiator', sha512(sodium, transcript, confirm2));
+}
+
+/** All keys of a session, for one of its sides. */
+export function sessionKeys(sodium: Sodium, root: Uint8Array, suite: Suite, self: Role): Keys {
+  const peer = self === 'initiator' ? 'responder' : 'initiator';
+  const writeKey = controlKey(sodium, root, suite, self);
+  const readKey = controlKey(sodium, root, suite, peer);
+  const laneSecret = expand(sodium, root, 'KeibiDrop lanes', 32);
+  const sessionId = expand(sodium, root, 'KeibiDrop session', 16);
+  return { suite, writeKey, readKey, laneSecret, sessionId, wipe: () => wipe(writeKey, readKey, laneSecret) };
+}
+
+/** The key under which `writer` writes on the control connection. */
+export function controlKey(sodium: Sodium, root: Uint8Array, suite: Suite, writer: Role): Uint8Array {
+  return expand(sodium, root, `${suiteLabel(suite)} control ${writer}`, 32);
+}
+
+/** The key under which `writer` writes on a lane. Native derives the ones in use; this is the reference for its vectors. */
+export function laneKey(sodium: Sodium, laneSecret: Uint8Array, suite: Suite, writer: Role, lane: number): Uint8Array {
+  const number = new Uint8Array(4);
+  new DataView(number.buffer).setUint32(0, lane);
+  return expand(sodium, laneSecret, `${suiteLabel(suite)} lane ${writer}`, 32, number);
+}
+
+function confirmOf(sodium: Sodium, root: Uint8Array, who: Role, covered: Uint8Array): Uint8Array {
+  const key = expand(sodium, root, `KeibiDrop confirm ${who}`, 64);
+  const confirm = hmacSha512(sodium, key, covered).subarray(0, CONFIRM_BYTES);
+  wipe(key);
+  return confirm;
+}
+
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Duplex } from 'node:stream';
+import { Metadata } from '@grpc/grpc-js';
+import type { PeerClient } from '@keibidrop/proto';
+import { isErrorCode, KeibiError, type Suite } from '@keibidrop/protocol';
+import { createControlClient } from './control-client.ts';
+import { type PeerHandlers, serveControl } from './control-server.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import type { Keys, Role } from './key-schedule.ts';
+import { openSealedChannel, type SealedChannel } from './sealed-channel.ts';
+
+/** What the handshake has agreed on; all of it may be wiped once the session is open, save `laneSecret`, which the session shows. */
+type AgreedKeys = Omit<Keys, 'wipe'>;
+
+export interface SessionOptions {
+  /** Handlers of the calls the peer may make. */
+  peerService: PeerHandlers;
+  /** Breaks the session off at once; `closed` then tells CANCELLED, or the reason if that is a KeibiError. */
+  signal: AbortSignal;
+  heartbeat?: Partial<HeartbeatTimes>;
+}
+
+/** When a silent peer counts as lost. */
+export interface HeartbeatTimes {
+  intervalMs: number;
+  timeoutMs: number;
+  misses: number;
+}
+
+/** A handshaken control connection: both peers serve Peer and call it. Lanes belong to who holds the session. */
+export interface Session {
+  readonly role: Role;
+  readonly id: Uint8Array;
+  readonly suite: Suite;
+  /** The array of `keys`, not a copy: the holder wipes it. */
+  readonly laneSecret: Uint8Array;
+  /** Calls the other side's Peer service. */
+  readonly client: PeerClient;
+  /**
+   * Resolves once, when the connection is gone: undefined after a goodbye without a reason from either side, the reason given to `close`,
+   * SESSION_CLOSED with `detail.reason` after the peer's goodbye with one, else SESSION_LOST or FRAME_*.
+   */
+  readonly closed: Promise<KeibiError | undefined>;
+  /** Says goodbye, waits for what was sent to leave, and closes: 2 s at most. Idempotent; all calls resolve when everything is freed. */
+  close(reason?: KeibiError): Promise<void>;
+}
+
+const HEARTBEAT: HeartbeatTimes = { intervalMs: 5000, timeoutMs: 5000, misses: 3 };
+const CLOSE_TIMEOUT_MS = 2000;
+
+/** Opens the control plane over `stream`, a connection after the handshake; `stream` is owned from now on (PROTOCOL 8). */
+export function openSession(stream: Duplex, keys: AgreedKeys, role: Role, options: SessionOptions): Session {
+  options.signal.throwIfAborted();
+  return new ControlSession(stream, keys, role, options);
+}
+
+class ControlSession implements Session {
+  readonly role: Role;
+  readonly id: Uint8Array;
+  readonly suite: Suite;
+  readonly laneSecret: Uint8Array;
+  readonly client: PeerClient;
+  readonly closed: Promise<KeibiError | undefined>;
+  readonly #connection: SealedChannel;
+  readonly #stopServing: () => void;
+  readonly #stopHeartbeat: () => void;
+  #closing: Promise<void> | undefined;
+  /** Why the session ends, as one side has said in a goodbye; `said: false` until then. */
+  #end: { said: boolean; reason: KeibiError | undefined } = { said: false, reason: undefined };
+
+  constructor(stream: Duplex, keys: AgreedKeys, role: Role, options: SessionOptions) {
+    this.role = role;
+    this.id = keys.sessionId;
+    this.suite = keys.suite;
+    this.laneSecret = keys.laneSecret;
+    this.#connection = openSealedChannel(stream, keys);
+    const [initiated, responded] = this.#connection.channels;
+    const [called, served] = role === 'initiator' ? [initiated, responded] : [responded, initiated];
+    this.#stopServing = serveControl(served, options.peerService, (code) => this.#receiveGoodbye(code));
+    this.client = createControlClient(called);
+    this.#stopHeartbeat = startHeartbeat({
+      ...HEARTBEAT,
+      ...options.heartbeat,
+      client: this.client,
+      onLost: () => this.#connection.destroy(new KeibiError('SESSION_LOST', 'The peer stopped answering.')),
+    });
+    const onAbort = () => this.#connection.destroy(KeibiError.from(options.signal.reason, 'CANCELLED'));
+    options.signal.addEventListener('abort', onAbort, { once: true });
+    this.closed = this.#connection.closed.then((failure) => {
+      options.signal.removeEventListener('abort', onAbort);
+      this.#release();
+      return this.#end.said ? this.#end.reason : (failure ?? new KeibiError('SESSION_LOST'));
+    });
+  }
+
+  close(reason?: KeibiError): Promise<void> {
+    this.#closing ??= this.#close(reason);
+    return this.#closing;
+  }
+
+  async #close(reason: KeibiError | undefined): Promise<void> {
+    const deadline = Date.now() + CLOSE_TIMEOUT_MS;
+    const timer = setTimeout(() => {
+      this.#connection.destroy(new KeibiError('SESSION_LOST', 'The peer did not answer the goodbye.'));
+    }, CLOSE_TIMEOUT_MS);
+    this.#stopHeartbeat();
+    if (!this.#end.said) {
+      // A refusal means that the connection is going already, and `closed` says why.
+      const heard = await this.#sayGoodbye(reason?.code ?? '', deadline);
+      if (heard && !this.#end.said) this.#end = { said: true, reason };
+    }
+    this.#release();
+    await this.closed;
+    clearTimeout(timer);
+  }
+
+  #sayGoodbye(code: string, deadline: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.client.goodbye({ code }, new Metadata(), { deadline }, (error) => resolve(error === null));
+    });
+  }
+
+  /** The peer leaves. It ends the connection once it has our reply; if it does not, we do. */
+  #receiveGoodbye(code: string): void {
+    if (this.#end.said) return;
+    this.#end = { said: true, reason: code === '' ? undefined : closedByPeer(code) };
+    this.#stopHeartbeat();
+    const timer = setTimeout(() => void this.close(), CLOSE_TIMEOUT_MS);
+    void this.closed.then(() => clearTimeout(timer));
+  }
+
+  /** Ends both channels, and with them every call, timer and handle. */
+  #release(): void {
+    this.#stopHeartbeat();
+    this.client.close();
+    this.#stopServing();
+  }
+}
+
+function closedByPeer(code: string): KeibiError {
+  return new KeibiError('SESSION_CLOSED', undefined, {
+    detail: { remote: true, reason: isErrorCode(code) ? code : 'INTERNAL' },
+  });
+}
