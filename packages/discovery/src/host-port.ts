@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MPL-2.0
+import { isIP } from 'node:net';
+import { KeibiError } from '@keibidrop/protocol';
+
+/** A place to dial. `host` is a name or an address, IPv6 without brackets. */
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+const BRACKETED = /^\[(?<host>[0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]:(?<port>\d{1,5})$/;
+const PLAIN = /^(?<host>[\w.-]{1,253}):(?<port>\d{1,5})$/;
+
+/** Parses `192.0.2.1:26431`, `[2001:db8::1]:26431` or `name:26431`. @throws USAGE */
+export function parseHostPort(text: string): HostPort {
+  const bracketed = BRACKETED.exec(text)?.groups;
+  const { host = '', port = '' } = bracketed ?? PLAIN.exec(text)?.groups ?? {};
+  const fits = Number(port) >= 1 && Number(port) <= 65_535 && (bracketed === undefined || isIP(host) === 6);
+  if (!fits) {
+    throw new KeibiError(
+      'USAGE',
+      `"${text}" is not HOST:PORT. Examples: 192.0.2.1:26431, [2001:db8::1]:26431, name:26431.`,
+    );
+  }
+  return { host, port: Number(port) };
+}
+
+/** The text that `parseHostPort` takes. */
+export function formatHostPort({ host, port }: HostPort): string {
+  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createHash, randomUUID } from 'node:crypto';
+import { link, open, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+import { dialTcp } from './dial-tcp.ts';
+import type { HostPort } from './host-port.ts';
+import { assertPrivate, makePrivate, runtimeDirectory } from './runtime-directory.ts';
+import type { Transport } from './transport.ts';
+
+export interface RegistryOptions {
+  /** This user's runtime directory. */
+  directory?: string;
+}
+
+/** What a sender's file says, as JSON. `host` and `port` reach it from this machine. */
+interface Announcement extends HostPort {
+  readonly pid: number;
+}
+
+/** Longer than any announcement; more is not read. */
+const MAX_FILE_BYTES = 1024;
+/** Several senders and receivers may be clearing the same leftover. */
+const PUBLISH_TRIES = 20;
+/** Removing takes far less. */
+const CLAIM_MS = 10_000;
+const ANY_ADDRESS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1', '': '127.0.0.1' };
+
+/** The senders of this machine and user, by their files in the runtime directory. */
+export function createRegistryTransport({ directory = runtimeDirectory() }: RegistryOptions = {}): Transport {
+  return {
+    name: 'local',
+    async *find(mailbox, { signal }) {
+      signal.throwIfAborted();
+      const senders = join(directory, 'senders');
+      if (!(await assertPrivate(directory)) || !(await assertPrivate(senders))) return;
+      const found = await readLive(fileOf(senders, mailbox));
+      signal.throwIfAborted();
+      if (found !== undefined) yield { transport: 'local', host: found.host, port: found.port };
+    },
+    dial: dialTcp,
+  };
+}
+
+/**
+ * Tells this user's other programs where a sender listens: one file a mailbox, there as a whole or not at all.
+ *
+ * @param listening  as bound; an address of no interface in particular is told as loopback
+ * @returns          takes the announcement back. A process that dies leaves its file, which the next look removes.
+ * @throws           RENDEZVOUS_BUSY if another sender that runs has the mailbox; CONFIG_INVALID if the directory is not this user's alone
+ */
+export async function announce(
+  mailbox: string,
+  listening: HostPort,
+  { directory = runtimeDirectory() }: RegistryOptions = {},
+): Promise<() => Promise<void>> {
+  const senders = join(directory, 'senders');
+  await makePrivate(directory);
+  await makePrivate(senders);
+  const announcement: Announcement = {
+    host: ANY_ADDRESS[listening.host] ?? listening.host,
+    port: listening.port,
+    pid: process.pid,
+  };
+  const file = fileOf(senders, mailbox);
+  const text = JSON.stringify(announcement);
+  await publish(senders, file, text);
+  return async () => {
+    if ((await readFile(file, 'utf8').catch(() => undefined)) === text) await unlink(file).catch(() => {});
+  };
+}
+
+/** Links a complete file to its name; a link never replaces, so of two senders one wins. */
+async function publish(senders: string, file: string, text: string): Promise<void> {
+  const draft = join(senders, `.${randomUUID()}`);
+  await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+  try {
+    for (let tries = 0; tries < PUBLISH_TRIES; tries++) {
+      if (await linked(draft, file)) return;
+      // What a dead sender left is removed by the look, and the next try has room.
+      if ((await readLive(file)) !== undefined) break;
+    }
+  } finally {
+    await unlink(draft);
+  }
+  throw new KeibiError('RENDEZVOUS_BUSY', 'Another sender on this machine uses that number. Choose another code.');
+}
+
+/** The announcement of a sender that runs; that of a dead one, or what is no announcement at all, is removed. */
+async function readLive(file: string): Promise<Announcement | undefined> {
+  const text = await readStart(file);
+  if (text === undefined) return undefined;
+  const announcement = parse(text);
+  if (announcement !== undefined && isRunning(announcement.pid)) return announcement;
+  await removeStale(file, text);
+  return undefined;
+}
+
+/**
+ * Removes `file` if it still says `text`. Only who holds the name made of that text may, so a new sender's file is never taken for the
+ * old one; a holder that died is forgotten after a while.
+ */
+async function removeStale(file: string, text: string): Promise<void> {
+  const claim = `${file}.${createHash('sha256').update(text).digest('hex')}`;
+  if (await linked(file, claim)) {
+    if ((await readStart(claim)) === text) await unlink(file);
+    await unlink(claim);
+    return;
+  }
+  const since = await stat(claim).then(
+    ({ ctimeMs }) => ctimeMs,
+    () => Number.POSITIVE_INFINITY,
+  );
+  if (Date.now() - since > CLAIM_MS) await unlink(claim).catch(() => {});
+}
+
+/** False if `to` is there already, or `from` is not there any more. */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || code === 'ENOENT') return false;
+    throw new KeibiError('CONFIG_INVALID', `Nothing can be written in ${dirname(to)}.`, { cause });
+  }
+}
+
+async function readStart(file: string): Promise<string | undefined> {
+  const handle = await open(file, 'r').catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_FILE_BYTES), 0, MAX_FILE_BYTES, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function parse(text: string): Announcement | undefined {
+  let value: Partial<Record<keyof Announcement, unknown>> | null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { host, port, pid } = value ?? {};
+  if (typeof host !== 'string' || !isWithin(port, 65_535) || !isWithin(pid, 2 ** 31 - 1)) return undefined;
+  return { host, port, pid };
+}
+
+function isWithin(value: unknown, most: number): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function fileOf(senders: string, mailbox: string): string {
+  if (!/^[0-9a-f]{64}$/.test(mailbox)) throw new KeibiError('INTERNAL', 'bug: a mailbox is 32 bytes as lower hex');
+  return join(senders, `${mailbox}.json`);
+}

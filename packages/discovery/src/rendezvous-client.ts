@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Socket } from 'node:net';
+import { type ChannelInterface, type ClientDuplexStream, credentials, type ServiceError, status } from '@grpc/grpc-js';
+import { type JoinReply, type JoinRequest, Open_Role, RendezvousClient } from '@keibidrop/proto';
+import { KeibiError, type MessagePipe } from '@keibidrop/protocol';
+import { formatHostPort, type HostPort } from './host-port.ts';
+
+type Call = ClientDuplexStream<JoinRequest, JoinReply>;
+
+/** Time for the first answer. */
+const OPEN_TIMEOUT_MS = 10_000;
+/** Time for what was sent last to be taken when a conversation is closed. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+/** Makes a gRPC channel of a connection, which it owns from now on. Session has one; grpc-js itself only dials (and costs 15 ms more). */
+export type OpenChannel = (connection: Socket) => ChannelInterface;
+
+export interface JoinOptions {
+  openChannel: OpenChannel;
+  signal: AbortSignal;
+}
+
+/**
+ * Enters a mailbox as a guest.
+ *
+ * @param connection  to the rendezvous at `place`; owned from now on
+ * @throws            RENDEZVOUS_NOT_FOUND, RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
+ */
+export async function joinOver(
+  connection: Socket,
+  place: HostPort,
+  mailbox: string,
+  { openChannel, signal }: JoinOptions,
+): Promise<MessagePipe> {
+  const channelOverride = openChannel(connection);
+  const pipe = new GuestPipe(new RendezvousClient('peer', credentials.createInsecure(), { channelOverride }), place);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(unreachable(place)), OPEN_TIMEOUT_MS);
+  const onAbort = () => timeout.abort(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    signal.throwIfAborted();
+    await pipe.open(mailbox, { signal: timeout.signal });
+    return pipe;
+  } catch (reason) {
+    pipe.cancel();
+    throw reason;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+class GuestPipe implements MessagePipe {
+  readonly #client: RendezvousClient;
+  readonly #call: Call;
+  readonly #place: HostPort;
+  #opened = false;
+  #failure: KeibiError | undefined;
+
+  constructor(client: RendezvousClient, place: HostPort) {
+    const call = client.join();
+    this.#client = client;
+    this.#call = call;
+    this.#place = place;
+    call.on('error', (error: ServiceError) => {
+      this.#failure ??= this.#opened ? left(error) : this.#refusal(error);
+    });
+    call.once('status', () => {
+      this.#failure ??= left();
+      client.close();
+    });
+  }
+
+  async open(mailbox: string, { signal }: { signal: AbortSignal }): Promise<void> {
+    this.#call.write({
+      kind: { $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.GUEST } },
+    });
+    const { kind } = await this.#next(signal);
+    if (kind?.$case !== 'opened') throw unreachable(this.#place);
+    this.#opened = true;
+  }
+
+  async send(body: Uint8Array): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    await new Promise<void>((resolve) => {
+      this.#call.write({ kind: { $case: 'body', value: { guest: 0, body } } }, () => resolve());
+    });
+  }
+
+  async receive({ signal }: { signal: AbortSignal }): Promise<Uint8Array> {
+    const { kind } = await this.#next(signal);
+    if (kind?.$case !== 'body') throw new KeibiError('HANDSHAKE_MALFORMED');
+    return kind.value.body;
+  }
+
+  close(): void {
+    this.#failure ??= left();
+    this.#call.end();
+    // The server ends the call in return, and 'status' frees the connection.
+    const timer = setTimeout(() => this.cancel(), CLOSE_TIMEOUT_MS).unref();
+    this.#call.once('status', () => clearTimeout(timer));
+    this.#call.resume();
+  }
+
+  cancel(): void {
+    this.#failure ??= left();
+    this.#call.cancel();
+    this.#client.close();
+  }
+
+  async #next(signal: AbortSignal): Promise<JoinReply> {
+    for (;;) {
+      signal.throwIfAborted();
+      const reply: JoinReply | null = this.#call.read();
+      if (reply !== null) return reply;
+      if (this.#failure !== undefined) throw this.#failure;
+      await this.#change(signal);
+    }
+  }
+
+  /** Resolves when there is something to read, or nothing more to expect, or on abort. */
+  #change(signal: AbortSignal): Promise<void> {
+    const call = this.#call;
+    return new Promise((resolve) => {
+      const done = () => {
+        call.off('readable', done).off('status', done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      call.on('readable', done).on('status', done);
+      signal.addEventListener('abort', done);
+    });
+  }
+
+  #refusal(error: ServiceError): KeibiError {
+    if (error.code === status.NOT_FOUND) return new KeibiError('RENDEZVOUS_NOT_FOUND', undefined, { cause: error });
+    if (error.code === status.RESOURCE_EXHAUSTED) return new KeibiError('RENDEZVOUS_BUSY', undefined, { cause: error });
+    return unreachable(this.#place, error);
+  }
+}
+
+function unreachable(place: HostPort, cause?: unknown): KeibiError {
+  return new KeibiError('RENDEZVOUS_UNREACHABLE', `No rendezvous answers at ${formatHostPort(place)}.`, { cause });
+}
+
+function left(cause?: unknown): KeibiError {
+  return new KeibiError('PEER_UNREACHABLE', 'The other side left before the meeting was done. Try again.', { cause });
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { announce, createDirectTransport, createRegistryTransport } from '../src/index.ts';
+import { transportContract } from './transport-contract.ts';
+
+const MAILBOX = 'ab'.repeat(32);
+
+transportContract('direct', async (port) => ({
+  transport: createDirectTransport({ host: '127.0.0.1', port }),
+  mailbox: MAILBOX,
+  async close() {},
+}));
+
+transportContract('registry', async (port) => {
+  const directory = await mkdtemp(join(tmpdir(), 'keibidrop-registry-'));
+  const withdraw = await announce(MAILBOX, { host: '127.0.0.1', port }, { directory });
+  return {
+    transport: createRegistryTransport({ directory }),
+    mailbox: MAILBOX,
+    async close() {
+      await withdraw();
+      await rm(directory, { recursive: true });
+    },
+  };
+});

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Duplex } from 'node:stream';
+import { Server, ServerCredentials, type ServerDuplexStream, type status } from '@grpc/grpc-js';
+import {
+  type JoinReply,
+  type JoinRequest,
+  Open_Role,
+  type RendezvousServer as RendezvousHandlers,
+  RendezvousService,
+} from '@keibidrop/proto';
+import { grpcStatusOf, KeibiError, MAX_MAILBOX_BODY_BYTES, type MessagePipe } from '@keibidrop/protocol';
+import type { Mailboxes } from './mailbox.ts';
+
+type Call = ServerDuplexStream<JoinRequest, JoinReply>;
+
+export interface ServiceOptions {
+  mailboxes: Mailboxes;
+  /** A call must say within so long what it wants, and a connection without a call ends after it. */
+  openTimeoutMs: number;
+}
+
+/** A body, its guest and the fields around them. */
+const MAX_MESSAGE_BYTES = MAX_MAILBOX_BODY_BYTES + 64;
+const MAILBOX_BYTES = 32;
+/** A guest needs one call; a few more may be just ending. */
+const MAX_CONCURRENT_CALLS = 4;
+
+/** The Rendezvous service of proto/rendezvous.proto over connections that are there already. */
+export function createService({ mailboxes, openTimeoutMs }: ServiceOptions): {
+  attach(socket: Duplex): void;
+  close(): void;
+} {
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_concurrent_streams': MAX_CONCURRENT_CALLS,
+    'grpc.max_connection_idle_ms': openTimeoutMs,
+    'grpc.enable_channelz': 0,
+  });
+  server.addService(RendezvousService, {
+    join: (call: Call) => serveJoin(call, mailboxes, openTimeoutMs),
+  } satisfies Pick<RendezvousHandlers, 'join'>);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  return { attach: (socket) => injector.injectConnection(socket), close: () => server.forceShutdown() };
+}
+
+function serveJoin(call: Call, mailboxes: Mailboxes, openTimeoutMs: number): void {
+  const timer = setTimeout(() => fail(call, new KeibiError('HANDSHAKE_TIMEOUT')), openTimeoutMs).unref();
+  call.once('close', () => clearTimeout(timer));
+  call.once('data', ({ kind }: JoinRequest) => {
+    clearTimeout(timer);
+    try {
+      if (kind?.$case !== 'open' || kind.value.mailbox.length !== MAILBOX_BYTES) throw malformed();
+      const mailbox = Buffer.from(kind.value.mailbox).toString('hex');
+      if (kind.value.role === Open_Role.OWNER) serveOwner(call, mailboxes, mailbox);
+      else serveGuest(call, mailboxes.join(mailbox));
+    } catch (reason) {
+      fail(call, reason);
+    }
+  });
+}
+
+function serveGuest(call: Call, pipe: MessagePipe): void {
+  onLeave(call, () => pipe.close());
+  call.on('data', ({ kind }: JoinRequest) => {
+    if (kind?.$case === 'body') pipe.send(kind.value.body).catch((reason) => fail(call, reason));
+    else fail(call, malformed());
+  });
+  call.write({ kind: { $case: 'opened', value: {} } });
+  void forward(pipe, (body) => write(call, { kind: { $case: 'body', value: { guest: 0, body } } })).then(() =>
+    call.end(),
+  );
+}
+
+function serveOwner(call: Call, mailboxes: Mailboxes, mailbox: string): void {
+  const owner = mailboxes.own(mailbox);
+  const conversations = new Map<number, MessagePipe>();
+  onLeave(call, () => owner.close());
+  call.on('data', ({ kind }: JoinRequest) => {
+    const pipe = kind?.$case === 'body' || kind?.$case === 'dismiss' ? conversations.get(kind.value.guest) : undefined;
+    // A guest that has just left is no mistake of the owner's.
+    if (kind?.$case === 'body') pipe?.send(kind.value.body).catch(() => pipe.close());
+    else if (kind?.$case === 'dismiss') pipe?.close();
+    else fail(call, malformed());
+  });
+  call.write({ kind: { $case: 'opened', value: {} } });
+  void (async () => {
+    for await (const pipe of owner) {
+      const { guest } = pipe;
+      conversations.set(guest, pipe);
+      void forward(pipe, (body) => write(call, { kind: { $case: 'body', value: { guest, body } } })).then(() => {
+        conversations.delete(guest);
+        return write(call, { kind: { $case: 'left', value: { guest } } });
+      });
+    }
+    call.end();
+  })();
+}
+
+/** Hands on what comes out of `pipe` until the conversation has ended. */
+async function forward(pipe: MessagePipe, put: (body: Uint8Array) => Promise<void>): Promise<void> {
+  const { signal } = new AbortController();
+  try {
+    for (;;) await put(await pipe.receive({ signal }));
+  } catch {
+    pipe.close();
+  }
+}
+
+/** Writes once the caller has room; one that takes nothing holds its own conversations back, and they end by their limits. */
+function write(call: Call, reply: JoinReply): Promise<void> {
+  return new Promise((resolve) => {
+    if (call.destroyed || call.writableEnded) resolve();
+    else call.write(reply, () => resolve());
+  });
+}
+
+function onLeave(call: Call, leave: () => void): void {
+  call.once('end', leave);
+  call.once('close', leave);
+}
+
+function fail(call: Call, reason: unknown): void {
+  if (call.destroyed || call.writableEnded) return;
+  const error = KeibiError.from(reason, 'INTERNAL');
+  call.emit('error', { code: grpcStatusOf(error.code) as status, details: error.code });
+}
+
+function malformed(): KeibiError {
+  return new KeibiError('HANDSHAKE_MALFORMED', 'That is not how a mailbox is joined.');
+}
