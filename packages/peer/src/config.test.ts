@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_PORT, loadSettings, type SettingFlags } from './config.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'keibidrop-config-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function load(toml: string | undefined, env: Record<string, string> = {}, flags: SettingFlags = {}) {
+  if (toml !== undefined) await writeFile(join(directory, 'config.toml'), toml);
+  return loadSettings({ flags, env: { KD_CONFIG_DIR: directory, ...env }, cwd: '/work' });
+}
+
+it('has defaults for everything', async () => {
+  expect(await load(undefined)).toEqual({
+    configDir: directory,
+    rendezvous: undefined,
+    listen: { host: '::', port: DEFAULT_PORT, orAnyPort: true },
+    connect: undefined,
+    savePath: '/work',
+    discovery: 'auto',
+    log: 'warn',
+    limitBytesPerSecond: undefined,
+    codeLength: 2,
+    label: expect.stringMatching(/./),
+  });
+});
+
+it('reads every key of the file', async () => {
+  const toml = `
+    rendezvous = "meet.example.org:443"
+    listen = "127.0.0.1:9"
+    save_path = "in"
+    discovery = "eth0"
+    log = "debug"
+    limit = "10M"
+    code_length = 3
+    label = "my laptop"
+  `;
+  expect(await load(toml)).toEqual({
+    configDir: directory,
+    rendezvous: 'meet.example.org:443',
+    listen: { host: '127.0.0.1', port: 9, orAnyPort: true },
+    connect: undefined,
+    savePath: join(directory, 'in'),
+    discovery: { interface: 'eth0' },
+    log: 'debug',
+    limitBytesPerSecond: 10 * 2 ** 20,
+    codeLength: 3,
+    label: 'my laptop',
+  });
+});
+
+describe('flags beat the environment, which beats the file', () => {
+  it.each([
+    [
+      'rendezvous',
+      'rendezvous = "f:1"',
+      { KD_RENDEZVOUS: 'e:1' },
+      { rendezvous: 'g:1' },
+      'rendezvous',
+      ['f:1', 'e:1', 'g:1'],
+    ],
+    [
+      'discovery',
+      'discovery = "a"',
+      { KD_DISCOVERY: 'off' },
+      { discovery: 'auto' },
+      'discovery',
+      [{ interface: 'a' }, 'off', 'auto'],
+    ],
+    ['save_path', 'save_path = "/f"', { KD_SAVE_PATH: '/e' }, { out: '/g' }, 'savePath', ['/f', '/e', '/g']],
+    ['limit', 'limit = 1', {}, { limit: '2' }, 'limitBytesPerSecond', [1, 1, 2]],
+    ['log', 'log = "info"', { KD_LOG: 'error' }, {}, 'log', ['info', 'error', 'error']],
+    ['code_length', 'code_length = 3', {}, { codeLength: '4' }, 'codeLength', [3, 3, 4]],
+  ] as const)('for %s', async (_, toml, env, flags, name, [file, environment, flag]) => {
+    expect((await load(toml))[name]).toEqual(file);
+    expect((await load(toml, env))[name]).toEqual(environment);
+    expect((await load(toml, env, flags))[name]).toEqual(flag);
+  });
+
+  it('for listen, where only the port of a flag is insisted on', async () => {
+    const toml = 'listen = "1"';
+    expect((await load(toml)).listen).toEqual({ host: '::', port: 1, orAnyPort: true });
+    expect((await load(toml, { KD_LISTEN: '2' })).listen).toEqual({ host: '::', port: 2, orAnyPort: true });
+    expect((await load(toml, { KD_LISTEN: '2' }, { listen: '3' })).listen).toEqual({
+      host: '::',
+      port: 3,
+      orAnyPort: false,
+    });
+  });
+
+  it('for the directory of the file itself', async () => {
+    const other = join(directory, 'other');
+    await mkdir(other);
+    await writeFile(join(other, 'config.toml'), 'label = "other"');
+    expect(await load('label = "this"', {}, { config: other })).toMatchObject({ configDir: other, label: 'other' });
+  });
+});
+
+it('takes an empty variable for one that is not set', async () => {
+  expect(await load('listen = "1"', { KD_LISTEN: '' })).toMatchObject({ listen: { port: 1 } });
+});
+
+it('knows the home directory in the file', async () => {
+  expect(await load('save_path = "~/in"')).toMatchObject({ savePath: join(homedir(), 'in') });
+});
+
+it('reads an address to connect to from the flag alone', async () => {
+  expect(await load(undefined, {}, { connect: '[::1]:9' })).toMatchObject({ connect: { host: '::1', port: 9 } });
+  await expect(load('connect = "h:1"')).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+});
+
+describe('an error names the place', () => {
+  it.each([
+    ['a flag', undefined, {}, { limit: 'fast' }, 'USAGE', /^--limit must be .* it is "fast"\.$/],
+    ['a flag of two words', undefined, {}, { codeLength: '1' }, 'USAGE', /^--code-length must be /],
+    ['a variable', undefined, { KD_LISTEN: 'x' }, {}, 'CONFIG_INVALID', /^KD_LISTEN must be .* it is "x"\.$/],
+    [
+      'a line of the file',
+      '\n\nlimit = "fast"',
+      {},
+      {},
+      'CONFIG_INVALID',
+      /config\.toml:3: limit must be .* "fast"\.$/,
+    ],
+    [
+      'a value of a wrong type',
+      'log = true',
+      {},
+      {},
+      'CONFIG_INVALID',
+      /config\.toml:1: log must be a string or a number/,
+    ],
+    ['an unknown key', '# a\nlistn = "1"', {}, {}, 'CONFIG_INVALID', /config\.toml:2: listn is not a setting.*listen/],
+    ['a table', 'log = "info"\n\n[proxy]\nx = 1', {}, {}, 'CONFIG_INVALID', /config\.toml:3: proxy is not a setting/],
+    ['what is no TOML', 'log = \n', {}, {}, 'CONFIG_INVALID', /config\.toml:1:\d+: .+\.$/],
+    ['a number that is no port', 'listen = 99999', {}, {}, 'CONFIG_INVALID', /config\.toml:1: listen must be /],
+  ] as const)('%s', async (_, toml, env, flags, code, message) => {
+    await expect(load(toml, env, flags)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it('a file that cannot be read', async () => {
+    await mkdir(join(directory, 'config.toml'));
+    await expect(load(undefined)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+});

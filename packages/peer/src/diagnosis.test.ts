@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Check, diagnose } from './diagnosis.ts';
+
+const signal = new AbortController().signal;
+
+async function checksOf(options: Partial<Parameters<typeof diagnose>[0]> = {}): Promise<Map<string, Check>> {
+  const listen = { host: '127.0.0.1', port: 0, orAnyPort: true };
+  const checks = new Map<string, Check>();
+  for await (const check of diagnose({ listen, savePath: '/tmp', signal, ...options })) checks.set(check.name, check);
+  return checks;
+}
+
+describe('diagnose', () => {
+  it('finds this machine, on which the tests run, fit', async () => {
+    const checks = await checksOf();
+    expect([...checks.values()].filter(({ status }) => status === 'failed')).toEqual([]);
+    expect(checks.get('Node.js')?.text).toContain(process.versions.node);
+    expect(checks.get('sealing speed')?.text).toMatch(/aes-256-gcm \d+\.\d GB\/s, chacha20-poly1305 \d+\.\d GB\/s/);
+  });
+
+  it('sees that a port is taken', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    try {
+      const listen = { host: '127.0.0.1', port: address.port, orAnyPort: true };
+      const text = `${address.port} is taken; a sender will take any free one`;
+      expect((await checksOf({ listen })).get('port')).toEqual({ name: 'port', status: 'warning', text });
+    } finally {
+      server.close();
+    }
+  });
+
+  it('fails on an address that is not of this machine', async () => {
+    const listen = { host: '192.0.2.1', port: 0, orAnyPort: true };
+    expect((await checksOf({ listen })).get('port')).toMatchObject({ status: 'failed' });
+  });
+
+  it('looks at the nearest parent of a save path that is not there', async () => {
+    expect((await checksOf({ savePath: join('/tmp', 'not', 'there') })).get('save path')).toMatchObject({
+      status: 'ok',
+    });
+    expect((await checksOf({ savePath: '/proc/self/not-there' })).get('save path')).toMatchObject({ status: 'failed' });
+  });
+
+  it('stops when it is told to', async () => {
+    const reason = new Error('enough');
+    await expect(checksOf({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+});

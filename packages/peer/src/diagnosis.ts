@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
+import { access, mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { announce, createRegistryTransport, runtimeDirectory } from '@keibidrop/discovery';
+import { FrameSealer, hasHardwareAes } from '@keibidrop/native';
+import { ALL_SUITES, chooseSuite, type Suite } from '@keibidrop/protocol';
+import type { ListenAddress } from './api.ts';
+
+/** `ok`; `note`: good to know; `warning`: works, but worse than it could; `failed`: sending or receiving will not work. */
+export type CheckStatus = 'ok' | 'note' | 'warning' | 'failed';
+
+/** What one check found. `name` is a fixed word or two; `text` one sentence. */
+export interface Check {
+  name: string;
+  status: CheckStatus;
+  text: string;
+}
+
+type Finding = Omit<Check, 'name'>;
+
+const MIN_NODE = [20, 19] as const;
+/** When this was written: a clock before it is wrong. */
+const CLOCK_FLOOR = Date.UTC(2025, 0, 1);
+const CLOCK_SKEW_MS = 2000;
+const SEAL_MS = 80;
+const LOW_DISK_BYTES = 2 ** 30;
+
+/**
+ * Tries what sending and receiving need on this machine, one check after another.
+ *
+ * A check that throws is a failed one. Leaves nothing behind, and dials nobody.
+ */
+export async function* diagnose(options: {
+  listen: ListenAddress;
+  savePath: string;
+  signal: AbortSignal;
+}): AsyncGenerator<Check, void, void> {
+  const { listen, savePath, signal } = options;
+  const checks: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
+    'Node.js': checkNode,
+    'native part': checkNative,
+    'sealing speed': checkSealing,
+    'runtime directory': checkRuntimeDirectory,
+    port: () => checkPort(listen),
+    clock: checkClock,
+    'save path': () => checkSavePath(savePath),
+    BBR: checkBbr,
+    FUSE: checkFuse,
+  };
+  for (const [name, check] of Object.entries(checks)) {
+    signal.throwIfAborted();
+    yield { name, ...(await findingOf(check)) };
+  }
+}
+
+async function findingOf(check: () => Finding | Promise<Finding>): Promise<Finding> {
+  try {
+    return await check();
+  } catch (error) {
+    return { status: 'failed', text: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const fits = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
+  const text = `${process.versions.node} on ${process.platform}-${process.arch}`;
+  return fits
+    ? { status: 'ok', text }
+    : { status: 'failed', text: `${text}; ${MIN_NODE.join('.')} or later is needed` };
+}
+
+function checkNative(): Finding {
+  const hardware = hasHardwareAes();
+  const suite = ownSuite(hardware);
+  return hardware
+    ? { status: 'ok', text: `loads; hardware AES, so ${suite} with a peer that has it too` }
+    : { status: 'note', text: `loads; no hardware AES, so ${suite}` };
+}
+
+/** The suite that a peer like this machine would agree on with it. */
+function ownSuite(hardware: boolean): Suite {
+  const self = { suites: ALL_SUITES, hardware };
+  return chooseSuite(self, self) ?? 'chacha20-poly1305';
+}
+
+/** Seals 1 MiB frames for a moment, on one thread, from JavaScript: less than the lanes do, but of the same order. */
+function checkSealing(): Finding {
+  const speeds = ALL_SUITES.map((suite) => `${suite} ${(sealSpeed(suite) / 1e9).toFixed(1)} GB/s`);
+  return { status: 'ok', text: `${speeds.join(', ')} on one core` };
+}
+
+function sealSpeed(suite: Suite): number {
+  const sealer = new FrameSealer({ suite, key: new Uint8Array(32) });
+  try {
+    const chunk = new Uint8Array(2 ** 20);
+    sealer.seal(chunk);
+    const start = performance.now();
+    let bytes = 0;
+    let elapsed = 0;
+    do {
+      sealer.seal(chunk);
+      bytes += chunk.length;
+      elapsed = performance.now() - start;
+    } while (elapsed < SEAL_MS);
+    return (bytes / elapsed) * 1000;
+  } finally {
+    sealer.close();
+  }
+}
+
+/** Announces a sender that is none and looks for it: without that, senders of this machine are not found by its receivers. */
+async function checkRuntimeDirectory(): Promise<Finding> {
+  const mailbox = randomBytes(32).toString('hex');
+  const withdraw = await announce(mailbox, { host: '127.0.0.1', port: 1 });
+  try {
+    const found = createRegistryTransport().find(mailbox, { signal: new AbortController().signal });
+    for await (const _ of found) return { status: 'ok', text: runtimeDirectory() };
+    return { status: 'failed', text: `${runtimeDirectory()} does not keep what is written to it` };
+  } finally {
+    await withdraw();
+  }
+}
+
+function checkPort({ host, port, orAnyPort }: ListenAddress): Promise<Finding> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') return reject(error);
+      const instead = orAnyPort ? '; a sender will take any free one' : '';
+      return resolve({ status: 'warning', text: `${port} is taken${instead}` });
+    });
+    server.listen({ host, port, exclusive: true }, () => {
+      server.close(() => resolve({ status: 'ok', text: port === 0 ? 'any free one' : `${port} is free` }));
+    });
+  });
+}
+
+/** Times of files decide what is up to date: they and the clock must agree. */
+async function checkClock(): Promise<Finding> {
+  const now = Date.now();
+  const text = new Date(now).toISOString();
+  if (now < CLOCK_FLOOR) return { status: 'failed', text: `${text} is long past: set the clock` };
+  const directory = await mkdtemp(join(runtimeDirectory(), 'doctor-'));
+  try {
+    const file = join(directory, 'clock');
+    await writeFile(file, '');
+    const skew = Math.abs((await stat(file)).mtimeMs - Date.now());
+    if (skew > CLOCK_SKEW_MS)
+      return { status: 'warning', text: `files get a time ${Math.round(skew / 1000)} s off the clock` };
+    return { status: 'ok', text };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function checkSavePath(savePath: string): Promise<Finding> {
+  const there = await nearestThere(savePath);
+  await access(there, 2 /* W_OK */);
+  const { bavail, bsize } = await statfs(there);
+  const gibibytes = (bavail * bsize) / 2 ** 30;
+  const text = `${savePath} can be written, ${gibibytes.toFixed(1)} GiB free`;
+  return { status: bavail * bsize < LOW_DISK_BYTES ? 'warning' : 'ok', text };
+}
+
+/** `path`, or the nearest parent of it that is there. */
+async function nearestThere(path: string): Promise<string> {
+  const parent = dirname(path);
+  const there = await access(path).then(
+    () => true,
+    () => parent === path,
+  );
+  return there ? path : nearestThere(parent);
+}
+
+/** Long links with some loss are much slower without it. */
+async function checkBbr(): Promise<Finding> {
+  if (process.platform !== 'linux') return { status: 'note', text: 'is for Linux' };
+  const available = await readFile('/proc/sys/net/ipv4/tcp_available_congestion_control', 'utf8');
+  return available.split(/\s+/).includes('bbr')
+    ? { status: 'ok', text: 'is available' }
+    : { status: 'note', text: `is not available (${available.trim()}): long links are slower; try modprobe tcp_bbr` };
+}
+
+async function checkFuse(): Promise<Finding> {
+  const there = await access('/dev/fuse').then(
+    () => true,
+    () => false,
+  );
+  return { status: 'note', text: there ? '/dev/fuse is there' : '/dev/fuse is missing: folders cannot be mounted' };
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ErrorCode, Suite } from '@keibidrop/protocol';
+
+/** How two peers reach each other, best first (DESIGN 5). */
+export type PathName = 'local' | 'lan' | 'direct' | 'mapped' | 'punched' | 'relay';
+
+/** One entry that did not arrive, or was not read, and why. `path` is relative, with `/`, as the sending peer named it. */
+export interface FailedEntry {
+  path: string;
+  code: ErrorCode;
+  /** A sentence for people, without the path. */
+  message: string;
+}
+
+/** The counts of a transfer that ran to its end. */
+export interface TransferCounts {
+  /** Files that stand complete at the receiver because of this run; directories and symlinks are not counted. */
+  files: number;
+  /** Bytes of those files, what an earlier run had already brought included. */
+  bytes: number;
+  /** Files left alone: up to date already, or a collision answered with "skip". */
+  skipped: number;
+  /** Bytes of `bytes` that were there from an earlier run and not sent again. */
+  resumedBytes: number;
+  /** From the session being up until everything stands under its final name. */
+  seconds: number;
+}
+
+/**
+ * Everything a peer tells while it works: one tagged union for the command line and the desktop.
+ *
+ * The command line writes each as one `--json` line, `type` becoming `event` and the other fields staying as they are (DESIGN 7), except:
+ * `file` only with --verbose; `offer` and `progress` keep the fields of DESIGN 7 and may carry more; `done` only when `failed` is 0, since
+ * otherwise the run ends with an `error` line, which the command line writes from the result or the thrown KeibiError.
+ */
+export type PeerEvent =
+  | CodeEvent
+  | WaitingEvent
+  | ConnectedEvent
+  | OfferEvent
+  | ProgressEvent
+  | FileEvent
+  | FailedEvent
+  | TextEvent
+  | WarningEvent
+  | WrongCodeEvent
+  | ReceiverLostEvent
+  | ReceiverDoneEvent
+  | DoneEvent;
+
+/** The sender has a code to give away. Once. */
+export interface CodeEvent {
+  type: 'code';
+  code: string;
+}
+
+/** The sender listens and can be met. Once, after `code`. */
+export interface WaitingEvent {
+  type: 'waiting';
+  host: string;
+  port: number;
+}
+
+/** A session is up. `session` counts from 1 within one send or receive; a reconnect that resumes is a new session. */
+export interface ConnectedEvent {
+  type: 'connected';
+  path: PathName;
+  suite: Suite;
+  /** What the peer calls itself: a claim of the peer's, to be made harmless before it is shown. */
+  peer: string;
+  session: number;
+}
+
+/** The whole offer is known: at the receiver before it is asked, at the sender when the walk has ended. */
+export interface OfferEvent {
+  type: 'offer';
+  files: number;
+  directories: number;
+  symlinks: number;
+  bytes: number;
+}
+
+/** How far one session is, at most ten times a second and once at its end. Counts what stands on the receiver's disk. */
+export interface ProgressEvent {
+  type: 'progress';
+  session: number;
+  files: number;
+  bytes: number;
+  totalFiles: number;
+  totalBytes: number;
+  /** False while the sender still walks: the totals grow, so there is no ETA. */
+  totalsFinal: boolean;
+  /** Over the last few seconds, not since the start. */
+  bytesPerSecond: number;
+}
+
+/** One file is complete. Only emitted if `verbose` is asked for. */
+export interface FileEvent {
+  type: 'file';
+  path: string;
+  session: number;
+}
+
+/** One entry failed; the others go on. */
+export interface FailedEvent extends FailedEntry {
+  type: 'failed';
+  session: number;
+}
+
+/** A text came instead of files. */
+export interface TextEvent {
+  type: 'text';
+  text: string;
+}
+
+/** Something a person should know that stops nothing: a file that is kept under another name, a slower path taken. */
+export interface WarningEvent {
+  type: 'warning';
+  message: string;
+  path?: string;
+}
+
+/** Somebody tried a wrong code at this sender. `remaining` guesses are left before the offer ends. */
+export interface WrongCodeEvent {
+  type: 'wrongCode';
+  remaining: number;
+}
+
+/** A session of this sender ended before its transfer did; the sender goes on waiting if it may. */
+export interface ReceiverLostEvent {
+  type: 'receiverLost';
+  session: number;
+  peer: string;
+  code: ErrorCode;
+  message: string;
+}
+
+/** One receiver of this sender has everything it will get. */
+export interface ReceiverDoneEvent extends TransferCounts {
+  type: 'receiverDone';
+  session: number;
+  peer: string;
+  failed: number;
+}
+
+/** The last event of a send or receive that ran to its end; the numbers of its result. A sender's are the sums over its receivers. */
+export interface DoneEvent extends TransferCounts {
+  type: 'done';
+  /** How many entries did not make it; the result lists them. */
+  failed: number;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Socket } from 'node:net';
+import { createDirectTransport, createRegistryTransport, dialRace, joinAnywhere, parseHostPort } from '@keibidrop/discovery';
+import { type Candidate, KeibiError, mailboxOf } from '@keibidrop/protocol';
+import {
+  CandidateExchange,
+  handshakeAsInitiator,
+  type Keys,
+  type Meeting,
+  meetAsGuest,
+  openGrpcChannel,
+  openSession,
+  type PreparedHandshake,
+  prepareHandshake,
+  type Session,
+} from '@keibidrop/session';
+import { type AddLane, ReceiveTransfer } from '@keibidrop/transfer';
+import type { ReceiveOptions, ReceiveResult } from './api.ts';
+import type { PathName } from './events.ts';
+import { pathTo, suiteOffer } from './suites.ts';
+import { Throughput } from './throughput.ts';
+
+const MEETING_TIMEOUT_MS = 30_000;
+
+/**
+ * Receives once what a code offers.
+ *
+ * @throws RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*, OFFER_DECLINED, SESSION_*, FRAME_*, TRANSFER_*; `signal.reason` on abort
+ */
+export async function receive(options: ReceiveOptions): Promise<ReceiveResult> {
+  const { signal } = options;
+  signal.throwIfAborted();
+  const prepared = prepareHandshake('initiator');
+  prepared.catch(() => {});
+  const { meeting, candidates } = await meet(options);
+  try {
+    const socket = await dial(candidates, signal);
+    socket.on('error', () => {});
+    const keys = await greet(socket, meeting, prepared, options);
+    return await transfer(socket, keys, options);
+  } finally {
+    meeting.wipe();
+    // Not used if the handshake was never reached; wiping twice does no harm.
+    void prepared.then(({ wipe }) => wipe());
+  }
+}
+
+/** Finds the sender's mailbox, proves the code, learns where to dial. */
+async function meet(options: ReceiveOptions): Promise<{ meeting: Meeting; candidates: Candidate[] }> {
+  const { code, connect, reach } = options;
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
+  const rendezvous = reach.rendezvous === undefined ? undefined : parseHostPort(reach.rendezvous);
+  try {
+    const { pipe, place } = await joinAnywhere({
+      mailbox: mailboxOf(code.nameplate),
+      connect,
+      rendezvous,
+      openChannel: openGrpcChannel,
+      signal,
+    });
+    const meeting = await meetAsGuest(pipe, code, { signal });
+    const exchange = new CandidateExchange(pipe, meeting, 'guest');
+    const told = await exchange.receive({ signal });
+    exchange.close();
+    // Where its mailbox was is the surest way to the sender; a public rendezvous is no sender.
+    return { meeting, candidates: place.transport === 'rendezvous' ? told : [place, ...told] };
+  } catch (reason) {
+    options.signal.throwIfAborted();
+    if (signal.aborted) throw new KeibiError('HANDSHAKE_TIMEOUT', undefined, { cause: reason });
+    throw reason;
+  }
+}
+
+function dial(candidates: readonly Candidate[], signal: AbortSignal): Promise<Socket> {
+  const transports = [createRegistryTransport(), createDirectTransport()];
+  return dialRace(distinct(candidates), { transports, signal }).then(({ socket }) => socket);
+}
+
+function distinct(candidates: readonly Candidate[]): Candidate[] {
+  const seen = new Set<string>();
+  return candidates.filter(({ host, port }) => !seen.has(`${host} ${port}`) && seen.add(`${host} ${port}`));
+}
+
+async function greet(
+  socket: Socket,
+  { attempt, auth }: Meeting,
+  prepared: Promise<PreparedHandshake>,
+  { suite, signal }: ReceiveOptions,
+): Promise<Keys> {
+  return handshakeAsInitiator(socket, { ...suiteOffer(suite), attempt, auth, prepared, signal });
+}
+
+async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Promise<ReceiveResult> {
+  const started = performance.now();
+  const host = socket.remoteAddress ?? '';
+  const port = socket.remotePort ?? 0;
+  const laneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
+  const incoming = new IncomingTransfer(options, pathTo(host), keys, async (addLane) => {
+    for (let lane = 0; lane < laneCount(options); lane++) await addLane(host, port, lane, laneKeys);
+    laneKeys.laneSecret.fill(0);
+  });
+  const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
+  const peerService = { transfer: incoming.transfer.transfer, digests: refuse };
+  const session = openSession(socket, keys, 'initiator', { peerService, signal: options.signal });
+  incoming.transfer.attach(session.client);
+  keys.wipe();
+  try {
+    const received = await Promise.race([incoming.transfer.done, lost(session)]);
+    const result = { ...received, peer: incoming.peer, seconds: (performance.now() - started) / 1000 };
+    if (received.text !== undefined) options.onEvent({ type: 'text', text: received.text });
+    const { files, bytes, skipped, resumedBytes, failed, seconds } = result;
+    options.onEvent({ type: 'done', files, bytes, skipped, resumedBytes, seconds, failed: failed.length });
+    await session.close();
+    return result;
+  } catch (reason) {
+    incoming.end(reason);
+    await session.close(KeibiError.from(reason, 'CANCELLED'));
+    // What has arrived is kept for the next run: not before that may the process end.
+    await incoming.transfer.done.catch(() => {});
+    throw reason;
+  } finally {
+    laneKeys.laneSecret.fill(0);
+  }
+}
+
+/** The transfer's callbacks as events. */
+class IncomingTransfer {
+  readonly transfer: ReceiveTransfer;
+  peer = '';
+  readonly #ending = new AbortController();
+
+  constructor(options: ReceiveOptions, path: PathName, { suite }: Keys, addLanes: (addLane: AddLane) => Promise<void>) {
+    const { onEvent, confirm } = options;
+    const session = 1;
+    const throughput = new Throughput();
+    this.transfer = new ReceiveTransfer({
+      out: options.out,
+      toStdout: options.toStdout === true,
+      collisions: options.collisions,
+      verify: options.verify === true,
+      verbose: options.verbose === true,
+      label: options.label,
+      limitBytesPerSecond: options.limitBytesPerSecond ?? 0,
+      signal: AbortSignal.any([options.signal, this.#ending.signal]),
+      addLanes,
+      onSender: (label) => {
+        this.peer = label;
+        onEvent({ type: 'connected', path, suite, peer: label, session });
+      },
+      onOffer: ({ files, directories, symlinks, bytes }) => onEvent({ type: 'offer', files, directories, symlinks, bytes }),
+      confirm: confirm && ((totals, text) => confirm({ ...totals, peer: this.peer, path, suite, text: text !== undefined })),
+      resolveCollision: options.resolveCollision,
+      onProgress: ({ files, bytes }, totals, totalsFinal) => {
+        const counts = { files, bytes, totalFiles: totals.files, totalBytes: totals.bytes, totalsFinal };
+        onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
+      },
+      onFile: (file) => onEvent({ type: 'file', path: file, session }),
+      onFailed: (failed) => onEvent({ type: 'failed', session, ...failed }),
+      onWarning: (message, file) => onEvent({ type: 'warning', message, ...(file === undefined ? {} : { path: file }) }),
+    });
+  }
+
+  /** The session is gone: what the transfer still holds is put away. */
+  end(reason: unknown): void {
+    this.#ending.abort(reason);
+    this.transfer.end(reason);
+  }
+}
+
+/** Bytes to standard output come in order on one lane. More lanes are for long links; KD_LANES asks for them in tests. */
+function laneCount({ toStdout }: ReceiveOptions): number {
+  const asked = Number(process.env.KD_LANES);
+  return !toStdout && Number.isInteger(asked) && asked >= 1 && asked <= 16 ? asked : 1;
+}
+
+/** Rejects when the session ends before the transfer does. */
+async function lost(session: Session): Promise<never> {
+  throw (await session.closed) ?? new KeibiError('SESSION_CLOSED');
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MPL-2.0
+import { stat } from 'node:fs/promises';
+import { basename, extname, resolve } from 'node:path';
+import type { Root } from '@keibidrop/native';
+import { KeibiError, messageFor } from '@keibidrop/protocol';
+
+/** The name under which standard input travels. */
+const STDIN_NAME = 'stdin';
+
+/**
+ * What was named on a command line or dropped on a window, as roots of an offer: absolute, each with a name of its own.
+ *
+ * A path that is a symlink stands for what it points at: a person named it.
+ *
+ * @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE naming the path
+ */
+export async function resolveRoots(paths: readonly string[], stdin: boolean): Promise<Root[]> {
+  if (stdin) return [{ path: '', name: STDIN_NAME }];
+  const taken = new Set<string>();
+  const roots: Root[] = [];
+  for (const given of paths) {
+    const path = resolve(given);
+    await stat(path).catch((cause: NodeJS.ErrnoException) => {
+      const code = cause.code === 'ENOENT' || cause.code === 'ENOTDIR' ? 'TRANSFER_SOURCE_MISSING' : 'TRANSFER_SOURCE_UNREADABLE';
+      throw new KeibiError(code, messageFor(code, given), { cause });
+    });
+    const name = freeName(basename(path) || 'root', taken);
+    taken.add(name);
+    roots.push({ path, name });
+  }
+  return roots;
+}
+
+/** `a/report.pdf` and `b/report.pdf` travel as `report.pdf` and `report (1).pdf`. */
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  const extension = extname(name);
+  const stem = name.slice(0, name.length - extension.length);
+  let free = name;
+  for (let i = 1; taken.has(free); i++) free = `${stem} (${i})${extension}`;
+  return free;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes, randomInt } from 'node:crypto';
+import { announce } from '@keibidrop/discovery';
+import { type Incoming, Listener, type Root } from '@keibidrop/native';
+import { assertCodeStrength, type Code, createCode, KeibiError, mailboxOf, MAX_TEXT_BYTES } from '@keibidrop/protocol';
+import { RendezvousServer } from '@keibidrop/server';
+import { prepareHandshake } from '@keibidrop/session';
+import type { ListenAddress, SendOptions, SendResult } from './api.ts';
+import { MeetingDesk } from './meeting-desk.ts';
+import { OutgoingSession, type SessionOutcome } from './outgoing-session.ts';
+import { resolveRoots } from './roots.ts';
+
+const DEFAULT_WORDS = 2;
+/** Nameplates of generated codes are short, to be read aloud; a machine has few senders. */
+const NAMEPLATES = 1000;
+const NAMEPLATE_TRIES = 20;
+
+/**
+ * Offers files, standard input or a text until enough receivers have been served.
+ *
+ * A receiver that is lost in the middle may come back with the same code, or another may.
+ *
+ * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED, CONFIG_INVALID (the port), TRANSFER_SOURCE_*; OFFER_DECLINED if every receiver declined;
+ *         `signal.reason` on abort
+ */
+export async function send(options: SendOptions): Promise<SendResult> {
+  options.signal.throwIfAborted();
+  const { code, text } = options;
+  if (code && !options.insecureCode) assertCodeStrength(code);
+  if (text !== undefined && Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+    throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text is longer than 1 MiB. Send it as a file.');
+  }
+  const roots = text === undefined ? await resolveRoots(options.paths, options.stdin === true) : [];
+  const sender = new Sender(options, roots);
+  try {
+    return await sender.run();
+  } finally {
+    await sender.close();
+  }
+}
+
+class Sender {
+  readonly #options: SendOptions;
+  readonly #roots: Root[];
+  readonly #rendezvous = new RendezvousServer();
+  /** Ends every session when the send itself ends. */
+  readonly #ending = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #active = new Set<Promise<void>>();
+  readonly #served: SessionOutcome[] = [];
+  #declined = 0;
+  #sessions = 0;
+  #running = 0;
+  #listener: Listener | undefined;
+  #desk: MeetingDesk | undefined;
+  #withdraw: (() => Promise<void>) | undefined;
+  #resolve: () => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
+
+  constructor(options: SendOptions, roots: Root[]) {
+    this.#options = options;
+    this.#roots = roots;
+    this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
+  }
+
+  async run(): Promise<SendResult> {
+    const { signal, onEvent } = this.#options;
+    const listener = openListener(this.#options.listen, (incoming) => this.#accept(incoming));
+    this.#listener = listener;
+    const { host, port } = listener;
+    const code = await this.#announce(listener);
+    this.#desk = new MeetingDesk({
+      code,
+      candidates: [{ transport: 'direct', host, port }],
+      hasRoom: () => this.#hasRoom(),
+      onWrongCode: (remaining) => onEvent({ type: 'wrongCode', remaining }),
+      onExhausted: (error) => this.#reject(error),
+      signal: this.#signal,
+    });
+    const owner = this.#rendezvous.own(mailboxOf(code.nameplate));
+    void this.#desk.serve(owner);
+    onEvent({ type: 'code', code: code.text });
+    onEvent({ type: 'waiting', host, port });
+    const onAbort = () => this.#reject(signal.reason);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#resolve = resolve;
+        this.#reject = reject;
+        signal.addEventListener('abort', onAbort, { once: true });
+        if (signal.aborted) onAbort();
+      });
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+    return this.#result();
+  }
+
+  async close(): Promise<void> {
+    await this.#withdraw?.();
+    this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The sender has ended.'));
+    await Promise.allSettled(this.#active);
+    this.#desk?.close();
+    await this.#rendezvous.close();
+    await this.#listener?.close();
+  }
+
+  /** Makes this sender known to the machine; a generated code is drawn until its nameplate is free. */
+  async #announce(listening: { host: string; port: number }): Promise<Code> {
+    const { code: given, wordCount = DEFAULT_WORDS } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const nameplate = String(randomInt(1, NAMEPLATES));
+      const code = given ?? createCode({ nameplate, wordCount, randomBytes: (length) => randomBytes(length) });
+      try {
+        this.#withdraw = await announce(mailboxOf(code.nameplate), listening);
+        return code;
+      } catch (reason) {
+        const taken = reason instanceof KeibiError && reason.code === 'RENDEZVOUS_BUSY';
+        if (given || !taken || tries === NAMEPLATE_TRIES) throw reason;
+      }
+    }
+  }
+
+  #hasRoom(): boolean {
+    const { receivers } = this.#options;
+    return receivers === 0 || this.#served.length + this.#declined + this.#running < receivers;
+  }
+
+  #accept(incoming: Incoming): void {
+    if (incoming.kind === 'rendezvous') {
+      void this.#attach(incoming);
+      return;
+    }
+    const session = this.#serve(incoming).finally(() => this.#active.delete(session));
+    this.#active.add(session);
+  }
+
+  async #attach({ fd }: Incoming): Promise<void> {
+    const { Socket } = await import('node:net');
+    this.#rendezvous.attach(new Socket({ fd, readable: true, writable: true }));
+  }
+
+  async #serve(incoming: Incoming): Promise<void> {
+    const { send, roots } = { send: this.#options, roots: this.#roots };
+    const desk = this.#desk as MeetingDesk;
+    const listener = this.#listener as Listener;
+    const prepared = prepareHandshake('responder');
+    const session = new OutgoingSession({ send, roots, listener, desk, prepared, signal: this.#signal }, incoming);
+    let admitted = false;
+    try {
+      const outcome = await session.run(() => {
+        if (!this.#hasRoom()) throw new KeibiError('PEER_BUSY');
+        admitted = true;
+        this.#running++;
+        return ++this.#sessions;
+      });
+      this.#running--;
+      this.#end(session, outcome);
+    } catch (reason) {
+      if (!admitted) return;
+      this.#running--;
+      this.#lose(session, KeibiError.from(reason, 'SESSION_LOST'));
+    }
+  }
+
+  #end(session: OutgoingSession, outcome: SessionOutcome): void {
+    const { failed, ...counts } = outcome;
+    this.#served.push(outcome);
+    this.#options.onEvent({ type: 'receiverDone', session: session.number, ...counts, failed: failed.length });
+    this.#endIfAllServed();
+  }
+
+  #lose(session: OutgoingSession, error: KeibiError): void {
+    if (this.#signal.aborted) return;
+    if (error.code === 'OFFER_DECLINED') this.#declined++;
+    const { number, peer } = session;
+    const { code, message } = error;
+    this.#options.onEvent({ type: 'receiverLost', session: number, peer, code, message });
+    // Standard input cannot be read twice.
+    if (this.#options.stdin) this.#reject(error);
+    else this.#endIfAllServed(error);
+  }
+
+  #endIfAllServed(error?: KeibiError): void {
+    const { receivers } = this.#options;
+    if (receivers === 0 || this.#served.length + this.#declined < receivers) return;
+    if (this.#served.length === 0 && error) this.#reject(error);
+    else this.#resolve();
+  }
+
+  #result(): SendResult {
+    const sum = (of: (outcome: SessionOutcome) => number) => this.#served.reduce((total, one) => total + of(one), 0);
+    const counts = {
+      files: sum(({ files }) => files),
+      bytes: sum(({ bytes }) => bytes),
+      skipped: sum(({ skipped }) => skipped),
+      resumedBytes: sum(({ resumedBytes }) => resumedBytes),
+      seconds: Math.max(0, ...this.#served.map(({ seconds }) => seconds)),
+    };
+    const failed = this.#served.flatMap((outcome) => outcome.failed);
+    this.#options.onEvent({ type: 'done', ...counts, failed: failed.length });
+    return { ...counts, failed, receivers: this.#served.length };
+  }
+}
+
+/** @throws CONFIG_INVALID when the port that was asked for by name cannot be had */
+function openListener(listen: ListenAddress, onConnection: (incoming: Incoming) => void): Listener {
+  const { host, port, orAnyPort } = listen;
+  try {
+    return Listener.open({ host, port, onConnection });
+  } catch (cause) {
+    if (orAnyPort && (cause as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+      return Listener.open({ host, port: 0, onConnection });
+    }
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new KeibiError('CONFIG_INVALID', `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`, {
+      cause,
+    });
+  }
+}

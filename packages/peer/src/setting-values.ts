@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type HostPort, parseHostPort as parseAddress } from '@keibidrop/discovery';
+import { MAX_LABEL_BYTES } from '@keibidrop/protocol';
+import type { ReachOptions } from './api.ts';
+
+/** What is wrong with a value, as the end of a sentence: "must be …". Whoever knows where the value came from makes the error of it. */
+export class BadValue extends Error {}
+
+const rateUnits = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 } as const;
+
+/** Bytes a second: a number and K, M or G, which are powers of 1024; `B`, `iB` and `/s` may follow. */
+export function parseRate(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?(?:\/s)?$/i.exec(text.trim());
+  const unit = match?.[2]?.toLowerCase() as keyof typeof rateUnits | undefined;
+  const rate = unit === undefined ? Number.NaN : Math.floor(Number(match?.[1]) * rateUnits[unit]);
+  if (!(rate >= 1 && Number.isSafeInteger(rate))) {
+    throw new BadValue('must be bytes a second above 0, such as 500K, 10M or 1.5G (K = 1024 bytes)');
+  }
+  return rate;
+}
+
+/** `HOST:PORT`, with an IPv6 address in brackets. */
+export function parseHostPort(text: string): HostPort {
+  try {
+    return parseAddress(text.trim());
+  } catch (cause) {
+    const examples = '192.168.1.7:26431, [fe80::1]:26431 or name:26431';
+    throw new BadValue(`must be HOST:PORT with a port of 1 to 65535, such as ${examples}`, { cause });
+  }
+}
+
+/** `HOST:PORT`, or only `:PORT` or `PORT` for every address of this machine; port 0 is any free one. */
+export function parseListen(text: string): HostPort {
+  const [, before = '', digits] = /^(?:(.*):)?(\d{1,5})$/.exec(text.trim()) ?? [];
+  const port = Number(digits);
+  const host = before === '' ? ANY_HOST : hostOf(before);
+  if (!(port <= 65535) || host === undefined) {
+    throw new BadValue('must be HOST:PORT or PORT, such as 127.0.0.1:26431 or 26431 (0 is any free port)');
+  }
+  return { host, port };
+}
+
+/** The host of `HOST:PORT`, whatever the port. */
+function hostOf(text: string): string | undefined {
+  try {
+    return parseAddress(`${text}:1`).host;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Listens on every address, IPv4 and IPv6. */
+export const ANY_HOST = '::';
+
+/** `HOST:PORT` or a URL; the text is kept as it is. */
+export function parseRendezvous(text: string): string {
+  const trimmed = text.trim();
+  if (/^(https?|grpcs?):\/\//i.test(trimmed) && URL.canParse(trimmed)) return trimmed;
+  try {
+    parseHostPort(trimmed);
+  } catch {
+    throw new BadValue('must be HOST:PORT or a URL, such as meet.example.org:26431');
+  }
+  return trimmed;
+}
+
+/** `auto`, `off`, or the name of a network interface. */
+export function parseDiscovery(text: string): ReachOptions['discovery'] {
+  const word = text.trim();
+  if (word === 'auto' || word === 'off') return word;
+  if (!/^[\w.:@-]{1,64}$/.test(word)) throw new BadValue('must be auto, off or the name of a network interface');
+  return { interface: word };
+}
+
+export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
+const logLevels: readonly string[] = ['silent', 'error', 'warn', 'info', 'debug', 'trace'] satisfies LogLevel[];
+
+export function parseLogLevel(text: string): LogLevel {
+  const level = text.trim().toLowerCase();
+  if (!logLevels.includes(level)) throw new BadValue(`must be one of ${logLevels.join(', ')}`);
+  return level as LogLevel;
+}
+
+/** How many words a new code gets. */
+export function parseCodeLength(text: string): number {
+  const words = /^\d{1,2}$/.test(text.trim()) ? Number(text) : 0;
+  if (words < 2 || words > 16) throw new BadValue('must be a number of words from 2 to 16');
+  return words;
+}
+
+/** What this peer calls itself. */
+export function parseLabel(text: string): string {
+  const label = text.trim();
+  const bytes = new TextEncoder().encode(label).length;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (bytes < 1 || bytes > MAX_LABEL_BYTES || /[\u0000-\u001f\u007f-\u009f]/.test(label)) {
+    throw new BadValue(`must be 1 to ${MAX_LABEL_BYTES} bytes of UTF-8 without control characters`);
+  }
+  return label;
+}
+
+export function parsePath(text: string): string {
+  if (text === '' || text.includes('\0')) throw new BadValue('must be a path');
+  return text;
+}

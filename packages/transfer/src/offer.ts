@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Page } from '@keibidrop/native';
+import { decodePage, type Entry, KeibiError, ManifestGuard, messageFor, TOP } from '@keibidrop/protocol';
+
+/** What is offered, as far as it is known. */
+export interface OfferTotals {
+  files: number;
+  directories: number;
+  symlinks: number;
+  /** Of files whose size is known. */
+  bytes: number;
+  /** Top-level names, the first MAX_NAMES of them. */
+  names: string[];
+  /** Top-level entries in all. */
+  nameCount: number;
+  /** Standard input is offered: one file of unknown size. */
+  stream: boolean;
+}
+
+const MAX_NAMES = 20;
+
+/** Checks the pages of an offer as they come, and counts. */
+export class Offer {
+  readonly totals: OfferTotals = {
+    files: 0,
+    directories: 0,
+    symlinks: 0,
+    bytes: 0,
+    names: [],
+    nameCount: 0,
+    stream: false,
+  };
+  readonly #guard: ManifestGuard;
+
+  /** @param options.foldNames  the destination cannot tell names apart that differ in case only */
+  constructor(options: { foldNames: boolean }) {
+    this.#guard = new ManifestGuard(options);
+  }
+
+  /** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED naming the entry; HANDSHAKE_MALFORMED for a page out of turn */
+  add({ first, count, bytes }: Page): void {
+    if (first !== this.#guard.entries) throw outOfTurn();
+    const entries = decodePage(bytes, first);
+    if (entries.length !== count || count === 0) throw outOfTurn();
+    this.#guard.addPage(entries);
+    for (const entry of entries) this.#count(entry);
+  }
+
+  /** How many entries have come. */
+  get entries(): number {
+    return this.#guard.entries;
+  }
+
+  isFile(entry: number): boolean {
+    return this.#guard.typeOf(entry) === 'file';
+  }
+
+  #count({ type, parent, size, name }: Entry): void {
+    const { totals } = this;
+    if (type === 'directory') totals.directories++;
+    else if (type === 'symlink') totals.symlinks++;
+    else totals.files++;
+    totals.bytes += size;
+    totals.stream ||= type === 'stream';
+    if (parent !== TOP) return;
+    totals.nameCount++;
+    if (totals.names.length < MAX_NAMES) totals.names.push(name);
+  }
+}
+
+function outOfTurn(): KeibiError {
+  return new KeibiError('HANDSHAKE_MALFORMED', messageFor('HANDSHAKE_MALFORMED', 'A page of the offer came out of turn'));
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Problem } from '@keibidrop/native';
+import { type ErrorCode, isErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
+
+/** One entry that did not make it. `path` is relative, as the sending peer named it. */
+export interface FailedEntry {
+  path: string;
+  code: ErrorCode;
+  /** A sentence for people, without the path. */
+  message: string;
+}
+
+/** What became of one transfer that ran to its end. */
+export interface TransferOutcome {
+  /** Files that stand complete at the receiver because of this run. */
+  files: number;
+  /** Bytes of those files. */
+  bytes: number;
+  /** Files left alone: up to date, or a collision answered with "skip". */
+  skipped: number;
+  /** Bytes of `bytes` that an earlier run had brought. */
+  resumedBytes: number;
+  failed: FailedEntry[];
+}
+
+/** How much of an offer stands on the receiver's disk. */
+export interface TransferProgress {
+  files: number;
+  bytes: number;
+}
+
+/** A code from native or from the peer; INTERNAL for one that this version does not know. */
+export function codeOf(code: string): ErrorCode {
+  return isErrorCode(code) ? code : 'INTERNAL';
+}
+
+/** What native reported of an entry, as people read it: what to do, and why the system said no. */
+export function failedEntry({ path, code, reason }: Problem): FailedEntry {
+  const detail = reason.includes(': ') ? ` (${reason.slice(reason.lastIndexOf(': ') + 2)})` : '';
+  return { path, code: codeOf(code), message: messageFor(codeOf(code)) + detail };
+}
+
+/** A lane ended before the transfer did; '' means that it said goodbye, which it should not have. */
+export function laneError(code: string): KeibiError {
+  const known = code === '' ? 'SESSION_CLOSED' : codeOf(code);
+  return new KeibiError(known, messageFor(known), { detail: { resumable: true } });
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
+import { type Collision, NO_ENTRY, type Page } from '@keibidrop/native';
+import type { PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
+import { KeibiError, MAX_TEXT_BYTES, messageFor } from '@keibidrop/protocol';
+import { Offer, type OfferTotals } from './offer.ts';
+import { codeOf, type FailedEntry, type TransferOutcome, type TransferProgress } from './outcome.ts';
+import { Reception } from './reception.ts';
+import { remoteError } from './remote-error.ts';
+
+export interface ReceiveTransferOptions {
+  /** Absolute. */
+  out: string;
+  toStdout: boolean;
+  collisions: Collision;
+  verify: boolean;
+  verbose: boolean;
+  label: string;
+  /** 0: none. */
+  limitBytesPerSecond: number;
+  signal: AbortSignal;
+  /** Called when the offer is accepted: dials the lanes that carry it. */
+  addLanes(addLane: AddLane): Promise<void>;
+  /** Who offers: once, before anything else. */
+  onSender(label: string): void;
+  /** The whole offer, before it is asked about. */
+  onOffer(totals: OfferTotals): void;
+  /** False declines. Absent: accepted at once, while the sender may still be walking. */
+  confirm?: ((totals: OfferTotals, text: string | undefined) => Promise<boolean>) | undefined;
+  resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
+  onProgress(progress: TransferProgress, totals: OfferTotals, final: boolean): void;
+  onFile(path: string): void;
+  onFailed(failed: FailedEntry): void;
+  onWarning(message: string, path?: string): void;
+}
+
+/** Dials one more lane for this transfer. */
+export type AddLane = Reception['addLane'];
+
+/** What came: files in place, or a text. */
+export interface ReceivedTransfer extends TransferOutcome {
+  text?: string;
+}
+
+/** Type of a Peer.Transfer handler. */
+export type TransferHandler = handleBidiStreamingCall<SenderMessage, ReceiverMessage>;
+
+type Call = ServerDuplexStream<SenderMessage, ReceiverMessage>;
+
+/**
+ * One transfer on the receiving peer: serves Peer.Transfer once, asks, answers the manifest page by page, and has native place what comes.
+ *
+ *   waiting for the call -> offered -> (declined | receiving -> finished)
+ */
+export class ReceiveTransfer {
+  readonly #options: ReceiveTransferOptions;
+  /** Settles with the transfer, or after end(). */
+  readonly done: Promise<ReceivedTransfer>;
+  #resolve: (received: ReceivedTransfer) => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
+  #client: PeerClient | undefined;
+  #served: ServedTransfer | undefined;
+
+  constructor(options: ReceiveTransferOptions) {
+    this.#options = options;
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.done.catch(() => {});
+  }
+
+  /** The session is up; its client is needed for --verify. */
+  attach(client: PeerClient): void {
+    this.#client = client;
+  }
+
+  /** Handler of Peer.Transfer, for the session of this transfer. */
+  readonly transfer: TransferHandler = (call) => {
+    if (this.#served) {
+      call.destroy(new KeibiError('SESSION_CLOSED'));
+      return;
+    }
+    void this.#serve(call);
+  };
+
+  /** The session is over: what has arrived is put away, then `done` rejects with `reason`. */
+  end(reason: unknown): void {
+    if (this.#served) this.#served.end(reason);
+    else this.#reject(reason);
+  }
+
+  async #serve(call: Call): Promise<void> {
+    this.#served = new ServedTransfer(call, this.#options, this.#client);
+    try {
+      this.#resolve(await this.#served.run());
+    } catch (reason) {
+      const error = this.#options.signal.aborted ? this.#options.signal.reason : remoteError(reason);
+      // The sender learns why from a decline as long as nothing was accepted, else from the goodbye of the session.
+      if (error instanceof KeibiError) call.write({ body: { $case: 'decline', value: { reason: error.code } } });
+      this.#reject(error);
+    }
+  }
+}
+
+/** The transfer from its call on. */
+class ServedTransfer {
+  readonly #call: Call;
+  readonly #options: ReceiveTransferOptions;
+  readonly #client: PeerClient | undefined;
+  #offer = new Offer({ foldNames: false });
+  #reception: Reception | undefined;
+  readonly #waiting: Page[] = [];
+  readonly #failed: FailedEntry[] = [];
+  readonly #result: Promise<ReceivedTransfer>;
+  #resolve: (received: ReceivedTransfer) => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
+  #text: string | undefined;
+  #offered = false;
+
+  constructor(call: Call, options: ReceiveTransferOptions, client: PeerClient | undefined) {
+    this.#call = call;
+    this.#options = options;
+    this.#client = client;
+    this.#result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#result.catch(() => {});
+    // An aborted call ends the iteration below; without a listener its error would be thrown at the process.
+    call.on('error', () => {});
+  }
+
+  async run(): Promise<ReceivedTransfer> {
+    this.#write({ $case: 'hello', value: { label: this.#options.label } });
+    try {
+      const consumed = this.#consume();
+      consumed.catch(() => {});
+      return await Promise.race([this.#result, consumed]);
+    } finally {
+      await this.#reception?.close();
+    }
+  }
+
+  end(reason: unknown): void {
+    this.#reject(reason);
+  }
+
+  /** Takes messages one by one; gRPC holds the next ones back meanwhile, and TCP with it the sender's walk. */
+  async #consume(): Promise<never> {
+    // Not `for await`: leaving that would end the call.
+    const messages = this.#call[Symbol.asyncIterator]() as AsyncIterator<SenderMessage>;
+    for (let next = await messages.next(); !next.done; next = await messages.next()) {
+      this.#options.signal.throwIfAborted();
+      await this.#take(next.value.body);
+    }
+    throw new KeibiError('SESSION_LOST', undefined, { detail: { resumable: true } });
+  }
+
+  async #take(body: SenderMessage['body']): Promise<void> {
+    switch (body?.$case) {
+      case 'offerStart':
+        return this.#start(body.value.label, body.value.text);
+      case 'page': {
+        const { firstEntry: first, count, entries: bytes } = body.value;
+        const page = { first, count, bytes };
+        this.#offer.add(page);
+        if (this.#reception) await this.#reception.answer(page);
+        else this.#waiting.push(page);
+        return;
+      }
+      case 'failed': {
+        const { entry, code, path } = body.value;
+        this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
+        if (entry !== NO_ENTRY) this.#reception?.failEntry(entry, codeOf(code));
+        return;
+      }
+      case 'offerEnd':
+        // The sender may still report failures while the bytes come.
+        this.#offerEnd().then(this.#resolve, this.#reject);
+    }
+  }
+
+  async #start(label: string, text: string | undefined): Promise<void> {
+    this.#options.onSender(label);
+    this.#text = text;
+    if (text !== undefined) {
+      if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');
+      this.#takeText(text).then(this.#resolve, this.#reject);
+    } else if (!this.#options.confirm) {
+      await this.#accept();
+    }
+  }
+
+  async #takeText(text: string): Promise<ReceivedTransfer> {
+    this.#offer.totals.bytes = Buffer.byteLength(text);
+    this.#options.onOffer(this.#offer.totals);
+    await this.#ask();
+    this.#write({ $case: 'accept', value: {} });
+    return this.#finish({ files: 0, bytes: this.#offer.totals.bytes, skipped: 0, resumedBytes: 0, failed: [], text });
+  }
+
+  async #ask(): Promise<void> {
+    const { confirm, signal } = this.#options;
+    if (!confirm) return;
+    const agreed = await confirm(this.#offer.totals, this.#text);
+    signal.throwIfAborted();
+    if (!agreed) throw new KeibiError('OFFER_DECLINED', 'You declined the offer; nothing was written.');
+  }
+
+  /** From here on things are written. */
+  async #accept(): Promise<void> {
+    const { addLanes } = this.#options;
+    const reception = new Reception(this.#options, {
+      write: (body) => this.#write(body),
+      onFailed: (failed) => this.#fail(failed),
+      progress: (progress) => this.#options.onProgress(progress, this.#offer.totals, this.#offered),
+    });
+    this.#reception = reception;
+    const foldNames = await reception.open();
+    const pages = this.#waiting.splice(0);
+    if (foldNames) {
+      this.#offer = new Offer({ foldNames });
+      for (const page of pages) this.#offer.add(page);
+    }
+    this.#write({ $case: 'accept', value: {} });
+    await addLanes((host, port, lane, keys) => reception.addLane(host, port, lane, keys));
+    for (const page of pages) await reception.answer(page);
+  }
+
+  /** The manifest is complete: ask if that is still to be done, then wait for the bytes. */
+  async #offerEnd(): Promise<ReceivedTransfer> {
+    this.#offered = true;
+    this.#options.onOffer(this.#offer.totals);
+    if (!this.#reception) {
+      await this.#ask();
+      await this.#accept();
+    }
+    const reception = this.#reception as Reception;
+    const outcome = await reception.complete();
+    if (this.#options.verify && this.#client) await reception.verify(this.#client, this.#offer);
+    await reception.finish();
+    return this.#finish({ ...outcome, failed: this.#failed });
+  }
+
+  #finish(received: ReceivedTransfer): ReceivedTransfer {
+    const { files, bytes, skipped, resumedBytes, failed } = received;
+    this.#write({ $case: 'finished', value: { files, bytes, skipped, resumedBytes, failed: failed.length } });
+    this.#call.end();
+    return received;
+  }
+
+  #fail(failed: FailedEntry): void {
+    this.#failed.push(failed);
+    this.#options.onFailed(failed);
+  }
+
+  #write(body: ReceiverMessage['body']): void {
+    this.#call.write({ body });
+  }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type Collision, type LaneKeys, type Page, type Partial, ReceiveJob, type Survey } from '@keibidrop/native';
+import type { PeerClient, ReceiverMessage } from '@keibidrop/proto';
+import { type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
+import { foldsNames } from './case-folding.ts';
+import { compareDigests } from './digests.ts';
+import type { Offer } from './offer.ts';
+import { type FailedEntry, failedEntry, laneError, type TransferProgress } from './outcome.ts';
+
+export interface ReceptionOptions {
+  out: string;
+  toStdout: boolean;
+  collisions: Collision;
+  verbose: boolean;
+  limitBytesPerSecond: number;
+  signal: AbortSignal;
+  resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
+  onFile(path: string): void;
+  onWarning(message: string, path?: string): void;
+}
+
+/** Where a reception tells what happens. */
+export interface ReceptionEvents {
+  write(body: ReceiverMessage['body']): void;
+  onFailed(failed: FailedEntry): void;
+  progress(progress: TransferProgress): void;
+}
+
+/** What one run of the receiver brought. */
+export interface ReceptionCounts {
+  files: number;
+  bytes: number;
+  skipped: number;
+  resumedBytes: number;
+}
+
+const PROGRESS_EVERY_MS = 100;
+/** Failures after which what arrived of a file is of no further use. */
+const WORTHLESS: readonly ErrorCode[] = ['TRANSFER_SOURCE_CHANGED', 'TRANSFER_SOURCE_MISSING'];
+
+/** The receiving end of an accepted offer: a native job, what it asks of people, and what it tells the sender. */
+export class Reception {
+  readonly #options: ReceptionOptions;
+  readonly #events: ReceptionEvents;
+  readonly #job: ReceiveJob;
+  readonly #failedEntries = new Set<number>();
+  readonly #leftAlone = new Set<number>();
+  #timer: NodeJS.Timeout | undefined;
+  #settle: { resolve(counts: ReceptionCounts): void; reject(reason: unknown): void } | undefined;
+  #early: KeibiError | undefined;
+
+  constructor(options: ReceptionOptions, events: ReceptionEvents) {
+    this.#options = options;
+    this.#events = events;
+    const { out, collisions, toStdout, limitBytesPerSecond, verbose } = options;
+    const onWake = () => this.#drain();
+    this.#job = new ReceiveJob({ out, collisions, toStdout, limitBytesPerSecond, reportPlaced: verbose, onWake });
+  }
+
+  /** Makes the destination ready; true if it cannot tell names apart that differ in case. */
+  async open(): Promise<boolean> {
+    try {
+      await this.#job.open();
+    } catch (reason) {
+      throw unusable(reason, this.#options.out);
+    }
+    this.#timer = setInterval(() => this.#report(), PROGRESS_EVERY_MS);
+    return this.#options.toStdout ? false : foldsNames(this.#options.out);
+  }
+
+  async addLane(host: string, port: number, lane: number, keys: LaneKeys): Promise<void> {
+    try {
+      await this.#job.addLane(host, port, lane, keys);
+    } catch (reason) {
+      throw asKeibiError(reason, 'PEER_UNREACHABLE');
+    }
+  }
+
+  /** Looks at one page and tells the sender what is wanted of it. */
+  async answer(page: Page): Promise<void> {
+    let survey: Survey;
+    try {
+      survey = await this.#job.survey(page);
+    } catch (reason) {
+      throw asKeibiError(reason, 'INTERNAL');
+    }
+    const { wanted, partials } = survey;
+    this.#note(survey);
+    for (const entry of survey.collisions) await this.#decide(entry, page.first, wanted, partials);
+    this.#events.write({ $case: 'answer', value: { firstEntry: page.first, count: page.count, wanted, partials } });
+  }
+
+  async #decide(entry: number, first: number, wanted: Uint8Array, partials: Partial[]): Promise<void> {
+    const choice = await this.#options.resolveCollision?.(this.#job.pathOf(entry));
+    this.#options.signal.throwIfAborted();
+    const decided = await this.#job.decide(entry, choice ?? 'rename');
+    this.#note(decided);
+    partials.push(...decided.partials);
+    const bit = entry - first;
+    const byte = wanted[bit >> 3] ?? 0;
+    if ((decided.wanted[0] ?? 0) & 1) wanted[bit >> 3] = byte | (1 << (bit & 7));
+  }
+
+  #note({ restarted, skipped }: Survey): void {
+    for (const entry of skipped) this.#leftAlone.add(entry);
+    for (const entry of restarted) {
+      this.#options.onWarning('changed at the sender since it was interrupted; starting over', this.#job.pathOf(entry));
+    }
+  }
+
+  /** The sender cannot deliver an entry. */
+  failEntry(entry: number, code: ErrorCode): void {
+    this.#failedEntries.add(entry);
+    this.#job.failEntry(entry, !WORTHLESS.includes(code));
+  }
+
+  /** After the last page: resolves once everything stands or has failed. */
+  async complete(): Promise<ReceptionCounts> {
+    const { signal } = this.#options;
+    const onAbort = () => this.#settle?.reject(signal.reason);
+    signal.throwIfAborted();
+    try {
+      return await new Promise<ReceptionCounts>((resolve, reject) => {
+        this.#settle = { resolve, reject };
+        signal.addEventListener('abort', onAbort, { once: true });
+        if (this.#early) reject(this.#early);
+        this.#job.endOfPages();
+      });
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Re-reads every file that stands and compares it with the sender's. */
+  async verify(client: PeerClient, offer: Offer): Promise<void> {
+    const entries: number[] = [];
+    for (let entry = 0; entry < offer.entries; entry++) {
+      const stands = offer.isFile(entry) && !this.#failedEntries.has(entry) && !this.#leftAlone.has(entry);
+      if (stands) entries.push(entry);
+    }
+    const digest = (entry: number) => this.#job.digest(entry);
+    for await (const { entry, code } of compareDigests(client, entries, digest, this.#options)) {
+      if (code === undefined) continue;
+      if (code === 'TRANSFER_DIGEST_MISMATCH') await this.#job.distrust(entry);
+      this.#events.onFailed({ path: this.#job.pathOf(entry), code, message: messageFor(code) });
+    }
+  }
+
+  async finish(): Promise<void> {
+    await this.#job.finish();
+    this.#drain();
+    this.#report();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#job.close();
+  }
+
+  #report(): void {
+    const { files, bytes, skipped } = this.#job.progress();
+    this.#events.progress({ files: files + skipped, bytes });
+    this.#events.write({ $case: 'progress', value: { files: files + skipped, bytes } });
+  }
+
+  #drain(): void {
+    const { problems, placed, lanesClosed, complete } = this.#job.takeNews();
+    for (const problem of problems) {
+      this.#failedEntries.add(problem.entry);
+      const failed = failedEntry(problem);
+      this.#events.onFailed(failed);
+      this.#events.write({ $case: 'failed', value: { entry: problem.entry, code: failed.code, path: failed.path } });
+    }
+    for (const entry of placed) this.#options.onFile(this.#job.finalPathOf(entry));
+    if (complete) {
+      const { files, placedBytes: bytes, skipped, resumedBytes } = this.#job.progress();
+      this.#settle?.resolve({ files, bytes, skipped, resumedBytes });
+    }
+    const [closed] = lanesClosed;
+    if (closed === undefined) return;
+    this.#early = laneError(closed);
+    this.#settle?.reject(this.#early);
+  }
+}
+
+/** An error of native as the KeibiError of its code. */
+function asKeibiError(reason: unknown, fallback: ErrorCode): KeibiError {
+  const { code } = reason as { code?: ErrorCode };
+  return new KeibiError(code ?? fallback, undefined, { cause: reason });
+}
+
+function unusable(reason: unknown, out: string): KeibiError {
+  const { code } = asKeibiError(reason, 'TRANSFER_DESTINATION_UNUSABLE');
+  const why = reason instanceof Error ? reason.message.slice(reason.message.lastIndexOf(': ') + 2) : '';
+  return new KeibiError(code, `${out}: ${messageFor(code)} (${why})`, { cause: reason });
+}

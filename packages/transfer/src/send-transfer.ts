@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MPL-2.0
+import { once } from 'node:events';
+import type { ClientDuplexStream, handleServerStreamingCall } from '@grpc/grpc-js';
+import { type LaneKeys, type Listener, NO_ENTRY, type Problem, type Root, SendJob } from '@keibidrop/native';
+import type { ChunkDigests, DigestsRequest, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
+import { KeibiError, messageFor } from '@keibidrop/protocol';
+import { serveDigests } from './digests.ts';
+import { codeOf, type FailedEntry, failedEntry, laneError, type TransferOutcome, type TransferProgress } from './outcome.ts';
+import { remoteError } from './remote-error.ts';
+
+export interface SendTransferOptions {
+  /** What is offered: roots, or a text instead. */
+  roots: Root[];
+  text?: string | undefined;
+  /** What this peer calls itself. */
+  label: string;
+  /** 0: none. */
+  limitBytesPerSecond: number;
+  /** Breaks the transfer off. */
+  signal: AbortSignal;
+  /** Who receives: once, before anything else. */
+  onReceiver(label: string): void;
+  /** The walk has ended: once. */
+  onOffer(totals: { files: number; bytes: number }): void;
+  onProgress(progress: TransferProgress): void;
+  onFailed(failed: FailedEntry): void;
+  /** Something was left out that is no file: a socket, a device. */
+  onWarning(path: string): void;
+}
+
+/** Type of a Peer.Digests handler. */
+export type DigestsHandler = handleServerStreamingCall<DigestsRequest, ChunkDigests>;
+
+/**
+ * One transfer on the sending peer: offers what native walks, passes the receiver's answers to native, collects what failed.
+ *
+ *   new -> expectLanes -> run -> close
+ */
+export class SendTransfer {
+  readonly #options: SendTransferOptions;
+  readonly #job: SendJob;
+  readonly #failed: FailedEntry[] = [];
+  #call: ClientDuplexStream<SenderMessage, ReceiverMessage> | undefined;
+  #settle: { resolve(outcome: TransferOutcome): void; reject(reason: unknown): void } | undefined;
+  #pumping = false;
+  #finished = false;
+
+  constructor(options: SendTransferOptions) {
+    this.#options = options;
+    const { roots, limitBytesPerSecond } = options;
+    this.#job = new SendJob({ roots, limitBytesPerSecond, onWake: () => void this.#pump() });
+  }
+
+  /** Handler of Peer.Digests, for the session of this transfer. */
+  readonly digests: DigestsHandler = (call) => void serveDigests(call, (entry) => this.#job.digest(entry));
+
+  /** The session's lanes may come from now on. */
+  expectLanes(listener: Listener, keys: LaneKeys): void {
+    this.#job.expectLanes(listener, keys);
+  }
+
+  /**
+   * Offers, sends, and resolves when the receiver has everything it will get.
+   *
+   * @throws OFFER_DECLINED, SESSION_LOST, SESSION_CLOSED, HANDSHAKE_MALFORMED; `signal.reason` on abort
+   */
+  async run(client: PeerClient): Promise<TransferOutcome> {
+    const { signal, label, text } = this.#options;
+    signal.throwIfAborted();
+    const call = client.transfer();
+    this.#call = call;
+    const onAbort = () => this.#settle?.reject(signal.reason);
+    try {
+      return await new Promise<TransferOutcome>((resolve, reject) => {
+        this.#settle = { resolve, reject };
+        signal.addEventListener('abort', onAbort, { once: true });
+        call.on('data', (message: ReceiverMessage) => this.#take(message));
+        call.on('error', (error) => reject(remoteError(error)));
+        call.on('end', () => reject(new KeibiError('SESSION_LOST')));
+        call.write({ body: { $case: 'offerStart', value: { label, text } } });
+        if (text === undefined) this.#job.start();
+      });
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#settle = undefined;
+      if (this.#finished) call.end();
+      else call.cancel();
+    }
+  }
+
+  /** Ends native's threads. Idempotent. */
+  close(): Promise<void> {
+    return this.#job.close();
+  }
+
+  #take({ body }: ReceiverMessage): void {
+    try {
+      switch (body?.$case) {
+        case 'hello':
+          return this.#options.onReceiver(body.value.label);
+        case 'decline':
+          return this.#settle?.reject(declined(body.value.reason));
+        case 'answer': {
+          const { firstEntry, count, wanted, partials } = body.value;
+          return this.#job.answer(firstEntry, count, wanted, partials);
+        }
+        case 'progress':
+          return this.#options.onProgress(body.value);
+        case 'failed': {
+          const { entry, code, path } = body.value;
+          if (entry !== NO_ENTRY) this.#job.drop(entry);
+          return this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
+        }
+        case 'finished':
+          return this.#finish(body.value);
+      }
+    } catch (reason) {
+      this.#settle?.reject(KeibiError.from(reason, 'HANDSHAKE_MALFORMED'));
+    }
+  }
+
+  #finish({ files, bytes, skipped, resumedBytes }: TransferOutcome | Omit<TransferOutcome, 'failed'>): void {
+    this.#finished = true;
+    this.#job.finish();
+    this.#write({ $case: 'finished', value: {} });
+    this.#settle?.resolve({ files, bytes, skipped, resumedBytes, failed: this.#failed });
+  }
+
+  /** Passes on what native has, no faster than the connection takes it. */
+  async #pump(): Promise<void> {
+    if (this.#pumping || this.#settle === undefined) return;
+    this.#pumping = true;
+    try {
+      for (let more = true; more; ) more = await this.#passOn();
+    } catch (reason) {
+      this.#settle?.reject(KeibiError.from(reason, 'SESSION_LOST'));
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  async #passOn(): Promise<boolean> {
+    const { pages, problems, walked, lanesClosed } = this.#job.takeNews();
+    for (const problem of problems) this.#report(problem);
+    for (const { first, count, bytes } of pages) {
+      if (!this.#write({ $case: 'page', value: { firstEntry: first, count, entries: bytes } })) await this.#drained();
+    }
+    if (walked) {
+      this.#write({ $case: 'offerEnd', value: walked });
+      this.#options.onOffer(walked);
+    }
+    const [closed] = lanesClosed;
+    if (closed !== undefined && !this.#finished) throw laneError(closed);
+    return pages.length > 0;
+  }
+
+  async #drained(): Promise<void> {
+    if (this.#call) await once(this.#call, 'drain', { signal: this.#options.signal });
+  }
+
+  #report(problem: Problem): void {
+    if (problem.code === 'TRANSFER_SOURCE_UNSUPPORTED') return this.#options.onWarning(problem.path);
+    const failed = failedEntry(problem);
+    this.#fail(failed);
+    this.#write({ $case: 'failed', value: { entry: problem.entry, code: failed.code, path: failed.path } });
+  }
+
+  #fail(failed: FailedEntry): void {
+    this.#failed.push(failed);
+    this.#options.onFailed(failed);
+  }
+
+  /** False when the connection wants us to wait. */
+  #write(body: SenderMessage['body']): boolean {
+    return this.#call?.write({ body }) ?? true;
+  }
+}
+
+function declined(reason: string): KeibiError {
+  const code = codeOf(reason);
+  return new KeibiError(code, code === 'OFFER_DECLINED' ? 'The receiver declined.' : messageFor(code), {
+    detail: { remote: true },
+  });
+}
