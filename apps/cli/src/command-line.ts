@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MPL-2.0
+import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
+import { type Command, CommanderError } from 'commander';
+import { runDoctor } from './commands/doctor.ts';
+import { runReceive } from './commands/receive.ts';
+import { runSend } from './commands/send.ts';
+import { reportError } from './error-report.ts';
+import type { Io } from './io.ts';
+import type { PeerPackage } from './peer-package.ts';
+import { createProgram } from './program.ts';
+
+/**
+ * Parses and runs one command line, prints what ended it, and resolves with the exit code (DESIGN 7). Never rejects.
+ *
+ * @param argv      without the interpreter and the script
+ * @param loadPeer  called once a command is to run
+ */
+export async function runCommandLine(
+  argv: readonly string[],
+  io: Io,
+  loadPeer: () => Promise<PeerPackage>,
+): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(
+    {
+      send: async (options) => {
+        exitCode = await runSend(options, io, await loadPeer());
+      },
+      receive: async (options) => {
+        exitCode = await runReceive(options, io, await loadPeer());
+      },
+      doctor: async (options) => {
+        exitCode = await runDoctor(options, io, loadPeer);
+      },
+    },
+    io,
+  );
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (reason) {
+    if (reason instanceof CommanderError && isHelp(reason)) return reason.exitCode === 0 ? 0 : USAGE_EXIT;
+    const error = reason instanceof CommanderError ? usageError(reason, argv, program) : endOf(reason, io.signal);
+    reportError(error, io, wantsJson(argv));
+    return exitCodeOf(error);
+  }
+}
+
+const USAGE_EXIT = 2;
+
+/** What ended the run: once interrupted, every failure is a consequence of that. */
+function endOf(reason: unknown, signal: AbortSignal): KeibiError {
+  return signal.aborted ? KeibiError.from(signal.reason, 'CANCELLED') : KeibiError.from(reason, 'INTERNAL');
+}
+
+/** Help and the version have been printed; help for want of a command has a bad `exitCode`. */
+function isHelp({ code }: CommanderError): boolean {
+  return code === 'commander.help' || code === 'commander.helpDisplayed' || code === 'commander.version';
+}
+
+/** "error: unknown option '--al'\n(Did you mean --all?)" in our own words and on one line. */
+function usageError(error: CommanderError, argv: readonly string[], program: Command): KeibiError {
+  const [what = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
+  const hint = rest.join(' ').replace(/^\((.*)\)$/, ' $1');
+  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}.${hint}`.replace(/\.\.$/, '.');
+  const command = program.commands.find((known) => known.name() === argv[0]);
+  const help = command === undefined ? 'keibidrop --help' : `keibidrop ${command.name()} --help`;
+  return new KeibiError('USAGE', `${sentence} See ${help}.`, { cause: error });
+}
+
+/** Asked of the words themselves: a usage error comes before the options are known. */
+export function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MPL-2.0
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Check, Settings } from '@keibidrop/peer';
+import { KeibiError } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import { type Io, paint } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { harmlessLines } from '../terminal-text.ts';
+
+/** `keibidrop doctor`, parsed. */
+export interface DoctorCommand {
+  config?: string;
+  listen?: string;
+  out?: string;
+  json?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop doctor
+  keibidrop doctor --listen 26431 --out ~/Downloads
+  keibidrop doctor --json
+
+Environment: KD_LISTEN KD_SAVE_PATH KD_CONFIG_DIR; all others are checked too.
+Exit codes: 0 nothing failed, 1 something did, 2 usage.
+`;
+
+export function addDoctorCommand(program: Command, onRun: (options: DoctorCommand) => Promise<void>): void {
+  program
+    .command('doctor')
+    .summary('check whether this machine can send and receive')
+    .description('Check whether this machine can send and receive, and how well.')
+    .addOption(new Option('--listen <host:port>', 'the port a sender would listen on'))
+    .addOption(new Option('-o, --out <dir>', 'where received files would go'))
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addHelpText('after', AFTER_HELP)
+    .action((options: DoctorCommand) => onRun(options));
+}
+
+/** Prints each check as it ends; resolves with 1 if one failed, else 0. */
+export async function runDoctor(options: DoctorCommand, io: Io, loadPeer: () => Promise<PeerPackage>): Promise<number> {
+  const { config, listen, out } = options;
+  const print = options.json ? printJson : printForPeople;
+  let failed = 0;
+  const show = (check: Check): void => {
+    if (check.status === 'failed') failed++;
+    print(check, io);
+  };
+
+  const peer = await loadPeer();
+  const { settings, check } = await tryLoadSettings(() =>
+    peer.loadSettings({ flags: { config, listen, out }, env: io.env, cwd: io.cwd }),
+  );
+  show(check);
+  const places = {
+    listen: settings?.listen ?? { host: '::', port: 0, orAnyPort: true },
+    savePath: settings?.savePath ?? resolve(io.cwd),
+  };
+  for await (const found of peer.diagnose({ ...places, signal: io.signal })) show(found);
+
+  if (options.json) io.stdout.write(lineOf('doctor', { ok: failed === 0, failed }));
+  else
+    io.stdout.write(failed === 0 ? 'Ready to send and receive.\n' : `${failed} failed: this machine is not ready.\n`);
+  return failed === 0 ? 0 : 1;
+}
+
+/** @throws USAGE: a flag that makes no sense is not a finding */
+async function tryLoadSettings(load: () => Promise<Settings>): Promise<{ settings?: Settings; check: Check }> {
+  try {
+    const settings = await load();
+    const path = join(settings.configDir, 'config.toml');
+    const text = await access(path).then(
+      () => path,
+      () => `${path} is not there, so defaults hold`,
+    );
+    return { settings, check: { name: 'configuration', status: 'ok', text } };
+  } catch (error) {
+    if (!(error instanceof KeibiError && error.code === 'CONFIG_INVALID')) throw error;
+    return { check: { name: 'configuration', status: 'failed', text: error.message } };
+  }
+}
+
+const marks = {
+  ok: ['green', 'ok  '],
+  note: ['dim', 'note'],
+  warning: ['yellow', 'warn'],
+  failed: ['red', 'FAIL'],
+} as const;
+
+function printForPeople({ name, status, text }: Check, io: Io): void {
+  const [style, mark] = marks[status];
+  const indented = harmlessLines(text).replaceAll('\n', `\n${' '.repeat(25)}`);
+  io.stdout.write(`${paint(io.stdout, style, mark)}  ${name.padEnd(18)} ${indented}\n`);
+}
+
+function printJson(check: Check, io: Io): void {
+  io.stdout.write(lineOf('check', check));
+}

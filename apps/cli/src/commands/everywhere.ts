@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Settings } from '@keibidrop/peer';
+import { KeibiError, type Suite } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+
+/** The options that every command about a transfer takes (DESIGN 7), as typed. */
+export interface Everywhere {
+  rendezvous?: string;
+  discovery?: string;
+  directOnly?: boolean;
+  relayOnly?: boolean;
+  limit?: string;
+  config?: string;
+  suite?: Suite;
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+}
+
+export function addEverywhereOptions(command: Command): Command {
+  return command
+    .optionsGroup('Everywhere:')
+    .addOption(new Option('--rendezvous <host:port|url>', 'meet at this server'))
+    .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
+    .addOption(new Option('--direct-only', 'never use a relay').conflicts('relayOnly'))
+    .addOption(new Option('--relay-only', 'use nothing but a relay (there is none yet)'))
+    .addOption(new Option('--limit <rate>', 'bytes a second, such as 500K or 10M (K = 1024)'))
+    .addOption(new Option('--suite <name>', 'force a cipher').choices(['aes-256-gcm', 'chacha20-poly1305']))
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addOption(new Option('-q, --quiet', 'print only results, questions and errors').conflicts('verbose'))
+    .addOption(new Option('-v, --verbose', 'name every file that is complete'));
+}
+
+/** What both directions of a transfer pass on, out of the flags and the settings. */
+export function reachOf(options: Everywhere, settings: Settings) {
+  return {
+    suite: options.suite,
+    limitBytesPerSecond: settings.limitBytesPerSecond,
+    label: settings.label,
+    verbose: options.verbose,
+    reach: {
+      rendezvous: settings.rendezvous,
+      discovery: settings.discovery,
+      directOnly: options.directOnly === true,
+    },
+  };
+}
+
+/** @throws PEER_UNREACHABLE for --relay-only, which nothing can serve before there are relays */
+export function assertReachable(options: Everywhere): void {
+  if (options.relayOnly) {
+    throw new KeibiError(
+      'PEER_UNREACHABLE',
+      'This version has no relay, so --relay-only cannot reach anybody. Leave it out.',
+    );
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ReceiveOptions } from '@keibidrop/peer';
+import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import type { Io } from '../io.ts';
+import { receivedSummary, reportOutcome } from '../outcome.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../questions.ts';
+import { createView } from '../view.ts';
+import { addEverywhereOptions, assertReachable, type Everywhere, reachOf } from './everywhere.ts';
+
+/** `keibidrop receive`, parsed. */
+export interface ReceiveCommand extends Everywhere {
+  code: Code;
+  out?: string;
+  connect?: string;
+  yes: boolean;
+  collisions: ReceiveOptions['collisions'];
+  verify?: boolean;
+  stdout?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop receive 7-guitar-pencil
+  keibidrop receive 7-guitar-pencil --out ~/Downloads --yes
+  keibidrop receive 7-guitar-pencil --connect 192.168.1.7:26431
+  keibidrop receive 7-guitar-pencil --stdout | tar x
+
+A file that is there with the same size and time is skipped. Beside another file
+of its name it becomes "name (1).ext", unless --overwrite, --skip or --ask says
+otherwise. Interrupted? Run the same command again: it goes on where it was.
+
+Environment: KD_SAVE_PATH KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR KD_LOG
+Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable,
+5 interrupted but resumable, 70 a bug of ours, 130 Ctrl-C.
+`;
+
+export function addReceiveCommand(program: Command, onRun: (options: ReceiveCommand) => Promise<void>): void {
+  const command = program
+    .command('receive')
+    .summary('receive what a code offers')
+    .description('Receive what a code offers. Asks before anything is written.')
+    .usage('[options] CODE')
+    .argument('[code...]', 'the code, such as 7-guitar-pencil')
+    .addOption(new Option('-o, --out <dir>', 'put files here (default: KD_SAVE_PATH, else the current folder)'))
+    .addOption(new Option('--connect <host:port>', "the sender's address"))
+    .addOption(new Option('-y, --yes', 'do not ask, receive'))
+    .addOption(new Option('--overwrite', 'replace files of the same name').conflicts(['skip', 'ask']))
+    .addOption(new Option('--skip', 'keep files of the same name').conflicts('ask'))
+    .addOption(new Option('--ask', 'ask about each file of the same name').conflicts(['json', 'stdout']))
+    .addOption(new Option('--verify', 'read back what was written and compare it with the sender'))
+    .addOption(new Option('--stdout', 'write the one file to standard output').conflicts(['json', 'out']));
+  addEverywhereOptions(command)
+    .addHelpText('after', AFTER_HELP)
+    .action((words: string[], typed: TypedReceive) => onRun(parseReceive(words, typed)));
+}
+
+/** The options as commander hands them over. */
+type TypedReceive = Omit<ReceiveCommand, 'code' | 'collisions' | 'yes'> & {
+  yes?: boolean;
+  overwrite?: boolean;
+  skip?: boolean;
+  ask?: boolean;
+};
+
+/** @throws USAGE, CODE_MALFORMED */
+function parseReceive(words: string[], typed: TypedReceive): ReceiveCommand {
+  if (words.length === 0) {
+    throw new KeibiError('USAGE', 'Say which code to receive, for example: keibidrop receive 7-guitar-pencil');
+  }
+  const { overwrite, skip, ask, yes, ...rest } = typed;
+  const collisions = overwrite ? 'overwrite' : skip ? 'skip' : ask ? 'ask' : 'rename';
+  return { ...rest, code: parseCode(words.join(' ')), yes: yes === true, collisions };
+}
+
+/**
+ * Receives once; resolves with the exit code.
+ *
+ * @throws any KeibiError that ended it; `io.signal.reason`
+ */
+export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const { config, rendezvous, discovery, limit, out, connect } = options;
+  const flags = { config, rendezvous, discovery, limit, out, connect };
+  const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
+  assertReachable(options);
+  assertMayAsk(options, io);
+
+  const view = createView(io, { ...options, role: 'receive' });
+  const policy = createCollisionPolicy((path) => view.during(() => askAboutCollision(path, io)));
+  try {
+    const result = await peer.receive({
+      ...reachOf(options, settings),
+      code: options.code,
+      out: settings.savePath,
+      toStdout: options.stdout,
+      connect: settings.connect,
+      collisions: options.collisions,
+      verify: options.verify,
+      confirm: options.yes ? undefined : (offer) => view.during(() => askAboutOffer(offer, io, destinationOf())),
+      resolveCollision: options.collisions === 'ask' ? policy : undefined,
+      signal: io.signal,
+      onEvent: (event) => view.onEvent(event),
+    });
+    view.end();
+    return reportOutcome(result, io, {
+      ...options,
+      summary: result.text === undefined ? receivedSummary(result, destinationOf()) : '',
+    });
+  } finally {
+    view.end();
+  }
+
+  function destinationOf(): string | undefined {
+    return options.stdout ? undefined : settings.savePath;
+  }
+}
+
+/** @throws USAGE where a question could not be put to anybody */
+function assertMayAsk(options: ReceiveCommand, io: Io): void {
+  if (!options.yes && options.json) {
+    throw new KeibiError('USAGE', 'With --json nobody can be asked whether to receive: add --yes.');
+  }
+  if (!options.yes && !io.canAsk) {
+    throw new KeibiError('USAGE', 'There is no terminal to ask on whether to receive: add --yes.');
+  }
+  if (options.collisions === 'ask' && !io.canAsk) {
+    throw new KeibiError(
+      'USAGE',
+      'There is no terminal for --ask: use --overwrite or --skip, or leave it out to rename.',
+    );
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MPL-2.0
+import { lstat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Code, KeibiError, messageFor, parseCode } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import type { Io } from '../io.ts';
+import { reportOutcome, sentSummary } from '../outcome.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { quoted } from '../terminal-text.ts';
+import { createView } from '../view.ts';
+import { addEverywhereOptions, assertReachable, type Everywhere, reachOf } from './everywhere.ts';
+
+/** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin` and `text` is given. */
+export interface SendCommand extends Everywhere {
+  paths: string[];
+  stdin: boolean;
+  text?: string;
+  code?: Code;
+  codeLength?: string;
+  insecureCode?: boolean;
+  listen?: string;
+  /** 0: until Ctrl-C. */
+  receivers: number;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop send photos movie.mkv
+  keibidrop send --text 'the door code is 4711'
+  tar c photos | keibidrop send -
+  keibidrop send report.pdf --receivers 3
+  keibidrop send backup --json --code 7-guitar-pencil --listen 127.0.0.1:26431
+
+The offer ends after --receivers receivers or three wrong guesses of its code.
+Interrupted? Send again and receive into the same folder: it goes on from there.
+
+Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR KD_LOG
+Exit codes: 0 done, 1 failed, 2 usage, 3 refused, 4 not reachable, 5 interrupted
+but resumable, 70 a bug of ours, 130 Ctrl-C.
+`;
+
+export function addSendCommand(program: Command, onRun: (options: SendCommand) => Promise<void>): void {
+  const command = program
+    .command('send')
+    .summary('offer files and print a code for whoever receives them')
+    .description('Offer files and folders, and print a code for whoever receives them.')
+    .argument('[paths...]', 'files and folders, or - for standard input')
+    .addOption(new Option('--text <text>', 'send this text instead of files'))
+    .addOption(new Option('--code <code>', 'use this code instead of a new one'))
+    .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
+    .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))
+    .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free one if taken)'))
+    .addOption(new Option('--receivers <n>', 'end after so many receivers, 0 for no end (1)'));
+  addEverywhereOptions(command)
+    .addHelpText('after', AFTER_HELP)
+    .action((paths: string[], typed: TypedSend) => onRun(parseSend(paths, typed)));
+}
+
+/** The options as commander hands them over. */
+type TypedSend = Omit<SendCommand, 'paths' | 'stdin' | 'code' | 'receivers'> & { code?: string; receivers?: string };
+
+/** @throws USAGE, CODE_MALFORMED */
+function parseSend(paths: string[], typed: TypedSend): SendCommand {
+  const stdin = paths.includes('-');
+  if (typed.text !== undefined && paths.length > 0) throw usage('Send either --text or files, not both.');
+  if (typed.text === '') throw usage('--text is empty, so there is nothing to send.');
+  if (stdin && paths.length > 1) throw usage('Standard input (-) is sent alone: leave out the other paths.');
+  if (typed.text === undefined && paths.length === 0) {
+    throw usage('Say what to send, for example: keibidrop send photos movie.mkv');
+  }
+  const { code, receivers = '1', ...rest } = typed;
+  if (!/^\d{1,6}$/.test(receivers)) {
+    throw usage(`--receivers must be a number of receivers, or 0 for no end; it is ${quoted(receivers)}.`);
+  }
+  const parsedCode = code === undefined ? {} : { code: parseCode(code) };
+  return { ...rest, ...parsedCode, paths: stdin ? [] : paths, stdin, receivers: Number(receivers) };
+}
+
+function usage(message: string): KeibiError {
+  return new KeibiError('USAGE', message);
+}
+
+/**
+ * Offers and serves; resolves with the exit code once the last receiver is served.
+ *
+ * @throws any KeibiError that ended it; `io.signal.reason`
+ */
+export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const { config, rendezvous, discovery, limit, listen, codeLength } = options;
+  const flags = { config, rendezvous, discovery, limit, listen, codeLength };
+  const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
+  assertReachable(options);
+  await assertSourcesExist(options.paths, io.cwd);
+
+  const view = createView(io, { ...options, role: 'send' });
+  try {
+    const result = await peer.send({
+      ...reachOf(options, settings),
+      paths: options.paths,
+      stdin: options.stdin,
+      text: options.text,
+      code: options.code,
+      wordCount: settings.codeLength,
+      insecureCode: options.insecureCode,
+      listen: settings.listen,
+      receivers: options.receivers,
+      signal: io.signal,
+      onEvent: (event) => view.onEvent(event),
+    });
+    view.end();
+    return reportOutcome(result, io, { ...options, summary: sentSummary(result, options.text !== undefined) });
+  } finally {
+    view.end();
+  }
+}
+
+/** @throws TRANSFER_SOURCE_MISSING naming the first of the paths that are not there, before anybody is kept waiting */
+async function assertSourcesExist(paths: readonly string[], cwd: string): Promise<void> {
+  const missing: string[] = [];
+  for (const path of paths) {
+    await lstat(resolve(cwd, path)).catch((error: NodeJS.ErrnoException) => {
+      // Anything else, such as a folder that may not be read, is told by whoever reads it.
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') missing.push(path);
+    });
+  }
+  if (missing.length === 0) return;
+  const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';
+  const names = missing.slice(0, 3).map(quoted).join(', ') + more;
+  throw new KeibiError('TRANSFER_SOURCE_MISSING', messageFor('TRANSFER_SOURCE_MISSING', names));
+}

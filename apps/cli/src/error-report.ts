@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { KeibiError } from '@keibidrop/protocol';
+import { type Io, paint } from './io.ts';
+import { jsonErrorLine } from './json-lines.ts';
+import { harmless, harmlessLines } from './terminal-text.ts';
+
+/** Prints the error that ended a run: one `--json` line on stdout, or sentences on stderr. */
+export function reportError(error: KeibiError, io: Io, json: boolean): void {
+  if (json) {
+    io.stdout.write(jsonErrorLine(error));
+    return;
+  }
+  const { stderr } = io;
+  const lines = [`${paint(stderr, 'red', 'keibidrop:')} ${harmlessLines(error.message)}`];
+  for (const { address, reason } of attemptsOf(error)) lines.push(`  ${harmless(address)}: ${harmless(reason)}`);
+  if (error.code === 'INTERNAL') lines.push(harmlessLines(stackOf(error)));
+  stderr.write(`${lines.join('\n')}\n`);
+}
+
+/** Each place that was tried in vain, with what was wrong there: `detail.attempts` of whoever looked for the peer. */
+function attemptsOf(error: KeibiError): { address: string; reason: string }[] {
+  const attempts: unknown = error.detail?.attempts;
+  return Array.isArray(attempts) ? attempts.flatMap(attemptOf) : [];
+}
+
+function attemptOf(attempt: unknown): { address: string; reason: string }[] {
+  if (typeof attempt !== 'object' || attempt === null || !('error' in attempt)) return [];
+  const { address, host, port, transport, error }: { [key: string]: unknown; error: unknown } = attempt;
+  const where = address ?? (String(host).includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+  return [{ address: `${where} (${transport})`, reason: rootMessage(error) }];
+}
+
+/** The message of what went wrong at the bottom: "connect ECONNREFUSED …" rather than what was made of it. */
+function rootMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? rootMessage(error.cause) : error.message;
+}
+
+function stackOf(error: KeibiError): string {
+  const { cause } = error;
+  return (cause instanceof Error ? cause.stack : undefined) ?? error.stack ?? '';
+}

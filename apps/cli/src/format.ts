@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MPL-2.0
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+/** `1.5 MiB`: three digits or four, in powers of 1024. */
+export function formatBytes(bytes: number): string {
+  const unit = unitOf(bytes);
+  return `${inUnit(bytes, unit)} ${UNITS[unit]}`;
+}
+
+/** `1.2/3.4 GiB`: how much of how much; `900 MiB/3.4 GiB` where one unit cannot show both. */
+export function formatBytesOf(bytes: number, total: number): string {
+  const unit = unitOf(total);
+  return unitOf(bytes) < unit && bytes > 0
+    ? `${formatBytes(bytes)}/${formatBytes(total)}`
+    : `${inUnit(bytes, unit)}/${formatBytes(total)}`;
+}
+
+/** `112 MiB/s`. */
+export function formatRate(bytesPerSecond: number): string {
+  return `${formatBytes(bytesPerSecond)}/s`;
+}
+
+/** `1,234 files`, `1 file`. */
+export function formatCount(count: number, noun: string): string {
+  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : plural}`;
+}
+
+/** As on a clock: `0:21`, `1:02:03`; whole days in front from two days on: `2d 3h`. */
+export function formatClock(seconds: number): string {
+  const whole = Math.ceil(Math.max(0, seconds));
+  const hours = Math.floor(whole / 3600);
+  if (hours >= 48) return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+  const twoDigits = (value: number): string => String(value).padStart(2, '0');
+  const minutes = Math.floor(whole / 60) % 60;
+  return hours > 0 ? `${hours}:${twoDigits(minutes)}:${twoDigits(whole % 60)}` : `${minutes}:${twoDigits(whole % 60)}`;
+}
+
+/** As in a sentence: `0.4 s`, `31 s`, `2 min 5 s`, `1 h 2 min`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor(whole / 60) % 60} min`;
+}
+
+/** The unit in which the number has at most four digits. */
+function unitOf(bytes: number): number {
+  let unit = 0;
+  // 1023.5 and more would round to 1024 of the unit below.
+  for (let value = bytes; value >= 1023.5 && unit < UNITS.length - 1; value /= 1024) unit++;
+  return unit;
+}
+
+function inUnit(bytes: number, unit: number): string {
+  const value = bytes / 1024 ** unit;
+  return value.toFixed(unit > 0 && value < 99.95 ? 1 : 0);
+}

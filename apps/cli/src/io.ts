@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createInterface } from 'node:readline/promises';
+import type { WriteStream } from 'node:tty';
+
+/** One of the two places to print to. */
+export interface Screen {
+  write(text: string): void;
+  readonly isTerminal: boolean;
+  readonly colour: boolean;
+  /** How wide it is now; 80 if it is no terminal. */
+  columns(): number;
+}
+
+/** All that a command may touch of the process it runs in. */
+export interface Io {
+  /** The result. */
+  readonly stdout: Screen;
+  /** Progress, questions, errors. */
+  readonly stderr: Screen;
+  /** Whether there is a person to ask: standard input and standard error are a terminal. */
+  readonly canAsk: boolean;
+  /** Prints the question to stderr and resolves with the line typed, '' at the end of input. Rejects with `signal.reason`. */
+  ask(question: string): Promise<string>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Milliseconds of a clock that does not jump. */
+  now(): number;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
+
+/** `text` in a style, if the screen shows colours. */
+export function paint(screen: Screen, style: keyof typeof styles, text: string): string {
+  const [on, off] = styles[style];
+  return screen.colour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+}
+
+/** The Io of this process. */
+export function createProcessIo(signal: AbortSignal): Io {
+  const { env, stdin, stdout, stderr } = process;
+  const io: Io = {
+    stdout: screenOf(stdout, env),
+    stderr: screenOf(stderr, env),
+    canAsk: stdin.isTTY === true && stderr.isTTY === true,
+    ask: (question) => askOnTerminal(question, signal),
+    env,
+    cwd: process.cwd(),
+    now: () => performance.now(),
+    signal,
+  };
+  return io;
+}
+
+function screenOf(stream: WriteStream, env: NodeJS.ProcessEnv): Screen {
+  // A reader that goes away (`| head -1`) must not end a transfer.
+  stream.on('error', () => {});
+  return {
+    write: (text) => void stream.write(text),
+    isTerminal: stream.isTTY === true,
+    colour: stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
+    columns: () => stream.columns || 80,
+  };
+}
+
+async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  // With `terminal: false` the kernel edits the line and turns Ctrl-C into SIGINT, as it does at any other moment.
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  try {
+    return await Promise.race([lines.question(question, { signal }), ended]);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    lines.close();
+    process.stdin.pause();
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { PeerEvent } from '@keibidrop/peer';
+import { describe, expect, it } from 'vitest';
+import { jsonErrorLine, jsonLine } from './json-lines.ts';
+
+const counts = { files: 3, bytes: 4096, skipped: 1, resumedBytes: 1024, seconds: 0.12345 };
+const one = { verbose: true, sessions: false };
+
+describe('the lines of DESIGN 7', () => {
+  const table: [PeerEvent, object][] = [
+    [
+      { type: 'code', code: '7-a-b' },
+      { event: 'code', code: '7-a-b' },
+    ],
+    [
+      { type: 'waiting', host: '127.0.0.1', port: 9 },
+      { event: 'waiting', host: '127.0.0.1', port: 9 },
+    ],
+    [
+      { type: 'connected', path: 'local', suite: 'aes-256-gcm', peer: 'bob', session: 1 },
+      { event: 'connected', path: 'local', suite: 'aes-256-gcm', peer: 'bob' },
+    ],
+    [
+      { type: 'offer', files: 1, directories: 2, symlinks: 3, bytes: 4 },
+      { event: 'offer', files: 1, bytes: 4 },
+    ],
+    [
+      {
+        type: 'progress',
+        session: 1,
+        files: 1,
+        bytes: 2,
+        totalFiles: 3,
+        totalBytes: 4,
+        totalsFinal: true,
+        bytesPerSecond: 5.6,
+      },
+      { event: 'progress', files: 1, bytes: 2, totalBytes: 4, bytesPerSecond: 6 },
+    ],
+    [
+      { type: 'file', path: 'a/b', session: 1 },
+      { event: 'file', path: 'a/b' },
+    ],
+    [
+      { type: 'failed', path: 'a', code: 'TRANSFER_SOURCE_CHANGED', message: 'm', session: 1 },
+      { event: 'failed', path: 'a', code: 'TRANSFER_SOURCE_CHANGED', message: 'm' },
+    ],
+    [
+      { type: 'text', text: 'a\nb' },
+      { event: 'text', text: 'a\nb' },
+    ],
+    [
+      { type: 'warning', message: 'm', path: 'p' },
+      { event: 'warning', message: 'm', path: 'p' },
+    ],
+    [
+      { type: 'wrongCode', remaining: 2 },
+      { event: 'wrongCode', remaining: 2 },
+    ],
+    [
+      { type: 'receiverLost', session: 1, peer: 'bob', code: 'SESSION_LOST', message: 'm' },
+      { event: 'receiverLost', peer: 'bob', code: 'SESSION_LOST', message: 'm' },
+    ],
+    [
+      { type: 'done', failed: 0, ...counts },
+      { event: 'done', ...counts, seconds: 0.123 },
+    ],
+  ];
+  it.each(table)('%j', (event, line) => {
+    const text = jsonLine(event, one);
+    expect(text).toBe(`${JSON.stringify(line)}\n`);
+  });
+});
+
+it('names files only if asked to', () => {
+  expect(jsonLine({ type: 'file', path: 'a', session: 1 }, { verbose: false, sessions: false })).toBeUndefined();
+});
+
+it('does not say done if something failed', () => {
+  expect(jsonLine({ type: 'done', failed: 1, ...counts }, one)).toBeUndefined();
+});
+
+it('says to which session a line belongs if there may be several', () => {
+  const line = jsonLine({ type: 'file', path: 'a', session: 4 }, { verbose: true, sessions: true });
+  expect(JSON.parse(line ?? '')).toEqual({ event: 'file', path: 'a', session: 4 });
+});
+
+it('tells of each receiver only if there may be several', () => {
+  const event: PeerEvent = { type: 'receiverDone', session: 4, peer: 'bob', failed: 0, ...counts };
+  expect(jsonLine(event, one)).toBeUndefined();
+  const line = jsonLine(event, { verbose: false, sessions: true });
+  const expected = { event: 'receiverDone', peer: 'bob', ...counts, seconds: 0.123, failed: 0, session: 4 };
+  expect(JSON.parse(line ?? '')).toEqual(expected);
+});
+
+it('keeps an event with newlines on one line', () => {
+  expect(jsonLine({ type: 'text', text: '1\n2\n' }, one)?.match(/\n/g)).toHaveLength(1);
+});
+
+it('ends a failed run with an error line that has the counts too', () => {
+  const line = jsonErrorLine({ code: 'TRANSFER_INCOMPLETE', message: 'm' }, counts);
+  expect(JSON.parse(line)).toEqual({
+    event: 'error',
+    code: 'TRANSFER_INCOMPLETE',
+    message: 'm',
+    ...counts,
+    seconds: 0.123,
+  });
+});

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { PeerEvent, TransferCounts } from '@keibidrop/peer';
+
+/**
+ * The `--json` line of an event (DESIGN 7), or undefined if it has none.
+ *
+ * @param sessions  more than one receiver may be served: lines that belong to a session then say to which
+ */
+export function jsonLine(event: PeerEvent, options: { verbose: boolean; sessions: boolean }): string | undefined {
+  // With one receiver its end is the end of the run, which `done` tells.
+  if (event.type === 'receiverDone' && !options.sessions) return undefined;
+  const fields = fieldsOf(event, options.verbose);
+  if (fields === undefined) return undefined;
+  const session = options.sessions && 'session' in event ? { session: event.session } : {};
+  return lineOf(event.type, { ...fields, ...session });
+}
+
+/** The last line of a run that did not succeed. */
+export function jsonErrorLine(error: { code: string; message: string }, counts?: TransferCounts): string {
+  const { code, message } = error;
+  return lineOf('error', { code, message, ...(counts && countsOf(counts)) });
+}
+
+export function lineOf(event: string, fields: object): string {
+  return `${JSON.stringify({ event, ...fields })}\n`;
+}
+
+function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
+  switch (event.type) {
+    case 'connected':
+      return { path: event.path, suite: event.suite, peer: event.peer };
+    case 'offer':
+      return { files: event.files, bytes: event.bytes };
+    case 'progress':
+      return {
+        files: event.files,
+        bytes: event.bytes,
+        totalBytes: event.totalBytes,
+        bytesPerSecond: Math.round(event.bytesPerSecond),
+      };
+    case 'file':
+      return verbose ? { path: event.path } : undefined;
+    case 'failed':
+      return { path: event.path, code: event.code, message: event.message };
+    case 'receiverDone':
+      return { peer: event.peer, ...countsOf(event), failed: event.failed };
+    case 'receiverLost':
+      return { peer: event.peer, code: event.code, message: event.message };
+    case 'done':
+      return event.failed === 0 ? countsOf(event) : undefined;
+    default: {
+      const { type: _, ...fields } = event;
+      return fields;
+    }
+  }
+}
+
+function countsOf({ files, bytes, skipped, resumedBytes, seconds }: TransferCounts): TransferCounts {
+  return { files, bytes, skipped, resumedBytes, seconds: Math.round(seconds * 1000) / 1000 };
+}

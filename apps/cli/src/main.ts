@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MPL-2.0
+import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
+import { runCommandLine, wantsJson } from './command-line.ts';
+import { reportError } from './error-report.ts';
+import { createProcessIo } from './io.ts';
+
+/** Runs the command line of this process and ends the process. */
+export async function main(): Promise<never> {
+  const argv = process.argv.slice(2);
+  const interrupt = new AbortController();
+  const io = createProcessIo(interrupt.signal);
+
+  const onBug = (reason: unknown): void => {
+    const error = new KeibiError('INTERNAL', undefined, { cause: reason });
+    reportError(error, io, wantsJson(argv));
+    void exit(exitCodeOf(error));
+  };
+  process.on('uncaughtException', onBug);
+  process.on('unhandledRejection', onBug);
+
+  const onSignal = (): void => {
+    const error = new KeibiError('CANCELLED');
+    // The first one lets the command end in order; whoever asks twice does not want to wait for anything.
+    if (interrupt.signal.aborted) void exit(exitCodeOf(error), { atOnce: true });
+    interrupt.abort(error);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+
+  // A promise that nothing is left to settle must not look like success.
+  process.on('beforeExit', () => onBug(new Error('the command ended without a result')));
+
+  return exit(await runCommandLine(argv, io, () => import('@keibidrop/peer')));
+}
+
+/** The one way out: what was printed is out first, and threads or sockets that are still there do not keep the process. */
+async function exit(code: number, { atOnce = false } = {}): Promise<never> {
+  if (!atOnce) {
+    await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))));
+  }
+  process.exit(code);
+}

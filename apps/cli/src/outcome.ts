@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { FailedEntry, ReceiveResult, SendResult, TransferSummary } from '@keibidrop/peer';
+import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
+import { formatBytes, formatCount, formatDuration, formatRate } from './format.ts';
+import { type Io, paint } from './io.ts';
+import { jsonErrorLine } from './json-lines.ts';
+import { harmless } from './terminal-text.ts';
+
+const LISTED_FAILURES = 20;
+
+export interface OutcomeOptions {
+  json?: boolean;
+  quiet?: boolean;
+  /** Standard output carries a file: what is for people goes to stderr. */
+  stdout?: boolean;
+  /** What was done, in sentences; '' for nothing to say. */
+  summary: string;
+}
+
+/** Prints how a transfer that ran to its end went, and returns the exit code. With --json its `done` line is written already. */
+export function reportOutcome(result: TransferSummary, io: Io, options: OutcomeOptions): number {
+  const error = errorOf(result.failed);
+  if (options.json) {
+    if (error !== undefined) io.stdout.write(jsonErrorLine(error, result));
+  } else {
+    const screen = options.stdout ? io.stderr : io.stdout;
+    if (options.summary !== '' && !options.quiet) screen.write(`${options.summary}\n`);
+    if (error !== undefined) io.stderr.write(failureList(result.failed, io));
+  }
+  return error === undefined ? 0 : exitCodeOf(error);
+}
+
+/** One error for all entries that failed: the code they share, else TRANSFER_INCOMPLETE. */
+function errorOf(failed: readonly FailedEntry[]): KeibiError | undefined {
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const code = failed.every((entry) => entry.code === first.code) ? first.code : 'TRANSFER_INCOMPLETE';
+  const which = `${first.path}: ${first.message}`;
+  return new KeibiError(code, failed.length === 1 ? which : `${failed.length} entries failed; the first is ${which}`);
+}
+
+/** What failed and why, at most 20 of them. */
+function failureList(failed: readonly FailedEntry[], io: Io): string {
+  const head = `${failed.length === 1 ? 'One entry' : `${failed.length.toLocaleString('en')} entries`} failed:`;
+  const lines = [paint(io.stderr, 'red', head)];
+  for (const { path, message } of failed.slice(0, LISTED_FAILURES))
+    lines.push(`  ${harmless(path)}: ${harmless(message)}`);
+  if (failed.length > LISTED_FAILURES)
+    lines.push(`  and ${(failed.length - LISTED_FAILURES).toLocaleString('en')} more`);
+  return `${lines.join('\n')}\n`;
+}
+
+export function sentSummary(result: SendResult, text: boolean): string {
+  const to = result.receivers > 1 ? ` to ${formatCount(result.receivers, 'receiver')}` : '';
+  return text ? `Sent the text${to}.` : `Sent ${amountOf(result)}${to}.${remarks(result)}`;
+}
+
+/** @param destination  undefined: standard output */
+export function receivedSummary(result: ReceiveResult, destination: string | undefined): string {
+  const into = destination === undefined ? '' : ` into ${harmless(destination)}`;
+  return `Received ${amountOf(result)}${into}.${remarks(result)}`;
+}
+
+function amountOf(result: TransferSummary): string {
+  const moved = result.bytes - result.resumedBytes;
+  const rate = result.seconds > 0 ? ` (${formatRate(moved / result.seconds)})` : '';
+  return `${formatCount(result.files, 'file')}, ${formatBytes(result.bytes)} in ${formatDuration(result.seconds)}${rate}`;
+}
+
+function remarks({ skipped, resumedBytes }: TransferSummary): string {
+  const there = resumedBytes > 0 ? `\n${formatBytes(resumedBytes)} of it had come in an earlier run.` : '';
+  const kept = skipped === 1 ? 'was' : 'were';
+  return skipped > 0 ? `${there}\n${formatCount(skipped, 'file')} ${kept} there already and skipped.` : there;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MPL-2.0
+import { KeibiError } from '@keibidrop/protocol';
+import { describe, expect, it } from 'vitest';
+import { createRecordedIo } from '../test/recorded-io.ts';
+import { createProgram } from './program.ts';
+
+const words = (line: string): string[] => line.split(' ').filter((word) => word !== '');
+
+/** Parses without running: the command and its options. */
+async function parsed(line: string): Promise<unknown> {
+  let seen: unknown;
+  const keep = (command: string) => async (options: object) => {
+    seen = { command, ...options };
+  };
+  const handlers = { send: keep('send'), receive: keep('receive'), doctor: keep('doctor') };
+  await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
+  return seen;
+}
+
+const code = { nameplate: '7', words: ['guitar', 'pencil'], text: '7-guitar-pencil' };
+const send = { command: 'send', paths: ['a'], stdin: false, receivers: 1 };
+const receive = { command: 'receive', code, yes: false, collisions: 'rename' };
+
+describe('argv becomes options', () => {
+  it.each<[string, object]>([
+    ['send a', send],
+    ['send a b/c', { ...send, paths: ['a', 'b/c'] }],
+    ['send -', { ...send, paths: [], stdin: true }],
+    ['send --text hello', { ...send, paths: [], text: 'hello' }],
+    ['send -- --odd', { ...send, paths: ['--odd'] }],
+    ['send a --code 7-Guitar-pencil', { ...send, code }],
+    [
+      'send a --code 7-a-b --insecure-code',
+      { ...send, code: { nameplate: '7', words: ['a', 'b'], text: '7-a-b' }, insecureCode: true },
+    ],
+    ['send a --code-length 4', { ...send, codeLength: '4' }],
+    ['send a --listen 127.0.0.1:0', { ...send, listen: '127.0.0.1:0' }],
+    ['send a --receivers 0', { ...send, receivers: 0 }],
+    ['send --receivers=12 a', { ...send, receivers: 12 }],
+    ['send a --suite chacha20-poly1305', { ...send, suite: 'chacha20-poly1305' }],
+    ['send a --limit 10M', { ...send, limit: '10M' }],
+    ['send a --discovery off --direct-only', { ...send, discovery: 'off', directOnly: true }],
+    ['send a --relay-only', { ...send, relayOnly: true }],
+    ['send a --rendezvous h:1 --config d', { ...send, rendezvous: 'h:1', config: 'd' }],
+    ['send a --json --verbose', { ...send, json: true, verbose: true }],
+    ['send a -q', { ...send, quiet: true }],
+    ['receive 7-guitar-pencil', receive],
+    ['receive 7 guitar pencil', receive],
+    ['receive 7-guitar-pencil --out d --yes', { ...receive, out: 'd', yes: true }],
+    ['receive -y -o d 7-guitar-pencil', { ...receive, out: 'd', yes: true }],
+    ['receive 7-guitar-pencil --connect [::1]:9', { ...receive, connect: '[::1]:9' }],
+    ['receive 7-guitar-pencil --overwrite', { ...receive, collisions: 'overwrite' }],
+    ['receive 7-guitar-pencil --skip', { ...receive, collisions: 'skip' }],
+    ['receive 7-guitar-pencil --ask', { ...receive, collisions: 'ask' }],
+    ['receive 7-guitar-pencil --verify', { ...receive, verify: true }],
+    ['receive 7-guitar-pencil --stdout', { ...receive, stdout: true }],
+    ['receive 7-guitar-pencil --json', { ...receive, json: true }],
+    ['doctor', { command: 'doctor' }],
+    [
+      'doctor --json --listen 1 --out d --config c',
+      { command: 'doctor', json: true, listen: '1', out: 'd', config: 'c' },
+    ],
+  ])('%s', async (line, options) => expect(await parsed(line)).toEqual(options));
+});
+
+describe('argv that makes no sense', () => {
+  it.each([
+    ['send', 'USAGE', 'keibidrop send photos'],
+    ['send a --text b', 'USAGE', 'not both'],
+    ['send --text=', 'USAGE', 'empty'],
+    ['send - a', 'USAGE', 'alone'],
+    ['send a --receivers many', 'USAGE', '--receivers'],
+    ['send a --receivers -1', 'USAGE', '--receivers'],
+    ['send a --code 7', 'CODE_MALFORMED', 'code'],
+    ['receive', 'USAGE', 'keibidrop receive 7-guitar-pencil'],
+    ['receive 7-a', 'CODE_MALFORMED', 'code'],
+  ])('%s is refused as %s', async (line, errorCode, part) => {
+    const error = await parsed(line).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(KeibiError);
+    expect(error).toMatchObject({ code: errorCode, message: expect.stringContaining(part) });
+  });
+
+  it.each([
+    ['send a --recievers 2', '--receivers'],
+    ['receive 7-a-b --overwite', '--overwrite'],
+    ['sned a', 'send'],
+    ['share a', "unknown command 'share'"],
+    ['send a --suite rot13', 'aes-256-gcm'],
+    ['send a --code 7-a-b --code-length 3', '--code-length'],
+    ['receive 7-a-b --overwrite --skip', '--skip'],
+    ['receive 7-a-b --skip --ask', '--ask'],
+    ['receive 7-a-b --stdout --json', '--stdout'],
+    ['receive 7-a-b --stdout --out d', '--stdout'],
+    ['receive 7-a-b --ask --json', '--ask'],
+    ['send a --direct-only --relay-only', '--relay-only'],
+    ['send a --quiet --verbose', '--quiet'],
+    ['doctor now', 'arguments'],
+  ])('%s is refused with a hint at %s', async (line, part) => {
+    await expect(parsed(line)).rejects.toThrow(part);
+  });
+});
+
+describe('help', () => {
+  const helpOf = async (line: string): Promise<string> => {
+    const io = createRecordedIo();
+    const nothing = async () => {};
+    const program = createProgram({ send: nothing, receive: nothing, doctor: nothing }, io);
+    await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
+    return io.printed.stdout;
+  };
+
+  it.each(['--help', 'send --help', 'receive --help', 'doctor --help', 'help send'])(
+    'of "%s" fits 80 columns and has examples and the exit codes',
+    async (line) => {
+      const help = await helpOf(line);
+      for (const row of help.split('\n')) expect(row.length, row).toBeLessThanOrEqual(80);
+      expect(help).toContain('Examples:');
+      expect(help).toContain('Exit codes:');
+      expect(help).toContain('KD_');
+    },
+  );
+
+  it('shows examples that parse', async () => {
+    const pages = [
+      await helpOf('--help'),
+      await helpOf('send --help'),
+      await helpOf('receive --help'),
+      await helpOf('doctor --help'),
+    ];
+    const lines = pages.flatMap((page) => page.split('Examples:')[1]?.split('\n\n')[0]?.trim().split('\n') ?? []);
+    const examples = lines.map((line) => /keibidrop (.*?)(?: {2,}| \||$)/.exec(line)?.[1] ?? '');
+    expect(examples.length).toBeGreaterThanOrEqual(14);
+    for (const example of examples) expect(await parsed(example.replace(/'[^']*'/, 'text'))).toBeDefined();
+  });
+});

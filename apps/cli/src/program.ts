@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Command } from 'commander';
+import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
+import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
+import { addSendCommand, type SendCommand } from './commands/send.ts';
+import type { Io } from './io.ts';
+import { VERSION } from './version.ts';
+
+/** What to do with each command once it is parsed. */
+export interface Handlers {
+  send(options: SendCommand): Promise<void>;
+  receive(options: ReceiveCommand): Promise<void>;
+  doctor(options: DoctorCommand): Promise<void>;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop send photos movie.mkv       prints a code such as 7-guitar-pencil
+  keibidrop receive 7-guitar-pencil     on the other computer
+  keibidrop doctor                      is this machine fit for it?
+
+Settings: flags beat the environment (KD_RENDEZVOUS KD_LISTEN KD_CONFIG_DIR
+KD_SAVE_PATH KD_DISCOVERY KD_LOG), which beats config.toml in the directory of
+--config, with the keys rendezvous, listen, save_path, discovery, log, limit,
+code_length and label.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 peer or server
+not reachable, 5 interrupted but resumable, 6 mount not available, 70 a bug of
+ours, 130 Ctrl-C.
+`;
+
+/**
+ * Builds the parser of the whole command line, without running anything.
+ *
+ * Its `parseAsync` throws CommanderError for help, the version and usage errors, and KeibiError for values that make no sense.
+ */
+export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>): Command {
+  const program = new Command('keibidrop')
+    .description('Give files to another computer, directly and encrypted end to end.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .helpCommand('help [command]', 'show help for a command')
+    // The caller prints errors, once, in the form that --json or its absence asks for.
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      getOutHelpWidth: () => stdout.columns(),
+      getErrHelpWidth: () => stderr.columns(),
+      outputError: () => {},
+    })
+    .exitOverride()
+    .addHelpText('after', AFTER_HELP);
+  addSendCommand(program, handlers.send);
+  addReceiveCommand(program, handlers.receive);
+  addDoctorCommand(program, handlers.doctor);
+  return program;
+}

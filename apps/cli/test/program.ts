@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** The program as it is delivered; KD_TEST_PROGRAM names another build of it. */
+const program = process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../dist/keibidrop.mjs', import.meta.url));
+
+/** A command that runs in a process of its own. */
+export interface Running {
+  readonly child: ChildProcess;
+  /** What it printed so far. */
+  readonly printed: { stdout: string; stderr: string };
+  /** Resolves once `pattern` matches what it printed to stdout; rejects if it ends before. */
+  shows(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+}
+
+/** Starts `keibidrop ARGS` with `home` as its folder, home and runtime directory, and none of this process's settings. */
+export function start(
+  args: string[],
+  home: string,
+  options: { env?: Record<string, string>; stdin?: string } = {},
+): Running {
+  const base = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home, KD_DISCOVERY: 'off' };
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: home,
+    env: { ...base, ...options.env },
+    timeout: 30_000,
+  });
+  const printed = { stdout: '', stderr: '' };
+  const watchers = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      printed[name] += text;
+      for (const watch of watchers) watch();
+    });
+  }
+  child.stdin.on('error', () => {}).end(options.stdin ?? '');
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal)),
+  );
+  const shows = (pattern: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      const watch = (): void => {
+        const match = pattern.exec(printed.stdout);
+        if (match === null) return;
+        watchers.delete(watch);
+        resolve(match);
+      };
+      watchers.add(watch);
+      watch();
+      void ended.then((exit) =>
+        reject(new Error(`ended with ${exit} and never showed ${pattern}: ${JSON.stringify(printed)}`)),
+      );
+    });
+  return { child, printed, shows, ended };
+}

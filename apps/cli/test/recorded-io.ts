@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Io, Screen } from '../src/io.ts';
+
+/** An Io that keeps what is printed, answers questions from a list, and has a clock that stands still until it is told to move. */
+export interface RecordedIo extends Io {
+  readonly printed: { stdout: string; stderr: string };
+  readonly questions: string[];
+  advance(ms: number): void;
+  interrupt(reason: unknown): void;
+}
+
+export interface RecordedIoOptions {
+  terminal?: boolean;
+  columns?: number;
+  colour?: boolean;
+  answers?: string[];
+  env?: Record<string, string>;
+  cwd?: string;
+}
+
+export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
+  const { terminal = false, columns = 80, colour = false, answers = [], env = {}, cwd = process.cwd() } = options;
+  const printed = { stdout: '', stderr: '' };
+  const questions: string[] = [];
+  const interrupt = new AbortController();
+  let now = 1_000_000;
+  const screen = (name: 'stdout' | 'stderr'): Screen => ({
+    write: (text) => {
+      printed[name] += text;
+    },
+    isTerminal: terminal,
+    colour,
+    columns: () => columns,
+  });
+  return {
+    stdout: screen('stdout'),
+    stderr: screen('stderr'),
+    canAsk: terminal,
+    ask: async (question) => {
+      questions.push(question);
+      return answers.shift() ?? '';
+    },
+    env,
+    cwd,
+    now: () => now,
+    signal: interrupt.signal,
+    printed,
+    questions,
+    advance: (ms) => {
+      now += ms;
+    },
+    interrupt: (reason) => interrupt.abort(reason),
+  };
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { OfferSummary, PeerEvent, ReceiveOptions, ReceiveResult, SendOptions, SendResult } from '@keibidrop/peer';
+import { loadSettings } from '@keibidrop/peer';
+import type { PeerPackage } from '../src/peer-package.ts';
+
+export const DONE = { files: 2, bytes: 3 * 2 ** 20, skipped: 0, resumedBytes: 0, seconds: 1.5 };
+
+export const OFFER: OfferSummary = {
+  files: 2,
+  directories: 1,
+  symlinks: 0,
+  bytes: 3 * 2 ** 20,
+  names: ['photos', 'movie.mkv'],
+  nameCount: 2,
+  peer: 'alice',
+  path: 'local',
+  suite: 'aes-256-gcm',
+};
+
+/** What the command under test asked the peer for. */
+export interface Asked {
+  send?: SendOptions;
+  receive?: ReceiveOptions;
+  accepted?: boolean;
+}
+
+/** The injection point of the commands: plays events and settles as told, and keeps what it was asked. */
+export function createScriptedPeer(script: {
+  events?: PeerEvent[];
+  offer?: OfferSummary;
+  collisions?: string[];
+  result?: Partial<SendResult & ReceiveResult>;
+  error?: unknown;
+  checks?: Awaited<ReturnType<ReturnType<PeerPackage['diagnose']>['next']>>['value'][];
+}): { peer: PeerPackage; asked: Asked; answers: string[] } {
+  const asked: Asked = {};
+  const answers: string[] = [];
+  const play = (options: SendOptions | ReceiveOptions): void => {
+    for (const event of script.events ?? []) options.onEvent(event);
+    if (script.error !== undefined) throw script.error;
+  };
+  const peer: PeerPackage = {
+    loadSettings,
+    async send(options) {
+      asked.send = options;
+      play(options);
+      return { ...DONE, failed: [], receivers: 1, ...script.result };
+    },
+    async receive(options) {
+      asked.receive = options;
+      asked.accepted = (await options.confirm?.(script.offer ?? OFFER)) ?? true;
+      for (const path of script.collisions ?? []) answers.push((await options.resolveCollision?.(path)) ?? 'none');
+      play(options);
+      return { ...DONE, failed: [], peer: 'alice', ...script.result };
+    },
+    async *diagnose() {
+      for (const check of script.checks ?? []) if (check) yield check;
+    },
+  };
+  return { peer, asked, answers };
+}
