@@ -62,7 +62,10 @@ TEST_F(LaneHelloTest, LeavesWhatFollowsItToTheLane) {
 
 TEST_F(LaneHelloTest, IsPutTogetherFromSingleBytes) {
   Dialler dialler = Dial();
-  for (const uint8_t byte : RightHello(1)) dialler.Send(Bytes{byte});
+  for (const uint8_t byte : RightHello(1)) {
+    dialler.Send(Bytes{byte});
+    ExpectServed();  // so the byte has been looked at
+  }
   EXPECT_TRUE(lanes_->inbox.Take().has_value());
 }
 

@@ -77,6 +77,13 @@ class ServedTest : public testing::Test {
   }
   Dialler Dial() { return Dialler("127.0.0.1", listener_->port()); }
 
+  // Proves that the listener has seen all that was sent before, and still serves.
+  void ExpectServed() {
+    Dialler dialler = Dial();
+    dialler.Send("KEIBI-C1");
+    EXPECT_TRUE(inbox_.Take().has_value());
+  }
+
   std::shared_ptr<Lanes> Expect(stream::SessionId session = kSession) {
     auto lanes = std::make_shared<Lanes>();
     listener_->Expect({session, KeyOf(4), kSuite, frame::Role::kResponder}, lanes);

@@ -56,7 +56,7 @@ describe('ProgressLine on a terminal', () => {
   };
 
   it('repaints one line and leaves the last column free', () => {
-    const { io, line } = open(21);
+    const { io, line } = open('35%  112 MiB/s  ETA 0:21'.length);
     line.show(half);
     expect(io.printed.stderr).toBe('\r35%  112 MiB/s\u001b[K');
   });

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'smol-toml';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { start } from './program.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
 
 const folder = fileURLToPath(new URL('cases', import.meta.url));
 

@@ -2,8 +2,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { start } from './program.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
 
 let home: string;
 beforeEach(async () => {
@@ -56,7 +58,7 @@ describe('a transfer between two processes', () => {
     expect(got[3]).toEqual(done);
     const sent = events(sender.printed.stdout);
     expect(sent.slice(0, 2).map(({ event }) => event)).toEqual(['code', 'waiting']);
-    expect(sent.map(({ event }) => event)).toEqual(expect.arrayContaining(['connected', 'offer', 'file']));
+    expect(sent.map(({ event }) => event)).toEqual(expect.arrayContaining(['connected', 'offer', 'progress']));
     expect(sent.at(-1)).toEqual(done);
     expect(receiver.printed.stderr + sender.printed.stderr).toBe('');
     expect(await readFile(join(home, 'in', 'a.txt'), 'utf8')).toBe('content');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "stream/receive_job.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::chrono::seconds kSaveEvery{1};
 constexpr std::chrono::seconds kDialTimeout{10};
+constexpr int kStopCheckMs = 100;
 constexpr std::array<uint8_t, 8> kLanePreamble = {'K', 'E', 'I', 'B', 'I', '-', 'L', '1'};
 
 size_t PoolThreads() { return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 4); }
@@ -193,6 +195,13 @@ Status ReceiveJob::WriteOut(const Segment& segment, const Entry& entry) {
   for (size_t done = 0; done < segment.length;) {
     const ssize_t written = write(STDOUT_FILENO, segment.data + done, segment.length - done);
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      // Node makes a pipe non-blocking as soon as JavaScript has touched it.
+      pollfd output{STDOUT_FILENO, POLLOUT, 0};
+      poll(&output, 1, kStopCheckMs);
+      if (stopped()) return Status::Of(Code::kCancelled);
+      continue;
+    }
     if (written < 0) return Status::FromErrno(Code::kDestinationUnusable);
     done += static_cast<size_t>(written);
   }
@@ -291,6 +300,11 @@ void ReceiveJob::DropPart(uint32_t index) {
 ReceiveJob::State ReceiveJob::StateOf(uint32_t index) const {
   const std::scoped_lock lock(mutex_);
   return index < states_.size() ? states_[index] : State::kNone;
+}
+
+bool ReceiveJob::stopped() const {
+  const std::scoped_lock lock(mutex_);
+  return stopped_;
 }
 
 bool ReceiveJob::Settle(uint32_t index, State state) {

@@ -107,6 +107,7 @@ class ReceiveJob : public SegmentSink {
   void DropPart(uint32_t index);
 
   State StateOf(uint32_t index) const;
+  bool stopped() const;
   bool Settle(uint32_t index, State state);  // wanted -> state, once
   void AddBytes(uint64_t bytes);
   void Done(uint32_t index, uint64_t bytes);

@@ -34,6 +34,8 @@ Status ReceiveJob::Survey(uint32_t first, uint32_t count, const uint8_t* page, s
 Status ReceiveJob::Decide(uint32_t index, Collision choice, SurveyResult* result) {
   Entry entry;
   if (!table_.Find(index, &entry) || StateOf(index) != State::kNone) return Status::Of(Code::kInternal);
+  result->first = index;
+  result->wanted.assign(1, 0);
   SurveyLeaf(index, entry, choice, result);
   return Status::Ok();
 }

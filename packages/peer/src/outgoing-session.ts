@@ -18,6 +18,9 @@ export interface OutgoingSessionOptions {
   signal: AbortSignal;
 }
 
+/** An abort ends the transfer, which then says goodbye; it does not cut the session. */
+const NEVER = new AbortController().signal;
+
 /** What became of one receiver's session. */
 export interface SessionOutcome extends TransferOutcome {
   peer: string;
@@ -46,7 +49,7 @@ export class OutgoingSession {
    * @throws       HANDSHAKE_*, FRAME_*, SESSION_*, OFFER_DECLINED; `signal.reason` on abort
    */
   async run(admit: () => number): Promise<SessionOutcome> {
-    const { send, roots, desk, listener, prepared, signal } = this.#options;
+    const { send, roots, desk, listener, prepared } = this.#options;
     const socket = new Socket({ fd: this.#incoming.fd, readable: true, writable: true });
     socket.setNoDelay(true);
     // Handshake and session each learn of errors in their own way; between them nobody listens.
@@ -58,7 +61,7 @@ export class OutgoingSession {
     transfer.expectLanes(listener, keys);
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     const peerService = { transfer: refuse, digests: transfer.digests };
-    const session = openSession(socket, keys, 'responder', { peerService, signal });
+    const session = openSession(socket, keys, 'responder', { peerService, signal: NEVER });
     keys.wipe();
     try {
       const outcome = await Promise.race([transfer.run(session.client), lost(session)]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Socket } from 'node:net';
-import { createDirectTransport, createRegistryTransport, dialRace, joinAnywhere, parseHostPort } from '@keibidrop/discovery';
-import { type Candidate, KeibiError, mailboxOf } from '@keibidrop/protocol';
+import { setTimeout } from 'node:timers/promises';
+import { createDirectTransport, createRegistryTransport, dialRace, type HostPort, joinAnywhere, type JoinedMailbox, parseHostPort } from '@keibidrop/discovery';
+import { type Candidate, type ErrorCode, KeibiError, mailboxOf } from '@keibidrop/protocol';
 import {
   CandidateExchange,
   handshakeAsInitiator,
@@ -21,6 +22,12 @@ import { pathTo, suiteOffer } from './suites.ts';
 import { Throughput } from './throughput.ts';
 
 const MEETING_TIMEOUT_MS = 30_000;
+/** A script, or two quick people, may start the receiver a moment before the sender. */
+const SENDER_GRACE_MS = 1500;
+const SENDER_RETRY_MS = 40;
+/** An abort ends the transfer, which then says goodbye; it does not cut the session. */
+const NEVER = new AbortController().signal;
+const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'PEER_UNREACHABLE'];
 
 /**
  * Receives once what a code offers.
@@ -49,15 +56,10 @@ export async function receive(options: ReceiveOptions): Promise<ReceiveResult> {
 async function meet(options: ReceiveOptions): Promise<{ meeting: Meeting; candidates: Candidate[] }> {
   const { code, connect, reach } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
-  const rendezvous = reach.rendezvous === undefined ? undefined : parseHostPort(reach.rendezvous);
+  const rendezvous = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
   try {
-    const { pipe, place } = await joinAnywhere({
-      mailbox: mailboxOf(code.nameplate),
-      connect,
-      rendezvous,
-      openChannel: openGrpcChannel,
-      signal,
-    });
+    const find = { mailbox: mailboxOf(code.nameplate), connect, rendezvous, openChannel: openGrpcChannel, signal };
+    const { pipe, place } = await joinPatiently(find);
     const meeting = await meetAsGuest(pipe, code, { signal });
     const exchange = new CandidateExchange(pipe, meeting, 'guest');
     const told = await exchange.receive({ signal });
@@ -71,9 +73,28 @@ async function meet(options: ReceiveOptions): Promise<{ meeting: Meeting; candid
   }
 }
 
+/** Looks again for a short while if nobody waits yet. */
+async function joinPatiently(find: Parameters<typeof joinAnywhere>[0]): Promise<JoinedMailbox> {
+  const deadline = performance.now() + SENDER_GRACE_MS;
+  for (;;) {
+    try {
+      return await joinAnywhere(find);
+    } catch (reason) {
+      const absent = reason instanceof KeibiError && ABSENT.includes(reason.code);
+      if (!absent || performance.now() > deadline) throw reason;
+      await setTimeout(SENDER_RETRY_MS, undefined, { signal: find.signal });
+    }
+  }
+}
+
 function dial(candidates: readonly Candidate[], signal: AbortSignal): Promise<Socket> {
   const transports = [createRegistryTransport(), createDirectTransport()];
   return dialRace(distinct(candidates), { transports, signal }).then(({ socket }) => socket);
+}
+
+/** `HOST:PORT`, or a URL of which only host and port matter. */
+function parseRendezvous(text: string): HostPort {
+  return parseHostPort(URL.canParse(text) && text.includes('://') ? new URL(text).host : text);
 }
 
 function distinct(candidates: readonly Candidate[]): Candidate[] {
@@ -101,7 +122,7 @@ async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Pr
   });
   const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
   const peerService = { transfer: incoming.transfer.transfer, digests: refuse };
-  const session = openSession(socket, keys, 'initiator', { peerService, signal: options.signal });
+  const session = openSession(socket, keys, 'initiator', { peerService, signal: NEVER });
   incoming.transfer.attach(session.client);
   keys.wipe();
   try {

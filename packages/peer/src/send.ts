@@ -4,7 +4,7 @@ import { announce } from '@keibidrop/discovery';
 import { type Incoming, Listener, type Root } from '@keibidrop/native';
 import { assertCodeStrength, type Code, createCode, KeibiError, mailboxOf, MAX_TEXT_BYTES } from '@keibidrop/protocol';
 import { RendezvousServer } from '@keibidrop/server';
-import { prepareHandshake } from '@keibidrop/session';
+import { prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
 import type { ListenAddress, SendOptions, SendResult } from './api.ts';
 import { MeetingDesk } from './meeting-desk.ts';
 import { OutgoingSession, type SessionOutcome } from './outgoing-session.ts';
@@ -14,6 +14,8 @@ const DEFAULT_WORDS = 2;
 /** Nameplates of generated codes are short, to be read aloud; a machine has few senders. */
 const NAMEPLATES = 1000;
 const NAMEPLATE_TRIES = 20;
+const NO_PUBLIC_RENDEZVOUS =
+  'This version waits for receivers on this machine and at its own address only; the rendezvous is not used.';
 
 /**
  * Offers files, standard input or a text until enough receivers have been served.
@@ -79,8 +81,11 @@ class Sender {
     });
     const owner = this.#rendezvous.own(mailboxOf(code.nameplate));
     void this.#desk.serve(owner);
+    if (this.#options.reach.rendezvous !== undefined) onEvent({ type: 'warning', message: NO_PUBLIC_RENDEZVOUS });
     onEvent({ type: 'code', code: code.text });
     onEvent({ type: 'waiting', host, port });
+    // What the first receiver would otherwise wait for is loaded while nobody waits.
+    void Promise.all([this.#rendezvous.ready(), warmUpHandshakes()]).catch(() => {});
     const onAbort = () => this.#reject(signal.reason);
     try {
       await new Promise<void>((resolve, reject) => {
@@ -140,11 +145,13 @@ class Sender {
   }
 
   async #serve(incoming: Incoming): Promise<void> {
-    const { send, roots } = { send: this.#options, roots: this.#roots };
     const desk = this.#desk as MeetingDesk;
     const listener = this.#listener as Listener;
     const prepared = prepareHandshake('responder');
-    const session = new OutgoingSession({ send, roots, listener, desk, prepared, signal: this.#signal }, incoming);
+    const session = new OutgoingSession(
+      { send: this.#options, roots: this.#roots, listener, desk, prepared, signal: this.#signal },
+      incoming,
+    );
     let admitted = false;
     try {
       const outcome = await session.run(() => {
@@ -205,12 +212,14 @@ class Sender {
 /** @throws CONFIG_INVALID when the port that was asked for by name cannot be had */
 function openListener(listen: ListenAddress, onConnection: (incoming: Incoming) => void): Listener {
   const { host, port, orAnyPort } = listen;
+  // A machine without IPv6 still has every IPv4 address.
+  const withoutIpv6 = () => openListener({ ...listen, host: '0.0.0.0' }, onConnection);
   try {
     return Listener.open({ host, port, onConnection });
   } catch (cause) {
-    if (orAnyPort && (cause as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-      return Listener.open({ host, port: 0, onConnection });
-    }
+    const { code } = cause as NodeJS.ErrnoException;
+    if (orAnyPort && code === 'EADDRINUSE') return Listener.open({ host, port: 0, onConnection });
+    if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) return withoutIpv6();
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new KeibiError('CONFIG_INVALID', `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`, {
       cause,

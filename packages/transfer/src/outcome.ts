@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Problem } from '@keibidrop/native';
-import { type ErrorCode, isErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
+import { type ErrorCode, isErrorCode, KeibiError, MAX_LABEL_BYTES, messageFor } from '@keibidrop/protocol';
 
 /** One entry that did not make it. `path` is relative, as the sending peer named it. */
 export interface FailedEntry {
@@ -44,4 +44,10 @@ export function failedEntry({ path, code, reason }: Problem): FailedEntry {
 export function laneError(code: string): KeibiError {
   const known = code === '' ? 'SESSION_CLOSED' : codeOf(code);
   return new KeibiError(known, messageFor(known), { detail: { resumable: true } });
+}
+
+/** The name a peer gives itself. @throws TRANSFER_LIMIT_EXCEEDED over MAX_LABEL_BYTES */
+export function checkedLabel(label: string): string {
+  if (Buffer.byteLength(label) <= MAX_LABEL_BYTES) return label;
+  throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', `The peer's name is longer than ${MAX_LABEL_BYTES} bytes.`);
 }

@@ -4,7 +4,7 @@ import { type Collision, NO_ENTRY, type Page } from '@keibidrop/native';
 import type { PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES, messageFor } from '@keibidrop/protocol';
 import { Offer, type OfferTotals } from './offer.ts';
-import { codeOf, type FailedEntry, type TransferOutcome, type TransferProgress } from './outcome.ts';
+import { checkedLabel, codeOf, type FailedEntry, type TransferOutcome, type TransferProgress } from './outcome.ts';
 import { Reception } from './reception.ts';
 import { remoteError } from './remote-error.ts';
 
@@ -33,6 +33,8 @@ export interface ReceiveTransferOptions {
   onFailed(failed: FailedEntry): void;
   onWarning(message: string, path?: string): void;
 }
+
+const ACKNOWLEDGE_TIMEOUT_MS = 2000;
 
 /** Dials one more lane for this transfer. */
 export type AddLane = Reception['addLane'];
@@ -115,6 +117,8 @@ class ServedTransfer {
   readonly #result: Promise<ReceivedTransfer>;
   #resolve: (received: ReceivedTransfer) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
+  readonly #acknowledged: Promise<void>;
+  #acknowledge: () => void = () => {};
   #text: string | undefined;
   #offered = false;
 
@@ -127,8 +131,12 @@ class ServedTransfer {
       this.#reject = reject;
     });
     this.#result.catch(() => {});
+    this.#acknowledged = new Promise((resolve) => {
+      this.#acknowledge = resolve;
+    });
     // An aborted call ends the iteration below; without a listener its error would be thrown at the process.
     call.on('error', () => {});
+    call.on('cancelled', () => this.#acknowledge());
   }
 
   async run(): Promise<ReceivedTransfer> {
@@ -175,6 +183,8 @@ class ServedTransfer {
         if (entry !== NO_ENTRY) this.#reception?.failEntry(entry, codeOf(code));
         return;
       }
+      case 'finished':
+        return this.#acknowledge();
       case 'offerEnd':
         // The sender may still report failures while the bytes come.
         this.#offerEnd().then(this.#resolve, this.#reject);
@@ -182,7 +192,7 @@ class ServedTransfer {
   }
 
   async #start(label: string, text: string | undefined): Promise<void> {
-    this.#options.onSender(label);
+    this.#options.onSender(checkedLabel(label));
     this.#text = text;
     if (text !== undefined) {
       if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');
@@ -243,9 +253,13 @@ class ServedTransfer {
     return this.#finish({ ...outcome, failed: this.#failed });
   }
 
-  #finish(received: ReceivedTransfer): ReceivedTransfer {
+  async #finish(received: ReceivedTransfer): Promise<ReceivedTransfer> {
     const { files, bytes, skipped, resumedBytes, failed } = received;
     this.#write({ $case: 'finished', value: { files, bytes, skipped, resumedBytes, failed: failed.length } });
+    // Until the sender has heard it, closing the session would make it believe that we were lost. If it never says so, all stands here.
+    const timer = setTimeout(() => this.#acknowledge(), ACKNOWLEDGE_TIMEOUT_MS);
+    await this.#acknowledged;
+    clearTimeout(timer);
     this.#call.end();
     return received;
   }

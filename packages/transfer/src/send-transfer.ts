@@ -5,7 +5,7 @@ import { type LaneKeys, type Listener, NO_ENTRY, type Problem, type Root, SendJo
 import type { ChunkDigests, DigestsRequest, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, messageFor } from '@keibidrop/protocol';
 import { serveDigests } from './digests.ts';
-import { codeOf, type FailedEntry, failedEntry, laneError, type TransferOutcome, type TransferProgress } from './outcome.ts';
+import { checkedLabel, codeOf, type FailedEntry, failedEntry, laneError, type TransferOutcome, type TransferProgress } from './outcome.ts';
 import { remoteError } from './remote-error.ts';
 
 export interface SendTransferOptions {
@@ -97,7 +97,7 @@ export class SendTransfer {
     try {
       switch (body?.$case) {
         case 'hello':
-          return this.#options.onReceiver(body.value.label);
+          return this.#options.onReceiver(checkedLabel(body.value.label));
         case 'decline':
           return this.#settle?.reject(declined(body.value.reason));
         case 'answer': {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// npm run bench -- ROW... [--runs N]     rows: p1 p4 (DESIGN 9); all of them without a name
+//
+// Each row runs its cases in turn, one warm-up round first, so that all meet the machine in the same moods; compares every
+// result byte by byte; prints a Markdown table of medians and bests; and appends a record to bench/results/DATE.jsonl.
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdir } from 'node:fs/promises';
+import { cpus, release } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { buildTools, checkout, openWorkspace } from './workspace.mjs';
+
+const ROWS = ['p1', 'p4'];
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { runs: { type: 'string', default: '7' } } });
+const runs = Number(values.runs);
+const rows = positionals.length > 0 ? positionals : ROWS;
+const unknown = rows.filter((row) => !ROWS.includes(row));
+if (unknown.length > 0 || !Number.isInteger(runs) || runs < 1) {
+  console.error(`usage: npm run bench -- [${ROWS.join(' | ')}]... [--runs N]`);
+  process.exit(2);
+}
+
+execFileSync(`${checkout}scripts/setup`, { stdio: ['ignore', 'ignore', 'inherit'] });
+await buildTools();
+const workspace = await openWorkspace();
+try {
+  for (const row of rows) {
+    const { title, cases, bars } = await (await import(`./${row}.mjs`)).default(workspace);
+    const samples = await interleave(cases, runs);
+    const summary = summarise(samples);
+    console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary)}\n`);
+    for (const { text, met } of bars(summary)) console.log(`- ${met ? 'met' : 'NOT met'}: ${text}`);
+    await record({ row, title, runs, samples });
+  }
+} finally {
+  await workspace.close();
+}
+
+/** One warm-up round, then `count` rounds of every case in turn. A case resolves to { seconds, cpu?, rss? }. */
+async function interleave(cases, count) {
+  const samples = new Map(cases.map(({ name }) => [name, []]));
+  for (let round = 0; round <= count; round++) {
+    for (const { name, run } of cases) {
+      const sample = await run();
+      if (round > 0) samples.get(name).push(sample);
+    }
+  }
+  return samples;
+}
+
+function summarise(samples) {
+  const summary = new Map();
+  for (const [name, taken] of samples) {
+    const column = (of) => taken.map(of).filter((value) => value !== undefined);
+    summary.set(name, {
+      median: median(column(({ seconds }) => seconds)),
+      best: Math.min(...column(({ seconds }) => seconds)),
+      cpu: median(column(({ cpu }) => cpu)),
+      rss: Math.max(...column(({ rss }) => rss)),
+    });
+  }
+  return summary;
+}
+
+function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+function table(summary) {
+  const [first] = summary.values();
+  const number = (value, digits = 3) => (Number.isFinite(value) ? value.toFixed(digits) : '–');
+  const lines = [...summary].map(([name, { median: mid, best, cpu, rss }]) => {
+    const cells = [number(mid), number(best), number(cpu, 2), number(rss / 2 ** 20, 0), number(mid / first.median, 2)];
+    return `| ${name} | ${cells.join(' | ')} |`;
+  });
+  return ['| case | median s | best s | CPU s, both sides | peak RSS MiB | ratio |', '|---|---|---|---|---|---|', ...lines].join('\n');
+}
+
+async function record({ row, title, runs: count, samples }) {
+  const results = fileURLToPath(new URL('results/', import.meta.url));
+  await mkdir(results, { recursive: true });
+  const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Linux ${release()}, Node ${process.versions.node}`;
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: checkout, encoding: 'utf8' }).trim();
+  const date = new Date().toISOString();
+  const line = { date, row, title, runs: count, commit, machine, samples: Object.fromEntries(samples) };
+  await appendFile(`${results}${date.slice(0, 10)}.jsonl`, `${JSON.stringify(line)}\n`);
+}

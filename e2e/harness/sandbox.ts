@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { chmod, chown, lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Exit, type JsonEvent, Running } from './running.ts';
+
+/** The program as it is delivered; KD_TEST_PROGRAM names another build of it. */
+const PROGRAM = process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
+
+/** The code of every test: runtime directories are private, so nobody else can hear it. */
+export const CODE = '7-guitar-pencil';
+/** Any free port of the loopback interface. */
+export const LISTEN = ['--listen', '127.0.0.1:0'];
+/** A user without a name or rights, for tests of permissions that run as root. */
+export const NOBODY = 65534;
+export const IS_ROOT = process.getuid?.() === 0;
+
+/** A process that takes longer than this is killed, so that no test leaves one behind. */
+const PROCESS_TIMEOUT_MS = 300_000;
+
+export interface StartOptions {
+  env?: Record<string, string>;
+  /** Arguments for Node itself. */
+  node?: string[];
+  /** What is typed, then the end of input; absent: an empty input. `'pipe'` leaves it open. */
+  stdin?: string;
+  /** A file that takes standard output instead of `Running.stdout`. */
+  stdoutTo?: string;
+  /** Runs as this user and group, without any other; needs root. Has a runtime directory of its own. */
+  uid?: number;
+  /** What to run instead of `node PROGRAM`. */
+  command?: string[];
+}
+
+/** One test's world: a home, a runtime directory that only this test knows, and its processes. */
+export class Sandbox {
+  readonly home: string;
+  readonly #runtimes = new Map<number, string>();
+  readonly #processes: Running[] = [];
+  readonly #mounts: string[] = [];
+
+  static async open(): Promise<Sandbox> {
+    const home = await mkdtemp(join(tmpdir(), 'keibidrop-e2e-'));
+    // Whoever a test runs as has to reach what is inside.
+    await chmod(home, 0o755);
+    return new Sandbox(home);
+  }
+
+  private constructor(home: string) {
+    this.home = home;
+  }
+
+  path(...parts: string[]): string {
+    return join(this.home, ...parts);
+  }
+
+  async start(args: string[], options: StartOptions = {}): Promise<Running> {
+    const [command = '', ...rest] = [...this.#asUser(options.uid), ...this.#command(options), ...args];
+    const spawnOptions: SpawnOptions = {
+      cwd: this.home,
+      env: await this.#environment(options),
+      timeout: PROCESS_TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+    };
+    const out = options.stdoutTo === undefined ? undefined : openSync(options.stdoutTo, 'w');
+    try {
+      const child = spawn(command, rest, { ...spawnOptions, stdio: ['pipe', out ?? 'pipe', 'pipe'] });
+      child.stdin?.on('error', () => {});
+      if (options.stdin !== 'pipe') child.stdin?.end(options.stdin ?? '');
+      const running = new Running(child, out === undefined && args.includes('--json'));
+      this.#processes.push(running);
+      return running;
+    } finally {
+      if (out !== undefined) closeSync(out);
+    }
+  }
+
+  /** A sender that is waiting, and the port it waits on. */
+  async send(args: string[], options: StartOptions = {}): Promise<{ sender: Running; port: number }> {
+    const sender = await this.start(['send', ...args, '--json', ...withDefaults(args, ['--code', CODE], LISTEN)], options);
+    const { port } = await sender.until('waiting');
+    return { sender, port: port as number };
+  }
+
+  /** A receiver of CODE that asks nobody. */
+  receive(args: string[] = [], options: StartOptions = {}): Promise<Running> {
+    const json = args.includes('--stdout') ? [] : ['--json'];
+    return this.start(['receive', CODE, '--yes', ...json, ...args], options);
+  }
+
+  /** Sends `paths` into `out` and waits for both sides. */
+  async transfer(paths: string[], { send = [], receive = [] }: { send?: string[]; receive?: string[] } = {}): Promise<Transfer> {
+    const { sender } = await this.send([...paths, ...send]);
+    const receiver = await this.receive(receive.includes('--out') ? receive : ['--out', 'out', ...receive]);
+    return { sender, receiver, exits: await exitsOf({ sender, receiver }) };
+  }
+
+  /** The senders that this test's processes have announced and not withdrawn. */
+  async announced(): Promise<string[]> {
+    const found: string[] = [];
+    for (const runtime of this.#runtimes.values()) {
+      found.push(...(await readdir(join(runtime, 'keibidrop', 'senders')).catch(() => [])));
+    }
+    return found;
+  }
+
+  /** Mounts a tmpfs of `bytes` at `name`. Needs root. */
+  async mountTmpfs(name: string, bytes: number): Promise<string> {
+    const at = this.path(name);
+    await mkdir(at);
+    run('mount', '-t', 'tmpfs', '-o', `size=${bytes},mode=0755`, 'tmpfs', at);
+    this.#mounts.push(at);
+    return at;
+  }
+
+  /** Kills what still runs and removes everything. */
+  async close(): Promise<void> {
+    for (const running of this.#processes) running.kill();
+    await Promise.allSettled(this.#processes.map(({ ended }) => ended));
+    for (const mount of this.#mounts) run('umount', mount);
+    await openDirectories(this.home);
+    await rm(this.home, { recursive: true, force: true });
+  }
+
+  #asUser(uid: number | undefined): string[] {
+    if (uid === undefined) return [];
+    return ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups'];
+  }
+
+  #command({ command, node = [] }: StartOptions): string[] {
+    return command ?? [process.execPath, ...node, PROGRAM];
+  }
+
+  /** None of this process's own settings. */
+  async #environment({ env, uid }: StartOptions): Promise<NodeJS.ProcessEnv> {
+    const runtime = await this.#runtimeOf(uid ?? process.getuid?.() ?? 0);
+    const binding = process.env.KD_NATIVE_BINDING;
+    return {
+      PATH: process.env.PATH,
+      HOME: this.home,
+      XDG_RUNTIME_DIR: runtime,
+      KD_CONFIG_DIR: join(runtime, 'config'),
+      KD_DISCOVERY: 'off',
+      ...(binding === undefined ? {} : { KD_NATIVE_BINDING: binding }),
+      ...env,
+    };
+  }
+
+  async #runtimeOf(uid: number): Promise<string> {
+    const known = this.#runtimes.get(uid);
+    if (known !== undefined) return known;
+    const runtime = this.path(`run-${uid}`);
+    await mkdir(runtime, { mode: 0o700 });
+    if (uid !== process.getuid?.()) await chown(runtime, uid, uid);
+    this.#runtimes.set(uid, runtime);
+    return runtime;
+  }
+}
+
+/** A transfer that both sides have ended. */
+export interface Transfer {
+  sender: Running;
+  receiver: Running;
+  exits: { sender: Exit; receiver: Exit };
+}
+
+export async function exitsOf({ sender, receiver }: { sender: Running; receiver: Running }): Promise<Transfer['exits']> {
+  const [senderExit, receiverExit] = await Promise.all([sender.ended, receiver.ended]);
+  return { sender: senderExit, receiver: receiverExit };
+}
+
+/** The event that ended a run. */
+export function lastOf(running: Running): JsonEvent | undefined {
+  return running.events().at(-1);
+}
+
+/** Runs a program of the system. @throws if it fails, with what it printed */
+export function run(program: string, ...args: string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 });
+  if (status === 0) return stdout;
+  throw new Error(`${program} ${args.join(' ')} failed: ${error?.message ?? stderr}`);
+}
+
+/** Those of `pairs` whose option is not among `args`. */
+function withDefaults(args: string[], ...pairs: string[][]): string[] {
+  return pairs.filter(([option = '']) => !args.includes(option)).flat();
+}
+
+/** Makes every directory below writable, so that it can be removed without being root. */
+async function openDirectories(path: string): Promise<void> {
+  const status = await lstat(path).catch(() => undefined);
+  if (!status?.isDirectory() || IS_ROOT) return;
+  await chmod(path, 0o700);
+  for (const name of await readdir(path)) await openDirectories(join(path, name));
+}
