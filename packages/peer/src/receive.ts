@@ -125,8 +125,15 @@ async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Pr
   const session = openSession(socket, keys, 'initiator', { peerService, signal: NEVER });
   incoming.transfer.attach(session.client);
   keys.wipe();
+  const end = (reason: unknown) => {
+    if (incoming.end(reason)) void session.close(KeibiError.from(reason, 'CANCELLED'));
+  };
+  const onAbort = () => end(options.signal.reason);
+  options.signal.addEventListener('abort', onAbort, { once: true });
+  if (options.signal.aborted) onAbort();
+  lost(session).catch(end);
   try {
-    const received = await Promise.race([incoming.transfer.done, lost(session)]);
+    const received = await incoming.transfer.done;
     const result = { ...received, peer: incoming.peer, seconds: (performance.now() - started) / 1000 };
     if (received.text !== undefined) options.onEvent({ type: 'text', text: received.text });
     const { files, bytes, skipped, resumedBytes, failed, seconds } = result;
@@ -134,12 +141,10 @@ async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Pr
     await session.close();
     return result;
   } catch (reason) {
-    incoming.end(reason);
     await session.close(KeibiError.from(reason, 'CANCELLED'));
-    // What has arrived is kept for the next run: not before that may the process end.
-    await incoming.transfer.done.catch(() => {});
     throw reason;
   } finally {
+    options.signal.removeEventListener('abort', onAbort);
     laneKeys.laneSecret.fill(0);
   }
 }
@@ -182,9 +187,10 @@ class IncomingTransfer {
   }
 
   /** The session is gone: what the transfer still holds is put away. */
-  end(reason: unknown): void {
-    this.#ending.abort(reason);
-    this.transfer.end(reason);
+  end(reason: unknown): boolean {
+    const ends = this.transfer.end(reason);
+    if (ends) this.#ending.abort(reason);
+    return ends;
   }
 }
 

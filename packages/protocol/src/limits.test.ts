@@ -58,6 +58,7 @@ describe('the limits', () => {
       MAX_ENTRIES: 4194304,
       MAX_NAME_BYTES: 255,
       MAX_TARGET_BYTES: 4095,
+      MAX_MANIFEST_BYTES: 402653184,
       MAX_DEPTH: 4096,
       MAX_FILE_BYTES: Number.MAX_SAFE_INTEGER,
       MAX_TEXT_BYTES: 1048576,

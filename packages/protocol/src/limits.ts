@@ -38,6 +38,9 @@ export const MAX_DEPTH = 4096;
 /** Largest file, so that every size and offset is an exact `number` (PROTOCOL 6). */
 export const MAX_FILE_BYTES = 2 ** 53 - 1;
 
+/** All manifest pages of one transfer (PROTOCOL 6). */
+export const MAX_MANIFEST_BYTES = 384 * 2 ** 20;
+
 /** Longest text sent instead of files (PROTOCOL 8). */
 export const MAX_TEXT_BYTES = 2 ** 20;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Page } from '@keibidrop/native';
-import { decodePage, type Entry, KeibiError, ManifestGuard, messageFor, TOP } from '@keibidrop/protocol';
+import { decodePage, type Entry, KeibiError, ManifestGuard, MAX_MANIFEST_BYTES, messageFor, TOP } from '@keibidrop/protocol';
 
 /** What is offered, as far as it is known. */
 export interface OfferTotals {
@@ -31,6 +31,7 @@ export class Offer {
     stream: false,
   };
   readonly #guard: ManifestGuard;
+  #bytes = 0;
 
   /** @param options.foldNames  the destination cannot tell names apart that differ in case only */
   constructor(options: { foldNames: boolean }) {
@@ -40,6 +41,8 @@ export class Offer {
   /** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED naming the entry; HANDSHAKE_MALFORMED for a page out of turn */
   add({ first, count, bytes }: Page): void {
     if (first !== this.#guard.entries) throw outOfTurn();
+    this.#bytes += bytes.length;
+    if (this.#bytes > MAX_MANIFEST_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');
     const entries = decodePage(bytes, first);
     if (entries.length !== count || count === 0) throw outOfTurn();
     this.#guard.addPage(entries);

@@ -86,10 +86,15 @@ export class ReceiveTransfer {
     void this.#serve(call);
   };
 
-  /** The session is over: what has arrived is put away, then `done` rejects with `reason`. */
-  end(reason: unknown): void {
-    if (this.#served) this.#served.end(reason);
-    else this.#reject(reason);
+  /**
+   * The session is over: what has arrived is put away, then `done` rejects with `reason`.
+   *
+   * @returns  false if everything stands already: nothing that happens to the session can undo that, and `done` resolves
+   */
+  end(reason: unknown): boolean {
+    if (this.#served) return this.#served.end(reason);
+    this.#reject(reason);
+    return true;
   }
 
   async #serve(call: Call): Promise<void> {
@@ -121,6 +126,8 @@ class ServedTransfer {
   #acknowledge: () => void = () => {};
   #text: string | undefined;
   #offered = false;
+  /** Everything is in place; what is left is that the sender hears of it. */
+  #standing = false;
 
   constructor(call: Call, options: ReceiveTransferOptions, client: PeerClient | undefined) {
     this.#call = call;
@@ -142,16 +149,17 @@ class ServedTransfer {
   async run(): Promise<ReceivedTransfer> {
     this.#write({ $case: 'hello', value: { label: this.#options.label } });
     try {
-      const consumed = this.#consume();
-      consumed.catch(() => {});
-      return await Promise.race([this.#result, consumed]);
+      this.#consume().catch((reason) => this.end(reason));
+      return await this.#result;
     } finally {
       await this.#reception?.close();
     }
   }
 
-  end(reason: unknown): void {
-    this.#reject(reason);
+  end(reason: unknown): boolean {
+    if (this.#standing) this.#acknowledge();
+    else this.#reject(reason);
+    return !this.#standing;
   }
 
   /** Takes messages one by one; gRPC holds the next ones back meanwhile, and TCP with it the sender's walk. */
@@ -255,6 +263,7 @@ class ServedTransfer {
 
   async #finish(received: ReceivedTransfer): Promise<ReceivedTransfer> {
     const { files, bytes, skipped, resumedBytes, failed } = received;
+    this.#standing = true;
     this.#write({ $case: 'finished', value: { files, bytes, skipped, resumedBytes, failed: failed.length } });
     // Until the sender has heard it, closing the session would make it believe that we were lost. If it never says so, all stands here.
     const timer = setTimeout(() => this.#acknowledge(), ACKNOWLEDGE_TIMEOUT_MS);

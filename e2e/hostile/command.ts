@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The program as it is delivered; KD_TEST_PROGRAM names another build of it. */
+export const PROGRAM = process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
+
+const LONGEST_RUN_MS = 100_000;
+const RSS_EVERY_MS = 25;
+
+/** One `--json` line. */
+export interface JsonEvent {
+  event: string;
+  [field: string]: unknown;
+}
+
+/** How a command ended. */
+export interface Ending {
+  exit: number | NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+  events: JsonEvent[];
+  /** The code of its `error` line. */
+  code: unknown;
+  /** The most memory it had resident, in bytes, as the kernel counted. */
+  peakRss: number;
+}
+
+export interface CommandOptions {
+  /** Its home, runtime directory and working directory. */
+  home: string;
+  env?: Record<string, string>;
+  stdin?: string;
+  /** Runs `node` under this program and its arguments. */
+  under?: string[];
+}
+
+/** A `keibidrop` command in a process of its own, without this process's settings. */
+export class Command {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ending>;
+  #stdout = '';
+  #stderr = '';
+  #peakRss = 0;
+  #over = false;
+  readonly #watchers = new Set<() => void>();
+
+  constructor(args: string[], { home, env = {}, stdin = '', under = [] }: CommandOptions) {
+    const [program, ...rest] = [...under, process.execPath, PROGRAM, ...args] as [string, ...string[]];
+    const base = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home, KD_DISCOVERY: 'off' };
+    const child = spawn(program, rest, { cwd: home, env: { ...base, ...env }, timeout: LONGEST_RUN_MS, killSignal: 'SIGKILL' });
+    this.child = child;
+    child.stdin.on('error', () => {}).end(stdin);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => this.#print(text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    const watching = setInterval(() => this.#look(), RSS_EVERY_MS);
+    this.ended = new Promise((resolve) => {
+      child.once('close', (code, signal) => {
+        clearInterval(watching);
+        this.#over = true;
+        this.#print('');
+        resolve(this.#ending(code ?? signal));
+      });
+    });
+  }
+
+  /** The first line with this event, as soon as it is there. */
+  shows(event: string): Promise<JsonEvent> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = this.events.find((line) => line.event === event);
+        if (!found && !this.#over) return;
+        this.#watchers.delete(look);
+        if (found) resolve(found);
+        else reject(new Error(`ended without "${event}": ${this.#stdout}${this.#stderr}`));
+      };
+      this.#watchers.add(look);
+      look();
+    });
+  }
+
+  get events(): JsonEvent[] {
+    const lines = this.#stdout.slice(0, this.#stdout.lastIndexOf('\n') + 1).split('\n');
+    return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as JsonEvent);
+  }
+
+  /** The most memory it has had resident so far. */
+  get peakRss(): number {
+    this.#look();
+    return this.#peakRss;
+  }
+
+  /** Ends it if it still runs. */
+  async kill(): Promise<void> {
+    if (!this.#over) this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  #print(text: string): void {
+    this.#stdout += text;
+    for (const look of this.#watchers) look();
+  }
+
+  #look(): void {
+    try {
+      const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
+      const kilobytes = Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0);
+      this.#peakRss = Math.max(this.#peakRss, kilobytes * 1024);
+    } catch {
+      // It has just ended.
+    }
+  }
+
+  #ending(exit: Ending['exit']): Ending {
+    const { events } = this;
+    const code = events.findLast(({ event }) => event === 'error')?.code;
+    return { exit, stdout: this.#stdout, stderr: this.#stderr, events, code, peakRss: this.#peakRss };
+  }
+}

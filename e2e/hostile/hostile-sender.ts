@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MPL-2.0
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
+import { FrameSealer } from '../../native/lib/index.ts';
+import { MeetingDesk } from '../../packages/peer/src/meeting-desk.ts';
+import { mailboxOf, parseCode } from '../../packages/protocol/src/index.ts';
+import { RendezvousServer } from '../../packages/server/src/index.ts';
+import { handshakeAsResponder, type Keys, openSession, type PeerHandlers, type Session } from '../../packages/session/src/index.ts';
+import type { ReceiverMessage, SenderMessage } from '../../proto/index.ts';
+import { laneKey } from './lane-keys.ts';
+import { type RawEntry, rawPage } from './raw-manifest.ts';
+
+export const CODE = '7-guitar-pencil';
+
+type Body = NonNullable<ReceiverMessage['body']>;
+
+/** What a lane's dialler said and where bytes for it go. */
+export interface HostileLane {
+  socket: Socket;
+  sealer: FrameSealer;
+  number: number;
+}
+
+/**
+ * A sender that knows the code and keeps no other rule: it meets, shakes hands and seals with the packages of this workspace, and says
+ * on the control connection and the lanes whatever a test wants.
+ */
+export class HostileSender {
+  readonly port: number;
+  readonly received: Body[] = [];
+  session: Session | undefined;
+  keys: Keys | undefined;
+  /** Settles once the receiver has shaken hands; the transfer is called by then. */
+  readonly met: Promise<void>;
+  call!: ClientDuplexStream<SenderMessage, ReceiverMessage>;
+  /** How the Transfer call ended at our side. */
+  callError: unknown;
+  readonly #server = createServer((socket) => void this.#serve(socket).catch(() => socket.destroy()));
+  readonly #rendezvous = new RendezvousServer();
+  readonly #ending = new AbortController();
+  readonly #desk: MeetingDesk;
+  readonly #peerService: PeerHandlers;
+  readonly #lanes: HostileLane[] = [];
+  readonly #sockets = new Set<Socket>();
+  readonly #changed: (() => void)[] = [];
+  #meet: () => void = () => {};
+
+  private constructor(port: number, peerService: Partial<PeerHandlers>) {
+    this.port = port;
+    const refuse = (call: { destroy(): void }) => void call.destroy();
+    this.#peerService = { transfer: refuse, digests: refuse, ...peerService };
+    this.met = new Promise((resolve) => {
+      this.#meet = resolve;
+    });
+    this.#desk = new MeetingDesk({
+      code: parseCode(CODE),
+      candidates: [{ transport: 'direct', host: '127.0.0.1', port }],
+      hasRoom: () => true,
+      onWrongCode: () => {},
+      onExhausted: () => {},
+      signal: this.#ending.signal,
+    });
+    void this.#desk.serve(this.#rendezvous.own(mailboxOf('7')));
+  }
+
+  static async open(peerService: Partial<PeerHandlers> = {}): Promise<HostileSender> {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const { port } = probe.address() as AddressInfo;
+    await new Promise((resolve) => probe.close(resolve));
+    const sender = new HostileSender(port, peerService);
+    sender.#server.listen(port, '127.0.0.1');
+    await once(sender.#server, 'listening');
+    return sender;
+  }
+
+  say(body: SenderMessage['body']): void {
+    this.call.write({ body });
+  }
+
+  start(label = 'mallory', text?: string): void {
+    this.say({ $case: 'offerStart', value: { label, text } });
+  }
+
+  page(firstEntry: number, entries: readonly RawEntry[], count = entries.length): void {
+    this.say({ $case: 'page', value: { firstEntry, count, entries: rawPage(entries) } });
+  }
+
+  end(entries: number, files: number, bytes: number): void {
+    this.say({ $case: 'offerEnd', value: { entries, files, bytes } });
+  }
+
+  /** The first thing of this kind that the receiver has said, as soon as it is there. */
+  async hears<C extends Body['$case']>(kind: C): Promise<Extract<Body, { $case: C }>> {
+    for (;;) {
+      const found = this.received.find((body) => body.$case === kind);
+      if (found) return found as Extract<Body, { $case: C }>;
+      await this.#change();
+    }
+  }
+
+  async lane(index = 0): Promise<HostileLane> {
+    while (this.#lanes[index] === undefined) await this.#change();
+    return this.#lanes[index];
+  }
+
+  /** Sends one lane frame with whatever plaintext. */
+  async frame(plaintext: Uint8Array, lane = 0): Promise<void> {
+    const { socket, sealer } = await this.lane(lane);
+    socket.write(sealer.seal(plaintext));
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort(new Error('the test is over'));
+    this.#desk.close();
+    await this.#rendezvous.close();
+    for (const socket of this.#sockets) socket.destroy();
+    for (const { sealer } of this.#lanes) sealer.close();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #serve(socket: Socket): Promise<void> {
+    this.#sockets.add(socket.on('error', () => {}));
+    socket.setNoDelay(true);
+    const preamble = (await take(socket, 8)).toString('latin1');
+    if (preamble === 'KEIBI-C1') return this.#shakeHands(socket);
+    if (preamble === 'KEIBI-L1') return this.#takeLane(socket);
+    socket.unshift(Buffer.from(preamble, 'latin1'));
+    this.#rendezvous.attach(socket);
+  }
+
+  async #shakeHands(socket: Socket): Promise<void> {
+    const { signal } = this.#ending;
+    const authOf = (attempt: Uint8Array) => this.#desk.take(attempt)?.auth;
+    const keys = await handshakeAsResponder(socket, { suites: ['aes-256-gcm'], hardware: true, authOf, signal });
+    this.keys = { ...keys, laneSecret: keys.laneSecret.slice() };
+    this.session = openSession(socket, keys, 'responder', { peerService: this.#peerService, signal });
+    this.call = this.session.client.transfer();
+    this.call.on('data', ({ body }: ReceiverMessage) => {
+      if (body) this.received.push(body);
+      this.#tell();
+    });
+    this.call.on('error', (error) => {
+      this.callError = error;
+    });
+    this.#meet();
+  }
+
+  async #takeLane(socket: Socket): Promise<void> {
+    const hello = await take(socket, 16 + 4 + 33);
+    const number = hello.readUInt32BE(16);
+    const { laneSecret, suite } = this.keys as Keys;
+    this.#lanes.push({ socket, number, sealer: new FrameSealer({ suite, key: laneKey(laneSecret, suite, 'responder', number) }) });
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const changed of this.#changed.splice(0)) changed();
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#changed.push(resolve));
+  }
+}
+
+/** Exactly `length` bytes; those behind them stay in the socket. */
+async function take(socket: Socket, length: number): Promise<Buffer> {
+  for (;;) {
+    const bytes: Buffer | null = socket.read(length);
+    if (bytes?.length === length) return bytes;
+    if (bytes !== null || socket.destroyed || socket.readableEnded) throw new Error('the connection ended early');
+    await Promise.race([once(socket, 'readable'), once(socket, 'end'), once(socket, 'close')]);
+  }
+}

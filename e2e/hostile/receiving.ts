@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MPL-2.0
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, type CommandOptions, type Ending } from './command.ts';
+import { CODE, HostileSender } from './hostile-sender.ts';
+
+/** A hostile sender, and the real `keibidrop receive` that has reached it and accepts whatever comes. */
+export class Receiving {
+  readonly sender: HostileSender;
+  readonly command: Command;
+  /** Holds the destination and everything that must not be touched. */
+  readonly root: string;
+  readonly out: string;
+  readonly #before: string;
+
+  private constructor(sender: HostileSender, command: Command, root: string) {
+    this.sender = sender;
+    this.command = command;
+    this.root = root;
+    this.out = join(root, 'in');
+    this.#before = listing(root, ['in']);
+  }
+
+  /**
+   * @param options.prepare  makes what the destination holds beforehand
+   * @param options.args     of the command, beside code, address and destination
+   */
+  static async begin(
+    options: {
+      args?: string[];
+      prepare?: (out: string) => Promise<void>;
+      sender?: Parameters<typeof HostileSender.open>[0];
+    } & Partial<CommandOptions> = {},
+  ): Promise<Receiving> {
+    const { args = ['--json'], prepare, sender: peerService, ...commandOptions } = options;
+    const root = await mkdtemp(join(tmpdir(), 'keibidrop-hostile-'));
+    await mkdir(join(root, 'outside'));
+    await mkdir(join(root, 'in'));
+    await writeFile(join(root, 'outside', 'precious'), 'mine');
+    await prepare?.(join(root, 'in'));
+    const sender = await HostileSender.open(peerService);
+    const connect = ['--connect', `127.0.0.1:${sender.port}`, '--out', join(root, 'in')];
+    const command = new Command(['receive', CODE, '--yes', ...connect, ...args], { home: root, ...commandOptions });
+    const receiving = new Receiving(sender, command, root);
+    const early = command.ended.then(({ stdout, stderr }) => Promise.reject(new Error(`ended early: ${stdout}${stderr}`)));
+    await Promise.race([sender.met, early]).catch(async (error) => {
+      await receiving.close();
+      throw error;
+    });
+    early.catch(() => {});
+    return receiving;
+  }
+
+  /** Waits for the command's end and says what it left behind. */
+  async end(): Promise<Ending & { left: string[]; untouched: boolean }> {
+    const ending = await this.command.ended;
+    return { ...ending, left: names(this.out), untouched: listing(this.root, ['in']) === this.#before };
+  }
+
+  async close(): Promise<void> {
+    await this.command.kill();
+    await this.sender.close();
+    await rm(this.root, { recursive: true, force: true });
+  }
+}
+
+/** Everything below a folder, by path. */
+export function names(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'buffer' })
+    .map((name) => name.toString())
+    .sort();
+}
+
+/** What stands below a folder, with contents, modes and targets, as one text. */
+function listing(folder: string, except: string[]): string {
+  const paths = names(folder).filter((path) => !except.some((name) => path === name || path.startsWith(`${name}/`)));
+  return paths.map((path) => describe(join(folder, path), path)).join('\n');
+}
+
+function describe(full: string, path: string): string {
+  const status = lstatSync(full);
+  const content = status.isFile() ? readFileSync(full, 'utf8') : status.isSymbolicLink() ? readlinkSync(full) : '';
+  return `${path} ${status.mode.toString(8)} ${content}`;
+}
