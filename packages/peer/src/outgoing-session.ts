@@ -24,7 +24,7 @@ const NEVER = new AbortController().signal;
 /** What became of one receiver's session. */
 export interface SessionOutcome extends TransferOutcome {
   peer: string;
-  /** From the session being up to the receiver having everything. */
+  /** From the session being up, or the receiver's yes if a person had to give it, to the receiver having everything. */
   seconds: number;
 }
 
@@ -34,6 +34,7 @@ export class OutgoingSession {
   readonly #incoming: Incoming;
   /** Counts from 1 in the order of handshakes; 0 before. */
   number = 0;
+  #started = 0;
   peer = '';
 
   constructor(options: OutgoingSessionOptions, incoming: Incoming) {
@@ -55,8 +56,14 @@ export class OutgoingSession {
     // Handshake and session each learn of errors in their own way; between them nobody listens.
     socket.on('error', () => {});
     const keys = await this.#handshake(socket, desk, prepared);
-    this.number = admit();
-    const started = performance.now();
+    try {
+      this.number = admit();
+    } catch (reason) {
+      keys.wipe();
+      socket.destroy();
+      throw reason;
+    }
+    this.#started = performance.now();
     const transfer = this.#transfer(send, roots, keys.suite);
     transfer.expectLanes(listener, keys);
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
@@ -65,7 +72,7 @@ export class OutgoingSession {
     keys.wipe();
     try {
       const outcome = await Promise.race([transfer.run(session.client), lost(session)]);
-      const seconds = (performance.now() - started) / 1000;
+      const seconds = (performance.now() - this.#started) / 1000;
       await session.close();
       return { ...outcome, peer: this.peer, seconds };
     } catch (reason) {
@@ -117,6 +124,9 @@ export class OutgoingSession {
         if (totalsFinal) offer();
         if (send.text === undefined) return;
         onEvent({ type: 'offer', files: 0, directories: 0, symlinks: 0, bytes: Buffer.byteLength(send.text) });
+      },
+      onAccepted: () => {
+        this.#started = performance.now();
       },
       onOffer: (totals) => {
         total = totals;

@@ -112,11 +112,22 @@ async function greet(
 }
 
 async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Promise<ReceiveResult> {
-  const started = performance.now();
+  // What a person took to answer is not the transfer's time.
+  let started = performance.now();
+  const asked = <Of extends unknown[], Answer>(ask: (...of: Of) => Promise<Answer>) => async (...of: Of) => {
+    const from = performance.now();
+    try {
+      return await ask(...of);
+    } finally {
+      started += performance.now() - from;
+    }
+  };
   const host = socket.remoteAddress ?? '';
   const port = socket.remotePort ?? 0;
   const laneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
-  const incoming = new IncomingTransfer(options, pathTo(host), keys, async (addLane) => {
+  const { confirm, resolveCollision } = options;
+  const questions = { confirm: confirm && asked(confirm), resolveCollision: resolveCollision && asked(resolveCollision) };
+  const incoming = new IncomingTransfer({ ...options, ...questions }, pathTo(host), keys, async (addLane) => {
     for (let lane = 0; lane < laneCount(options); lane++) await addLane(host, port, lane, laneKeys);
     laneKeys.laneSecret.fill(0);
   });

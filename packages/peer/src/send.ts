@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes, randomInt } from 'node:crypto';
+import { Socket } from 'node:net';
 import { announce } from '@keibidrop/discovery';
 import { type Incoming, Listener, type Root } from '@keibidrop/native';
 import { assertCodeStrength, type Code, createCode, KeibiError, mailboxOf, MAX_TEXT_BYTES } from '@keibidrop/protocol';
@@ -14,6 +15,8 @@ const DEFAULT_WORDS = 2;
 /** Nameplates of generated codes are short, to be read aloud; a machine has few senders. */
 const NAMEPLATES = 1000;
 const NAMEPLATE_TRIES = 20;
+/** Connections at once that have not yet shown that they know the code. */
+const MAX_HANDSHAKES = 64;
 const NO_PUBLIC_RENDEZVOUS =
   'This version waits for receivers on this machine and at its own address only; the rendezvous is not used.';
 
@@ -52,6 +55,7 @@ class Sender {
   readonly #served: SessionOutcome[] = [];
   #declined = 0;
   #sessions = 0;
+  #handshakes = 0;
   #running = 0;
   #listener: Listener | undefined;
   #desk: MeetingDesk | undefined;
@@ -132,15 +136,18 @@ class Sender {
 
   #accept(incoming: Incoming): void {
     if (incoming.kind === 'rendezvous') {
-      void this.#attach(incoming);
+      this.#attach(incoming);
+      return;
+    }
+    if (this.#handshakes >= MAX_HANDSHAKES) {
+      new Socket({ fd: incoming.fd }).destroy();
       return;
     }
     const session = this.#serve(incoming).finally(() => this.#active.delete(session));
     this.#active.add(session);
   }
 
-  async #attach({ fd }: Incoming): Promise<void> {
-    const { Socket } = await import('node:net');
+  #attach({ fd }: Incoming): void {
     this.#rendezvous.attach(new Socket({ fd, readable: true, writable: true }));
   }
 
@@ -152,18 +159,22 @@ class Sender {
       { send: this.#options, roots: this.#roots, listener, desk, prepared, signal: this.#signal },
       incoming,
     );
-    let admitted = false;
+    let stage: 'handshake' | 'refused' | 'running' = 'handshake';
+    this.#handshakes++;
     try {
       const outcome = await session.run(() => {
+        this.#handshakes--;
+        stage = 'refused';
         if (!this.#hasRoom()) throw new KeibiError('PEER_BUSY');
-        admitted = true;
+        stage = 'running';
         this.#running++;
         return ++this.#sessions;
       });
       this.#running--;
       this.#end(session, outcome);
     } catch (reason) {
-      if (!admitted) return;
+      if (stage === 'handshake') this.#handshakes--;
+      if (stage !== 'running') return;
       this.#running--;
       this.#lose(session, KeibiError.from(reason, 'SESSION_LOST'));
     }

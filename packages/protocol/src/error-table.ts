@@ -153,6 +153,12 @@ const table = {
     'PERMISSION_DENIED',
     'The file cannot be read. Check its permissions and send it again.',
   ),
+  TRANSFER_SOURCE_UNSUPPORTED: row(
+    'never',
+    1,
+    'INVALID_ARGUMENT',
+    'This is neither a file, a folder nor a symlink, so it was left out.',
+  ),
   TRANSFER_SIZE_MISMATCH: row(
     'never',
     1,

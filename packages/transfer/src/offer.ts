@@ -40,13 +40,19 @@ export class Offer {
 
   /** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED naming the entry; HANDSHAKE_MALFORMED for a page out of turn */
   add({ first, count, bytes }: Page): void {
-    if (first !== this.#guard.entries) throw outOfTurn();
+    if (first !== this.#guard.entries) throw outOfTurn('page');
     this.#bytes += bytes.length;
     if (this.#bytes > MAX_MANIFEST_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');
     const entries = decodePage(bytes, first);
-    if (entries.length !== count || count === 0) throw outOfTurn();
+    if (entries.length !== count || count === 0) throw outOfTurn('page');
     this.#guard.addPage(entries);
     for (const entry of entries) this.#count(entry);
+  }
+
+  /** The sender says that this was all. @throws HANDSHAKE_MALFORMED if it counts otherwise */
+  assertComplete({ entries, files, bytes }: { entries: number; files: number; bytes: number }): void {
+    const { totals } = this;
+    if (entries !== this.entries || files !== totals.files || bytes !== totals.bytes) throw outOfTurn('offerEnd');
   }
 
   /** How many entries have come. */
@@ -69,8 +75,4 @@ export class Offer {
     totals.nameCount++;
     if (totals.names.length < MAX_NAMES) totals.names.push(name);
   }
-}
-
-function outOfTurn(): KeibiError {
-  return new KeibiError('HANDSHAKE_MALFORMED', messageFor('HANDSHAKE_MALFORMED', 'A page of the offer came out of turn'));
 }

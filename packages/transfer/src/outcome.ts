@@ -51,3 +51,24 @@ export function checkedLabel(label: string): string {
   if (Buffer.byteLength(label) <= MAX_LABEL_BYTES) return label;
   throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', `The peer's name is longer than ${MAX_LABEL_BYTES} bytes.`);
 }
+
+/** Bytes of failures that one transfer keeps: a million entries with paths of 40 bytes, or a peer that makes them up. */
+const MAX_FAILURE_BYTES = 96 * 2 ** 20;
+const BYTES_A_FAILURE = 64;
+
+/** Bounds what a peer can make us remember by reporting failures. */
+export class FailureBudget {
+  #bytes = 0;
+
+  /** @throws TRANSFER_LIMIT_EXCEEDED when more has failed than can be told */
+  spend({ path }: Pick<FailedEntry, 'path'>): void {
+    this.#bytes += BYTES_A_FAILURE + path.length;
+    if (this.#bytes <= MAX_FAILURE_BYTES) return;
+    throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'More entries have failed than can be listed. Send in parts.');
+  }
+}
+
+/** A message that has no place where the peer said it. */
+export function outOfTurn(what: string): KeibiError {
+  return new KeibiError('HANDSHAKE_MALFORMED', messageFor('HANDSHAKE_MALFORMED', `"${what}" came out of turn`));
+}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
 import { type Collision, NO_ENTRY, type Page } from '@keibidrop/native';
-import type { PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
+import type { EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES, messageFor } from '@keibidrop/protocol';
 import { Offer, type OfferTotals } from './offer.ts';
-import { checkedLabel, codeOf, type FailedEntry, type TransferOutcome, type TransferProgress } from './outcome.ts';
+import { checkedLabel, codeOf, FailureBudget, type FailedEntry, outOfTurn, type TransferOutcome, type TransferProgress } from './outcome.ts';
 import { Reception } from './reception.ts';
 import { remoteError } from './remote-error.ts';
 
@@ -124,8 +124,9 @@ class ServedTransfer {
   #reject: (reason: unknown) => void = () => {};
   readonly #acknowledged: Promise<void>;
   #acknowledge: () => void = () => {};
+  readonly #failures = new FailureBudget();
   #text: string | undefined;
-  #offered = false;
+  #stage: 'waiting' | 'offering' | 'offered' = 'waiting';
   /** Everything is in place; what is left is that the sender hears of it. */
   #standing = false;
 
@@ -173,9 +174,12 @@ class ServedTransfer {
     throw new KeibiError('SESSION_LOST', undefined, { detail: { resumable: true } });
   }
 
+  /** @throws HANDSHAKE_MALFORMED for what has no place in the order of PROTOCOL 8; whatever is wrong with the offer */
   async #take(body: SenderMessage['body']): Promise<void> {
+    if (body !== undefined && !this.#mayFollow(body.$case)) throw outOfTurn(body.$case);
     switch (body?.$case) {
       case 'offerStart':
+        this.#stage = 'offering';
         return this.#start(body.value.label, body.value.text);
       case 'page': {
         const { firstEntry: first, count, entries: bytes } = body.value;
@@ -185,18 +189,27 @@ class ServedTransfer {
         else this.#waiting.push(page);
         return;
       }
-      case 'failed': {
-        const { entry, code, path } = body.value;
-        this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
-        if (entry !== NO_ENTRY) this.#reception?.failEntry(entry, codeOf(code));
-        return;
-      }
-      case 'finished':
-        return this.#acknowledge();
+      case 'failed':
+        return this.#senderFailed(body.value);
       case 'offerEnd':
+        this.#offer.assertComplete(body.value);
+        this.#stage = 'offered';
         // The sender may still report failures while the bytes come.
         this.#offerEnd().then(this.#resolve, this.#reject);
     }
+  }
+
+  /** An offer, then its pages, then its end, with failures among and behind them; a text is all there is. */
+  #mayFollow(kind: NonNullable<SenderMessage['body']>['$case']): boolean {
+    if (this.#stage === 'waiting') return kind === 'offerStart';
+    if (this.#text !== undefined) return false;
+    return kind === 'failed' || (this.#stage === 'offering' && (kind === 'page' || kind === 'offerEnd'));
+  }
+
+  #senderFailed({ entry, code, path }: EntryFailed): void {
+    if (entry !== NO_ENTRY && entry >= this.#offer.entries) throw outOfTurn('failed');
+    this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
+    if (entry !== NO_ENTRY) this.#reception?.failEntry(entry, codeOf(code));
   }
 
   async #start(label: string, text: string | undefined): Promise<void> {
@@ -232,7 +245,7 @@ class ServedTransfer {
     const reception = new Reception(this.#options, {
       write: (body) => this.#write(body),
       onFailed: (failed) => this.#fail(failed),
-      progress: (progress) => this.#options.onProgress(progress, this.#offer.totals, this.#offered),
+      progress: (progress) => this.#options.onProgress(progress, this.#offer.totals, this.#stage === 'offered'),
     });
     this.#reception = reception;
     const foldNames = await reception.open();
@@ -248,7 +261,6 @@ class ServedTransfer {
 
   /** The manifest is complete: ask if that is still to be done, then wait for the bytes. */
   async #offerEnd(): Promise<ReceivedTransfer> {
-    this.#offered = true;
     this.#options.onOffer(this.#offer.totals);
     if (!this.#reception) {
       await this.#ask();
@@ -274,6 +286,7 @@ class ServedTransfer {
   }
 
   #fail(failed: FailedEntry): void {
+    this.#failures.spend(failed);
     this.#failed.push(failed);
     this.#options.onFailed(failed);
   }

@@ -20,6 +20,8 @@ export interface SendTransferOptions {
   signal: AbortSignal;
   /** Who receives: once, before anything else. */
   onReceiver(label: string): void;
+  /** The receiver wants it: once. Nothing of a file leaves before. */
+  onAccepted(): void;
   /** The walk has ended: once. */
   onOffer(totals: { files: number; bytes: number }): void;
   onProgress(progress: TransferProgress): void;
@@ -98,6 +100,8 @@ export class SendTransfer {
       switch (body?.$case) {
         case 'hello':
           return this.#options.onReceiver(checkedLabel(body.value.label));
+        case 'accept':
+          return this.#options.onAccepted();
         case 'decline':
           return this.#settle?.reject(declined(body.value.reason));
         case 'answer': {
