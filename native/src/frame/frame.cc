@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "aead/cipher.h"
 #include "core/bytes.h"
 #include "core/limits.h"
+#include "frame/fold.h"
 
 namespace keibi::frame {
 namespace {
@@ -18,7 +20,10 @@ using core::Status;
 using core::StoreBigEndian;
 
 constexpr char kRatchetLabel[] = "KeibiDrop ratchet";
-constexpr uint32_t kLastEpoch = UINT32_MAX;
+constexpr char kFoldLabel[] = "KeibiDrop fold";
+constexpr unsigned kFoldShift = 24;  // the epoch field: fold number 8 bits, epochs since the fold 24 bits
+constexpr uint32_t kEpochMask = (uint32_t{1} << kFoldShift) - 1;
+constexpr uint32_t kMaxFold = UINT32_MAX >> kFoldShift;
 
 uint64_t RekeyBytes() {
   // Read once: getenv is not safe beside a thread that sets the environment.
@@ -35,10 +40,22 @@ struct Sequence {
   Sequence(aead::Suite suite, Cipher::Direction direction, Key first_key)
       : cipher(suite, direction), key(std::move(first_key)), usable(cipher.SetKey(key.data())) {}
 
+  uint32_t fold() const { return epoch >> kFoldShift; }
+
   // To the next epoch; the old key is gone afterwards.
   bool Ratchet() {
+    if ((epoch & kEpochMask) == kEpochMask) return false;
     key = Expand(key, kRatchetLabel);
     epoch++;
+    return cipher.SetKey(key.data());
+  }
+
+  // To the first epoch of a later fold, mixing its secret into the key.
+  bool Fold(uint32_t number) {
+    Key secret;
+    if (number > kMaxFold || !folds || !folds->Get(number, &secret)) return false;
+    key = Expand(key, kFoldLabel, secret.data(), Key::size());
+    epoch = number << kFoldShift;
     return cipher.SetKey(key.data());
   }
 
@@ -47,6 +64,7 @@ struct Sequence {
   bool usable;
   uint32_t epoch = 0;
   uint64_t counter = 0;  // of the next frame; goes on through epochs
+  std::shared_ptr<const FoldSecrets> folds;
 };
 
 }  // namespace
@@ -63,10 +81,12 @@ struct Sealer::State {
     return epoch_frames > 0 && (epoch_bytes >= policy.bytes || epoch_frames >= policy.frames);
   }
 
+  bool FoldIsDue() const { return sequence.folds && sequence.folds->newest() > sequence.fold(); }
+
   bool BeginEpoch() {
     epoch_bytes = 0;
     epoch_frames = 0;
-    return sequence.epoch != kLastEpoch && sequence.Ratchet();
+    return FoldIsDue() ? sequence.Fold(sequence.folds->newest()) : sequence.Ratchet();
   }
 };
 
@@ -81,7 +101,7 @@ size_t Sealer::Seal(uint8_t* frame, size_t plaintext_bytes) {
   State& state = *state_;
   Sequence& sequence = state.sequence;
   if (plaintext_bytes > core::kMaxFramePlaintext || !sequence.usable) return 0;
-  if (state.EpochIsOver()) sequence.usable = state.BeginEpoch();
+  if (state.FoldIsDue() || state.EpochIsOver()) sequence.usable = state.BeginEpoch();
   if (!sequence.usable) return 0;
 
   uint8_t* const nonce = frame + kLengthBytes;
@@ -97,6 +117,8 @@ size_t Sealer::Seal(uint8_t* frame, size_t plaintext_bytes) {
   return sequence.usable ? plaintext_bytes + kOverheadBytes : 0;
 }
 
+void Sealer::Follow(std::shared_ptr<const FoldSecrets> folds) { state_->sequence.folds = std::move(folds); }
+
 struct Opener::State {
   Sequence sequence;
   Status refusal = Status::Ok();  // the first one; it stays
@@ -108,7 +130,9 @@ struct Opener::State {
     const uint32_t epoch = LoadBigEndian<uint32_t>(nonce);
     if (LoadBigEndian<uint64_t>(nonce + 4) != sequence.counter) return false;
     if (epoch == sequence.epoch) return true;
-    return sequence.epoch != kLastEpoch && epoch == sequence.epoch + 1 && sequence.Ratchet();
+    const bool begins_fold = epoch >> kFoldShift > sequence.fold() && (epoch & kEpochMask) == 0;
+    if (begins_fold) return sequence.Fold(epoch >> kFoldShift);
+    return epoch == sequence.epoch + 1 && sequence.Ratchet();
   }
 };
 
@@ -119,6 +143,8 @@ Opener::Opener(aead::Suite suite, Key key)
 
 Opener::Opener(Opener&&) noexcept = default;
 Opener::~Opener() = default;
+
+void Opener::Follow(std::shared_ptr<const FoldSecrets> folds) { state_->sequence.folds = std::move(folds); }
 
 Status Opener::BodyBytes(const uint8_t length_field[kLengthBytes], size_t* body_bytes) {
   const size_t length = LoadBigEndian<uint32_t>(length_field);

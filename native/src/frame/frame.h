@@ -24,6 +24,8 @@ struct RatchetPolicy {
   static RatchetPolicy Default();  // RATCHET_BYTES (or the environment's KD_REKEY_BYTES, if smaller), RATCHET_FRAMES
 };
 
+class FoldSecrets;
+
 // Seals frames in place (PROTOCOL 4). One writer, one thread at a time.
 class Sealer {
  public:
@@ -35,6 +37,9 @@ class Sealer {
   // Returns the frame's whole size, n + kOverheadBytes, or 0 if n is over kMaxFramePlaintext or the cipher failed (a
   // bug).
   size_t Seal(uint8_t* frame, size_t plaintext_bytes);
+
+  // From now on moves to the newest fold before each frame (PROTOCOL 4.3). Before the first Seal.
+  void Follow(std::shared_ptr<const FoldSecrets> folds);
 
  private:
   struct State;
@@ -56,6 +61,9 @@ class Opener {
   // Errors: kFrameTooLarge, kFrameTruncated (fewer bytes than the length field says), kFrameReplayed (an unexpected
   // nonce), kFrameAuthFailed (the plaintext's place is zero then), kInternal (the cipher failed: a bug).
   core::Status Open(uint8_t* frame, size_t frame_bytes, size_t* plaintext_bytes);
+
+  // Where the secrets of folds come from that the writer moves to (PROTOCOL 4.3). Before the first Open.
+  void Follow(std::shared_ptr<const FoldSecrets> folds);
 
  private:
   struct State;

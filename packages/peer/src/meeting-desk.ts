@@ -55,15 +55,11 @@ export class MeetingDesk {
   async #greet(conversation: Conversation): Promise<void> {
     const { code, hasRoom } = this.#options;
     const signal = AbortSignal.any([this.#options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
-    if (this.#wrong >= MAX_WRONG_GUESSES) return refuseGuest(conversation, 'code-exhausted');
+    const mayGuess = () => this.#wrong < MAX_WRONG_GUESSES;
+    if (!mayGuess()) return refuseGuest(conversation, 'code-exhausted');
     if (!hasRoom()) return refuseGuest(conversation, 'busy');
-    let meeting: Meeting;
-    try {
-      meeting = await meetAsOwner(conversation, code, { signal });
-    } catch (error) {
-      if (error instanceof KeibiError && error.code === 'CODE_WRONG') this.#count();
-      throw error;
-    }
+    const onWrongGuess = () => this.#count();
+    const meeting = await meetAsOwner(conversation, code, { signal, mayGuess, onWrongGuess });
     this.#keep(meeting);
     const exchange = new CandidateExchange(conversation, meeting, 'owner');
     await exchange.send(this.#options.candidates);
@@ -81,6 +77,6 @@ export class MeetingDesk {
   #count(): void {
     this.#wrong++;
     if (this.#wrong < MAX_WRONG_GUESSES) this.#options.onWrongCode(MAX_WRONG_GUESSES - this.#wrong);
-    else if (this.#wrong === MAX_WRONG_GUESSES) this.#options.onExhausted(new KeibiError('CODE_EXHAUSTED'));
+    else this.#options.onExhausted(new KeibiError('CODE_EXHAUSTED'));
   }
 }

@@ -159,22 +159,23 @@ class Sender {
       { send: this.#options, roots: this.#roots, listener, desk, prepared, signal: this.#signal },
       incoming,
     );
-    let stage: 'handshake' | 'refused' | 'running' = 'handshake';
+    let handshaken = false;
+    let admitted = false;
     this.#handshakes++;
     try {
       const outcome = await session.run(() => {
         this.#handshakes--;
-        stage = 'refused';
+        handshaken = true;
         if (!this.#hasRoom()) throw new KeibiError('PEER_BUSY');
-        stage = 'running';
+        admitted = true;
         this.#running++;
         return ++this.#sessions;
       });
       this.#running--;
       this.#end(session, outcome);
     } catch (reason) {
-      if (stage === 'handshake') this.#handshakes--;
-      if (stage !== 'running') return;
+      if (!handshaken) this.#handshakes--;
+      if (!admitted) return;
       this.#running--;
       this.#lose(session, KeibiError.from(reason, 'SESSION_LOST'));
     }

@@ -17,6 +17,9 @@ export const RATCHET_BYTES = 2 ** 30;
 /** Frames after which a writer moves to the next epoch (PROTOCOL 4.2). */
 export const RATCHET_FRAMES = 2 ** 20;
 
+/** Bytes through a session's lanes after which fresh keys are folded in (PROTOCOL 4.3). */
+export const FOLD_BYTES = 64 * 2 ** 30;
+
 /** Lanes of one session (PROTOCOL 5). */
 export const MAX_LANES = 16;
 

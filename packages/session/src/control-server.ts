@@ -3,9 +3,13 @@ import type { Duplex } from 'node:stream';
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { type PeerServer, PeerService } from '@keibidrop/proto';
 import { serveDuplex } from './grpc-duplex.ts';
+import { refusal } from './refusal.ts';
 
 /** What a session lets its peer call, beside the heartbeat and the goodbye that it answers itself. */
-export type PeerHandlers = Pick<PeerServer, 'transfer' | 'digests'>;
+export type PeerHandlers = Pick<PeerServer, 'transfer' | 'digests'> & Partial<Pick<PeerServer, 'fold' | 'foldReady'>>;
+
+/** A call that this side of this session does not take. */
+const refuse = (_call: unknown, reply: (error: ReturnType<typeof refusal>) => void) => reply(refusal('HANDSHAKE_MALFORMED'));
 
 /**
  * Serves Peer at the other end of `duplex`: heartbeats are echoed, `onGoodbye` gets the code the peer leaves with (empty: all went well).
@@ -16,6 +20,8 @@ export function serveControl(duplex: Duplex, handlers: PeerHandlers, onGoodbye: 
   const service: UntypedServiceImplementation & PeerServer = {
     transfer: handlers.transfer,
     digests: handlers.digests,
+    fold: handlers.fold ?? refuse,
+    foldReady: handlers.foldReady ?? refuse,
     heartbeat: (call, reply) => reply(null, { sequence: call.request.sequence }),
     goodbye: (call, reply) => {
       onGoodbye(call.request.code);

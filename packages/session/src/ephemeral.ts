@@ -57,3 +57,15 @@ export function x25519Secret(prepared: PreparedHandshake, peerShare: Uint8Array)
     throw new KeibiError('HANDSHAKE_MALFORMED', undefined, { cause });
   }
 }
+
+/** @throws HANDSHAKE_MALFORMED for a key whose coefficients are out of range (FIPS 203 7.2) */
+export function encapsulated(
+  kem: Kem,
+  key: Uint8Array,
+): { cipherText: Uint8Array; sharedSecret: Uint8Array } {
+  try {
+    return kem.encapsulate(key);
+  } catch (cause) {
+    throw new KeibiError('HANDSHAKE_MALFORMED', undefined, { cause });
+  }
+}

@@ -9,7 +9,7 @@ import {
   type Suite,
   type SuiteOffer,
 } from '@keibidrop/protocol';
-import { type PreparedHandshake, prepareHandshake, x25519Secret } from './ephemeral.ts';
+import { encapsulated, type PreparedHandshake, prepareHandshake, x25519Secret } from './ephemeral.ts';
 import { alertError, HandshakeWire, type WireOptions } from './handshake-wire.ts';
 import { initiatorConfirm, type Keys, responderConfirm, rootKey, sessionKeys, transcriptOf } from './key-schedule.ts';
 import { wipe } from './sodium.ts';
@@ -158,16 +158,4 @@ function agreedSuite(self: SuiteOffer, peer: SuiteOffer): Suite {
   const suite = chooseSuite(self, peer);
   if (suite === undefined) throw alertError('no-common-suite');
   return suite;
-}
-
-/** @throws HANDSHAKE_MALFORMED for a key whose coefficients are out of range (FIPS 203 7.2) */
-function encapsulated(
-  kem: PreparedHandshake['kem'],
-  key: Uint8Array,
-): { cipherText: Uint8Array; sharedSecret: Uint8Array } {
-  try {
-    return kem.encapsulate(key);
-  } catch (cause) {
-    throw new KeibiError('HANDSHAKE_MALFORMED', undefined, { cause });
-  }
 }

@@ -6,6 +6,7 @@
 export { CandidateExchange } from './candidate-exchange.ts';
 export type { PeerHandlers } from './control-server.ts';
 export { type PreparedHandshake, prepareHandshake, warmUpHandshakes } from './ephemeral.ts';
+export { FoldResponder, fold, MAX_FOLDS, type OnFold } from './fold.ts';
 export { openGrpcChannel } from './grpc-duplex.ts';
 export {
   type HandshakeOptions,

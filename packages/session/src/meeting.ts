@@ -74,16 +74,24 @@ export async function meetAsGuest(
   }
 }
 
+export interface OwnerOptions {
+  readonly signal: AbortSignal;
+  /** Asked right before a guess is judged: false if there were enough of them. Guests meet at the same time, so asking at their arrival is too early. */
+  mayGuess?(): boolean;
+  /** The guess was wrong; told before any other guess is judged. */
+  onWrongGuess?(): void;
+}
+
 /**
  * Meets one guest of our mailbox. On failure the pipe is closed; a guest with a wrong code is told so first.
  *
- * @throws CODE_WRONG, which counts as a guess; HANDSHAKE_MALFORMED; whatever the pipe throws. Neither of these has told the guest
- *         anything about the code.
+ * @throws CODE_WRONG, CODE_EXHAUSTED if no more may guess; HANDSHAKE_MALFORMED; whatever the pipe throws. All but CODE_WRONG have told
+ *         the guest nothing about the code.
  */
 export async function meetAsOwner(
   pipe: MessagePipe,
   code: Code,
-  { signal }: { signal: AbortSignal },
+  { signal, mayGuess = () => true, onWrongGuess = () => {} }: OwnerOptions,
 ): Promise<Meeting> {
   signal.throwIfAborted();
   const sodium = await loadSodium();
@@ -96,7 +104,12 @@ export async function meetAsOwner(
     isk = sharedKey(sodium, own.scalar, { ...run, peerShare: ya });
     await pipe.send(encodeMeetingMessage({ kind: 'share', yb: own.share }));
     const { ta } = await receive(pipe, 'guest-confirm', signal);
+    if (!mayGuess()) {
+      await refuseGuest(pipe, 'code-exhausted');
+      throw new KeibiError('CODE_EXHAUSTED');
+    }
     if (!sodium.memcmp(ta, tagOf(sodium, isk, 'guest', run))) {
+      onWrongGuess();
       await refuseGuest(pipe, 'wrong-code');
       throw new KeibiError('CODE_WRONG', 'A guest came with a wrong code and was turned away.');
     }

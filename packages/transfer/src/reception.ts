@@ -142,7 +142,7 @@ export class Reception {
     for await (const { entry, code } of compareDigests(client, entries, digest, this.#options)) {
       if (code === undefined) continue;
       if (code === 'TRANSFER_DIGEST_MISMATCH') await this.#job.distrust(entry);
-      this.#events.onFailed({ path: this.#job.pathOf(entry), code, message: messageFor(code) });
+      this.#fail(entry, { path: this.#job.pathOf(entry), code, message: messageFor(code) });
     }
   }
 
@@ -157,6 +157,12 @@ export class Reception {
     await this.#job.close();
   }
 
+  /** Tells both sides. */
+  #fail(entry: number, failed: FailedEntry): void {
+    this.#events.onFailed(failed);
+    this.#events.write({ $case: 'failed', value: { entry, code: failed.code, path: failed.path } });
+  }
+
   #report(): void {
     const { files, bytes, skipped } = this.#job.progress();
     this.#events.progress({ files: files + skipped, bytes });
@@ -166,10 +172,10 @@ export class Reception {
   #drain(): void {
     const { problems, placed, lanesClosed, complete } = this.#job.takeNews();
     for (const problem of problems) {
+      // A folder that could not be made cannot be given its time either.
+      if (this.#failedEntries.has(problem.entry)) continue;
       this.#failedEntries.add(problem.entry);
-      const failed = failedEntry(problem);
-      this.#events.onFailed(failed);
-      this.#events.write({ $case: 'failed', value: { entry: problem.entry, code: failed.code, path: failed.path } });
+      this.#fail(problem.entry, failedEntry(problem));
     }
     for (const entry of placed) this.#options.onFile(this.#job.finalPathOf(entry));
     if (complete) {

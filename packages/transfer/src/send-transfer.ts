@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
 import type { ClientDuplexStream, handleServerStreamingCall } from '@grpc/grpc-js';
-import { type LaneKeys, type Listener, NO_ENTRY, type Problem, type Root, SendJob } from '@keibidrop/native';
-import type { ChunkDigests, DigestsRequest, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
+import { type LaneKeys, type Listener, type Problem, type Root, SendJob } from '@keibidrop/native';
+import type { ChunkDigests, DigestsRequest, EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, messageFor } from '@keibidrop/protocol';
 import { serveDigests } from './digests.ts';
-import { checkedLabel, codeOf, type FailedEntry, failedEntry, laneError, type TransferOutcome, type TransferProgress } from './outcome.ts';
+import { checkedLabel, codeOf, FailureBudget, type FailedEntry, failedEntry, laneError, outOfTurn, type TransferOutcome, type TransferProgress } from './outcome.ts';
 import { remoteError } from './remote-error.ts';
 
 export interface SendTransferOptions {
@@ -44,6 +44,12 @@ export class SendTransfer {
   readonly #failed: FailedEntry[] = [];
   #call: ClientDuplexStream<SenderMessage, ReceiverMessage> | undefined;
   #settle: { resolve(outcome: TransferOutcome): void; reject(reason: unknown): void } | undefined;
+  readonly #failures = new FailureBudget();
+  /** What may be said once and was. */
+  readonly #heard = new Set<'hello' | 'accept'>();
+  readonly #dropped = new Set<number>();
+  /** Entries offered so far. */
+  #paged = 0;
   #pumping = false;
   #finished = false;
 
@@ -85,13 +91,14 @@ export class SendTransfer {
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#settle = undefined;
+      // A call that failed stays until close(): the goodbye of the session, which says why, has to arrive before its cancellation.
       if (this.#finished) call.end();
-      else call.cancel();
     }
   }
 
-  /** Ends native's threads. Idempotent. */
+  /** Ends the call and native's threads. Idempotent. */
   close(): Promise<void> {
+    if (!this.#finished) this.#call?.cancel();
     return this.#job.close();
   }
 
@@ -99,9 +106,8 @@ export class SendTransfer {
     try {
       switch (body?.$case) {
         case 'hello':
-          return this.#options.onReceiver(checkedLabel(body.value.label));
         case 'accept':
-          return this.#options.onAccepted();
+          return this.#takeOnce(body);
         case 'decline':
           return this.#settle?.reject(declined(body.value.reason));
         case 'answer': {
@@ -110,11 +116,8 @@ export class SendTransfer {
         }
         case 'progress':
           return this.#options.onProgress(body.value);
-        case 'failed': {
-          const { entry, code, path } = body.value;
-          if (entry !== NO_ENTRY) this.#job.drop(entry);
-          return this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
-        }
+        case 'failed':
+          return this.#receiverFailed(body.value);
         case 'finished':
           return this.#finish(body.value);
       }
@@ -123,7 +126,24 @@ export class SendTransfer {
     }
   }
 
+  #takeOnce(body: Extract<ReceiverMessage['body'], { $case: 'hello' | 'accept' }>): void {
+    if (this.#heard.has(body.$case)) throw outOfTurn(body.$case);
+    this.#heard.add(body.$case);
+    if (body.$case === 'hello') this.#options.onReceiver(checkedLabel(body.value.label));
+    else this.#options.onAccepted();
+  }
+
+  /** The receiver cannot keep an entry. It may say so twice of a directory, at its beginning and at its end. */
+  #receiverFailed({ entry, code, path }: EntryFailed): void {
+    if (entry >= this.#paged) throw outOfTurn('failed');
+    if (this.#dropped.has(entry)) return;
+    this.#dropped.add(entry);
+    this.#job.drop(entry);
+    this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
+  }
+
   #finish({ files, bytes, skipped, resumedBytes }: TransferOutcome | Omit<TransferOutcome, 'failed'>): void {
+    if (this.#finished) return;
     this.#finished = true;
     this.#job.finish();
     this.#write({ $case: 'finished', value: {} });
@@ -147,6 +167,7 @@ export class SendTransfer {
     const { pages, problems, walked, lanesClosed } = this.#job.takeNews();
     for (const problem of problems) this.#report(problem);
     for (const { first, count, bytes } of pages) {
+      this.#paged = first + count;
       if (!this.#write({ $case: 'page', value: { firstEntry: first, count, entries: bytes } })) await this.#drained();
     }
     if (walked) {
@@ -170,6 +191,7 @@ export class SendTransfer {
   }
 
   #fail(failed: FailedEntry): void {
+    this.#failures.spend(failed);
     this.#failed.push(failed);
     this.#options.onFailed(failed);
   }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+import { FOLD_BYTES } from '@keibidrop/protocol';
+import { fold, MAX_FOLDS, type OnFold, type Session } from '@keibidrop/session';
+
+/** KD_FOLD_BYTES folds earlier, in tests; never later. */
+function foldBytes(): number {
+  const asked = Number(process.env.KD_FOLD_BYTES);
+  return asked > 0 ? Math.min(asked, FOLD_BYTES) : FOLD_BYTES;
+}
+
+/** Folds fresh keys into a session's lanes each time FOLD_BYTES have come through them (PROTOCOL 4.3). The initiator's side. */
+export class KeyRenewal {
+  readonly #session: Session;
+  readonly #onSecret: OnFold;
+  readonly #onFailed: (reason: unknown) => void;
+  readonly #every = foldBytes();
+  #folds = 0;
+  #running = false;
+
+  /**
+   * @param onSecret  gives the secret to every lane's reader
+   * @param onFailed  the session is not to go on under old keys
+   */
+  constructor(session: Session, onSecret: OnFold, onFailed: (reason: unknown) => void) {
+    this.#session = session;
+    this.#onSecret = onSecret;
+    this.#onFailed = onFailed;
+  }
+
+  /** @param bytes  received since the session began */
+  onBytes(bytes: number): void {
+    if (this.#running || this.#folds === MAX_FOLDS || bytes < (this.#folds + 1) * this.#every) return;
+    this.#running = true;
+    fold(this.#session.client, this.#folds + 1, this.#onSecret).then(() => {
+      this.#folds++;
+      this.#running = false;
+    }, this.#onFailed);
+  }
+}
