@@ -4,7 +4,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,13 +37,20 @@ export async function buildTools() {
 }
 
 /** A folder for data with a private runtime directory; everything in it goes with close(). */
-export async function openWorkspace() {
+export async function openWorkspace(scale) {
   const root = await mkdtemp(join(process.env.KD_BENCH_DIR ?? tmpdir(), 'keibidrop-bench-'));
   await mkdir(join(root, 'runtime'), { mode: 0o700 });
   let reports = 0;
-  const env = { ...process.env, XDG_RUNTIME_DIR: join(root, 'runtime'), KD_CONFIG_DIR: join(root, 'config'), KD_DISCOVERY: 'off' };
+  const env = {
+    ...process.env,
+    XDG_RUNTIME_DIR: join(root, 'runtime'),
+    KD_CONFIG_DIR: join(root, 'config'),
+    KD_DISCOVERY: 'off',
+  };
   const workspace = {
     path: (name) => join(root, name),
+    /** A number of bytes or files, made smaller for a smoke test. */
+    scaled: (amount) => Math.max(1, Math.round(amount * scale)),
     close: () => rm(root, { recursive: true, force: true }),
 
     /** A file of random bytes. */
@@ -58,10 +65,26 @@ export async function openWorkspace() {
       return join(root, name);
     },
 
+    /** A tree of random files, all of one size. */
+    async randomTree(name, { folders, filesEach, bytes }) {
+      const content = Buffer.alloc(bytes);
+      for (let folder = 0; folder < folders; folder++) {
+        const path = join(root, name, `folder ${folder}`);
+        await mkdir(path, { recursive: true });
+        for (let i = 0; i < filesEach; i++) await writeFile(join(path, `file ${i}`), randomFillSync(content));
+      }
+      await run('sync', ['-f', root]);
+      return join(root, name);
+    },
+
     /** Starts a command under measure; `report()` waits for its end and gives { wall, cpu, rss }. */
     start(command, args) {
       const file = join(root, `report-${++reports}`);
-      const child = spawn(`${tools}measure`, [file, command, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'], timeout: TIMEOUT_MS });
+      const child = spawn(`${tools}measure`, [file, command, ...args], {
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+        timeout: TIMEOUT_MS,
+      });
       const ended = once(child, 'exit');
       const report = async () => {
         const [code] = await ended;
@@ -81,7 +104,16 @@ export async function openWorkspace() {
       const code = `${port}-${CODE_WORDS}`;
       const forced = suite ? ['--suite', suite] : [];
       const started = performance.now();
-      const sender = workspace.keibidrop(['send', source, '--json', '--code', code, '--listen', `127.0.0.1:${port}`, ...forced]);
+      const sender = workspace.keibidrop([
+        'send',
+        source,
+        '--json',
+        '--code',
+        code,
+        '--listen',
+        `127.0.0.1:${port}`,
+        ...forced,
+      ]);
       sender.lines.on('line', () => {});
       const receiver = workspace.keibidrop(['receive', code, '--json', '--yes', '--out', out, ...forced]);
       let done;
@@ -90,15 +122,20 @@ export async function openWorkspace() {
         if (event.event === 'done') done = event;
       });
       const [sent, received] = await Promise.all([sender.report(), receiver.report()]);
-      return { total: (performance.now() - started) / 1000, done, cpu: sent.cpu + received.cpu, rss: Math.max(sent.rss, received.rss) };
+      return {
+        total: (performance.now() - started) / 1000,
+        done,
+        cpu: sent.cpu + received.cpu,
+        rss: Math.max(sent.rss, received.rss),
+      };
     },
   };
   return workspace;
 }
 
-/** Throws unless two files hold the same bytes. */
+/** Throws unless two files, or two trees, hold the same bytes. */
 export async function assertEqual(one, other) {
-  await run('cmp', [one, other]);
+  await run('diff', ['-r', '--no-dereference', one, other]);
 }
 
 async function freePort() {
