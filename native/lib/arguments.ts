@@ -13,6 +13,19 @@ export function assertBytes(name: string, value: unknown, bytes?: number): asser
   if (bytes !== undefined && value.byteLength !== bytes) throw misuse(`${name} must be ${bytes} bytes long`);
 }
 
+/** Text that the system can take as a path or an address: not cut short by a NUL. */
+export function assertText(name: string, value: unknown): asserts value is string {
+  if (typeof value !== 'string' || value.includes('\0')) throw misuse(`${name} must be a string without NUL`);
+}
+
+export function assertBoolean(name: string, value: unknown): asserts value is boolean {
+  if (typeof value !== 'boolean') throw misuse(`${name} must be true or false`);
+}
+
+export function assertFunction(name: string, value: unknown): asserts value is () => void {
+  if (typeof value !== 'function') throw misuse(`${name} must be a function`);
+}
+
 /** A whole number from `least` to `most`. */
 export function assertInteger(name: string, value: unknown, least: number, most: number): asserts value is number {
   if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { assertBytes, assertInteger, misuse } from './arguments.ts';
+import { assertBoolean, assertBytes, assertFunction, assertInteger, assertText, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 import { suiteBitOf } from './frame.ts';
 import type { LaneKeys, Page, Partial, Problem } from './send-job.ts';
@@ -127,6 +127,10 @@ export class ReceiveJob {
   }) {
     const { out, collisions, toStdout, reportPlaced, limitBytesPerSecond } = options;
     assertInteger('limitBytesPerSecond', limitBytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+    assertText('out', out);
+    assertBoolean('toStdout', toStdout);
+    assertBoolean('reportPlaced', reportPlaced);
+    assertFunction('onWake', options.onWake);
     const { ReceiveJob: Native } = loadBinding<ReceiveJobBinding>();
     const onWake = () => options.onWake();
     this.#native = new Native(out, collisionNumber(collisions), toStdout, reportPlaced, limitBytesPerSecond, onWake);
@@ -143,12 +147,15 @@ export class ReceiveJob {
    * @throws HANDSHAKE_MALFORMED, TRANSFER_LIMIT_EXCEEDED, TRANSFER_PATH_REFUSED: the page, and with it the transfer, is refused
    */
   async survey({ first, count, bytes }: Page): Promise<Survey> {
+    assertInteger('first', first, 0, 0xffffffff);
+    assertInteger('count', count, 0, 0xffffffff);
     assertBytes('bytes', bytes);
     return surveyOf(await this.#native.survey(first, count, bytes));
   }
 
   /** A person's choice for one entry of the last survey's `collisions`; `wanted` of the answer has this entry's bit as its first. */
   async decide(entry: number, choice: Exclude<Collision, 'ask'>): Promise<Survey> {
+    assertInteger('entry', entry, 0, 0xffffffff);
     return surveyOf(await this.#native.decide(entry, collisionNumber(choice)));
   }
 
@@ -160,9 +167,10 @@ export class ReceiveJob {
   /**
    * Dials one lane (PROTOCOL 5.1) to a numeric address. The secret is copied.
    *
-   * @throws PEER_UNREACHABLE, SESSION_LOST
+   * @throws PEER_UNREACHABLE, SESSION_LOST, CANCELLED soon after close()
    */
   addLane(host: string, port: number, lane: number, { sessionId, laneSecret, suite }: LaneKeys): Promise<void> {
+    assertText('host', host);
     assertInteger('port', port, 1, 65535);
     assertInteger('lane', lane, 0, MAX_LANES - 1);
     assertBytes('sessionId', sessionId, 16);
@@ -197,11 +205,13 @@ export class ReceiveJob {
 
   /** SHA-256 of each chunk of a placed file, read from the disk and not from memory. */
   digest(entry: number): Promise<Uint8Array> {
+    assertInteger('entry', entry, 0, 0xffffffff);
     return this.#native.digest(entry);
   }
 
   /** A placed file is not what was sent: its mtime becomes the present, so that no later run takes it for the sender's. */
   distrust(entry: number): Promise<void> {
+    assertInteger('entry', entry, 0, 0xffffffff);
     return this.#native.distrust(entry);
   }
 

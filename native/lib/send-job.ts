@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { assertBytes, assertInteger } from './arguments.ts';
+import { assertBytes, assertFunction, assertInteger, assertText } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 import { type Suite, suiteBitOf } from './frame.ts';
 import type { Listener, NativeListener } from './listener.ts';
@@ -82,12 +82,17 @@ export class SendJob {
    */
   constructor(options: { roots: Root[]; limitBytesPerSecond: number; onWake(): void }) {
     assertInteger('limitBytesPerSecond', options.limitBytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+    assertFunction('onWake', options.onWake);
+    for (const { path, name } of options.roots) {
+      assertText('path', path);
+      assertText('name', name);
+    }
     const roots = options.roots.flatMap(({ path, name }) => [path, name]);
     const { SendJob: Native } = loadBinding<SendJobBinding>();
     this.#native = new Native(roots, options.limitBytesPerSecond, () => options.onWake());
   }
 
-  /** Begins to walk. */
+  /** Begins to walk; a second time, or after close(), does nothing. */
   start(): void {
     this.#native.start();
   }
@@ -106,13 +111,16 @@ export class SendJob {
   /**
    * The receiver's answer to one page (PROTOCOL 7).
    *
-   * @throws HANDSHAKE_MALFORMED when it does not fit the page
+   * @throws HANDSHAKE_MALFORMED when it does not fit the page, or pages are not answered in their order, each once
    */
   answer(first: number, count: number, wanted: Uint8Array, partials: Partial[]): void {
     assertInteger('first', first, 0, NO_ENTRY);
     assertInteger('count', count, 0, NO_ENTRY);
     assertBytes('wanted', wanted);
-    for (const { held } of partials) assertBytes('held', held);
+    for (const { entry, held } of partials) {
+      assertInteger('entry', entry, 0, NO_ENTRY);
+      assertBytes('held', held);
+    }
     const entries = partials.map(({ entry }) => entry);
     this.#native.answer(
       first,

@@ -10,7 +10,10 @@ namespace {
 class PromiseWorker : public Napi::AsyncWorker {
  public:
   PromiseWorker(Napi::Env env, Work work, Result result)
-      : Napi::AsyncWorker(env), deferred_(Napi::Promise::Deferred::New(env)), work_(std::move(work)), result_(std::move(result)) {}
+      : Napi::AsyncWorker(env),
+        deferred_(Napi::Promise::Deferred::New(env)),
+        work_(std::move(work)),
+        result_(std::move(result)) {}
 
   Napi::Promise promise() const { return deferred_.Promise(); }
   void Execute() override { status_ = work_(); }

@@ -9,10 +9,11 @@
 
 namespace keibi::napi {
 
-using Work = std::function<core::Status()>;                // on a thread of the pool; may block
-using Result = std::function<Napi::Value(Napi::Env)>;      // on the JavaScript thread, after work that went well
+using Work = std::function<core::Status()>;            // on a thread of the pool; may block
+using Result = std::function<Napi::Value(Napi::Env)>;  // on the JavaScript thread, after work that went well
 
-// Runs `work` off the JavaScript thread. The promise resolves with `result`, or rejects with the status. What both capture lives until then.
+// Runs `work` off the JavaScript thread. The promise resolves with `result`, or rejects with the status. What both
+// capture lives until then.
 Napi::Promise RunAsync(Napi::Env env, Work work, Result result = {});
 
 }  // namespace keibi::napi

@@ -3,30 +3,44 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "napi/errors.h"
 
 namespace keibi::napi {
 
 Waker::Waker(Napi::Env env, const Napi::Function& on_wake) : shared_(std::make_shared<Shared>()) {
-  shared_->function = Napi::ThreadSafeFunction::New(env, on_wake, "keibidrop job", /*maxQueueSize=*/0, /*initialThreadCount=*/1);
+  shared_->function =
+      Napi::ThreadSafeFunction::New(env, on_wake, "keibidrop job", /*maxQueueSize=*/0, /*initialThreadCount=*/1);
 }
 
 stream::Wake Waker::wake() const {
   return [shared = shared_] {
-    if (shared->released.load() || shared->posted.exchange(true)) return;
-    shared->function.NonBlockingCall([shared](Napi::Env, Napi::Function on_wake) {
-      shared->posted.store(false);
-      if (!shared->released.load()) on_wake.Call({});
-    });
+    const std::scoped_lock lock(shared->mutex);
+    if (shared->released || std::exchange(shared->posted, true)) return;
+    const auto call = [shared](Napi::Env env, Napi::Function on_wake) { Call(shared.get(), env, on_wake); };
+    if (shared->function.NonBlockingCall(call) != napi_ok) shared->posted = false;
   };
 }
 
-void Waker::Release() {
-  if (!shared_->released.exchange(true)) shared_->function.Release();
+void Waker::Call(Shared* shared, Napi::Env env, const Napi::Function& on_wake) {
+  {
+    const std::scoped_lock lock(shared->mutex);
+    shared->posted = false;
+    if (shared->released) return;
+  }
+  on_wake.Call({});
+  // Node 20 only warns of an exception in a callback like this one; it must be an uncaught one as everywhere else.
+  if (env.IsExceptionPending()) napi_fatal_exception(env, env.GetAndClearPendingException().Value());
 }
 
-stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite, frame::Role self) {
+void Waker::Release() {
+  const std::scoped_lock lock(shared_->mutex);
+  if (!std::exchange(shared_->released, true)) shared_->function.Release();
+}
+
+stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,
+                                frame::Role self) {
   stream::ExpectedLanes lanes;
   std::memcpy(lanes.session_id.data(), session_id.As<Napi::Uint8Array>().Data(), lanes.session_id.size());
   lanes.lane_secret = frame::Key(lane_secret.As<Napi::Uint8Array>().Data());

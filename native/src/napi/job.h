@@ -3,9 +3,9 @@
 
 #include <napi.h>
 
-#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,10 +25,13 @@ class Waker {
 
  private:
   struct Shared {
+    std::mutex mutex;  // a function that was released must not be touched any more
     Napi::ThreadSafeFunction function;
-    std::atomic<bool> posted = false;
-    std::atomic<bool> released = false;
+    bool posted = false;
+    bool released = false;
   };
+  static void Call(Shared* shared, Napi::Env env, const Napi::Function& on_wake);
+
   std::shared_ptr<Shared> shared_;
 };
 
@@ -36,7 +39,8 @@ class Waker {
 using CleanupHook = Napi::Env::CleanupHook<std::function<void()>>;
 
 // Arguments of a job's methods, checked by native/lib.
-stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite, frame::Role self);
+stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,
+                                frame::Role self);
 
 Napi::Uint8Array BytesOf(Napi::Env env, const uint8_t* bytes, size_t size);
 Napi::Array NumbersOf(Napi::Env env, const std::vector<uint32_t>& numbers);

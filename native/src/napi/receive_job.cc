@@ -72,7 +72,8 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     const auto survey = std::make_shared<stream::SurveyResult>();
     const auto choice = static_cast<stream::Collision>(NumberAt(info, 1));
     return RunAsync(
-        info.Env(), [job = job_, entry = NumberAt(info, 0), choice, survey] { return job->Decide(entry, choice, survey.get()); },
+        info.Env(),
+        [job = job_, entry = NumberAt(info, 0), choice, survey] { return job->Decide(entry, choice, survey.get()); },
         [survey](Napi::Env env) { return ResultOf(env, *survey); });
   }
 
@@ -86,9 +87,8 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     const auto session =
         std::make_shared<stream::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
     return RunAsync(info.Env(), [job = job_, host = info[0].As<Napi::String>().Utf8Value(), port = NumberAt(info, 1),
-                                 lane = NumberAt(info, 2), session] {
-      return job->AddLane(host, static_cast<uint16_t>(port), lane, *session);
-    });
+                                 lane = NumberAt(info, 2),
+                                 session] { return job->AddLane(host, static_cast<uint16_t>(port), lane, *session); });
   }
 
   // (entry, keep part)
@@ -176,21 +176,22 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
 }  // namespace
 
 void InitReceiveJob(Napi::Env env, Napi::Object exports) {
-  exports.Set("ReceiveJob", ReceiveJob::DefineClass(env, "ReceiveJob",
-                                                    {ReceiveJob::InstanceMethod<&ReceiveJob::Open>("open"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Survey>("survey"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Decide>("decide"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::EndOfPages>("endOfPages"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::AddLane>("addLane"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::FailEntry>("failEntry"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::TakeNews>("takeNews"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Progress>("progress"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::PathOf>("pathOf"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::FinalPathOf>("finalPathOf"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Digest>("digest"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Distrust>("distrust"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Finish>("finish"),
-                                                     ReceiveJob::InstanceMethod<&ReceiveJob::Close>("close")}));
+  exports.Set("ReceiveJob",
+              ReceiveJob::DefineClass(env, "ReceiveJob",
+                                      {ReceiveJob::InstanceMethod<&ReceiveJob::Open>("open"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Survey>("survey"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Decide>("decide"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::EndOfPages>("endOfPages"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::AddLane>("addLane"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::FailEntry>("failEntry"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::TakeNews>("takeNews"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Progress>("progress"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::PathOf>("pathOf"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::FinalPathOf>("finalPathOf"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Digest>("digest"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Distrust>("distrust"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Finish>("finish"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Close>("close")}));
 }
 
 }  // namespace keibi::napi

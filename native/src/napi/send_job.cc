@@ -23,7 +23,8 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
     stream::SendOptions options;
     const auto roots = info[0].As<Napi::Array>();
     for (uint32_t i = 0; i + 1 < roots.Length(); i += 2) {
-      options.roots.push_back({roots.Get(i).As<Napi::String>().Utf8Value(), roots.Get(i + 1).As<Napi::String>().Utf8Value()});
+      options.roots.push_back(
+          {roots.Get(i).As<Napi::String>().Utf8Value(), roots.Get(i + 1).As<Napi::String>().Utf8Value()});
     }
     options.limit_bytes_per_second = static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value());
     job_ = std::make_shared<stream::SendJob>(std::move(options), waker_.wake());
@@ -76,8 +77,9 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
       partials.emplace_back(entries.Get(i).As<Napi::Number>().Uint32Value(),
                             std::vector<uint8_t>(bitmap.Data(), bitmap.Data() + bitmap.ByteLength()));
     }
-    const Status status = job_->Answer(info[0].As<Napi::Number>().Uint32Value(), info[1].As<Napi::Number>().Uint32Value(),
-                                       wanted.Data(), wanted.ByteLength(), partials);
+    const Status status =
+        job_->Answer(info[0].As<Napi::Number>().Uint32Value(), info[1].As<Napi::Number>().Uint32Value(), wanted.Data(),
+                     wanted.ByteLength(), partials);
     if (!status.ok()) Throw(info.Env(), status);
     return info.Env().Undefined();
   }
@@ -140,15 +142,15 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
 }  // namespace
 
 void InitSendJob(Napi::Env env, Napi::Object exports) {
-  exports.Set("SendJob", SendJob::DefineClass(env, "SendJob",
-                                              {SendJob::InstanceMethod<&SendJob::Start>("start"),
-                                               SendJob::InstanceMethod<&SendJob::ExpectLanes>("expectLanes"),
-                                               SendJob::InstanceMethod<&SendJob::TakeNews>("takeNews"),
-                                               SendJob::InstanceMethod<&SendJob::Answer>("answer"),
-                                               SendJob::InstanceMethod<&SendJob::Drop>("drop"),
-                                               SendJob::InstanceMethod<&SendJob::Finish>("finish"),
-                                               SendJob::InstanceMethod<&SendJob::Digest>("digest"),
-                                               SendJob::InstanceMethod<&SendJob::Close>("close")}));
+  exports.Set(
+      "SendJob",
+      SendJob::DefineClass(
+          env, "SendJob",
+          {SendJob::InstanceMethod<&SendJob::Start>("start"),
+           SendJob::InstanceMethod<&SendJob::ExpectLanes>("expectLanes"),
+           SendJob::InstanceMethod<&SendJob::TakeNews>("takeNews"), SendJob::InstanceMethod<&SendJob::Answer>("answer"),
+           SendJob::InstanceMethod<&SendJob::Drop>("drop"), SendJob::InstanceMethod<&SendJob::Finish>("finish"),
+           SendJob::InstanceMethod<&SendJob::Digest>("digest"), SendJob::InstanceMethod<&SendJob::Close>("close")}));
 }
 
 }  // namespace keibi::napi

@@ -8,6 +8,11 @@
 
 namespace keibi::stream {
 
+// The longest file whose chunks a 32-bit number can count: 4 PiB less one chunk, more than any disk's file system
+// holds.
+inline constexpr uint64_t kMaxChunkedBytes = uint64_t{UINT32_MAX} * core::kChunkBytes;
+
+// `file_bytes` is at most kMaxChunkedBytes.
 inline uint32_t ChunksOf(uint64_t file_bytes) {
   return static_cast<uint32_t>((file_bytes + core::kChunkBytes - 1) / core::kChunkBytes);
 }

@@ -27,7 +27,8 @@ constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 // Whether what stands at `name` is already what the entry describes.
 bool IsSame(int parent, const std::string& name, const struct stat& status, const Entry& entry) {
   if (entry.type == EntryType::kFile) {
-    return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == entry.size && MtimeNs(status) == entry.mtime_ns;
+    return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == entry.size &&
+           MtimeNs(status) == entry.mtime_ns;
   }
   if (entry.type != EntryType::kSymlink || !S_ISLNK(status.st_mode)) return false;
   char target[core::kMaxTargetBytes + 1];
@@ -39,8 +40,9 @@ Status CannotUse() { return WriteError(errno == EEXIST ? Code::kDestinationExist
 
 }  // namespace
 
-Destination::Destination(const EntryTable& table)
+Destination::Destination(const EntryTable& table, Collision policy)
     : table_(table),
+      policy_(policy),
       dirs_(
           table,
           [this](uint32_t, const Entry& entry, core::Fd* fd) {
@@ -51,12 +53,15 @@ Destination::Destination(const EntryTable& table)
 
 Status Destination::Open(const std::string& path) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    if (mkdir(path.substr(0, slash).c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS && errno != EACCES) return CannotUse();
+    if (mkdir(path.substr(0, slash).c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS &&
+        errno != EACCES)
+      return CannotUse();
     if (slash == std::string::npos) break;
   }
   folder_ = core::Fd(open(path.c_str(), kDirectoryFlags));
   if (!folder_.valid()) return Status::FromErrno(Code::kDestinationUnusable);
-  return faccessat(folder_.get(), ".", W_OK | X_OK, AT_EACCESS) == 0 ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
+  return faccessat(folder_.get(), ".", W_OK | X_OK, AT_EACCESS) == 0 ? Status::Ok()
+                                                                     : Status::FromErrno(Code::kDestinationUnusable);
 }
 
 Status Destination::ParentOf(const Entry& entry, int* fd, SharedFd* keep) {
@@ -102,7 +107,8 @@ Status Destination::Examine(uint32_t index, const Entry& entry, Collision policy
   return Status::Of(Code::kInternal);
 }
 
-// `name (1).ext`, `name (2).ext`, … up to the first that is free, or that an earlier run already gave to this very content.
+// `name (1).ext`, `name (2).ext`, … up to the first that is free, or that an earlier run already gave to this very
+// content.
 Status Destination::FreeName(int parent, uint32_t index, const Entry& entry, Found* found) {
   for (int i = 1; i <= kMostCollisions; i++) {
     const std::string name = CollisionName(entry.name, i);
@@ -130,8 +136,12 @@ Status Destination::MakeDirectory(uint32_t index, const Entry& entry, Collision 
     const bool fresh = mkdirat(parent, name.c_str(), entry.mode | 0700) == 0;
     if (!fresh && errno != EEXIST) return WriteError(Code::kDestinationUnusable);
     struct stat status;
-    if (!fresh && fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+    if (!fresh && fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return Status::FromErrno(Code::kDestinationUnusable);
     if (fresh || S_ISDIR(status.st_mode)) {
+      if (!fresh && (status.st_mode & 0700) != 0700) {
+        if (const Status opened = OpenToWrite(parent, name); !opened.ok()) return opened;
+      }
       if (i == 0) return Status::Ok();
       dirs_.Rename(index, name);
       const std::scoped_lock lock(mutex_);
@@ -143,11 +153,23 @@ Status Destination::MakeDirectory(uint32_t index, const Entry& entry, Collision 
   return Status::Of(Code::kDestinationExists, EEXIST);
 }
 
+// A directory that an earlier run finished as read-only takes what is new in it; FinishDirectories closes it again.
+Status Destination::OpenToWrite(int parent, const std::string& name) {
+  const core::Fd directory(openat(parent, name.c_str(), kDirectoryFlags | O_NOFOLLOW));
+  struct stat status;
+  if (!directory.valid() || fstat(directory.get(), &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+  if (status.st_uid == geteuid()) (void)fchmod(directory.get(), (status.st_mode & 07777) | 0700);
+  return Status::Ok();
+}
+
 Status Destination::MakeSymlink(uint32_t index, const Entry& entry, const Staging& staging) {
   const std::string staged = "s-" + std::to_string(index);
-  if (symlinkat(std::string(entry.target).c_str(), staging.fd(), staged.c_str()) != 0) return WriteError(Code::kDestinationUnusable);
+  if (symlinkat(std::string(entry.target).c_str(), staging.fd(), staged.c_str()) != 0)
+    return WriteError(Code::kDestinationUnusable);
   utimensat(staging.fd(), staged.c_str(), FileTimes(entry.mtime_ns).times, AT_SYMLINK_NOFOLLOW);
-  return Place(index, entry, staging, staged);
+  const Status status = Place(index, entry, staging, staged);
+  if (!status.ok()) staging.Remove(staged);
+  return status;
 }
 
 Status Destination::Place(uint32_t index, const Entry& entry, const Staging& staging, const std::string& staged) {
@@ -155,11 +177,19 @@ Status Destination::Place(uint32_t index, const Entry& entry, const Staging& sta
   SharedFd keep;
   if (const Status status = ParentOf(entry, &parent, &keep); !status.ok()) return status;
   const bool replace = MayReplace(index);
-  const std::string name = NameOf(index, entry);
   const int from = staging.fd();
-  if (replace && renameat(from, staged.c_str(), parent, name.c_str()) == 0) return Status::Ok();
-  if (!replace && RenameNew(from, staged, parent, name)) return Status::Ok();
-  return CannotUse();
+  if (replace)
+    return renameat(from, staged.c_str(), parent, NameOf(index, entry).c_str()) == 0 ? Status::Ok() : CannotUse();
+  // The name may be gone since the survey: to somebody else, or to another entry that was renamed.
+  while (!RenameNew(from, staged, parent, NameOf(index, entry))) {
+    if (errno != EEXIST || !MayRename(index)) return CannotUse();
+    Found found;
+    if (const Status status = FreeName(parent, index, entry, &found); !status.ok()) return status;
+    if (found != Found::kUpToDate) continue;
+    staging.Remove(staged);
+    return Status::Ok();
+  }
+  return Status::Ok();
 }
 
 void Destination::FinishDirectories(const std::function<void(uint32_t, Status)>& on_failed) {
@@ -168,7 +198,8 @@ void Destination::FinishDirectories(const std::function<void(uint32_t, Status)>&
     SharedFd directory;
     if (!table_.Find(index, &entry) || entry.type != EntryType::kDirectory) continue;
     Status status = dirs_.Get(index, &directory);
-    if (status.ok() && (futimens(directory->get(), FileTimes(entry.mtime_ns).times) != 0 || fchmod(directory->get(), entry.mode) != 0)) {
+    if (status.ok() && (futimens(directory->get(), FileTimes(entry.mtime_ns).times) != 0 ||
+                        fchmod(directory->get(), entry.mode) != 0)) {
       status = Status::FromErrno(Code::kDestinationUnusable);
     }
     if (!status.ok()) on_failed(index, status);
@@ -186,6 +217,12 @@ bool Destination::MayReplace(uint32_t index) {
   return replacing_.contains(index);
 }
 
+bool Destination::MayRename(uint32_t index) {
+  if (policy_ == Collision::kRename) return true;
+  const std::scoped_lock lock(mutex_);
+  return renamed_.contains(index);
+}
+
 std::string Destination::FinalPath(uint32_t index) {
   std::string path;
   for (Entry entry; index != kTop && table_.Find(index, &entry); index = entry.parent) {
@@ -198,7 +235,7 @@ Status Destination::OpenPlaced(uint32_t index, const Entry& entry, core::Fd* fd)
   int parent;
   SharedFd keep;
   if (const Status status = ParentOf(entry, &parent, &keep); !status.ok()) return status;
-  *fd = core::Fd(openat(parent, NameOf(index, entry).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  *fd = core::Fd(openat(parent, NameOf(index, entry).c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   return fd->valid() ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
 }
 

@@ -22,15 +22,18 @@ enum class Collision : uint8_t { kRename = 0, kOverwrite = 1, kSkip = 2, kAsk = 
 // What the survey of one entry found.
 enum class Found : uint8_t { kAbsent, kUpToDate, kSkipped, kCollides };
 
-// The folder that receives: everything that touches final names. Below it no symlink is followed, nothing is replaced unless asked.
+// The folder that receives: everything that touches final names. Below it no symlink is followed, nothing is replaced
+// unless asked.
 class Destination {
  public:
-  explicit Destination(const EntryTable& table);
+  // `policy` is what happens when a name was free at Examine and is not any more.
+  Destination(const EntryTable& table, Collision policy);
 
   core::Status Open(const std::string& path);  // creates it if need be; kDestinationUnusable
   int fd() const { return folder_.get(); }
 
-  // Looks whether a file or symlink entry can take its name. kCollides only for kAsk; a rename is decided and remembered here.
+  // Looks whether a file or symlink entry can take its name. kCollides only for kAsk; a rename is decided and
+  // remembered here.
   core::Status Examine(uint32_t index, const Entry& entry, Collision policy, Found* found);
 
   core::Status MakeDirectory(uint32_t index, const Entry& entry, Collision policy);
@@ -53,7 +56,11 @@ class Destination {
   core::Status ParentOf(const Entry& entry, int* fd, SharedFd* keep);
   core::Status FreeName(int parent, uint32_t index, const Entry& entry, Found* found);
 
+  core::Status OpenToWrite(int parent, const std::string& name);
+  bool MayRename(uint32_t index);
+
   const EntryTable& table_;
+  const Collision policy_;
   core::Fd folder_;
   DirHandles dirs_;
   std::mutex mutex_;

@@ -15,10 +15,11 @@ namespace keibi::stream {
 using core::Code;
 using core::Status;
 
-Status DigestChunks(int fd, uint64_t size, std::vector<uint8_t>* digests) {
+Status DigestChunks(int fd, uint64_t size, const std::atomic<bool>& stopped, std::vector<uint8_t>* digests) {
   std::vector<uint8_t> chunk(std::min<uint64_t>(size, core::kChunkBytes));
   digests->resize(size_t{ChunksOf(size)} * kDigestBytes);
   for (uint64_t offset = 0; offset < size; offset += core::kChunkBytes) {
+    if (stopped.load()) return Status::Of(Code::kCancelled);
     const size_t bytes = static_cast<size_t>(std::min<uint64_t>(core::kChunkBytes, size - offset));
     for (size_t have = 0; have < bytes;) {
       const ssize_t got = pread(fd, chunk.data() + have, bytes - have, static_cast<off_t>(offset + have));

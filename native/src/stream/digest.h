@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,10 +12,12 @@ namespace keibi::stream {
 
 inline constexpr size_t kDigestBytes = 32;
 
-// SHA-256 of each chunk of an open file of `size` bytes, one behind the other. kSizeMismatch when it ends early, kSourceUnreadable.
-core::Status DigestChunks(int fd, uint64_t size, std::vector<uint8_t>* digests);
+// SHA-256 of each chunk of an open file of `size` bytes, one behind the other. kSizeMismatch when it ends early,
+// kCancelled once `stopped`, kSourceUnreadable.
+core::Status DigestChunks(int fd, uint64_t size, const std::atomic<bool>& stopped, std::vector<uint8_t>* digests);
 
-// Makes the next reads of the file come from the disk and not from memory: writes it out and drops it from the page cache.
+// Makes the next reads of the file come from the disk and not from memory: writes it out and drops it from the page
+// cache.
 void ForgetCached(int fd);
 
 }  // namespace keibi::stream

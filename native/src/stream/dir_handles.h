@@ -17,8 +17,8 @@ namespace keibi::stream {
 
 using SharedFd = std::shared_ptr<core::Fd>;
 
-// Open directories of a transfer by entry number, so that files are reached by openat(2) from their own directory: no long
-// paths, and no symlink is ever followed below the top. Keeps the most recently used open. Any thread.
+// Open directories of a transfer by entry number, so that files are reached by openat(2) from their own directory: no
+// long paths, and no symlink is ever followed below the top. Keeps the most recently used open. Any thread.
 class DirHandles {
  public:
   // Opens the directory an entry without a parent stands for.

@@ -25,7 +25,8 @@ void AppendText(std::vector<uint8_t>* page, std::string_view text) {
   page->insert(page->end(), text.begin(), text.end());
 }
 
-// Length of the UTF-8 sequence that `lead` begins and the range its second byte may have (Unicode 15, table 3-7); 0 if none.
+// Length of the UTF-8 sequence that `lead` begins and the range its second byte may have (Unicode 15, table 3-7); 0 if
+// none.
 size_t SequenceBytes(uint8_t lead, uint8_t* second_low, uint8_t* second_high) {
   *second_low = 0x80;
   *second_high = 0xBF;
@@ -97,7 +98,8 @@ Status ParseEntry(const uint8_t* page, size_t page_bytes, size_t* offset, Entry*
   if (!take_text(&entry->name)) return Status::Of(Code::kHandshakeMalformed);
   if (entry->type == EntryType::kSymlink) {
     if (!take_text(&entry->target)) return Status::Of(Code::kHandshakeMalformed);
-    if (entry->target.empty() || entry->target.find('\0') != std::string_view::npos) return Status::Of(Code::kPathRefused);
+    if (entry->target.empty() || entry->target.find('\0') != std::string_view::npos || !IsUtf8(entry->target))
+      return Status::Of(Code::kPathRefused);
     if (entry->target.size() > core::kMaxTargetBytes) return Status::Of(Code::kLimitExceeded);
   }
   if (entry->mode > 0777 || entry->size > core::kMaxFileBytes) return Status::Of(Code::kLimitExceeded);

@@ -28,6 +28,10 @@ struct Entry {
   bool IsFile() const { return type == EntryType::kFile || type == EntryType::kStream; }
 };
 
+// What a name at the top does not begin with: where the receiving peer keeps unfinished files (PROTOCOL 6).
+inline constexpr std::string_view kStagingName = ".keibidrop-partial";
+
+inline constexpr size_t kLeastEntryBytes = 25 + 1;
 inline constexpr size_t kMaxEntryBytes = 25 + core::kMaxNameBytes + 2 + core::kMaxTargetBytes;
 
 void AppendEntry(std::vector<uint8_t>* page, const Entry& entry);

@@ -42,6 +42,7 @@ Status EntryTable::AddPage(const uint8_t* bytes, size_t size, uint32_t first, ui
   const std::unique_lock lock(mutex_);
   if (size > core::kMaxPageBytes || count > core::kMaxEntries - count_) return Status::Of(Code::kLimitExceeded);
   if (first != count_ || count == 0) return Status::Of(Code::kHandshakeMalformed);
+  if (count > size / kLeastEntryBytes) return Status::Of(Code::kHandshakeMalformed);
 
   auto block = std::make_unique<Block>();
   block->first = first;
@@ -55,6 +56,8 @@ Status EntryTable::AddPage(const uint8_t* bytes, size_t size, uint32_t first, ui
     Entry entry, parent;
     added.offsets.push_back(static_cast<uint32_t>(offset));
     status = ParseEntry(added.bytes.data(), added.bytes.size(), &offset, &entry);
+    if (status.ok() && entry.parent == kTop && entry.name.starts_with(kStagingName))
+      status = Status::Of(Code::kPathRefused);
     if (!status.ok() || entry.parent == kTop) continue;
     const bool known = entry.parent < first + i && FindLocked(entry.parent, &parent);
     if (!known || parent.type != EntryType::kDirectory) status = Status::Of(Code::kPathRefused);
@@ -91,7 +94,8 @@ uint32_t EntryTable::size() const {
 std::string EntryTable::PathOf(uint32_t index) const {
   std::vector<std::string_view> names;
   const std::shared_lock lock(mutex_);
-  for (Entry entry; index != kTop && names.size() <= core::kMaxDepth && FindLocked(index, &entry); index = entry.parent) {
+  for (Entry entry; index != kTop && names.size() <= core::kMaxDepth && FindLocked(index, &entry);
+       index = entry.parent) {
     names.push_back(entry.name);
   }
   std::string path;

@@ -44,8 +44,8 @@ class EntryTable {
  private:
   struct Block {
     uint32_t first = 0;
-    std::vector<uint8_t> bytes;      // never reallocated: views point into it
-    std::vector<uint32_t> offsets;   // of each entry
+    std::vector<uint8_t> bytes;     // never reallocated: views point into it
+    std::vector<uint32_t> offsets;  // of each entry
   };
 
   bool FindLocked(uint32_t index, Entry* entry) const;

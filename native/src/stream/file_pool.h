@@ -14,7 +14,8 @@
 
 namespace keibi::stream {
 
-// A few threads that write frames full of small files, so that a lane goes on receiving meanwhile. Bounded: a lane that is ahead waits.
+// A few threads that write frames full of small files, so that a lane goes on receiving meanwhile. Bounded: a lane that
+// is ahead waits.
 class FilePool {
  public:
   using Work = std::function<void(const uint8_t* plaintext, size_t bytes)>;

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "core/status.h"
+
 namespace keibi::stream {
 
 inline constexpr int64_t kNsPerSecond = 1'000'000'000;
@@ -26,5 +28,11 @@ struct FileTimes {
   }
   timespec times[2];
 };
+
+// kDestinationUnusable.
+inline core::Status SetMtime(int fd, int64_t mtime_ns) {
+  const bool set = futimens(fd, FileTimes(mtime_ns).times) == 0;
+  return set ? core::Status::Ok() : core::Status::FromErrno(core::Code::kDestinationUnusable);
+}
 
 }  // namespace keibi::stream

@@ -26,6 +26,8 @@ namespace {
 
 constexpr size_t kHeadBytes = 44, kBootIdAt = 28, kBootIdBytes = 16, kSumBytes = 32;
 constexpr uint8_t kVersion = 1;
+constexpr size_t kMaxMapBytes = kHeadBytes + (size_t{1} << 29) + kSumBytes;  // of kMaxChunkedBytes
+using BootIdBytes = std::array<uint8_t, kBootIdBytes>;
 using Sum = std::array<uint8_t, kSumBytes>;
 
 Sum Sha256(const void* data, size_t bytes) {
@@ -43,8 +45,8 @@ std::string KeyOf(const std::string& path) {
 }
 
 // Identifies this run of the machine; zeros where the system does not tell.
-std::array<uint8_t, kBootIdBytes> BootId() {
-  std::array<uint8_t, kBootIdBytes> id{};
+BootIdBytes BootId() {
+  BootIdBytes id{};
   char text[64];
   const core::Fd fd(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   const ssize_t length = fd.valid() ? read(fd.get(), text, sizeof text) : 0;
@@ -54,8 +56,7 @@ std::array<uint8_t, kBootIdBytes> BootId() {
 
 }  // namespace
 
-PartFile::PartFile(const Staging& staging, Identity identity)
-    : staging_(staging), identity_(std::move(identity)), bitmap_(ChunksOf(identity_.size)) {
+PartFile::PartFile(const Staging& staging, Identity identity) : staging_(staging), identity_(std::move(identity)) {
   const std::string key = KeyOf(identity_.path);
   data_name_ = key + ".data";
   map_name_ = key + ".map";
@@ -64,15 +65,15 @@ PartFile::PartFile(const Staging& staging, Identity identity)
 PartFile::Found PartFile::Load() {
   const std::scoped_lock lock(mutex_);
   bool other = false;
-  if (const auto map = ReadMap(&other)) {
-    data_ = core::Fd(openat(staging_.fd(), data_name_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  if (auto map = ReadMap(&other)) {
     struct stat status;
-    if (data_.valid() && fstat(data_.get(), &status) == 0 && static_cast<uint64_t>(status.st_size) == identity_.size) {
-      bitmap_ = *map;
+    const bool there = fstatat(staging_.fd(), data_name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                       faccessat(staging_.fd(), data_name_.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
+    if (there && S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == identity_.size) {
+      bitmap_ = *std::move(map);
       saved_ = bitmap_.held();
       return Found::kRest;
     }
-    data_.Close();
   }
   staging_.Remove(map_name_);
   staging_.Remove(data_name_);
@@ -82,59 +83,88 @@ PartFile::Found PartFile::Load() {
 std::optional<Bitmap> PartFile::ReadMap(bool* other) {
   const core::Fd fd(openat(staging_.fd(), map_name_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
-  const size_t bitmap_bytes = bitmap_.bytes().size();
-  std::vector<uint8_t> map(kHeadBytes + bitmap_bytes + kSumBytes + 1);
+  const uint32_t chunks = ChunksOf(identity_.size);
+  const size_t bitmap_bytes = (size_t{chunks} + 7) / 8;
+  struct stat status;
+  if (fstat(fd.get(), &status) != 0 || status.st_size > static_cast<off_t>(kMaxMapBytes)) return std::nullopt;
+  std::vector<uint8_t> map(static_cast<size_t>(status.st_size));
   const ssize_t length = read(fd.get(), map.data(), map.size());
   if (length < static_cast<ssize_t>(kHeadBytes + kSumBytes)) return std::nullopt;
   const size_t body = static_cast<size_t>(length) - kSumBytes;
+  if (std::memcmp(Sha256(map.data(), body).data(), &map[body], kSumBytes) != 0) return std::nullopt;
   const bool whole = std::memcmp(map.data(), "KDBM", 4) == 0 && map[4] == kVersion;
   const bool ours = LoadBigEndian<uint64_t>(&map[8]) == identity_.size &&
                     static_cast<int64_t>(LoadBigEndian<uint64_t>(&map[16])) == identity_.mtime_ns;
   if (whole && !ours) *other = true;
-  if (!whole || !ours || body != kHeadBytes + bitmap_bytes || LoadBigEndian<uint32_t>(&map[24]) != core::kChunkBytes) return std::nullopt;
-  if (std::memcmp(Sha256(map.data(), body).data(), &map[body], kSumBytes) != 0) return std::nullopt;
+  if (!whole || !ours || body != kHeadBytes + bitmap_bytes || LoadBigEndian<uint32_t>(&map[24]) != core::kChunkBytes)
+    return std::nullopt;
   const bool synced = map[5] == 1;
-  if (!synced && std::memcmp(&map[kBootIdAt], BootId().data(), kBootIdBytes) != 0) return std::nullopt;
-  return Bitmap(bitmap_.chunks(), &map[kHeadBytes]);
+  const BootIdBytes boot_id = BootId();
+  const bool same_boot = boot_id != BootIdBytes{} && std::memcmp(&map[kBootIdAt], boot_id.data(), kBootIdBytes) == 0;
+  if (!synced && !same_boot) return std::nullopt;
+  return Bitmap(chunks, &map[kHeadBytes]);
 }
 
 Status PartFile::OpenData() {
-  if (data_.valid()) return Status::Ok();
+  if (data_) return Status::Ok();
+  if (bitmap_.held() == 0) return CreateData();
+  core::Fd fd(openat(staging_.fd(), data_name_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.valid()) return WriteError(Code::kDestinationUnusable);
+  data_ = std::make_shared<core::Fd>(std::move(fd));
+  return Status::Ok();
+}
+
+// Only now is memory taken for the bitmap, so that it is in proportion to a disk that has room for the file.
+Status PartFile::CreateData() {
   struct statvfs disk;
   if (fstatvfs(staging_.fd(), &disk) == 0 && uint64_t{disk.f_bavail} * disk.f_frsize < identity_.size) {
     return Status::Of(Code::kDiskFull, ENOSPC);
   }
   staging_.Remove(data_name_);
-  if (const Status status = staging_.Create(data_name_, 0600, &data_); !status.ok()) return status;
-  if (ftruncate(data_.get(), static_cast<off_t>(identity_.size)) == 0) return Status::Ok();
-  const Status status = WriteError(Code::kDestinationUnusable);
-  data_.Close();
-  staging_.Remove(data_name_);
-  return status;
+  core::Fd fd;
+  if (const Status status = staging_.Create(data_name_, 0600, &fd); !status.ok()) return status;
+  if (ftruncate(fd.get(), static_cast<off_t>(identity_.size)) != 0) {
+    const Status status = WriteError(Code::kDestinationUnusable);
+    staging_.Remove(data_name_);
+    return status;
+  }
+  data_ = std::make_shared<core::Fd>(std::move(fd));
+  bitmap_ = Bitmap(ChunksOf(identity_.size));
+  return Status::Ok();
 }
 
-Status PartFile::Write(uint32_t chunk, const uint8_t* data, size_t bytes) {
+Status PartFile::Write(uint32_t chunk, const uint8_t* data, size_t bytes, Written* written) {
+  *written = Written::kIgnored;
+  std::shared_ptr<core::Fd> file;
   {
     const std::scoped_lock lock(mutex_);
-    if (bitmap_.Has(chunk)) return Status::Ok();
+    if (ended_) return Status::Ok();
     if (const Status status = OpenData(); !status.ok()) return status;
+    if (bitmap_.Has(chunk) || !writing_.insert(chunk).second) return Status::Ok();
+    file = data_;
   }
-  if (const Status status = WriteAt(data_.get(), data, bytes, uint64_t{chunk} * core::kChunkBytes); !status.ok()) return status;
+  const Status status = WriteAt(file->get(), data, bytes, uint64_t{chunk} * core::kChunkBytes);
   const std::scoped_lock lock(mutex_);
+  writing_.erase(chunk);
+  if (!status.ok() || ended_) return status;
   bitmap_.Set(chunk);
-  return Status::Ok();
+  *written = bitmap_.complete() ? Written::kLast : Written::kNew;
+  return status;
 }
 
 Status PartFile::Save(bool sync) {
   const std::scoped_lock map_lock(map_mutex_);
   std::vector<uint8_t> map(kHeadBytes);
+  std::shared_ptr<core::Fd> file;
+  uint32_t held;
   {
     const std::scoped_lock lock(mutex_);
-    if (ended_ || !data_.valid() || bitmap_.held() == 0 || (bitmap_.held() == saved_ && !sync)) return Status::Ok();
-    saved_ = bitmap_.held();
+    held = bitmap_.held();
+    if (ended_ || !data_ || held == 0 || (held == saved_ && !sync)) return Status::Ok();
+    file = data_;
     map.insert(map.end(), bitmap_.bytes().begin(), bitmap_.bytes().end());
   }
-  if (sync && fdatasync(data_.get()) != 0) return WriteError(Code::kDestinationUnusable);
+  if (sync && fdatasync(file->get()) != 0) return WriteError(Code::kDestinationUnusable);
   std::memcpy(map.data(), "KDBM", 4);
   map[4] = kVersion;
   map[5] = sync ? 1 : 0;
@@ -152,18 +182,21 @@ Status PartFile::Save(bool sync) {
   if (const Status status = staging_.Create(fresh, 0600, &fd); !status.ok()) return status;
   if (const Status status = WriteAt(fd.get(), map.data(), map.size(), 0); !status.ok()) return status;
   if (sync && fdatasync(fd.get()) != 0) return WriteError(Code::kDestinationUnusable);
-  if (renameat(staging_.fd(), fresh.c_str(), staging_.fd(), map_name_.c_str()) != 0) return WriteError(Code::kDestinationUnusable);
+  if (renameat(staging_.fd(), fresh.c_str(), staging_.fd(), map_name_.c_str()) != 0)
+    return WriteError(Code::kDestinationUnusable);
+  const std::scoped_lock lock(mutex_);
+  saved_ = held;
   return Status::Ok();
 }
 
 Status PartFile::Complete(mode_t mode) {
   const std::scoped_lock lock(map_mutex_, mutex_);
+  if (ended_) return Status::Of(Code::kCancelled);
+  if (const Status status = OpenData(); !status.ok()) return status;
   ended_ = true;
-  if (fchmod(data_.get(), mode) != 0 || futimens(data_.get(), FileTimes(identity_.mtime_ns).times) != 0) {
-    return Status::FromErrno(Code::kDestinationUnusable);
-  }
-  data_.Close();
-  return Status::Ok();
+  const std::shared_ptr<core::Fd> file = std::exchange(data_, nullptr);
+  const bool set = fchmod(file->get(), mode) == 0 && futimens(file->get(), FileTimes(identity_.mtime_ns).times) == 0;
+  return set ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
 }
 
 void PartFile::Forget() {
@@ -174,7 +207,7 @@ void PartFile::Forget() {
 void PartFile::Discard() {
   const std::scoped_lock lock(map_mutex_, mutex_);
   ended_ = true;
-  data_.Close();
+  data_.reset();
   staging_.Remove(map_name_);
   staging_.Remove(data_name_);
 }
@@ -182,11 +215,6 @@ void PartFile::Discard() {
 Bitmap PartFile::held() const {
   const std::scoped_lock lock(mutex_);
   return bitmap_;
-}
-
-bool PartFile::complete() const {
-  const std::scoped_lock lock(mutex_);
-  return bitmap_.complete();
 }
 
 }  // namespace keibi::stream

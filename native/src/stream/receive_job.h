@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "stream/destination.h"
@@ -52,15 +53,15 @@ struct ReceiveNews {
 };
 
 struct ReceiveProgress {
-  uint32_t files = 0;           // placed by this run
-  uint64_t bytes = 0;           // of the offer, on disk: received now, held before or already there
-  uint64_t placed_bytes = 0;    // of placed files
-  uint32_t skipped = 0;         // already there, or left alone
-  uint64_t resumed_bytes = 0;   // part of `bytes` that an earlier run had left
+  uint32_t files = 0;          // placed by this run
+  uint64_t bytes = 0;          // of the offer, on disk: received now, held before or already there
+  uint64_t placed_bytes = 0;   // of placed files
+  uint32_t skipped = 0;        // already there, or left alone
+  uint64_t resumed_bytes = 0;  // part of `bytes` that an earlier run had left
 };
 
-// One transfer on the receiving peer. Survey, Decide and Finish are called from one thread at a time that may block; the lanes, the
-// file pool and the bitmap saver are the job's own.
+// One transfer on the receiving peer. Survey, Decide and Finish are called from one thread at a time that may block;
+// the lanes, the file pool and the bitmap saver are the job's own.
 class ReceiveJob : public SegmentSink {
  public:
   ReceiveJob(ReceiveOptions options, Wake wake);
@@ -87,7 +88,7 @@ class ReceiveJob : public SegmentSink {
   core::Status OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) override;
 
  private:
-  enum class State : uint8_t { kNone, kWanted, kDone, kFailed };
+  enum class State : uint8_t { kNone, kWanted, kTaken, kDone, kFailed };  // kTaken: a small file being written
 
   void SurveyDirectory(uint32_t index, const Entry& entry);
   void SurveyLeaf(uint32_t index, const Entry& entry, Collision policy, SurveyResult* result);
@@ -99,18 +100,20 @@ class ReceiveJob : public SegmentSink {
   core::Status CheckSegment(const Segment& segment, Entry* entry) const;
   core::Status TakeSegments(const uint8_t* plaintext, size_t bytes);
   void TakeWhole(const Segment& segment, const Entry& entry);
-  void TakeChunk(const Segment& segment, const Entry& entry);
+  core::Status TakeChunk(const Segment& segment, const Entry& entry);
   core::Status TakeStream(const Segment& segment, const Entry& entry);
   core::Status WriteOut(const Segment& segment, const Entry& entry);
+  core::Status WriteToPipe(const uint8_t* data, size_t bytes) const;
   core::Status PlacePart(uint32_t index, const Entry& entry, PartFile& part);
-  std::shared_ptr<PartFile> PartOf(uint32_t index, const Entry& entry);
+  core::Status PartOf(uint32_t index, const Entry& entry, std::shared_ptr<PartFile>* part);
   void DropPart(uint32_t index);
 
   State StateOf(uint32_t index) const;
-  bool stopped() const;
-  bool Settle(uint32_t index, State state);  // wanted -> state, once
+  bool Claim(uint32_t index);                // wanted -> taken, once
+  bool Settle(uint32_t index, State state);  // wanted or taken -> state, once
+  bool SettleLocked(uint32_t index, State state);
   void AddBytes(uint64_t bytes);
-  void Done(uint32_t index, uint64_t bytes);
+  void Done(uint32_t index, uint64_t file_bytes, uint64_t new_bytes);  // new: not counted by AddBytes before
   void Fail(uint32_t index, core::Status status);
   void CheckComplete();
   void SaveParts(bool sync);
@@ -123,22 +126,29 @@ class ReceiveJob : public SegmentSink {
   Staging staging_;
   RateLimiter limiter_;
 
+  std::mutex calls_;  // Open, Survey, Decide, Finish and Stop, one at a time; taken first
+  bool closed_ = false;
+
   mutable std::mutex mutex_;
   std::condition_variable stopping_;
   ReceiveNews news_;
   std::vector<State> states_;
   std::unordered_map<uint32_t, std::shared_ptr<PartFile>> parts_;
+  size_t resumed_parts_ = 0;   // of parts_, those that an earlier run had begun
+  uint32_t out_entry_ = kTop;  // to_stdout: the entry being written
+  uint64_t out_offset_ = 0;
+  uint32_t pending_ = 0;
+  bool end_of_pages_ = false;
+  bool announced_ = false;
+  std::atomic<bool> stopped_ = false;  // written with mutex_ held
+  ReceiveProgress progress_;
+
   struct OpenStream {
     core::Fd fd;
     uint64_t bytes = 0;
   };
+  std::mutex streams_mutex_;  // taken before mutex_
   std::unordered_map<uint32_t, OpenStream> streams_;
-  uint64_t out_offset_ = 0;  // to_stdout: of the entry being written
-  uint32_t pending_ = 0;
-  bool end_of_pages_ = false;
-  bool announced_ = false;
-  bool stopped_ = false;
-  ReceiveProgress progress_;
 
   std::unique_ptr<FilePool> pool_;
   std::thread saver_;

@@ -22,11 +22,16 @@ class SegmentSink {
   virtual core::Status OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) = 0;
 };
 
-// The receiving end of one lane: receives a frame, opens it in place, hands its segments over. Run() is the lane's thread.
+// The receiving end of one lane: receives a frame, opens it in place, hands its segments over. Run() is the lane's
+// thread.
 class ReceiveLane {
  public:
   ReceiveLane(core::Fd socket, frame::Opener opener, SegmentSink* sink, RateLimiter* limiter)
-      : socket_(std::move(socket)), opener_(std::move(opener)), sink_(sink), limiter_(limiter), buffer_(std::make_unique<LaneBuffer>()) {}
+      : socket_(std::move(socket)),
+        opener_(std::move(opener)),
+        sink_(sink),
+        limiter_(limiter),
+        buffer_(std::make_unique<LaneBuffer>()) {}
 
   // kOk after the peer's end frame. FRAME_* codes; kFrameTruncated inside a frame, kSessionLost between two.
   core::Status Run();

@@ -5,7 +5,8 @@
 
 namespace keibi::stream {
 
-// Renames within one file system and never replaces: false with errno EEXIST when the name is taken. One file per platform.
+// Renames within one file system and never replaces: false with errno EEXIST when the name is taken. One file per
+// platform.
 bool RenameNew(int from_directory, const std::string& from, int to_directory, const std::string& to);
 
 }  // namespace keibi::stream

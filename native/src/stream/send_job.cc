@@ -15,7 +15,9 @@ SendJob::SendJob(SendOptions options, Wake wake)
       wake_(std::move(wake)),
       dirs_(
           table_,
-          [this](uint32_t index, const Entry&, core::Fd* fd) { return OpenRoot(tops_[index], O_RDONLY | O_DIRECTORY, fd); },
+          [this](uint32_t index, const Entry&, core::Fd* fd) {
+            return OpenRoot(tops_[index], O_RDONLY | O_DIRECTORY, fd);
+          },
           Code::kSourceUnreadable),
       sources_(table_, tops_, &dirs_),
       queue_(table_),
@@ -24,6 +26,8 @@ SendJob::SendJob(SendOptions options, Wake wake)
 SendJob::~SendJob() { Stop(); }
 
 void SendJob::Start() {
+  const std::scoped_lock starting(mutex_);
+  if (stopped_ || walker_.joinable()) return;
   walker_ = std::thread([this] {
     Walker walker(options_.roots, &tops_, &table_, &dirs_,
                   {[this](const EntryTable::Page& page) { return OnPage(page); },
@@ -48,7 +52,10 @@ Status SendJob::Answer(uint32_t first, uint32_t count, const uint8_t* wanted, si
                        const std::vector<std::pair<uint32_t, std::vector<uint8_t>>>& partials) {
   const Status malformed = Status::Of(Code::kHandshakeMalformed);
   const uint32_t known = table_.size();
-  if (first > known || count > known - first || wanted_bytes != (size_t{count} + 7) / 8) return malformed;
+  if (count == 0 || first > known || count > known - first || wanted_bytes != (size_t{count} + 7) / 8) return malformed;
+  // In the order of the pages, each entry once: what is queued stays bounded by what was offered.
+  if (first != answered_) return malformed;
+  answered_ += count;
 
   std::unordered_map<uint32_t, const std::vector<uint8_t>*> held;
   for (const auto& [index, bitmap] : partials) {
@@ -63,7 +70,7 @@ Status SendJob::Answer(uint32_t first, uint32_t count, const uint8_t* wanted, si
     table_.Find(first + i, &entry);
     if (!entry.IsFile()) return malformed;
     const auto part = held.find(first + i);
-    if (part == held.end()) {
+    if (part == held.end() || entry.size <= core::kChunkBytes) {
       queue_.Want(first + i);
     } else {
       queue_.WantRest(first + i, Bitmap(ChunksOf(entry.size), part->second->data()));
@@ -77,9 +84,10 @@ void SendJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, st
   TuneLane(socket.get());
   const std::scoped_lock lock(mutex_);
   if (stopped_) return;
-  auto lane = std::make_unique<SendLane>(
-      std::move(socket), std::move(sealer), &queue_, &sources_, &limiter_,
-      [this](uint32_t entry, Status status) { OnProblem({entry, status, table_.PathOf(entry)}); });
+  auto lane = std::make_unique<SendLane>(std::move(socket), std::move(sealer), &queue_, &sources_, &limiter_,
+                                         [this](uint32_t entry, Status status) {
+                                           OnProblem({entry, status, table_.PathOf(entry)});
+                                         });
   SendLane* const running = lane.get();
   lanes_.push_back({std::move(lane), std::thread([this, running] {
                       const Status status = running->Run();
@@ -116,25 +124,26 @@ Status SendJob::Digest(uint32_t index, std::vector<uint8_t>* digests) const {
   Status status = sources_.Open(index, &entry, &fd);
   if (status.ok() && entry.type != EntryType::kFile) status = Status::Of(Code::kInternal);
   if (status.ok()) status = Sources::CheckUnchanged(fd.get(), entry);
-  if (status.ok()) status = DigestChunks(fd.get(), entry.size, digests);
+  if (status.ok()) status = DigestChunks(fd.get(), entry.size, stopped_, digests);
   return status.ok() ? Sources::CheckUnchanged(fd.get(), entry) : status;
 }
 
 void SendJob::Finish() { queue_.Finish(); }
 
 void SendJob::Stop() {
-  std::vector<Lane> lanes;
+  const std::scoped_lock stopping(stopping_);
   {
     const std::scoped_lock lock(mutex_);
     stopped_ = true;
     pages_taken_.notify_all();
-    lanes = std::move(lanes_);
-    lanes_.clear();
   }
+  // No lane comes any more, and the walker is not started.
   limiter_.Stop();
   queue_.Stop();
-  for (const Lane& lane : lanes) lane.lane->Shutdown();
-  for (Lane& lane : lanes) lane.thread.join();
+  for (const Lane& lane : lanes_) lane.lane->Shutdown();
+  for (Lane& lane : lanes_) {
+    if (lane.thread.joinable()) lane.thread.join();
+  }
   if (walker_.joinable()) walker_.join();
 }
 

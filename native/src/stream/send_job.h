@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -26,9 +27,10 @@ struct SendOptions {
 
 // What has happened since the last look.
 struct SendNews {
-  std::vector<EntryTable::Page> pages;  // to be sent to the receiver, in this order; their bytes live as long as the job
-  std::vector<WalkProblem> problems;    // of the walk and of reading
-  std::optional<WalkTotals> walked;     // once
+  std::vector<EntryTable::Page>
+      pages;                          // to be sent to the receiver, in this order; their bytes live as long as the job
+  std::vector<WalkProblem> problems;  // of the walk and of reading
+  std::optional<WalkTotals> walked;   // once
   std::vector<core::Status> lanes_closed;
 };
 
@@ -42,15 +44,17 @@ class SendJob : public LaneAcceptor {
   SendNews TakeNews();
 
   // The receiver's answer to one page (PROTOCOL 7): a bit per entry, and what it holds of some of them.
-  // kHandshakeMalformed when it does not fit the page or the entry.
+  // kHandshakeMalformed when it does not fit the page or the entry, or a page is answered out of turn. One thread at a
+  // time.
   core::Status Answer(uint32_t first, uint32_t count, const uint8_t* wanted, size_t wanted_bytes,
                       const std::vector<std::pair<uint32_t, std::vector<uint8_t>>>& partials);
 
-  void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener) override;
+  void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
+              std::unique_ptr<frame::Opener> opener) override;
 
   void Drop(uint32_t index) { queue_.Drop(index); }  // the receiver cannot keep this entry
-  void Finish();  // the receiver has everything: lanes say goodbye
-  void Stop();    // ends and joins all threads; idempotent; may block for as long as one read of a disk
+  void Finish();                                     // the receiver has everything: lanes say goodbye
+  void Stop();  // ends and joins all threads; idempotent; may block for as long as one read of a disk
 
   // SHA-256 of each chunk of a file as it is now. May block. kSourceChanged when it is not what was offered.
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests) const;
@@ -71,10 +75,12 @@ class SendJob : public LaneAcceptor {
   SendQueue queue_;
   RateLimiter limiter_;
 
+  std::mutex stopping_;  // one Stop at a time; taken before mutex_
   std::mutex mutex_;
   std::condition_variable pages_taken_;
   SendNews news_;
-  bool stopped_ = false;
+  uint32_t answered_ = 0;              // entries of the pages answered so far
+  std::atomic<bool> stopped_ = false;  // written with mutex_ held
   std::thread walker_;
   struct Lane {
     std::unique_ptr<SendLane> lane;

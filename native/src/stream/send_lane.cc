@@ -83,7 +83,7 @@ size_t SendLane::AppendWhole(uint32_t index, size_t at) {
   while (status.ok() && have < entry.size) {
     const ssize_t got = read(fd.get(), header + Segment::kHeaderBytes + have, entry.size - have);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) status = Status::FromErrno(Code::kSourceUnreadable);
+    if (got < 0) status = Status::FromErrno(errno == EISDIR ? Code::kSourceChanged : Code::kSourceUnreadable);
     if (got == 0) status = Status::Of(Code::kSourceChanged);
     if (got > 0) have += static_cast<size_t>(got);
   }
@@ -107,9 +107,10 @@ Status SendLane::SendStream(uint32_t index) {
       pollfd input{STDIN_FILENO, POLLIN, 0};
       const int ready = poll(&input, 1, segment.length == 0 ? kStopCheckMs : kGatherMs);
       if (stopped_.load()) return Status::Of(Code::kCancelled);
-      if (ready == 0 && segment.length == 0) continue;
+      if (ready < 0 || (ready == 0 && segment.length == 0)) continue;
       if (ready == 0) break;
-      const ssize_t got = read(STDIN_FILENO, header + Segment::kHeaderBytes + segment.length, core::kChunkBytes - segment.length);
+      const ssize_t got =
+          read(STDIN_FILENO, header + Segment::kHeaderBytes + segment.length, core::kChunkBytes - segment.length);
       if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (got < 0) {
         on_failed_(index, Status::FromErrno(Code::kSourceUnreadable));

@@ -14,14 +14,19 @@
 
 namespace keibi::stream {
 
-// The sending end of one lane: takes work, reads it straight into a frame, seals it in place, sends it. Run() is the lane's thread.
+// The sending end of one lane: takes work, reads it straight into a frame, seals it in place, sends it. Run() is the
+// lane's thread.
 class SendLane {
  public:
   using OnFailed = std::function<void(uint32_t entry, core::Status)>;
 
   SendLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, SendQueue* queue, const Sources* sources,
            RateLimiter* limiter, OnFailed on_failed)
-      : socket_(std::move(socket)), sealer_(std::move(sealer)), queue_(queue), sources_(sources), limiter_(limiter),
+      : socket_(std::move(socket)),
+        sealer_(std::move(sealer)),
+        queue_(queue),
+        sources_(sources),
+        limiter_(limiter),
         on_failed_(std::move(on_failed)) {}
 
   core::Status Run();

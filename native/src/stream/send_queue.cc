@@ -23,8 +23,9 @@ void SendQueue::Drop(uint32_t index) {
   const std::scoped_lock lock(mutex_);
   if (current_ && current_->index() == index) {
     current_.reset();
-  } else {
+  } else if (index < table_.size()) {
     dropped_.insert(index);
+    held_.erase(index);
   }
 }
 
@@ -89,6 +90,7 @@ void SendQueue::TakeFront(SendWork* work) {
     const auto held = held_.find(index);
     current_held_ = held == held_.end() ? Bitmap(ChunksOf(entry.size)) : std::move(held->second);
     if (held != held_.end()) held_.erase(held);
+    changed_.notify_all();  // its chunks are work for every lane
     return;
   }
 }

@@ -38,7 +38,8 @@ void RateLimiter::Pass(size_t bytes) {
     const std::scoped_lock lock(mutex_);
     next_ = std::max(next_, steady_clock::now());
     until = next_;
-    next_ += std::chrono::nanoseconds(static_cast<int64_t>(1e9 * static_cast<double>(bytes) / static_cast<double>(bytes_per_second_)));
+    next_ += std::chrono::nanoseconds(
+        static_cast<int64_t>(1e9 * static_cast<double>(bytes) / static_cast<double>(bytes_per_second_)));
   }
   for (auto now = steady_clock::now(); now < until && !stopped_.load(); now = steady_clock::now()) {
     std::this_thread::sleep_for(std::min<steady_clock::duration>(kLongestSleep, until - now));
@@ -75,7 +76,26 @@ Status ReceiveAll(int fd, uint8_t* to, size_t bytes, RateLimiter* limiter, size_
   return Status::Ok();
 }
 
-Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout, core::Fd* fd) {
+namespace {
+
+// Until the connection stands or has failed, in short waits so that a stop is noticed.
+Status AwaitConnected(int fd, std::chrono::milliseconds timeout, const std::atomic<bool>& stopped) {
+  const auto until = steady_clock::now() + timeout;
+  pollfd waiting{fd, POLLOUT, 0};
+  while (poll(&waiting, 1, static_cast<int>(kLongestSleep.count())) != 1) {
+    if (stopped.load()) return Status::Of(Code::kCancelled);
+    if (steady_clock::now() >= until) return Status::Of(Code::kPeerUnreachable, ETIMEDOUT);
+  }
+  int error = 0;
+  socklen_t length = sizeof error;
+  getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+  return error == 0 ? Status::Ok() : Status::Of(Code::kPeerUnreachable, error);
+}
+
+}  // namespace
+
+Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout, const std::atomic<bool>& stopped,
+            core::Fd* fd) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
@@ -90,12 +110,7 @@ Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds ti
   if (connect(socket.get(), address->ai_addr, address->ai_addrlen) != 0 && errno != EINPROGRESS) {
     return Status::FromErrno(Code::kPeerUnreachable);
   }
-  pollfd waiting{socket.get(), POLLOUT, 0};
-  if (poll(&waiting, 1, static_cast<int>(timeout.count())) != 1) return Status::Of(Code::kPeerUnreachable, ETIMEDOUT);
-  int error = 0;
-  socklen_t length = sizeof error;
-  getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
-  if (error != 0) return Status::Of(Code::kPeerUnreachable, error);
+  if (const Status status = AwaitConnected(socket.get(), timeout, stopped); !status.ok()) return status;
   fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
   *fd = std::move(socket);
   return Status::Ok();

@@ -35,10 +35,11 @@ class RateLimiter {
 core::Status SendAll(int fd, const uint8_t* from, size_t bytes, RateLimiter* limiter);
 core::Status ReceiveAll(int fd, uint8_t* to, size_t bytes, RateLimiter* limiter, size_t* received);
 
-// Connects to a numeric address within `timeout`. kPeerUnreachable with the errno.
-core::Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout, core::Fd* fd);
+// Connects to a numeric address within `timeout`. kPeerUnreachable with the errno; kCancelled soon after `stopped`.
+core::Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
+                  const std::atomic<bool>& stopped, core::Fd* fd);
 
-// No delay, BBR where the kernel has it, buffers for a lane.
+// No delay, BBR where the kernel has it.
 void TuneLane(int fd);
 
 }  // namespace keibi::stream

@@ -33,7 +33,8 @@ Status Sources::Open(uint32_t index, Entry* entry, core::Fd* fd) const {
 Status Sources::CheckUnchanged(int fd, const Entry& entry) {
   struct stat now;
   if (fstat(fd, &now) != 0) return Status::FromErrno(Code::kSourceUnreadable);
-  const bool same = S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == entry.size && MtimeNs(now) == entry.mtime_ns;
+  const bool same =
+      S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == entry.size && MtimeNs(now) == entry.mtime_ns;
   return same ? Status::Ok() : Status::Of(Code::kSourceChanged);
 }
 
@@ -51,7 +52,7 @@ Status SourceFile::ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to
   for (size_t have = 0; have < *bytes;) {
     const ssize_t got = pread(fd_.get(), to + have, *bytes - have, static_cast<off_t>(offset + have));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
+    if (got < 0) return Status::FromErrno(errno == EISDIR ? Code::kSourceChanged : Code::kSourceUnreadable);
     if (got == 0) return Status::Of(Code::kSourceChanged);
     have += static_cast<size_t>(got);
   }

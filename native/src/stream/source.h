@@ -17,7 +17,8 @@ namespace keibi::stream {
 // The files behind a manifest, as the sending peer reads them. Any thread.
 class Sources {
  public:
-  Sources(const EntryTable& table, const std::vector<Root>& tops, DirHandles* dirs) : table_(table), tops_(tops), dirs_(dirs) {}
+  Sources(const EntryTable& table, const std::vector<Root>& tops, DirHandles* dirs)
+      : table_(table), tops_(tops), dirs_(dirs) {}
 
   // kSourceMissing, kSourceUnreadable, or kSourceChanged when it is no longer a regular file.
   core::Status Open(uint32_t index, Entry* entry, core::Fd* fd) const;

@@ -47,19 +47,22 @@ Status WriteAt(int fd, const uint8_t* data, size_t bytes, uint64_t offset) {
 Status Staging::Open(int destination) {
   destination_ = destination;
   for (int i = 1; i <= kMostFolders; i++) {
-    const Status status = Take(destination, i == 1 ? kName : kName + ("-" + std::to_string(i)));
+    const Status status = Take(destination, std::string(kStagingName) + (i == 1 ? "" : "-" + std::to_string(i)));
     if (status.ok()) return Sweep();
     if (status.system_error != EWOULDBLOCK) return status;
   }
   return Status::Of(Code::kDestinationUnusable, EBUSY);
 }
 
-// EWOULDBLOCK when another job has it.
+// EWOULDBLOCK when another job has it, or when it belongs to somebody who could change what we place.
 Status Staging::Take(int destination, const std::string& name) {
   const Status busy = Status::Of(Code::kDestinationUnusable, EWOULDBLOCK);
   if (mkdirat(destination, name.c_str(), 0700) != 0 && errno != EEXIST) return WriteError(Code::kDestinationUnusable);
   core::Fd folder(openat(destination, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.valid()) return errno == ENOENT ? busy : Status::FromErrno(Code::kDestinationUnusable);
+  struct stat ours, around;
+  if (fstat(folder.get(), &ours) != 0 || fstat(destination, &around) != 0) return busy;
+  if (ours.st_uid != geteuid() && ours.st_uid != around.st_uid) return busy;
   core::Fd lock(openat(folder.get(), kLock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!lock.valid()) return errno == ENOENT ? busy : WriteError(Code::kDestinationUnusable);
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return Status::FromErrno(Code::kDestinationUnusable);
@@ -73,13 +76,14 @@ Status Staging::Take(int destination, const std::string& name) {
   return Status::Ok();
 }
 
-// Drops what an earlier run left unfinished beyond use, and learns the umask without touching it: it belongs to the whole process.
+// Drops what an earlier run left unfinished beyond use, and learns the umask without touching it: it belongs to the
+// whole process.
 Status Staging::Sweep() {
   const int own = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, CloseDir> listing(own < 0 ? nullptr : fdopendir(own));
   while (const dirent* child = listing ? readdir(listing.get()) : nullptr) {
     const std::string_view name = child->d_name;
-    if (name.starts_with("s-")) Remove(child->d_name);
+    if (name.starts_with("s-") || IsOrphan(std::string(name))) Remove(child->d_name);
     if (name.ends_with(".map")) had_parts_ = true;
   }
   core::Fd probe(openat(folder_.get(), "s-umask", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0777));
@@ -88,6 +92,14 @@ Status Staging::Sweep() {
   umask_ = 0777 & ~status.st_mode;
   Remove("s-umask");
   return Status::Ok();
+}
+
+// Data whose map was never written: nobody knows which of its chunks are there.
+bool Staging::IsOrphan(const std::string& name) const {
+  constexpr std::string_view kData = ".data";
+  if (!name.ends_with(kData)) return false;
+  const std::string map = name.substr(0, name.size() - kData.size()) + ".map";
+  return faccessat(folder_.get(), map.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
 Status Staging::Create(const std::string& name, mode_t mode, core::Fd* fd) const {

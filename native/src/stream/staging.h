@@ -8,6 +8,7 @@
 
 #include "core/fd.h"
 #include "core/status.h"
+#include "stream/entry.h"
 
 namespace keibi::stream {
 
@@ -20,8 +21,6 @@ namespace keibi::stream {
 // On the same file system as the destination, so that a rename places a file whole.
 class Staging {
  public:
-  static constexpr const char* kName = ".keibidrop-partial";
-
   // Takes the first folder that no living job holds. kDestinationUnusable, kDiskFull.
   core::Status Open(int destination);
 
@@ -39,6 +38,7 @@ class Staging {
  private:
   core::Status Take(int destination, const std::string& name);
   core::Status Sweep();
+  bool IsOrphan(const std::string& name) const;
 
   int destination_ = -1;
   std::string name_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-// The part of ReceiveJob that looks at a page before bytes flow: what is wanted, what is here already, what needs no bytes at all.
+// The part of ReceiveJob that looks at a page before bytes flow: what is wanted, what is here already, what needs no
+// bytes at all.
 #include <cerrno>
 
 #include "stream/receive_job.h"
@@ -9,7 +10,9 @@ namespace keibi::stream {
 using core::Code;
 using core::Status;
 
-Status ReceiveJob::Survey(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, SurveyResult* result) {
+Status ReceiveJob::Survey(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes,
+                          SurveyResult* result) {
+  const std::scoped_lock call(calls_);
   if (const Status status = table_.AddPage(page, page_bytes, first, count); !status.ok()) return status;
   {
     const std::scoped_lock lock(mutex_);
@@ -18,6 +21,7 @@ Status ReceiveJob::Survey(uint32_t first, uint32_t count, const uint8_t* page, s
   result->first = first;
   result->wanted.assign((size_t{count} + 7) / 8, 0);
   for (uint32_t index = first; index < first + count; index++) {
+    if (stopped_.load()) return Status::Of(Code::kCancelled);
     Entry entry;
     table_.Find(index, &entry);
     if (options_.to_stdout) {
@@ -32,8 +36,11 @@ Status ReceiveJob::Survey(uint32_t first, uint32_t count, const uint8_t* page, s
 }
 
 Status ReceiveJob::Decide(uint32_t index, Collision choice, SurveyResult* result) {
+  const std::scoped_lock call(calls_);
+  if (stopped_.load()) return Status::Of(Code::kCancelled);
   Entry entry;
   if (!table_.Find(index, &entry) || StateOf(index) != State::kNone) return Status::Of(Code::kInternal);
+  if (entry.type == EntryType::kDirectory) return Status::Of(Code::kInternal);
   result->first = index;
   result->wanted.assign(1, 0);
   SurveyLeaf(index, entry, choice, result);
@@ -48,7 +55,8 @@ void ReceiveJob::SurveyDirectory(uint32_t index, const Entry& entry) {
 // A file or a symlink.
 void ReceiveJob::SurveyLeaf(uint32_t index, const Entry& entry, Collision policy, SurveyResult* result) {
   Found found = Found::kAbsent;
-  if (const Status status = destination_.Examine(index, entry, policy, &found); !status.ok()) return Report(index, status);
+  if (const Status status = destination_.Examine(index, entry, policy, &found); !status.ok())
+    return Report(index, status);
   switch (found) {
     case Found::kCollides:
       result->collisions.push_back(index);
@@ -71,12 +79,14 @@ void ReceiveJob::SurveyLeaf(uint32_t index, const Entry& entry, Collision policy
 
 // Marks a file wanted, then settles it at once if no byte of it is missing.
 void ReceiveJob::Want(uint32_t index, const Entry& entry, SurveyResult* result) {
+  if (entry.size > kMaxChunkedBytes) return Report(index, Status::Of(Code::kDiskFull, EFBIG));
   {
     const std::scoped_lock lock(mutex_);
     states_[index] = State::kWanted;
     pending_++;
   }
-  if (entry.type == EntryType::kFile && entry.size == 0) return options_.to_stdout ? Done(index, 0) : TakeWhole({index}, entry);
+  if (entry.type == EntryType::kFile && entry.size == 0)
+    return options_.to_stdout ? Done(index, 0, 0) : TakeWhole({index}, entry);
   if (entry.size > core::kChunkBytes && staging_.had_parts() && !WantRest(index, entry, result)) return;
   const uint32_t bit = index - result->first;
   result->wanted[bit / 8] |= static_cast<uint8_t>(1U << (bit % 8));
@@ -84,19 +94,18 @@ void ReceiveJob::Want(uint32_t index, const Entry& entry, SurveyResult* result) 
 
 // Looks for what an earlier run left of a large file. False if that is all of it.
 bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, SurveyResult* result) {
-  const std::shared_ptr<PartFile> part = PartOf(index, entry);
+  const auto part = std::make_shared<PartFile>(staging_, Identity{table_.PathOf(index), entry.size, entry.mtime_ns});
   const PartFile::Found found = part->Load();
   if (found == PartFile::Found::kOther) result->restarted.push_back(index);
-  if (found != PartFile::Found::kRest) {
-    DropPart(index);
-    return true;
-  }
+  if (found != PartFile::Found::kRest) return true;
   const Bitmap held = part->held();
   const uint64_t held_bytes = held.Has(held.chunks() - 1)
                                   ? entry.size - uint64_t{held.chunks() - held.held()} * core::kChunkBytes
                                   : uint64_t{held.held()} * core::kChunkBytes;
   {
     const std::scoped_lock lock(mutex_);
+    parts_[index] = part;
+    resumed_parts_++;
     progress_.bytes += held_bytes;
     progress_.resumed_bytes += held_bytes;
   }

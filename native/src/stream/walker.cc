@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "core/limits.h"
+#include "stream/bitmap.h"
 #include "stream/file_time.h"
 
 namespace keibi::stream {
@@ -20,6 +21,11 @@ using core::Status;
 
 Status SourceError() {
   return Status::FromErrno(errno == ENOENT || errno == ENOTDIR ? Code::kSourceMissing : Code::kSourceUnreadable);
+}
+
+// Sparse files can be longer than any disk.
+bool IsTooLong(const struct stat& status) {
+  return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) > kMaxChunkedBytes;
 }
 
 struct CloseDir {
@@ -35,6 +41,7 @@ Status OpenRoot(const Root& root, int flags, core::Fd* fd) {
 
 WalkTotals Walker::Run() {
   // All roots first: a top entry's number is then its position in tops_, and the other side can show names at once.
+  tops_->reserve(roots_.size());  // lanes read it as soon as the first page is out
   for (const Root& root : roots_) {
     if (!AddRoot(root)) return totals_;
   }
@@ -56,6 +63,15 @@ bool Walker::AddRoot(const Root& root) {
     clock_gettime(CLOCK_REALTIME, &status.st_mtim);
   } else if (stat(root.path.c_str(), &status) != 0) {
     Problem(kTop, SourceError(), root.name);
+    return true;
+  }
+  const bool readable = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) || root.path.empty();
+  if (!readable || !IsAcceptableName(root.name) || root.name.starts_with(kStagingName)) {
+    Problem(kTop, Status::Of(readable ? Code::kPathRefused : Code::kSourceUnsupported), root.name);
+    return true;
+  }
+  if (IsTooLong(status)) {
+    Problem(kTop, Status::Of(Code::kLimitExceeded), root.name);
     return true;
   }
   tops_->push_back(root);
@@ -102,6 +118,7 @@ bool Walker::AddChild(int directory, const Pending& parent, const char* name) {
   } else if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
     return problem(Status::Of(Code::kSourceUnsupported));
   }
+  if (IsTooLong(status)) return problem(Status::Of(Code::kLimitExceeded));
   return Add(status, parent.directory, parent.depth + 1, name, target);
 }
 

@@ -36,7 +36,8 @@ struct WalkProblem {
 // Opens the file or directory a root names; the one place where a symlink is followed, since a person typed it.
 core::Status OpenRoot(const Root& root, int flags, core::Fd* fd);
 
-// Walks roots depth first into a table, page by page, without holding more than one directory's names. One thread, its caller's.
+// Walks roots depth first into a table, page by page, without holding more than one directory's names. One thread, its
+// caller's.
 class Walker {
  public:
   struct Events {
@@ -44,7 +45,7 @@ class Walker {
     std::function<void(WalkProblem)> on_problem;
   };
 
-  // `tops` receives the root of every top entry, in the order of their numbers, before the first page is handed out.
+  // `tops` receives the root of every top entry, in the order of their numbers, each before the page it is on.
   Walker(std::vector<Root> roots, std::vector<Root>* tops, EntryTable* table, DirHandles* dirs, Events events)
       : roots_(std::move(roots)), tops_(tops), table_(table), dirs_(dirs), events_(std::move(events)) {}
 
@@ -59,7 +60,8 @@ class Walker {
   bool AddRoot(const Root& root);
   bool AddChildren(const Pending& pending);
   bool AddChild(int directory, const Pending& parent, const char* name);
-  bool Add(const struct stat& status, uint32_t parent, uint32_t depth, const std::string& name, const std::string& target);
+  bool Add(const struct stat& status, uint32_t parent, uint32_t depth, const std::string& name,
+           const std::string& target);
   bool Flush(bool whatever_there_is);
   void Problem(uint32_t entry, core::Status status, std::string path);
 

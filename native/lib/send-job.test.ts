@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Listener, NO_ENTRY, type Page, type Problem, SendJob } from './index.ts';
+
+let folder: string;
+const jobs: SendJob[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'keibi-'));
+});
+
+afterEach(async () => {
+  for (const job of jobs.splice(0)) await job.close();
+  rmSync(folder, { recursive: true });
+});
+
+function send(roots: { path: string; name: string }[], onWake = () => {}): SendJob {
+  const job = new SendJob({ roots, limitBytesPerSecond: 0, onWake });
+  jobs.push(job);
+  return job;
+}
+
+/** Walks to the end and returns all that was told. */
+async function walk(job: SendJob): Promise<{ pages: Page[]; problems: Problem[]; walked: object }> {
+  const pages: Page[] = [];
+  const problems: Problem[] = [];
+  job.start();
+  return vi.waitFor(
+    () => {
+      const news = job.takeNews();
+      pages.push(...news.pages);
+      problems.push(...news.problems);
+      if (!news.walked) throw new Error('still walking');
+      return { pages, problems, walked: news.walked };
+    },
+    { interval: 1, timeout: 5000 },
+  );
+}
+
+it('walks its roots and tells pages and totals', async () => {
+  mkdirSync(join(folder, 'd'));
+  writeFileSync(join(folder, 'd', 'f'), 'four');
+  const onWake = vi.fn();
+  const { pages, problems, walked } = await walk(send([{ path: folder, name: 'top' }], onWake));
+  expect(pages.map(({ first, count }) => ({ first, count }))).toEqual([
+    { first: 0, count: 1 },
+    { first: 1, count: 2 },
+  ]);
+  expect(walked).toEqual({ entries: 3, files: 1, bytes: 4 });
+  expect(problems).toEqual([]);
+  await vi.waitFor(() => expect(onWake).toHaveBeenCalled());
+});
+
+it('names what it cannot offer, by an ErrorCode and without its path in the reason', async () => {
+  const { problems } = await walk(
+    send([
+      { path: join(folder, 'missing'), name: 'missing' },
+      { path: '/dev/null', name: 'null' },
+    ]),
+  );
+  expect(problems).toEqual([
+    { entry: NO_ENTRY, code: 'TRANSFER_SOURCE_MISSING', path: 'missing', reason: expect.not.stringContaining(folder) },
+    { entry: NO_ENTRY, code: 'TRANSFER_SOURCE_UNSUPPORTED', path: 'null', reason: expect.any(String) },
+  ]);
+});
+
+it('refuses an answer that does not fit, comes out of turn or comes twice', async () => {
+  writeFileSync(join(folder, 'f'), 'x');
+  const job = send([{ path: join(folder, 'f'), name: 'f' }]);
+  await walk(job);
+  const malformed = expect.objectContaining({ code: 'HANDSHAKE_MALFORMED' });
+  expect(() => job.answer(0, 2, new Uint8Array(1), [])).toThrow(malformed);
+  expect(() => job.answer(0, 1, new Uint8Array(2), [])).toThrow(malformed);
+  expect(() => job.answer(1, 1, new Uint8Array(1), [])).toThrow(malformed);
+  job.answer(0, 1, Uint8Array.of(1), []);
+  expect(() => job.answer(0, 1, Uint8Array.of(1), [])).toThrow(malformed);
+});
+
+it('gives the digests of a file, and says when it is not what was offered', async () => {
+  writeFileSync(join(folder, 'f'), 'abc');
+  const job = send([{ path: join(folder, 'f'), name: 'f' }]);
+  await walk(job);
+  expect(Buffer.from(await job.digest(0)).toString('hex')).toBe(
+    'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+  );
+  writeFileSync(join(folder, 'f'), 'abcd');
+  await expect(job.digest(0)).rejects.toMatchObject({ code: 'TRANSFER_SOURCE_CHANGED' });
+  rmSync(join(folder, 'f'));
+  await expect(job.digest(0)).rejects.toMatchObject({ code: 'TRANSFER_SOURCE_MISSING' });
+  await expect(job.digest(7)).rejects.toMatchObject({ code: 'INTERNAL' });
+});
+
+it('refuses arguments that native code could not bear', () => {
+  const job = send([]);
+  const listener = Listener.open({ host: '127.0.0.1', port: 0, onConnection() {} });
+  const bytes = new Uint8Array(32);
+  const shared = new Uint8Array(new SharedArrayBuffer(16));
+  const calls = [
+    () => send([{ path: 7 as unknown as string, name: 'n' }]),
+    () => send([{ path: 'a\0b', name: 'n' }]),
+    () => new SendJob({ roots: [], limitBytesPerSecond: -1, onWake() {} }),
+    () => new SendJob({ roots: [], limitBytesPerSecond: 0, onWake: undefined as unknown as () => void }),
+    () => job.expectLanes(listener, { sessionId: bytes, laneSecret: bytes, suite: 'aes-256-gcm' }),
+    () => job.expectLanes(listener, { sessionId: shared, laneSecret: bytes, suite: 'aes-256-gcm' }),
+    () => job.answer(-1, 1, bytes, []),
+    () => job.answer(0, 1, 'x' as unknown as Uint8Array, []),
+    () => job.answer(0, 1, bytes, [{ entry: 0.5, held: bytes }]),
+    () => job.drop(2 ** 32),
+    () => void job.digest(Number.NaN),
+  ];
+  try {
+    for (const call of calls) expect(call).toThrow(expect.objectContaining({ name: 'TypeError', code: 'INTERNAL' }));
+  } finally {
+    void listener.close();
+  }
+});
+
+it('closes twice at once, calls nothing back afterwards, and does not start again', async () => {
+  for (let i = 0; i < 50; i++) mkdirSync(join(folder, String(i)));
+  const onWake = vi.fn();
+  const job = send([{ path: folder, name: 'top' }], onWake);
+  job.start();
+  job.start();
+  await Promise.all([job.close(), job.close()]);
+  onWake.mockClear();
+  job.start();
+  await job.close();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(onWake).not.toHaveBeenCalled();
+});

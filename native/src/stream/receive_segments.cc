@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MPL-2.0
+// The part of ReceiveJob that takes what comes on the lanes: checks it, writes it, places what is whole.
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/limits.h"
+#include "stream/file_time.h"
+#include "stream/receive_job.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+namespace {
+
+constexpr int kStopCheckMs = 100;
+constexpr size_t kPipeBytes = 4096;  // what fits at once into a pipe that is ready (POSIX PIPE_BUF on Linux)
+// An honest sender has a chunk on each lane at most, so few files begun at once, and one standard input.
+constexpr size_t kMostParts = 1024;
+constexpr size_t kMostStreams = 16;
+
+}  // namespace
+
+// On a lane's thread. Everything is checked before anything is written.
+Status ReceiveJob::OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) {
+  const uint8_t* at = (*buffer)->plaintext() + 1;
+  const uint8_t* const end = (*buffer)->plaintext() + plaintext_bytes;
+  if (at == end) return Status::Of(Code::kHandshakeMalformed);
+  bool small = true;
+  while (at < end) {
+    Segment segment;
+    Entry entry;
+    if (!Segment::Take(&at, end, &segment)) return Status::Of(Code::kHandshakeMalformed);
+    if (const Status status = CheckSegment(segment, &entry); !status.ok()) return status;
+    small = small && entry.type == EntryType::kFile && entry.size <= core::kChunkBytes;
+  }
+  if (small && pool_) return pool_->Exchange(buffer, plaintext_bytes) ? Status::Ok() : Status::Of(Code::kCancelled);
+  return TakeSegments((*buffer)->plaintext(), plaintext_bytes);
+}
+
+// What PROTOCOL 5.2 says of a segment, and that its entry is one we asked for.
+Status ReceiveJob::CheckSegment(const Segment& segment, Entry* entry) const {
+  if (!table_.Find(segment.entry, entry) || !entry->IsFile()) return Status::Of(Code::kHandshakeMalformed);
+  if (StateOf(segment.entry) == State::kNone) return Status::Of(Code::kHandshakeMalformed);
+  if (entry->type == EntryType::kStream) {
+    if ((segment.flags & ~kEndOfStream) != 0) return Status::Of(Code::kHandshakeMalformed);
+    const bool fits = segment.length <= core::kChunkBytes && segment.offset <= core::kMaxFileBytes - segment.length;
+    return fits ? Status::Ok() : Status::Of(Code::kLimitExceeded);
+  }
+  if (segment.flags != 0) return Status::Of(Code::kHandshakeMalformed);
+  if (segment.offset >= entry->size || segment.offset % core::kChunkBytes != 0) return Status::Of(Code::kSizeMismatch);
+  const uint64_t expected = std::min<uint64_t>(core::kChunkBytes, entry->size - segment.offset);
+  return segment.length == expected ? Status::Ok() : Status::Of(Code::kSizeMismatch);
+}
+
+// On a lane's or the pool's thread.
+Status ReceiveJob::TakeSegments(const uint8_t* plaintext, size_t bytes) {
+  const uint8_t* at = plaintext + 1;
+  const uint8_t* const end = plaintext + bytes;
+  Segment segment;
+  while (at < end && Segment::Take(&at, end, &segment)) {
+    Entry entry;
+    table_.Find(segment.entry, &entry);
+    if (StateOf(segment.entry) != State::kWanted) continue;  // settled meanwhile, or sent twice
+    Status status = Status::Ok();
+    if (options_.to_stdout) {
+      status = WriteOut(segment, entry);
+    } else if (entry.type == EntryType::kStream) {
+      status = TakeStream(segment, entry);
+    } else if (entry.size <= core::kChunkBytes) {
+      TakeWhole(segment, entry);
+    } else {
+      status = TakeChunk(segment, entry);
+    }
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+void ReceiveJob::TakeWhole(const Segment& segment, const Entry& entry) {
+  if (!Claim(segment.entry)) return;
+  const std::string staged = "s-" + std::to_string(segment.entry);
+  core::Fd fd;
+  Status status = staging_.Create(staged, entry.mode, &fd);
+  if (status.ok()) status = WriteAt(fd.get(), segment.data, segment.length, 0);
+  if (status.ok()) status = SetMtime(fd.get(), entry.mtime_ns);
+  fd.Close();
+  if (status.ok()) status = destination_.Place(segment.entry, entry, staging_, staged);
+  if (status.ok()) return Done(segment.entry, entry.size, entry.size);
+  staging_.Remove(staged);
+  Fail(segment.entry, status);
+}
+
+Status ReceiveJob::TakeChunk(const Segment& segment, const Entry& entry) {
+  std::shared_ptr<PartFile> part;
+  if (const Status status = PartOf(segment.entry, entry, &part); !status.ok()) return status;
+  if (!part) return Status::Ok();
+  PartFile::Written written;
+  const auto chunk = static_cast<uint32_t>(segment.offset / core::kChunkBytes);
+  Status status = part->Write(chunk, segment.data, segment.length, &written);
+  if (written != PartFile::Written::kIgnored) AddBytes(segment.length);
+  if (written == PartFile::Written::kLast) status = PlacePart(segment.entry, entry, *part);
+  if (!status.ok()) Fail(segment.entry, status);
+  return Status::Ok();
+}
+
+Status ReceiveJob::PlacePart(uint32_t index, const Entry& entry, PartFile& part) {
+  Status status = part.Complete(entry.mode);
+  if (status.ok()) status = destination_.Place(index, entry, staging_, part.DataName());
+  if (!status.ok()) return status;
+  part.Forget();
+  DropPart(index);
+  Done(index, entry.size, 0);
+  return status;
+}
+
+// A stream travels on one lane, in order; a peer that does otherwise only has to wait.
+Status ReceiveJob::TakeStream(const Segment& segment, const Entry& entry) {
+  const std::scoped_lock one_at_a_time(streams_mutex_);
+  if (StateOf(segment.entry) != State::kWanted) return Status::Ok();
+  if (streams_.size() >= kMostStreams && !streams_.contains(segment.entry)) return Status::Of(Code::kLimitExceeded);
+  const std::string staged = "s-" + std::to_string(segment.entry);
+  OpenStream& stream = streams_[segment.entry];
+  if (segment.offset != stream.bytes) return Status::Of(Code::kSizeMismatch);
+  Status status = stream.fd.valid() ? Status::Ok() : staging_.Create(staged, entry.mode, &stream.fd);
+  if (status.ok()) status = WriteAt(stream.fd.get(), segment.data, segment.length, segment.offset);
+  stream.bytes += segment.length;
+  if (status.ok()) AddBytes(segment.length);
+  const bool ended = segment.flags & kEndOfStream;
+  if (status.ok() && !ended) return Status::Ok();
+  if (status.ok()) status = SetMtime(stream.fd.get(), entry.mtime_ns);
+  const uint64_t bytes = stream.bytes;
+  streams_.erase(segment.entry);
+  if (status.ok()) status = destination_.Place(segment.entry, entry, staging_, staged);
+  if (!status.ok()) {
+    staging_.Remove(staged);
+    Fail(segment.entry, status);
+  } else {
+    Done(segment.entry, bytes, 0);
+  }
+  return Status::Ok();
+}
+
+// --stdout: one lane, so files come one after the other and their bytes in order.
+Status ReceiveJob::WriteOut(const Segment& segment, const Entry& entry) {
+  if (segment.entry != out_entry_ && StateOf(out_entry_) != State::kWanted) {
+    out_entry_ = segment.entry;
+    out_offset_ = 0;
+  }
+  if (segment.entry != out_entry_ || segment.offset != out_offset_) return Status::Of(Code::kSizeMismatch);
+  if (const Status status = WriteToPipe(segment.data, segment.length); !status.ok()) return status;
+  AddBytes(segment.length);
+  out_offset_ += segment.length;
+  const bool ended = entry.type == EntryType::kStream ? segment.flags & kEndOfStream : out_offset_ == entry.size;
+  if (ended) Done(segment.entry, out_offset_, 0);
+  return Status::Ok();
+}
+
+// Never blocks for long, so that a reader that does not read cannot hold up a stop.
+Status ReceiveJob::WriteToPipe(const uint8_t* data, size_t bytes) const {
+  while (bytes > 0) {
+    if (stopped_.load()) return Status::Of(Code::kCancelled);
+    pollfd output{STDOUT_FILENO, POLLOUT, 0};
+    if (poll(&output, 1, kStopCheckMs) != 1) continue;
+    const ssize_t written = write(STDOUT_FILENO, data, std::min(bytes, kPipeBytes));
+    if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (written < 0) return WriteError(Code::kDestinationUnusable);
+    data += written;
+    bytes -= static_cast<size_t>(written);
+  }
+  return Status::Ok();
+}
+
+void ReceiveJob::FailEntry(uint32_t index, bool keep_part) {
+  if (!Settle(index, State::kFailed) || keep_part) return;
+  std::shared_ptr<PartFile> part;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = parts_.find(index); found != parts_.end()) {
+      part = std::move(found->second);
+      parts_.erase(found);
+    }
+  }
+  if (part) part->Discard();
+}
+
+// Null when the entry was settled meanwhile: nothing of it may appear again.
+Status ReceiveJob::PartOf(uint32_t index, const Entry& entry, std::shared_ptr<PartFile>* part) {
+  const std::scoped_lock lock(mutex_);
+  if (states_[index] != State::kWanted) return Status::Ok();
+  const auto found = parts_.find(index);
+  if (found != parts_.end()) {
+    *part = found->second;
+    return Status::Ok();
+  }
+  if (parts_.size() >= kMostParts + resumed_parts_) return Status::Of(Code::kLimitExceeded);
+  *part = std::make_shared<PartFile>(staging_, Identity{table_.PathOf(index), entry.size, entry.mtime_ns});
+  parts_[index] = *part;
+  return Status::Ok();
+}
+
+void ReceiveJob::DropPart(uint32_t index) {
+  const std::scoped_lock lock(mutex_);
+  parts_.erase(index);
+}
+
+}  // namespace keibi::stream

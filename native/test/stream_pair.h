@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "frames.h"
+#include "stream/listener.h"
+#include "stream/receive_job.h"
+#include "stream/send_job.h"
+#include "stream_tree.h"
+
+namespace keibi::test {
+
+// Counts wakes, so that a test waits for news instead of sleeping.
+class Bell {
+ public:
+  stream::Wake wake() {
+    return [this] {
+      const std::scoped_lock lock(mutex_);
+      rung_ = true;
+      changed_.notify_all();
+    };
+  }
+  void Wait(std::chrono::milliseconds patience) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [this] { return rung_; });
+    rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool rung_ = false;
+};
+
+struct PairOptions {
+  uint32_t lanes = 1;
+  aead::Suite suite = aead::Suite::kAes256Gcm;
+  stream::Collision collisions = stream::Collision::kRename;
+  uint64_t send_limit = 0;
+  uint64_t receive_limit = 0;
+};
+
+// A sending and a receiving job joined by real lanes over loopback; this thread carries what the control connection
+// would.
+class Pair {
+ public:
+  Pair(const fs::path& source, const fs::path& out, PairOptions options = {}) : options_(options) {
+    EXPECT_TRUE(stream::Listener::Open(
+                    {.host = "127.0.0.1"}, [](stream::Incoming) {}, &listener_)
+                    .ok());
+    sender = std::make_shared<stream::SendJob>(
+        stream::SendOptions{{{source.string(), source.filename().string()}}, options.send_limit}, bell_.wake());
+    stream::ReceiveOptions receive;
+    receive.out = out.string();
+    receive.collisions = options.collisions;
+    receive.report_placed = true;
+    receive.limit_bytes_per_second = options.receive_limit;
+    receiver = std::make_unique<stream::ReceiveJob>(std::move(receive), bell_.wake());
+    listener_->Expect(Session(frame::Role::kResponder), sender);
+  }
+  ~Pair() {
+    listener_->Stop();
+    receiver->Stop();
+    sender->Stop();
+  }
+
+  stream::ExpectedLanes Session(frame::Role self) const { return {{1, 2, 3}, KeyOf(4), options_.suite, self}; }
+
+  void Open() {
+    ASSERT_TRUE(receiver->Open().ok());
+    for (uint32_t lane = 0; lane < options_.lanes; lane++) ASSERT_TRUE(AddLane(lane).ok());
+    sender->Start();
+  }
+  core::Status AddLane(uint32_t lane) {
+    return receiver->AddLane("127.0.0.1", listener_->port(), lane, Session(frame::Role::kInitiator));
+  }
+
+  // Carries messages until `done` says so, after each of them. False when nothing happened for too long.
+  template <typename Done>
+  bool RunUntil(Done done) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      // Progress rings no bell, so the wait is short.
+      if (!Carry() && !done()) bell_.Wait(std::chrono::milliseconds(5));
+    }
+    return true;
+  }
+  bool Run() {
+    Open();
+    const bool complete = RunUntil([this] { return complete_; });
+    receiver->Finish();
+    for (const stream::EntryProblem& problem : receiver->TakeNews().problems) received_problems.push_back(problem);
+    return complete;
+  }
+
+  std::shared_ptr<stream::SendJob> sender;
+  std::unique_ptr<stream::ReceiveJob> receiver;
+  std::vector<stream::WalkProblem> sent_problems;
+  std::vector<stream::EntryProblem> received_problems;
+  std::vector<core::Status> lanes_closed;
+  std::vector<uint32_t> restarted;
+  size_t placed = 0;
+
+ private:
+  // True if a page went over.
+  bool Carry() {
+    const stream::SendNews sent = sender->TakeNews();
+    for (const auto& page : sent.pages) {
+      stream::SurveyResult survey;
+      EXPECT_TRUE(receiver->Survey(page.first, page.count, page.bytes, page.size, &survey).ok());
+      EXPECT_TRUE(
+          sender->Answer(page.first, page.count, survey.wanted.data(), survey.wanted.size(), survey.partials).ok());
+      restarted.insert(restarted.end(), survey.restarted.begin(), survey.restarted.end());
+    }
+    for (const auto& problem : sent.problems) {
+      sent_problems.push_back(problem);
+      if (problem.entry != stream::kTop) receiver->FailEntry(problem.entry, /*keep_part=*/false);
+    }
+    if (sent.walked) receiver->EndOfPages();
+    const stream::ReceiveNews received = receiver->TakeNews();
+    for (const auto& problem : received.problems) {
+      received_problems.push_back(problem);
+      sender->Drop(problem.entry);
+    }
+    placed += received.placed.size();
+    complete_ = complete_ || received.complete;
+    lanes_closed.insert(lanes_closed.end(), received.lanes_closed.begin(), received.lanes_closed.end());
+    return !sent.pages.empty();
+  }
+
+  const PairOptions options_;
+  Bell bell_;
+  bool complete_ = false;
+  std::shared_ptr<stream::Listener> listener_;
+};
+
+}  // namespace keibi::test

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+
+#include "core/fd.h"
+#include "stream/file_time.h"
+
+namespace keibi::test {
+
+namespace fs = std::filesystem;
+
+// A directory of its own for one test, removed afterwards whatever the modes in it.
+class Folder {
+ public:
+  Folder() {
+    std::string path = (fs::temp_directory_path() / "keibi-XXXXXX").string();
+    path_ = mkdtemp(path.data());
+  }
+  ~Folder() {
+    std::error_code ignored;
+    for (fs::recursive_directory_iterator at(path_, ignored), end; at != end; at.increment(ignored)) {
+      if (!at->is_symlink() && at->is_directory()) fs::permissions(at->path(), fs::perms::owner_all, ignored);
+    }
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const fs::path& path() const { return path_; }
+  fs::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+// Bytes that no compression or off-by-one would leave alike; the same for the same seed.
+inline std::string Content(size_t bytes, uint32_t seed = 1) {
+  std::string content(bytes, '\0');
+  std::mt19937_64 random(seed);
+  for (size_t i = 0; i < bytes; i++) content[i] = static_cast<char>(i % 8 == 0 ? random() : content[i - 1] * 31 + 7);
+  return content;
+}
+
+inline void WriteFile(const fs::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
+
+inline std::string ReadFile(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
+inline void SetMtime(const fs::path& path, int64_t mtime_ns) {
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), stream::FileTimes(mtime_ns).times, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+inline int64_t MtimeOf(const fs::path& path) {
+  struct stat status {};
+  EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;
+  return stream::MtimeNs(status);
+}
+
+inline mode_t ModeOf(const fs::path& path) {
+  struct stat status {};
+  EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;
+  return status.st_mode & 07777;
+}
+
+// Everything below a folder: type, mode, mtime and content by relative path. Equal maps are equal trees.
+inline std::map<std::string, std::string> Listing(const fs::path& root, bool with_mtimes = true) {
+  std::map<std::string, std::string> listing;
+  for (const auto& item : fs::recursive_directory_iterator(root)) {
+    std::string line;
+    if (item.is_symlink()) {
+      line = "symlink " + fs::read_symlink(item.path()).string();
+    } else if (item.is_directory()) {
+      line = "directory " + std::to_string(ModeOf(item.path()));
+    } else {
+      line = "file " + std::to_string(ModeOf(item.path())) + " " + ReadFile(item.path());
+    }
+    if (with_mtimes) line += " " + std::to_string(MtimeOf(item.path()));
+    listing[fs::relative(item.path(), root).string()] = line;
+  }
+  return listing;
+}
+
+inline size_t OpenDescriptors() {
+  return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+}  // namespace keibi::test
