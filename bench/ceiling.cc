@@ -30,12 +30,14 @@ int streams = 1;
 bool plain = false;
 const unsigned char key[32] = {1};
 
-[[noreturn]] void die(const char* what) { perror(what); _exit(1); }
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+[[noreturn]] void die(const char* what) {
+  perror(what);
+  _exit(1);
 }
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 double cpu() {
-  rusage r; getrusage(RUSAGE_SELF, &r);
+  rusage r;
+  getrusage(RUSAGE_SELF, &r);
   return r.ru_utime.tv_sec + r.ru_stime.tv_sec + (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
 }
 
@@ -97,7 +99,10 @@ void receive_side(int socket, const char* path, size_t total, int first) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) { fprintf(stderr, "usage: ceiling SOURCE DESTINATION [streams] [unit] [plain]\n"); return 2; }
+  if (argc < 3) {
+    fprintf(stderr, "usage: ceiling SOURCE DESTINATION [streams] [unit] [plain]\n");
+    return 2;
+  }
   if (argc > 3) streams = atoi(argv[3]);
   if (argc > 4) unit = strtoul(argv[4], nullptr, 10);
   plain = argc > 5;
@@ -149,7 +154,9 @@ int main(int argc, char** argv) {
   int status;
   waitpid(child, &status, 0);
   (void)!read(report[0], &sender, sizeof sender);
-  printf("{\"seconds\":%.3f,\"mbps\":%.0f,\"cpu_send\":%.2f,\"cpu_receive\":%.2f,\"streams\":%d,\"unit\":%zu,\"sealed\":%s}\n",
-         seconds, total / 1e6 / seconds, sender, cpu(), streams, unit, plain ? "false" : "true");
+  printf(
+      "{\"seconds\":%.3f,\"mbps\":%.0f,\"cpu_send\":%.2f,\"cpu_receive\":%.2f,\"streams\":%d,\"unit\":%zu,\"sealed\":%"
+      "s}\n",
+      seconds, total / 1e6 / seconds, sender, cpu(), streams, unit, plain ? "false" : "true");
   return status != 0;
 }

@@ -11,7 +11,9 @@
 
 namespace {
 
-double Seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; }
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
 
 }  // namespace
 
@@ -39,8 +41,8 @@ int main(int argc, char** argv) {
     std::perror(argv[1]);
     return 1;
   }
-  std::fprintf(report, "{\"wall\":%.4f,\"cpu\":%.4f,\"rss\":%lld}\n", wall.count(), Seconds(used.ru_utime) + Seconds(used.ru_stime),
-               static_cast<long long>(used.ru_maxrss) * 1024);
+  std::fprintf(report, "{\"wall\":%.4f,\"cpu\":%.4f,\"rss\":%lld}\n", wall.count(),
+               Seconds(used.ru_utime) + Seconds(used.ru_stime), static_cast<long long>(used.ru_maxrss) * 1024);
   std::fclose(report);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

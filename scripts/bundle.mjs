@@ -24,7 +24,9 @@ const { metafile } = await build({
   logLevel: 'warning',
   define: { KEIBIDROP_VERSION: JSON.stringify(version) },
   // CommonJS libraries call require for Node's own modules.
-  banner: { js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
+  },
   // grpc-js loads it only for channelz and ORCA, which are not used: 350 KB less.
   external: ['@grpc/proto-loader'],
 }).catch(() => process.exit(1)); // esbuild has said why

@@ -59,7 +59,9 @@ export class Running {
 
   /** The first event of that name for which `matches` holds, past or to come. Rejects if the process ends without it. */
   until(event: string, matches: (event: JsonEvent) => boolean = () => true): Promise<JsonEvent> {
-    return this.#watch(`the event "${event}"`, () => this.#events.find((each) => each.event === event && matches(each)));
+    return this.#watch(`the event "${event}"`, () =>
+      this.#events.find((each) => each.event === event && matches(each)),
+    );
   }
 
   /** The first match in what is printed to standard output and standard error, in that order. */

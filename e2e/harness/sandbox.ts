@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { type Exit, type JsonEvent, Running } from './running.ts';
 
 /** The program as it is delivered; KD_TEST_PROGRAM names another build of it. */
-const PROGRAM = process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
+const PROGRAM =
+  process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
 
 /** The code of every test: runtime directories are private, so nobody else can hear it. */
 export const CODE = '7-guitar-pencil';
@@ -78,9 +79,20 @@ export class Sandbox {
     }
   }
 
+  /** Starts `keibidrop ARGS` on a terminal of its own (util-linux `script`); everything it shows is `stdout`, `type` is the keyboard. */
+  async startOnTerminal(args: string[]): Promise<Running & { type(text: string): void }> {
+    const line = [process.execPath, PROGRAM, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+    const command = ['script', '--quiet', '--return', '--command', line, '/dev/null'];
+    const running = await this.start([], { command, stdin: 'pipe', env: { SHELL: '/bin/sh', TERM: 'xterm' } });
+    return Object.assign(running, { type: (text: string) => void running.child.stdin?.write(text) });
+  }
+
   /** A sender that is waiting, and the port it waits on. */
   async send(args: string[], options: StartOptions = {}): Promise<{ sender: Running; port: number }> {
-    const sender = await this.start(['send', ...args, '--json', ...withDefaults(args, ['--code', CODE], LISTEN)], options);
+    const sender = await this.start(
+      ['send', ...args, '--json', ...withDefaults(args, ['--code', CODE], LISTEN)],
+      options,
+    );
     const { port } = await sender.until('waiting');
     return { sender, port: port as number };
   }
@@ -92,7 +104,10 @@ export class Sandbox {
   }
 
   /** Sends `paths` into `out` and waits for both sides. */
-  async transfer(paths: string[], { send = [], receive = [] }: { send?: string[]; receive?: string[] } = {}): Promise<Transfer> {
+  async transfer(
+    paths: string[],
+    { send = [], receive = [] }: { send?: string[]; receive?: string[] } = {},
+  ): Promise<Transfer> {
     const { sender } = await this.send([...paths, ...send]);
     const receiver = await this.receive(receive.includes('--out') ? receive : ['--out', 'out', ...receive]);
     return { sender, receiver, exits: await exitsOf({ sender, receiver }) };
@@ -167,7 +182,13 @@ export interface Transfer {
   exits: { sender: Exit; receiver: Exit };
 }
 
-export async function exitsOf({ sender, receiver }: { sender: Running; receiver: Running }): Promise<Transfer['exits']> {
+export async function exitsOf({
+  sender,
+  receiver,
+}: {
+  sender: Running;
+  receiver: Running;
+}): Promise<Transfer['exits']> {
   const [senderExit, receiverExit] = await Promise.all([sender.ended, receiver.ended]);
   return { sender: senderExit, receiver: receiverExit };
 }

@@ -38,7 +38,9 @@ async function look(path: string): Promise<Seen> {
   if (status.isSymbolicLink()) return { type: 'symlink', mtimeNs, target: await readlink(path) };
   const mode = (status.mode & 0o7777n).toString(8).padStart(4, '0');
   if (status.isDirectory()) return { type: 'directory', mode, mtimeNs };
-  return status.isFile() ? { type: 'file', mode, mtimeNs, size, sha256: await digestOf(path) } : { type: 'other', mode, mtimeNs };
+  return status.isFile()
+    ? { type: 'file', mode, mtimeNs, size, sha256: await digestOf(path) }
+    : { type: 'other', mode, mtimeNs };
 }
 
 export async function digestOf(path: string): Promise<string> {
@@ -50,7 +52,11 @@ export async function digestOf(path: string): Promise<string> {
 /** The same, for trees of which only contents matter: path and digest of every file. */
 export async function readContents(root: string): Promise<Map<string, string | undefined>> {
   const tree = await readTree(root);
-  return new Map([...tree].filter(([, { type }]) => type !== 'directory').map(([path, { sha256, target }]) => [path, sha256 ?? target]));
+  return new Map(
+    [...tree]
+      .filter(([, { type }]) => type !== 'directory')
+      .map(([path, { sha256, target }]) => [path, sha256 ?? target]),
+  );
 }
 
 /** Gives `path` itself, not what it points at, a time as `touch -d` reads it. */
@@ -133,7 +139,14 @@ async function makeSizes(directory: string): Promise<void> {
 async function makeLinks(directory: string): Promise<void> {
   await mkdir(join(directory, 'folder'), { recursive: true });
   await writeFile(join(directory, 'folder', 'file'), 'linked');
-  const links = { dangling: 'no such\nfile', absolute: '/etc/hostname', 'to a folder': 'folder', relative: 'folder/file', up: '../../..', self: 'self' };
+  const links = {
+    dangling: 'no such\nfile',
+    absolute: '/etc/hostname',
+    'to a folder': 'folder',
+    relative: 'folder/file',
+    up: '../../..',
+    self: 'self',
+  };
   for (const [name, target] of Object.entries(links)) await symlink(target, join(directory, name));
   setTime(join(directory, 'dangling'), '2001-02-03 04:05:06.789012345');
 }

@@ -4,10 +4,17 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The program as it is delivered; KD_TEST_PROGRAM names another build of it. */
-export const PROGRAM = process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
+export const PROGRAM =
+  process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
 
 const LONGEST_RUN_MS = 100_000;
 const RSS_EVERY_MS = 25;
+
+/** Of a test that timed out: none may outlive the tests. */
+const alive = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
 
 /** One `--json` line. */
 export interface JsonEvent {
@@ -49,8 +56,14 @@ export class Command {
   constructor(args: string[], { home, env = {}, stdin = '', under = [] }: CommandOptions) {
     const [program, ...rest] = [...under, process.execPath, PROGRAM, ...args] as [string, ...string[]];
     const base = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home, KD_DISCOVERY: 'off' };
-    const child = spawn(program, rest, { cwd: home, env: { ...base, ...env }, timeout: LONGEST_RUN_MS, killSignal: 'SIGKILL' });
+    const child = spawn(program, rest, {
+      cwd: home,
+      env: { ...base, ...env },
+      timeout: LONGEST_RUN_MS,
+      killSignal: 'SIGKILL',
+    });
     this.child = child;
+    alive.add(child);
     child.stdin.on('error', () => {}).end(stdin);
     child.stdout.setEncoding('utf8').on('data', (text: string) => this.#print(text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -60,6 +73,7 @@ export class Command {
     this.ended = new Promise((resolve) => {
       child.once('close', (code, signal) => {
         clearInterval(watching);
+        alive.delete(child);
         this.#over = true;
         this.#print('');
         resolve(this.#ending(code ?? signal));

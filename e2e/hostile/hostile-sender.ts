@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import type { ClientDuplexStream } from '@grpc/grpc-js';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { FrameSealer } from '../../native/lib/index.ts';
 import { MeetingDesk } from '../../packages/peer/src/meeting-desk.ts';
 import { mailboxOf, parseCode } from '../../packages/protocol/src/index.ts';
 import { RendezvousServer } from '../../packages/server/src/index.ts';
-import { handshakeAsResponder, type Keys, openSession, type PeerHandlers, type Session } from '../../packages/session/src/index.ts';
-import type { ReceiverMessage, SenderMessage } from '../../proto/index.ts';
+import {
+  handshakeAsResponder,
+  type Keys,
+  openSession,
+  type PeerHandlers,
+  type Session,
+} from '../../packages/session/src/index.ts';
+import type { PeerClient, ReceiverMessage, SenderMessage } from '../../proto/index.ts';
 import { laneKey } from './lane-keys.ts';
 import { type RawEntry, rawPage } from './raw-manifest.ts';
 
@@ -33,9 +38,7 @@ export class HostileSender {
   keys: Keys | undefined;
   /** Settles once the receiver has shaken hands; the transfer is called by then. */
   readonly met: Promise<void>;
-  call!: ClientDuplexStream<SenderMessage, ReceiverMessage>;
-  /** How the Transfer call ended at our side. */
-  callError: unknown;
+  call!: ReturnType<PeerClient['transfer']>;
   readonly #server = createServer((socket) => void this.#serve(socket).catch(() => socket.destroy()));
   readonly #rendezvous = new RendezvousServer();
   readonly #ending = new AbortController();
@@ -75,20 +78,21 @@ export class HostileSender {
     return sender;
   }
 
-  say(body: SenderMessage['body']): void {
+  say(body: SenderMessage['body']): this {
     this.call.write({ body });
+    return this;
   }
 
-  start(label = 'mallory', text?: string): void {
-    this.say({ $case: 'offerStart', value: { label, text } });
+  start(label = 'mallory', text?: string): this {
+    return this.say({ $case: 'offerStart', value: { label, text } });
   }
 
-  page(firstEntry: number, entries: readonly RawEntry[], count = entries.length): void {
-    this.say({ $case: 'page', value: { firstEntry, count, entries: rawPage(entries) } });
+  page(firstEntry: number, entries: readonly RawEntry[], count = entries.length): this {
+    return this.say({ $case: 'page', value: { firstEntry, count, entries: rawPage(entries) } });
   }
 
-  end(entries: number, files: number, bytes: number): void {
-    this.say({ $case: 'offerEnd', value: { entries, files, bytes } });
+  end(entries: number, files: number, bytes: number): this {
+    return this.say({ $case: 'offerEnd', value: { entries, files, bytes } });
   }
 
   /** The first thing of this kind that the receiver has said, as soon as it is there. */
@@ -109,6 +113,14 @@ export class HostileSender {
   async frame(plaintext: Uint8Array, lane = 0): Promise<void> {
     const { socket, sealer } = await this.lane(lane);
     socket.write(sealer.seal(plaintext));
+  }
+
+  /** Reads nothing and says nothing from now on, and keeps every connection open. */
+  freeze(): void {
+    for (const socket of this.#sockets) {
+      socket.removeAllListeners('data').pause();
+      socket.write = () => true;
+    }
   }
 
   async close(): Promise<void> {
@@ -139,11 +151,10 @@ export class HostileSender {
     this.call = this.session.client.transfer();
     this.call.on('data', ({ body }: ReceiverMessage) => {
       if (body) this.received.push(body);
+      if (body?.$case === 'finished') void this.session?.close();
       this.#tell();
     });
-    this.call.on('error', (error) => {
-      this.callError = error;
-    });
+    this.call.on('error', () => {});
     this.#meet();
   }
 
@@ -151,7 +162,11 @@ export class HostileSender {
     const hello = await take(socket, 16 + 4 + 33);
     const number = hello.readUInt32BE(16);
     const { laneSecret, suite } = this.keys as Keys;
-    this.#lanes.push({ socket, number, sealer: new FrameSealer({ suite, key: laneKey(laneSecret, suite, 'responder', number) }) });
+    this.#lanes.push({
+      socket,
+      number,
+      sealer: new FrameSealer({ suite, key: laneKey(laneSecret, suite, 'responder', number) }),
+    });
     this.#tell();
   }
 

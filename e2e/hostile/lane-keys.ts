@@ -15,7 +15,12 @@ const LABELS: Record<SuiteName, string> = {
 };
 
 /** PROTOCOL 3, "lane key, each direction": of epoch 0. */
-export function laneKey(laneSecret: Uint8Array, suite: SuiteName, writer: 'initiator' | 'responder', lane: number): Buffer {
+export function laneKey(
+  laneSecret: Uint8Array,
+  suite: SuiteName,
+  writer: 'initiator' | 'responder',
+  lane: number,
+): Buffer {
   const number = Buffer.alloc(4);
   number.writeUInt32BE(lane);
   return expand(laneSecret, `${LABELS[suite]} lane ${writer}`, 32, number);

@@ -58,7 +58,13 @@ const cases: [what: string, code: string, RawEntry[]][] = [
 describe('an offer with', () => {
   it.concurrent.each(cases)('%s is refused as %s', async (_what, code, entries) => {
     const { exit, code: refused, left, untouched, stderr } = await offer(entries);
-    expect({ exit, refused, left, untouched, stderr }).toEqual({ exit: 1, refused: code, left: [], untouched: true, stderr: '' });
+    expect({ exit, refused, left, untouched, stderr }).toEqual({
+      exit: 1,
+      refused: code,
+      left: [],
+      untouched: true,
+      stderr: '',
+    });
   });
 
   it('a good entry before the bad one is refused as a whole', async () => {

@@ -23,7 +23,15 @@ export function rawPage(entries: readonly RawEntry[]): Uint8Array {
 }
 
 function rawEntry(entry: RawEntry): Buffer {
-  const { type = FILE, mode = 0o644, parent = TOP, mtimeNs = 1_700_000_000_000_000_000n, size = 0n, name = 'a', target } = entry;
+  const {
+    type = FILE,
+    mode = 0o644,
+    parent = TOP,
+    mtimeNs = 1_700_000_000_000_000_000n,
+    size = 0n,
+    name = 'a',
+    target,
+  } = entry;
   const head = Buffer.alloc(23);
   head.writeUInt8(type, 0);
   head.writeUInt16BE(mode, 1);

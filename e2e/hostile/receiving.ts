@@ -44,7 +44,9 @@ export class Receiving {
     const connect = ['--connect', `127.0.0.1:${sender.port}`, '--out', join(root, 'in')];
     const command = new Command(['receive', CODE, '--yes', ...connect, ...args], { home: root, ...commandOptions });
     const receiving = new Receiving(sender, command, root);
-    const early = command.ended.then(({ stdout, stderr }) => Promise.reject(new Error(`ended early: ${stdout}${stderr}`)));
+    const early = command.ended.then(({ stdout, stderr }) =>
+      Promise.reject(new Error(`ended early: ${stdout}${stderr}`)),
+    );
     await Promise.race([sender.met, early]).catch(async (error) => {
       await receiving.close();
       throw error;
@@ -66,10 +68,13 @@ export class Receiving {
   }
 }
 
-/** Everything below a folder, by path. */
-export function names(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'buffer' })
-    .map((name) => name.toString())
+/** Everything below a folder, by path; symlinks are not followed. */
+export function names(folder: string, below = ''): string[] {
+  return readdirSync(join(folder, below), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(below, entry.name);
+      return entry.isDirectory() ? [path, ...names(folder, path)] : [path];
+    })
     .sort();
 }
 

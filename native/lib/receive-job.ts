@@ -67,6 +67,7 @@ interface NativeReceiveJob {
     laneSecret: Uint8Array,
     suiteBit: number,
   ): Promise<void>;
+  fold(number: number, secret: Uint8Array): void;
   failEntry(entry: number, keepPart: boolean): void;
   takeNews(): ReceiveNews;
   progress(): [number, number, number, number, number];
@@ -176,6 +177,13 @@ export class ReceiveJob {
     assertBytes('sessionId', sessionId, 16);
     assertBytes('laneSecret', laneSecret, 32);
     return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite));
+  }
+
+  /** Every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */
+  fold(number: number, secret: Uint8Array): void {
+    assertInteger('number', number, 1, 255);
+    assertBytes('secret', secret, 32);
+    this.#native.fold(number, secret);
   }
 
   /** The sender cannot deliver an entry. `keepPart` leaves what came of it for a later run. */

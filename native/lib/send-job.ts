@@ -59,6 +59,7 @@ interface NativeSendJob {
   expectLanes(listener: NativeListener, sessionId: Uint8Array, laneSecret: Uint8Array, suiteBit: number): void;
   takeNews(): SendNews;
   answer(first: number, count: number, wanted: Uint8Array, entries: number[], bitmaps: Uint8Array[]): void;
+  fold(number: number, secret: Uint8Array): void;
   drop(entry: number): void;
   finish(): void;
   digest(entry: number): Promise<Uint8Array>;
@@ -129,6 +130,13 @@ export class SendJob {
       entries,
       partials.map(({ held }) => held),
     );
+  }
+
+  /** Every lane's writer moves to this fold before its next frame (PROTOCOL 4.3). The secret is copied. */
+  fold(number: number, secret: Uint8Array): void {
+    assertInteger('number', number, 1, 255);
+    assertBytes('secret', secret, 32);
+    this.#native.fold(number, secret);
   }
 
   /** The receiver cannot keep this entry: its rest is not sent. */

@@ -9,7 +9,7 @@ void FoldSecrets::Add(uint32_t number, Key secret) {
   const std::scoped_lock lock(mutex_);
   if (number != newest_.load() + 1) return;
   secrets_.emplace(number, std::move(secret));
-  secrets_.erase(number - kKept);
+  if (number > kKept) secrets_.erase(number - kKept);
   newest_.store(number);
 }
 

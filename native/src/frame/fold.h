@@ -22,7 +22,8 @@ class FoldSecrets {
   bool Get(uint32_t number, Key* secret) const;
 
  private:
-  static constexpr uint32_t kKept = 2;  // a lane that is behind needs the one before; none is ever further behind
+  static constexpr uint32_t kKept =
+      16;  // a lane that is behind needs older ones; at 64 GiB each none is further behind
 
   std::atomic<uint32_t> newest_ = 0;
   mutable std::mutex mutex_;

@@ -91,6 +91,12 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
                                  session] { return job->AddLane(host, static_cast<uint16_t>(port), lane, *session); });
   }
 
+  // (number, secret)
+  Napi::Value Fold(const Napi::CallbackInfo& info) {
+    job_->Fold(info[0].As<Napi::Number>().Uint32Value(), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
+    return info.Env().Undefined();
+  }
+
   // (entry, keep part)
   Napi::Value FailEntry(const Napi::CallbackInfo& info) {
     job_->FailEntry(NumberAt(info, 0), info[1].As<Napi::Boolean>().Value());
@@ -183,6 +189,7 @@ void InitReceiveJob(Napi::Env env, Napi::Object exports) {
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Decide>("decide"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::EndOfPages>("endOfPages"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::AddLane>("addLane"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Fold>("fold"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::FailEntry>("failEntry"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::TakeNews>("takeNews"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Progress>("progress"),

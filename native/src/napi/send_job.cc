@@ -84,6 +84,12 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
     return info.Env().Undefined();
   }
 
+  // (number, secret)
+  Napi::Value Fold(const Napi::CallbackInfo& info) {
+    job_->Fold(info[0].As<Napi::Number>().Uint32Value(), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
+    return info.Env().Undefined();
+  }
+
   Napi::Value Drop(const Napi::CallbackInfo& info) {
     job_->Drop(info[0].As<Napi::Number>().Uint32Value());
     return info.Env().Undefined();
@@ -149,8 +155,9 @@ void InitSendJob(Napi::Env env, Napi::Object exports) {
           {SendJob::InstanceMethod<&SendJob::Start>("start"),
            SendJob::InstanceMethod<&SendJob::ExpectLanes>("expectLanes"),
            SendJob::InstanceMethod<&SendJob::TakeNews>("takeNews"), SendJob::InstanceMethod<&SendJob::Answer>("answer"),
-           SendJob::InstanceMethod<&SendJob::Drop>("drop"), SendJob::InstanceMethod<&SendJob::Finish>("finish"),
-           SendJob::InstanceMethod<&SendJob::Digest>("digest"), SendJob::InstanceMethod<&SendJob::Close>("close")}));
+           SendJob::InstanceMethod<&SendJob::Fold>("fold"), SendJob::InstanceMethod<&SendJob::Drop>("drop"),
+           SendJob::InstanceMethod<&SendJob::Finish>("finish"), SendJob::InstanceMethod<&SendJob::Digest>("digest"),
+           SendJob::InstanceMethod<&SendJob::Close>("close")}));
 }
 
 }  // namespace keibi::napi

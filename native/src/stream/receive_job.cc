@@ -51,6 +51,7 @@ Status ReceiveJob::AddLane(const std::string& host, uint16_t port, uint32_t lane
   const Role other = session.self == Role::kInitiator ? Role::kResponder : Role::kInitiator;
   frame::Sealer sealer(session.suite, frame::LaneKey(session.lane_secret, session.suite, session.self, lane));
   frame::Opener opener(session.suite, frame::LaneKey(session.lane_secret, session.suite, other, lane));
+  opener.Follow(folds_);
 
   std::vector<uint8_t> hello(kLanePreamble.begin(), kLanePreamble.end());
   hello.insert(hello.end(), session.session_id.begin(), session.session_id.end());

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "frame/fold.h"
 #include "stream/destination.h"
 #include "stream/file_pool.h"
 #include "stream/lane_acceptor.h"
@@ -72,6 +73,8 @@ class ReceiveJob : public SegmentSink {
   core::Status Decide(uint32_t index, Collision choice, SurveyResult* result);
   void EndOfPages();
   core::Status AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session);
+  // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
+  void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
   void FailEntry(uint32_t index, bool keep_part);  // the sender cannot deliver it
   // SHA-256 of each chunk of a placed file, read from the disk. May block.
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests);
@@ -125,6 +128,7 @@ class ReceiveJob : public SegmentSink {
   Destination destination_;
   Staging staging_;
   RateLimiter limiter_;
+  const std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
 
   std::mutex calls_;  // Open, Survey, Decide, Finish and Stop, one at a time; taken first
   bool closed_ = false;

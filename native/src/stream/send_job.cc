@@ -84,6 +84,7 @@ void SendJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, st
   TuneLane(socket.get());
   const std::scoped_lock lock(mutex_);
   if (stopped_) return;
+  sealer->Follow(folds_);
   auto lane = std::make_unique<SendLane>(std::move(socket), std::move(sealer), &queue_, &sources_, &limiter_,
                                          [this](uint32_t entry, Status status) {
                                            OnProblem({entry, status, table_.PathOf(entry)});

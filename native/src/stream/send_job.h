@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/status.h"
+#include "frame/fold.h"
 #include "stream/lane_acceptor.h"
 #include "stream/send_lane.h"
 #include "stream/wake.h"
@@ -53,8 +54,10 @@ class SendJob : public LaneAcceptor {
               std::unique_ptr<frame::Opener> opener) override;
 
   void Drop(uint32_t index) { queue_.Drop(index); }  // the receiver cannot keep this entry
-  void Finish();                                     // the receiver has everything: lanes say goodbye
-  void Stop();  // ends and joins all threads; idempotent; may block for as long as one read of a disk
+  // Every lane's writer moves to this fold before its next frame (PROTOCOL 4.3).
+  void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
+  void Finish();  // the receiver has everything: lanes say goodbye
+  void Stop();    // ends and joins all threads; idempotent; may block for as long as one read of a disk
 
   // SHA-256 of each chunk of a file as it is now. May block. kSourceChanged when it is not what was offered.
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests) const;
@@ -74,6 +77,7 @@ class SendJob : public LaneAcceptor {
   Sources sources_;
   SendQueue queue_;
   RateLimiter limiter_;
+  const std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
 
   std::mutex stopping_;  // one Stop at a time; taken before mutex_
   std::mutex mutex_;

@@ -22,6 +22,7 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr size_t kSmallestSlice = 16 << 10;
+constexpr std::chrono::milliseconds kCatchUp{50};
 constexpr std::chrono::milliseconds kLongestSleep{50};  // so that a stop is noticed
 
 }  // namespace
@@ -36,7 +37,9 @@ void RateLimiter::Pass(size_t bytes) {
   steady_clock::time_point until;
   {
     const std::scoped_lock lock(mutex_);
-    next_ = std::max(next_, steady_clock::now());
+    // A caller that comes late, mostly because a sleep was too long, may catch up that much: the rate is kept on
+    // average.
+    next_ = std::max(next_, steady_clock::now() - kCatchUp);
     until = next_;
     next_ += std::chrono::nanoseconds(
         static_cast<int64_t>(1e9 * static_cast<double>(bytes) / static_cast<double>(bytes_per_second_)));

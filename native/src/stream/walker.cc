@@ -42,16 +42,16 @@ Status OpenRoot(const Root& root, int flags, core::Fd* fd) {
 WalkTotals Walker::Run() {
   // All roots first: a top entry's number is then its position in tops_, and the other side can show names at once.
   tops_->reserve(roots_.size());  // lanes read it as soon as the first page is out
-  for (const Root& root : roots_) {
-    if (!AddRoot(root)) return totals_;
-  }
-  bool going = Flush(/*whatever_there_is=*/true);
+  bool going = true;
+  for (size_t i = 0; going && i < roots_.size(); i++) going = AddRoot(roots_[i]);
+  going = Flush(/*whatever_there_is=*/true) && going;
   while (going && !pending_.empty()) {
     const Pending next = pending_.back();
     pending_.pop_back();
     going = AddChildren(next);
   }
-  if (going) Flush(/*whatever_there_is=*/true);
+  // Also what there is of a table that is full: it arrives, and the rest is told as a problem.
+  Flush(/*whatever_there_is=*/true);
   totals_.entries = table_->size();
   return totals_;
 }

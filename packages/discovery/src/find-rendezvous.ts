@@ -71,7 +71,13 @@ export async function joinAnywhere(options: FindRendezvousOptions & JoinOptions)
 }
 
 function notFound(options: FindRendezvousOptions, attempts: { place: Candidate; error: KeibiError }[]): KeibiError {
-  const detail = { attempts: attempts.map(({ place, error }) => ({ transport: place.transport, address: formatHostPort(place), error })) };
+  const detail = {
+    attempts: attempts.map(({ place, error }) => ({
+      transport: place.transport,
+      address: formatHostPort(place),
+      error,
+    })),
+  };
   const busy = attempts.find(({ error }) => error.code === 'RENDEZVOUS_BUSY');
   if (busy) return new KeibiError('RENDEZVOUS_BUSY', busy.error.message, { detail });
   const { connect } = options;

@@ -3,8 +3,8 @@
 // What a face (command line, desktop) can ask of a peer: send, receive, settings, a diagnosis of this machine. It puts session, discovery,
 // server and transfer together; it prints nothing and knows no terminal, window or exit code.
 export type * from './api.ts';
-export { diagnose, type Check, type CheckStatus } from './diagnosis.ts';
 export { loadSettings, type Settings } from './config.ts';
+export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';
 export type * from './events.ts';
 export { receive } from './receive.ts';
 export { send } from './send.ts';

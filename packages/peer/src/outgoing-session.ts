@@ -2,10 +2,12 @@
 import { Socket } from 'node:net';
 import type { Incoming, Listener, Root } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
-import { handshakeAsResponder, openSession, type PreparedHandshake, type Session } from '@keibidrop/session';
+import { FoldResponder, handshakeAsResponder, openSession, type PreparedHandshake } from '@keibidrop/session';
 import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
 import type { SendOptions } from './api.ts';
+import type { PeerEvent } from './events.ts';
 import type { MeetingDesk } from './meeting-desk.ts';
+import { causeOf, lost } from './session-end.ts';
 import { pathTo, suiteOffer } from './suites.ts';
 import { Throughput } from './throughput.ts';
 
@@ -67,7 +69,8 @@ export class OutgoingSession {
     const transfer = this.#transfer(send, roots, keys.suite);
     transfer.expectLanes(listener, keys);
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
-    const peerService = { transfer: refuse, digests: transfer.digests };
+    const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
+    const peerService = { transfer: refuse, digests: transfer.digests, fold, foldReady };
     const session = openSession(socket, keys, 'responder', { peerService, signal: NEVER });
     keys.wipe();
     try {
@@ -75,7 +78,8 @@ export class OutgoingSession {
       const seconds = (performance.now() - this.#started) / 1000;
       await session.close();
       return { ...outcome, peer: this.peer, seconds };
-    } catch (reason) {
+    } catch (symptom) {
+      const reason = await causeOf(symptom, session);
       // The goodbye tells the peer why; what it finds out by itself (a dead connection) needs no words.
       await session.close(KeibiError.from(reason, 'CANCELLED'));
       throw reason;
@@ -104,12 +108,15 @@ export class OutgoingSession {
   }
 
   #transfer(send: SendOptions, roots: Root[], suite: SendOptions['suite'] & string): SendTransfer {
-    const { onEvent } = send;
     const throughput = new Throughput();
     let total = { files: 0, bytes: 0 };
     let totalsFinal = false;
+    // A small walk can end before the receiver has said its name: `connected` is still the first event of a session.
+    const early: PeerEvent[] = [];
     let named = false;
-    const offer = () => onEvent({ type: 'offer', directories: 0, symlinks: 0, ...total });
+    const onEvent = (event: PeerEvent) => (named ? send.onEvent(event) : void early.push(event));
+    const offer = (counts: { files: number; bytes: number }) =>
+      onEvent({ type: 'offer', directories: 0, symlinks: 0, ...counts });
     return new SendTransfer({
       roots,
       text: send.text,
@@ -121,9 +128,8 @@ export class OutgoingSession {
         named = true;
         const path = pathTo(this.#incoming.remoteAddress);
         onEvent({ type: 'connected', path, suite, peer: label, session: this.number });
-        if (totalsFinal) offer();
-        if (send.text === undefined) return;
-        onEvent({ type: 'offer', files: 0, directories: 0, symlinks: 0, bytes: Buffer.byteLength(send.text) });
+        for (const event of early.splice(0)) onEvent(event);
+        if (send.text !== undefined) offer({ files: 0, bytes: Buffer.byteLength(send.text) });
       },
       onAccepted: () => {
         this.#started = performance.now();
@@ -131,20 +137,15 @@ export class OutgoingSession {
       onOffer: (totals) => {
         total = totals;
         totalsFinal = true;
-        // A small walk can end before the receiver has said its name.
-        if (named) offer();
+        offer(totals);
       },
       onProgress: ({ files, bytes }) => {
         const counts = { files, bytes, totalFiles: total.files, totalBytes: total.bytes, totalsFinal };
         onEvent({ type: 'progress', session: this.number, ...counts, bytesPerSecond: throughput.add(bytes) });
       },
       onFailed: (failed) => onEvent({ type: 'failed', session: this.number, ...failed }),
-      onWarning: (path) => onEvent({ type: 'warning', message: 'left out: neither a file, a folder nor a symlink', path }),
+      onWarning: (path) =>
+        onEvent({ type: 'warning', message: 'left out: neither a file, a folder nor a symlink', path }),
     });
   }
-}
-
-/** Rejects when the session ends before the transfer does. */
-async function lost(session: Session): Promise<never> {
-  throw (await session.closed) ?? new KeibiError('SESSION_CLOSED');
 }

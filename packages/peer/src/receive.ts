@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { createDirectTransport, createRegistryTransport, dialRace, type HostPort, joinAnywhere, type JoinedMailbox, parseHostPort } from '@keibidrop/discovery';
+import {
+  createDirectTransport,
+  createRegistryTransport,
+  dialRace,
+  type HostPort,
+  type JoinedMailbox,
+  joinAnywhere,
+  parseHostPort,
+} from '@keibidrop/discovery';
 import { type Candidate, type ErrorCode, KeibiError, mailboxOf } from '@keibidrop/protocol';
 import {
   CandidateExchange,
@@ -13,11 +21,12 @@ import {
   openSession,
   type PreparedHandshake,
   prepareHandshake,
-  type Session,
 } from '@keibidrop/session';
 import { type AddLane, ReceiveTransfer } from '@keibidrop/transfer';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import type { PathName } from './events.ts';
+import { KeyRenewal } from './key-renewal.ts';
+import { causeOf, lost } from './session-end.ts';
 import { pathTo, suiteOffer } from './suites.ts';
 import { Throughput } from './throughput.ts';
 
@@ -114,19 +123,24 @@ async function greet(
 async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Promise<ReceiveResult> {
   // What a person took to answer is not the transfer's time.
   let started = performance.now();
-  const asked = <Of extends unknown[], Answer>(ask: (...of: Of) => Promise<Answer>) => async (...of: Of) => {
-    const from = performance.now();
-    try {
-      return await ask(...of);
-    } finally {
-      started += performance.now() - from;
-    }
-  };
+  const asked =
+    <Of extends unknown[], Answer>(ask: (...of: Of) => Promise<Answer>) =>
+    async (...of: Of) => {
+      const from = performance.now();
+      try {
+        return await ask(...of);
+      } finally {
+        started += performance.now() - from;
+      }
+    };
   const host = socket.remoteAddress ?? '';
   const port = socket.remotePort ?? 0;
   const laneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
   const { confirm, resolveCollision } = options;
-  const questions = { confirm: confirm && asked(confirm), resolveCollision: resolveCollision && asked(resolveCollision) };
+  const questions = {
+    confirm: confirm && asked(confirm),
+    resolveCollision: resolveCollision && asked(resolveCollision),
+  };
   const incoming = new IncomingTransfer({ ...options, ...questions }, pathTo(host), keys, async (addLane) => {
     for (let lane = 0; lane < laneCount(options); lane++) await addLane(host, port, lane, laneKeys);
     laneKeys.laneSecret.fill(0);
@@ -143,6 +157,7 @@ async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Pr
   options.signal.addEventListener('abort', onAbort, { once: true });
   if (options.signal.aborted) onAbort();
   lost(session).catch(end);
+  incoming.renewal = new KeyRenewal(session, (number, secret) => incoming.transfer.fold(number, secret), end);
   try {
     const received = await incoming.transfer.done;
     const result = { ...received, peer: incoming.peer, seconds: (performance.now() - started) / 1000 };
@@ -151,7 +166,8 @@ async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Pr
     options.onEvent({ type: 'done', files, bytes, skipped, resumedBytes, seconds, failed: failed.length });
     await session.close();
     return result;
-  } catch (reason) {
+  } catch (symptom) {
+    const reason = await causeOf(symptom, session);
     await session.close(KeibiError.from(reason, 'CANCELLED'));
     throw reason;
   } finally {
@@ -164,6 +180,7 @@ async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Pr
 class IncomingTransfer {
   readonly transfer: ReceiveTransfer;
   peer = '';
+  renewal: KeyRenewal | undefined;
   readonly #ending = new AbortController();
 
   constructor(options: ReceiveOptions, path: PathName, { suite }: Keys, addLanes: (addLane: AddLane) => Promise<void>) {
@@ -184,16 +201,20 @@ class IncomingTransfer {
         this.peer = label;
         onEvent({ type: 'connected', path, suite, peer: label, session });
       },
-      onOffer: ({ files, directories, symlinks, bytes }) => onEvent({ type: 'offer', files, directories, symlinks, bytes }),
-      confirm: confirm && ((totals, text) => confirm({ ...totals, peer: this.peer, path, suite, text: text !== undefined })),
+      onOffer: ({ files, directories, symlinks, bytes }) =>
+        onEvent({ type: 'offer', files, directories, symlinks, bytes }),
+      confirm:
+        confirm && ((totals, text) => confirm({ ...totals, peer: this.peer, path, suite, text: text !== undefined })),
       resolveCollision: options.resolveCollision,
       onProgress: ({ files, bytes }, totals, totalsFinal) => {
+        this.renewal?.onBytes(bytes);
         const counts = { files, bytes, totalFiles: totals.files, totalBytes: totals.bytes, totalsFinal };
         onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
       },
       onFile: (file) => onEvent({ type: 'file', path: file, session }),
       onFailed: (failed) => onEvent({ type: 'failed', session, ...failed }),
-      onWarning: (message, file) => onEvent({ type: 'warning', message, ...(file === undefined ? {} : { path: file }) }),
+      onWarning: (message, file) =>
+        onEvent({ type: 'warning', message, ...(file === undefined ? {} : { path: file }) }),
     });
   }
 
@@ -209,9 +230,4 @@ class IncomingTransfer {
 function laneCount({ toStdout }: ReceiveOptions): number {
   const asked = Number(process.env.KD_LANES);
   return !toStdout && Number.isInteger(asked) && asked >= 1 && asked <= 16 ? asked : 1;
-}
-
-/** Rejects when the session ends before the transfer does. */
-async function lost(session: Session): Promise<never> {
-  throw (await session.closed) ?? new KeibiError('SESSION_CLOSED');
 }

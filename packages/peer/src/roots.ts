@@ -21,7 +21,8 @@ export async function resolveRoots(paths: readonly string[], stdin: boolean): Pr
   for (const given of paths) {
     const path = resolve(given);
     await stat(path).catch((cause: NodeJS.ErrnoException) => {
-      const code = cause.code === 'ENOENT' || cause.code === 'ENOTDIR' ? 'TRANSFER_SOURCE_MISSING' : 'TRANSFER_SOURCE_UNREADABLE';
+      const code =
+        cause.code === 'ENOENT' || cause.code === 'ENOTDIR' ? 'TRANSFER_SOURCE_MISSING' : 'TRANSFER_SOURCE_UNREADABLE';
       throw new KeibiError(code, messageFor(code, given), { cause });
     });
     const name = freeName(basename(path) || 'root', taken);

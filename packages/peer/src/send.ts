@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { Socket } from 'node:net';
 import { announce } from '@keibidrop/discovery';
 import { type Incoming, Listener, type Root } from '@keibidrop/native';
-import { assertCodeStrength, type Code, createCode, KeibiError, mailboxOf, MAX_TEXT_BYTES } from '@keibidrop/protocol';
+import { assertCodeStrength, type Code, createCode, KeibiError, MAX_TEXT_BYTES, mailboxOf } from '@keibidrop/protocol';
 import { RendezvousServer } from '@keibidrop/server';
 import { prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
 import type { ListenAddress, SendOptions, SendResult } from './api.ts';
@@ -15,8 +15,9 @@ const DEFAULT_WORDS = 2;
 /** Nameplates of generated codes are short, to be read aloud; a machine has few senders. */
 const NAMEPLATES = 1000;
 const NAMEPLATE_TRIES = 20;
-/** Connections at once that have not yet shown that they know the code. */
+/** Connections at once that have not yet shown that they know the code; one more ends the oldest, so that silent ones keep nobody out. */
 const MAX_HANDSHAKES = 64;
+const EXHAUSTED_WHILE_RUNNING = 'The code was guessed wrong three times, so nobody else can join. What runs goes on.';
 const NO_PUBLIC_RENDEZVOUS =
   'This version waits for receivers on this machine and at its own address only; the rendezvous is not used.';
 
@@ -55,8 +56,10 @@ class Sender {
   readonly #served: SessionOutcome[] = [];
   #declined = 0;
   #sessions = 0;
-  #handshakes = 0;
+  /** Ends a handshake, in the order they began. */
+  readonly #handshakes = new Set<AbortController>();
   #running = 0;
+  #exhausted: KeibiError | undefined;
   #listener: Listener | undefined;
   #desk: MeetingDesk | undefined;
   #withdraw: (() => Promise<void>) | undefined;
@@ -80,7 +83,7 @@ class Sender {
       candidates: [{ transport: 'direct', host, port }],
       hasRoom: () => this.#hasRoom(),
       onWrongCode: (remaining) => onEvent({ type: 'wrongCode', remaining }),
-      onExhausted: (error) => this.#reject(error),
+      onExhausted: (error) => this.#exhaust(error),
       signal: this.#signal,
     });
     const owner = this.#rendezvous.own(mailboxOf(code.nameplate));
@@ -129,6 +132,13 @@ class Sender {
     }
   }
 
+  /** Nobody else can join; who has the right code already is served to the end. */
+  #exhaust(error: KeibiError): void {
+    this.#exhausted = error;
+    if (this.#running === 0) this.#reject(error);
+    else this.#options.onEvent({ type: 'warning', message: EXHAUSTED_WHILE_RUNNING });
+  }
+
   #hasRoom(): boolean {
     const { receivers } = this.#options;
     return receivers === 0 || this.#served.length + this.#declined + this.#running < receivers;
@@ -139,9 +149,10 @@ class Sender {
       this.#attach(incoming);
       return;
     }
-    if (this.#handshakes >= MAX_HANDSHAKES) {
-      new Socket({ fd: incoming.fd }).destroy();
-      return;
+    const [oldest] = this.#handshakes;
+    if (oldest !== undefined && this.#handshakes.size >= MAX_HANDSHAKES) {
+      this.#handshakes.delete(oldest);
+      oldest.abort(new KeibiError('PEER_BUSY'));
     }
     const session = this.#serve(incoming).finally(() => this.#active.delete(session));
     this.#active.add(session);
@@ -155,17 +166,17 @@ class Sender {
     const desk = this.#desk as MeetingDesk;
     const listener = this.#listener as Listener;
     const prepared = prepareHandshake('responder');
+    const handshake = new AbortController();
+    this.#handshakes.add(handshake);
+    const signal = AbortSignal.any([this.#signal, handshake.signal]);
     const session = new OutgoingSession(
-      { send: this.#options, roots: this.#roots, listener, desk, prepared, signal: this.#signal },
+      { send: this.#options, roots: this.#roots, listener, desk, prepared, signal },
       incoming,
     );
-    let handshaken = false;
     let admitted = false;
-    this.#handshakes++;
     try {
       const outcome = await session.run(() => {
-        this.#handshakes--;
-        handshaken = true;
+        this.#handshakes.delete(handshake);
         if (!this.#hasRoom()) throw new KeibiError('PEER_BUSY');
         admitted = true;
         this.#running++;
@@ -174,7 +185,7 @@ class Sender {
       this.#running--;
       this.#end(session, outcome);
     } catch (reason) {
-      if (!handshaken) this.#handshakes--;
+      this.#handshakes.delete(handshake);
       if (!admitted) return;
       this.#running--;
       this.#lose(session, KeibiError.from(reason, 'SESSION_LOST'));
@@ -201,7 +212,10 @@ class Sender {
 
   #endIfAllServed(error?: KeibiError): void {
     const { receivers } = this.#options;
-    if (receivers === 0 || this.#served.length + this.#declined < receivers) return;
+    if (receivers === 0 || this.#served.length + this.#declined < receivers) {
+      if (this.#exhausted && this.#running === 0) this.#reject(this.#exhausted);
+      return;
+    }
     if (this.#served.length === 0 && error) this.#reject(error);
     else this.#resolve();
   }
@@ -233,8 +247,12 @@ function openListener(listen: ListenAddress, onConnection: (incoming: Incoming) 
     if (orAnyPort && code === 'EADDRINUSE') return Listener.open({ host, port: 0, onConnection });
     if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) return withoutIpv6();
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new KeibiError('CONFIG_INVALID', `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`, {
-      cause,
-    });
+    throw new KeibiError(
+      'CONFIG_INVALID',
+      `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`,
+      {
+        cause,
+      },
+    );
   }
 }

@@ -11,7 +11,7 @@ export interface RendezvousOptions {
 }
 
 export interface RendezvousLimits extends MailboxLimits {
-  /** Attached connections at one time; one more is closed at once. */
+  /** Attached connections at one time; one more ends the oldest, so that idle ones cannot keep everybody else out. */
   connections: number;
   /** Time in which a connection must have opened a mailbox. */
   openTimeoutMs: number;
@@ -55,9 +55,14 @@ export class RendezvousServer {
   attach(socket: Duplex): void {
     // How a guest's connection ends is no concern of ours; its conversation ends with it.
     socket.on('error', () => {});
-    if (this.#closed || this.#connections.size >= this.#limits.connections) {
+    if (this.#closed) {
       socket.destroy();
       return;
+    }
+    const [oldest] = this.#connections;
+    if (oldest !== undefined && this.#connections.size >= this.#limits.connections) {
+      this.#connections.delete(oldest);
+      oldest.destroy();
     }
     // Bodies are small and each waits for its answer.
     if (socket instanceof Socket) socket.setNoDelay(true);

@@ -9,7 +9,8 @@ import { refusal } from './refusal.ts';
 export type PeerHandlers = Pick<PeerServer, 'transfer' | 'digests'> & Partial<Pick<PeerServer, 'fold' | 'foldReady'>>;
 
 /** A call that this side of this session does not take. */
-const refuse = (_call: unknown, reply: (error: ReturnType<typeof refusal>) => void) => reply(refusal('HANDSHAKE_MALFORMED'));
+const refuse = (_call: unknown, reply: (error: ReturnType<typeof refusal>) => void) =>
+  reply(refusal('HANDSHAKE_MALFORMED'));
 
 /**
  * Serves Peer at the other end of `duplex`: heartbeats are echoed, `onGoodbye` gets the code the peer leaves with (empty: all went well).

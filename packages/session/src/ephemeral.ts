@@ -59,10 +59,7 @@ export function x25519Secret(prepared: PreparedHandshake, peerShare: Uint8Array)
 }
 
 /** @throws HANDSHAKE_MALFORMED for a key whose coefficients are out of range (FIPS 203 7.2) */
-export function encapsulated(
-  kem: Kem,
-  key: Uint8Array,
-): { cipherText: Uint8Array; sharedSecret: Uint8Array } {
+export function encapsulated(kem: Kem, key: Uint8Array): { cipherText: Uint8Array; sharedSecret: Uint8Array } {
   try {
     return kem.encapsulate(key);
   } catch (cause) {

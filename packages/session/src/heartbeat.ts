@@ -23,16 +23,18 @@ export function startHeartbeat({ client, intervalMs, timeoutMs, misses, onLost }
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function schedule(): void {
-    timer = setTimeout(beat, intervalMs).unref();
+  function schedule(delayMs: number): void {
+    timer = setTimeout(beat, delayMs).unref();
   }
   function beat(): void {
+    const began = performance.now();
     const expected = sequence++;
     client.heartbeat({ sequence: expected }, new Metadata(), { deadline: Date.now() + timeoutMs }, (error, reply) => {
       if (stopped) return;
       missed = error === null && reply.sequence === expected ? 0 : missed + 1;
       if (missed < misses) {
-        schedule();
+        // A beat that was waited for in vain has used up the time to the next.
+        schedule(Math.max(0, intervalMs - (performance.now() - began)));
       } else {
         stopped = true;
         onLost();
@@ -44,6 +46,6 @@ export function startHeartbeat({ client, intervalMs, timeoutMs, misses, onLost }
     clearTimeout(timer);
   }
 
-  schedule();
+  schedule(intervalMs);
   return stop;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ChunkDigests, DigestsRequest, PeerClient } from '@keibidrop/proto';
 import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
-import { codeOf } from './outcome.ts';
+import { codeOf, outOfTurn } from './outcome.ts';
 import { remoteError } from './remote-error.ts';
 
 const DIGEST_BYTES = 32;
@@ -17,6 +17,7 @@ export async function serveDigests(
 ): Promise<void> {
   try {
     for (const entry of call.request.entries.slice(0, MAX_ENTRIES_PER_CALL)) {
+      if (call.cancelled) return;
       for (const message of await digestMessages(entry, digest)) {
         if (!call.write(message)) await once(call, 'drain');
       }
@@ -63,22 +64,10 @@ export async function* compareDigests(
 ): AsyncGenerator<Verdict> {
   for (let at = 0; at < entries.length; at += MAX_ENTRIES_PER_CALL) {
     signal.throwIfAborted();
-    const call = client.digests({ entries: entries.slice(at, at + MAX_ENTRIES_PER_CALL) });
+    const asked = entries.slice(at, at + MAX_ENTRIES_PER_CALL);
+    const call = client.digests({ entries: asked });
     try {
-      let own: Uint8Array = new Uint8Array();
-      let equal = true;
-      for await (const message of call as AsyncIterable<ChunkDigests>) {
-        if (message.firstChunk === 0) {
-          own = message.code === '' ? await digest(message.entry) : new Uint8Array();
-          equal = true;
-        }
-        const from = message.firstChunk * DIGEST_BYTES;
-        equal &&= Buffer.compare(own.subarray(from, from + message.sha256.length), message.sha256) === 0;
-        if (!message.last) continue;
-        equal &&= own.length === from + message.sha256.length;
-        if (message.code !== '') yield { entry: message.entry, code: codeOf(message.code) };
-        else yield equal ? { entry: message.entry } : { entry: message.entry, code: 'TRANSFER_DIGEST_MISMATCH' };
-      }
+      yield* compareAnswers(call as AsyncIterable<ChunkDigests>, asked, digest);
     } catch (reason) {
       signal.throwIfAborted();
       throw remoteError(reason);
@@ -86,4 +75,33 @@ export async function* compareDigests(
       call.cancel();
     }
   }
+}
+
+/** @throws HANDSHAKE_MALFORMED unless every entry asked for is answered, in order and whole */
+async function* compareAnswers(
+  answers: AsyncIterable<ChunkDigests>,
+  asked: readonly number[],
+  digest: (entry: number) => Promise<Uint8Array>,
+): AsyncGenerator<Verdict> {
+  let answered = 0;
+  let own: Uint8Array = new Uint8Array();
+  let from = 0;
+  let equal = true;
+  for await (const { entry, firstChunk, sha256, last, code } of answers) {
+    if (entry !== asked[answered] || firstChunk * DIGEST_BYTES !== from) throw outOfTurn('digests');
+    if (from === 0) {
+      own = code === '' ? await digest(entry) : new Uint8Array();
+      equal = true;
+    }
+    equal &&= Buffer.compare(own.subarray(from, from + sha256.length), sha256) === 0;
+    from += sha256.length;
+    if (!last && sha256.length === 0) throw outOfTurn('digests');
+    if (!last) continue;
+    equal &&= own.length === from;
+    answered++;
+    from = 0;
+    if (code !== '') yield { entry, code: codeOf(code) };
+    else yield equal ? { entry } : { entry, code: 'TRANSFER_DIGEST_MISMATCH' };
+  }
+  if (answered < asked.length) throw outOfTurn('digests');
 }

@@ -4,5 +4,10 @@
 // tells it what to move and tells people what happens. It knows no code, handshake or address: the peer package brings sessions and lanes.
 export type { OfferTotals } from './offer.ts';
 export type { FailedEntry, TransferOutcome, TransferProgress } from './outcome.ts';
-export { type AddLane, type ReceivedTransfer, ReceiveTransfer, type ReceiveTransferOptions } from './receive-transfer.ts';
+export {
+  type AddLane,
+  type ReceivedTransfer,
+  ReceiveTransfer,
+  type ReceiveTransferOptions,
+} from './receive-transfer.ts';
 export { type DigestsHandler, SendTransfer, type SendTransferOptions } from './send-transfer.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Page } from '@keibidrop/native';
-import { decodePage, type Entry, KeibiError, ManifestGuard, MAX_MANIFEST_BYTES, TOP } from '@keibidrop/protocol';
+import { decodePage, type Entry, KeibiError, MAX_MANIFEST_BYTES, ManifestGuard, TOP } from '@keibidrop/protocol';
 import { outOfTurn } from './outcome.ts';
 
 /** What is offered, as far as it is known. */

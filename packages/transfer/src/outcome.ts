@@ -43,7 +43,7 @@ export function failedEntry({ path, code, reason }: Problem): FailedEntry {
 /** A lane ended before the transfer did; '' means that it said goodbye, which it should not have. */
 export function laneError(code: string): KeibiError {
   const known = code === '' ? 'SESSION_CLOSED' : codeOf(code);
-  return new KeibiError(known, messageFor(known), { detail: { resumable: true } });
+  return new KeibiError(known, messageFor(known));
 }
 
 /** The name a peer gives itself. @throws TRANSFER_LIMIT_EXCEEDED over MAX_LABEL_BYTES */

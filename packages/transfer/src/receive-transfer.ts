@@ -4,7 +4,15 @@ import { type Collision, NO_ENTRY, type Page } from '@keibidrop/native';
 import type { EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES, messageFor } from '@keibidrop/protocol';
 import { Offer, type OfferTotals } from './offer.ts';
-import { checkedLabel, codeOf, FailureBudget, type FailedEntry, outOfTurn, type TransferOutcome, type TransferProgress } from './outcome.ts';
+import {
+  checkedLabel,
+  codeOf,
+  type FailedEntry,
+  FailureBudget,
+  outOfTurn,
+  type TransferOutcome,
+  type TransferProgress,
+} from './outcome.ts';
 import { Reception } from './reception.ts';
 import { remoteError } from './remote-error.ts';
 
@@ -75,6 +83,12 @@ export class ReceiveTransfer {
   /** The session is up; its client is needed for --verify. */
   attach(client: PeerClient): void {
     this.#client = client;
+  }
+
+  /** Every lane's reader can follow to this fold (PROTOCOL 4.3). Wipes the secret. */
+  fold(number: number, secret: Uint8Array): void {
+    this.#served?.fold(number, secret);
+    secret.fill(0);
   }
 
   /** Handler of Peer.Transfer, for the session of this transfer. */
@@ -161,6 +175,10 @@ class ServedTransfer {
     if (this.#standing) this.#acknowledge();
     else this.#reject(reason);
     return !this.#standing;
+  }
+
+  fold(number: number, secret: Uint8Array): void {
+    this.#reception?.fold(number, secret);
   }
 
   /** Takes messages one by one; gRPC holds the next ones back meanwhile, and TCP with it the sender's walk. */

@@ -108,6 +108,10 @@ export class Reception {
     }
   }
 
+  fold(number: number, secret: Uint8Array): void {
+    this.#job.fold(number, secret);
+  }
+
   /** The sender cannot deliver an entry. */
   failEntry(entry: number, code: ErrorCode): void {
     this.#failedEntries.add(entry);

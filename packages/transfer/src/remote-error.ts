@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type ServiceError, status } from '@grpc/grpc-js';
-import { KeibiError, isErrorCode } from '@keibidrop/protocol';
+import { status } from '@grpc/grpc-js';
+import { isErrorCode, KeibiError } from '@keibidrop/protocol';
+
+/** How Node tells the reader of a served call that its connection is gone. */
+const CALL_CUT = 'ERR_STREAM_PREMATURE_CLOSE';
 
 /** What a call's failure means: an ErrorCode that the other side put into its status, else that the session is gone. */
 export function remoteError(error: unknown): KeibiError {
   if (error instanceof KeibiError) return error;
-  const { code, details } = error as Partial<ServiceError>;
+  const { code, details } = error as { code?: number | string; details?: string };
   const named = details?.split(':', 1)[0];
   if (named !== undefined && isErrorCode(named)) {
     return new KeibiError(named, undefined, { cause: error, detail: { remote: true } });
   }
-  const ended = code === status.CANCELLED || code === status.UNAVAILABLE;
+  const ended = code === status.CANCELLED || code === status.UNAVAILABLE || code === CALL_CUT;
   return new KeibiError(ended ? 'SESSION_LOST' : 'HANDSHAKE_MALFORMED', undefined, { cause: error });
 }

@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
 import type { ClientDuplexStream, handleServerStreamingCall } from '@grpc/grpc-js';
-import { type LaneKeys, type Listener, type Problem, type Root, SendJob } from '@keibidrop/native';
-import type { ChunkDigests, DigestsRequest, EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
+import { type LaneKeys, type Listener, NO_ENTRY, type Problem, type Root, SendJob } from '@keibidrop/native';
+import type {
+  ChunkDigests,
+  DigestsRequest,
+  EntryFailed,
+  PeerClient,
+  ReceiverMessage,
+  SenderMessage,
+} from '@keibidrop/proto';
 import { KeibiError, messageFor } from '@keibidrop/protocol';
 import { serveDigests } from './digests.ts';
-import { checkedLabel, codeOf, FailureBudget, type FailedEntry, failedEntry, laneError, outOfTurn, type TransferOutcome, type TransferProgress } from './outcome.ts';
+import {
+  checkedLabel,
+  codeOf,
+  type FailedEntry,
+  FailureBudget,
+  failedEntry,
+  laneError,
+  outOfTurn,
+  type TransferOutcome,
+  type TransferProgress,
+} from './outcome.ts';
 import { remoteError } from './remote-error.ts';
 
 export interface SendTransferOptions {
@@ -50,6 +67,8 @@ export class SendTransfer {
   readonly #dropped = new Set<number>();
   /** Entries offered so far. */
   #paged = 0;
+  /** Not told yet. */
+  #problems: Problem[] = [];
   #pumping = false;
   #finished = false;
 
@@ -94,6 +113,12 @@ export class SendTransfer {
       // A call that failed stays until close(): the goodbye of the session, which says why, has to arrive before its cancellation.
       if (this.#finished) call.end();
     }
+  }
+
+  /** Every lane's writer moves to this fold (PROTOCOL 4.3). Wipes the secret. */
+  fold(number: number, secret: Uint8Array): void {
+    this.#job.fold(number, secret);
+    secret.fill(0);
   }
 
   /** Ends the call and native's threads. Idempotent. */
@@ -165,11 +190,11 @@ export class SendTransfer {
 
   async #passOn(): Promise<boolean> {
     const { pages, problems, walked, lanesClosed } = this.#job.takeNews();
-    for (const problem of problems) this.#report(problem);
     for (const { first, count, bytes } of pages) {
       this.#paged = first + count;
       if (!this.#write({ $case: 'page', value: { firstEntry: first, count, entries: bytes } })) await this.#drained();
     }
+    this.#problems = this.#problems.concat(problems).filter((problem) => !this.#tryReport(problem));
     if (walked) {
       this.#write({ $case: 'offerEnd', value: walked });
       this.#options.onOffer(walked);
@@ -181,6 +206,13 @@ export class SendTransfer {
 
   async #drained(): Promise<void> {
     if (this.#call) await once(this.#call, 'drain', { signal: this.#options.signal });
+  }
+
+  /** False for a problem of an entry that the receiver has not heard of: a folder can prove unreadable before its page is full. */
+  #tryReport(problem: Problem): boolean {
+    const heardOf = problem.entry === NO_ENTRY || problem.entry < this.#paged;
+    if (heardOf) this.#report(problem);
+    return heardOf;
   }
 
   #report(problem: Problem): void {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import type { AddressInfo } from 'node:net';
+import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+
+const LANE_PREAMBLE = 'KEIBI-L1';
+
+/** A TCP proxy between two peers that counts what the lanes carry to the receiver: bytes of the wire, not what anybody says of them. */
+export class LaneCounter {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  /** Where connections are passed on to. */
+  target = 0;
+  /** Bytes that have been handed to a receiver on any lane. */
+  laneBytes = 0;
+
+  static async open(): Promise<LaneCounter> {
+    const counter = new LaneCounter();
+    await new Promise<void>((resolve) => counter.#server.listen(0, '127.0.0.1', resolve));
+    return counter;
+  }
+
+  private constructor() {
+    this.#server = createServer((incoming) => this.#pass(incoming));
+  }
+
+  get address(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #pass(incoming: Socket): void {
+    const outgoing = dial(this.target, '127.0.0.1');
+    let kind: string | undefined;
+    incoming.on('data', (bytes) => {
+      kind ??= bytes.subarray(0, LANE_PREAMBLE.length).toString('latin1');
+      if (!outgoing.write(bytes)) incoming.pause();
+    });
+    outgoing.on('drain', () => incoming.resume());
+    incoming.on('drain', () => outgoing.resume());
+    outgoing.on('data', (bytes) => {
+      if (kind === LANE_PREAMBLE) this.laneBytes += bytes.length;
+      if (!incoming.write(bytes)) outgoing.pause();
+    });
+    const pairs: [Socket, Socket][] = [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ];
+    for (const [socket, other] of pairs) {
+      this.#sockets.add(socket);
+      socket.setNoDelay(true);
+      // An end is passed on as an end and a break as a break: the peers see what they would see of each other.
+      socket.on('end', () => other.end());
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        other.destroySoon();
+        this.#sockets.delete(socket);
+      });
+    }
+  }
+}

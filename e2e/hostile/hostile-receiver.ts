@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MPL-2.0
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { FrameSealer } from '../../native/lib/index.ts';
+import { joinMailbox } from '../../packages/discovery/src/index.ts';
+import { type MessagePipe, mailboxOf, parseCode, type Suite } from '../../packages/protocol/src/index.ts';
+import {
+  CandidateExchange,
+  handshakeAsInitiator,
+  type Keys,
+  meetAsGuest,
+  openGrpcChannel,
+  openSession,
+  type PeerHandlers,
+  type PreparedHandshake,
+  type Session,
+} from '../../packages/session/src/index.ts';
+import type { ReceiverMessage, SenderMessage } from '../../proto/index.ts';
+import { laneKey } from './lane-keys.ts';
+
+type Body = NonNullable<SenderMessage['body']>;
+
+/** Enters the mailbox of the sender at a port, as any guest can. */
+export function joinAsGuest(port: number, nameplate: string): Promise<MessagePipe> {
+  const { signal } = new AbortController();
+  return joinMailbox({ host: '127.0.0.1', port }, mailboxOf(nameplate), { openChannel: openGrpcChannel, signal });
+}
+
+/** A receiver that knows the code and keeps no other rule. */
+export class HostileReceiver {
+  readonly port: number;
+  readonly received: Body[] = [];
+  readonly keys: Keys;
+  /** What the meeting has put into the handshake. */
+  readonly auth: Uint8Array;
+  session!: Session;
+  #call: Parameters<PeerHandlers['transfer']>[0] | undefined;
+  #changed: (() => void)[] = [];
+  readonly #ending = new AbortController();
+
+  private constructor(port: number, keys: Keys, auth: Uint8Array) {
+    this.auth = auth;
+    this.port = port;
+    this.keys = { ...keys, laneSecret: keys.laneSecret.slice() };
+  }
+
+  /**
+   * Meets, shakes hands and lets itself be called.
+   *
+   * @param options.prepared  ephemeral keys that the test knows
+   */
+  static async reach(
+    port: number,
+    code: string,
+    { suite = 'aes-256-gcm', prepared }: { suite?: Suite; prepared?: PreparedHandshake } = {},
+  ): Promise<HostileReceiver> {
+    const { signal } = new AbortController();
+    const parsed = parseCode(code);
+    const pipe = await joinAsGuest(port, parsed.nameplate);
+    const meeting = await meetAsGuest(pipe, parsed, { signal });
+    const exchange = new CandidateExchange(pipe, meeting, 'guest');
+    await exchange.receive({ signal });
+    exchange.close();
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    const own = prepared && { prepared: Promise.resolve(prepared) };
+    const keys = await handshakeAsInitiator(socket, { ...meeting, suites: [suite], hardware: true, signal, ...own });
+    const receiver = new HostileReceiver(port, keys, meeting.auth.slice());
+    receiver.#open(socket, keys);
+    return receiver;
+  }
+
+  #open(socket: Socket, keys: Keys): void {
+    const transfer: PeerHandlers['transfer'] = (call) => {
+      this.#call = call;
+      call.on('error', () => {});
+      call.on('data', ({ body }: SenderMessage) => {
+        if (body) this.received.push(body);
+        this.#tell();
+      });
+      this.#tell();
+    };
+    const digests: PeerHandlers['digests'] = (call) => void call.destroy();
+    this.session = openSession(socket, keys, 'initiator', {
+      peerService: { transfer, digests },
+      signal: this.#ending.signal,
+    });
+  }
+
+  /** The Transfer call that the sender made. */
+  async call(): Promise<Parameters<PeerHandlers['transfer']>[0]> {
+    while (this.#call === undefined) await this.#change();
+    return this.#call;
+  }
+
+  async say(body: ReceiverMessage['body']): Promise<boolean> {
+    return (await this.call()).write({ body });
+  }
+
+  async answer(
+    firstEntry: number,
+    count: number,
+    wanted: Uint8Array,
+    partials: { entry: number; held: Uint8Array }[] = [],
+  ) {
+    await this.say({ $case: 'answer', value: { firstEntry, count, wanted, partials } });
+  }
+
+  /** The first thing of this kind that the sender has said, as soon as it is there. */
+  async hears<C extends Body['$case']>(kind: C): Promise<Extract<Body, { $case: C }>> {
+    for (;;) {
+      const found = this.received.find((body) => body.$case === kind);
+      if (found) return found as Extract<Body, { $case: C }>;
+      await this.#change();
+    }
+  }
+
+  /** Dials a lane; `change` may spoil its hello. Resolves with its socket, before the sender has looked at it. */
+  async lane(number: number, change: (hello: Buffer) => Buffer = (hello) => hello): Promise<Socket> {
+    const { suite, laneSecret, sessionId } = this.keys;
+    const sealer = new FrameSealer({ suite, key: laneKey(laneSecret, suite, 'initiator', number) });
+    const head = Buffer.alloc(4);
+    head.writeUInt32BE(number);
+    const hello = Buffer.concat([Buffer.from('KEIBI-L1'), sessionId, head, sealer.seal(Buffer.of(0))]);
+    sealer.close();
+    const socket = connect(this.port, '127.0.0.1').on('error', () => {});
+    await once(socket, 'connect');
+    socket.write(change(hello));
+    return socket;
+  }
+
+  close(): void {
+    this.#ending.abort(new Error('the test is over'));
+  }
+
+  #tell(): void {
+    for (const changed of this.#changed.splice(0)) changed();
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#changed.push(resolve));
+  }
+}

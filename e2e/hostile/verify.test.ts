@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { ChunkDigests } from '../../proto/index.ts';
+import { Receiving } from './receiving.ts';
+
+const CONTENT = Buffer.from('good');
+const right = createHash('sha256').update(CONTENT).digest();
+const answer: ChunkDigests = { entry: 1, firstChunk: 0, sha256: right, last: true, code: '' };
+
+/** Receives entry 1 with --verify from a sender that gives these answers when it is asked for digests. */
+async function verified(answers: ChunkDigests[]) {
+  const receiving = await Receiving.begin({
+    args: ['--json', '--verify'],
+    sender: {
+      digests: (call) => {
+        for (const one of answers) call.write(one);
+        call.end();
+      },
+    },
+  });
+  try {
+    const { sender } = receiving;
+    sender
+      .start()
+      .page(0, [{ name: 'empty' }, { name: 'small', size: 4n }])
+      .end(2, 2, 4);
+    await sender.hears('answer');
+    const head = Buffer.alloc(18);
+    head[0] = 1;
+    head.writeUInt32BE(1, 1);
+    head.writeUInt32BE(CONTENT.length, 14);
+    await sender.frame(Buffer.concat([head, CONTENT]));
+    const { exit, code } = await receiving.end();
+    return { exit, code };
+  } finally {
+    await receiving.close();
+  }
+}
+
+describe('a sender that is asked for digests', () => {
+  const empty: ChunkDigests = { ...answer, entry: 0, sha256: Buffer.alloc(0) };
+  const malformed = { exit: 3, code: 'HANDSHAKE_MALFORMED' };
+  const cases: [what: string, expected: { exit: number; code: unknown }, answers: ChunkDigests[]][] = [
+    ['and answers rightly is believed', { exit: 0, code: undefined }, [empty, answer]],
+    ['and answers nothing has verified nothing', malformed, []],
+    ['and leaves an entry out has verified nothing', malformed, [empty]],
+    ['and answers for an entry that was not asked about', malformed, [empty, { ...answer, entry: 77 }]],
+    ['and answers for other chunks', malformed, [empty, { ...answer, firstChunk: 5 }]],
+    ['and answers without an end', malformed, [empty, { ...answer, sha256: Buffer.alloc(0), last: false }]],
+    [
+      'and answers other digests',
+      { exit: 1, code: 'TRANSFER_DIGEST_MISMATCH' },
+      [empty, { ...answer, sha256: Buffer.alloc(32) }],
+    ],
+    [
+      'and answers more digests',
+      { exit: 1, code: 'TRANSFER_DIGEST_MISMATCH' },
+      [empty, { ...answer, sha256: Buffer.concat([right, right]) }],
+    ],
+  ];
+
+  it.concurrent.each(cases)('%s', async (_what, expected, answers) => {
+    expect(await verified(answers)).toEqual(expected);
+  });
+});

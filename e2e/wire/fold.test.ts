@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MPL-2.0
+import { describe, expect, it } from 'vitest';
+import { unitsOf } from './man-in-the-middle.ts';
+import { transferThroughProxy } from './through-proxy.ts';
+
+const MEBIBYTE = 2 ** 20;
+const LANES = 2;
+
+describe('a session that carries much', () => {
+  it('folds fresh keys into every lane while it goes on', async () => {
+    const env = { KD_FOLD_BYTES: String(4 * MEBIBYTE), KD_LANES: String(LANES) };
+    // Slow enough for the receiver to notice, ten times a second, how much has come.
+    const args = ['--limit', '12M'];
+    const { receiver, sender, placed, proxy } = await transferThroughProxy({ env, args, largeBytes: 24 * MEBIBYTE });
+    expect({ receiver: receiver.exit, sender: sender.exit }).toEqual({ receiver: 0, sender: 0 });
+    expect(placed).toHaveLength(3);
+
+    const lanes = proxy.of('lane');
+    expect(lanes).toHaveLength(LANES);
+    for (const lane of lanes) {
+      // The first byte of the epoch field is the number of the fold (PROTOCOL 4.3).
+      const folds = unitsOf(lane, 'fromSender', lane.fromSender).map((frame) => frame.readUInt8(4));
+      expect(folds[0]).toBe(0);
+      expect(folds.at(-1)).toBeGreaterThanOrEqual(3);
+      expect(folds).toEqual(folds.toSorted((a, b) => a - b));
+    }
+  });
+});

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { CODE, CONTENT, FILE_NAME, transferThroughProxy } from './through-proxy.ts';
+
+const LANES = 3;
+const LARGE_BYTES = 5 * 2 ** 20;
+
+/** The forms in which a secret might lie about. */
+function formsOf(secret: string): Buffer[] {
+  const bytes = Buffer.from(secret);
+  const base64 = bytes.toString('base64').slice(0, 4 * Math.floor(bytes.length / 3));
+  return [bytes, Buffer.from(bytes.toString('hex')), Buffer.from(base64), Buffer.from(secret, 'utf16le')];
+}
+
+describe('what goes over the wire', () => {
+  it('holds no word of the code, no name, no content, no label and no address, and all of it passes where the receiver was sent', async () => {
+    const env = { KD_LANES: String(LANES) };
+    const { receiver, sender, placed, proxy } = await transferThroughProxy({ env, largeBytes: LARGE_BYTES });
+    expect({ receiver: receiver.exit, sender: sender.exit }).toEqual({ receiver: 0, sender: 0 });
+    expect(placed).toHaveLength(3);
+    // The candidates that the sender told name its own port: none of them was taken.
+    const counts = ['rendezvous', 'control', 'lane'].map((kind) => proxy.of(kind as 'lane').length);
+    expect(counts).toEqual([1, 1, LANES]);
+    expect(proxy.bytes.length).toBeGreaterThan(LARGE_BYTES);
+
+    const wire = proxy.bytes;
+    // The search finds what is there in clear: the mailbox that a guest asks for (PROTOCOL 2.2).
+    expect(wire.includes(createHash('sha256').update('KeibiDrop mailbox v1').update('7').digest())).toBe(true);
+    const [, ...words] = CODE.split('-');
+    const secrets = [...words, CODE, FILE_NAME, CONTENT, hostname(), '127.0.0.1', 'keibidrop.peer.v1', 'Transfer'];
+    // What is shorter than six bytes stands in megabytes of ciphertext by chance.
+    const found = secrets
+      .filter((secret) => secret.length >= 6)
+      .filter((secret) => formsOf(secret).some((form) => wire.includes(form)));
+    expect(found).toEqual([]);
+  });
+});
