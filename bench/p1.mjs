@@ -11,7 +11,7 @@ const BAR_CPU_SECONDS = 1.6;
 const BAR_RSS_BYTES = 160 * 2 ** 20;
 const CEILING = 'ceiling: read, AES-256-GCM, TCP, open, write';
 
-export default async function p1(workspace) {
+export async function prepare(workspace) {
   const source = await workspace.randomFile('movie.mkv', workspace.scaled(BYTES));
   return {
     title: '1 GiB file on loopback, session up to done',

@@ -7,7 +7,7 @@ import { copyCase, transferCase } from './trees.mjs';
 const FILES = 1000;
 const BAR_RATIO = 1.15;
 
-export default async function p2(workspace) {
+export async function prepare(workspace) {
   const filesEach = workspace.scaled(FILES / 10);
   const single = await workspace.randomFile('single', 10 * filesEach * 2 ** 20);
   const tree = await workspace.randomTree('thousand', { folders: 10, filesEach, bytes: 2 ** 20 });

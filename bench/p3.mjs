@@ -6,7 +6,7 @@ import { copyCase, transferCase } from './trees.mjs';
 
 const BAR_RATIO = 2;
 
-export default async function p3(workspace) {
+export async function prepare(workspace) {
   const tree = await workspace.randomTree('small', {
     folders: workspace.scaled(100),
     filesEach: 200,

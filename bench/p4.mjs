@@ -8,7 +8,7 @@ import { transferCase } from './trees.mjs';
 const BAR_LARGE_SECONDS = 0.45; // over the ceiling
 const BAR_SMALL_SECONDS = 0.35;
 
-export default async function p4(workspace) {
+export async function prepare(workspace) {
   const large = await workspace.randomFile('large', workspace.scaled(2 ** 30));
   const small = await workspace.randomFile('small', workspace.scaled(2 ** 20));
   return {

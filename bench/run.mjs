@@ -32,7 +32,8 @@ await buildTools();
 const workspace = await openWorkspace(scale);
 try {
   for (const row of rows) {
-    const { title, cases, bars, close } = await (await import(`./${row}.mjs`)).default(workspace);
+    const { prepare } = await import(`./${row}.mjs`);
+    const { title, cases, bars, close } = await prepare(workspace);
     const samples = await interleave(cases, runs);
     const summary = summarise(samples);
     console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary)}\n`);

@@ -129,25 +129,34 @@ export class SendTransfer {
 
   #take({ body }: ReceiverMessage): void {
     try {
-      switch (body?.$case) {
-        case 'hello':
-        case 'accept':
-          return this.#takeOnce(body);
-        case 'decline':
-          return this.#settle?.reject(declined(body.value.reason));
-        case 'answer': {
-          const { firstEntry, count, wanted, partials } = body.value;
-          return this.#job.answer(firstEntry, count, wanted, partials);
-        }
-        case 'progress':
-          return this.#options.onProgress(body.value);
-        case 'failed':
-          return this.#receiverFailed(body.value);
-        case 'finished':
-          return this.#finish(body.value);
-      }
+      this.#dispatch(body);
     } catch (reason) {
       this.#settle?.reject(KeibiError.from(reason, 'HANDSHAKE_MALFORMED'));
+    }
+  }
+
+  #dispatch(body: ReceiverMessage['body']): void {
+    switch (body?.$case) {
+      case 'hello':
+      case 'accept':
+        this.#takeOnce(body);
+        break;
+      case 'decline':
+        this.#settle?.reject(declined(body.value.reason));
+        break;
+      case 'answer': {
+        const { firstEntry, count, wanted, partials } = body.value;
+        this.#job.answer(firstEntry, count, wanted, partials);
+        break;
+      }
+      case 'progress':
+        this.#options.onProgress(body.value);
+        break;
+      case 'failed':
+        this.#receiverFailed(body.value);
+        break;
+      case 'finished':
+        this.#finish(body.value);
     }
   }
 
@@ -216,7 +225,10 @@ export class SendTransfer {
   }
 
   #report(problem: Problem): void {
-    if (problem.code === 'TRANSFER_SOURCE_UNSUPPORTED') return this.#options.onWarning(problem.path);
+    if (problem.code === 'TRANSFER_SOURCE_UNSUPPORTED') {
+      this.#options.onWarning(problem.path);
+      return;
+    }
     const failed = failedEntry(problem);
     this.#fail(failed);
     this.#write({ $case: 'failed', value: { entry: problem.entry, code: failed.code, path: failed.path } });
