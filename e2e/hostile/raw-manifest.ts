@@ -14,7 +14,6 @@ export interface RawEntry {
 export const FILE = 1;
 export const DIRECTORY = 2;
 export const SYMLINK = 3;
-export const STREAM = 4;
 export const TOP = 0xffffffff;
 
 /** Entries one after another, as a page holds them. */

@@ -9,10 +9,10 @@ const CODE = '7-guitar-pencil';
 const SMALL = 'content of the small file';
 const CHUNK = 2 ** 20;
 
-/** What the sender under test offers: entry 0 is the folder, 1 to 3 are in it in the order of the walk. */
-export const OFFERED = { directory: 0, bytes: SMALL.length + 2 * CHUNK + 5 };
-
-/** The real `keibidrop send` of a folder with a small file, a large file and a folder, and who comes to it. */
+/**
+ * The real `keibidrop send` of a folder with a small file, a large file and a folder, and who comes to it. Entry 0 is the outer folder,
+ * 1 to 3 are in it in the order of the walk.
+ */
 export class Sending {
   readonly command: Command;
   readonly port: number;
