@@ -101,6 +101,7 @@ describe('a receiver that', () => {
     const sending = await Sending.begin();
     try {
       const receiver = await sending.hostile();
+      await receiver.say({ $case: 'hello', value: { label: 'test' } });
       await receiver.hears('offerEnd');
       for (let i = 0; i < 4000; i++) await failed(receiver, i % ENTRIES);
       await receiver.say({

@@ -194,6 +194,10 @@ class ServedTransfer {
 
   /** @throws HANDSHAKE_MALFORMED for what has no place in the order of PROTOCOL 8; whatever is wrong with the offer */
   async #take(body: SenderMessage['body']): Promise<void> {
+    if (body?.$case === 'finished' && this.#standing) {
+      this.#acknowledge();
+      return;
+    }
     if (body !== undefined && !this.#mayFollow(body.$case)) throw outOfTurn(body.$case);
     switch (body?.$case) {
       case 'offerStart':
