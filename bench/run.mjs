@@ -2,7 +2,8 @@
 
 // npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 (DESIGN 9); all of them without a name
 //
-// Each row runs its cases in turn, one warm-up round first, so that all meet the machine in the same moods; compares every
+// Each row runs its cases in turn, one warm-up round first, so that all meet the machine in the same moods, each with its
+// memory warm; compares every
 // result byte by byte; prints a Markdown table of medians and bests; and appends a record to bench/results/DATE.jsonl.
 // --scale 0.01 makes everything a hundred times smaller: a smoke test, whose figures mean nothing and are not kept.
 import { execFileSync } from 'node:child_process';
@@ -50,6 +51,7 @@ async function interleave(cases, count) {
   const samples = new Map(cases.map(({ name }) => [name, []]));
   for (let round = 0; round <= count; round++) {
     for (const { name, run } of cases) {
+      await workspace.warm();
       const sample = await run();
       if (round > 0) samples.get(name).push(sample);
     }

@@ -18,16 +18,19 @@ export const checkout = fileURLToPath(new URL('../', import.meta.url));
 const tools = `${checkout}bench/build/`;
 const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;
 const TIMEOUT_MS = 300_000;
+/** What the largest case writes, and some more. */
+const WARM_BYTES = 1.5 * 2 ** 30;
 const CODE_WORDS = 'guitar-pencil';
 
 export const ceiling = `${tools}ceiling`;
 
-/** Compiles ceiling.cc and measure.cc if they are newer than their products. */
+/** Compiles the C++ programs beside this file if they are newer than their products. */
 export async function buildTools() {
   await mkdir(tools, { recursive: true });
   for (const [name, libraries] of [
     ['ceiling', ['-lcrypto', '-lpthread']],
     ['measure', []],
+    ['warm', []],
   ]) {
     const source = `${checkout}bench/${name}.cc`;
     const [from, to] = await Promise.all([stat(source), stat(tools + name).catch(() => undefined)]);
@@ -49,6 +52,8 @@ export async function openWorkspace(scale) {
   };
   const workspace = {
     path: (name) => join(root, name),
+    /** Lets a case begin with free memory that the machine really has: see warm.cc. */
+    warm: () => run(`${tools}warm`, [String(Math.round(WARM_BYTES * scale))]),
     /** A number of bytes or files, made smaller for a smoke test. */
     scaled: (amount) => Math.max(1, Math.round(amount * scale)),
     close: () => rm(root, { recursive: true, force: true }),
