@@ -56,8 +56,12 @@ export class MeetingDesk {
     const { code, hasRoom } = this.#options;
     const signal = AbortSignal.any([this.#options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
     const mayGuess = () => this.#wrong < MAX_WRONG_GUESSES;
-    if (!mayGuess()) return refuseGuest(conversation, 'code-exhausted');
-    if (!hasRoom()) return refuseGuest(conversation, 'busy');
+    const refusal = !mayGuess() ? 'code-exhausted' : hasRoom() ? undefined : 'busy';
+    if (refusal !== undefined) {
+      // A guest that has not spoken yet would find the conversation gone before it can hear why.
+      await conversation.receive({ signal });
+      return refuseGuest(conversation, refusal);
+    }
     const onWrongGuess = () => this.#count();
     const meeting = await meetAsOwner(conversation, code, { signal, mayGuess, onWrongGuess });
     this.#keep(meeting);

@@ -29,6 +29,7 @@ import { KeyRenewal } from './key-renewal.ts';
 import { causeOf, lost } from './session-end.ts';
 import { pathTo, suiteOffer } from './suites.ts';
 import { Throughput } from './throughput.ts';
+import { TransferClock } from './transfer-clock.ts';
 
 const MEETING_TIMEOUT_MS = 30_000;
 /** A script, or two quick people, may start the receiver a moment before the sender. */
@@ -121,25 +122,14 @@ async function greet(
 }
 
 async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Promise<ReceiveResult> {
-  // What a person took to answer is not the transfer's time.
-  let started = performance.now();
-  const asked =
-    <Of extends unknown[], Answer>(ask: (...of: Of) => Promise<Answer>) =>
-    async (...of: Of) => {
-      const from = performance.now();
-      try {
-        return await ask(...of);
-      } finally {
-        started += performance.now() - from;
-      }
-    };
+  const clock = new TransferClock();
   const host = socket.remoteAddress ?? '';
   const port = socket.remotePort ?? 0;
   const laneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
   const { confirm, resolveCollision } = options;
   const questions = {
-    confirm: confirm && asked(confirm),
-    resolveCollision: resolveCollision && asked(resolveCollision),
+    confirm: confirm && clock.stoppedWhile(confirm),
+    resolveCollision: resolveCollision && clock.stoppedWhile(resolveCollision),
   };
   const incoming = new IncomingTransfer({ ...options, ...questions }, pathTo(host), keys, async (addLane) => {
     for (let lane = 0; lane < laneCount(options); lane++) await addLane(host, port, lane, laneKeys);
@@ -160,7 +150,7 @@ async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Pr
   incoming.renewal = new KeyRenewal(session, (number, secret) => incoming.transfer.fold(number, secret), end);
   try {
     const received = await incoming.transfer.done;
-    const result = { ...received, peer: incoming.peer, seconds: (performance.now() - started) / 1000 };
+    const result = { ...received, peer: incoming.peer, seconds: clock.seconds };
     if (received.text !== undefined) options.onEvent({ type: 'text', text: received.text });
     const { files, bytes, skipped, resumedBytes, failed, seconds } = result;
     options.onEvent({ type: 'done', files, bytes, skipped, resumedBytes, seconds, failed: failed.length });
