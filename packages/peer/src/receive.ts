@@ -49,16 +49,21 @@ export async function receive(options: ReceiveOptions): Promise<ReceiveResult> {
   signal.throwIfAborted();
   const prepared = prepareHandshake('initiator');
   prepared.catch(() => {});
-  const { meeting, candidates } = await meet(options);
+  let met: Meeting | undefined;
   try {
+    const { meeting, candidates } = await meet(options);
+    met = meeting;
     const socket = await dial(candidates, signal);
     socket.on('error', () => {});
     const keys = await greet(socket, meeting, prepared, options);
     return await transfer(socket, keys, options);
   } finally {
-    meeting.wipe();
+    met?.wipe();
     // Not used if the handshake was never reached; wiping twice does no harm.
-    void prepared.then(({ wipe }) => wipe());
+    void prepared.then(
+      ({ wipe }) => wipe(),
+      () => {},
+    );
   }
 }
 
