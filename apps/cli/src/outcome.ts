@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { FailedEntry, ReceiveResult, SendResult, TransferSummary } from '@keibidrop/peer';
 import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
-import { formatBytes, formatCount, formatDuration, formatRate } from './format.ts';
+import { formatBytes, formatCount, formatDuration, formatNumber, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
 import { jsonErrorLine } from './json-lines.ts';
 import { harmless } from './terminal-text.ts';
@@ -41,12 +41,11 @@ function errorOf(failed: readonly FailedEntry[]): KeibiError | undefined {
 
 /** What failed and why, at most 20 of them. */
 function failureList(failed: readonly FailedEntry[], io: Io): string {
-  const head = `${failed.length === 1 ? 'One entry' : `${failed.length.toLocaleString('en')} entries`} failed:`;
+  const head = `${failed.length === 1 ? 'One entry' : `${formatNumber(failed.length)} entries`} failed:`;
   const lines = [paint(io.stderr, 'red', head)];
   for (const { path, message } of failed.slice(0, LISTED_FAILURES))
     lines.push(`  ${harmless(path)}: ${harmless(message)}`);
-  if (failed.length > LISTED_FAILURES)
-    lines.push(`  and ${(failed.length - LISTED_FAILURES).toLocaleString('en')} more`);
+  if (failed.length > LISTED_FAILURES) lines.push(`  and ${formatNumber(failed.length - LISTED_FAILURES)} more`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { CollisionAnswer, OfferSummary } from '@keibidrop/peer';
-import { formatBytes, formatCount } from './format.ts';
+import { formatBytes, formatCount, formatNumber } from './format.ts';
 import { freeBytes } from './free-space.ts';
 import { type Io, paint, type Screen } from './io.ts';
 import { harmless, quoted } from './terminal-text.ts';
@@ -29,7 +29,7 @@ export function offerText(
   const lines = [`${peer} offers ${contentsOf(offer)}  (${offer.path}, ${offer.suite})`];
   for (const name of offer.names.slice(0, SHOWN_NAMES)) lines.push(`  ${harmless(name)}`);
   const more = offer.nameCount - Math.min(offer.names.length, SHOWN_NAMES);
-  if (more > 0) lines.push(`  and ${more.toLocaleString('en')} more`);
+  if (more > 0) lines.push(`  and ${formatNumber(more)} more`);
   if (destination !== undefined && !offer.text) {
     const room = free === undefined ? '' : `, where ${formatBytes(free)} are free`;
     lines.push(`into ${harmless(destination)}${room}.`);
