@@ -20,6 +20,7 @@ interface FrameBinding {
   FrameOpener: new (suiteBit: number, key: Uint8Array) => NativeFrameOpener;
   bodyBytes(lengthField: Uint8Array): number;
   hasHardwareAes(): boolean;
+  libcryptoVersion(): string;
 }
 
 const SUITE_BITS: Record<Suite, number> = { 'aes-256-gcm': 1, 'chacha20-poly1305': 2 };
@@ -39,6 +40,11 @@ export function suiteBitOf(suite: Suite): number {
 /** Whether this processor has AES in hardware; false when KD_NO_HARDWARE_AES was set at the start, a switch for tests. */
 export function hasHardwareAes(): boolean {
   return loadBinding<FrameBinding>().hasHardwareAes();
+}
+
+/** The OpenSSL that the addon carries: `3.5.4`. */
+export function libcryptoVersion(): string {
+  return loadBinding<FrameBinding>().libcryptoVersion();
 }
 
 /**

@@ -7,4 +7,6 @@ namespace keibi::aead {
 // exit, where it would race with threads that still seal. Cheap to repeat; any thread.
 void PrepareLibcrypto();
 
+const char* LibcryptoVersion();  // "3.5.4"
+
 }  // namespace keibi::aead

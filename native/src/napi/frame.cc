@@ -4,6 +4,7 @@
 #include <cassert>
 #include <optional>
 
+#include "aead/libcrypto.h"
 #include "napi/errors.h"
 #include "napi/module.h"
 
@@ -92,6 +93,10 @@ Napi::Value HasHardwareAes(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), aead::HasHardwareAes());
 }
 
+Napi::Value LibcryptoVersion(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), aead::LibcryptoVersion());
+}
+
 }  // namespace
 
 void InitFrame(Napi::Env env, Napi::Object exports) {
@@ -103,6 +108,7 @@ void InitFrame(Napi::Env env, Napi::Object exports) {
                                                        FrameOpener::InstanceMethod<&FrameOpener::Close>("close")}));
   exports.Set("bodyBytes", Napi::Function::New<BodyBytes>(env, "bodyBytes"));
   exports.Set("hasHardwareAes", Napi::Function::New<HasHardwareAes>(env, "hasHardwareAes"));
+  exports.Set("libcryptoVersion", Napi::Function::New<LibcryptoVersion>(env, "libcryptoVersion"));
 }
 
 }  // namespace keibi::napi

@@ -10,6 +10,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   aead::PrepareLibcrypto();
   InitFrame(env, exports);
   InitListener(env, exports);
+  InitMlKem(env, exports);
   InitReceiveJob(env, exports);
   InitSendJob(env, exports);
   return exports;

@@ -4,7 +4,7 @@ import { access, mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { announce, createRegistryTransport, runtimeDirectory } from '@keibidrop/discovery';
-import { FrameSealer, hasHardwareAes } from '@keibidrop/native';
+import { FrameSealer, hasHardwareAes, libcryptoVersion } from '@keibidrop/native';
 import { ALL_SUITES, chooseSuite, type Suite } from '@keibidrop/protocol';
 import type { ListenAddress } from './api.ts';
 
@@ -75,9 +75,10 @@ function checkNode(): Finding {
 function checkNative(): Finding {
   const hardware = hasHardwareAes();
   const suite = ownSuite(hardware);
+  const loads = `loads, with OpenSSL ${libcryptoVersion()}`;
   return hardware
-    ? { status: 'ok', text: `loads; hardware AES, so ${suite} with a peer that has it too` }
-    : { status: 'note', text: `loads; no hardware AES, so ${suite}` };
+    ? { status: 'ok', text: `${loads}; hardware AES, so ${suite} with a peer that has it too` }
+    : { status: 'note', text: `${loads}; no hardware AES, so ${suite}` };
 }
 
 /** The suite that a peer like this machine would agree on with it. */

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import { KeibiError, X25519_BYTES } from '@keibidrop/protocol';
-import type { ml_kem1024 } from '@noble/post-quantum/ml-kem.js';
+import { loadKem, type MlKem1024 } from './kem.ts';
 import type { Role } from './key-schedule.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
-
-type Kem = typeof ml_kem1024;
 
 /** The libraries and the ephemeral keys of one handshake; never used for another. */
 export interface PreparedHandshake {
   readonly sodium: Sodium;
-  readonly kem: Kem;
+  readonly kem: MlKem1024;
   readonly x25519: { readonly secret: Uint8Array; readonly public: Uint8Array };
   /** The initiator's; a responder has none. */
   readonly kemKeys: { readonly secretKey: Uint8Array; readonly publicKey: Uint8Array } | undefined;
@@ -18,8 +16,8 @@ export interface PreparedHandshake {
 }
 
 /**
- * Loads the libraries and draws the ephemeral keys of one handshake: some 50 ms in an initiator's process that has not done it before,
- * so begin it before there is a connection.
+ * Loads the libraries and draws the ephemeral keys of one handshake: tens of milliseconds in a process that has not done it before, so
+ * begin it before there is a connection.
  */
 export async function prepareHandshake(role: Role): Promise<PreparedHandshake> {
   const { sodium, kem } = await loadLibraries();
@@ -32,8 +30,8 @@ export async function prepareHandshake(role: Role): Promise<PreparedHandshake> {
 let warm: Promise<void> | undefined;
 
 /**
- * Makes a responder's process ready while it waits: without it, the first initiator would wait some 50 ms more for libraries to load
- * and ML-KEM to be compiled. Does it once, in one go, so call it when there is nothing more urgent.
+ * Makes a responder's process ready while it waits: without it, the first initiator would wait for libraries to load and, where ML-KEM is
+ * JavaScript, for that to be compiled. Does it once, in one go, so call it when there is nothing more urgent.
  */
 export function warmUpHandshakes(): Promise<void> {
   warm ??= loadLibraries().then(({ kem }) => {
@@ -44,8 +42,8 @@ export function warmUpHandshakes(): Promise<void> {
   return warm;
 }
 
-async function loadLibraries(): Promise<{ sodium: Sodium; kem: Kem }> {
-  const [sodium, { ml_kem1024: kem }] = await Promise.all([loadSodium(), import('@noble/post-quantum/ml-kem.js')]);
+async function loadLibraries(): Promise<{ sodium: Sodium; kem: MlKem1024 }> {
+  const [sodium, kem] = await Promise.all([loadSodium(), loadKem()]);
   return { sodium, kem };
 }
 
@@ -59,7 +57,7 @@ export function x25519Secret(prepared: PreparedHandshake, peerShare: Uint8Array)
 }
 
 /** @throws HANDSHAKE_MALFORMED for a key whose coefficients are out of range (FIPS 203 7.2) */
-export function encapsulated(kem: Kem, key: Uint8Array): { cipherText: Uint8Array; sharedSecret: Uint8Array } {
+export function encapsulated(kem: MlKem1024, key: Uint8Array): { cipherText: Uint8Array; sharedSecret: Uint8Array } {
   try {
     return kem.encapsulate(key);
   } catch (cause) {
