@@ -6,6 +6,7 @@
 export { FrameOpener, FrameSealer, hasHardwareAes, libcryptoVersion, type Suite } from './frame.ts';
 export { type Incoming, Listener } from './listener.ts';
 export { type MlKem1024, mlKem1024 } from './ml-kem.ts';
+export { RateBudget } from './rate-budget.ts';
 export { type Collision, ReceiveJob, type ReceiveNews, type ReceiveProgress, type Survey } from './receive-job.ts';
 export {
   type LaneKeys,

@@ -3,6 +3,7 @@ import { assertBytes, assertFunction, assertInteger, assertText } from './argume
 import { loadBinding } from './binding.ts';
 import { type Suite, suiteBitOf } from './frame.ts';
 import type { Listener, NativeListener } from './listener.ts';
+import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
 
 /** One path a person named and the name it travels under; an empty path is standard input. */
 export interface Root {
@@ -67,7 +68,7 @@ interface NativeSendJob {
 }
 
 interface SendJobBinding {
-  SendJob: new (roots: string[], limitBytesPerSecond: number, onWake: () => void) => NativeSendJob;
+  SendJob: new (roots: string[], budget: NativeRateBudget | undefined, onWake: () => void) => NativeSendJob;
 }
 
 /**
@@ -78,11 +79,10 @@ export class SendJob {
   readonly #native: NativeSendJob;
 
   /**
-   * @param options.limitBytesPerSecond  0: none
-   * @param options.onWake               there is news to take; never after close()
+   * @param options.budget  the rate it keeps to, with the other jobs that have it; absent: no limit
+   * @param options.onWake  there is news to take; never after close()
    */
-  constructor(options: { roots: Root[]; limitBytesPerSecond: number; onWake(): void }) {
-    assertInteger('limitBytesPerSecond', options.limitBytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+  constructor(options: { roots: Root[]; budget?: RateBudget | undefined; onWake(): void }) {
     assertFunction('onWake', options.onWake);
     for (const { path, name } of options.roots) {
       assertText('path', path);
@@ -90,7 +90,7 @@ export class SendJob {
     }
     const roots = options.roots.flatMap(({ path, name }) => [path, name]);
     const { SendJob: Native } = loadBinding<SendJobBinding>();
-    this.#native = new Native(roots, options.limitBytesPerSecond, () => options.onWake());
+    this.#native = new Native(roots, RateBudget.nativeOf(options.budget), () => options.onWake());
   }
 
   /** Begins to walk; a second time, or after close(), does nothing. */

@@ -44,8 +44,8 @@ struct PairOptions {
   uint32_t lanes = 1;
   aead::Suite suite = aead::Suite::kAes256Gcm;
   stream::Collision collisions = stream::Collision::kRename;
-  uint64_t send_limit = 0;
-  uint64_t receive_limit = 0;
+  std::shared_ptr<stream::RateBudget> send_budget = nullptr;
+  std::shared_ptr<stream::RateBudget> receive_budget = nullptr;
 };
 
 // A sending and a receiving job joined by real lanes over loopback; this thread carries what the control connection
@@ -57,12 +57,12 @@ class Pair {
                     {.host = "127.0.0.1"}, [](stream::Incoming) {}, &listener_)
                     .ok());
     sender = std::make_shared<stream::SendJob>(
-        stream::SendOptions{{{source.string(), source.filename().string()}}, options.send_limit}, bell_.wake());
+        stream::SendOptions{{{source.string(), source.filename().string()}}, options.send_budget}, bell_.wake());
     stream::ReceiveOptions receive;
     receive.out = out.string();
     receive.collisions = options.collisions;
     receive.report_placed = true;
-    receive.limit_bytes_per_second = options.receive_limit;
+    receive.budget = options.receive_budget;
     receiver = std::make_unique<stream::ReceiveJob>(std::move(receive), bell_.wake());
     listener_->Expect(Session(frame::Role::kResponder), sender);
   }

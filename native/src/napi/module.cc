@@ -11,6 +11,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitFrame(env, exports);
   InitListener(env, exports);
   InitMlKem(env, exports);
+  InitRateBudget(env, exports);
   InitReceiveJob(env, exports);
   InitSendJob(env, exports);
   return exports;

@@ -10,6 +10,7 @@ namespace keibi::napi {
 void InitFrame(Napi::Env env, Napi::Object exports);
 void InitListener(Napi::Env env, Napi::Object exports);
 void InitMlKem(Napi::Env env, Napi::Object exports);
+void InitRateBudget(Napi::Env env, Napi::Object exports);
 void InitReceiveJob(Napi::Env env, Napi::Object exports);
 void InitSendJob(Napi::Env env, Napi::Object exports);
 

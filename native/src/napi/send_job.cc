@@ -6,6 +6,7 @@
 #include "napi/job.h"
 #include "napi/listener.h"
 #include "napi/module.h"
+#include "napi/rate_budget.h"
 #include "stream/digest.h"
 
 // SendJob for native/lib/send-job.ts, which has checked every argument. All methods run on the JavaScript thread.
@@ -17,7 +18,7 @@ using stream::EntryTable;
 
 class SendJob : public Napi::ObjectWrap<SendJob> {
  public:
-  // (roots [path, name, …], bytes per second or 0, on wake)
+  // (roots [path, name, …], rate budget or undefined, on wake)
   explicit SendJob(const Napi::CallbackInfo& info)
       : Napi::ObjectWrap<SendJob>(info), waker_(info.Env(), info[2].As<Napi::Function>()) {
     stream::SendOptions options;
@@ -26,7 +27,7 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
       options.roots.push_back(
           {roots.Get(i).As<Napi::String>().Utf8Value(), roots.Get(i + 1).As<Napi::String>().Utf8Value()});
     }
-    options.limit_bytes_per_second = static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value());
+    options.budget = RateBudget::From(info[1]);
     job_ = std::make_shared<stream::SendJob>(std::move(options), waker_.wake());
     hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_, waker = waker_]() mutable {
       job->Stop();

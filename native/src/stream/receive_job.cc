@@ -30,7 +30,7 @@ ReceiveJob::ReceiveJob(ReceiveOptions options, Wake wake)
     : options_(std::move(options)),
       wake_(std::move(wake)),
       destination_(table_, options_.collisions),
-      limiter_(options_.limit_bytes_per_second) {}
+      limiter_(options_.budget) {}
 
 Status ReceiveJob::Open() {
   if (options_.to_stdout) return Status::Ok();
@@ -60,7 +60,7 @@ Status ReceiveJob::AddLane(const std::string& host, uint16_t port, uint32_t lane
   core::StoreBigEndian<uint32_t>(sealed - sizeof lane, lane);
   sealed[frame::kHeaderBytes] = static_cast<uint8_t>(LaneFrame::kHello);
   if (sealer.Seal(sealed, 1) == 0) return Status::Of(Code::kInternal);
-  RateLimiter unlimited(0);
+  RateLimiter unlimited(nullptr);
   if (const Status status = SendAll(socket.get(), hello.data(), hello.size(), &unlimited); !status.ok()) return status;
 
   const std::scoped_lock lock(mutex_);

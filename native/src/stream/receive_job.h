@@ -26,9 +26,9 @@ namespace keibi::stream {
 struct ReceiveOptions {
   std::string out;
   Collision collisions = Collision::kRename;
-  bool to_stdout = false;      // bytes of files go to standard output in order; `out` is not touched
-  bool report_placed = false;  // collect the entries that were placed, for --verbose
-  uint64_t limit_bytes_per_second = 0;
+  bool to_stdout = false;                        // bytes of files go to standard output in order; `out` is not touched
+  bool report_placed = false;                    // collect the entries that were placed, for --verbose
+  std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
 };
 
 struct EntryProblem {

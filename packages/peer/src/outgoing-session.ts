@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Socket } from 'node:net';
-import type { Incoming, Listener, Root } from '@keibidrop/native';
+import type { Incoming, Listener, RateBudget, Root } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import { FoldResponder, handshakeAsResponder, openSession, type PreparedHandshake } from '@keibidrop/session';
 import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
@@ -14,6 +14,8 @@ import { Throughput } from './throughput.ts';
 export interface OutgoingSessionOptions {
   send: SendOptions;
   roots: Root[];
+  /** What all receivers' sessions may send together. */
+  budget: RateBudget;
   listener: Listener;
   desk: MeetingDesk;
   prepared: Promise<PreparedHandshake>;
@@ -121,7 +123,7 @@ export class OutgoingSession {
       roots,
       text: send.text,
       label: send.label,
-      limitBytesPerSecond: send.limitBytesPerSecond ?? 0,
+      budget: this.#options.budget,
       signal: this.#options.signal,
       onReceiver: (label) => {
         this.peer = label;

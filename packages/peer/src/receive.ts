@@ -10,6 +10,7 @@ import {
   joinAnywhere,
   parseHostPort,
 } from '@keibidrop/discovery';
+import { RateBudget } from '@keibidrop/native';
 import { type Candidate, type ErrorCode, KeibiError, mailboxOf } from '@keibidrop/protocol';
 import {
   CandidateExchange,
@@ -189,7 +190,7 @@ class IncomingTransfer {
       verify: options.verify === true,
       verbose: options.verbose === true,
       label: options.label,
-      limitBytesPerSecond: options.limitBytesPerSecond ?? 0,
+      budget: new RateBudget(options.limitBytesPerSecond ?? 0),
       signal: AbortSignal.any([options.signal, this.#ending.signal]),
       addLanes,
       onSender: (label) => {

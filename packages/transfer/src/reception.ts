@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type Collision, type LaneKeys, type Page, type Partial, ReceiveJob, type Survey } from '@keibidrop/native';
+import {
+  type Collision,
+  type LaneKeys,
+  type Page,
+  type Partial,
+  type RateBudget,
+  ReceiveJob,
+  type Survey,
+} from '@keibidrop/native';
 import type { PeerClient, ReceiverMessage } from '@keibidrop/proto';
 import { type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { foldsNames } from './case-folding.ts';
@@ -12,7 +20,7 @@ export interface ReceptionOptions {
   toStdout: boolean;
   collisions: Collision;
   verbose: boolean;
-  limitBytesPerSecond: number;
+  budget?: RateBudget | undefined;
   signal: AbortSignal;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
   onFile(path: string): void;
@@ -52,9 +60,9 @@ export class Reception {
   constructor(options: ReceptionOptions, events: ReceptionEvents) {
     this.#options = options;
     this.#events = events;
-    const { out, collisions, toStdout, limitBytesPerSecond, verbose } = options;
+    const { out, collisions, toStdout, budget, verbose } = options;
     const onWake = () => this.#drain();
-    this.#job = new ReceiveJob({ out, collisions, toStdout, limitBytesPerSecond, reportPlaced: verbose, onWake });
+    this.#job = new ReceiveJob({ out, collisions, toStdout, budget, reportPlaced: verbose, onWake });
   }
 
   /** Makes the destination ready; true if it cannot tell names apart that differ in case. */
