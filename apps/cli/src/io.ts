@@ -9,6 +9,8 @@ export interface Screen {
   readonly colour: boolean;
   /** How wide it is now; 80 if it is no terminal. */
   columns(): number;
+  /** How high it is now; 24 if it is no terminal. */
+  rows(): number;
 }
 
 /** All that a command may touch of the process it runs in. */
@@ -61,6 +63,7 @@ function screenOf(stream: WriteStream, env: NodeJS.ProcessEnv): Screen {
     isTerminal: stream.isTTY === true,
     colour: stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
     columns: () => stream.columns || 80,
+    rows: () => stream.rows || 24,
   };
 }
 
