@@ -24,6 +24,17 @@ async function isDelivered(...folders: string[]): Promise<boolean> {
   return new Set(digests).size === 1;
 }
 
+it('a dozen at once are served without a word on standard error', async () => {
+  await writeRandom(room.path('file'), 8 * MIB);
+  const outs = Array.from({ length: 12 }, (_, i) => `out${i}`);
+  // Slow enough that all of them are there together.
+  const { sender } = await room.send(['file', '--receivers', '12', '--limit', '16M']);
+  const receivers = await Promise.all(outs.map((out) => room.receive(['--out', out])));
+  expect(await Promise.all(receivers.map(({ ended }) => ended))).toEqual(outs.map(() => 0));
+  expect({ exit: await sender.ended, stderr: sender.stderr }).toEqual({ exit: 0, stderr: '' });
+  expect(await isDelivered(...outs)).toBe(true);
+});
+
 describe('of several receivers', () => {
   it('a slow one slows no other', async () => {
     await writeRandom(room.path('file'), 32 * MIB);

@@ -46,14 +46,14 @@ const done = (session: number, peer = 'bob'): PeerEvent => ({
 });
 
 describe('a sender to several receivers', () => {
-  it('shows a line for each, in the order they came, and what became of them above', () => {
+  it('shows a line for each, in the order of their numbers, and what became of them above', () => {
     const { io, view, shown } = watch();
-    view.onEvent(connected(1));
     view.onEvent(connected(2, 'carol\u001b[2J'));
+    view.onEvent(connected(1));
     view.onEvent(progress(2, 50 * MIB, 25 * MIB));
     expect(shown()).toEqual([
-      'Receiver 1 is bob (local, aes-256-gcm).',
       'Receiver 2 is carol\\x1b[2J (local, aes-256-gcm).',
+      'Receiver 1 is bob (local, aes-256-gcm).',
       '1 bob                                          not begun            local',
       '2 carol\\x1b[2J  1/4 files  50.0/100 MiB  50%  25.0 MiB/s  ETA 0:02  local',
     ]);

@@ -159,7 +159,7 @@ class PeopleView implements View {
 
   /** A line for each session, the last one for all those that there is no room for. */
   #picture(columns: number, rows: number): string[] {
-    const sessions = [...this.#sessions.values()];
+    const sessions = [...this.#sessions.values()].sort((a, b) => a.connected.session - b.connected.session);
     const shown = sessions.length > rows ? sessions.slice(0, rows - 1) : sessions;
     const lines = progressLines(
       shown.map((session) => this.#rowOf(session)),

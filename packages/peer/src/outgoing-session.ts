@@ -22,9 +22,6 @@ export interface OutgoingSessionOptions {
   signal: AbortSignal;
 }
 
-/** An abort ends the transfer, which then says goodbye; it does not cut the session. */
-const NEVER = new AbortController().signal;
-
 /** What became of one receiver's session. */
 export interface SessionOutcome extends TransferOutcome {
   peer: string;
@@ -73,7 +70,9 @@ export class OutgoingSession {
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
     const peerService = { transfer: refuse, digests: transfer.digests, fold, foldReady };
-    const session = openSession(socket, keys, 'responder', { peerService, signal: NEVER });
+    // An abort ends the transfer, which then says goodbye; it does not cut the session.
+    const { signal: never } = new AbortController();
+    const session = openSession(socket, keys, 'responder', { peerService, signal: never });
     keys.wipe();
     try {
       const outcome = await Promise.race([transfer.run(session.client), lost(session)]);
