@@ -55,7 +55,7 @@ async function copyOver(workspace, sshd, source, command) {
   const sent = await workspace.start(program, args).report();
   const received = await served.stop();
   await assertEqual(source, `${out}/${basename(source)}`);
-  await rm(out, { recursive: true });
+  await workspace.discard(out);
   return { seconds: sent.wall, cpu: sent.cpu + received.cpu, rss: Math.max(sent.rss, received.rss) };
 }
 

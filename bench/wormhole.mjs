@@ -3,7 +3,6 @@
 // magic-wormhole with a mailbox server and a transit relay of our own on loopback; the public ones are never asked.
 // The two commands find each other through the mailbox and then connect directly, as KeibiDrop does.
 import { spawnSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import { assertEqual, findProgram, freePort, venv } from './workspace.mjs';
 
 const MODULES = 'wormhole.cli.cli, wormhole_mailbox_server, wormhole_transit_relay';
@@ -47,7 +46,7 @@ async function exchange(workspace, wormhole, source) {
   ]);
   const seconds = (performance.now() - started) / 1000;
   await assertEqual(source, out);
-  await rm(out, { recursive: true });
+  await workspace.discard(out);
   return { seconds, cpu: sent.cpu + received.cpu, rss: Math.max(sent.rss, received.rss) };
 }
 
