@@ -4,8 +4,8 @@
 // npm run bench -- install                           installs the programs that ours is compared with
 //
 // Each row runs its cases in turn, one warm-up round first, so that all meet the machine in the same moods, each with its
-// memory warm; compares every
-// result byte by byte; prints a Markdown table of medians and bests; and appends a record to bench/results/DATE.jsonl.
+// memory warm; compares every result byte by byte; prints a Markdown table of medians and bests; and appends a record to
+// bench/results/DATE.jsonl.
 // --scale 0.01 makes everything a hundred times smaller: a smoke test, whose figures mean nothing and are not kept.
 import { execFileSync } from 'node:child_process';
 import { appendFile, mkdir } from 'node:fs/promises';
