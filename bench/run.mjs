@@ -51,13 +51,16 @@ try {
       table = caseTable,
       records = oneRecord,
     } = await prepare(workspace);
-    const samples = await interleave(cases, runs);
-    const summary = summarise(samples);
-    console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary)}\n`);
-    for (const { text, met } of bars(summary)) console.log(`- ${verdict(met)}: ${text}`);
-    for (const program of missing) console.log(`- ${program}; \`npm run bench -- install\` helps`);
-    if (scale === 1) await record(records(samples).map((fields) => ({ row, title, ...fields })));
-    await close();
+    try {
+      const samples = await interleave(cases, runs);
+      const summary = summarise(samples);
+      console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary)}\n`);
+      for (const { text, met } of bars(summary)) console.log(`- ${verdict(met)}: ${text}`);
+      for (const program of missing) console.log(`- ${program}; \`npm run bench -- install\` helps`);
+      if (scale === 1) await record(records(samples).map((fields) => ({ row, title, ...fields })));
+    } finally {
+      await close();
+    }
   }
 } finally {
   await workspace.close();
