@@ -12,7 +12,7 @@ async function parsed(line: string): Promise<unknown> {
   const keep = (command: string) => async (options: object) => {
     seen = { command, ...options };
   };
-  const handlers = { send: keep('send'), receive: keep('receive'), doctor: keep('doctor') };
+  const handlers = { send: keep('send'), receive: keep('receive'), bench: keep('bench'), doctor: keep('doctor') };
   await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
   return seen;
 }
