@@ -4,8 +4,9 @@ import type { BenchEvent, BenchPart } from '@keibidrop/peer';
 import { formatBytes, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
 import { lineOf } from './json-lines.ts';
+import { harmless } from './terminal-text.ts';
 
-type Figure = Extract<BenchEvent, { type: 'measured' | 'roundTrip' | 'limit' }>;
+type Figure = Extract<BenchEvent, { type: 'start' | 'measured' | 'roundTrip' | 'limit' }>;
 type Measured = Extract<Figure, { type: 'measured' }>;
 type Limit = Extract<Figure, { type: 'limit' }>;
 
@@ -26,6 +27,11 @@ const PARTS: Readonly<Record<BenchPart, { group: string; name: string; remark: s
 /** A whole this much faster than what limits went into memory first. */
 const INTO_MEMORY = 1.3;
 
+/** Whether an event is for the report, and not one of a transfer. */
+export function isFigure(event: BenchEvent): event is Figure {
+  return ['start', 'measured', 'roundTrip', 'limit'].includes(event.type);
+}
+
 /** Prints figures as they come: a table for people, or JSON lines; then one sentence. */
 export class BenchReport {
   readonly #io: Io;
@@ -37,19 +43,27 @@ export class BenchReport {
     this.#options = options;
   }
 
-  /** What is going to happen. */
-  begin(text: string): void {
-    const { stderr } = this.#io;
-    if (!this.#options.json && !this.#options.quiet) stderr.write(`${paint(stderr, 'dim', text)}\n`);
-  }
-
   show(figure: Figure): void {
-    if (this.#options.json) this.#io.stdout.write(jsonLine(figure));
-    else if (figure.type === 'limit')
-      this.#io.stdout.write(`\n${paint(this.#io.stdout, 'bold', limitSentence(figure))}\n`);
-    else if (figure.type === 'measured')
-      this.#row(PARTS[figure.part].group, nameOf(figure), formatRate(figure.bytesPerSecond), remarkOf(figure));
-    else this.#row('link', 'round trip', formatMilliseconds(figure.seconds), 'of a TCP connection');
+    const { stdout, stderr } = this.#io;
+    if (this.#options.json) {
+      stdout.write(jsonLine(figure));
+      return;
+    }
+    switch (figure.type) {
+      case 'start': {
+        const text = `Measuring with files of ${formatBytes(figure.bytes)} in ${harmless(figure.dir)}.`;
+        if (!this.#options.quiet) stderr.write(`${paint(stderr, 'dim', text)}\n`);
+        break;
+      }
+      case 'measured':
+        this.#row(PARTS[figure.part].group, nameOf(figure), formatRate(figure.bytesPerSecond), remarkOf(figure));
+        break;
+      case 'roundTrip':
+        this.#row('link', 'round trip', formatMilliseconds(figure.seconds), 'of a TCP connection');
+        break;
+      case 'limit':
+        stdout.write(`\n${paint(stdout, 'bold', limitSentence(figure))}\n`);
+    }
   }
 
   /** The waiting side's last line; with --json it has been written already. */
@@ -71,7 +85,7 @@ function nameOf({ part, suite }: Measured): string {
 }
 
 function remarkOf({ part, fromMemory }: Measured): string {
-  return fromMemory ? 'in memory: there is no disk behind it' : PARTS[part].remark;
+  return fromMemory ? 'kept in memory, on no disk' : PARTS[part].remark;
 }
 
 function formatMilliseconds(seconds: number): string {
@@ -80,6 +94,7 @@ function formatMilliseconds(seconds: number): string {
 
 /** The `--json` line of a figure, in whole bytes a second. */
 function jsonLine(figure: Figure): string {
+  if (figure.type === 'start') return lineOf('start', { bytes: figure.bytes, dir: figure.dir });
   if (figure.type === 'roundTrip') return lineOf('roundTrip', { seconds: Number(figure.seconds.toFixed(6)) });
   const { type, ...fields } = figure;
   const bytesPerSecond = Math.round(fields.bytesPerSecond);

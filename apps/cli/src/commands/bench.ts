@@ -2,12 +2,11 @@
 import type { BenchEvent } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode, type Suite } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { BenchReport } from '../bench-report.ts';
-import { formatBytes } from '../format.ts';
+import { BenchReport, isFigure } from '../bench-report.ts';
 import type { Io } from '../io.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { startSenderProcess } from '../sender-process.ts';
-import { harmless, quoted } from '../terminal-text.ts';
+import { quoted } from '../terminal-text.ts';
 import { createView, type View } from '../view.ts';
 
 interface BenchFlags {
@@ -37,8 +36,8 @@ Examples:
   keibidrop bench --wait                on one computer, and on the other:
   keibidrop bench 7-guitar-pencil       the link, both disks, and the whole
 
-Figures leave the page cache out where the file system allows it. Everything that
-is written is noise, needs twice --size of room, and is removed at the end.
+Disk figures leave the page cache out where the file system allows it. What is
+written is noise, takes twice --size of room, and is removed at the end.
 
 Environment: KD_SAVE_PATH KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable,
@@ -151,13 +150,11 @@ export async function runBench(options: BenchCommand, io: Io, peer: PeerPackage)
   };
   try {
     if (options.mode === 'alone') {
-      report.begin(`Measuring with ${formatBytes(options.size)} in ${harmless(settings.savePath)}.`);
       const startSender = startSenderProcess.bind(undefined, io);
       await peer.benchAlone({ ...common, size: options.size, startSender });
     } else if (options.mode === 'against') {
       await peer.benchAgainst({ ...common, code: options.code, connect: settings.connect });
     } else {
-      report.begin(`Writing ${formatBytes(2 * options.size)} of noise to ${harmless(settings.savePath)}.`);
       const { code, insecureCode, size } = options;
       const { listen, codeLength: wordCount } = settings;
       const result = await peer.waitForBench({ ...common, size, code, insecureCode, listen, wordCount });
@@ -171,7 +168,7 @@ export async function runBench(options: BenchCommand, io: Io, peer: PeerPackage)
 }
 
 function showEvent(event: BenchEvent, view: View, report: BenchReport): void {
-  if (event.type === 'measured' || event.type === 'roundTrip' || event.type === 'limit') {
+  if (isFigure(event)) {
     // A row on the screen must not share its line with progress.
     view.end();
     report.show(event);

@@ -25,12 +25,12 @@ export async function benchAgainst(options: BenchAgainstOptions): Promise<void> 
     // How much it will be is known once the peer has offered.
     await withScratch(options.dir, 0, async (scratch) => {
       const { size, suite } = await new Pass(options, measurements).run(scratch);
-      const whole = measurements.rates.find(({ part }) => part === 'whole')?.bytesPerSecond ?? 0;
+      const bytesPerSecond = measurements.rates.find(({ part }) => part === 'whole')?.bytesPerSecond ?? 0;
       await rm(join(scratch, 'whole'));
       await measurements.disk(join(scratch, 'own'), size);
       await measurements.suites([suite], suite);
       const limiting = measurements.rates.filter(({ part }) => part !== 'whole' && part !== 'read' && part !== 'seal');
-      options.onEvent({ type: 'limit', ...limitOf(limiting, whole) });
+      options.onEvent({ type: 'limit', ...limitOf(limiting, { bytesPerSecond, seconds: size / bytesPerSecond }) });
     });
   } finally {
     measurements.close();

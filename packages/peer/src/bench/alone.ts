@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ALL_SUITES } from '@keibidrop/protocol';
 import { receive } from '../receive.ts';
 import type { BenchAloneOptions } from './api.ts';
-import { limitOf } from './limit.ts';
+import { limitOf, type Whole } from './limit.ts';
 import { Measurements, ownSuite } from './measure.ts';
 import { benchSize } from './offer.ts';
 import { withScratch } from './scratch.ts';
@@ -25,6 +25,7 @@ export async function benchAlone(options: BenchAloneOptions): Promise<void> {
   try {
     // What is sent and what is received.
     await withScratch(dir, 2 * size, async (scratch) => {
+      onEvent({ type: 'start', bytes: size, dir });
       await measurements.disk(join(scratch, SOURCE), size);
       await measurements.suites(options.suite ? [options.suite] : ALL_SUITES, suite);
       await measurements.loopback(size);
@@ -38,13 +39,13 @@ export async function benchAlone(options: BenchAloneOptions): Promise<void> {
   }
 }
 
-/** @returns bytes a second, from the session being up until the file stands */
+/** @returns from the session being up until the file stands */
 async function transfer(
   scratch: string,
   size: number,
   measurements: Measurements,
   { startSender, suite, label, signal }: BenchAloneOptions,
-): Promise<number> {
+): Promise<Whole> {
   const source = join(scratch, SOURCE);
   const out = join(scratch, 'received');
   // Read from the disk once more, as a file is that nobody has just made.
@@ -62,10 +63,11 @@ async function transfer(
       signal,
       onEvent: () => {},
     });
-    measurements.tell('whole', size / seconds);
+    const whole = { bytesPerSecond: size / seconds, seconds };
+    measurements.tell('whole', whole.bytesPerSecond);
     const flushed = await measurements.run((bench) => bench.flush(join(out, SOURCE)));
     measurements.tell('wholeOnDisk', size / (seconds + flushed));
-    return size / seconds;
+    return whole;
   } finally {
     await sender.end();
   }

@@ -24,6 +24,14 @@ export type BenchPart =
   | 'whole'
   | 'wholeOnDisk';
 
+/** There is room, and writing begins. The first event of a bench that writes before it meets anybody. */
+export interface StartEvent {
+  type: 'start';
+  /** Of each file. */
+  bytes: number;
+  dir: string;
+}
+
 /** One figure. */
 export interface MeasuredEvent {
   type: 'measured';
@@ -53,7 +61,7 @@ export interface LimitEvent {
   wholeBytesPerSecond: number;
 }
 
-export type BenchEvent = MeasuredEvent | RoundTripEvent | LimitEvent | PeerEvent;
+export type BenchEvent = StartEvent | MeasuredEvent | RoundTripEvent | LimitEvent | PeerEvent;
 
 interface BenchOptions {
   /** Where temporary files go; absolute, and there. */

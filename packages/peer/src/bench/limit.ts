@@ -6,8 +6,15 @@ export interface Rate {
   bytesPerSecond: number;
 }
 
+export interface Whole {
+  bytesPerSecond: number;
+  seconds: number;
+}
+
 /** A whole below this share of its slowest part is held up by no part but by all of them running at once. */
 const SHARING = 0.7;
+/** A whole that took less is told by how a transfer begins and ends, which costs tens of milliseconds, rather than by its bytes. */
+const TELLING_SECONDS = 0.25;
 /** A link this near to the cipher's speed is not slower than the cipher: the rest is what moving costs. */
 const CIPHER_BOUND = 0.7;
 /** The peer's disk is read through the link: only what is clearly slower than the link is the disk's doing. */
@@ -19,10 +26,10 @@ const SAME = 0.9;
  * @param parts  what every byte of a transfer passes, each measured alone; not empty
  * @param whole  what a transfer made of it, from end to end
  */
-export function limitOf(parts: readonly Rate[], whole: number): Omit<LimitEvent, 'type'> {
+export function limitOf(parts: readonly Rate[], { bytesPerSecond: whole, seconds }: Whole): Omit<LimitEvent, 'type'> {
   const slowestFirst = distinct(parts).sort((a, b) => a.bytesPerSecond - b.bytesPerSecond);
   const [slowest, next] = slowestFirst as [Rate, Rate?];
-  if (whole < SHARING * slowest.bytesPerSecond) {
+  if (seconds >= TELLING_SECONDS && whole < SHARING * slowest.bytesPerSecond) {
     return { part: 'sharing', bytesPerSecond: whole, next: slowest, wholeBytesPerSecond: whole };
   }
   const cipher = parts.find(({ part }) => part === 'open' || part === 'seal');

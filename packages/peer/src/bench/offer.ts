@@ -39,6 +39,10 @@ export function sizeOfOffer(offer: {
   text?: boolean;
 }) {
   const size = (offer.bytes / 13) * 4;
-  const isBench = offer.files === BENCH_FILES.length && offer.names.join() === BENCH_FILES.join() && !offer.text;
+  const isBench =
+    offer.files === BENCH_FILES.length &&
+    offer.nameCount === offer.files &&
+    offer.names.join() === BENCH_FILES.join() &&
+    !offer.text;
   return isBench && size >= MIN_SIZE && size <= MAX_SIZE && size % STEP === 0 ? size : undefined;
 }

@@ -50,6 +50,8 @@ function unusable(reason: unknown, dir: string): unknown {
   }
   const system = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'TRANSFER_DESTINATION_UNUSABLE'];
   if (!system.includes(code ?? '')) return reason;
-  const message = `${dir} cannot be written (${reason.message}). Choose another with --dir.`;
+  // "ENOENT: no such file or directory, mkdtemp '/…'" or "the destination cannot be written: Permission denied".
+  const why = /^.*: ([^,]+)/.exec(reason.message)?.[1] ?? reason.message;
+  const message = `${dir} cannot be written (${why}). Choose another with --dir.`;
   return new KeibiError('TRANSFER_DESTINATION_UNUSABLE', message, { cause: reason });
 }

@@ -23,6 +23,7 @@ export async function waitForBench(options: WaitForBenchOptions): Promise<SendRe
   try {
     return await withScratch(dir, 2 * size, async (scratch) => {
       const onDisk = { reading: join(scratch, 'reading'), whole: join(scratch, 'whole') };
+      options.onEvent({ type: 'start', bytes: size, dir });
       // Else they would be read from memory.
       const forget = (file: string) => measurements.run((bench) => bench.flush(file));
       for (const file of Object.values(onDisk)) {
