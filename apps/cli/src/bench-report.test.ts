@@ -25,7 +25,7 @@ function shown(options: { json?: boolean; quiet?: boolean }) {
 
 it('prints a table of at most 79 columns and one sentence', () => {
   const { stdout, stderr } = shown({});
-  expect(stderr).toBe('Measuring with files of 256 MiB in /tmp/\\x1b[2J.\n');
+  expect(stderr).toMatch(/^Measuring with files of 256 MiB in \/tmp\/\\x1b\[2J, on \d+ cores?\.\n$/);
   expect(stdout).toBe(
     'disk    write                      410 MiB/s  until the disk has it\n' +
       '        read                       900 MiB/s  kept in memory, on no disk\n' +
@@ -61,16 +61,20 @@ it('keeps results if quiet', () => {
 it.each([
   [
     { part: 'sharing', bytesPerSecond: 200 * MIB, next: write },
-    1,
-    'All parts together limit you, on one core: 200 MiB/s;',
+    "No part alone limits you, all at once do: 200 MiB/s; the disk's writing could do 410 MiB/s.",
   ],
   [
-    { part: 'sharing', bytesPerSecond: 200 * MIB, next: write },
-    2,
-    "on 2 cores: 200 MiB/s; alone, the disk's writing could do 410 MiB/s.",
+    { ...write, next: open },
+    "The disk's writing limits you: 410 MiB/s; the cipher could do 4.4 GiB/s. " +
+      'What fits into memory arrives at 900 MiB/s, before the disk has it.',
   ],
-  [write, 2, 'What fits into memory arrives at 900 MiB/s, before the disk has it.'],
-  [{ ...open, next: write }, 2, "The cipher limits you: 4.4 GiB/s; the disk's writing could do 410 MiB/s."],
-] as const)('says what limits: %o', (limit, cores, text) => {
-  expect(limitSentence({ type: 'limit', ...limit, wholeBytesPerSecond: 900 * MIB }, cores)).toContain(text);
+  [{ part: 'link', bytesPerSecond: MIB }, 'The link limits you: 1.0 MiB/s.'],
+] as const)('says what limits: %o', (limit, sentence) => {
+  expect(limitSentence({ type: 'limit', ...limit, wholeBytesPerSecond: 900 * MIB })).toBe(sentence);
+});
+
+it('breaks a long sentence between words', () => {
+  const io = createRecordedIo({ columns: 40 });
+  new BenchReport(io, {}).show({ type: 'limit', ...write, next: open, wholeBytesPerSecond: 0 });
+  expect(io.printed.stdout).toBe("\nThe disk's writing limits you: 410\nMiB/s; the cipher could do 4.4 GiB/s.\n");
 });

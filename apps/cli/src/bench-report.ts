@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { availableParallelism } from 'node:os';
 import type { BenchEvent, BenchPart } from '@keibidrop/peer';
-import { formatBytes, formatRate } from './format.ts';
+import { formatBytes, formatCount, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
 import { lineOf } from './json-lines.ts';
 import { harmless } from './terminal-text.ts';
@@ -51,7 +51,7 @@ export class BenchReport {
     }
     switch (figure.type) {
       case 'start': {
-        const text = `Measuring with files of ${formatBytes(figure.bytes)} in ${harmless(figure.dir)}.`;
+        const text = `Measuring with files of ${formatBytes(figure.bytes)} in ${harmless(figure.dir)}, on ${formatCount(availableParallelism(), 'core')}.`;
         if (!this.#options.quiet) stderr.write(`${paint(stderr, 'dim', text)}\n`);
         break;
       }
@@ -62,7 +62,7 @@ export class BenchReport {
         this.#row('link', 'round trip', formatMilliseconds(figure.seconds), 'of a TCP connection');
         break;
       case 'limit':
-        stdout.write(`\n${paint(stdout, 'bold', limitSentence(figure))}\n`);
+        stdout.write(`\n${paint(stdout, 'bold', wrapped(limitSentence(figure), stdout.columns()))}\n`);
     }
   }
 
@@ -110,20 +110,25 @@ function jsonLine(figure: Figure): string {
 }
 
 /** "The disk's writing limits you: 410 MiB/s; the cipher could do 4.4 GiB/s." */
-export function limitSentence(
-  { part, bytesPerSecond, next, wholeBytesPerSecond }: Limit,
-  cores = availableParallelism(),
-): string {
+export function limitSentence({ part, bytesPerSecond, next, wholeBytesPerSecond }: Limit): string {
   const rate = formatRate(bytesPerSecond);
-  const other = next && `${PARTS[next.part].subject} could do ${formatRate(next.bytesPerSecond)}`;
-  if (part === 'sharing') {
-    const shared = cores === 1 ? 'one core' : `${cores} cores`;
-    return `All parts together limit you, on ${shared}: ${rate}; alone, ${other}.`;
-  }
+  const other = next ? `; ${PARTS[next.part].subject} could do ${formatRate(next.bytesPerSecond)}` : '';
+  if (part === 'sharing') return `No part alone limits you, all at once do: ${rate}${other}.`;
   const { subject } = PARTS[part];
-  const sentence = `${subject.charAt(0).toUpperCase()}${subject.slice(1)} limits you: ${rate}${other ? `; ${other}` : ''}.`;
+  const sentence = `${subject.charAt(0).toUpperCase()}${subject.slice(1)} limits you: ${rate}${other}.`;
   const memoryFirst = part === 'write' && wholeBytesPerSecond > INTO_MEMORY * bytesPerSecond;
   return memoryFirst
-    ? `${sentence}\nWhat fits into memory arrives at ${formatRate(wholeBytesPerSecond)}, before the disk has it.`
+    ? `${sentence} What fits into memory arrives at ${formatRate(wholeBytesPerSecond)}, before the disk has it.`
     : sentence;
+}
+
+/** `text` in lines that do not fill the last column, broken between words. */
+function wrapped(text: string, columns: number): string {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && line.length + 1 + word.length >= columns) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.join('\n');
 }
