@@ -71,7 +71,8 @@ Status MeasureLoopback(uint64_t bytes, const std::atomic<bool>& stopped, double*
   Status status = Status::Ok();
   for (uint64_t got = 0; status.ok() && got < bytes;) {
     const ssize_t moved = recv(to.get(), in.data(), next(got), MSG_WAITALL);
-    if (moved == 0 || (moved < 0 && errno != EINTR)) status = Status::FromErrno(Code::kSessionLost);
+    if (moved == 0) status = Status::Of(Code::kSessionLost);
+    if (moved < 0 && errno != EINTR) status = Status::FromErrno(Code::kSessionLost);
     if (moved > 0) got += static_cast<uint64_t>(moved);
   }
   *seconds = watch.seconds();

@@ -10,7 +10,7 @@ import { benchRoots, benchSize } from './offer.ts';
 import { withScratch } from './scratch.ts';
 
 /**
- * Waits for one peer that runs `benchAgainst` with the code. Offers nothing but noise made for it, half of it on this disk.
+ * Waits for one peer that runs `benchAgainst` with the code. Offers nothing but noise, made as it is sent or lying on this disk for as long.
  *
  * @throws USAGE (the size), CODE_TOO_WEAK, TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL; what `send` throws; `signal.reason` on abort
  */
