@@ -73,11 +73,7 @@ interface NativeSendJob {
 }
 
 interface SendJobBinding {
-  SendJob: new (
-    roots: (string | number)[],
-    budget: NativeRateBudget | undefined,
-    onWake: () => void,
-  ) => NativeSendJob;
+  SendJob: new (roots: (string | number)[], budget: NativeRateBudget | undefined, onWake: () => void) => NativeSendJob;
 }
 
 /**
