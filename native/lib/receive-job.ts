@@ -70,6 +70,7 @@ interface NativeReceiveJob {
   ): Promise<void>;
   fold(number: number, secret: Uint8Array): void;
   failEntry(entry: number, keepPart: boolean): void;
+  discard(entry: number): void;
   takeNews(): ReceiveNews;
   progress(): [number, number, number, number, number];
   pathOf(entry: number): string;
@@ -191,6 +192,12 @@ export class ReceiveJob {
   failEntry(entry: number, keepPart: boolean): void {
     assertInteger('entry', entry, 0, 0xffffffff);
     this.#native.failEntry(entry, keepPart);
+  }
+
+  /** A wanted file is counted as it comes and written nowhere. To be said before the sender hears that it is wanted. */
+  discard(entry: number): void {
+    assertInteger('entry', entry, 0, 0xffffffff);
+    this.#native.discard(entry);
   }
 
   takeNews(): ReceiveNews {

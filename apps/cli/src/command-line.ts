@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { type Command, CommanderError } from 'commander';
+import { runBench } from './commands/bench.ts';
 import { runDoctor } from './commands/doctor.ts';
 import { runReceive } from './commands/receive.ts';
 import { runSend } from './commands/send.ts';
@@ -28,6 +29,9 @@ export async function runCommandLine(
       },
       receive: async (options) => {
         exitCode = await runReceive(options, io, await loadPeer());
+      },
+      bench: async (options) => {
+        exitCode = await runBench(options, io, await loadPeer());
       },
       doctor: async (options) => {
         exitCode = await runDoctor(options, io, loadPeer);

@@ -25,6 +25,8 @@ export interface Io {
   ask(question: string): Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** What runs this program once more: an interpreter and its arguments. */
+  readonly program: readonly string[];
   /** Milliseconds of a clock that does not jump. */
   now(): number;
   /** Aborted by Ctrl-C. */
@@ -49,6 +51,7 @@ export function createProcessIo(signal: AbortSignal): Io {
     ask: (question) => askOnTerminal(question, signal),
     env,
     cwd: process.cwd(),
+    program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
     now: () => performance.now(),
     signal,
   };

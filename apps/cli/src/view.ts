@@ -19,7 +19,7 @@ export interface View {
 }
 
 export interface ViewOptions {
-  role: 'send' | 'receive';
+  role: 'send' | 'receive' | 'bench';
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
@@ -119,7 +119,8 @@ class PeopleView implements View {
     const { stdout } = this.#io;
     stdout.write(`Code: ${paint(stdout, 'bold', code)}\n`);
     if (this.#options.quiet) return;
-    stdout.write(`On the other computer: ${paint(stdout, 'bold', `keibidrop receive ${code}`)}\n`);
+    const command = this.#options.role === 'bench' ? 'bench' : 'receive';
+    stdout.write(`On the other computer: ${paint(stdout, 'bold', `keibidrop ${command} ${code}`)}\n`);
   }
 
   #showWaiting(host: string, port: number): void {

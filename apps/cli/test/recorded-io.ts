@@ -52,6 +52,7 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
     },
     env,
     cwd,
+    program: [],
     now: () => now,
     signal: interrupt.signal,
     printed,

@@ -7,6 +7,7 @@
 // is shared between envs.
 namespace keibi::napi {
 
+void InitBench(Napi::Env env, Napi::Object exports);
 void InitFrame(Napi::Env env, Napi::Object exports);
 void InitListener(Napi::Env env, Napi::Object exports);
 void InitMlKem(Napi::Env env, Napi::Object exports);

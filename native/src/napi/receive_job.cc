@@ -104,6 +104,12 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return info.Env().Undefined();
   }
 
+  // (entry)
+  Napi::Value Discard(const Napi::CallbackInfo& info) {
+    job_->Discard(NumberAt(info, 0));
+    return info.Env().Undefined();
+  }
+
   // () -> { problems, placed, lanesClosed, complete }
   Napi::Value TakeNews(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
@@ -192,6 +198,7 @@ void InitReceiveJob(Napi::Env env, Napi::Object exports) {
                                        ReceiveJob::InstanceMethod<&ReceiveJob::AddLane>("addLane"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Fold>("fold"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::FailEntry>("failEntry"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Discard>("discard"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::TakeNews>("takeNews"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Progress>("progress"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::PathOf>("pathOf"),

@@ -161,7 +161,9 @@ bool ReceiveJob::Settle(uint32_t index, State state) {
 
 // With mutex_ held.
 bool ReceiveJob::SettleLocked(uint32_t index, State state) {
-  if (index >= states_.size() || (states_[index] != State::kWanted && states_[index] != State::kTaken)) return false;
+  if (index >= states_.size()) return false;
+  const State before = states_[index];
+  if (before != State::kWanted && before != State::kTaken && before != State::kDiscarded) return false;
   states_[index] = state;
   pending_--;
   CheckComplete();

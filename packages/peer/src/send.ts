@@ -36,7 +36,11 @@ export async function send(options: SendOptions): Promise<SendResult> {
   if (text !== undefined && Buffer.byteLength(text) > MAX_TEXT_BYTES) {
     throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text is longer than 1 MiB. Send it as a file.');
   }
-  const roots = text === undefined ? await resolveRoots(options.paths, options.stdin === true) : [];
+  return sendRoots(options, text === undefined ? await resolveRoots(options.paths, options.stdin === true) : []);
+}
+
+/** Offers roots, whatever `options.paths` says; a code is taken as it is. Throws as `send` does. */
+export async function sendRoots(options: SendOptions, roots: Root[]): Promise<SendResult> {
   const sender = new Sender(options, roots);
   try {
     return await sender.run();

@@ -36,6 +36,8 @@ export interface ReceiveTransferOptions {
   /** False declines. Absent: accepted at once, while the sender may still be walking. */
   confirm?: ((totals: OfferTotals, text: string | undefined) => Promise<boolean>) | undefined;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
+  /** Files that are only counted as they come and written nowhere: a measurement. */
+  discards?: ((path: string) => boolean) | undefined;
   onProgress(progress: TransferProgress, totals: OfferTotals, final: boolean): void;
   onFile(path: string): void;
   onFailed(failed: FailedEntry): void;

@@ -23,6 +23,8 @@ export interface ReceptionOptions {
   budget?: RateBudget | undefined;
   signal: AbortSignal;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
+  /** Files that are only counted as they come and written nowhere: a measurement. */
+  discards?: ((path: string) => boolean) | undefined;
   onFile(path: string): void;
   onWarning(message: string, path?: string): void;
 }
@@ -95,6 +97,7 @@ export class Reception {
     const { wanted, partials } = survey;
     this.#note(survey);
     for (const entry of survey.collisions) await this.#decide(entry, page.first, wanted, partials);
+    this.#discard(page, wanted);
     this.#events.write({ $case: 'answer', value: { firstEntry: page.first, count: page.count, wanted, partials } });
   }
 
@@ -107,6 +110,15 @@ export class Reception {
     const bit = entry - first;
     const byte = wanted[bit >> 3] ?? 0;
     if ((decided.wanted[0] ?? 0) & 1) wanted[bit >> 3] = byte | (1 << (bit & 7));
+  }
+
+  #discard({ first, count }: Page, wanted: Uint8Array): void {
+    const { discards } = this.#options;
+    if (!discards) return;
+    for (let i = 0; i < count; i++) {
+      const isWanted = (wanted[i >> 3] ?? 0) & (1 << (i & 7));
+      if (isWanted && discards(this.#job.pathOf(first + i))) this.#job.discard(first + i);
+    }
   }
 
   #note({ restarted, skipped }: Survey): void {
