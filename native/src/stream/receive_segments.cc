@@ -22,7 +22,7 @@ constexpr int kStopCheckMs = 100;
 constexpr size_t kPipeBytes = 4096;  // what fits at once into a pipe that is ready (POSIX PIPE_BUF on Linux)
 // An honest sender has a chunk on each lane at most, so few files begun at once, and one standard input.
 constexpr size_t kMostParts = 1024;
-constexpr uint64_t kMostBitmapBytes = uint64_t{256} << 20;  // of all of them; 17 of kMaxSparseBytes need 136 MiB
+constexpr uint64_t kMostBitmapBytes = uint64_t{64} << 20;  // of all of them; 17 of kMaxSparseBytes need 34 MiB
 constexpr size_t kMostStreams = 16;
 
 // What a segment stands for in its file.
@@ -179,7 +179,7 @@ Status ReceiveJob::TakeStream(const Segment& segment, const Entry& entry) {
   if (status.ok()) status = SetMtime(stream.fd.get(), entry.mtime_ns);
   const uint64_t bytes = stream.bytes;
   streams_.erase(segment.entry);
-  if (status.ok()) {
+  if (status.ok() && Claim(segment.entry)) {
     PlaceWhenSafe({segment.entry, staged, nullptr, bytes, 0});
   } else {
     staging_.Remove(staged);
