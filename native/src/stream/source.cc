@@ -45,6 +45,7 @@ Status SourceFile::Open(const Sources& sources) {
   Entry entry;
   if (const Status status = sources.Open(index_, &entry, &fd_); !status.ok()) return status;
   posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_NOREUSE);  // read once: it need not push other files out of the cache
   return Status::Ok();
 }
 
