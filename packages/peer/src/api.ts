@@ -68,6 +68,8 @@ export interface ReceiveOptions extends TransferOptions {
   collisions: CollisionAnswer | 'ask';
   /** Re-read what was written and compare it with the sender's digests. */
   verify?: boolean | undefined;
+  /** Sync every file before it gets its name, and everything before the end: a power cut takes nothing that was received. */
+  durable?: boolean | undefined;
   /**
    * Asked once, with the whole offer, before anything is written; false declines (OFFER_DECLINED).
    * Absent: accepted at once, without waiting for the walk to end.

@@ -213,6 +213,7 @@ class IncomingTransfer {
       toStdout: options.toStdout === true,
       collisions: options.collisions,
       verify: options.verify === true,
+      durable: options.durable === true,
       verbose: options.verbose === true,
       label: options.label,
       budget: new RateBudget(options.limitBytesPerSecond ?? 0),
