@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MPL-2.0
+import { run } from './sandbox.ts';
+
+/** Networks made of namespaces: switches, and hosts plugged into them. Nothing leads out of them. Needs root. */
+export class Lan {
+  /** Names this test's own among those of the machine. */
+  readonly #prefix = `kd${process.pid}x${Math.random().toString(36).slice(2, 6)}`;
+  readonly #namespaces: string[] = [];
+  #plugs = 0;
+
+  /** A host without a network yet. Returns the name of its namespace. */
+  host(name: string): string {
+    const namespace = `${this.#prefix}${name}`;
+    run('ip', 'netns', 'add', namespace);
+    this.#namespaces.push(namespace);
+    // A host on its own: no address is tried for duplicates, so that it can be used at once.
+    inside(namespace, 'sysctl', '-qw', 'net.ipv6.conf.all.accept_dad=0', 'net.ipv6.conf.default.accept_dad=0');
+    inside(namespace, 'ip', 'link', 'set', 'lo', 'up');
+    return namespace;
+  }
+
+  /** A switch: a bridge in a namespace that has nothing else. */
+  switch(name: string): string {
+    const namespace = this.host(name);
+    inside(namespace, 'ip', 'link', 'add', 'br0', 'type', 'bridge', 'mcast_snooping', '0');
+    inside(namespace, 'ip', 'link', 'set', 'br0', 'up');
+    return namespace;
+  }
+
+  /**
+   * Plugs a host into a switch by a new interface, which has a link-local IPv6 address and, if given, an IPv4 one.
+   * @param ipv4       with its prefix length
+   * @param multicast  false: the switch hands no multicast on to the host
+   */
+  plug(
+    host: string,
+    into: string,
+    name: string,
+    { ipv4, multicast = true }: { ipv4?: string; multicast?: boolean } = {},
+  ): void {
+    const port = `p${this.#plugs++}`;
+    inside(into, 'ip', 'link', 'add', port, 'type', 'veth', 'peer', 'name', name, 'netns', host);
+    inside(into, 'ip', 'link', 'set', port, 'master', 'br0', 'up');
+    if (!multicast) inside(into, 'bridge', 'link', 'set', 'dev', port, 'mcast_flood', 'off');
+    if (ipv4) inside(host, 'ip', 'address', 'add', ipv4, 'dev', name);
+    inside(host, 'ip', 'link', 'set', name, 'up');
+  }
+
+  close(): void {
+    for (const namespace of this.#namespaces) run('ip', 'netns', 'delete', namespace);
+  }
+}
+
+function inside(namespace: string, ...command: string[]): string {
+  return run('ip', 'netns', 'exec', namespace, ...command);
+}
