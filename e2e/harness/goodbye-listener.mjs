@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Listens to multicast DNS over IPv4 and prints `goodbye` when a sender takes its announcement back: a response whose first record,
+// Listens to multicast DNS at the IPv4 address that is its argument and prints `goodbye` when a sender takes its announcement back: a response whose first record,
 // `_keibidrop._tcp.local PTR`, has no time left to live (RFC 6762 10.1). Knows nothing of the program's own code.
 import { createSocket } from 'node:dgram';
 
@@ -14,6 +14,6 @@ socket.on('message', (packet) => {
   if (isOurs && (packet[2] & 0x80) !== 0 && packet.readUInt32BE(TTL_AT) === 0) console.log('goodbye');
 });
 socket.bind(5353, () => {
-  socket.addMembership('224.0.0.251');
+  socket.addMembership('224.0.0.251', process.argv[2]);
   console.log('listening');
 });

@@ -46,11 +46,25 @@ export class Lan {
     inside(host, 'ip', 'link', 'set', name, 'up');
   }
 
+  /** Removes every namespace, also after one that could not be. */
   close(): void {
-    for (const namespace of this.#namespaces) run('ip', 'netns', 'delete', namespace);
+    const failures: unknown[] = [];
+    for (const namespace of this.#namespaces.splice(0)) {
+      try {
+        run('ip', 'netns', 'delete', namespace);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 }
 
+/** What runs a command in a namespace; it gives its place to the command, so that signals reach that one. */
+export function inNamespace(namespace: string): string[] {
+  return ['ip', 'netns', 'exec', namespace];
+}
+
 function inside(namespace: string, ...command: string[]): string {
-  return run('ip', 'netns', 'exec', namespace, ...command);
+  return run('ip', ...inNamespace(namespace).slice(1), ...command);
 }

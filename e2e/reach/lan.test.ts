@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Lan } from '../harness/lan.ts';
+import { inNamespace, Lan } from '../harness/lan.ts';
 import type { Running } from '../harness/running.ts';
 import { CODE, IS_ROOT, lastOf, Sandbox, type StartOptions } from '../harness/sandbox.ts';
 
@@ -31,7 +31,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     const sandbox = await Sandbox.open();
     sandboxes.push(sandbox);
     const start = (args: string[], options: StartOptions = {}) =>
-      sandbox.start(args, { namespace, env: { KD_DISCOVERY: 'auto' }, ...options });
+      sandbox.start(args, { under: inNamespace(namespace), env: { KD_DISCOVERY: 'auto' }, ...options });
     return { sandbox, start };
   }
 
@@ -134,7 +134,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     }
     expect(lastOf(peers)).toEqual({ event: 'peers', senders: 1 });
 
-    const records = await start([], { command: [process.execPath, LISTENER] });
+    const records = await start([], { command: [...inNamespace(two), process.execPath, LISTENER, '10.77.0.2'] });
     await records.shows(/listening/);
     offering.kill('SIGINT');
     expect(await offering.ended).toBe(130);

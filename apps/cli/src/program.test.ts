@@ -130,7 +130,7 @@ describe('help', () => {
     return io.printed.stdout;
   };
 
-  it.each(['--help', 'send --help', 'receive --help', 'bench --help', 'doctor --help', 'help send'])(
+  it.each(['--help', 'send --help', 'receive --help', 'bench --help', 'peers --help', 'doctor --help', 'help send'])(
     'of "%s" fits 80 columns and has examples and the exit codes',
     async (line) => {
       const help = await helpOf(line);
@@ -147,6 +147,7 @@ describe('help', () => {
       await helpOf('send --help'),
       await helpOf('receive --help'),
       await helpOf('bench --help'),
+      await helpOf('peers --help'),
       await helpOf('doctor --help'),
     ];
     const lines = pages.flatMap((page) => page.split('Examples:')[1]?.split('\n\n')[0]?.trim().split('\n') ?? []);

@@ -42,8 +42,8 @@ class JoinRace {
   readonly attempts: FailedJoin[] = [];
   joined: JoinedMailbox | undefined;
   readonly #options: JoinRaceOptions;
-  /** Ends the search and each join that is on its way. */
   readonly #running = new Map<AbortController, Promise<void>>();
+  /** Aborted once the race is decided, by a winner or the caller. */
   readonly #search = new AbortController();
 
   constructor(options: JoinRaceOptions) {
@@ -56,10 +56,10 @@ class JoinRace {
     signal.addEventListener('abort', onAbort);
     try {
       for await (const place of places(this.#search.signal)) {
+        if (this.#search.signal.aborted) break;
         await headStart(this.#try(place));
-        if (this.joined) return;
       }
-      await Promise.all(this.#running.values());
+      if (!this.joined) await Promise.all(this.#running.values());
     } catch (reason) {
       if (!this.joined) throw reason;
     } finally {

@@ -19,7 +19,7 @@ export class LanAnnouncement {
   readonly #offer: LanOffer;
   readonly #host: string;
   readonly #options: AnnouncementOptions;
-  /** By interface and address; undefined while one is opened, or if it could not be. */
+  /** By interface and address; undefined if it could not be opened. */
   readonly #voices = new Map<string, Voice | undefined>();
   readonly #rescan: NodeJS.Timeout;
   #scanning: Promise<void>;

@@ -94,7 +94,9 @@ async function meet(options: ReceiveOptions): Promise<{ meeting: Meeting; candid
   const rendezvous = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
   try {
     const find = { mailbox: mailboxOf(code.nameplate), connect, rendezvous, openChannel: openGrpcChannel, signal };
-    const transports = [createRegistryTransport(), createLanTransport(reach)];
+    const { discovery } = reach;
+    const lan = discovery === 'off' ? [] : [createLanTransport({ discovery })];
+    const transports = [createRegistryTransport(), ...lan];
     const { pipe, place } = await tellingWhileLooking(options, () => joinPatiently({ ...find, transports }));
     const meeting = await meetAsGuest(pipe, code, { signal });
     const exchange = new CandidateExchange(pipe, meeting, 'guest');
@@ -136,6 +138,7 @@ interface Dialled {
 }
 
 function dial(candidates: readonly Candidate[], signal: AbortSignal): Promise<Dialled> {
+  // They only dial what has been found.
   const transports = [createRegistryTransport(), createLanTransport({ discovery: 'off' }), createDirectTransport()];
   return dialRace(distinct(candidates), { transports, signal });
 }

@@ -24,7 +24,8 @@ Examples:
   keibidrop doctor --listen 26431 --out ~/Downloads
   keibidrop doctor --json
 
-Environment: KD_LISTEN KD_DISCOVERY KD_SAVE_PATH KD_CONFIG_DIR; all others are checked too.
+Environment: KD_LISTEN KD_DISCOVERY KD_SAVE_PATH KD_CONFIG_DIR; all others are
+checked too.
 Exit codes: 0 nothing failed, 1 something did, 2 usage.
 `;
 
