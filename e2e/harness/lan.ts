@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { run } from './sandbox.ts';
 
+/** Each takes a few milliseconds. */
+const RUNNING_TRIES = 2000;
+
 /** Networks made of namespaces: switches, and hosts plugged into them. Nothing leads out of them. Needs root. */
 export class Lan {
   /** Names this test's own among those of the machine. */
@@ -44,6 +47,8 @@ export class Lan {
     if (!multicast) inside(into, 'bridge', 'link', 'set', 'dev', port, 'mcast_flood', 'off');
     if (ipv4) inside(host, 'ip', 'address', 'add', ipv4, 'dev', name);
     inside(host, 'ip', 'link', 'set', name, 'up');
+    untilRunning(into, port);
+    untilRunning(host, name);
   }
 
   /** Removes every namespace, also after one that could not be. */
@@ -57,6 +62,13 @@ export class Lan {
       }
     }
     if (failures.length > 0) throw failures[0];
+  }
+}
+
+/** The kernel takes up to a second to say that a cable is in; programs do not see the interface before. */
+function untilRunning(namespace: string, name: string): void {
+  for (let tries = 0; !/ state UP /.test(inside(namespace, 'ip', '-o', 'link', 'show', name)); tries++) {
+    if (tries === RUNNING_TRIES) throw new Error(`${name} of ${namespace} does not come up`);
   }
 }
 

@@ -12,7 +12,13 @@ async function parsed(line: string): Promise<unknown> {
   const keep = (command: string) => async (options: object) => {
     seen = { command, ...options };
   };
-  const handlers = { send: keep('send'), receive: keep('receive'), bench: keep('bench'), peers: keep('peers'), doctor: keep('doctor') };
+  const handlers = {
+    send: keep('send'),
+    receive: keep('receive'),
+    bench: keep('bench'),
+    peers: keep('peers'),
+    doctor: keep('doctor'),
+  };
   await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
   return seen;
 }
@@ -125,7 +131,10 @@ describe('help', () => {
   const helpOf = async (line: string): Promise<string> => {
     const io = createRecordedIo();
     const nothing = async () => {};
-    const program = createProgram({ send: nothing, receive: nothing, bench: nothing, peers: nothing, doctor: nothing }, io);
+    const program = createProgram(
+      { send: nothing, receive: nothing, bench: nothing, peers: nothing, doctor: nothing },
+      io,
+    );
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
     return io.printed.stdout;
   };

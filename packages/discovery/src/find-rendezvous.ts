@@ -16,7 +16,7 @@ export interface FindRendezvousOptions {
   connect?: HostPort | undefined;
   /** A public rendezvous, tried last. */
   rendezvous?: HostPort | undefined;
-  /** Searched in order; this machine's registry if absent. */
+  /** The first before the others, which search side by side; this machine's registry alone if absent. */
   transports?: readonly Transport[];
   signal: AbortSignal;
 }

@@ -11,8 +11,8 @@ export interface AnnouncementOptions {
   answerIntervalMs: number;
 }
 
-/** Networks come and go while a sender waits. */
-const RESCAN_MS = 5000;
+/** Networks come and go while a sender waits; one that has just come up is not long unheard. */
+const RESCAN_MS = 1000;
 
 /** One offer, told on every network where it can be dialled, until it is withdrawn. */
 export class LanAnnouncement {

@@ -5,6 +5,8 @@ import { getEventListeners, once } from 'node:events';
 import createMdns, { type MulticastDNS, type QueryPacket, type ResponsePacket } from 'multicast-dns';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { announceOnLan, createLanTransport, type LanSighting, sendersOnLan, tryMulticast } from '../src/index.ts';
+import { LanLink } from '../src/lan-link.ts';
+import { type LanNetwork, lanNetworks } from '../src/lan-networks.ts';
 import { createOffer, recordsOf } from '../src/lan-records.ts';
 
 // Multicast on the loopback interface, which it never leaves, on a port of this test's own.
@@ -150,6 +152,24 @@ describe('a look at the network', () => {
     await expect(first).rejects.toBe(reason);
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
   });
+});
+
+it('a link hears what comes from its own network alone', async () => {
+  const [network] = lanNetworks(options.discovery);
+  if (network === undefined) throw new Error('there is no loopback interface');
+  const hosts: string[] = [];
+  const link = (contains: LanNetwork['contains'], name: string) =>
+    LanLink.open(
+      { ...network, contains },
+      { port: options.port, onResponse: (_, from) => hosts.push(`${name} ${from}`) },
+    );
+  const links = [await link(() => false, 'deaf'), await link((from) => from === '127.0.0.1', 'hears')];
+  for (let i = 0; i < 2; i++) {
+    const answers = recordsOf(createOffer(MAILBOX, 1), '127.0.0.1', false);
+    await new Promise((resolve) => other.respond({ answers }, () => resolve(undefined)));
+  }
+  await expect.poll(() => hosts).toEqual(['hears 127.0.0.1', 'hears 127.0.0.1']);
+  for (const each of links) await each.close();
 });
 
 it('a network that gives multicasts back works', async () => {

@@ -19,8 +19,8 @@ Examples:
   keibidrop peers --discovery eth0
   keibidrop peers --json
 
-A sender does not say who it is: its name is drawn by chance for each offer. Only
-its code leads to it. Takes 3 seconds.
+A sender does not say who it is: its name is drawn by chance for each offer.
+Only its code leads to it. Takes 3 seconds.
 
 Environment: KD_DISCOVERY KD_CONFIG_DIR
 Exit codes: 0 done, also if nobody waits; 1 failed, 2 usage, 130 Ctrl-C.
