@@ -3,6 +3,7 @@ import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { type Command, CommanderError } from 'commander';
 import { runBench } from './commands/bench.ts';
 import { runDoctor } from './commands/doctor.ts';
+import { runPeers } from './commands/peers.ts';
 import { runReceive } from './commands/receive.ts';
 import { runSend } from './commands/send.ts';
 import { reportError } from './error-report.ts';
@@ -32,6 +33,9 @@ export async function runCommandLine(
       },
       bench: async (options) => {
         exitCode = await runBench(options, io, await loadPeer());
+      },
+      peers: async (options) => {
+        exitCode = await runPeers(options, io, await loadPeer());
       },
       doctor: async (options) => {
         exitCode = await runDoctor(options, io, loadPeer);

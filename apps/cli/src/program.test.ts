@@ -12,7 +12,13 @@ async function parsed(line: string): Promise<unknown> {
   const keep = (command: string) => async (options: object) => {
     seen = { command, ...options };
   };
-  const handlers = { send: keep('send'), receive: keep('receive'), bench: keep('bench'), doctor: keep('doctor') };
+  const handlers = {
+    send: keep('send'),
+    receive: keep('receive'),
+    bench: keep('bench'),
+    peers: keep('peers'),
+    doctor: keep('doctor'),
+  };
   await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
   return seen;
 }
@@ -125,12 +131,15 @@ describe('help', () => {
   const helpOf = async (line: string): Promise<string> => {
     const io = createRecordedIo();
     const nothing = async () => {};
-    const program = createProgram({ send: nothing, receive: nothing, bench: nothing, doctor: nothing }, io);
+    const program = createProgram(
+      { send: nothing, receive: nothing, bench: nothing, peers: nothing, doctor: nothing },
+      io,
+    );
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
     return io.printed.stdout;
   };
 
-  it.each(['--help', 'send --help', 'receive --help', 'bench --help', 'doctor --help', 'help send'])(
+  it.each(['--help', 'send --help', 'receive --help', 'bench --help', 'peers --help', 'doctor --help', 'help send'])(
     'of "%s" fits 80 columns and has examples and the exit codes',
     async (line) => {
       const help = await helpOf(line);
@@ -147,6 +156,7 @@ describe('help', () => {
       await helpOf('send --help'),
       await helpOf('receive --help'),
       await helpOf('bench --help'),
+      await helpOf('peers --help'),
       await helpOf('doctor --help'),
     ];
     const lines = pages.flatMap((page) => page.split('Examples:')[1]?.split('\n\n')[0]?.trim().split('\n') ?? []);
