@@ -130,6 +130,10 @@ void ReceiveJob::Stop() {
   for (const auto& [index, stream] : streams_) staging_.Remove("s-" + std::to_string(index));
   streams_.clear();
   staging_.Close();
+  // The job itself lives until JavaScript collects what wraps it, which megabytes out of its sight do not hasten.
+  lanes_.clear();
+  pool_.reset();
+  destination_.CloseDirectories();
 }
 
 ReceiveNews ReceiveJob::TakeNews() {
