@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // A bound on the memory of several processes together, their page cache included: a cgroup, version 2 or 1, made by root.
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 
 const VERSIONS = [
   { kind: 'cgroup v2', root: '/sys/fs/cgroup', limit: 'memory.max', swap: 'memory.swap.max', peak: 'memory.peak' },
@@ -22,6 +22,11 @@ export function openMemoryLimit(bytes) {
     } catch {
       continue;
     }
+    // Where version 1 is mounted, the root of version 2 is a plain folder; and a version 2 may lack the memory controller.
+    if (!existsSync(`${group}/${limit}`)) {
+      rmdirSync(group);
+      continue;
+    }
     try {
       writeFileSync(`${group}/${limit}`, `${bytes}`);
       if (swap) writeFileSync(`${group}/${swap}`, '0');
@@ -32,7 +37,7 @@ export function openMemoryLimit(bytes) {
         close: () => rmdirSync(group),
       };
     } catch {
-      rmdirSync(group); // a version 2 hierarchy without the memory controller
+      rmdirSync(group);
     }
   }
   return undefined;

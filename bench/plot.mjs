@@ -42,8 +42,8 @@ export function plot({ title, x, y, lines }) {
     parts.push(`<path d="M${path}" fill="none" stroke="${COLOURS[i]}" stroke-width="2"/>`);
     parts.push(text([WIDTH - MARGIN, HEIGHT - MARGIN - 12 - 18 * i], name, 'end', ` fill="${COLOURS[i]}"`));
   });
-  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13">`;
-  return `${head}\n<rect width="100%" height="100%" fill="#fff"/>\n${parts.join('\n')}\n</svg>\n`;
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" font-family="sans-serif" font-size="13">`;
+  return `${head}\n<title>${title}</title>\n<rect width="100%" height="100%" fill="#fff"/>\n${parts.join('\n')}\n</svg>\n`;
 }
 
 /** The next 1, 2, 4 or 8 times a power of ten above `value`. */
