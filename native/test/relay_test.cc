@@ -59,7 +59,7 @@ TEST_F(RelayTest, ForwardsMuchBothWaysAtOnce) {
 TEST_F(RelayTest, TakesATokenThatComesByteByByte) {
   ServeRelay();
   Dialler slow = Dial();
-  for (const uint8_t byte : relay::Hello(TokenOf(7))) {
+  for (const uint8_t byte : HelloOf(TokenOf(7))) {
     slow.Send(Bytes{byte});
     ExpectServed();
   }

@@ -30,7 +30,8 @@ class RelayedTest : public ServedTest {
   // Said its token, answer not yet read.
   Dialler Show(uint32_t token) {
     Dialler dialler = Dial();
-    EXPECT_TRUE(dialler.Send(relay::Hello(TokenOf(token))));
+    const relay::RelayHello hello = relay::HelloOf(TokenOf(token));
+    EXPECT_TRUE(dialler.Send(Bytes(hello.begin(), hello.end())));
     return dialler;
   }
 

@@ -3,6 +3,7 @@ import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { type Command, CommanderError } from 'commander';
 import { runDoctor } from './commands/doctor.ts';
 import { runReceive } from './commands/receive.ts';
+import { runRelay } from './commands/relay.ts';
 import { runSend } from './commands/send.ts';
 import { reportError } from './error-report.ts';
 import type { Io } from './io.ts';
@@ -28,6 +29,9 @@ export async function runCommandLine(
       },
       receive: async (options) => {
         exitCode = await runReceive(options, io, await loadPeer());
+      },
+      relay: async (options) => {
+        exitCode = await runRelay(options, io, await loadPeer());
       },
       doctor: async (options) => {
         exitCode = await runDoctor(options, io, loadPeer);

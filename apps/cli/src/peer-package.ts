@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /** What the commands use of `packages/peer`: handed in, so that it is loaded only when a command runs and can be replaced in tests. */
-export type PeerPackage = Pick<typeof import('@keibidrop/peer'), 'send' | 'receive' | 'loadSettings' | 'diagnose'>;
+export type PeerPackage = Pick<
+  typeof import('@keibidrop/peer'),
+  'send' | 'receive' | 'loadSettings' | 'diagnose' | 'openRelayServer'
+>;

@@ -12,7 +12,7 @@ async function parsed(line: string): Promise<unknown> {
   const keep = (command: string) => async (options: object) => {
     seen = { command, ...options };
   };
-  const handlers = { send: keep('send'), receive: keep('receive'), doctor: keep('doctor') };
+  const handlers = { send: keep('send'), receive: keep('receive'), relay: keep('relay'), doctor: keep('doctor') };
   await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
   return seen;
 }
@@ -24,6 +24,8 @@ const receive = { command: 'receive', code, yes: false, collisions: 'rename' };
 describe('argv becomes options', () => {
   it.each<[string, object]>([
     ['send a', send],
+    ['relay', { command: 'relay' }],
+    ['relay --listen 127.0.0.1:0 --json -v', { command: 'relay', listen: '127.0.0.1:0', json: true, verbose: true }],
     ['send a b/c', { ...send, paths: ['a', 'b/c'] }],
     ['send -', { ...send, paths: [], stdin: true }],
     ['send --text hello', { ...send, paths: [], text: 'hello' }],
@@ -104,12 +106,12 @@ describe('help', () => {
   const helpOf = async (line: string): Promise<string> => {
     const io = createRecordedIo();
     const nothing = async () => {};
-    const program = createProgram({ send: nothing, receive: nothing, doctor: nothing }, io);
+    const program = createProgram({ send: nothing, receive: nothing, relay: nothing, doctor: nothing }, io);
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
     return io.printed.stdout;
   };
 
-  it.each(['--help', 'send --help', 'receive --help', 'doctor --help', 'help send'])(
+  it.each(['--help', 'send --help', 'receive --help', 'relay --help', 'doctor --help', 'help send'])(
     'of "%s" fits 80 columns and has examples and the exit codes',
     async (line) => {
       const help = await helpOf(line);
@@ -125,6 +127,7 @@ describe('help', () => {
       await helpOf('--help'),
       await helpOf('send --help'),
       await helpOf('receive --help'),
+      await helpOf('relay --help'),
       await helpOf('doctor --help'),
     ];
     const lines = pages.flatMap((page) => page.split('Examples:')[1]?.split('\n\n')[0]?.trim().split('\n') ?? []);

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
+import { addRelayCommand, type RelayCommand } from './commands/relay.ts';
 import { addSendCommand, type SendCommand } from './commands/send.ts';
 import type { Io } from './io.ts';
 import { VERSION } from './version.ts';
@@ -10,6 +11,7 @@ import { VERSION } from './version.ts';
 export interface Handlers {
   send(options: SendCommand): Promise<void>;
   receive(options: ReceiveCommand): Promise<void>;
+  relay(options: RelayCommand): Promise<void>;
   doctor(options: DoctorCommand): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
     .addHelpText('after', AFTER_HELP);
   addSendCommand(program, handlers.send);
   addReceiveCommand(program, handlers.receive);
+  addRelayCommand(program, handlers.relay);
   addDoctorCommand(program, handlers.doctor);
   return program;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { OfferSummary, PeerEvent, ReceiveOptions, ReceiveResult, SendOptions, SendResult } from '@keibidrop/peer';
-import { loadSettings } from '@keibidrop/peer';
+import { loadSettings, openRelayServer } from '@keibidrop/peer';
 import type { PeerPackage } from '../src/peer-package.ts';
 
 export const DONE = { files: 2, bytes: 3 * 2 ** 20, skipped: 0, resumedBytes: 0, seconds: 1.5 };
@@ -41,6 +41,7 @@ export function createScriptedPeer(script: {
   };
   const peer: PeerPackage = {
     loadSettings,
+    openRelayServer,
     async send(options) {
       asked.send = options;
       play(options);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "relay/wire.h"
 
+#include <algorithm>
+
 namespace keibi::relay {
 
 using core::Code;
 using core::Status;
 
-std::vector<uint8_t> Hello(const Token& token) {
-  std::vector<uint8_t> hello(kPreamble.begin(), kPreamble.end());
-  hello.insert(hello.end(), token.begin(), token.end());
+RelayHello HelloOf(const Token& token) {
+  RelayHello hello;
+  const auto behind = std::copy(kPreamble.begin(), kPreamble.end(), hello.begin());
+  std::copy(token.begin(), token.end(), behind);
   return hello;
 }
 

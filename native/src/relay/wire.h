@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "core/status.h"
 
@@ -27,7 +26,8 @@ enum class Answer : uint8_t {
   kNobodyCame = 3,  // in time
 };
 
-std::vector<uint8_t> Hello(const Token& token);
+using RelayHello = std::array<uint8_t, kPreamble.size() + kTokenBytes>;
+RelayHello HelloOf(const Token& token);
 
 // kOk for kJoined, kRendezvousBusy, kHandshakeTimeout; kHandshakeMalformed for a byte that is no answer.
 core::Status StatusOf(uint8_t answer);

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <vector>
 
 #include "stream/socket.h"
 
@@ -21,7 +20,7 @@ RelayJoin::State RelayJoin::Advance(Status* status) {
       *status = Status::Of(Code::kPeerUnreachable, error);
       return State::kFailed;
     }
-    const std::vector<uint8_t> hello = relay::Hello(place.token);
+    const relay::RelayHello hello = relay::HelloOf(place.token);
     // The first bytes of a connection always fit; before it stands, there is nothing to write to.
     const ssize_t sent = send(fd.get(), hello.data(), hello.size(), MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == ENOTCONN)) return State::kWaiting;

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <memory>
 #include <thread>
-#include <vector>
 
 namespace keibi::stream {
 
@@ -137,7 +136,7 @@ Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds ti
 Status JoinRelay(int fd, const relay::Token& token, std::chrono::milliseconds timeout,
                  const std::atomic<bool>& stopped) {
   RateLimiter unlimited(0);
-  const std::vector<uint8_t> hello = relay::Hello(token);
+  const relay::RelayHello hello = relay::HelloOf(token);
   if (const Status status = SendAll(fd, hello.data(), hello.size(), &unlimited); !status.ok()) return status;
   const Status too_late = Status::Of(Code::kHandshakeTimeout);
   if (const Status status = Await(fd, POLLIN, timeout, stopped, too_late); !status.ok()) return status;
