@@ -131,8 +131,8 @@ struct Hub::Impl {
   }
 
   void Refuse(const Fd& fd) {
-    Say(fd, Answer::kNoRoom);
     refused++;
+    Say(fd, Answer::kNoRoom);
   }
 
   void Wait(Arrival arrival) {
@@ -202,8 +202,8 @@ struct Hub::Impl {
   void EndExpired() {
     const auto time = Clock::now();
     while (!waiting.empty() && waiting.front()->since + now.wait <= time) {
-      Say(waiting.front()->first.fd, Answer::kNobodyCame);
       expired++;
+      Say(waiting.front()->first.fd, Answer::kNobodyCame);
       End(waiting.front());
     }
     while (!by_age.empty() && by_age.front()->since + now.lifetime <= time) Cut(by_age.front());

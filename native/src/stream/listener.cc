@@ -75,7 +75,10 @@ struct Listener::Impl {
 
   void CloseExpired() {
     const auto now = Clock::now();
-    for (; !undecided.empty() && undecided.begin()->second.deadline <= now; slow++) undecided.erase(undecided.begin());
+    while (!undecided.empty() && undecided.begin()->second.deadline <= now) {
+      slow++;
+      undecided.erase(undecided.begin());
+    }
     for (auto at = joins.begin(); at != joins.end();) {
       const auto join = at++;
       if (join->second.deadline <= now) Settle(join, Status::Of(Code::kHandshakeTimeout));
@@ -132,8 +135,8 @@ struct Listener::Impl {
 
   void Begin(Fd fd, Undecided::From from) {
     if (undecided.size() >= options.max_undecided) {
-      undecided.erase(undecided.begin());
       crowded_out++;
+      undecided.erase(undecided.begin());
     }
     const uint64_t id = next_id++;
     if (!poller.Add(fd.get(), id)) return;
