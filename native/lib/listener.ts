@@ -83,8 +83,8 @@ interface ListenerBinding {
   Listener: new (
     host: string,
     port: number,
-    http: boolean,
     onConnection: (incoming: Incoming) => void,
+    http: boolean,
   ) => NativeListener;
 }
 
@@ -127,7 +127,7 @@ export class Listener {
     assertInteger('port', port, 0, 65535);
     assertBoolean('http', http);
     if (typeof onConnection !== 'function') throw misuse('onConnection must be a function');
-    return new Listener(host, new (loadBinding<ListenerBinding>().Listener)(host, port, http, onConnection));
+    return new Listener(host, new (loadBinding<ListenerBinding>().Listener)(host, port, onConnection, http));
   }
 
   /**

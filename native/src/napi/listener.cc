@@ -79,8 +79,8 @@ Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(
   stream::ListenerOptions options;
   options.host = info[0].As<Napi::String>().Utf8Value();
   options.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
-  options.http = info[2].As<Napi::Boolean>().Value();
-  callback_ = Callback::New(info.Env(), info[3].As<Napi::Function>(), "keibidrop listener", kMostPosted, 1);
+  options.http = info[3].ToBoolean();
+  callback_ = Callback::New(info.Env(), info[2].As<Napi::Function>(), "keibidrop listener", kMostPosted, 1);
   joined_ = JoinedCall::New(info.Env(), "keibidrop listener, relays", 0, 1);
 
   const auto post = [callback = callback_](stream::Incoming incoming) {

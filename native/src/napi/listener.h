@@ -34,7 +34,7 @@ class Listener : public Napi::ObjectWrap<Listener> {
   // The object behind `value`, or null if it is something else.
   static Listener* From(const Napi::Value& value);
 
-  // (host, port, http, callback(incoming))
+  // (host, port, callback(incoming), http)
   explicit Listener(const Napi::CallbackInfo& info);
   ~Listener() override;
 

@@ -22,7 +22,7 @@ export interface MailboxLimits {
 /** Enough for one sender that embeds its rendezvous. */
 export const EMBEDDED_LIMITS: MailboxLimits = {
   mailboxes: 1,
-  mailboxesPerNetwork: 1,
+  mailboxesPerNetwork: Number.POSITIVE_INFINITY,
   guessesPerMinute: Number.POSITIVE_INFINITY,
   guests: 64,
   queuedBodies: 16,

@@ -71,6 +71,11 @@ async function read(socket: Socket): Promise<string> {
   }
 }
 
+/** By whatever way. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.resume().once('close', () => resolve()));
+}
+
 async function pairOf(served: Served, byte: number): Promise<[Socket, Socket]> {
   const pair: [Socket, Socket] = [await served.show(byte), await served.show(byte)];
   for (const socket of pair) expect(await read(socket)).toBe('\x01');
@@ -99,8 +104,7 @@ describe('a relay server', () => {
     const served = await Served.open();
     for (const start of ['KEIBI-C1', `KEIBI-L1${'x'.repeat(60)}`]) {
       const socket = await served.dial(start);
-      socket.resume();
-      await once(socket, 'close');
+      await closed(socket);
     }
   });
 
@@ -174,8 +178,7 @@ describe('limits of the rendezvous', () => {
     owner.open(MAILBOX, Open_Role.OWNER);
     await owner.next();
     const one = await served.dial('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-    one.resume();
-    await once(one, 'close');
+    await closed(one);
     expect(served.server.stats().rendezvous).toMatchObject({ connections: 1, connectionsRefused: 1, mailboxes: 1 });
   });
 });
@@ -189,8 +192,7 @@ describe('status pages', () => {
     const healthy = await served.get('/healthz');
     expect([healthy.status, await healthy.text()]).toEqual([200, 'ok\n']);
     const garbage = await served.dial('garbage');
-    garbage.resume();
-    await once(garbage, 'close');
+    await closed(garbage);
 
     const response = await served.get('/metrics');
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -214,8 +216,7 @@ describe('status pages', () => {
     const served = await Served.open();
     for (const text of ['GET nonsense\r\n\r\n', `GET / HTTP/1.1\r\na: ${'x'.repeat(20_000)}\r\n\r\n`]) {
       const socket = await served.dial(text);
-      socket.resume();
-      await once(socket, 'close');
+      await closed(socket);
     }
     expect((await served.get('/healthz')).status).toBe(200);
   });
@@ -244,6 +245,6 @@ describe('draining', () => {
     const [one] = await pairOf(served, 1);
     await served.server.drain();
     await served.server.close();
-    await once(one.resume(), 'close');
+    await closed(one);
   });
 });

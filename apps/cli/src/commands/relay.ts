@@ -18,7 +18,7 @@ const AFTER_HELP = `
 Examples:
   keibidrop relay
   keibidrop relay --listen 0.0.0.0:26431
-  KD_RENDEZVOUS=relay.example.org:26431 keibidrop send photos      on any computer
+  KD_RENDEZVOUS=relay.example.org:26431 keibidrop send photos     elsewhere
 
 It learns addresses and amounts, never words, names or content. Limits, metrics,
 a systemd unit and a container file: docs/relay.md.
