@@ -19,10 +19,10 @@ export class RelayConnection {
   constructor(socket: Socket) {
     this.socket = socket;
     socket.on('error', () => {});
-    this.#ended = new Promise((resolve) => socket.once('close', () => resolve()));
+    this.#ended = new Promise((resolve) => socket.once('end', resolve).once('close', () => resolve()));
   }
 
-  /** It has ended, by whatever way. */
+  /** The relay has ended it, by whatever way. */
   async closed(): Promise<void> {
     this.socket.resume();
     await this.#ended;
@@ -34,7 +34,7 @@ export class RelayConnection {
       const byte: Buffer | null = this.socket.read(1);
       if (byte !== null) return byte[0];
       if (this.socket.readableEnded || this.socket.destroyed) return undefined;
-      await Promise.race([once(this.socket, 'readable'), once(this.socket, 'end'), this.#ended]);
+      await Promise.race([once(this.socket, 'readable'), this.#ended]);
     }
   }
 

@@ -22,8 +22,8 @@ Examples:
 
 It learns addresses and amounts, never words, names or content. Limits, metrics,
 a systemd unit and a container file: docs/relay.md.
-The first Ctrl-C or SIGTERM lets nobody in any more and waits up to 5 minutes for
-what runs, the second one ends at once. The log is JSON lines on stderr.
+The first Ctrl-C or SIGTERM lets nobody in any more and waits up to 5 minutes
+for what runs, the second one ends at once. The log is JSON lines on stderr.
 
 Environment: KD_LISTEN KD_CONFIG_DIR KD_LOG
 Exit codes: 0 ended when told to, 1 failed, 2 usage, 70 a bug of ours, 130 ended
