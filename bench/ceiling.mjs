@@ -8,16 +8,27 @@ import { assertEqual, ceiling } from './workspace.mjs';
 
 const run = promisify(execFile);
 
-export function ceilingCase(workspace, name, source) {
+/** File to file. */
+export function ceilingCase(workspace, name, source, suite = 'aes-256-gcm') {
   const target = workspace.path('ceiling');
   return {
     name,
     async run() {
-      const { stdout } = await run(ceiling, [source, target]);
+      const sample = await measured(source, target, suite);
       await assertEqual(source, target);
       await rm(target);
-      const { seconds, cpu_send: sender, cpu_receive: receiver } = JSON.parse(stdout);
-      return { seconds, cpu: sender + receiver };
+      return sample;
     },
   };
+}
+
+/** Memory to memory. The program itself checks that every unit came in its place, and its tag if it is sealed. */
+export function memoryCase(bytes, suite) {
+  return { run: () => measured('--memory', String(bytes), suite) };
+}
+
+async function measured(...args) {
+  const { stdout } = await run(ceiling, args);
+  const { seconds, cpu_send: sender, cpu_receive: receiver } = JSON.parse(stdout);
+  return { seconds, cpu: sender + receiver };
 }

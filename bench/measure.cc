@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: MPL-2.0
-// measure REPORT COMMAND [ARG...] - runs a command and writes one JSON line about it to the file REPORT:
-// wall seconds, CPU seconds (user + system) and peak resident bytes, as the kernel accounts for the finished process.
-// Signals meant for the command should go to its process group. Exits with the command's own status.
+// measure REPORT COMMAND [ARG...] - runs a command and writes one JSON line about it to the file REPORT: wall seconds
+// of the command, and CPU seconds (user + system) and the largest peak resident bytes of it and of all its descendants,
+// as the kernel accounts for finished processes. Orphans of the command are adopted and waited for, so that a daemon's
+// workers count. SIGTERM, and the death of whoever started this, go on to the command. Exits with the command's own
+// status.
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 
 namespace {
+
+volatile pid_t command = 0;
+
+void Forward(int number) {
+  if (command > 0) kill(command, number);
+}
 
 double Seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
@@ -22,20 +32,31 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: measure REPORT COMMAND [ARG...]\n");
     return 2;
   }
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  struct sigaction forward {};
+  forward.sa_handler = Forward;
+  forward.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &forward, nullptr);
+
   const auto start = std::chrono::steady_clock::now();
-  const pid_t child = fork();
-  if (child == 0) {
+  command = fork();
+  if (command == 0) {
     execvp(argv[2], argv + 2);
     std::perror(argv[2]);
     _exit(127);
   }
   int status = 0;
-  rusage used{};
-  if (child < 0 || wait4(child, &status, 0, &used) != child) {
+  if (command < 0 || waitpid(command, &status, 0) != command) {
     std::perror("measure");
     return 1;
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  signal(SIGTERM, SIG_DFL);  // an orphan that does not end is the caller's to give up on
+  while (wait(nullptr) > 0) {
+  }
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
   std::FILE* const report = std::fopen(argv[1], "w");
   if (report == nullptr) {
     std::perror(argv[1]);

@@ -3,6 +3,7 @@
 // P1: one file of 1 GiB on loopback, from the session being up to the file standing under its final name.
 import { rm } from 'node:fs/promises';
 import { ceilingCase } from './ceiling.mjs';
+import { openOthers } from './others.mjs';
 import { copyCase, transferCase } from './trees.mjs';
 
 const BYTES = 2 ** 30;
@@ -13,6 +14,7 @@ const CEILING = 'ceiling: read, AES-256-GCM, TCP, open, write';
 
 export async function prepare(workspace) {
   const source = await workspace.randomFile('movie.mkv', workspace.scaled(BYTES));
+  const others = await openOthers(workspace);
   return {
     title: '1 GiB file on loopback, session up to done',
     cases: [
@@ -20,7 +22,9 @@ export async function prepare(workspace) {
       transferCase(workspace, 'KeibiDrop', source),
       transferCase(workspace, 'KeibiDrop, ChaCha20-Poly1305', source, { suite: 'chacha20-poly1305' }),
       copyCase(workspace, 'cp', source),
+      ...others.cases(source),
     ],
+    missing: others.missing,
     bars(summary) {
       const { median, cpu, rss } = summary.get('KeibiDrop');
       const ratio = median / summary.get(CEILING).median;
@@ -30,6 +34,6 @@ export async function prepare(workspace) {
         { text: `${(rss / 2 ** 20).toFixed(0)} MiB peak RSS of one process, bar 160`, met: rss <= BAR_RSS_BYTES },
       ];
     },
-    close: () => rm(source),
+    close: () => Promise.all([rm(source), others.close()]),
   };
 }

@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 (DESIGN 9); all of them without a name
+// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 (DESIGN 9), matrix; all of them without a name
+// npm run bench -- install                           installs the programs that ours is compared with
 //
 // Each row runs its cases in turn, one warm-up round first, so that all meet the machine in the same moods, each with its
-// memory warm; compares every
-// result byte by byte; prints a Markdown table of medians and bests; and appends a record to bench/results/DATE.jsonl.
+// memory warm; compares every result byte by byte; prints a Markdown table of medians and bests; and appends a record to
+// bench/results/DATE.jsonl.
 // --scale 0.01 makes everything a hundred times smaller: a smoke test, whose figures mean nothing and are not kept.
 import { execFileSync } from 'node:child_process';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { cpus, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { installOthers } from './others.mjs';
 import { buildTools, checkout, openWorkspace } from './workspace.mjs';
 
-const ROWS = ['p1', 'p2', 'p3', 'p4'];
+const ROWS = ['p1', 'p2', 'p3', 'p4', 'matrix'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { runs: { type: 'string', default: '7' }, scale: { type: 'string', default: '1' } },
 });
+if (positionals.join() === 'install') {
+  installOthers();
+  process.exit();
+}
 const runs = Number(values.runs);
 const scale = Number(values.scale);
 const rows = positionals.length > 0 ? positionals : ROWS;
 const unknown = rows.filter((row) => !ROWS.includes(row));
 if (unknown.length > 0 || !Number.isInteger(runs) || runs < 1 || !(scale > 0 && scale <= 1)) {
-  console.error(`usage: npm run bench -- [${ROWS.join(' | ')}]... [--runs N] [--scale F]`);
+  console.error(
+    `usage: npm run bench -- [${ROWS.join(' | ')}]... [--runs N] [--scale F]\n       npm run bench -- install`,
+  );
   process.exit(2);
 }
 
@@ -34,23 +42,39 @@ const workspace = await openWorkspace(scale);
 try {
   for (const row of rows) {
     const { prepare } = await import(`./${row}.mjs`);
-    const { title, cases, bars, close } = await prepare(workspace);
-    const samples = await interleave(cases, runs);
-    const summary = summarise(samples);
-    console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary)}\n`);
-    for (const { text, met } of bars(summary)) console.log(`- ${met ? 'met' : 'NOT met'}: ${text}`);
-    if (scale === 1) await record({ row, title, runs, samples });
-    await close();
+    const {
+      title,
+      cases,
+      bars,
+      close,
+      missing = [],
+      table = caseTable,
+      records = oneRecord,
+    } = await prepare(workspace);
+    try {
+      const samples = await interleave(cases, runs);
+      const summary = summarise(samples);
+      console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary)}\n`);
+      for (const { text, met } of bars(summary)) console.log(`- ${verdict(met)}: ${text}`);
+      for (const program of missing) console.log(`- ${program}; \`npm run bench -- install\` helps`);
+      if (scale === 1) await record(records(samples).map((fields) => ({ row, title, ...fields })));
+    } finally {
+      await close();
+    }
   }
 } finally {
   await workspace.close();
 }
 
-/** One warm-up round, then `count` rounds of every case in turn. A case resolves to { seconds, cpu?, rss? }. */
+/**
+ * One warm-up round, then `count` rounds of every case in turn; a slow case may name fewer `runs`.
+ * A case resolves to { seconds, whole?, cpu?, rss? }: `whole` from the commands typed to both exited, where `seconds` is less.
+ */
 async function interleave(cases, count) {
   const samples = new Map(cases.map(({ name }) => [name, []]));
   for (let round = 0; round <= count; round++) {
-    for (const { name, run } of cases) {
+    for (const { name, run, runs: fewer = count } of cases) {
+      if (round > fewer) continue;
       await workspace.warm();
       const sample = await run();
       if (round > 0) samples.get(name).push(sample);
@@ -64,8 +88,10 @@ function summarise(samples) {
   for (const [name, taken] of samples) {
     const column = (of) => taken.map(of).filter((value) => value !== undefined);
     summary.set(name, {
+      runs: taken.length,
       median: median(column(({ seconds }) => seconds)),
       best: Math.min(...column(({ seconds }) => seconds)),
+      whole: median(taken.map(({ seconds, whole = seconds }) => whole)),
       cpu: median(column(({ cpu }) => cpu)),
       rss: Math.max(...column(({ rss }) => rss)),
     });
@@ -79,26 +105,37 @@ function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-function table(summary) {
+function verdict(met) {
+  if (met === undefined) return 'not measured';
+  return met ? 'met' : 'NOT met';
+}
+
+function caseTable(summary) {
   const [first] = summary.values();
   const number = (value, digits = 3) => (Number.isFinite(value) ? value.toFixed(digits) : '–');
-  const lines = [...summary].map(([name, { median: mid, best, cpu, rss }]) => {
-    const cells = [number(mid), number(best), number(cpu, 2), number(rss / 2 ** 20, 0), number(mid / first.median, 2)];
+  const lines = [...summary].map(([name, { runs: taken, median: mid, best, whole, cpu, rss }]) => {
+    const seconds = [number(mid), number(best), number(whole)];
+    const cells = [taken, ...seconds, number(cpu, 2), number(rss / 2 ** 20, 0), number(mid / first.median, 2)];
     return `| ${name} | ${cells.join(' | ')} |`;
   });
   return [
-    '| case | median s | best s | CPU s, both sides | peak RSS MiB | ratio |',
-    '|---|---|---|---|---|---|',
+    '| case | runs | median s | best s | typed to exited s | CPU s, both sides | peak RSS MiB | ratio |',
+    '|---|---|---|---|---|---|---|---|',
     ...lines,
   ].join('\n');
 }
 
-async function record({ row, title, runs: count, samples }) {
+function oneRecord(samples) {
+  return [{ samples: Object.fromEntries(samples) }];
+}
+
+/** Appends each of `lines` to today's file, with what it takes to read it later. */
+async function record(lines) {
   const results = fileURLToPath(new URL('results/', import.meta.url));
   await mkdir(results, { recursive: true });
   const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Linux ${release()}, Node ${process.versions.node}`;
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: checkout, encoding: 'utf8' }).trim();
   const date = new Date().toISOString();
-  const line = { date, row, title, runs: count, commit, machine, samples: Object.fromEntries(samples) };
-  await appendFile(`${results}${date.slice(0, 10)}.jsonl`, `${JSON.stringify(line)}\n`);
+  const text = lines.map((line) => `${JSON.stringify({ date, runs, commit, machine, ...line })}\n`).join('');
+  await appendFile(`${results}${date.slice(0, 10)}.jsonl`, text);
 }

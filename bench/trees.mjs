@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Cases that move a file or a tree: by KeibiDrop, and by cp.
-import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { assertEqual } from './workspace.mjs';
 
@@ -13,8 +12,8 @@ export function transferCase(workspace, name, source, options = {}) {
     async run() {
       const { done, total, cpu, rss } = await workspace.exchange(source, out, options);
       await assertEqual(source, `${out}/${basename(source)}`);
-      await rm(out, { recursive: true });
-      return { seconds: options.whole ? total : done.seconds, cpu, rss };
+      await workspace.discard(out);
+      return { seconds: options.whole ? total : done.seconds, whole: total, cpu, rss };
     },
   };
 }
@@ -26,7 +25,7 @@ export function copyCase(workspace, name, source) {
     async run() {
       const { wall, cpu, rss } = await workspace.start('cp', ['-r', source, target]).report();
       await assertEqual(source, target);
-      await rm(target, { recursive: true });
+      await workspace.discard(target);
       return { seconds: wall, cpu, rss };
     },
   };

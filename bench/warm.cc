@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: MPL-2.0
-// warm BYTES - touches so much memory and gives it back. A virtual machine's host takes free memory away after a second
-// or two, and the next program to need it pays for getting it again; run before each case, this lets all begin alike.
-#include <sys/mman.h>
+// warm FILE BYTES - writes so much into a new file and deletes it. A virtual machine's host takes free memory away
+// after a second or two, and the next program to need it pays for getting it again; run before each case, this lets all
+// begin alike. It has to be file pages: touching as much anonymous memory left the next writer of a file with cold
+// pages all the same.
+#include <fcntl.h>
+#include <unistd.h>
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 int main(int argc, char** argv) {
-  const size_t bytes = argc == 2 ? std::strtoull(argv[1], nullptr, 10) : 0;
-  if (bytes == 0) {
-    std::fprintf(stderr, "usage: warm BYTES\n");
+  size_t left = argc == 3 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  if (left == 0) {
+    std::fprintf(stderr, "usage: warm FILE BYTES\n");
     return 2;
   }
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  return memory == MAP_FAILED ? 1 : 0;
+  const int file = open(argv[1], O_CREAT | O_EXCL | O_WRONLY, 0600);
+  if (file < 0 || unlink(argv[1]) != 0) {
+    std::perror(argv[1]);
+    return 1;
+  }
+  const std::vector<char> zeros(1 << 20);
+  while (left > 0) {
+    const ssize_t written = write(file, zeros.data(), std::min(left, zeros.size()));
+    if (written <= 0) {
+      std::perror("write");
+      return 1;
+    }
+    left -= static_cast<size_t>(written);
+  }
+  return 0;
 }

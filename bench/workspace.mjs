@@ -4,10 +4,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -17,9 +18,12 @@ const run = promisify(execFile);
 export const checkout = fileURLToPath(new URL('../', import.meta.url));
 const tools = `${checkout}bench/build/`;
 const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;
+/** Python programs to compare with: `npm run bench -- install`. */
+export const venv = `${tools}venv`;
 const TIMEOUT_MS = 300_000;
 /** What the largest case writes, and some more. */
 const WARM_BYTES = 1.5 * 2 ** 30;
+const MANY_FILES = 5000;
 const CODE_WORDS = 'guitar-pencil';
 
 export const ceiling = `${tools}ceiling`;
@@ -44,6 +48,8 @@ export async function openWorkspace(scale) {
   const root = await mkdtemp(join(process.env.KD_BENCH_DIR ?? tmpdir(), 'keibidrop-bench-'));
   await mkdir(join(root, 'runtime'), { mode: 0o700 });
   let reports = 0;
+  let discarded = 0;
+  const running = new Set();
   const env = {
     ...process.env,
     XDG_RUNTIME_DIR: join(root, 'runtime'),
@@ -53,10 +59,23 @@ export async function openWorkspace(scale) {
   const workspace = {
     path: (name) => join(root, name),
     /** Lets a case begin with free memory that the machine really has: see warm.cc. */
-    warm: () => run(`${tools}warm`, [String(Math.round(WARM_BYTES * scale))]),
+    warm: () => run(`${tools}warm`, [join(root, 'warm'), String(Math.round(WARM_BYTES * scale))]),
     /** A number of bytes or files, made smaller for a smoke test. */
     scaled: (amount) => Math.max(1, Math.round(amount * scale)),
-    close: () => rm(root, { recursive: true, force: true }),
+    /**
+     * Takes a result away. A tree of many files stays, out of the way, until close(): ext4 does not reuse inodes for minutes
+     * after their deletion and passes over them one by one, which made creating the next 20,000 files up to ten times slower.
+     */
+    async discard(path) {
+      const entries = (await stat(path)).isDirectory() ? await readdir(path, { recursive: true }) : [path];
+      if (entries.length < MANY_FILES) await rm(path, { recursive: true });
+      else await rename(path, join(root, `discarded-${++discarded}`));
+    },
+    /** Ends what still runs, which is nothing unless something failed. */
+    async close() {
+      for (const child of running) child.kill();
+      await rm(root, { recursive: true, force: true });
+    },
 
     /** A file of random bytes. */
     async randomFile(name, bytes) {
@@ -83,27 +102,52 @@ export async function openWorkspace(scale) {
     },
 
     /** Starts a command under measure; `report()` waits for its end and gives { wall, cpu, rss }. */
-    start(command, args) {
+    start(command, args, environment = {}) {
       const file = join(root, `report-${++reports}`);
       const child = spawn(`${tools}measure`, [file, command, ...args], {
-        env,
-        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...env, ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
         timeout: TIMEOUT_MS,
       });
-      const ended = once(child, 'exit');
-      const report = async () => {
-        const [code] = await ended;
-        if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}`);
-        return JSON.parse(await readFile(file, 'utf8'));
+      let complaint = '';
+      child.stderr.setEncoding('utf8').on('data', (text) => {
+        complaint += text;
+      });
+      running.add(child);
+      const ended = once(child, 'close').finally(() => running.delete(child));
+      const lines = createInterface(child.stdout);
+      const account = async () => JSON.parse(await readFile(file, 'utf8'));
+      return {
+        child,
+        lines,
+        async report() {
+          const [code] = await ended;
+          if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${complaint}`);
+          return account();
+        },
+        /** Resolves when a server says that it is ready. */
+        line: (pattern) =>
+          new Promise((resolve, reject) => {
+            lines.on('line', (line) => pattern.test(line) && resolve(line));
+            lines.once('close', () => reject(new Error(`${command} ${args.join(' ')} ended early\n${complaint}`)));
+          }),
+        /** Ends a server; resolves to its account, with all that it started, when the last of that has ended. */
+        async stop() {
+          child.kill();
+          await ended;
+          return account();
+        },
       };
-      return { child, lines: createInterface(child.stdout), report };
     },
 
     /** Starts one KeibiDrop command. */
     keibidrop: (args) => workspace.start(process.execPath, [cli, ...args]),
 
-    /** A send and a receive typed together; resolves once both have exited, with the receiver's `done` line. */
-    async exchange(source, out, { suite } = {}) {
+    /**
+     * A send and a receive typed together; resolves once both have exited. `total` are the seconds until then, `up` until
+     * the receiver's session was up, and `done` is its last line. With `text`, that is sent and not `source`.
+     */
+    async exchange(source, out, { suite, text } = {}) {
       await rm(out, { recursive: true, force: true });
       const port = await freePort();
       const code = `${port}-${CODE_WORDS}`;
@@ -111,7 +155,7 @@ export async function openWorkspace(scale) {
       const started = performance.now();
       const sender = workspace.keibidrop([
         'send',
-        source,
+        ...(text === undefined ? [source] : ['--text', text]),
         '--json',
         '--code',
         code,
@@ -122,13 +166,16 @@ export async function openWorkspace(scale) {
       sender.lines.on('line', () => {});
       const receiver = workspace.keibidrop(['receive', code, '--json', '--yes', '--out', out, ...forced]);
       let done;
+      let up;
       receiver.lines.on('line', (line) => {
         const event = JSON.parse(line);
+        if (event.event === 'connected') up = (performance.now() - started) / 1000;
         if (event.event === 'done') done = event;
       });
       const [sent, received] = await Promise.all([sender.report(), receiver.report()]);
       return {
         total: (performance.now() - started) / 1000,
+        up,
         done,
         cpu: sent.cpu + received.cpu,
         rss: Math.max(sent.rss, received.rss),
@@ -138,12 +185,18 @@ export async function openWorkspace(scale) {
   return workspace;
 }
 
+/** The path of a program, daemons included, or undefined. */
+export function findProgram(name) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
 /** Throws unless two files, or two trees, hold the same bytes. */
 export async function assertEqual(one, other) {
   await run('diff', ['-r', '--no-dereference', one, other]);
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();

@@ -7,12 +7,28 @@ import { describe, expect, it } from 'vitest';
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../../bench/run.mjs', import.meta.url));
 
+async function smoke(...rows: string[]): Promise<string> {
+  const args = [program, ...rows, '--runs', '1', '--scale', '0.01'];
+  return (await run(process.execPath, args, { timeout: 110_000 })).stdout;
+}
+
 describe('npm run bench', () => {
   it('measures every row, compares what came, and says which bars are met', async () => {
-    const { stdout } = await run(process.execPath, [program, '--runs', '1', '--scale', '0.01'], { timeout: 110_000 });
+    const stdout = await smoke('p1', 'p2', 'p3', 'p4');
     for (const row of ['P1', 'P2', 'P3', 'P4']) expect(stdout).toContain(`### ${row}: `);
     expect(stdout.match(/^\| KeibiDrop/gm)?.length).toBeGreaterThanOrEqual(7);
-    expect(stdout.match(/^- (NOT )?met: /gm)).toHaveLength(7);
+    expect(stdout.match(/^- (met|NOT met|not measured): /gm)).toHaveLength(9);
+    for (const name of ['scp', 'rsync', 'magic-wormhole']) {
+      const ranOrMissing = stdout.match(new RegExp(`^(\\| ${name}[^|]* \\| 1 \\||- ${name}.*: not installed )`, 'gm'));
+      expect(ranOrMissing, name).toHaveLength(4);
+    }
+  });
+
+  it('prints the matrix: layers by sizes, and the control plane', async () => {
+    const stdout = await smoke('matrix');
+    expect(stdout).toContain('| layer | 1 MB | 10 MB | 100 MB | 1 GB |');
+    expect(stdout.match(/^\| (raw TCP|\+|KeibiDrop|cp)[^|]*(\| \d+( \(.* ms\))? ){4}\|$/gm)).toHaveLength(8);
+    expect(stdout.match(/^\| (typed to session up|a text, typed to both exited) \| \d+ \| \d+ \|$/gm)).toHaveLength(2);
   });
 
   it('refuses a row that there is not', async () => {

@@ -32,6 +32,8 @@ export interface StartOptions {
   stdoutTo?: string;
   /** Runs as this user and group, without any other; needs root. Has a runtime directory of its own. */
   uid?: number;
+  /** A command that runs the program, such as `['taskset', '--cpu-list', '0']`. */
+  under?: string[];
   /** What to run instead of `node PROGRAM`. */
   command?: string[];
 }
@@ -145,8 +147,8 @@ export class Sandbox {
     return ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups'];
   }
 
-  #command({ command, node = [] }: StartOptions): string[] {
-    return command ?? [process.execPath, ...node, PROGRAM];
+  #command({ command, under = [], node = [] }: StartOptions): string[] {
+    return command ?? [...under, process.execPath, ...node, PROGRAM];
   }
 
   /** None of this process's own settings. */
@@ -200,7 +202,7 @@ export function lastOf(running: Running): JsonEvent | undefined {
 
 /** Runs a program of the system. @throws if it fails, with what it printed */
 export function run(program: string, ...args: string[]): string {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 });
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: PROCESS_TIMEOUT_MS });
   if (status === 0) return stdout;
   throw new Error(`${program} ${args.join(' ')} failed: ${error?.message ?? stderr}`);
 }

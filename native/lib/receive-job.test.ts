@@ -26,7 +26,7 @@ afterEach(async () => {
 
 function receive(options: { collisions?: Collision; onWake?: () => void } = {}): ReceiveJob {
   const { collisions = 'rename', onWake = () => {} } = options;
-  const job = new ReceiveJob({ out, collisions, toStdout: false, reportPlaced: true, limitBytesPerSecond: 0, onWake });
+  const job = new ReceiveJob({ out, collisions, toStdout: false, reportPlaced: true, onWake });
   closing.push(job);
   return job;
 }
@@ -51,7 +51,7 @@ async function transfer(path: string, collisions: Collision = 'rename', relay?: 
   const { ring, wait } = bell();
   const listener = Listener.open({ host: '127.0.0.1', port: 0, onConnection() {} });
   const roots = [{ path, name: 'sent' }];
-  const sender = new SendJob({ roots, limitBytesPerSecond: 0, onWake: ring });
+  const sender = new SendJob({ roots, onWake: ring });
   closing.push(sender, listener);
   const receiver = receive({ collisions, onWake: ring });
   sender.expectLanes(listener, KEYS);
@@ -158,7 +158,6 @@ it('refuses arguments that native code could not bear', async () => {
     collisions: 'skip',
     toStdout: false,
     reportPlaced: false,
-    limitBytesPerSecond: 0,
     onWake() {},
   };
   const create = (wrong: object) => () => new ReceiveJob({ ...options, ...wrong } as never);
@@ -168,7 +167,7 @@ it('refuses arguments that native code could not bear', async () => {
     create({ collisions: 'both' }),
     create({ toStdout: 1 }),
     create({ reportPlaced: undefined }),
-    create({ limitBytesPerSecond: 1.5 }),
+    create({ budget: {} }),
     create({ onWake: 'x' }),
     () => void job.addLane('127.0.0.1', 0, 0, KEYS),
     () => void job.addLane('127.0.0.1', 1, 16, KEYS),

@@ -2,6 +2,7 @@
 import { assertBoolean, assertBytes, assertFunction, assertInteger, assertText, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 import { suiteBitOf } from './frame.ts';
+import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
 import type { LaneKeys, Page, Partial, Problem } from './send-job.ts';
 
 /** What to do when something else has the name of an entry: a new name, replace it, leave it, or let a person say. */
@@ -70,6 +71,7 @@ interface NativeReceiveJob {
   ): Promise<void>;
   fold(number: number, secret: Uint8Array): void;
   failEntry(entry: number, keepPart: boolean): void;
+  discard(entry: number): void;
   takeNews(): ReceiveNews;
   progress(): [number, number, number, number, number];
   pathOf(entry: number): string;
@@ -86,7 +88,7 @@ interface ReceiveJobBinding {
     collision: number,
     toStdout: boolean,
     reportPlaced: boolean,
-    limitBytesPerSecond: number,
+    budget: NativeRateBudget | undefined,
     onWake: () => void,
   ) => NativeReceiveJob;
 }
@@ -113,29 +115,29 @@ export class ReceiveJob {
   readonly #native: NativeReceiveJob;
 
   /**
-   * @param options.out                  absolute; created by open() if need be
-   * @param options.toStdout             bytes of files go to standard output in order instead; needs exactly one lane
-   * @param options.reportPlaced         news tells the entries placed
-   * @param options.limitBytesPerSecond  0: none
-   * @param options.onWake               there is news to take; never after close()
+   * @param options.out           absolute; created by open() if need be
+   * @param options.toStdout      bytes of files go to standard output in order instead; needs exactly one lane
+   * @param options.reportPlaced  news tells the entries placed
+   * @param options.budget        the rate it keeps to, with the other jobs that have it; absent: no limit
+   * @param options.onWake        there is news to take; never after close()
    */
   constructor(options: {
     out: string;
     collisions: Collision;
     toStdout: boolean;
     reportPlaced: boolean;
-    limitBytesPerSecond: number;
+    budget?: RateBudget | undefined;
     onWake(): void;
   }) {
-    const { out, collisions, toStdout, reportPlaced, limitBytesPerSecond } = options;
-    assertInteger('limitBytesPerSecond', limitBytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+    const { out, collisions, toStdout, reportPlaced } = options;
+    const budget = RateBudget.nativeOf(options.budget);
     assertText('out', out);
     assertBoolean('toStdout', toStdout);
     assertBoolean('reportPlaced', reportPlaced);
     assertFunction('onWake', options.onWake);
     const { ReceiveJob: Native } = loadBinding<ReceiveJobBinding>();
     const onWake = () => options.onWake();
-    this.#native = new Native(out, collisionNumber(collisions), toStdout, reportPlaced, limitBytesPerSecond, onWake);
+    this.#native = new Native(out, collisionNumber(collisions), toStdout, reportPlaced, budget, onWake);
   }
 
   /** @throws TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL */
@@ -199,6 +201,12 @@ export class ReceiveJob {
   failEntry(entry: number, keepPart: boolean): void {
     assertInteger('entry', entry, 0, 0xffffffff);
     this.#native.failEntry(entry, keepPart);
+  }
+
+  /** A wanted file is counted as it comes and written nowhere. To be said before the sender hears that it is wanted. */
+  discard(entry: number): void {
+    assertInteger('entry', entry, 0, 0xffffffff);
+    this.#native.discard(entry);
   }
 
   takeNews(): ReceiveNews {

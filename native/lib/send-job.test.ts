@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Listener, NO_ENTRY, type Page, type Problem, SendJob } from './index.ts';
+import { Listener, NO_ENTRY, type Page, type Problem, RateBudget, SendJob } from './index.ts';
 
 let folder: string;
 const jobs: SendJob[] = [];
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 function send(roots: { path: string; name: string }[], onWake = () => {}): SendJob {
-  const job = new SendJob({ roots, limitBytesPerSecond: 0, onWake });
+  const job = new SendJob({ roots, onWake });
   jobs.push(job);
   return job;
 }
@@ -101,8 +101,10 @@ it('refuses arguments that native code could not bear', () => {
   const calls = [
     () => send([{ path: 7 as unknown as string, name: 'n' }]),
     () => send([{ path: 'a\0b', name: 'n' }]),
-    () => new SendJob({ roots: [], limitBytesPerSecond: -1, onWake() {} }),
-    () => new SendJob({ roots: [], limitBytesPerSecond: 0, onWake: undefined as unknown as () => void }),
+    () => new SendJob({ roots: [], budget: {} as RateBudget, onWake() {} }),
+    () => new RateBudget(-1),
+    () => new RateBudget(0.5),
+    () => new SendJob({ roots: [], onWake: undefined as unknown as () => void }),
     () => job.expectLanes(listener, { sessionId: bytes, laneSecret: bytes, suite: 'aes-256-gcm' }),
     () => job.expectLanes(listener, { sessionId: shared, laneSecret: bytes, suite: 'aes-256-gcm' }),
     () => job.answer(-1, 1, bytes, []),

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
-import { assertBytes, assertFunction, assertInteger, assertText } from './arguments.ts';
+import { assertBytes, assertFunction, assertInteger, assertText, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 import { type Suite, suiteBitOf } from './frame.ts';
 import type { Listener, NativeListener } from './listener.ts';
+import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
 
 /** One path a person named and the name it travels under; an empty path is standard input. */
 export interface Root {
   path: string;
   name: string;
+  /** With an empty path: a file of so many bytes of noise, more than 1 MiB, that is on no disk. For measurements. */
+  generatedBytes?: number;
 }
 
 /** Some entries of the manifest as they travel (PROTOCOL 6). */
@@ -54,6 +57,9 @@ export interface Partial {
 /** The number that stands for no entry. */
 export const NO_ENTRY = 0xffffffff;
 
+/** Of packages/protocol: what is not longer is sent whole, by another way than chunks. */
+const CHUNK_BYTES = 2 ** 20;
+
 interface NativeSendJob {
   start(): void;
   expectLanes(listener: NativeListener, sessionId: Uint8Array, laneSecret: Uint8Array, suiteBit: number): void;
@@ -67,7 +73,7 @@ interface NativeSendJob {
 }
 
 interface SendJobBinding {
-  SendJob: new (roots: string[], limitBytesPerSecond: number, onWake: () => void) => NativeSendJob;
+  SendJob: new (roots: (string | number)[], budget: NativeRateBudget | undefined, onWake: () => void) => NativeSendJob;
 }
 
 /**
@@ -78,19 +84,21 @@ export class SendJob {
   readonly #native: NativeSendJob;
 
   /**
-   * @param options.limitBytesPerSecond  0: none
-   * @param options.onWake               there is news to take; never after close()
+   * @param options.budget  the rate it keeps to, with the other jobs that have it; absent: no limit
+   * @param options.onWake  there is news to take; never after close()
    */
-  constructor(options: { roots: Root[]; limitBytesPerSecond: number; onWake(): void }) {
-    assertInteger('limitBytesPerSecond', options.limitBytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+  constructor(options: { roots: Root[]; budget?: RateBudget | undefined; onWake(): void }) {
     assertFunction('onWake', options.onWake);
-    for (const { path, name } of options.roots) {
+    for (const { path, name, generatedBytes } of options.roots) {
       assertText('path', path);
       assertText('name', name);
+      if (generatedBytes === undefined) continue;
+      assertInteger('generatedBytes', generatedBytes, CHUNK_BYTES + 1, Number.MAX_SAFE_INTEGER);
+      if (path !== '') throw misuse('a file is either on a disk or generated');
     }
-    const roots = options.roots.flatMap(({ path, name }) => [path, name]);
+    const roots = options.roots.flatMap(({ path, name, generatedBytes = 0 }) => [path, name, generatedBytes]);
     const { SendJob: Native } = loadBinding<SendJobBinding>();
-    this.#native = new Native(roots, options.limitBytesPerSecond, () => options.onWake());
+    this.#native = new Native(roots, RateBudget.nativeOf(options.budget), () => options.onWake());
   }
 
   /** Begins to walk; a second time, or after close(), does nothing. */

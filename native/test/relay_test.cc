@@ -72,7 +72,8 @@ TEST_F(RelayTest, ForwardsAHalfCloseAndGoesOnTheOtherWay) {
   auto [one, other] = Pair(7);
   one.Send("last");
   one.EndSending();
-  EXPECT_EQ(other.Receive(100), FromText("last"));  // to the end
+  EXPECT_EQ(other.Receive(4), FromText("last"));
+  EXPECT_TRUE(other.IsClosed());
   other.Send("still here");
   other.EndSending();
   EXPECT_EQ(one.Receive(100), FromText("still here"));

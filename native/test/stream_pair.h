@@ -44,8 +44,10 @@ struct PairOptions {
   uint32_t lanes = 1;
   aead::Suite suite = aead::Suite::kAes256Gcm;
   stream::Collision collisions = stream::Collision::kRename;
-  uint64_t send_limit = 0;
-  uint64_t receive_limit = 0;
+  std::shared_ptr<stream::RateBudget> send_budget = nullptr;
+  std::shared_ptr<stream::RateBudget> receive_budget = nullptr;
+  std::vector<stream::Root> generated = {};  // offered instead of the source
+  uint32_t discard = stream::kTop;           // an entry that the receiver only counts
 };
 
 // A sending and a receiving job joined by real lanes over loopback; this thread carries what the control connection
@@ -56,13 +58,15 @@ class Pair {
     EXPECT_TRUE(stream::Listener::Open(
                     {.host = "127.0.0.1"}, [](stream::Incoming) {}, &listener_)
                     .ok());
-    sender = std::make_shared<stream::SendJob>(
-        stream::SendOptions{{{source.string(), source.filename().string()}}, options.send_limit}, bell_.wake());
+    std::vector<stream::Root> roots = options.generated;
+    if (roots.empty()) roots.push_back({source.string(), source.filename().string()});
+    sender =
+        std::make_shared<stream::SendJob>(stream::SendOptions{std::move(roots), options.send_budget}, bell_.wake());
     stream::ReceiveOptions receive;
     receive.out = out.string();
     receive.collisions = options.collisions;
     receive.report_placed = true;
-    receive.limit_bytes_per_second = options.receive_limit;
+    receive.budget = options.receive_budget;
     receiver = std::make_unique<stream::ReceiveJob>(std::move(receive), bell_.wake());
     listener_->Expect(Session(frame::Role::kResponder), sender);
   }
@@ -117,6 +121,7 @@ class Pair {
     for (const auto& page : sent.pages) {
       stream::SurveyResult survey;
       EXPECT_TRUE(receiver->Survey(page.first, page.count, page.bytes, page.size, &survey).ok());
+      if (options_.discard - page.first < page.count) receiver->Discard(options_.discard);
       EXPECT_TRUE(
           sender->Answer(page.first, page.count, survey.wanted.data(), survey.wanted.size(), survey.partials).ok());
       restarted.insert(restarted.end(), survey.restarted.begin(), survey.restarted.end());

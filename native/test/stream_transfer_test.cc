@@ -120,7 +120,7 @@ TEST_F(TransferTest, GoesOnWhereAKilledLaneLeftIt) {
   const uint64_t size = 40 * core::kChunkBytes + 11;
   WriteFile(Source() / "large", Content(size));
   {
-    Pair cut(Source(), Out(), {.send_limit = 20 << 20});
+    Pair cut(Source(), Out(), {.send_budget = std::make_shared<RateBudget>(20 << 20)});
     cut.Open();
     ASSERT_TRUE(cut.RunUntil([&] {
       std::this_thread::yield();
@@ -144,7 +144,7 @@ TEST_F(TransferTest, GoesOnWhereAKilledLaneLeftIt) {
 TEST_F(TransferTest, StartsAFileOverThatChangedSinceItWasInterrupted) {
   WriteFile(Source() / "large", Content(30 * core::kChunkBytes, 1));
   {
-    Pair cut(Source(), Out(), {.send_limit = 20 << 20});
+    Pair cut(Source(), Out(), {.send_budget = std::make_shared<RateBudget>(20 << 20)});
     cut.Open();
     ASSERT_TRUE(cut.RunUntil([&] { return cut.receiver->progress().bytes > 0; }));
   }
@@ -160,7 +160,7 @@ TEST_F(TransferTest, StartsAFileOverThatChangedSinceItWasInterrupted) {
 TEST_F(TransferTest, PlacesNothingOfAFileThatChangesWhileItIsSent) {
   WriteFile(Source() / "large", Content(30 * core::kChunkBytes));
   WriteFile(Source() / "other", "x");
-  Pair pair(Source(), Out(), {.lanes = 2, .send_limit = 20 << 20});
+  Pair pair(Source(), Out(), {.lanes = 2, .send_budget = std::make_shared<RateBudget>(20 << 20)});
   pair.Open();
   ASSERT_TRUE(pair.RunUntil([&] { return pair.receiver->progress().bytes > 3 * core::kChunkBytes; }));
   test::SetMtime(Source() / "large", 7);
@@ -200,7 +200,10 @@ TEST_F(TransferTest, CompletesWithoutWhatCannotBeRead) {
 TEST_F(TransferTest, StopsAtOnceInTheMiddleFromEitherSideAndTwiceAtOnce) {
   WriteFile(Source() / "large", Content(50 * core::kChunkBytes));
   for (const bool sender_first : {true, false}) {
-    Pair pair(Source(), Out(), {.lanes = 4, .send_limit = 5 << 20, .receive_limit = 5 << 20});
+    Pair pair(Source(), Out(),
+              {.lanes = 4,
+               .send_budget = std::make_shared<RateBudget>(5 << 20),
+               .receive_budget = std::make_shared<RateBudget>(5 << 20)});
     pair.Open();
     ASSERT_TRUE(pair.RunUntil([&] { return pair.receiver->progress().bytes > 0; }));
     const auto begin = std::chrono::steady_clock::now();
@@ -249,38 +252,6 @@ TEST_F(TransferTest, LeavesNoDescriptorOpen) {
   const size_t before = test::OpenDescriptors();
   ASSERT_TRUE(Pair(Source(), Out(), {.lanes = 4}).Run());
   EXPECT_EQ(test::OpenDescriptors(), before);
-}
-
-TEST_F(TransferTest, HoldsARateOverAllLanes) {
-  WriteFile(Source() / "large", Content(20 * core::kChunkBytes));
-  for (const bool sending : {true, false}) {
-    const uint64_t rate = 20 << 20;
-    Pair pair(Source(), folder_ / (sending ? "sent" : "received"),
-              {.lanes = 4, .send_limit = sending ? rate : 0, .receive_limit = sending ? 0 : rate});
-    const auto begin = std::chrono::steady_clock::now();
-    ASSERT_TRUE(pair.Run());
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    EXPECT_GT(took.count(), 0.9);
-    EXPECT_LT(took.count(), 1.1 + 0.4);  // what is not the rate: starting, writing, a busy machine
-  }
-}
-
-TEST(RateLimiter, PassesARateWithinATenth) {
-  RateLimiter limiter(10'000'000);
-  const auto begin = std::chrono::steady_clock::now();
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; i++) {
-    threads.emplace_back([&] {
-      for (size_t left = 2'500'000; left > 0;) {
-        const size_t slice = limiter.Slice(left);
-        limiter.Pass(slice);
-        left -= slice;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  EXPECT_NEAR(took.count(), 1.0, 0.1);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ describe('send', () => {
     expect(asked.send).toBeUndefined();
   });
 
-  it('keeps the numbers of several receivers apart and adds them up for people', async () => {
+  it('keeps the numbers of several receivers apart', async () => {
     const second = { ...connected, peer: 'carol', session: 2 };
     const progress = {
       type: 'progress',
@@ -104,14 +104,12 @@ describe('send', () => {
       { ...progress, session: 2, bytesPerSecond: 15 },
       { type: 'receiverDone', ...DONE, failed: 0, session: 1, peer: 'bob' } as const,
     ];
-    const people = await run(['send', '.', '--receivers', '2'], { events: events.slice(0, 3) }, { terminal: true });
-    expect(people.stderr).toContain('2 receivers');
     const json = await run(['send', '.', '--receivers', '2', '--json'], { events });
     const lines = json.stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(lines.map(({ session }) => session)).toEqual([1, 2, 1, 2, 1]);
+    expect(lines.map(({ receiver }) => receiver)).toEqual([1, 2, 1, 2, 1]);
   });
 
   it('says that somebody guessed', async () => {
@@ -131,6 +129,52 @@ describe('send', () => {
 
   it('cannot use a relay yet', async () => {
     expect(await run(['send', '.', '--relay-only'])).toMatchObject({ exit: 4 });
+  });
+});
+
+describe('bench', () => {
+  const figures = [{ type: 'limit', part: 'link', bytesPerSecond: 2 ** 20, wholeBytesPerSecond: 2 ** 20 }] as const;
+
+  it('hands everything to the peer, without a limit of the settings', async () => {
+    const alone = await run(['bench', '--dir', 'd', '--size', '8M', '--suite', 'aes-256-gcm']);
+    const dir = join(directory, 'd');
+    expect(alone.asked.benchAlone).toMatchObject({ dir, size: 2 ** 23, suite: 'aes-256-gcm' });
+    const waiting = await run(['bench', '--wait', '--listen', '127.0.0.1:0', '--code-length', '3']);
+    expect(waiting.asked.waitForBench).toMatchObject({
+      dir: directory,
+      size: 2 ** 28,
+      wordCount: 3,
+      listen: { port: 0 },
+    });
+    const against = await run(['bench', '7', 'guitar', 'pencil', '--connect', 'h:1', '--discovery', 'off']);
+    expect(against.asked.benchAgainst).toMatchObject({
+      code: { text: '7-guitar-pencil' },
+      connect: { host: 'h', port: 1 },
+      reach: { discovery: 'off' },
+    });
+  });
+
+  it('prints the line to paste for the other side, and that it was served', async () => {
+    const { stdout } = await run(['bench', '--wait'], { events: [{ type: 'code', code: '7-guitar-pencil' }] });
+    expect(stdout).toBe(
+      'Code: 7-guitar-pencil\n' +
+        'On the other computer: keibidrop bench 7-guitar-pencil\n' +
+        'Served a bench of 3.0 MiB; nothing of it was kept.\n',
+    );
+  });
+
+  it('prints what limits, and errors as every command does', async () => {
+    const people = await run(['bench', '7-guitar-pencil'], { figures: [...figures] });
+    expect(people).toMatchObject({ exit: 0, stdout: '\nThe link limits you: 1.0 MiB/s.\n' });
+    const error = new KeibiError('CODE_WRONG');
+    const failed = await run(['bench', '7-guitar-pencil', '--json'], { events: [connected], error });
+    expect(failed.exit).toBe(3);
+    expect(
+      failed.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).event),
+    ).toEqual(['connected', 'error']);
   });
 });
 

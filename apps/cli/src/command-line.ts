@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { type Command, CommanderError } from 'commander';
+import { runBench } from './commands/bench.ts';
 import { runDoctor } from './commands/doctor.ts';
 import { runReceive } from './commands/receive.ts';
 import { runRelay } from './commands/relay.ts';
@@ -29,6 +30,9 @@ export async function runCommandLine(
       },
       receive: async (options) => {
         exitCode = await runReceive(options, io, await loadPeer());
+      },
+      bench: async (options) => {
+        exitCode = await runBench(options, io, await loadPeer());
       },
       relay: async (options) => {
         exitCode = await runRelay(options, io, await loadPeer());

@@ -9,6 +9,8 @@ export interface Screen {
   readonly colour: boolean;
   /** How wide it is now; 80 if it is no terminal. */
   columns(): number;
+  /** How high it is now; 24 if it is no terminal. */
+  rows(): number;
 }
 
 /** All that a command may touch of the process it runs in. */
@@ -23,6 +25,8 @@ export interface Io {
   ask(question: string): Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** What runs this program once more: an interpreter and its arguments. */
+  readonly program: readonly string[];
   /** Milliseconds of a clock that does not jump. */
   now(): number;
   /** Aborted by Ctrl-C. */
@@ -47,6 +51,7 @@ export function createProcessIo(signal: AbortSignal): Io {
     ask: (question) => askOnTerminal(question, signal),
     env,
     cwd: process.cwd(),
+    program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
     now: () => performance.now(),
     signal,
   };
@@ -61,6 +66,7 @@ function screenOf(stream: WriteStream, env: NodeJS.ProcessEnv): Screen {
     isTerminal: stream.isTTY === true,
     colour: stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
     columns: () => stream.columns || 80,
+    rows: () => stream.rows || 24,
   };
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonErrorLine, jsonLine } from './json-lines.ts';
 
 const counts = { files: 3, bytes: 4096, skipped: 1, resumedBytes: 1024, seconds: 0.12345 };
-const one = { verbose: true, sessions: false };
+const one = { verbose: true, receivers: false };
 
 describe('the lines of DESIGN 7', () => {
   const table: [PeerEvent, object][] = [
@@ -73,23 +73,23 @@ describe('the lines of DESIGN 7', () => {
 });
 
 it('names files only if asked to', () => {
-  expect(jsonLine({ type: 'file', path: 'a', session: 1 }, { verbose: false, sessions: false })).toBeUndefined();
+  expect(jsonLine({ type: 'file', path: 'a', session: 1 }, { verbose: false, receivers: false })).toBeUndefined();
 });
 
 it('does not say done if something failed', () => {
   expect(jsonLine({ type: 'done', failed: 1, ...counts }, one)).toBeUndefined();
 });
 
-it('says to which session a line belongs if there may be several', () => {
-  const line = jsonLine({ type: 'file', path: 'a', session: 4 }, { verbose: true, sessions: true });
-  expect(JSON.parse(line ?? '')).toEqual({ event: 'file', path: 'a', session: 4 });
+it('says to which receiver a line belongs if there may be several', () => {
+  const line = jsonLine({ type: 'file', path: 'a', session: 4 }, { verbose: true, receivers: true });
+  expect(JSON.parse(line ?? '')).toEqual({ event: 'file', path: 'a', receiver: 4 });
 });
 
 it('tells of each receiver only if there may be several', () => {
   const event: PeerEvent = { type: 'receiverDone', session: 4, peer: 'bob', failed: 0, ...counts };
   expect(jsonLine(event, one)).toBeUndefined();
-  const line = jsonLine(event, { verbose: false, sessions: true });
-  const expected = { event: 'receiverDone', peer: 'bob', ...counts, seconds: 0.123, failed: 0, session: 4 };
+  const line = jsonLine(event, { verbose: false, receivers: true });
+  const expected = { event: 'receiverDone', peer: 'bob', ...counts, seconds: 0.123, failed: 0, receiver: 4 };
   expect(JSON.parse(line ?? '')).toEqual(expected);
 });
 

@@ -4,15 +4,15 @@ import type { PeerEvent, TransferCounts } from '@keibidrop/peer';
 /**
  * The `--json` line of an event (DESIGN 7), or undefined if it has none.
  *
- * @param sessions  more than one receiver may be served: lines that belong to a session then say to which
+ * @param receivers  more than one receiver may be served: lines that belong to one then say to which, by its number
  */
-export function jsonLine(event: PeerEvent, options: { verbose: boolean; sessions: boolean }): string | undefined {
+export function jsonLine(event: PeerEvent, options: { verbose: boolean; receivers: boolean }): string | undefined {
   // With one receiver its end is the end of the run, which `done` tells.
-  if (event.type === 'receiverDone' && !options.sessions) return undefined;
+  if (event.type === 'receiverDone' && !options.receivers) return undefined;
   const fields = fieldsOf(event, options.verbose);
   if (fields === undefined) return undefined;
-  const session = options.sessions && 'session' in event ? { session: event.session } : {};
-  return lineOf(event.type, { ...fields, ...session });
+  const receiver = options.receivers && 'session' in event ? { receiver: event.session } : {};
+  return lineOf(event.type, { ...fields, ...receiver });
 }
 
 /** The last line of a run that did not succeed. */

@@ -25,6 +25,8 @@ export async function main(): Promise<never> {
     interrupt.abort(error);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  // Started by another of these, for a bench: it ends with it, however that ends.
+  process.on('disconnect', onSignal);
 
   // A promise that nothing is left to settle must not look like success.
   process.on('beforeExit', () => onBug(new Error('the command ended without a result')));

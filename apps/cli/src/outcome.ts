@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { FailedEntry, ReceiveResult, SendResult, TransferSummary } from '@keibidrop/peer';
+import type { FailedEntry, ReceiveResult, SendResult, TransferCounts, TransferSummary } from '@keibidrop/peer';
 import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
@@ -60,7 +60,8 @@ export function receivedSummary(result: ReceiveResult, destination: string | und
   return `Received ${amountOf(result)}${into}.${remarks(result)}`;
 }
 
-function amountOf(result: TransferSummary): string {
+/** `3 files, 12 MiB in 0.4 s (30 MiB/s)`. */
+export function amountOf(result: TransferCounts): string {
   const moved = result.bytes - result.resumedBytes;
   const rate = result.seconds > 0 ? ` (${formatRate(moved / result.seconds)})` : '';
   return `${formatCount(result.files, 'file')}, ${formatBytes(result.bytes)} in ${formatDuration(result.seconds)}${rate}`;

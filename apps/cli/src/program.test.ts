@@ -12,12 +12,19 @@ async function parsed(line: string): Promise<unknown> {
   const keep = (command: string) => async (options: object) => {
     seen = { command, ...options };
   };
-  const handlers = { send: keep('send'), receive: keep('receive'), relay: keep('relay'), doctor: keep('doctor') };
+  const handlers = {
+    send: keep('send'),
+    receive: keep('receive'),
+    bench: keep('bench'),
+    relay: keep('relay'),
+    doctor: keep('doctor'),
+  };
   await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
   return seen;
 }
 
 const code = { nameplate: '7', words: ['guitar', 'pencil'], text: '7-guitar-pencil' };
+const MIB = 2 ** 20;
 const send = { command: 'send', paths: ['a'], stdin: false, receivers: 1 };
 const receive = { command: 'receive', code, yes: false, collisions: 'rename' };
 
@@ -57,6 +64,19 @@ describe('argv becomes options', () => {
     ['receive 7-guitar-pencil --verify', { ...receive, verify: true }],
     ['receive 7-guitar-pencil --stdout', { ...receive, stdout: true }],
     ['receive 7-guitar-pencil --json', { ...receive, json: true }],
+    ['bench', { command: 'bench', mode: 'alone', size: 256 * MIB }],
+    ['bench --dir d --size 1.5G -q', { command: 'bench', mode: 'alone', size: 1536 * MIB, dir: 'd', quiet: true }],
+    ['bench --wait', { command: 'bench', mode: 'wait', size: 256 * MIB }],
+    [
+      'bench --wait --size 8MiB --code 7-guitar-pencil --insecure-code --listen 1 --suite aes-256-gcm',
+      { command: 'bench', mode: 'wait', size: 8 * MIB, code, insecureCode: true, listen: '1', suite: 'aes-256-gcm' },
+    ],
+    ['bench --wait --code-length 3', { command: 'bench', mode: 'wait', size: 256 * MIB, codeLength: '3' }],
+    ['bench 7 guitar pencil', { command: 'bench', mode: 'against', code }],
+    [
+      'bench 7-guitar-pencil --connect h:1 --json',
+      { command: 'bench', mode: 'against', code, connect: 'h:1', json: true },
+    ],
     ['doctor', { command: 'doctor' }],
     [
       'doctor --json --listen 1 --out d --config c',
@@ -76,6 +96,13 @@ describe('argv that makes no sense', () => {
     ['send a --code 7', 'CODE_MALFORMED', 'code'],
     ['receive', 'USAGE', 'keibidrop receive 7-guitar-pencil'],
     ['receive 7-a', 'CODE_MALFORMED', 'code'],
+    ['bench 7-a', 'CODE_MALFORMED', 'code'],
+    ['bench 7-a-b --wait', 'USAGE', 'not both'],
+    ['bench 7-a-b --size 1G', 'USAGE', '--size is for the side that waits'],
+    ['bench 7-a-b --listen 1', 'USAGE', '--listen'],
+    ['bench --code 7-a-b', 'USAGE', '--wait'],
+    ['bench --connect h:1', 'USAGE', 'keibidrop bench CODE'],
+    ['bench --size 10X', 'USAGE', '"10X"'],
   ])('%s is refused as %s', async (line, errorCode, part) => {
     const error = await parsed(line).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(KeibiError);
@@ -106,12 +133,15 @@ describe('help', () => {
   const helpOf = async (line: string): Promise<string> => {
     const io = createRecordedIo();
     const nothing = async () => {};
-    const program = createProgram({ send: nothing, receive: nothing, relay: nothing, doctor: nothing }, io);
+    const program = createProgram(
+      { send: nothing, receive: nothing, bench: nothing, relay: nothing, doctor: nothing },
+      io,
+    );
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
     return io.printed.stdout;
   };
 
-  it.each(['--help', 'send --help', 'receive --help', 'relay --help', 'doctor --help', 'help send'])(
+  it.each(['--help', 'send --help', 'receive --help', 'bench --help', 'relay --help', 'doctor --help', 'help send'])(
     'of "%s" fits 80 columns and has examples and the exit codes',
     async (line) => {
       const help = await helpOf(line);
@@ -127,12 +157,13 @@ describe('help', () => {
       await helpOf('--help'),
       await helpOf('send --help'),
       await helpOf('receive --help'),
+      await helpOf('bench --help'),
       await helpOf('relay --help'),
       await helpOf('doctor --help'),
     ];
     const lines = pages.flatMap((page) => page.split('Examples:')[1]?.split('\n\n')[0]?.trim().split('\n') ?? []);
     const examples = lines.map((line) => /keibidrop (.*?)(?: {2,}| \||$)/.exec(line)?.[1] ?? '');
-    expect(examples.length).toBeGreaterThanOrEqual(14);
+    expect(examples.length).toBeGreaterThanOrEqual(19);
     for (const example of examples) expect(await parsed(example.replace(/'[^']*'/, 'text'))).toBeDefined();
   });
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Command } from 'commander';
+import { addBenchCommand, type BenchCommand } from './commands/bench.ts';
 import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
 import { addRelayCommand, type RelayCommand } from './commands/relay.ts';
@@ -11,6 +12,7 @@ import { VERSION } from './version.ts';
 export interface Handlers {
   send(options: SendCommand): Promise<void>;
   receive(options: ReceiveCommand): Promise<void>;
+  bench(options: BenchCommand): Promise<void>;
   relay(options: RelayCommand): Promise<void>;
   doctor(options: DoctorCommand): Promise<void>;
 }
@@ -20,6 +22,7 @@ Examples:
   keibidrop send photos movie.mkv       prints a code such as 7-guitar-pencil
   keibidrop receive 7-guitar-pencil     on the other computer
   keibidrop doctor                      is this machine fit for it?
+  keibidrop bench                       how fast is it, and what limits it?
 
 Settings: flags beat the environment (KD_RENDEZVOUS KD_LISTEN KD_CONFIG_DIR
 KD_SAVE_PATH KD_DISCOVERY KD_LOG), which beats config.toml in the directory of
@@ -55,6 +58,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
     .addHelpText('after', AFTER_HELP);
   addSendCommand(program, handlers.send);
   addReceiveCommand(program, handlers.receive);
+  addBenchCommand(program, handlers.bench);
   addRelayCommand(program, handlers.relay);
   addDoctorCommand(program, handlers.doctor);
   return program;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { formatBytes, formatBytesOf, formatClock, formatRate } from './format.ts';
-import type { Screen } from './io.ts';
+import { columnsOf, shortened } from './terminal-text.ts';
 
-/** What the line shows: one transfer, or the sums over several at once. */
+/** How far one transfer is, or the sums over several at once. */
 export interface Progress {
   files: number;
   totalFiles: number;
@@ -11,90 +11,76 @@ export interface Progress {
   /** False while the totals still grow. */
   totalsFinal: boolean;
   bytesPerSecond: number;
+}
+
+/** What one line shows. */
+export interface ProgressRow {
+  /** Whose transfer it is, if there may be several. */
+  name?: string;
+  /** Absent: nothing has moved yet. */
+  progress?: Progress;
   /** How the peer is reached, or how many are. */
   via: string;
 }
 
-const REPAINT_MS = 100;
-const PLAIN_LINE_MS = 5000;
+type Field = 'name' | 'count' | 'size' | 'share' | 'rate' | 'eta' | 'via';
 
-/**
- * One line on stderr that says how far a transfer is.
- *
- * On a terminal it is painted over itself, at most ten times a second; elsewhere a plain line comes every five seconds.
- */
-export class ProgressLine {
-  #screen: Screen;
-  #now: () => number;
-  #painted = false;
-  #paused = false;
-  #dueAt: number;
+const GAP = '  ';
+const NAME_COLUMNS = 20;
+/** What matters less is left out until it fits. */
+const LAYOUTS: readonly (readonly Field[])[] = [
+  ['name', 'count', 'size', 'share', 'rate', 'eta', 'via'],
+  ['name', 'count', 'size', 'share', 'rate', 'eta'],
+  ['name', 'size', 'rate', 'eta'],
+  ['name', 'share', 'rate', 'eta'],
+  ['name', 'share', 'rate'],
+  ['name', 'share'],
+  ['share'],
+];
+const TO_THE_LEFT: readonly Field[] = ['name', 'via'];
 
-  constructor(screen: Screen, now: () => number) {
-    this.#screen = screen;
-    this.#now = now;
-    this.#dueAt = screen.isTerminal ? 0 : now() + PLAIN_LINE_MS;
+/** A line for each row, in at most `columns` columns of a terminal, the fields of all under one another. */
+export function progressLines(rows: readonly ProgressRow[], columns: number): string[] {
+  for (const layout of LAYOUTS) {
+    const lines = aligned(rows, layout);
+    if (lines.every((line) => columnsOf(line) <= columns)) return lines;
   }
-
-  show(progress: Progress): void {
-    const now = this.#now();
-    if (this.#paused || now < this.#dueAt) return;
-    const screen = this.#screen;
-    this.#dueAt = now + (screen.isTerminal ? REPAINT_MS : PLAIN_LINE_MS);
-    if (screen.isTerminal) {
-      // The last column stays free: some terminals wrap as soon as it is filled.
-      screen.write(`\r${progressText(progress, screen.columns() - 1)}\u001b[K`);
-      this.#painted = true;
-    } else {
-      screen.write(`${progressText(progress, Number.POSITIVE_INFINITY)}\n`);
-    }
-  }
-
-  /** Prints a line that stays, above the one that is repainted. */
-  note(text: string): void {
-    this.clear();
-    this.#screen.write(`${text}\n`);
-  }
-
-  /** Takes the line away; the next `show` brings it back at once. */
-  clear(): void {
-    if (!this.#painted) return;
-    this.#screen.write('\r\u001b[K');
-    this.#painted = false;
-    this.#dueAt = 0;
-  }
-
-  /** Keeps the line away while `question` is on the screen. */
-  async during<T>(question: () => Promise<T>): Promise<T> {
-    this.clear();
-    this.#paused = true;
-    try {
-      return await question();
-    } finally {
-      this.#paused = false;
-    }
-  }
+  return rows.map((row) => fieldOf(row, 'share', []).slice(0, Math.max(0, columns)));
 }
 
-/** The line in at most `columns` characters: what matters less is left out until it fits. */
-export function progressText(progress: Progress, columns: number): string {
-  const { files, totalFiles, bytes, totalBytes, totalsFinal, bytesPerSecond, via } = progress;
+function aligned(rows: readonly ProgressRow[], layout: readonly Field[]): string[] {
+  const lines = rows.map((): string[] => []);
+  for (const field of layout) {
+    const cells = rows.map((row) => fieldOf(row, field, layout));
+    const width = Math.max(...cells.map(columnsOf));
+    if (width === 0) continue;
+    for (const [i, cell] of cells.entries()) {
+      const space = ' '.repeat(width - columnsOf(cell));
+      lines[i]?.push(TO_THE_LEFT.includes(field) ? cell + space : space + cell);
+    }
+  }
+  return lines.map((fields) => fields.join(GAP).trimEnd());
+}
+
+function fieldOf({ name = '', progress, via }: ProgressRow, field: Field, layout: readonly Field[]): string {
+  if (field === 'name') return shortened(name, NAME_COLUMNS);
+  if (field === 'via') return via;
+  if (progress === undefined) return field === 'rate' ? 'not begun' : '';
+  const { files, totalFiles, bytes, totalBytes, totalsFinal, bytesPerSecond } = progress;
   const open = totalsFinal ? '' : '+';
-  const count = `${files}/${totalFiles}${open} ${totalFiles === 1 ? 'file' : 'files'}`;
-  const size = `${formatBytesOf(bytes, totalBytes)}${open}`;
-  const share = totalsFinal ? percent(bytes, totalBytes) : formatBytes(bytes);
-  const rate = formatRate(bytesPerSecond);
-  const eta = etaOf(progress);
-  const layouts = [
-    totalsFinal ? [count, size, share, rate, eta, via] : [count, size, rate, via],
-    totalsFinal ? [count, size, share, rate, eta] : [count, size, rate],
-    [size, rate, eta],
-    [share, rate, eta],
-    [share, rate],
-    [share],
-  ];
-  const lines = layouts.map((fields) => fields.filter((field) => field !== '').join('  '));
-  return lines.find((line) => line.length <= columns) ?? share.slice(0, Math.max(0, columns));
+  switch (field) {
+    case 'count':
+      return `${files}/${totalFiles}${open} ${totalFiles === 1 ? 'file' : 'files'}`;
+    case 'size':
+      return `${formatBytesOf(bytes, totalBytes)}${open}`;
+    case 'share':
+      if (totalsFinal) return percent(bytes, totalBytes);
+      return layout.includes('size') ? '' : formatBytes(bytes);
+    case 'rate':
+      return formatRate(bytesPerSecond);
+    case 'eta':
+      return etaOf(progress);
+  }
 }
 
 function percent(bytes: number, totalBytes: number): string {

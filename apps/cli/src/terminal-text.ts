@@ -24,6 +24,36 @@ export function quoted(text: string): string {
   return `"${harmless(text)}"`;
 }
 
+/** Characters that take no column, and those that take two. */
+const NO_COLUMN = /\p{Mn}|\p{Me}|\p{Cf}/u;
+const TWO_COLUMNS =
+  /\p{sc=Han}|\p{sc=Hangul}|\p{sc=Hiragana}|\p{sc=Katakana}|\p{Emoji_Presentation}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
+
+/** How many columns of a terminal harmless text takes. */
+export function columnsOf(text: string): number {
+  let columns = 0;
+  for (const char of text) columns += columnsOfChar(char);
+  return columns;
+}
+
+/** The beginning of `text` in at most `columns` columns, with an ellipsis if something is missing. */
+export function shortened(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  let kept = '';
+  let left = columns - 1;
+  for (const char of text) {
+    left -= columnsOfChar(char);
+    if (left < 0) break;
+    kept += char;
+  }
+  return `${kept}…`;
+}
+
+function columnsOfChar(char: string): number {
+  if (NO_COLUMN.test(char)) return 0;
+  return TWO_COLUMNS.test(char) ? 2 : 1;
+}
+
 function escaped(char: string): string {
   const point = char.codePointAt(0) ?? 0;
   return NAMED[char] ?? (point < 0x100 ? `\\x${point.toString(16).padStart(2, '0')}` : `\\u{${point.toString(16)}}`);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ConnectedEvent, PeerEvent, ProgressEvent } from '@keibidrop/peer';
-import { formatBytes, formatCount } from './format.ts';
+import { formatCount, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
 import { jsonLine } from './json-lines.ts';
 import { dialableAddress } from './local-address.ts';
-import { type Progress, ProgressLine } from './progress-line.ts';
-import { harmless, harmlessLines } from './terminal-text.ts';
+import { amountOf } from './outcome.ts';
+import { type ProgressRow, progressLines } from './progress-line.ts';
+import { RepaintedLines } from './repainted-lines.ts';
+import { harmless, harmlessLines, shortened } from './terminal-text.ts';
 
 /** Shows the events of one send or receive while it runs. */
 export interface View {
@@ -17,12 +19,14 @@ export interface View {
 }
 
 export interface ViewOptions {
-  role: 'send' | 'receive';
+  role: 'send' | 'receive' | 'bench';
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
   /** Of a sender: how many receivers it serves, 0 for no end. */
   receivers?: number;
+  /** A text is sent, no files. */
+  text?: string;
 }
 
 export function createView(io: Io, options: ViewOptions): View {
@@ -30,7 +34,7 @@ export function createView(io: Io, options: ViewOptions): View {
 }
 
 function createJsonView(io: Io, options: ViewOptions): View {
-  const lines = { verbose: options.verbose === true, sessions: (options.receivers ?? 1) !== 1 };
+  const lines = { verbose: options.verbose === true, receivers: mayServeSeveral(options) };
   return {
     onEvent: (event) => {
       const line = jsonLine(event, lines);
@@ -41,25 +45,34 @@ function createJsonView(io: Io, options: ViewOptions): View {
   };
 }
 
+/** Nothing heard of a receiver for this long: its last rate is no more. */
+const SILENCE_MS = 3000;
+
+/** A session that is up, and how far it is. */
+interface Up {
+  connected: ConnectedEvent;
+  progress?: ProgressEvent;
+  heardAt?: number;
+}
+
 class PeopleView implements View {
   #io: Io;
   #options: ViewOptions;
-  #line: ProgressLine;
-  /** The sessions that are up, and how far each is. */
-  #sessions = new Map<number, { connected: ConnectedEvent; progress?: ProgressEvent }>();
+  #lines: RepaintedLines;
+  #sessions = new Map<number, Up>();
 
   constructor(io: Io, options: ViewOptions) {
     this.#io = io;
     this.#options = options;
-    this.#line = new ProgressLine(io.stderr, io.now);
+    this.#lines = new RepaintedLines(io.stderr, io.now);
   }
 
   during<T>(question: () => Promise<T>): Promise<T> {
-    return this.#line.during(question);
+    return this.#lines.during(question);
   }
 
   end(): void {
-    this.#line.clear();
+    this.#lines.clear();
   }
 
   onEvent(event: PeerEvent): void {
@@ -78,7 +91,7 @@ class PeopleView implements View {
         break;
       case 'receiverLost':
         this.#sessions.delete(event.session);
-        this.#warn(`${event.peer} ${leftBecause(event)}`);
+        this.#warn(`${this.#nameOf(event)} ${leftBecause(event)}`);
         break;
       case 'receiverDone':
         this.#sessions.delete(event.session);
@@ -86,7 +99,7 @@ class PeopleView implements View {
         break;
       case 'connected':
         this.#sessions.set(event.session, { connected: event });
-        this.#note(`Connected to ${harmless(event.peer)} (${event.path}, ${event.suite}).`);
+        this.#showConnected(event);
         break;
       case 'waiting':
         this.#showWaiting(event.host, event.port);
@@ -106,13 +119,19 @@ class PeopleView implements View {
     const { stdout } = this.#io;
     stdout.write(`Code: ${paint(stdout, 'bold', code)}\n`);
     if (this.#options.quiet) return;
-    stdout.write(`On the other computer: ${paint(stdout, 'bold', `keibidrop receive ${code}`)}\n`);
+    const command = this.#options.role === 'bench' ? 'bench' : 'receive';
+    stdout.write(`On the other computer: ${paint(stdout, 'bold', `keibidrop ${command} ${code}`)}\n`);
   }
 
   #showWaiting(host: string, port: number): void {
     const address = dialableAddress(host, port);
     const where = address === undefined ? `on port ${port}` : `at ${address}, for --connect`;
     this.#note(paint(this.#io.stderr, 'dim', `Waiting ${where}; Ctrl-C ends the offer.`));
+  }
+
+  #showConnected({ session, peer, path, suite }: ConnectedEvent): void {
+    const who = mayServeSeveral(this.#options) ? `Receiver ${session} is` : 'Connected to';
+    this.#note(`${who} ${harmless(peer)} (${path}, ${suite}).`);
   }
 
   #showText(text: string): void {
@@ -122,21 +141,48 @@ class PeopleView implements View {
   }
 
   #showReceiverDone(event: Extract<PeerEvent, { type: 'receiverDone' }>): void {
-    if (this.#options.receivers === 1) return;
-    const failed = event.failed > 0 ? `, ${event.failed} failed` : '';
-    this.#note(
-      `${harmless(event.peer)} has ${formatCount(event.files, 'file')}, ${formatBytes(event.bytes)}${failed}.`,
-    );
+    if (!mayServeSeveral(this.#options)) return;
+    const what = this.#options.text === undefined ? amountOf(event) : 'the text';
+    const failed = event.failed > 0 ? ` ${event.failed} failed.` : '';
+    this.#note(`${harmless(this.#nameOf(event))} has ${what}.${failed}`);
   }
 
   #showProgress(event: ProgressEvent): void {
     const session = this.#sessions.get(event.session);
     if (session === undefined || this.#options.quiet) return;
     session.progress = event;
-    this.#line.show(this.#sum());
+    session.heardAt = this.#io.now();
+    this.#lines.show({
+      lines: (columns, rows) => this.#picture(columns, rows),
+      plainLine: () => progressLines([this.#sum()], Number.POSITIVE_INFINITY).join('\n'),
+    });
   }
 
-  #sum(): Progress {
+  /** A line for each session, the last one for all those that there is no room for. */
+  #picture(columns: number, rows: number): string[] {
+    const sessions = [...this.#sessions.values()].sort((a, b) => a.connected.session - b.connected.session);
+    const shown = sessions.length > rows ? sessions.slice(0, rows - 1) : sessions;
+    const lines = progressLines(
+      shown.map((session) => this.#rowOf(session)),
+      columns,
+    );
+    const rest = sessions.slice(shown.length).map((session) => this.#rowOf(session));
+    if (rest.length === 0) return lines;
+    const rate = rest.reduce((sum, { progress }) => sum + (progress?.bytesPerSecond ?? 0), 0);
+    const more = shown.length === 0 ? formatCount(rest.length, 'receiver') : `and ${rest.length} more`;
+    return [...lines, shortened(`${more}, ${formatRate(rate)}`, columns)];
+  }
+
+  #rowOf({ connected, progress, heardAt = 0 }: Up): ProgressRow {
+    const silent = this.#io.now() - heardAt > SILENCE_MS;
+    return {
+      ...(mayServeSeveral(this.#options) && { name: harmless(this.#nameOf(connected)) }),
+      ...(progress && { progress: silent ? { ...progress, bytesPerSecond: 0 } : progress }),
+      via: connected.path,
+    };
+  }
+
+  #sum(): ProgressRow {
     const sum = { files: 0, totalFiles: 0, bytes: 0, totalBytes: 0, totalsFinal: true, bytesPerSecond: 0 };
     for (const { progress } of this.#sessions.values()) {
       if (progress === undefined) continue;
@@ -149,15 +195,20 @@ class PeopleView implements View {
     }
     const [only] = this.#sessions.values();
     const count = this.#sessions.size;
-    return { ...sum, via: only && count === 1 ? only.connected.path : `${count} receivers` };
+    return { progress: sum, via: only && count === 1 ? only.connected.path : `${count} receivers` };
+  }
+
+  /** Receivers may have the same name, so where there may be several each has its number in front. */
+  #nameOf({ session, peer }: { session: number; peer: string }): string {
+    return mayServeSeveral(this.#options) ? `${session} ${peer}` : peer;
   }
 
   #note(text: string): void {
-    if (!this.#options.quiet) this.#line.note(text);
+    if (!this.#options.quiet) this.#lines.note(text);
   }
 
   #warn(text: string): void {
-    this.#line.note(paint(this.#io.stderr, 'yellow', `Warning: ${harmless(text)}`));
+    this.#lines.note(paint(this.#io.stderr, 'yellow', `Warning: ${harmless(text)}`));
   }
 }
 
@@ -166,4 +217,8 @@ function leftBecause({ code, message }: Extract<PeerEvent, { type: 'receiverLost
   if (code === 'OFFER_DECLINED') return 'declined the offer.';
   const left = code === 'SESSION_LOST' || code === 'SESSION_CLOSED' || code === 'CANCELLED';
   return left ? 'left before it had everything.' : `failed: ${message}`;
+}
+
+function mayServeSeveral({ role, receivers = 1 }: ViewOptions): boolean {
+  return role === 'send' && receivers !== 1;
 }

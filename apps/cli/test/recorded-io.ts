@@ -12,6 +12,7 @@ export interface RecordedIo extends Io {
 export interface RecordedIoOptions {
   terminal?: boolean;
   columns?: number;
+  rows?: number;
   colour?: boolean;
   answers?: string[];
   env?: Record<string, string>;
@@ -19,7 +20,15 @@ export interface RecordedIoOptions {
 }
 
 export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
-  const { terminal = false, columns = 80, colour = false, answers = [], env = {}, cwd = process.cwd() } = options;
+  const {
+    terminal = false,
+    columns = 80,
+    rows = 24,
+    colour = false,
+    answers = [],
+    env = {},
+    cwd = process.cwd(),
+  } = options;
   const printed = { stdout: '', stderr: '' };
   const questions: string[] = [];
   const interrupt = new AbortController();
@@ -31,6 +40,7 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
     isTerminal: terminal,
     colour,
     columns: () => columns,
+    rows: () => rows,
   });
   return {
     stdout: screen('stdout'),
@@ -42,6 +52,7 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
     },
     env,
     cwd,
+    program: [],
     now: () => now,
     signal: interrupt.signal,
     printed,

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { OfferSummary, PeerEvent, ReceiveOptions, ReceiveResult, SendOptions, SendResult } from '@keibidrop/peer';
+import type {
+  BenchAgainstOptions,
+  BenchAloneOptions,
+  BenchEvent,
+  OfferSummary,
+  PeerEvent,
+  ReceiveOptions,
+  ReceiveResult,
+  SendOptions,
+  SendResult,
+  WaitForBenchOptions,
+} from '@keibidrop/peer';
 import { loadSettings, openRelayServer } from '@keibidrop/peer';
 import type { PeerPackage } from '../src/peer-package.ts';
 
@@ -22,11 +33,15 @@ export interface Asked {
   send?: SendOptions;
   receive?: ReceiveOptions;
   accepted?: boolean;
+  benchAlone?: BenchAloneOptions;
+  benchAgainst?: BenchAgainstOptions;
+  waitForBench?: WaitForBenchOptions;
 }
 
 /** The injection point of the commands: plays events and settles as told, and keeps what it was asked. */
 export function createScriptedPeer(script: {
   events?: PeerEvent[];
+  figures?: BenchEvent[];
   offer?: OfferSummary;
   collisions?: string[];
   result?: Partial<SendResult & ReceiveResult>;
@@ -37,6 +52,10 @@ export function createScriptedPeer(script: {
   const answers: string[] = [];
   const play = (options: SendOptions | ReceiveOptions): void => {
     for (const event of script.events ?? []) options.onEvent(event);
+    if (script.error !== undefined) throw script.error;
+  };
+  const playBench = (options: { onEvent(event: BenchEvent): void }): void => {
+    for (const event of [...(script.events ?? []), ...(script.figures ?? [])]) options.onEvent(event);
     if (script.error !== undefined) throw script.error;
   };
   const peer: PeerPackage = {
@@ -53,6 +72,19 @@ export function createScriptedPeer(script: {
       for (const path of script.collisions ?? []) answers.push((await options.resolveCollision?.(path)) ?? 'none');
       play(options);
       return { ...DONE, failed: [], peer: 'alice', ...script.result };
+    },
+    async benchAlone(options) {
+      asked.benchAlone = options;
+      playBench(options);
+    },
+    async benchAgainst(options) {
+      asked.benchAgainst = options;
+      playBench(options);
+    },
+    async waitForBench(options) {
+      asked.waitForBench = options;
+      playBench(options);
+      return { ...DONE, failed: [], receivers: 1, ...script.result };
     },
     async *diagnose() {
       for (const check of script.checks ?? []) if (check) yield check;

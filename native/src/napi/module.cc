@@ -8,9 +8,11 @@ namespace {
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   aead::PrepareLibcrypto();
+  InitBench(env, exports);
   InitFrame(env, exports);
   InitListener(env, exports);
   InitMlKem(env, exports);
+  InitRateBudget(env, exports);
   InitReceiveJob(env, exports);
   InitSendJob(env, exports);
   return exports;

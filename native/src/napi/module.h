@@ -7,9 +7,11 @@
 // is shared between envs.
 namespace keibi::napi {
 
+void InitBench(Napi::Env env, Napi::Object exports);
 void InitFrame(Napi::Env env, Napi::Object exports);
 void InitListener(Napi::Env env, Napi::Object exports);
 void InitMlKem(Napi::Env env, Napi::Object exports);
+void InitRateBudget(Napi::Env env, Napi::Object exports);
 void InitReceiveJob(Napi::Env env, Napi::Object exports);
 void InitSendJob(Napi::Env env, Napi::Object exports);
 

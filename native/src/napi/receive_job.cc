@@ -8,6 +8,7 @@
 #include "napi/errors.h"
 #include "napi/job.h"
 #include "napi/module.h"
+#include "napi/rate_budget.h"
 
 // ReceiveJob for native/lib/receive-job.ts, which has checked every argument. All methods run on the JavaScript thread.
 namespace keibi::napi {
@@ -37,7 +38,7 @@ Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
 
 class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
  public:
-  // (out, collisions, to stdout, report placed, bytes per second or 0, on wake)
+  // (out, collisions, to stdout, report placed, rate budget or undefined, on wake)
   explicit ReceiveJob(const Napi::CallbackInfo& info)
       : Napi::ObjectWrap<ReceiveJob>(info), waker_(info.Env(), info[5].As<Napi::Function>()) {
     stream::ReceiveOptions options;
@@ -45,7 +46,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     options.collisions = static_cast<stream::Collision>(NumberAt(info, 1));
     options.to_stdout = info[2].As<Napi::Boolean>().Value();
     options.report_placed = info[3].As<Napi::Boolean>().Value();
-    options.limit_bytes_per_second = static_cast<uint64_t>(info[4].As<Napi::Number>().Int64Value());
+    options.budget = RateBudget::From(info[4]);
     job_ = std::make_shared<stream::ReceiveJob>(std::move(options), waker_.wake());
     hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_, waker = waker_]() mutable {
       job->Stop();
@@ -106,6 +107,12 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   // (entry, keep part)
   Napi::Value FailEntry(const Napi::CallbackInfo& info) {
     job_->FailEntry(NumberAt(info, 0), info[1].As<Napi::Boolean>().Value());
+    return info.Env().Undefined();
+  }
+
+  // (entry)
+  Napi::Value Discard(const Napi::CallbackInfo& info) {
+    job_->Discard(NumberAt(info, 0));
     return info.Env().Undefined();
   }
 
@@ -197,6 +204,7 @@ void InitReceiveJob(Napi::Env env, Napi::Object exports) {
                                        ReceiveJob::InstanceMethod<&ReceiveJob::AddLane>("addLane"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Fold>("fold"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::FailEntry>("failEntry"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Discard>("discard"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::TakeNews>("takeNews"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Progress>("progress"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::PathOf>("pathOf"),

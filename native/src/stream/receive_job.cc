@@ -31,7 +31,7 @@ ReceiveJob::ReceiveJob(ReceiveOptions options, Wake wake)
     : options_(std::move(options)),
       wake_(std::move(wake)),
       destination_(table_, options_.collisions),
-      limiter_(options_.limit_bytes_per_second) {}
+      limiter_(options_.budget) {}
 
 Status ReceiveJob::Open() {
   if (options_.to_stdout) return Status::Ok();
@@ -66,7 +66,7 @@ Status ReceiveJob::AddLane(const std::string& host, uint16_t port, uint32_t lane
   core::StoreBigEndian<uint32_t>(sealed - sizeof lane, lane);
   sealed[frame::kHeaderBytes] = static_cast<uint8_t>(LaneFrame::kHello);
   if (sealer.Seal(sealed, 1) == 0) return Status::Of(Code::kInternal);
-  RateLimiter unlimited(0);
+  RateLimiter unlimited(nullptr);
   if (const Status status = SendAll(socket.get(), hello.data(), hello.size(), &unlimited); !status.ok()) return status;
 
   const std::scoped_lock lock(mutex_);
@@ -167,7 +167,9 @@ bool ReceiveJob::Settle(uint32_t index, State state) {
 
 // With mutex_ held.
 bool ReceiveJob::SettleLocked(uint32_t index, State state) {
-  if (index >= states_.size() || (states_[index] != State::kWanted && states_[index] != State::kTaken)) return false;
+  if (index >= states_.size()) return false;
+  const State before = states_[index];
+  if (before != State::kWanted && before != State::kTaken && before != State::kDiscarded) return false;
   states_[index] = state;
   pending_--;
   CheckComplete();

@@ -28,9 +28,9 @@ namespace keibi::stream {
 struct ReceiveOptions {
   std::string out;
   Collision collisions = Collision::kRename;
-  bool to_stdout = false;      // bytes of files go to standard output in order; `out` is not touched
-  bool report_placed = false;  // collect the entries that were placed, for --verbose
-  uint64_t limit_bytes_per_second = 0;
+  bool to_stdout = false;                        // bytes of files go to standard output in order; `out` is not touched
+  bool report_placed = false;                    // collect the entries that were placed, for --verbose
+  std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
 };
 
 struct EntryProblem {
@@ -80,6 +80,8 @@ class ReceiveJob : public SegmentSink {
   // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
   void FailEntry(uint32_t index, bool keep_part);  // the sender cannot deliver it
+  // A wanted file is only counted as it comes, and written nowhere: a measurement. Before any byte of it.
+  void Discard(uint32_t index);
   // SHA-256 of each chunk of a placed file, read from the disk. May block.
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests);
   // Gives a placed file the present as its mtime, so that no later run takes it for the sender's.
@@ -95,7 +97,8 @@ class ReceiveJob : public SegmentSink {
   core::Status OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) override;
 
  private:
-  enum class State : uint8_t { kNone, kWanted, kTaken, kDone, kFailed };  // kTaken: a small file being written
+  // kTaken: a small file being written. kDiscarded: wanted, but only to be counted.
+  enum class State : uint8_t { kNone, kWanted, kTaken, kDiscarded, kDone, kFailed };
 
   void SurveyDirectory(uint32_t index, const Entry& entry);
   void SurveyLeaf(uint32_t index, const Entry& entry, Collision policy, SurveyResult* result);
@@ -109,6 +112,7 @@ class ReceiveJob : public SegmentSink {
   void TakeWhole(const Segment& segment, const Entry& entry);
   core::Status TakeChunk(const Segment& segment, const Entry& entry);
   core::Status TakeStream(const Segment& segment, const Entry& entry);
+  void TakeDiscarded(const Segment& segment, const Entry& entry);
   core::Status WriteOut(const Segment& segment, const Entry& entry);
   core::Status WriteToPipe(const uint8_t* data, size_t bytes) const;
   core::Status PlacePart(uint32_t index, const Entry& entry, PartFile& part);
@@ -145,6 +149,7 @@ class ReceiveJob : public SegmentSink {
   size_t resumed_parts_ = 0;   // of parts_, those that an earlier run had begun
   uint32_t out_entry_ = kTop;  // to_stdout: the entry being written
   uint64_t out_offset_ = 0;
+  std::unordered_map<uint32_t, uint64_t> discarded_;  // bytes of entries that are only counted
   uint32_t pending_ = 0;
   bool end_of_pages_ = false;
   bool announced_ = false;

@@ -66,7 +66,9 @@ Status ReceiveJob::TakeSegments(const uint8_t* plaintext, size_t bytes) {
   while (at < end && Segment::Take(&at, end, &segment)) {
     Entry entry;
     table_.Find(segment.entry, &entry);
-    if (StateOf(segment.entry) != State::kWanted) continue;  // settled meanwhile, or sent twice
+    const State state = StateOf(segment.entry);
+    if (state == State::kDiscarded) TakeDiscarded(segment, entry);
+    if (state != State::kWanted) continue;  // settled meanwhile, or sent twice
     Status status = Status::Ok();
     if (options_.to_stdout) {
       status = WriteOut(segment, entry);
@@ -174,6 +176,21 @@ Status ReceiveJob::WriteToPipe(const uint8_t* data, size_t bytes) const {
     bytes -= static_cast<size_t>(written);
   }
   return Status::Ok();
+}
+
+void ReceiveJob::Discard(uint32_t index) {
+  const std::scoped_lock lock(mutex_);
+  if (index < states_.size() && states_[index] == State::kWanted) states_[index] = State::kDiscarded;
+}
+
+void ReceiveJob::TakeDiscarded(const Segment& segment, const Entry& entry) {
+  {
+    const std::scoped_lock lock(mutex_);
+    progress_.bytes += segment.length;
+    if ((discarded_[segment.entry] += segment.length) != entry.size) return;
+  }
+  Done(segment.entry, entry.size, 0);
+  wake_();  // when it had come is what somebody waits for
 }
 
 void ReceiveJob::FailEntry(uint32_t index, bool keep_part) {

@@ -21,7 +21,7 @@ SendJob::SendJob(SendOptions options, Wake wake)
           Code::kSourceUnreadable),
       sources_(table_, tops_, &dirs_),
       queue_(table_),
-      limiter_(options_.limit_bytes_per_second) {}
+      limiter_(options_.budget) {}
 
 SendJob::~SendJob() { Stop(); }
 

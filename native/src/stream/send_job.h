@@ -23,7 +23,7 @@ namespace keibi::stream {
 
 struct SendOptions {
   std::vector<Root> roots;
-  uint64_t limit_bytes_per_second = 0;  // 0: none
+  std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
 };
 
 // What has happened since the last look.

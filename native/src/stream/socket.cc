@@ -8,10 +8,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <thread>
 
 namespace keibi::stream {
 
@@ -21,33 +19,9 @@ using std::chrono::steady_clock;
 
 namespace {
 
-constexpr size_t kSmallestSlice = 16 << 10;
-constexpr std::chrono::milliseconds kCatchUp{50};
-constexpr std::chrono::milliseconds kLongestSleep{50};  // so that a stop is noticed
+constexpr std::chrono::milliseconds kStopCheck{50};
 
 }  // namespace
-
-size_t RateLimiter::Slice(size_t wanted) const {
-  if (bytes_per_second_ == 0) return wanted;
-  return std::min(wanted, std::max<size_t>(kSmallestSlice, bytes_per_second_ / 20));
-}
-
-void RateLimiter::Pass(size_t bytes) {
-  if (bytes_per_second_ == 0) return;
-  steady_clock::time_point until;
-  {
-    const std::scoped_lock lock(mutex_);
-    // A caller that comes late, mostly because a sleep was too long, may catch up that much: the rate is kept on
-    // average.
-    next_ = std::max(next_, steady_clock::now() - kCatchUp);
-    until = next_;
-    next_ += std::chrono::nanoseconds(
-        static_cast<int64_t>(1e9 * static_cast<double>(bytes) / static_cast<double>(bytes_per_second_)));
-  }
-  for (auto now = steady_clock::now(); now < until && !stopped_.load(); now = steady_clock::now()) {
-    std::this_thread::sleep_for(std::min<steady_clock::duration>(kLongestSleep, until - now));
-  }
-}
 
 Status SendAll(int fd, const uint8_t* from, size_t bytes, RateLimiter* limiter) {
   while (bytes > 0) {
@@ -86,7 +60,7 @@ Status Await(int fd, int16_t events, std::chrono::milliseconds timeout, const st
              Status too_late) {
   const auto until = steady_clock::now() + timeout;
   pollfd waiting{fd, events, 0};
-  while (poll(&waiting, 1, static_cast<int>(kLongestSleep.count())) != 1) {
+  while (poll(&waiting, 1, static_cast<int>(kStopCheck.count())) != 1) {
     if (stopped.load()) return Status::Of(Code::kCancelled);
     if (steady_clock::now() >= until) return too_late;
   }
@@ -135,7 +109,7 @@ Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds ti
 
 Status JoinRelay(int fd, const relay::Token& token, std::chrono::milliseconds timeout,
                  const std::atomic<bool>& stopped) {
-  RateLimiter unlimited(0);
+  RateLimiter unlimited(nullptr);
   const relay::RelayHello hello = relay::HelloOf(token);
   if (const Status status = SendAll(fd, hello.data(), hello.size(), &unlimited); !status.ok()) return status;
   const Status too_late = Status::Of(Code::kHandshakeTimeout);

@@ -5,32 +5,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 #include "core/fd.h"
 #include "core/status.h"
 #include "relay/wire.h"
+#include "stream/rate_limiter.h"
 
 namespace keibi::stream {
-
-// Holds bytes to a rate over all lanes of a job. Any thread. A rate of 0 is no limit.
-class RateLimiter {
- public:
-  explicit RateLimiter(uint64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
-
-  // How much to move before asking again: small enough that the rate is even over a twentieth of a second.
-  size_t Slice(size_t wanted) const;
-  // Sleeps until `bytes` more may pass. Returns at once when stopped.
-  void Pass(size_t bytes);
-  void Stop() { stopped_.store(true); }
-
- private:
-  const uint64_t bytes_per_second_;
-  std::atomic<bool> stopped_ = false;
-  std::mutex mutex_;
-  std::chrono::steady_clock::time_point next_{};
-};
 
 // Blocking transfers of exactly `bytes`. kSessionLost with the errno, or with 0 when the peer closed.
 core::Status SendAll(int fd, const uint8_t* from, size_t bytes, RateLimiter* limiter);

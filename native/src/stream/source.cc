@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/limits.h"
+#include "core/noise.h"
 #include "stream/file_time.h"
 
 namespace keibi::stream {
@@ -39,6 +40,12 @@ Status Sources::CheckUnchanged(int fd, const Entry& entry) {
 }
 
 Status SourceFile::ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to, size_t* bytes) {
+  const uint64_t offset = uint64_t{chunk} * core::kChunkBytes;
+  *bytes = static_cast<size_t>(std::min<uint64_t>(core::kChunkBytes, entry_.size - offset));
+  if (sources.IsGenerated(index_, entry_)) {
+    core::FillWithNoise(offset, to, *bytes);
+    return Status::Ok();
+  }
   {
     const std::scoped_lock lock(opening_);
     if (!fd_.valid()) {
@@ -47,8 +54,6 @@ Status SourceFile::ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to
       posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
     }
   }
-  const uint64_t offset = uint64_t{chunk} * core::kChunkBytes;
-  *bytes = static_cast<size_t>(std::min<uint64_t>(core::kChunkBytes, entry_.size - offset));
   for (size_t have = 0; have < *bytes;) {
     const ssize_t got = pread(fd_.get(), to + have, *bytes - have, static_cast<off_t>(offset + have));
     if (got < 0 && errno == EINTR) continue;

@@ -23,6 +23,11 @@ class Sources {
   // kSourceMissing, kSourceUnreadable, or kSourceChanged when it is no longer a regular file.
   core::Status Open(uint32_t index, Entry* entry, core::Fd* fd) const;
 
+  // Whether the entry is noise that is made while it is sent (Root).
+  bool IsGenerated(uint32_t index, const Entry& entry) const {
+    return entry.parent == kTop && tops_[index].generated_bytes > 0;
+  }
+
   // kSourceChanged unless size and mtime are still what was offered. To be asked after reading and before sending.
   static core::Status CheckUnchanged(int fd, const Entry& entry);
 

@@ -59,7 +59,9 @@ WalkTotals Walker::Run() {
 bool Walker::AddRoot(const Root& root) {
   struct stat status {};
   if (root.path.empty()) {
-    status.st_mode = S_IFIFO | 0644;
+    status.st_mode = (root.generated_bytes > 0 ? S_IFREG : S_IFIFO) | 0644;
+    status.st_size = static_cast<off_t>(root.generated_bytes);
+    status.st_blocks = status.st_size / 512 + 1;  // no holes
     clock_gettime(CLOCK_REALTIME, &status.st_mtim);
   } else if (stat(root.path.c_str(), &status) != 0) {
     Problem(kTop, SourceError(), root.name);

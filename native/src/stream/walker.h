@@ -18,6 +18,7 @@ namespace keibi::stream {
 struct Root {
   std::string path;  // absolute, or empty for standard input
   std::string name;
+  uint64_t generated_bytes = 0;  // above a chunk: a file of so much noise that is on no disk; the path is empty then
 };
 
 struct WalkTotals {

@@ -23,7 +23,7 @@ export interface ReachOptions {
 export interface TransferOptions {
   /** Forces one suite; absent: both sides compute the choice (PROTOCOL 3). */
   suite?: Suite | undefined;
-  /** Upper bound of this side's rate; absent: none. */
+  /** Upper bound of what this side's lanes carry, to or from all peers together; absent: none. */
   limitBytesPerSecond?: number | undefined;
   reach: ReachOptions;
   /** What this peer calls itself, at most MAX_LABEL_BYTES of UTF-8. */

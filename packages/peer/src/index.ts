@@ -4,6 +4,10 @@
 // server and transfer together; it prints nothing and knows no terminal, window or exit code.
 export { openRelayServer, type RelayServer } from '@keibidrop/server';
 export type * from './api.ts';
+export { benchAgainst } from './bench/against.ts';
+export { benchAlone } from './bench/alone.ts';
+export type * from './bench/api.ts';
+export { waitForBench } from './bench/wait.ts';
 export { loadSettings, type Settings } from './config.ts';
 export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';
 export type * from './events.ts';

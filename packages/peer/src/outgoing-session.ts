@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Socket } from 'node:net';
-import type { Incoming, Listener, Root } from '@keibidrop/native';
+import type { Incoming, Listener, RateBudget, Root } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import { FoldResponder, handshakeAsResponder, openSession, type PreparedHandshake } from '@keibidrop/session';
 import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
@@ -14,14 +14,13 @@ import { Throughput } from './throughput.ts';
 export interface OutgoingSessionOptions {
   send: SendOptions;
   roots: Root[];
+  /** What all receivers' sessions may send together. */
+  budget: RateBudget;
   listener: Listener;
   desk: MeetingDesk;
   prepared: Promise<PreparedHandshake>;
   signal: AbortSignal;
 }
-
-/** An abort ends the transfer, which then says goodbye; it does not cut the session. */
-const NEVER = new AbortController().signal;
 
 /** What became of one receiver's session. */
 export interface SessionOutcome extends TransferOutcome {
@@ -71,7 +70,9 @@ export class OutgoingSession {
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
     const peerService = { transfer: refuse, digests: transfer.digests, fold, foldReady };
-    const session = openSession(socket, keys, 'responder', { peerService, signal: NEVER });
+    // An abort ends the transfer, which then says goodbye; it does not cut the session.
+    const { signal: never } = new AbortController();
+    const session = openSession(socket, keys, 'responder', { peerService, signal: never });
     keys.wipe();
     try {
       const outcome = await Promise.race([transfer.run(session.client), lost(session)]);
@@ -121,7 +122,7 @@ export class OutgoingSession {
       roots,
       text: send.text,
       label: send.label,
-      limitBytesPerSecond: send.limitBytesPerSecond ?? 0,
+      budget: this.#options.budget,
       signal: this.#options.signal,
       onReceiver: (label) => {
         this.peer = label;

@@ -10,6 +10,7 @@ import {
   joinAnywhere,
   parseHostPort,
 } from '@keibidrop/discovery';
+import { RateBudget } from '@keibidrop/native';
 import { type Candidate, type ErrorCode, KeibiError, mailboxOf } from '@keibidrop/protocol';
 import {
   CandidateExchange,
@@ -39,12 +40,25 @@ const SENDER_RETRY_MS = 40;
 const NEVER = new AbortController().signal;
 const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'PEER_UNREACHABLE'];
 
+/** What a measurement changes about receiving. */
+export interface ReceiveHooks {
+  /** Files that are only counted as they come and written nowhere. */
+  discards?(path: string): boolean;
+  /** The offer is accepted and nothing of a file is on its way yet; lanes will be dialled to this address. */
+  beforeLanes?(address: HostPort): Promise<void>;
+}
+
 /**
  * Receives once what a code offers.
  *
  * @throws RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*, OFFER_DECLINED, SESSION_*, FRAME_*, TRANSFER_*; `signal.reason` on abort
  */
-export async function receive(options: ReceiveOptions): Promise<ReceiveResult> {
+export function receive(options: ReceiveOptions): Promise<ReceiveResult> {
+  return receiveWith(options, {});
+}
+
+/** Like `receive`, with hooks. */
+export async function receiveWith(options: ReceiveOptions, hooks: ReceiveHooks): Promise<ReceiveResult> {
   const { signal } = options;
   signal.throwIfAborted();
   const prepared = prepareHandshake('initiator');
@@ -56,7 +70,7 @@ export async function receive(options: ReceiveOptions): Promise<ReceiveResult> {
     const socket = await dial(candidates, signal);
     socket.on('error', () => {});
     const keys = await greet(socket, meeting, prepared, options);
-    return await transfer(socket, keys, options);
+    return await transfer(socket, keys, options, hooks);
   } finally {
     met?.wipe();
     // Not used if the handshake was never reached; wiping twice does no harm.
@@ -126,7 +140,12 @@ async function greet(
   return handshakeAsInitiator(socket, { ...suiteOffer(suite), attempt, auth, prepared, signal });
 }
 
-async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Promise<ReceiveResult> {
+async function transfer(
+  socket: Socket,
+  keys: Keys,
+  options: ReceiveOptions,
+  hooks: ReceiveHooks,
+): Promise<ReceiveResult> {
   const clock = new TransferClock();
   const host = socket.remoteAddress ?? '';
   const port = socket.remotePort ?? 0;
@@ -136,7 +155,9 @@ async function transfer(socket: Socket, keys: Keys, options: ReceiveOptions): Pr
     confirm: confirm && clock.stoppedWhile(confirm),
     resolveCollision: resolveCollision && clock.stoppedWhile(resolveCollision),
   };
-  const incoming = new IncomingTransfer({ ...options, ...questions }, pathTo(host), keys, async (addLane) => {
+  const asked = { ...options, ...questions, ...hooks };
+  const incoming = new IncomingTransfer(asked, pathTo(host), keys, async (addLane) => {
+    await hooks.beforeLanes?.({ host, port });
     for (let lane = 0; lane < laneCount(options); lane++) await addLane(host, port, lane, laneKeys);
     laneKeys.laneSecret.fill(0);
   });
@@ -178,7 +199,12 @@ class IncomingTransfer {
   renewal: KeyRenewal | undefined;
   readonly #ending = new AbortController();
 
-  constructor(options: ReceiveOptions, path: PathName, { suite }: Keys, addLanes: (addLane: AddLane) => Promise<void>) {
+  constructor(
+    options: ReceiveOptions & ReceiveHooks,
+    path: PathName,
+    { suite }: Keys,
+    addLanes: (addLane: AddLane) => Promise<void>,
+  ) {
     const { onEvent, confirm } = options;
     const session = 1;
     const throughput = new Throughput();
@@ -189,7 +215,7 @@ class IncomingTransfer {
       verify: options.verify === true,
       verbose: options.verbose === true,
       label: options.label,
-      limitBytesPerSecond: options.limitBytesPerSecond ?? 0,
+      budget: new RateBudget(options.limitBytesPerSecond ?? 0),
       signal: AbortSignal.any([options.signal, this.#ending.signal]),
       addLanes,
       onSender: (label) => {
@@ -201,6 +227,7 @@ class IncomingTransfer {
       confirm:
         confirm && ((totals, text) => confirm({ ...totals, peer: this.peer, path, suite, text: text !== undefined })),
       resolveCollision: options.resolveCollision,
+      discards: options.discards,
       onProgress: ({ files, bytes }, totals, totalsFinal) => {
         this.renewal?.onBytes(bytes);
         const counts = { files, bytes, totalFiles: totals.files, totalBytes: totals.bytes, totalsFinal };

@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Socket } from 'node:net';
 import { announce } from '@keibidrop/discovery';
-import { type Incoming, Listener, type Root } from '@keibidrop/native';
+import { type Incoming, Listener, RateBudget, type Root } from '@keibidrop/native';
 import { assertCodeStrength, type Code, createCode, KeibiError, MAX_TEXT_BYTES, mailboxOf } from '@keibidrop/protocol';
 import { RendezvousServer } from '@keibidrop/server';
 import { prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
@@ -36,7 +36,11 @@ export async function send(options: SendOptions): Promise<SendResult> {
   if (text !== undefined && Buffer.byteLength(text) > MAX_TEXT_BYTES) {
     throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text is longer than 1 MiB. Send it as a file.');
   }
-  const roots = text === undefined ? await resolveRoots(options.paths, options.stdin === true) : [];
+  return sendRoots(options, text === undefined ? await resolveRoots(options.paths, options.stdin === true) : []);
+}
+
+/** Offers roots, whatever `options.paths` says; a code is taken as it is. Throws as `send` does. */
+export async function sendRoots(options: SendOptions, roots: Root[]): Promise<SendResult> {
   const sender = new Sender(options, roots);
   try {
     return await sender.run();
@@ -48,6 +52,7 @@ export async function send(options: SendOptions): Promise<SendResult> {
 class Sender {
   readonly #options: SendOptions;
   readonly #roots: Root[];
+  readonly #budget: RateBudget;
   readonly #rendezvous = new RendezvousServer();
   /** Ends every session when the send itself ends. */
   readonly #ending = new AbortController();
@@ -69,6 +74,7 @@ class Sender {
   constructor(options: SendOptions, roots: Root[]) {
     this.#options = options;
     this.#roots = roots;
+    this.#budget = new RateBudget(options.limitBytesPerSecond ?? 0);
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
   }
 
@@ -170,7 +176,7 @@ class Sender {
     this.#handshakes.add(handshake);
     const signal = AbortSignal.any([this.#signal, handshake.signal]);
     const session = new OutgoingSession(
-      { send: this.#options, roots: this.#roots, listener, desk, prepared, signal },
+      { send: this.#options, roots: this.#roots, budget: this.#budget, listener, desk, prepared, signal },
       incoming,
     );
     let admitted = false;

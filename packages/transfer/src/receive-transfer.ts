@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
-import { type Collision, NO_ENTRY, type Page } from '@keibidrop/native';
+import { type Collision, NO_ENTRY, type Page, type RateBudget } from '@keibidrop/native';
 import type { EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES, messageFor } from '@keibidrop/protocol';
 import { Offer, type OfferTotals } from './offer.ts';
@@ -24,8 +24,8 @@ export interface ReceiveTransferOptions {
   verify: boolean;
   verbose: boolean;
   label: string;
-  /** 0: none. */
-  limitBytesPerSecond: number;
+  /** The rate it keeps to, with the other transfers that have it. */
+  budget?: RateBudget | undefined;
   signal: AbortSignal;
   /** Called when the offer is accepted: dials the lanes that carry it. */
   addLanes(addLane: AddLane): Promise<void>;
@@ -36,6 +36,8 @@ export interface ReceiveTransferOptions {
   /** False declines. Absent: accepted at once, while the sender may still be walking. */
   confirm?: ((totals: OfferTotals, text: string | undefined) => Promise<boolean>) | undefined;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
+  /** Files that are only counted as they come and written nowhere: a measurement. */
+  discards?: ((path: string) => boolean) | undefined;
   onProgress(progress: TransferProgress, totals: OfferTotals, final: boolean): void;
   onFile(path: string): void;
   onFailed(failed: FailedEntry): void;

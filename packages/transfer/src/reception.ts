@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type Collision, type LaneKeys, type Page, type Partial, ReceiveJob, type Survey } from '@keibidrop/native';
+import {
+  type Collision,
+  type LaneKeys,
+  type Page,
+  type Partial,
+  type RateBudget,
+  ReceiveJob,
+  type Survey,
+} from '@keibidrop/native';
 import type { PeerClient, ReceiverMessage } from '@keibidrop/proto';
 import { type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { foldsNames } from './case-folding.ts';
@@ -12,9 +20,11 @@ export interface ReceptionOptions {
   toStdout: boolean;
   collisions: Collision;
   verbose: boolean;
-  limitBytesPerSecond: number;
+  budget?: RateBudget | undefined;
   signal: AbortSignal;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
+  /** Files that are only counted as they come and written nowhere: a measurement. */
+  discards?: ((path: string) => boolean) | undefined;
   onFile(path: string): void;
   onWarning(message: string, path?: string): void;
 }
@@ -52,9 +62,9 @@ export class Reception {
   constructor(options: ReceptionOptions, events: ReceptionEvents) {
     this.#options = options;
     this.#events = events;
-    const { out, collisions, toStdout, limitBytesPerSecond, verbose } = options;
+    const { out, collisions, toStdout, budget, verbose } = options;
     const onWake = () => this.#drain();
-    this.#job = new ReceiveJob({ out, collisions, toStdout, limitBytesPerSecond, reportPlaced: verbose, onWake });
+    this.#job = new ReceiveJob({ out, collisions, toStdout, budget, reportPlaced: verbose, onWake });
   }
 
   /** Makes the destination ready; true if it cannot tell names apart that differ in case. */
@@ -87,6 +97,7 @@ export class Reception {
     const { wanted, partials } = survey;
     this.#note(survey);
     for (const entry of survey.collisions) await this.#decide(entry, page.first, wanted, partials);
+    this.#discard(page, wanted);
     this.#events.write({ $case: 'answer', value: { firstEntry: page.first, count: page.count, wanted, partials } });
   }
 
@@ -99,6 +110,15 @@ export class Reception {
     const bit = entry - first;
     const byte = wanted[bit >> 3] ?? 0;
     if ((decided.wanted[0] ?? 0) & 1) wanted[bit >> 3] = byte | (1 << (bit & 7));
+  }
+
+  #discard({ first, count }: Page, wanted: Uint8Array): void {
+    const { discards } = this.#options;
+    if (!discards) return;
+    for (let i = 0; i < count; i++) {
+      const isWanted = (wanted[i >> 3] ?? 0) & (1 << (i & 7));
+      if (isWanted && discards(this.#job.pathOf(first + i))) this.#job.discard(first + i);
+    }
   }
 
   #note({ restarted, skipped }: Survey): void {

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
 import type { ClientDuplexStream, handleServerStreamingCall } from '@grpc/grpc-js';
-import { type LaneKeys, type Listener, NO_ENTRY, type Problem, type Root, SendJob } from '@keibidrop/native';
+import {
+  type LaneKeys,
+  type Listener,
+  NO_ENTRY,
+  type Problem,
+  type RateBudget,
+  type Root,
+  SendJob,
+} from '@keibidrop/native';
 import type {
   ChunkDigests,
   DigestsRequest,
@@ -31,8 +39,8 @@ export interface SendTransferOptions {
   text?: string | undefined;
   /** What this peer calls itself. */
   label: string;
-  /** 0: none. */
-  limitBytesPerSecond: number;
+  /** The rate it keeps to, with the other transfers that have it. */
+  budget?: RateBudget | undefined;
   /** Breaks the transfer off. */
   signal: AbortSignal;
   /** Who receives: once, before anything else. */
@@ -74,8 +82,8 @@ export class SendTransfer {
 
   constructor(options: SendTransferOptions) {
     this.#options = options;
-    const { roots, limitBytesPerSecond } = options;
-    this.#job = new SendJob({ roots, limitBytesPerSecond, onWake: () => void this.#pump() });
+    const { roots, budget } = options;
+    this.#job = new SendJob({ roots, budget, onWake: () => void this.#pump() });
   }
 
   /** Handler of Peer.Digests, for the session of this transfer. */

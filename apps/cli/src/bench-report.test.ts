@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MPL-2.0
+import { expect, it } from 'vitest';
+import { createRecordedIo } from '../test/recorded-io.ts';
+import { BenchReport, limitSentence } from './bench-report.ts';
+
+const MIB = 2 ** 20;
+const write = { part: 'write', bytesPerSecond: 410 * MIB } as const;
+const open = { part: 'open', bytesPerSecond: 4506 * MIB } as const;
+const figures = [
+  { type: 'start', bytes: 256 * MIB, dir: '/tmp/\u001b[2J' },
+  { type: 'measured', ...write },
+  { type: 'measured', part: 'read', bytesPerSecond: 900 * MIB, fromMemory: true },
+  { type: 'measured', ...open, suite: 'chacha20-poly1305' },
+  { type: 'roundTrip', seconds: 0.0241 },
+  { type: 'measured', part: 'link', bytesPerSecond: 58 * MIB },
+  { type: 'limit', ...write, next: open, wholeBytesPerSecond: 400 * MIB },
+] as const;
+
+function shown(options: { json?: boolean; quiet?: boolean }) {
+  const io = createRecordedIo();
+  const report = new BenchReport(io, options);
+  for (const figure of figures) report.show(figure);
+  return io.printed;
+}
+
+it('prints a table of at most 79 columns and one sentence', () => {
+  const { stdout, stderr } = shown({});
+  expect(stderr).toMatch(/^Measuring with files of 256 MiB in \/tmp\/\\x1b\[2J, on \d+ cores?\.\n$/);
+  expect(stdout).toBe(
+    'disk    write                      410 MiB/s  until the disk has it\n' +
+      '        read                       900 MiB/s  kept in memory, on no disk\n' +
+      'cipher  chacha20-poly1305 open     4.4 GiB/s  one core\n' +
+      'link    round trip                   24.1 ms  of a TCP connection\n' +
+      '        sealed                    58.0 MiB/s  from memory there, kept nowhere\n' +
+      "\nThe disk's writing limits you: 410 MiB/s; the cipher could do 4.4 GiB/s.\n",
+  );
+  for (const row of stdout.split('\n')) expect(row.length, row).toBeLessThan(80);
+});
+
+it('prints one object a line for programs, in whole bytes', () => {
+  const lines = shown({ json: true })
+    .stdout.trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ event }) => event)).toEqual(figures.map(({ type }) => type));
+  expect(lines[4]).toEqual({ event: 'roundTrip', seconds: 0.0241 });
+  expect(lines.at(-1)).toEqual({
+    event: 'limit',
+    ...write,
+    next: open,
+    wholeBytesPerSecond: 400 * MIB,
+    message: expect.stringContaining("The disk's writing limits you"),
+  });
+});
+
+it('keeps results if quiet', () => {
+  const { stdout, stderr } = shown({ quiet: true });
+  expect({ lines: stdout.split('\n').length, stderr }).toEqual({ lines: 8, stderr: '' });
+});
+
+it.each([
+  [
+    { part: 'sharing', bytesPerSecond: 200 * MIB, next: write },
+    "No part alone limits you, all at once do: 200 MiB/s; the disk's writing could do 410 MiB/s.",
+  ],
+  [
+    { ...write, next: open },
+    "The disk's writing limits you: 410 MiB/s; the cipher could do 4.4 GiB/s. " +
+      'What fits into memory arrives at 900 MiB/s, before the disk has it.',
+  ],
+  [{ part: 'link', bytesPerSecond: MIB }, 'The link limits you: 1.0 MiB/s.'],
+] as const)('says what limits: %o', (limit, sentence) => {
+  expect(limitSentence({ type: 'limit', ...limit, wholeBytesPerSecond: 900 * MIB })).toBe(sentence);
+});
+
+it('breaks a long sentence between words', () => {
+  const io = createRecordedIo({ columns: 40 });
+  new BenchReport(io, {}).show({ type: 'limit', ...write, next: open, wholeBytesPerSecond: 0 });
+  expect(io.printed.stdout).toBe("\nThe disk's writing limits you: 410\nMiB/s; the cipher could do 4.4 GiB/s.\n");
+});

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { PeerEvent } from '@keibidrop/peer';
+import { describe, expect, it } from 'vitest';
+import { createRecordedIo } from '../test/recorded-io.ts';
+import { shownBy } from '../test/small-terminal.ts';
+import { createView, type ViewOptions } from './view.ts';
+
+const MIB = 2 ** 20;
+const size = { columns: 80, rows: 24 };
+
+function watch(options: Partial<ViewOptions> = {}) {
+  const io = createRecordedIo({ terminal: true, ...size });
+  const view = createView(io, { role: 'send', receivers: 0, ...options });
+  return { io, view, shown: () => shownBy(io.printed.stderr, size) };
+}
+
+const connected = (session: number, peer = 'bob'): PeerEvent => ({
+  type: 'connected',
+  path: 'local',
+  suite: 'aes-256-gcm',
+  peer,
+  session,
+});
+
+const progress = (session: number, bytes: number, bytesPerSecond = MIB): PeerEvent => ({
+  type: 'progress',
+  session,
+  files: 1,
+  bytes,
+  totalFiles: 4,
+  totalBytes: 100 * MIB,
+  totalsFinal: true,
+  bytesPerSecond,
+});
+
+const done = (session: number, peer = 'bob'): PeerEvent => ({
+  type: 'receiverDone',
+  session,
+  peer,
+  files: 4,
+  bytes: 100 * MIB,
+  skipped: 0,
+  resumedBytes: 0,
+  seconds: 2,
+  failed: 0,
+});
+
+describe('a sender to several receivers', () => {
+  it('shows a line for each, in the order of their numbers, and what became of them above', () => {
+    const { io, view, shown } = watch();
+    view.onEvent(connected(2, 'carol\u001b[2J'));
+    view.onEvent(connected(1));
+    view.onEvent(progress(2, 50 * MIB, 25 * MIB));
+    expect(shown()).toEqual([
+      'Receiver 2 is carol\\x1b[2J (local, aes-256-gcm).',
+      'Receiver 1 is bob (local, aes-256-gcm).',
+      '1 bob                                          not begun            local',
+      '2 carol\\x1b[2J  1/4 files  50.0/100 MiB  50%  25.0 MiB/s  ETA 0:02  local',
+    ]);
+    io.advance(100);
+    view.onEvent(progress(1, MIB));
+    view.onEvent(done(2, 'carol'));
+    view.onEvent({ type: 'receiverLost', session: 7, peer: 'dave', code: 'SESSION_LOST', message: '' });
+    expect(shown().slice(2)).toEqual([
+      '2 carol has 4 files, 100 MiB in 2.0 s (50.0 MiB/s).',
+      'Warning: 7 dave left before it had everything.',
+      '1 bob  1/4 files  1.0/100 MiB  1%  1.0 MiB/s  ETA 1:39  local',
+    ]);
+    view.end();
+    expect(shown().at(-1)).toBe('');
+  });
+
+  it('shows as many as fit, and counts the rest', () => {
+    const { view, shown } = watch();
+    for (let session = 1; session <= 30; session++) view.onEvent(connected(session));
+    for (let session = 1; session <= 30; session++) view.onEvent(progress(session, MIB));
+    const lines = shown();
+    expect(lines).toHaveLength(size.rows);
+    expect(lines.filter((line) => / bob /.test(line) && !line.startsWith('Receiver'))).toHaveLength(19);
+    expect(lines.at(-1)).toMatch(/^and 11 more, /);
+  });
+
+  it('does not keep on showing the rate of one that fell silent', () => {
+    const { io, view, shown } = watch();
+    for (const session of [1, 2]) view.onEvent(connected(session));
+    for (const session of [1, 2]) view.onEvent(progress(session, MIB));
+    io.advance(5000);
+    view.onEvent(progress(2, 2 * MIB));
+    expect(shown().slice(-2)).toEqual([
+      '1 bob  1/4 files  1.0/100 MiB  1%      0 B/s            local',
+      '2 bob  1/4 files  2.0/100 MiB  2%  1.0 MiB/s  ETA 1:38  local',
+    ]);
+  });
+
+  it('says that a receiver has the text, which is no file', () => {
+    const { view, shown } = watch({ text: 'hello' });
+    view.onEvent(connected(1));
+    view.onEvent(done(1));
+    expect(shown()).toContain('1 bob has the text.');
+  });
+});
+
+it('of a sender to one receiver is one line without a name', () => {
+  const { view, shown } = watch({ receivers: 1 });
+  view.onEvent(connected(1));
+  view.onEvent(progress(1, MIB));
+  view.onEvent(done(1));
+  expect(shown()).toEqual([
+    'Connected to bob (local, aes-256-gcm).',
+    '1/4 files  1.0/100 MiB  1%  1.0 MiB/s  ETA 1:39  local',
+  ]);
+});

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// Other programs beside ours, each run only when it is installed; the table says which were not.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { openSsh } from './ssh.mjs';
+import { checkout, venv } from './workspace.mjs';
+import { openWormhole } from './wormhole.mjs';
+
+const DEBIAN_PACKAGES = ['openssh-server', 'openssh-client', 'rsync', 'python3-venv'];
+/** They take up to 20 s a run where ours takes one: enough to see by how much. */
+const RUNS = 3;
+
+/**
+ * Starts what the other programs need: an sshd, a mailbox server, a relay, all on loopback.
+ * `cases(source)` moves a file or tree with each, `runs` times at most; `missing` has a sentence for each that cannot run.
+ */
+export async function openOthers(workspace, { runs = RUNS } = {}) {
+  const opened = [await openSsh(workspace), await openWormhole(workspace)];
+  return {
+    missing: opened.flatMap(({ missing }) => missing),
+    cases: (source) => opened.flatMap(({ cases }) => cases(source).map((one) => ({ ...one, runs }))),
+    close: () => Promise.all(opened.map(({ close }) => close())),
+  };
+}
+
+/** `npm run bench -- install`: Debian's packages if this is root, else the line to type; Python's into a venv of ours. */
+export function installOthers() {
+  const packages = ['apt-get', 'install', '--yes', '--no-install-recommends', ...DEBIAN_PACKAGES];
+  if (process.getuid() === 0) execute(...packages);
+  else console.log(`as root: ${packages.join(' ')}`);
+  if (!existsSync(venv)) execute('python3', '-m', 'venv', venv);
+  execute(`${venv}/bin/pip`, 'install', '--quiet', '--requirement', `${checkout}bench/requirements.txt`);
+}
+
+function execute(command, ...args) {
+  console.log([command, ...args].join(' '));
+  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${command} ended with ${status}`);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// scp and rsync over an sshd of our own: loopback, a free port, keys and configuration in the workspace. Neither ~/.ssh nor
+// the system's sshd is touched. Each run has a fresh sshd, started before the clock and stopped after it, so that measure
+// counts all that served it: the receiving side's CPU seconds and peak memory.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { basename } from 'node:path';
+import { promisify } from 'node:util';
+import { assertEqual, findProgram, freePort } from './workspace.mjs';
+
+const run = promisify(execFile);
+const CIPHER = 'aes256-gcm@openssh.com';
+/** Where sshd drops its privileges, compiled in. Debian makes it when it starts its own sshd, as others do with other names. */
+const PRIVILEGE_SEPARATION = '/run/sshd';
+const HOST = 'loopback';
+
+/** The cases that can run here, and a sentence about each that cannot. */
+export async function openSsh(workspace) {
+  const sshd = findProgram('sshd');
+  const missing = [
+    ['scp', sshd && findProgram('scp'), 'openssh-server openssh-client'],
+    ['rsync over ssh', sshd && findProgram('rsync'), 'openssh-server openssh-client rsync'],
+  ].flatMap(([name, found, packages]) => (found ? [] : [`${name}: not installed (Debian: ${packages})`]));
+  if (!sshd) return { missing, cases: () => [], close: async () => {} };
+
+  const client = await writeKeysAndConfigs(workspace);
+  const madeFolder = process.getuid() === 0 && (await makeFolder(PRIVILEGE_SEPARATION));
+  const commands = {
+    [`scp, ${CIPHER.split('@')[0]}`]: (source, out) => ['scp', '-q', '-r', '-F', client, source, `${HOST}:${out}/`],
+    'rsync -a over ssh': (source, out) => ['rsync', '-a', '-e', `ssh -F '${client}'`, source, `${HOST}:${out}/`],
+  };
+  return {
+    missing,
+    cases: (source) =>
+      Object.entries(commands)
+        .filter(([, command]) => findProgram(command('', '')[0]))
+        .map(([name, command]) => ({ name, run: () => copyOver(workspace, sshd, source, command) })),
+    close: async () => {
+      await rm(workspace.path('ssh'), { recursive: true });
+      if (madeFolder) await rmdir(PRIVILEGE_SEPARATION);
+    },
+  };
+}
+
+async function copyOver(workspace, sshd, source, command) {
+  const out = workspace.path('ssh-in');
+  await mkdir(out);
+  // A shell joins sshd's two outputs, of which only standard error talks.
+  const served = workspace.start('sh', ['-c', 'exec "$0" -D -e -f "$1" 2>&1', sshd, workspace.path('ssh/sshd_config')]);
+  await served.line(/Server listening/);
+  const [program, ...args] = command(source, out);
+  const sent = await workspace.start(program, args).report();
+  const received = await served.stop();
+  await assertEqual(source, `${out}/${basename(source)}`);
+  await workspace.discard(out);
+  return { seconds: sent.wall, cpu: sent.cpu + received.cpu, rss: Math.max(sent.rss, received.rss) };
+}
+
+/** Returns the path of the client's configuration. */
+async function writeKeysAndConfigs(workspace) {
+  const at = (name) => workspace.path(`ssh/${name}`);
+  await mkdir(at('.'), { mode: 0o700 });
+  for (const key of ['host_key', 'client_key']) {
+    await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(key)]);
+  }
+  await copyFile(at('client_key.pub'), at('authorized_keys'));
+  const port = await freePort();
+  await writeFile(
+    at('sshd_config'),
+    `ListenAddress 127.0.0.1:${port}
+HostKey "${at('host_key')}"
+AuthorizedKeysFile "${at('authorized_keys')}"
+AuthenticationMethods publickey
+StrictModes no
+PermitUserRC no
+PidFile none
+Subsystem sftp internal-sftp
+`,
+  );
+  await writeFile(
+    at('config'),
+    `Host ${HOST}
+HostName 127.0.0.1
+Port ${port}
+User ${userInfo().username}
+IdentityFile "${at('client_key')}"
+IdentitiesOnly yes
+IdentityAgent none
+UserKnownHostsFile "${at('known_hosts')}"
+GlobalKnownHostsFile /dev/null
+StrictHostKeyChecking accept-new
+BatchMode yes
+Ciphers ${CIPHER}
+LogLevel ERROR
+`,
+  );
+  return at('config');
+}
+
+/** True if it was not there before. */
+async function makeFolder(path) {
+  if (existsSync(path)) return false;
+  await mkdir(path, { mode: 0o755 });
+  return true;
+}

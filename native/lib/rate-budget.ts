@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MPL-2.0
+import { assertInteger, misuse } from './arguments.ts';
+import { loadBinding } from './binding.ts';
+
+/** The addon's own object, as other files of native/lib pass it back to native code. */
+export type NativeRateBudget = object;
+
+interface RateBudgetBinding {
+  RateBudget: new (bytesPerSecond: number) => NativeRateBudget;
+}
+
+/**
+ * A rate that any number of jobs keep to together: they share it evenly, and what one cannot use is the others'.
+ *
+ * Counted is what lanes carry, file bytes and the frames around them.
+ */
+export class RateBudget {
+  readonly #native: NativeRateBudget;
+
+  /** @param bytesPerSecond  0: no limit */
+  constructor(bytesPerSecond: number) {
+    assertInteger('bytesPerSecond', bytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+    const { RateBudget: Native } = loadBinding<RateBudgetBinding>();
+    this.#native = new Native(bytesPerSecond);
+  }
+
+  /** @internal for the jobs, which take none as no limit */
+  static nativeOf(budget: RateBudget | undefined): NativeRateBudget | undefined {
+    if (budget === undefined) return undefined;
+    if (!(budget instanceof RateBudget)) throw misuse('budget must be a RateBudget');
+    return budget.#native;
+  }
+}

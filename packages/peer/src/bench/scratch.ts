@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KeibiError, messageFor } from '@keibidrop/protocol';
+
+/** Room that stays free on a disk: nobody's machine is filled up to be measured. */
+const SPARE_BYTES = 64 * 2 ** 20;
+
+/**
+ * Runs with a temporary directory in `dir`, which is gone with everything in it when the promise settles.
+ *
+ * @param bytes  how much will be written there
+ * @throws       TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL, both before anything is written
+ */
+export async function withScratch<T>(dir: string, bytes: number, run: (scratch: string) => Promise<T>): Promise<T> {
+  let scratch: string;
+  try {
+    await assertRoom(dir, bytes);
+    scratch = await mkdtemp(join(dir, '.keibidrop-bench-'));
+  } catch (reason) {
+    throw unusable(reason, dir);
+  }
+  try {
+    return await run(scratch);
+  } catch (reason) {
+    throw unusable(reason, dir);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** @throws TRANSFER_DISK_FULL */
+export async function assertRoom(dir: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(dir);
+  if (bavail * bsize >= bytes + SPARE_BYTES) return;
+  const mebibytes = (count: number) => `${Math.ceil(count / 2 ** 20)} MiB`;
+  const [needed, free] = [mebibytes(bytes + SPARE_BYTES), mebibytes(bavail * bsize)];
+  throw new KeibiError(
+    'TRANSFER_DISK_FULL',
+    `${dir} has ${free} free and the bench needs ${needed}. Choose another with --dir, or less with --size.`,
+  );
+}
+
+/** The same for errors of the system and of native, in words of this command. */
+function unusable(reason: unknown, dir: string): unknown {
+  if (reason instanceof KeibiError || !(reason instanceof Error)) return reason;
+  const { code } = reason as NodeJS.ErrnoException;
+  if (code === 'TRANSFER_DISK_FULL' || code === 'ENOSPC' || code === 'EDQUOT') {
+    return new KeibiError('TRANSFER_DISK_FULL', `${dir}: ${messageFor('TRANSFER_DISK_FULL')}`, { cause: reason });
+  }
+  const system = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'TRANSFER_DESTINATION_UNUSABLE'];
+  if (!system.includes(code ?? '')) return reason;
+  // "ENOENT: no such file or directory, mkdtemp '/…'" or "the destination cannot be written: Permission denied".
+  const why = /^.*: ([^,]+)/.exec(reason.message)?.[1] ?? reason.message;
+  const message = `${dir} cannot be written (${why}). Choose another with --dir.`;
+  return new KeibiError('TRANSFER_DESTINATION_UNUSABLE', message, { cause: reason });
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MPL-2.0
+import { join } from 'node:path';
+import { assertCodeStrength } from '@keibidrop/protocol';
+import type { SendResult } from '../api.ts';
+import type { PeerEvent } from '../events.ts';
+import { sendRoots } from '../send.ts';
+import type { WaitForBenchOptions } from './api.ts';
+import { Measurements } from './measure.ts';
+import { benchRoots, benchSize } from './offer.ts';
+import { withScratch } from './scratch.ts';
+
+/**
+ * Waits for one peer that runs `benchAgainst` with the code. Offers nothing but noise, made as it is sent or lying on this disk for as long.
+ *
+ * @throws USAGE (the size), CODE_TOO_WEAK, TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL; what `send` throws; `signal.reason` on abort
+ */
+export async function waitForBench(options: WaitForBenchOptions): Promise<SendResult> {
+  const { dir, code, signal } = options;
+  signal.throwIfAborted();
+  if (code && !options.insecureCode) assertCodeStrength(code);
+  const size = benchSize(options.size);
+  const measurements = new Measurements({ signal, onEvent: () => {} });
+  try {
+    return await withScratch(dir, 2 * size, async (scratch) => {
+      const onDisk = { reading: join(scratch, 'reading'), whole: join(scratch, 'whole') };
+      options.onEvent({ type: 'start', bytes: size, dir });
+      // Else they would be read from memory.
+      const forget = (file: string) => measurements.run((bench) => bench.flush(file));
+      for (const file of Object.values(onDisk)) {
+        await measurements.run((bench) => bench.write(file, size));
+        await forget(file);
+      }
+      const onEvent = (event: PeerEvent) => {
+        // Whoever comes next is to find what the first one found.
+        if (event.type === 'receiverLost') for (const file of Object.values(onDisk)) void forget(file).catch(() => {});
+        options.onEvent(event);
+      };
+      return await sendRoots({ ...options, paths: [], receivers: 1, onEvent }, benchRoots(size, onDisk));
+    });
+  } finally {
+    measurements.close();
+  }
+}
