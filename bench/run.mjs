@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 (DESIGN 9), matrix; all of them without a name
+// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p9 p10 (DESIGN 9), matrix, all of them without a name;
+//                                                    endurance, by name only: large tight fair limit leak
 // npm run bench -- install                           installs the programs that ours is compared with
 //
 // Each row runs its cases in turn, one warm-up round first, so that all meet the machine in the same moods, each with its
@@ -15,23 +16,31 @@ import { parseArgs } from 'node:util';
 import { installOthers } from './others.mjs';
 import { buildTools, checkout, openWorkspace } from './workspace.mjs';
 
-const ROWS = ['p1', 'p2', 'p3', 'p4', 'matrix'];
+const ORDINARY_ROWS = ['p1', 'p2', 'p3', 'p4', 'p9', 'p10', 'matrix'];
+const ROWS = [...ORDINARY_ROWS, 'large', 'tight', 'fair', 'limit', 'leak'];
+const RUNS = 7;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { runs: { type: 'string', default: '7' }, scale: { type: 'string', default: '1' } },
+  options: {
+    runs: { type: 'string' },
+    scale: { type: 'string', default: '1' },
+    sparse: { type: 'string', default: '100' },
+  },
 });
 if (positionals.join() === 'install') {
   installOthers();
   process.exit();
 }
-const runs = Number(values.runs);
+const runsAsked = values.runs === undefined ? undefined : Number(values.runs);
 const scale = Number(values.scale);
-const rows = positionals.length > 0 ? positionals : ROWS;
+const sparseGib = Number(values.sparse);
+const rows = positionals.length > 0 ? positionals : ORDINARY_ROWS;
 const unknown = rows.filter((row) => !ROWS.includes(row));
-if (unknown.length > 0 || !Number.isInteger(runs) || runs < 1 || !(scale > 0 && scale <= 1)) {
+const runsSensible = runsAsked === undefined || (Number.isInteger(runsAsked) && runsAsked > 0);
+if (unknown.length > 0 || !runsSensible || !(scale > 0 && scale <= 1) || !(sparseGib > 0)) {
   console.error(
-    `usage: npm run bench -- [${ROWS.join(' | ')}]... [--runs N] [--scale F]\n       npm run bench -- install`,
+    `usage: npm run bench -- [${ROWS.join(' | ')}]... [--runs N] [--scale F] [--sparse GIB]\n       npm run bench -- install`,
   );
   process.exit(2);
 }
@@ -47,17 +56,20 @@ try {
       cases,
       bars,
       close,
+      runs: runsUsual = RUNS,
+      warmUp = true,
       missing = [],
       table = caseTable,
       records = oneRecord,
-    } = await prepare(workspace);
+    } = await prepare(workspace, { sparseGib });
     try {
-      const samples = await interleave(cases, runs);
+      const runs = runsAsked ?? runsUsual;
+      const samples = await interleave(cases, runs, warmUp);
       const summary = summarise(samples);
       console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary)}\n`);
-      for (const { text, met } of bars(summary)) console.log(`- ${verdict(met)}: ${text}`);
+      for (const { text, met } of await bars(summary, samples)) console.log(`- ${verdict(met)}: ${text}`);
       for (const program of missing) console.log(`- ${program}; \`npm run bench -- install\` helps`);
-      if (scale === 1) await record(records(samples).map((fields) => ({ row, title, ...fields })));
+      if (scale === 1) await record(records(samples).map((fields) => ({ row, title, runs, ...fields })));
     } finally {
       await close();
     }
@@ -67,12 +79,13 @@ try {
 }
 
 /**
- * One warm-up round, then `count` rounds of every case in turn; a slow case may name fewer `runs`.
- * A case resolves to { seconds, whole?, cpu?, rss? }: `whole` from the commands typed to both exited, where `seconds` is less.
+ * One warm-up round unless the row does without, then `count` rounds of every case in turn; a slow case may name fewer `runs`.
+ * A case resolves to { seconds, whole?, cpu?, rss? } and what its row wants: `whole` from the commands typed to both exited, where
+ * `seconds` is less.
  */
-async function interleave(cases, count) {
+async function interleave(cases, count, warmUp) {
   const samples = new Map(cases.map(({ name }) => [name, []]));
-  for (let round = 0; round <= count; round++) {
+  for (let round = warmUp ? 0 : 1; round <= count; round++) {
     for (const { name, run, runs: fewer = count } of cases) {
       if (round > fewer) continue;
       await workspace.warm();
@@ -136,6 +149,6 @@ async function record(lines) {
   const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Linux ${release()}, Node ${process.versions.node}`;
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: checkout, encoding: 'utf8' }).trim();
   const date = new Date().toISOString();
-  const text = lines.map((line) => `${JSON.stringify({ date, runs, commit, machine, ...line })}\n`).join('');
+  const text = lines.map((line) => `${JSON.stringify({ date, commit, machine, ...line })}\n`).join('');
   await appendFile(`${results}${date.slice(0, 10)}.jsonl`, text);
 }

@@ -20,7 +20,8 @@ const tools = `${checkout}bench/build/`;
 const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;
 /** Python programs to compare with: `npm run bench -- install`. */
 export const venv = `${tools}venv`;
-const TIMEOUT_MS = 300_000;
+/** A command that hangs; the longest row moves 20 GiB. */
+const TIMEOUT_MS = 1_800_000;
 /** What the largest case writes, and some more. */
 const WARM_BYTES = 1.5 * 2 ** 30;
 const MANY_FILES = 5000;
@@ -102,11 +103,11 @@ export async function openWorkspace(scale) {
     },
 
     /** Starts a command under measure; `report()` waits for its end and gives { wall, cpu, rss }. */
-    start(command, args, environment = {}) {
+    start(command, args, environment = {}, stdin = 'ignore') {
       const file = join(root, `report-${++reports}`);
       const child = spawn(`${tools}measure`, [file, command, ...args], {
         env: { ...env, ...environment },
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: [stdin, 'pipe', 'pipe'],
         timeout: TIMEOUT_MS,
       });
       let complaint = '';
@@ -140,8 +141,11 @@ export async function openWorkspace(scale) {
       };
     },
 
-    /** Starts one KeibiDrop command. */
-    keibidrop: (args) => workspace.start(process.execPath, [cli, ...args]),
+    /** Starts one KeibiDrop command; `prefix` is a command to run it by. */
+    keibidrop(args, prefix = []) {
+      const [command, ...rest] = [...prefix, process.execPath, cli, ...args];
+      return workspace.start(command, rest);
+    },
 
     /**
      * A send and a receive typed together; resolves once both have exited. `total` are the seconds until then, `up` until

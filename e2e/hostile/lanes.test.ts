@@ -12,10 +12,12 @@ const CHUNK = 2 ** 20;
 const SMALL = 0;
 const LARGE = 1;
 const FOLDER = 2;
+const SPARSE = 3;
 const offered: RawEntry[] = [
   { name: 'small', size: 4n },
   { name: 'large', size: BigInt(2 * CHUNK + 5) },
   { type: DIRECTORY, mode: 0o755, name: 'folder' },
+  { mode: 0o644 | 0x8000, name: 'sparse', size: BigInt(2 * CHUNK + 5) },
 ];
 
 interface Segment {
@@ -41,14 +43,19 @@ function segments(...all: Segment[]): Buffer {
   return Buffer.concat([Buffer.of(1), ...parts]);
 }
 
-/** Offers the three entries, waits until the receiver wants them, and has `lie` go over the lane. */
+/** A segment that stands for chunks of zeros. */
+function hole(of: Segment): Buffer {
+  return segments({ entry: SPARSE, flags: 2, length: 1, bytes: new Uint8Array(), ...of });
+}
+
+/** Offers the entries, waits until the receiver wants them, and has `lie` go over the lane. */
 async function sent(lie: (sender: HostileSender) => unknown) {
   const receiving = await Receiving.begin();
   try {
     const { sender } = receiving;
     sender.start();
     sender.page(0, offered);
-    sender.end(3, 2, 2 * CHUNK + 9);
+    sender.end(4, 3, 4 * CHUNK + 14);
     await sender.hears('answer');
     await lie(sender);
     const ending = await receiving.end();
@@ -87,7 +94,7 @@ function lengthField(length: number): Buffer {
 }
 
 const lies: [what: string, expected: { exit: number; code: string }, lie: (sender: HostileSender) => unknown][] = [
-  ['bytes of an entry that is not there', MALFORMED, (s) => s.frame(segments({ entry: 3 }))],
+  ['bytes of an entry that is not there', MALFORMED, (s) => s.frame(segments({ entry: 4 }))],
   ['bytes of entry 2^32 - 1', MALFORMED, (s) => s.frame(segments({ entry: 0xffffffff }))],
   ['bytes of a folder', MALFORMED, (s) => s.frame(segments({ entry: FOLDER }))],
   ['good bytes and then some of a folder', MALFORMED, (s) => s.frame(segments({}, { entry: FOLDER }))],
@@ -103,6 +110,16 @@ const lies: [what: string, expected: { exit: number; code: string }, lie: (sende
     SIZE,
     (s) => s.frame(segments({ entry: LARGE, offset: 2n ** 64n - 2n ** 20n, bytes: chunk })),
   ],
+  ['a hole of a dense file', MALFORMED, (s) => s.frame(hole({ entry: LARGE }))],
+  ['a hole of a small file', MALFORMED, (s) => s.frame(hole({ entry: SMALL }))],
+  ['a hole of a folder', MALFORMED, (s) => s.frame(hole({ entry: FOLDER }))],
+  ['a hole and its bytes', MALFORMED, (s) => s.frame(hole({ bytes: chunk }))],
+  ['a hole that ends a stream', MALFORMED, (s) => s.frame(hole({ flags: 3 }))],
+  ['a hole of no length', SIZE, (s) => s.frame(hole({ length: 0 }))],
+  ['a hole longer than its file', SIZE, (s) => s.frame(hole({ length: 4 }))],
+  ['a hole of 2^32 - 1 chunks', SIZE, (s) => s.frame(hole({ length: 0xffffffff }))],
+  ['a hole that begins between chunks', SIZE, (s) => s.frame(hole({ offset: 7 }))],
+  ['a hole behind the end', SIZE, (s) => s.frame(hole({ offset: 3 * CHUNK }))],
   ['a segment longer than its frame', MALFORMED, (s) => s.frame(segments({ length: 5 }))],
   ['a segment of 2^32 - 1 bytes', MALFORMED, (s) => s.frame(segments({ entry: LARGE, length: 0xffffffff }))],
   ['half the head of a segment', MALFORMED, (s) => s.frame(segments({}).subarray(0, 9))],
@@ -161,7 +178,7 @@ describe('a lane that carries', () => {
       const { sender, out } = receiving;
       sender.start();
       sender.page(0, offered);
-      sender.end(3, 2, 2 * CHUNK + 9);
+      sender.end(4, 3, 4 * CHUNK + 14);
       await sender.hears('answer');
       await sender.frame(segments({}));
       await sender.frame(segments({ bytes: Buffer.from('evil') }, { bytes: Buffer.from('evil') }));
@@ -169,8 +186,12 @@ describe('a lane that carries', () => {
       await sender.frame(segments({ entry: LARGE, bytes: Buffer.alloc(CHUNK, 8) }));
       await sender.frame(segments({ entry: LARGE, offset: CHUNK, bytes: chunk }));
       await sender.frame(segments({ entry: LARGE, offset: 2 * CHUNK, bytes: chunk.subarray(0, 5) }));
+      await sender.frame(segments({ entry: SPARSE, offset: CHUNK, bytes: chunk }));
+      await sender.frame(hole({ length: 3 }));
       const { exit, left } = await receiving.end();
-      expect({ exit, left }).toEqual({ exit: 0, left: ['folder', 'large', 'small'] });
+      expect({ exit, left }).toEqual({ exit: 0, left: ['folder', 'large', 'small', 'sparse'] });
+      const sparse = await readFile(join(out, 'sparse'));
+      expect(sparse.equals(Buffer.concat([Buffer.alloc(CHUNK), chunk, Buffer.alloc(5)]))).toBe(true);
       expect(await readFile(join(out, 'small'), 'utf8')).toBe('good');
       const large = await readFile(join(out, 'large'));
       expect(large.equals(Buffer.alloc(2 * CHUNK + 5, 7))).toBe(true);

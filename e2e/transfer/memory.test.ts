@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, open, readFile, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { exitsOf, Sandbox } from '../harness/sandbox.ts';
+import { writeRandom } from '../harness/tree.ts';
 
 const MIB = 1 << 20;
 const GIB = 1 << 30;
@@ -34,9 +35,7 @@ const heldByV8 = ({ heapUsed, external }: Sample): number => heapUsed + external
 
 it(`${BYTES / GIB} GiB never enter JavaScript: the V8 heap and external memory of both sides stay flat`, async () => {
   await mkdir(room.path('memory'));
-  const source = await open(room.path('source'), 'w');
-  await source.truncate(BYTES);
-  await source.close();
+  await writeRandom(room.path('source'), BYTES);
   const sampled = (side: string) => ({
     node: ['--import', SAMPLER],
     env: { KD_TEST_MEMORY_FILE: room.path('memory', side) },

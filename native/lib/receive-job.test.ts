@@ -26,7 +26,7 @@ afterEach(async () => {
 
 function receive(options: { collisions?: Collision; onWake?: () => void } = {}): ReceiveJob {
   const { collisions = 'rename', onWake = () => {} } = options;
-  const job = new ReceiveJob({ out, collisions, toStdout: false, reportPlaced: true, onWake });
+  const job = new ReceiveJob({ out, collisions, toStdout: false, reportPlaced: true, durable: false, onWake });
   closing.push(job);
   return job;
 }
@@ -158,6 +158,7 @@ it('refuses arguments that native code could not bear', async () => {
     collisions: 'skip',
     toStdout: false,
     reportPlaced: false,
+    durable: false,
     onWake() {},
   };
   const create = (wrong: object) => () => new ReceiveJob({ ...options, ...wrong } as never);
@@ -168,6 +169,7 @@ it('refuses arguments that native code could not bear', async () => {
     create({ toStdout: 1 }),
     create({ reportPlaced: undefined }),
     create({ budget: {} }),
+    create({ durable: 1 }),
     create({ onWake: 'x' }),
     () => void job.addLane('127.0.0.1', 0, 0, KEYS),
     () => void job.addLane('127.0.0.1', 1, 16, KEYS),
@@ -217,7 +219,7 @@ describe('a process', () => {
       };
       let news;
       sender = new addon.SendJob([source, 'sent'], rate, pump);
-      receiver = new addon.ReceiveJob(out, 0, false, false, 0, pump);
+      receiver = new addon.ReceiveJob(out, 0, false, false, false, 0, pump);
       sender.expectLanes(listener, id, secret, 1);
       await receiver.open();
       await receiver.addLane('127.0.0.1', listener.port, 0, id, secret, 1);
@@ -238,9 +240,9 @@ describe('a process', () => {
 
   const STEPS: Record<string, string> = {
     'with jobs that were only made': `new addon.SendJob([source, 'x'], 0, () => {});
-      new addon.ReceiveJob(out, 0, false, false, 0, () => {}); process.exit()`,
-    'with an open job': `const job = new addon.ReceiveJob(out, 0, false, false, 0, () => {}); job.open().then(process.exit)`,
-    'while a job is being opened': `const job = new addon.ReceiveJob(out, 0, false, false, 0, () => {}); job.open(); process.exit()`,
+      new addon.ReceiveJob(out, 0, false, false, false, 0, () => {}); process.exit()`,
+    'with an open job': `const job = new addon.ReceiveJob(out, 0, false, false, false, 0, () => {}); job.open().then(process.exit)`,
+    'while a job is being opened': `const job = new addon.ReceiveJob(out, 0, false, false, false, 0, () => {}); job.open(); process.exit()`,
     'while it walks': `new addon.SendJob(['/usr', 'usr'], 0, () => {}).start(); process.exit()`,
     'in the middle of a transfer': `start(source, out, 3e6, (bytes) => bytes > 0 && process.exit())`,
     'while it closes in the middle of a transfer': `start(source, out, 3e6, (bytes) => bytes > 0 && process.exit())

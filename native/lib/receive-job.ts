@@ -88,6 +88,7 @@ interface ReceiveJobBinding {
     collision: number,
     toStdout: boolean,
     reportPlaced: boolean,
+    durable: boolean,
     budget: NativeRateBudget | undefined,
     onWake: () => void,
   ) => NativeReceiveJob;
@@ -118,6 +119,7 @@ export class ReceiveJob {
    * @param options.out           absolute; created by open() if need be
    * @param options.toStdout      bytes of files go to standard output in order instead; needs exactly one lane
    * @param options.reportPlaced  news tells the entries placed
+   * @param options.durable       a file gets its name once it would survive a power cut
    * @param options.budget        the rate it keeps to, with the other jobs that have it; absent: no limit
    * @param options.onWake        there is news to take; never after close()
    */
@@ -126,18 +128,21 @@ export class ReceiveJob {
     collisions: Collision;
     toStdout: boolean;
     reportPlaced: boolean;
+    durable: boolean;
     budget?: RateBudget | undefined;
     onWake(): void;
   }) {
-    const { out, collisions, toStdout, reportPlaced } = options;
+    const { out, collisions, toStdout, reportPlaced, durable } = options;
     const budget = RateBudget.nativeOf(options.budget);
     assertText('out', out);
     assertBoolean('toStdout', toStdout);
     assertBoolean('reportPlaced', reportPlaced);
+    assertBoolean('durable', durable);
     assertFunction('onWake', options.onWake);
     const { ReceiveJob: Native } = loadBinding<ReceiveJobBinding>();
     const onWake = () => options.onWake();
-    this.#native = new Native(out, collisionNumber(collisions), toStdout, reportPlaced, budget, onWake);
+    const collision = collisionNumber(collisions);
+    this.#native = new Native(out, collision, toStdout, reportPlaced, durable, budget, onWake);
   }
 
   /** @throws TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL */
@@ -240,7 +245,11 @@ export class ReceiveJob {
     return this.#native.distrust(entry);
   }
 
-  /** After `complete`: directories get their mode and mtime. */
+  /**
+   * After `complete`: directories get their mode and mtime; if `durable`, all that was placed survives a power cut from here on.
+   *
+   * @throws TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL
+   */
   finish(): Promise<void> {
     return this.#native.finish();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -133,3 +133,23 @@ it('closes twice at once, calls nothing back afterwards, and does not start agai
   await new Promise((resolve) => setImmediate(resolve));
   expect(onWake).not.toHaveBeenCalled();
 });
+
+// 1000 transfers in one process held 200 descriptors and 200 MiB: the job lives until its wrapper is collected, much later than close().
+it('holds no descriptor of what it walked once it is closed', async () => {
+  mkdirSync(join(folder, 'd'));
+  const job = send([{ path: folder, name: 'top' }]);
+  await walk(job);
+  const held = () => readdirSync('/proc/self/fd').filter((fd) => targetOf(fd).startsWith(folder)).length;
+  expect(held()).toBeGreaterThan(0);
+  await job.close();
+  expect(held()).toBe(0);
+});
+
+/** What a descriptor of this process is open on; '' for one that is gone, such as that of the listing itself. */
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return '';
+  }
+}

@@ -54,6 +54,14 @@ class DestinationTest : public testing::Test {
     if (type == EntryType::kFile) entry.size = 3;
     return table_.Append(entry);
   }
+  uint32_t AppendLarge(const std::string& name, bool sparse) {
+    Entry entry;
+    entry.name = name;
+    entry.mtime_ns = kMtime;
+    entry.size = kLarge;
+    entry.sparse = sparse;
+    return table_.Append(entry);
+  }
   Entry At(uint32_t index) const {
     Entry entry;
     EXPECT_TRUE(table_.Find(index, &entry));
@@ -82,6 +90,7 @@ class DestinationTest : public testing::Test {
   std::string Read(const std::string& name) { return test::ReadFile(folder_ / name); }
   void Write(const std::string& name, const std::string& content) { test::WriteFile(folder_ / name, content); }
 
+  static constexpr uint64_t kLarge = 4 * core::kChunkBytes;
   static constexpr int64_t kMtime = 1'600'000'000'123'456'789;
   EntryTable table_;
   test::Folder folder_;
@@ -172,6 +181,20 @@ TEST_F(DestinationTest, KnowsWhatIsUpToDateBySizeAndMtime) {
   test::fs::remove(folder_ / "l");
   test::fs::create_symlink("elsewhere", folder_ / "l");
   EXPECT_EQ(Receive(link), Found::kSkipped);
+}
+
+// What a power cut can leave: name, size and time, but not all of the bytes.
+TEST_F(DestinationTest, DoesNotTakeAFileForUpToDateThatHasAHoleWhereTheSendersHasNone) {
+  Open(Collision::kSkip);
+  const uint32_t dense = AppendLarge("cut", false), sparse = AppendLarge("sparse", true),
+                 whole = AppendLarge("whole", false);
+  for (const char* const name : {"cut", "sparse"})
+    test::WriteSparse(folder_ / name, kLarge, test::Content(core::kChunkBytes), {0, kLarge - core::kChunkBytes});
+  Write("whole", std::string(kLarge, '\0'));
+  for (const char* const name : {"cut", "sparse", "whole"}) test::SetMtime(folder_ / name, kMtime);
+  EXPECT_EQ(Receive(dense), Found::kSkipped);
+  EXPECT_EQ(Receive(sparse), Found::kUpToDate);
+  EXPECT_EQ(Receive(whole), Found::kUpToDate);
 }
 
 TEST_F(DestinationTest, NeverFollowsASymlinkThatStandsForADirectory) {

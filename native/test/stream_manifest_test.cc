@@ -39,6 +39,7 @@ Entry EntryOf(const Json& json) {
   entry.mtime_ns = std::strtoll(json["mtimeNs"].text.c_str(), nullptr, 10);
   entry.size = json["size"].number();
   entry.name = json["name"].text;
+  entry.sparse = json.has("sparse");
   if (json.has("target")) entry.target = json["target"].text;
   return entry;
 }
@@ -49,6 +50,7 @@ void ExpectSame(const Entry& got, const Entry& wanted) {
   EXPECT_EQ(got.parent, wanted.parent);
   EXPECT_EQ(got.mtime_ns, wanted.mtime_ns);
   EXPECT_EQ(got.size, wanted.size);
+  EXPECT_EQ(got.sparse, wanted.sparse);
   EXPECT_EQ(got.name, wanted.name);
   EXPECT_EQ(got.target, wanted.target);
 }

@@ -48,6 +48,7 @@ struct PairOptions {
   std::shared_ptr<stream::RateBudget> receive_budget = nullptr;
   std::vector<stream::Root> generated = {};  // offered instead of the source
   uint32_t discard = stream::kTop;           // an entry that the receiver only counts
+  bool durable = false;
 };
 
 // A sending and a receiving job joined by real lanes over loopback; this thread carries what the control connection
@@ -67,6 +68,7 @@ class Pair {
     receive.collisions = options.collisions;
     receive.report_placed = true;
     receive.budget = options.receive_budget;
+    receive.durable = options.durable;
     receiver = std::make_unique<stream::ReceiveJob>(std::move(receive), bell_.wake());
     listener_->Expect(Session(frame::Role::kResponder), sender);
   }
@@ -101,7 +103,7 @@ class Pair {
   bool Run() {
     Open();
     const bool complete = RunUntil([this] { return complete_; });
-    receiver->Finish();
+    EXPECT_TRUE(receiver->Finish().ok());
     for (const stream::EntryProblem& problem : receiver->TakeNews().problems) received_problems.push_back(problem);
     return complete;
   }

@@ -49,7 +49,7 @@ class PartTest : public testing::Test {
   }
 
   const std::string content_ = test::Content(kSize);
-  const Identity identity_{"a/b", kSize, -7};
+  const Identity identity_{"a/b", kSize, -7, false};
   test::Folder folder_;
   core::Fd destination_;
   Staging staging_;
@@ -91,9 +91,23 @@ TEST_F(PartTest, TellsTheLastChunkOnceAndIgnoresRepeatedOnes) {
   EXPECT_EQ(Put(&part, 1), Written::kIgnored);
 }
 
+// A length that is on the disk before the bytes would make a power cut look like a file.
+TEST_F(PartTest, IsNeverLongerThanWhatWasWritten) {
+  PartFile part(staging_, identity_);
+  Put(&part, 0);
+  EXPECT_EQ(test::fs::file_size(Only(".data")), core::kChunkBytes);
+  Put(&part, 2);
+  EXPECT_EQ(test::fs::file_size(Only(".data")), 3 * core::kChunkBytes);
+  ASSERT_TRUE(part.Save(false).ok());
+  Put(&part, 3);  // longer than the map says: written after it was saved
+  PartFile again(staging_, identity_);
+  EXPECT_EQ(again.Load(), Found::kRest);
+  EXPECT_EQ(again.held().bytes(), std::vector<uint8_t>{0b0101});
+}
+
 TEST_F(PartTest, IsCompletedByOneOfManyThreads) {
   for (int round = 0; round < 20; round++) {
-    PartFile part(staging_, {"round " + std::to_string(round), kSize, 0});
+    PartFile part(staging_, {"round " + std::to_string(round), kSize, 0, false});
     std::atomic<int> last = 0;
     std::vector<std::thread> threads;
     for (uint32_t thread = 0; thread < 4; thread++) {
@@ -133,7 +147,7 @@ TEST_F(PartTest, IsFoundAgainWithTheChunksThatWereSaved) {
 }
 
 TEST_F(PartTest, IsOfNoUseForOtherContentAndGoes) {
-  for (const Identity& other : {Identity{"a/b", kSize + 1, -7}, Identity{"a/b", kSize, -8}}) {
+  for (const Identity& other : {Identity{"a/b", kSize + 1, -7, false}, Identity{"a/b", kSize, -8, false}}) {
     LeaveAPart(true);
     PartFile part(staging_, other);
     EXPECT_EQ(part.Load(), Found::kOther);
@@ -142,7 +156,7 @@ TEST_F(PartTest, IsOfNoUseForOtherContentAndGoes) {
     EXPECT_EQ(Only(".data"), "");
   }
   LeaveAPart(true);
-  PartFile elsewhere(staging_, {"a/c", kSize, -7});
+  PartFile elsewhere(staging_, {"a/c", kSize, -7, false});
   EXPECT_EQ(elsewhere.Load(), Found::kNothing);
   EXPECT_NE(Only(".map"), "");
 }
@@ -151,7 +165,7 @@ TEST_F(PartTest, IsNotBelievedWithAnyByteOfItsMapChanged) {
   LeaveAPart(true);
   const auto map_path = Only(".map"), data_path = Only(".data");
   const std::string map = test::ReadFile(map_path), data = test::ReadFile(data_path);
-  ASSERT_EQ(map.size(), 44u + 1 + 32);
+  ASSERT_EQ(map.size(), 52u + 1 + 32);
   for (size_t at = 0; at < map.size(); at++) {
     for (const int flip : {0x01, 0x80, 0xFF}) {
       std::string changed = map;
@@ -178,12 +192,15 @@ TEST_F(PartTest, IsNotBelievedWithAMapOfAnotherLength) {
   }
 }
 
-TEST_F(PartTest, IsNotBelievedWithoutItsDataOrWithDataOfAnotherSize) {
+TEST_F(PartTest, IsNotBelievedWithoutItsDataOrWithDataTooShortOrTooLong) {
   LeaveAPart(true);
   test::fs::remove(Only(".data"));
   EXPECT_EQ(PartFile(staging_, identity_).Load(), Found::kNothing);
   LeaveAPart(true);
   test::fs::resize_file(Only(".data"), kSize - 1);
+  EXPECT_EQ(PartFile(staging_, identity_).Load(), Found::kNothing);
+  LeaveAPart(true);
+  test::fs::resize_file(Only(".data"), kSize + 1);
   EXPECT_EQ(PartFile(staging_, identity_).Load(), Found::kNothing);
   LeaveAPart(true);
   const auto data = Only(".data");
@@ -209,7 +226,7 @@ TEST_F(PartTest, IsBelievedAfterARestartOfTheMachineOnlyIfItWasSynced) {
 }
 
 TEST_F(PartTest, RefusesAFileThatTheDiskHasNoRoomForBeforeItTakesMemory) {
-  PartFile part(staging_, {"huge", kMaxChunkedBytes, 0});
+  PartFile part(staging_, {"huge", kMaxChunkedBytes, 0, false});
   Written written;
   EXPECT_EQ(part.Write(UINT32_MAX - 2, Data(content_, 0), core::kChunkBytes, &written).code, Code::kDiskFull);
   EXPECT_EQ(part.held().bytes().capacity(), 0u);

@@ -22,7 +22,7 @@ constexpr uint64_t kLarge = 2 * core::kChunkBytes + 5;
 // A receiver under test and a sender made of bare frames.
 class RefusalTest : public test::ServedTest {
  protected:
-  enum : uint32_t { kDirectory, kSmall, kLargeFile, kStdin, kUpToDate, kSecondSmall };
+  enum : uint32_t { kDirectory, kSmall, kLargeFile, kStdin, kUpToDate, kSecondSmall, kSparse };
 
   void SetUp() override {
     Serve();
@@ -37,21 +37,23 @@ class RefusalTest : public test::ServedTest {
     Append(EntryType::kStream, "stdin", 0);
     Append(EntryType::kFile, "there", 4);
     Append(EntryType::kFile, "small too", 4);
+    Append(EntryType::kFile, "sparse", kLarge, /*sparse=*/true);
     SurveyResult survey;
     ASSERT_TRUE(job_->Survey(0, count_, page_.data(), page_.size(), &survey).ok());
-    EXPECT_EQ(survey.wanted, Bytes{0b101110});
+    EXPECT_EQ(survey.wanted, Bytes{0b1101110});
     job_->EndOfPages();
     lane_ = NextLane();
   }
   void TearDown() override { job_->Stop(); }
 
   test::fs::path out() const { return folder_ / "out"; }
-  void Append(EntryType type, const std::string& name, uint64_t size) {
+  void Append(EntryType type, const std::string& name, uint64_t size, bool sparse = false) {
     Entry entry;
     entry.type = type;
     entry.mode = 0755;
     entry.name = name;
     entry.size = size;
+    entry.sparse = sparse;
     AppendEntry(&page_, entry);
     count_++;
   }
@@ -71,6 +73,16 @@ class RefusalTest : public test::ServedTest {
   static Bytes SegmentOf(uint32_t entry, uint64_t offset, const Bytes& data, uint8_t flags = 0) {
     Bytes plaintext{1};
     AppendSegment(&plaintext, entry, offset, data, flags);
+    return plaintext;
+  }
+  static void AppendHole(Bytes* plaintext, uint32_t entry, uint64_t offset, uint32_t chunks, uint8_t flags = kHole) {
+    const size_t at = plaintext->size();
+    plaintext->resize(at + Segment::kHeaderBytes);
+    Segment{entry, flags, offset, chunks}.WriteHeader(plaintext->data() + at);
+  }
+  static Bytes HoleOf(uint32_t entry, uint64_t offset, uint32_t chunks, uint8_t flags = kHole) {
+    Bytes plaintext{1};
+    AppendHole(&plaintext, entry, offset, chunks, flags);
     return plaintext;
   }
   static void Send(test::Lane* lane, const Bytes& plaintext) {
@@ -138,11 +150,13 @@ constexpr size_t kChunk = core::kChunkBytes;
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenSegment,
     testing::Values(Broken{"OfADirectory", Code::kHandshakeMalformed, 0, 0, 3, 0},
-                    Broken{"OfNoEntry", Code::kHandshakeMalformed, 6, 0, 3, 0},
+                    Broken{"OfNoEntry", Code::kHandshakeMalformed, 7, 0, 3, 0},
                     Broken{"OfTheTop", Code::kHandshakeMalformed, kTop, 0, 3, 0},
                     Broken{"OfAFileNotAskedFor", Code::kHandshakeMalformed, 4, 0, 4, 0},
                     Broken{"WithAStreamsFlag", Code::kHandshakeMalformed, 1, 0, 3, 1},
-                    Broken{"WithAnUnknownFlag", Code::kHandshakeMalformed, 3, 0, 3, 2},
+                    Broken{"WithAnUnknownFlag", Code::kHandshakeMalformed, 3, 0, 3, 4},
+                    Broken{"SparseWithAnUnknownFlag", Code::kHandshakeMalformed, 6, 0, kChunk, 4},
+                    Broken{"SparseWithAStreamsFlag", Code::kHandshakeMalformed, 6, 0, kChunk, 1},
                     Broken{"TooShort", Code::kSizeMismatch, 1, 0, 2, 0},
                     Broken{"TooLong", Code::kSizeMismatch, 1, 0, 4, 0},
                     Broken{"Empty", Code::kSizeMismatch, 1, 0, 0, 0},
@@ -155,6 +169,69 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"StreamOverTheLimit", Code::kLimitExceeded, 3, core::kMaxFileBytes - 2, 3, 0},
                     Broken{"StreamOver64Bits", Code::kLimitExceeded, 3, UINT64_MAX, 3, 0}),
     [](const auto& info) { return info.param.name; });
+
+struct BrokenHole {
+  const char* name;
+  Code code;
+  uint32_t entry;
+  uint64_t offset;
+  uint32_t chunks;
+  uint8_t flags = kHole;
+  size_t bytes = 0;
+};
+
+class BrokenHoleSegment : public RefusalTest, public testing::WithParamInterface<BrokenHole> {};
+
+TEST_P(BrokenHoleSegment, EndsTheLane) {
+  const BrokenHole& broken = GetParam();
+  Bytes plaintext = HoleOf(broken.entry, broken.offset, broken.chunks, broken.flags);
+  plaintext.resize(plaintext.size() + broken.bytes);
+  EXPECT_EQ(Refusal(plaintext), broken.code);
+  ExpectNothingPlaced();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BrokenHoleSegment,
+    testing::Values(BrokenHole{"OfADenseFile", Code::kHandshakeMalformed, 2, 0, 1},
+                    BrokenHole{"OfASmallFile", Code::kHandshakeMalformed, 1, 0, 1},
+                    BrokenHole{"OfAStream", Code::kHandshakeMalformed, 3, 0, 1},
+                    BrokenHole{"OfADirectory", Code::kHandshakeMalformed, 0, 0, 1},
+                    BrokenHole{"ThatEndsAStream", Code::kHandshakeMalformed, 3, 0, 1, kHole | kEndOfStream},
+                    BrokenHole{"WithAStreamsFlag", Code::kHandshakeMalformed, 6, 0, 1, kHole | kEndOfStream},
+                    BrokenHole{"WithAByte", Code::kHandshakeMalformed, 6, 0, 1, kHole, 1},
+                    BrokenHole{"WithAChunk", Code::kHandshakeMalformed, 6, 0, 1, kHole, kChunk},
+                    BrokenHole{"OfNoChunks", Code::kSizeMismatch, 6, 0, 0},
+                    BrokenHole{"OneChunkTooLong", Code::kSizeMismatch, 6, 0, 4},
+                    BrokenHole{"TooLongForWhereItBegins", Code::kSizeMismatch, 6, kChunk, 3},
+                    BrokenHole{"OfItsBytes", Code::kSizeMismatch, 6, 0, kChunk},
+                    BrokenHole{"OverTheLimit", Code::kSizeMismatch, 6, 0, core::kMaxHoleChunks + 1},
+                    BrokenHole{"OfAllChunksThereAre", Code::kSizeMismatch, 6, 0, UINT32_MAX},
+                    BrokenHole{"BetweenChunks", Code::kSizeMismatch, 6, 1, 1},
+                    BrokenHole{"BehindTheEnd", Code::kSizeMismatch, 6, 3 * kChunk, 1},
+                    BrokenHole{"FarBehindTheEnd", Code::kSizeMismatch, 6, uint64_t{1} << 60, 1}),
+    [](const auto& info) { return info.param.name; });
+
+// A sender may begin as many sparse files as it likes; what the receiver remembers of them stays bounded.
+TEST_F(RefusalTest, EndsTheLaneThatBeginsMoreSparseFilesThanThereIsMemoryFor) {
+  Bytes page;
+  constexpr uint32_t kFiles = 40;
+  for (uint32_t i = 0; i < kFiles; i++) {
+    const std::string name = "huge " + std::to_string(i);
+    Entry entry;
+    entry.name = name;
+    entry.size = core::kMaxSparseBytes;
+    entry.sparse = true;
+    AppendEntry(&page, entry);
+  }
+  SurveyResult survey;
+  ASSERT_TRUE(job_->Survey(count_, kFiles, page.data(), page.size(), &survey).ok());
+  Bytes plaintext = HoleOf(count_, 0, 1);
+  for (uint32_t i = 1; i < kFiles; i++) AppendHole(&plaintext, count_ + i, 0, 1);
+  EXPECT_EQ(Refusal(plaintext), Code::kLimitExceeded);
+  EXPECT_LT(job_->progress().bytes, 4 + 33 * kChunk);
+  for (uint32_t i = 0; i < kFiles; i++) job_->FailEntry(count_ + i, /*keep_part=*/false);  // no map is worth writing
+  ExpectNothingPlaced();
+}
 
 TEST_F(RefusalTest, EndsTheLaneForAFrameThatHoldsNoWholeSegments) {
   Bytes cut = SegmentOf(kSmall, 0, Bytes(3));
@@ -205,6 +282,10 @@ TEST_F(RefusalTest, TakesEverySegmentOnceHoweverOftenItComes) {
       Send(lane, SegmentOf(kLargeFile, 2 * kChunk, Bytes(5, 'c')));
     }
   }
+  for (int i = 0; i < 2; i++) {
+    Send(SegmentOf(kSparse, kChunk, middle));
+    Send(&second, HoleOf(kSparse, 0, 3));  // and the chunk that is there stays
+  }
   Send(SegmentOf(kStdin, 0, {'i', 'n'}));
   Send(SegmentOf(kStdin, 2, {}, kEndOfStream));
   ASSERT_TRUE(Await([&] { return complete_; }));
@@ -214,7 +295,7 @@ TEST_F(RefusalTest, TakesEverySegmentOnceHoweverOftenItComes) {
   EXPECT_EQ(closed_[0].code, Code::kOk);
   EXPECT_TRUE(problems_.empty());
   EXPECT_EQ(test::ReadFile(out() / "stdin"), "in");
-  EXPECT_EQ(job_->progress().files, 4u);
+  EXPECT_EQ(job_->progress().files, 5u);
   EXPECT_EQ(test::ReadFile(out() / "large"), std::string(kChunk, 'a') + std::string(kChunk, 'b') + "ccccc");
   EXPECT_EQ(test::ReadFile(out() / "small too"), "xxxx");
   EXPECT_EQ(test::ReadFile(out() / "there"), "mine");
@@ -234,6 +315,7 @@ TEST_F(RefusalTest, IgnoresWhatComesOfAnEntryThatTheSenderGaveUp) {
   Send(SegmentOf(kLargeFile, kChunk, Bytes(kChunk)));
   Send(SegmentOf(kSmall, 0, Bytes(3)));
   Send(SegmentOf(kSecondSmall, 0, Bytes(4)));
+  job_->FailEntry(kSparse, /*keep_part=*/false);
   ASSERT_TRUE(Await([&] { return complete_; }));
   job_->Stop();
   EXPECT_EQ(test::Listing(out(), false).size(), 3u);  // `d`, `there`, `small too`

@@ -11,6 +11,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "core/fd.h"
 #include "stream/file_time.h"
@@ -58,6 +59,24 @@ inline void WriteFile(const fs::path& path, const std::string& content) {
 inline std::string ReadFile(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
+// Makes a file of `bytes` that is one hole, but for `content` at each of `places`.
+inline void WriteSparse(const fs::path& path, uint64_t bytes, const std::string& content,
+                        const std::vector<uint64_t>& places) {
+  const core::Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  ASSERT_EQ(ftruncate(fd.get(), static_cast<off_t>(bytes)), 0);
+  for (const uint64_t at : places) {
+    ASSERT_EQ(pwrite(fd.get(), content.data(), content.size(), static_cast<off_t>(at)),
+              static_cast<ssize_t>(content.size()));
+  }
+}
+
+// What a file takes up of the disk.
+inline uint64_t AllocatedBytes(const fs::path& path) {
+  struct stat status {};
+  EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;
+  return static_cast<uint64_t>(status.st_blocks) * 512;
 }
 
 inline void SetMtime(const fs::path& path, int64_t mtime_ns) {

@@ -3,6 +3,7 @@ import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { type Command, CommanderError } from 'commander';
 import { runBench } from './commands/bench.ts';
 import { runDoctor } from './commands/doctor.ts';
+import { runPeers } from './commands/peers.ts';
 import { runReceive } from './commands/receive.ts';
 import { runRelay } from './commands/relay.ts';
 import { runSend } from './commands/send.ts';
@@ -36,6 +37,9 @@ export async function runCommandLine(
       },
       relay: async (options) => {
         exitCode = await runRelay(options, io, await loadPeer());
+      },
+      peers: async (options) => {
+        exitCode = await runPeers(options, io, await loadPeer());
       },
       doctor: async (options) => {
         exitCode = await runDoctor(options, io, loadPeer);

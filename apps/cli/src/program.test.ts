@@ -16,6 +16,7 @@ async function parsed(line: string): Promise<unknown> {
     send: keep('send'),
     receive: keep('receive'),
     bench: keep('bench'),
+    peers: keep('peers'),
     relay: keep('relay'),
     doctor: keep('doctor'),
   };
@@ -134,23 +135,29 @@ describe('help', () => {
     const io = createRecordedIo();
     const nothing = async () => {};
     const program = createProgram(
-      { send: nothing, receive: nothing, bench: nothing, relay: nothing, doctor: nothing },
+      { send: nothing, receive: nothing, bench: nothing, peers: nothing, relay: nothing, doctor: nothing },
       io,
     );
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
     return io.printed.stdout;
   };
 
-  it.each(['--help', 'send --help', 'receive --help', 'bench --help', 'relay --help', 'doctor --help', 'help send'])(
-    'of "%s" fits 80 columns and has examples and the exit codes',
-    async (line) => {
-      const help = await helpOf(line);
-      for (const row of help.split('\n')) expect(row.length, row).toBeLessThanOrEqual(80);
-      expect(help).toContain('Examples:');
-      expect(help).toContain('Exit codes:');
-      expect(help).toContain('KD_');
-    },
-  );
+  it.each([
+    '--help',
+    'send --help',
+    'receive --help',
+    'bench --help',
+    'peers --help',
+    'relay --help',
+    'doctor --help',
+    'help send',
+  ])('of "%s" fits 80 columns and has examples and the exit codes', async (line) => {
+    const help = await helpOf(line);
+    for (const row of help.split('\n')) expect(row.length, row).toBeLessThanOrEqual(80);
+    expect(help).toContain('Examples:');
+    expect(help).toContain('Exit codes:');
+    expect(help).toContain('KD_');
+  });
 
   it('shows examples that parse', async () => {
     const pages = [
@@ -158,6 +165,7 @@ describe('help', () => {
       await helpOf('send --help'),
       await helpOf('receive --help'),
       await helpOf('bench --help'),
+      await helpOf('peers --help'),
       await helpOf('relay --help'),
       await helpOf('doctor --help'),
     ];

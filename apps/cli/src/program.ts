@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addBenchCommand, type BenchCommand } from './commands/bench.ts';
 import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
+import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
 import { addRelayCommand, type RelayCommand } from './commands/relay.ts';
 import { addSendCommand, type SendCommand } from './commands/send.ts';
@@ -13,6 +14,7 @@ export interface Handlers {
   send(options: SendCommand): Promise<void>;
   receive(options: ReceiveCommand): Promise<void>;
   bench(options: BenchCommand): Promise<void>;
+  peers(options: PeersCommand): Promise<void>;
   relay(options: RelayCommand): Promise<void>;
   doctor(options: DoctorCommand): Promise<void>;
 }
@@ -59,6 +61,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
   addSendCommand(program, handlers.send);
   addReceiveCommand(program, handlers.receive);
   addBenchCommand(program, handlers.bench);
+  addPeersCommand(program, handlers.peers);
   addRelayCommand(program, handlers.relay);
   addDoctorCommand(program, handlers.doctor);
   return program;

@@ -101,6 +101,9 @@ class PeopleView implements View {
         this.#sessions.set(event.session, { connected: event });
         this.#showConnected(event);
         break;
+      case 'looking':
+        this.#note(paint(this.#io.stderr, 'dim', 'Looking for the sender on this network; Ctrl-C stops.'));
+        break;
       case 'waiting':
         this.#showWaiting(event.host, event.port);
         break;

@@ -10,6 +10,7 @@ import type {
   SendOptions,
   SendResult,
   WaitForBenchOptions,
+  WaitingSender,
 } from '@keibidrop/peer';
 import { loadSettings, openRelayServer } from '@keibidrop/peer';
 import type { PeerPackage } from '../src/peer-package.ts';
@@ -46,6 +47,7 @@ export function createScriptedPeer(script: {
   collisions?: string[];
   result?: Partial<SendResult & ReceiveResult>;
   error?: unknown;
+  senders?: WaitingSender[];
   checks?: Awaited<ReturnType<ReturnType<PeerPackage['diagnose']>['next']>>['value'][];
 }): { peer: PeerPackage; asked: Asked; answers: string[] } {
   const asked: Asked = {};
@@ -85,6 +87,9 @@ export function createScriptedPeer(script: {
       asked.waitForBench = options;
       playBench(options);
       return { ...DONE, failed: [], receivers: 1, ...script.result };
+    },
+    async *waitingSenders() {
+      yield* script.senders ?? [];
     },
     async *diagnose() {
       for (const check of script.checks ?? []) if (check) yield check;

@@ -18,5 +18,7 @@ inline constexpr size_t kMaxNameBytes = 255;
 inline constexpr size_t kMaxTargetBytes = 4095;
 inline constexpr uint32_t kMaxDepth = 4096;
 inline constexpr uint64_t kMaxFileBytes = (uint64_t{1} << 53) - 1;
+inline constexpr uint64_t kMaxSparseBytes = uint64_t{1} << 44;
+inline constexpr uint32_t kMaxHoleChunks = uint32_t{1} << 16;
 
 }  // namespace keibi::core

@@ -38,15 +38,16 @@ Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
 
 class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
  public:
-  // (out, collisions, to stdout, report placed, rate budget or undefined, on wake)
+  // (out, collisions, to stdout, report placed, durable, rate budget or undefined, on wake)
   explicit ReceiveJob(const Napi::CallbackInfo& info)
-      : Napi::ObjectWrap<ReceiveJob>(info), waker_(info.Env(), info[5].As<Napi::Function>()) {
+      : Napi::ObjectWrap<ReceiveJob>(info), waker_(info.Env(), info[6].As<Napi::Function>()) {
     stream::ReceiveOptions options;
     options.out = info[0].As<Napi::String>().Utf8Value();
     options.collisions = static_cast<stream::Collision>(NumberAt(info, 1));
     options.to_stdout = info[2].As<Napi::Boolean>().Value();
     options.report_placed = info[3].As<Napi::Boolean>().Value();
-    options.budget = RateBudget::From(info[4]);
+    options.durable = info[4].As<Napi::Boolean>().Value();
+    options.budget = RateBudget::From(info[5]);
     job_ = std::make_shared<stream::ReceiveJob>(std::move(options), waker_.wake());
     hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_, waker = waker_]() mutable {
       job->Stop();
@@ -169,10 +170,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   }
 
   Napi::Value Finish(const Napi::CallbackInfo& info) {
-    return RunAsync(info.Env(), [job = job_] {
-      job->Finish();
-      return Status::Ok();
-    });
+    return RunAsync(info.Env(), [job = job_] { return job->Finish(); });
   }
 
   // () -> Promise, once all threads have ended and the bitmaps are saved

@@ -36,8 +36,9 @@ class Bitmap {
   }
   // The first chunk at or after `from` that is not in the set, or chunks().
   uint32_t NextMissing(uint32_t from) const {
-    while (from < chunks_ && Has(from)) from++;
-    return from;
+    uint64_t at = from;  // 64 bits: the step of a whole byte may go past the last chunk there can be
+    while (at < chunks_ && Has(static_cast<uint32_t>(at))) at += at % 8 == 0 && bytes_[at / 8] == 0xFF ? 8 : 1;
+    return at < chunks_ ? static_cast<uint32_t>(at) : chunks_;
   }
   uint32_t chunks() const { return chunks_; }
   uint32_t held() const { return held_; }

@@ -11,6 +11,7 @@
 
 #include "core/limits.h"
 #include "stream/collision_name.h"
+#include "stream/disk.h"
 #include "stream/file_time.h"
 #include "stream/rename.h"
 
@@ -24,11 +25,21 @@ namespace {
 constexpr int kMostCollisions = 10'000;
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
+// After a power cut a name, a size and a time can be on the disk before all of the bytes. What was never written is a
+// hole, of which the sender's file has none.
+bool LacksBytes(int parent, const std::string& name, const struct stat& status, const Entry& entry) {
+  constexpr uint64_t kBlockBytes = 512;  // of st_blocks (stat(3type))
+  const bool full = static_cast<uint64_t>(status.st_blocks) * kBlockBytes >= entry.size;
+  if (full || entry.sparse || entry.size <= core::kChunkBytes) return false;
+  const core::Fd fd(openat(parent, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  return fd.valid() && HasHole(fd.get(), entry.size);
+}
+
 // Whether what stands at `name` is already what the entry describes.
 bool IsSame(int parent, const std::string& name, const struct stat& status, const Entry& entry) {
   if (entry.type == EntryType::kFile) {
     return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == entry.size &&
-           MtimeNs(status) == entry.mtime_ns;
+           MtimeNs(status) == entry.mtime_ns && !LacksBytes(parent, name, status, entry);
   }
   if (entry.type != EntryType::kSymlink || !S_ISLNK(status.st_mode)) return false;
   char target[core::kMaxTargetBytes + 1];

@@ -50,6 +50,8 @@ class Destination {
   // Opens what was placed, for reading.
   core::Status OpenPlaced(uint32_t index, const Entry& entry, core::Fd* fd);
 
+  void CloseDirectories() { dirs_.Close(); }  // frees their descriptors
+
  private:
   std::string NameOf(uint32_t index, const Entry& entry);
   bool MayReplace(uint32_t index);

@@ -35,6 +35,12 @@ void DirHandles::Rename(uint32_t index, std::string name) {
   renamed_[index] = std::move(name);
 }
 
+void DirHandles::Close() {
+  const std::scoped_lock lock(mutex_);
+  slots_.clear();
+  recent_.clear();
+}
+
 Status DirHandles::Open(uint32_t index, const SharedFd& parent, SharedFd* fd) {
   Entry entry;
   table_.Find(index, &entry);

@@ -33,6 +33,8 @@ class DirHandles {
   // The directory was put under another name than the manifest's (a collision).
   void Rename(uint32_t index, std::string name);
 
+  void Close();  // those nobody uses at the moment at once, the others by their last user; a later Get opens again
+
  private:
   struct Slot {
     SharedFd fd;

@@ -64,7 +64,7 @@ bool IsAcceptableName(std::string_view name) {
 
 void AppendEntry(std::vector<uint8_t>* page, const Entry& entry) {
   Append<uint8_t>(page, static_cast<uint8_t>(entry.type));
-  Append<uint16_t>(page, entry.mode);
+  Append<uint16_t>(page, entry.sparse ? entry.mode | kSparseMode : entry.mode);
   Append<uint32_t>(page, entry.parent);
   Append<uint64_t>(page, static_cast<uint64_t>(entry.mtime_ns));
   Append<uint64_t>(page, entry.size);
@@ -88,7 +88,9 @@ Status ParseEntry(const uint8_t* page, size_t page_bytes, size_t* offset, Entry*
   if (left < kFixedBytes) return Status::Of(Code::kHandshakeMalformed);
   if (at[0] < 1 || at[0] > 4) return Status::Of(Code::kHandshakeMalformed);
   entry->type = static_cast<EntryType>(at[0]);
-  entry->mode = LoadBigEndian<uint16_t>(at + 1);
+  const auto mode = LoadBigEndian<uint16_t>(at + 1);
+  entry->mode = mode & ~kSparseMode;
+  entry->sparse = (mode & kSparseMode) != 0;
   entry->parent = LoadBigEndian<uint32_t>(at + 3);
   entry->mtime_ns = static_cast<int64_t>(LoadBigEndian<uint64_t>(at + 7));
   entry->size = LoadBigEndian<uint64_t>(at + 15);
@@ -104,6 +106,8 @@ Status ParseEntry(const uint8_t* page, size_t page_bytes, size_t* offset, Entry*
   }
   if (entry->mode > 0777 || entry->size > core::kMaxFileBytes) return Status::Of(Code::kLimitExceeded);
   if (entry->type != EntryType::kFile && entry->size != 0) return Status::Of(Code::kHandshakeMalformed);
+  if (entry->sparse && entry->size <= core::kChunkBytes) return Status::Of(Code::kHandshakeMalformed);
+  if (entry->sparse && entry->size > core::kMaxSparseBytes) return Status::Of(Code::kLimitExceeded);
   if (!IsAcceptableName(entry->name)) return Status::Of(Code::kPathRefused);
   *offset = page_bytes - left;
   return Status::Ok();

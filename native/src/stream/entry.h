@@ -21,12 +21,15 @@ struct Entry {
   uint16_t mode = 0;
   uint32_t parent = kTop;
   int64_t mtime_ns = 0;
-  uint64_t size = 0;  // bytes
+  uint64_t size = 0;    // bytes
+  bool sparse = false;  // a file of more than one chunk that may hold less data than its size
   std::string_view name;
   std::string_view target;
 
   bool IsFile() const { return type == EntryType::kFile || type == EntryType::kStream; }
 };
+
+inline constexpr uint16_t kSparseMode = 0x8000;  // the bit of the mode field that says `sparse`
 
 // What a name at the top does not begin with: where the receiving peer keeps unfinished files (PROTOCOL 6).
 inline constexpr std::string_view kStagingName = ".keibidrop-partial";

@@ -7,12 +7,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <vector>
 
 #include "core/bytes.h"
+#include "stream/disk.h"
 #include "stream/file_time.h"
 
 namespace keibi::stream {
@@ -24,11 +26,14 @@ using core::StoreBigEndian;
 
 namespace {
 
-constexpr size_t kHeadBytes = 44, kBootIdAt = 28, kBootIdBytes = 16, kSumBytes = 32;
-constexpr uint8_t kVersion = 1;
+constexpr size_t kHeadBytes = 52, kBootIdAt = 28, kBootIdBytes = 16, kDataBytesAt = 44, kSumBytes = 32;
+constexpr uint8_t kVersion = 2;
 constexpr size_t kMaxMapBytes = kHeadBytes + (size_t{1} << 29) + kSumBytes;  // of kMaxChunkedBytes
 using BootIdBytes = std::array<uint8_t, kBootIdBytes>;
 using Sum = std::array<uint8_t, kSumBytes>;
+
+// Blocks of zeros as long as this are not written to a sparse file: what file systems allocate at the least.
+constexpr size_t kBlockBytes = 4096;
 
 Sum Sha256(const void* data, size_t bytes) {
   Sum sum;
@@ -69,9 +74,11 @@ PartFile::Found PartFile::Load() {
     struct stat status;
     const bool there = fstatat(staging_.fd(), data_name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
                        faccessat(staging_.fd(), data_name_.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
-    if (there && S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == identity_.size) {
-      bitmap_ = *std::move(map);
+    const auto length = there ? static_cast<uint64_t>(status.st_size) : 0;
+    if (there && S_ISREG(status.st_mode) && length >= map->data_bytes && length <= identity_.size) {
+      bitmap_ = std::move(map->bitmap);
       saved_ = bitmap_.held();
+      resumed_ = true;
       return Found::kRest;
     }
   }
@@ -80,7 +87,7 @@ PartFile::Found PartFile::Load() {
   return other ? Found::kOther : Found::kNothing;
 }
 
-std::optional<Bitmap> PartFile::ReadMap(bool* other) {
+std::optional<PartFile::Map> PartFile::ReadMap(bool* other) {
   const core::Fd fd(openat(staging_.fd(), map_name_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
   const uint32_t chunks = ChunksOf(identity_.size);
@@ -102,7 +109,7 @@ std::optional<Bitmap> PartFile::ReadMap(bool* other) {
   const BootIdBytes boot_id = BootId();
   const bool same_boot = boot_id != BootIdBytes{} && std::memcmp(&map[kBootIdAt], boot_id.data(), kBootIdBytes) == 0;
   if (!synced && !same_boot) return std::nullopt;
-  return Bitmap(chunks, &map[kHeadBytes]);
+  return Map{LoadBigEndian<uint64_t>(&map[kDataBytesAt]), Bitmap(chunks, &map[kHeadBytes])};
 }
 
 Status PartFile::OpenData() {
@@ -114,20 +121,17 @@ Status PartFile::OpenData() {
   return Status::Ok();
 }
 
-// Only now is memory taken for the bitmap, so that it is in proportion to a disk that has room for the file.
+// Only now is memory taken for the bitmap, so that it is in proportion to a disk that has room for the file; nobody
+// knows how much room a sparse one needs.
 Status PartFile::CreateData() {
   struct statvfs disk;
-  if (fstatvfs(staging_.fd(), &disk) == 0 && uint64_t{disk.f_bavail} * disk.f_frsize < identity_.size) {
+  if (!identity_.sparse && fstatvfs(staging_.fd(), &disk) == 0 &&
+      uint64_t{disk.f_bavail} * disk.f_frsize < identity_.size) {
     return Status::Of(Code::kDiskFull, ENOSPC);
   }
   staging_.Remove(data_name_);
   core::Fd fd;
   if (const Status status = staging_.Create(data_name_, 0600, &fd); !status.ok()) return status;
-  if (ftruncate(fd.get(), static_cast<off_t>(identity_.size)) != 0) {
-    const Status status = WriteError(Code::kDestinationUnusable);
-    staging_.Remove(data_name_);
-    return status;
-  }
   data_ = std::make_shared<core::Fd>(std::move(fd));
   bitmap_ = Bitmap(ChunksOf(identity_.size));
   return Status::Ok();
@@ -143,13 +147,54 @@ Status PartFile::Write(uint32_t chunk, const uint8_t* data, size_t bytes, Writte
     if (bitmap_.Has(chunk) || !writing_.insert(chunk).second) return Status::Ok();
     file = data_;
   }
-  const Status status = WriteAt(file->get(), data, bytes, uint64_t{chunk} * core::kChunkBytes);
+  const Status status = WriteData(file->get(), data, bytes, uint64_t{chunk} * core::kChunkBytes);
   const std::scoped_lock lock(mutex_);
   writing_.erase(chunk);
   if (!status.ok() || ended_) return status;
   bitmap_.Set(chunk);
   *written = bitmap_.complete() ? Written::kLast : Written::kNew;
   return status;
+}
+
+// Of a sparse file only the blocks that hold anything: it is to take up as little of the disk as at the sender.
+Status PartFile::WriteData(int fd, const uint8_t* data, size_t bytes, uint64_t offset) const {
+  if (!identity_.sparse) return WriteAt(fd, data, bytes, offset);
+  if (resumed_) {
+    if (const Status status = PunchHole(fd, offset, bytes); !status.ok()) return status;
+  }
+  const auto is_zero = [&](size_t at) {
+    const size_t length = std::min(kBlockBytes, bytes - at);
+    return data[at] == 0 && std::memcmp(data + at, data + at + 1, length - 1) == 0;
+  };
+  for (size_t at = 0, end = 0; at < bytes; at = end) {
+    const bool zero = is_zero(at);
+    end = at;
+    do end = std::min(end + kBlockBytes, bytes);
+    while (end < bytes && is_zero(end) == zero);
+    if (zero) continue;
+    if (const Status status = WriteAt(fd, data + at, end - at, offset + at); !status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+Status PartFile::LeaveHole(uint32_t chunk, uint32_t chunks, uint64_t* new_bytes, Written* written) {
+  *written = Written::kIgnored;
+  *new_bytes = 0;
+  const std::scoped_lock lock(mutex_);
+  if (ended_) return Status::Ok();
+  if (const Status status = OpenData(); !status.ok()) return status;
+  for (uint32_t at = bitmap_.NextMissing(chunk); at < chunk + chunks; at = bitmap_.NextMissing(at + 1)) {
+    if (writing_.contains(at)) continue;
+    const uint64_t offset = uint64_t{at} * core::kChunkBytes;
+    const uint64_t bytes = std::min<uint64_t>(core::kChunkBytes, identity_.size - offset);
+    if (resumed_) {
+      if (const Status status = PunchHole(data_->get(), offset, bytes); !status.ok()) return status;
+    }
+    bitmap_.Set(at);
+    *new_bytes += bytes;
+    *written = bitmap_.complete() ? Written::kLast : Written::kNew;
+  }
+  return Status::Ok();
 }
 
 Status PartFile::Save(bool sync) {
@@ -165,12 +210,16 @@ Status PartFile::Save(bool sync) {
     map.insert(map.end(), bitmap_.bytes().begin(), bitmap_.bytes().end());
   }
   if (sync && fdatasync(file->get()) != 0) return WriteError(Code::kDestinationUnusable);
+  // Asked after the bits were taken, so that every chunk they name lies within.
+  struct stat status;
+  if (fstat(file->get(), &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   std::memcpy(map.data(), "KDBM", 4);
   map[4] = kVersion;
   map[5] = sync ? 1 : 0;
   StoreBigEndian<uint64_t>(&map[8], identity_.size);
   StoreBigEndian<uint64_t>(&map[16], static_cast<uint64_t>(identity_.mtime_ns));
   StoreBigEndian<uint32_t>(&map[24], core::kChunkBytes);
+  StoreBigEndian<uint64_t>(&map[kDataBytesAt], static_cast<uint64_t>(status.st_size));
   const auto boot_id = BootId();
   std::memcpy(&map[kBootIdAt], boot_id.data(), boot_id.size());
   const Sum sum = Sha256(map.data(), map.size());
@@ -195,6 +244,11 @@ Status PartFile::Complete(mode_t mode) {
   if (const Status status = OpenData(); !status.ok()) return status;
   ended_ = true;
   const std::shared_ptr<core::Fd> file = std::exchange(data_, nullptr);
+  // A hole at the end; what was written never lies behind it.
+  struct stat status;
+  const auto size = static_cast<off_t>(identity_.size);
+  if (fstat(file->get(), &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+  if (status.st_size < size && ftruncate(file->get(), size) != 0) return WriteError(Code::kDestinationUnusable);
   const bool set = fchmod(file->get(), mode) == 0 && futimens(file->get(), FileTimes(identity_.mtime_ns).times) == 0;
   return set ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
 }

@@ -9,6 +9,7 @@
 
 #include "core/limits.h"
 #include "stream/digest.h"
+#include "stream/disk.h"
 #include "stream/file_time.h"
 
 namespace keibi::stream {
@@ -41,6 +42,9 @@ Status ReceiveJob::Open() {
   if (const Status status = staging_.Open(destination_.fd()); !status.ok()) return status;
   pool_ = std::make_unique<FilePool>(
       PoolThreads(), [this](const uint8_t* plaintext, size_t bytes) { (void)TakeSegments(plaintext, bytes); });
+  if (options_.durable) {
+    barrier_ = std::make_unique<Barrier>(staging_, [this](const Finished& file, Status safe) { Place(file, safe); });
+  }
   saver_ = std::thread([this] { RunSaver(); });
   return Status::Ok();
 }
@@ -107,14 +111,15 @@ Status ReceiveJob::Distrust(uint32_t index) {
   return futimens(fd.get(), nullptr) == 0 ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
 }
 
-void ReceiveJob::Finish() {
+Status ReceiveJob::Finish() {
   const std::scoped_lock call(calls_);
-  if (options_.to_stdout || stopped_.load()) return;
+  if (options_.to_stdout || stopped_.load()) return Status::Ok();
   destination_.FinishDirectories([this](uint32_t index, Status status) {
     if (StateOf(index) == State::kFailed) return;  // told when it could not be made
     const std::scoped_lock lock(mutex_);
     news_.problems.push_back({index, status});
   });
+  return options_.durable ? SyncFileSystem(destination_.fd()) : Status::Ok();
 }
 
 void ReceiveJob::Stop() {
@@ -130,12 +135,16 @@ void ReceiveJob::Stop() {
   for (const Lane& lane : lanes_) lane.lane->Shutdown();
   if (pool_) pool_->Stop();
   for (Lane& lane : lanes_) lane.thread.join();
+  if (barrier_) barrier_->Stop();
   if (saver_.joinable()) saver_.join();
   SaveParts(/*sync=*/true);
   parts_.clear();
-  for (const auto& [index, stream] : streams_) staging_.Remove("s-" + std::to_string(index));
   streams_.clear();
   staging_.Close();
+  // The job itself lives until JavaScript collects what wraps it, which megabytes out of its sight do not hasten.
+  lanes_.clear();
+  pool_.reset();
+  destination_.CloseDirectories();
 }
 
 ReceiveNews ReceiveJob::TakeNews() {

@@ -15,6 +15,7 @@
 
 #include "frame/fold.h"
 #include "relay/wire.h"
+#include "stream/barrier.h"
 #include "stream/destination.h"
 #include "stream/file_pool.h"
 #include "stream/lane_acceptor.h"
@@ -30,6 +31,7 @@ struct ReceiveOptions {
   Collision collisions = Collision::kRename;
   bool to_stdout = false;                        // bytes of files go to standard output in order; `out` is not touched
   bool report_placed = false;                    // collect the entries that were placed, for --verbose
+  bool durable = false;                          // a file gets its name once it would survive a power cut
   std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
 };
 
@@ -86,8 +88,10 @@ class ReceiveJob : public SegmentSink {
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests);
   // Gives a placed file the present as its mtime, so that no later run takes it for the sender's.
   core::Status Distrust(uint32_t index);
-  void Finish();  // after `complete`: directories get their mode and mtime, staging goes
-  void Stop();    // saves the bitmaps for good, joins; idempotent
+  // After `complete`: directories get their mode and mtime; if `durable`, names and all are safe from a power cut.
+  // kDiskFull, kDestinationUnusable.
+  core::Status Finish();
+  void Stop();  // saves the bitmaps for good, joins; idempotent
 
   ReceiveNews TakeNews();
   ReceiveProgress progress() const;
@@ -111,11 +115,15 @@ class ReceiveJob : public SegmentSink {
   core::Status TakeSegments(const uint8_t* plaintext, size_t bytes);
   void TakeWhole(const Segment& segment, const Entry& entry);
   core::Status TakeChunk(const Segment& segment, const Entry& entry);
+  core::Status TakeHole(const Segment& segment, const Entry& entry);
   core::Status TakeStream(const Segment& segment, const Entry& entry);
   void TakeDiscarded(const Segment& segment, const Entry& entry);
   core::Status WriteOut(const Segment& segment, const Entry& entry);
   core::Status WriteToPipe(const uint8_t* data, size_t bytes) const;
-  core::Status PlacePart(uint32_t index, const Entry& entry, PartFile& part);
+  core::Status WriteZeros(uint64_t bytes);
+  void PlaceWhenSafe(Finished file);
+  void Place(const Finished& file, core::Status safe);
+  Identity IdentityOf(uint32_t index, const Entry& entry) const;
   core::Status PartOf(uint32_t index, const Entry& entry, std::shared_ptr<PartFile>* part);
   void DropPart(uint32_t index);
 
@@ -164,6 +172,7 @@ class ReceiveJob : public SegmentSink {
   std::unordered_map<uint32_t, OpenStream> streams_;
 
   std::unique_ptr<FilePool> pool_;
+  std::unique_ptr<Barrier> barrier_;  // if `durable`
   std::thread saver_;
   struct Lane {
     std::unique_ptr<ReceiveLane> lane;

@@ -22,7 +22,14 @@ constexpr int kStopCheckMs = 100;
 constexpr size_t kPipeBytes = 4096;  // what fits at once into a pipe that is ready (POSIX PIPE_BUF on Linux)
 // An honest sender has a chunk on each lane at most, so few files begun at once, and one standard input.
 constexpr size_t kMostParts = 1024;
+constexpr uint64_t kMostBitmapBytes = uint64_t{64} << 20;  // of all of them; 17 of kMaxSparseBytes need 34 MiB
 constexpr size_t kMostStreams = 16;
+
+// What a segment stands for in its file.
+uint64_t BytesOf(const Segment& segment, const Entry& entry) {
+  if (!segment.IsHole()) return segment.length;
+  return std::min(uint64_t{segment.length} * core::kChunkBytes, entry.size - segment.offset);
+}
 
 }  // namespace
 
@@ -52,8 +59,13 @@ Status ReceiveJob::CheckSegment(const Segment& segment, Entry* entry) const {
     const bool fits = segment.length <= core::kChunkBytes && segment.offset <= core::kMaxFileBytes - segment.length;
     return fits ? Status::Ok() : Status::Of(Code::kLimitExceeded);
   }
-  if (segment.flags != 0) return Status::Of(Code::kHandshakeMalformed);
+  if ((segment.flags & ~(entry->sparse ? kHole : 0)) != 0) return Status::Of(Code::kHandshakeMalformed);
   if (segment.offset >= entry->size || segment.offset % core::kChunkBytes != 0) return Status::Of(Code::kSizeMismatch);
+  if (segment.IsHole()) {
+    const bool fits = segment.length >= 1 && segment.length <= core::kMaxHoleChunks &&
+                      segment.length <= ChunksOf(entry->size - segment.offset);
+    return fits ? Status::Ok() : Status::Of(Code::kSizeMismatch);
+  }
   const uint64_t expected = std::min<uint64_t>(core::kChunkBytes, entry->size - segment.offset);
   return segment.length == expected ? Status::Ok() : Status::Of(Code::kSizeMismatch);
 }
@@ -76,6 +88,8 @@ Status ReceiveJob::TakeSegments(const uint8_t* plaintext, size_t bytes) {
       status = TakeStream(segment, entry);
     } else if (entry.size <= core::kChunkBytes) {
       TakeWhole(segment, entry);
+    } else if (segment.IsHole()) {
+      status = TakeHole(segment, entry);
     } else {
       status = TakeChunk(segment, entry);
     }
@@ -92,8 +106,7 @@ void ReceiveJob::TakeWhole(const Segment& segment, const Entry& entry) {
   if (status.ok()) status = WriteAt(fd.get(), segment.data, segment.length, 0);
   if (status.ok()) status = SetMtime(fd.get(), entry.mtime_ns);
   fd.Close();
-  if (status.ok()) status = destination_.Place(segment.entry, entry, staging_, staged);
-  if (status.ok()) return Done(segment.entry, entry.size, entry.size);
+  if (status.ok()) return PlaceWhenSafe({segment.entry, staged, nullptr, entry.size, entry.size});
   staging_.Remove(staged);
   Fail(segment.entry, status);
 }
@@ -106,19 +119,47 @@ Status ReceiveJob::TakeChunk(const Segment& segment, const Entry& entry) {
   const auto chunk = static_cast<uint32_t>(segment.offset / core::kChunkBytes);
   Status status = part->Write(chunk, segment.data, segment.length, &written);
   if (written != PartFile::Written::kIgnored) AddBytes(segment.length);
-  if (written == PartFile::Written::kLast) status = PlacePart(segment.entry, entry, *part);
+  if (written == PartFile::Written::kLast) PlaceWhenSafe({segment.entry, part->DataName(), part, entry.size, 0});
   if (!status.ok()) Fail(segment.entry, status);
   return Status::Ok();
 }
 
-Status ReceiveJob::PlacePart(uint32_t index, const Entry& entry, PartFile& part) {
-  Status status = part.Complete(entry.mode);
-  if (status.ok()) status = destination_.Place(index, entry, staging_, part.DataName());
-  if (!status.ok()) return status;
-  part.Forget();
-  DropPart(index);
-  Done(index, entry.size, 0);
-  return status;
+Status ReceiveJob::TakeHole(const Segment& segment, const Entry& entry) {
+  std::shared_ptr<PartFile> part;
+  if (const Status status = PartOf(segment.entry, entry, &part); !status.ok()) return status;
+  if (!part) return Status::Ok();
+  PartFile::Written written;
+  uint64_t new_bytes;
+  const auto chunk = static_cast<uint32_t>(segment.offset / core::kChunkBytes);
+  const Status status = part->LeaveHole(chunk, segment.length, &new_bytes, &written);
+  AddBytes(new_bytes);
+  if (written == PartFile::Written::kLast) PlaceWhenSafe({segment.entry, part->DataName(), part, entry.size, 0});
+  if (!status.ok()) Fail(segment.entry, status);
+  return Status::Ok();
+}
+
+void ReceiveJob::PlaceWhenSafe(Finished file) {
+  if (barrier_) return barrier_->Add(std::move(file));
+  Place(file, Status::Ok());
+}
+
+// On the thread that brought the last byte, or on the barrier's.
+void ReceiveJob::Place(const Finished& file, Status safe) {
+  Entry entry;
+  table_.Find(file.index, &entry);
+  Status status = safe;
+  if (StateOf(file.index) == State::kFailed) status = Status::Of(Code::kCancelled);  // the sender gave it up meanwhile
+  if (status.ok() && file.part) status = file.part->Complete(entry.mode);
+  if (status.ok()) status = destination_.Place(file.index, entry, staging_, file.staged);
+  if (!status.ok()) {
+    if (!file.part) staging_.Remove(file.staged);
+    return Fail(file.index, status);
+  }
+  if (file.part) {
+    file.part->Forget();
+    DropPart(file.index);
+  }
+  Done(file.index, file.bytes, file.new_bytes);
 }
 
 // A stream travels on one lane, in order; a peer that does otherwise only has to wait.
@@ -138,12 +179,11 @@ Status ReceiveJob::TakeStream(const Segment& segment, const Entry& entry) {
   if (status.ok()) status = SetMtime(stream.fd.get(), entry.mtime_ns);
   const uint64_t bytes = stream.bytes;
   streams_.erase(segment.entry);
-  if (status.ok()) status = destination_.Place(segment.entry, entry, staging_, staged);
-  if (!status.ok()) {
+  if (status.ok() && Claim(segment.entry)) {
+    PlaceWhenSafe({segment.entry, staged, nullptr, bytes, 0});
+  } else {
     staging_.Remove(staged);
     Fail(segment.entry, status);
-  } else {
-    Done(segment.entry, bytes, 0);
   }
   return Status::Ok();
 }
@@ -155,11 +195,28 @@ Status ReceiveJob::WriteOut(const Segment& segment, const Entry& entry) {
     out_offset_ = 0;
   }
   if (segment.entry != out_entry_ || segment.offset != out_offset_) return Status::Of(Code::kSizeMismatch);
-  if (const Status status = WriteToPipe(segment.data, segment.length); !status.ok()) return status;
-  AddBytes(segment.length);
-  out_offset_ += segment.length;
+  if (segment.IsHole()) {
+    if (const Status status = WriteZeros(BytesOf(segment, entry)); !status.ok()) return status;
+  } else {
+    if (const Status status = WriteToPipe(segment.data, segment.length); !status.ok()) return status;
+    AddBytes(segment.length);
+    out_offset_ += segment.length;
+  }
   const bool ended = entry.type == EntryType::kStream ? segment.flags & kEndOfStream : out_offset_ == entry.size;
   if (ended) Done(segment.entry, out_offset_, 0);
+  return Status::Ok();
+}
+
+// A hole, as progress sees it: chunk by chunk.
+Status ReceiveJob::WriteZeros(uint64_t bytes) {
+  const std::vector<uint8_t> zeros(std::min<uint64_t>(bytes, core::kChunkBytes));
+  for (uint64_t left = bytes; left > 0;) {
+    const size_t now = std::min<uint64_t>(left, zeros.size());
+    if (const Status status = WriteToPipe(zeros.data(), now); !status.ok()) return status;
+    AddBytes(now);
+    out_offset_ += now;
+    left -= now;
+  }
   return Status::Ok();
 }
 
@@ -186,8 +243,9 @@ void ReceiveJob::Discard(uint32_t index) {
 void ReceiveJob::TakeDiscarded(const Segment& segment, const Entry& entry) {
   {
     const std::scoped_lock lock(mutex_);
-    progress_.bytes += segment.length;
-    if ((discarded_[segment.entry] += segment.length) != entry.size) return;
+    const uint64_t bytes = BytesOf(segment, entry);
+    progress_.bytes += bytes;
+    if ((discarded_[segment.entry] += bytes) != entry.size) return;
   }
   Done(segment.entry, entry.size, 0);
   wake_();  // when it had come is what somebody waits for
@@ -216,9 +274,16 @@ Status ReceiveJob::PartOf(uint32_t index, const Entry& entry, std::shared_ptr<Pa
     return Status::Ok();
   }
   if (parts_.size() >= kMostParts + resumed_parts_) return Status::Of(Code::kLimitExceeded);
-  *part = std::make_shared<PartFile>(staging_, Identity{table_.PathOf(index), entry.size, entry.mtime_ns});
+  uint64_t bitmap_bytes = ChunksOf(entry.size) / 8;
+  for (const auto& [begun, other] : parts_) bitmap_bytes += ChunksOf(other->size()) / 8;
+  if (bitmap_bytes > kMostBitmapBytes) return Status::Of(Code::kLimitExceeded);
+  *part = std::make_shared<PartFile>(staging_, IdentityOf(index, entry));
   parts_[index] = *part;
   return Status::Ok();
+}
+
+Identity ReceiveJob::IdentityOf(uint32_t index, const Entry& entry) const {
+  return {table_.PathOf(index), entry.size, entry.mtime_ns, entry.sparse};
 }
 
 void ReceiveJob::DropPart(uint32_t index) {

@@ -11,9 +11,11 @@ namespace keibi::stream {
 // What a lane frame holds (PROTOCOL 5.2): first byte of the plaintext.
 enum class LaneFrame : uint8_t { kHello = 0, kSegments = 1, kEnd = 2 };
 
-inline constexpr uint8_t kEndOfStream = 1;  // segment flag
+// Segment flags.
+inline constexpr uint8_t kEndOfStream = 1;
+inline constexpr uint8_t kHole = 2;  // `length` counts chunks of zeros, and no bytes follow
 
-// | entry 4 | flags 1 | offset 8 | length 4 |, then `length` bytes
+// | entry 4 | flags 1 | offset 8 | length 4 |, then `length` bytes unless it is a hole
 struct Segment {
   static constexpr size_t kHeaderBytes = 17;
 
@@ -22,6 +24,8 @@ struct Segment {
   uint64_t offset = 0;
   uint32_t length = 0;
   const uint8_t* data = nullptr;
+
+  bool IsHole() const { return (flags & kHole) != 0; }
 
   void WriteHeader(uint8_t* to) const {
     core::StoreBigEndian<uint32_t>(to, entry);
@@ -39,8 +43,9 @@ struct Segment {
     segment->offset = core::LoadBigEndian<uint64_t>(from + 5);
     segment->length = core::LoadBigEndian<uint32_t>(from + 13);
     segment->data = from + kHeaderBytes;
-    if (static_cast<size_t>(end - segment->data) < segment->length) return false;
-    *at = segment->data + segment->length;
+    const size_t bytes = segment->IsHole() ? 0 : segment->length;
+    if (static_cast<size_t>(end - segment->data) < bytes) return false;
+    *at = segment->data + bytes;
     return true;
   }
 };

@@ -146,6 +146,9 @@ void SendJob::Stop() {
     if (lane.thread.joinable()) lane.thread.join();
   }
   if (walker_.joinable()) walker_.join();
+  // The job itself lives until JavaScript collects what wraps it, which a megabyte out of its sight does not hasten.
+  lanes_.clear();
+  dirs_.Close();
 }
 
 }  // namespace keibi::stream

@@ -56,8 +56,11 @@ Status SendLane::Do(const SendWork& work) {
 
 Status SendLane::SendChunk(const SendWork& work) {
   size_t bytes = 0;
+  uint32_t hole_chunks = 0;
   uint8_t* const header = buffer_.plaintext() + 1;
-  const Status read = work.file->ReadChunk(*sources_, work.chunk, header + Segment::kHeaderBytes, &bytes);
+  Status read = work.file->FindHole(*sources_, work.chunk, &hole_chunks);
+  if (read.ok() && hole_chunks > 0) return SendHole(work, hole_chunks);
+  if (read.ok()) read = work.file->ReadChunk(*sources_, work.chunk, header + Segment::kHeaderBytes, &bytes);
   if (!read.ok()) {
     if (work.file->MarkFailed()) on_failed_(work.file->index(), read);
     return Status::Ok();
@@ -65,6 +68,13 @@ Status SendLane::SendChunk(const SendWork& work) {
   const Segment segment{work.file->index(), 0, uint64_t{work.chunk} * core::kChunkBytes, static_cast<uint32_t>(bytes)};
   segment.WriteHeader(header);
   return SendFrame(LaneFrame::kSegments, 1 + Segment::kHeaderBytes + bytes);
+}
+
+Status SendLane::SendHole(const SendWork& work, uint32_t chunks) {
+  queue_->Skip(*work.file, work.chunk + chunks);
+  const Segment segment{work.file->index(), kHole, uint64_t{work.chunk} * core::kChunkBytes, chunks};
+  segment.WriteHeader(buffer_.plaintext() + 1);
+  return SendFrame(LaneFrame::kSegments, 1 + Segment::kHeaderBytes);
 }
 
 Status SendLane::SendPack(const std::vector<uint32_t>& pack) {

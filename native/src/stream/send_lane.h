@@ -35,6 +35,7 @@ class SendLane {
  private:
   core::Status Do(const SendWork& work);
   core::Status SendChunk(const SendWork& work);
+  core::Status SendHole(const SendWork& work, uint32_t chunks);
   core::Status SendPack(const std::vector<uint32_t>& pack);
   core::Status SendStream(uint32_t index);
   size_t AppendWhole(uint32_t index, size_t at);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "stream/send_queue.h"
 
+#include <algorithm>
+
 #include "core/limits.h"
 #include "stream/segment.h"
 
@@ -27,6 +29,11 @@ void SendQueue::Drop(uint32_t index) {
     dropped_.insert(index);
     held_.erase(index);
   }
+}
+
+void SendQueue::Skip(const SourceFile& file, uint32_t next_chunk) {
+  const std::scoped_lock lock(mutex_);
+  if (current_.get() == &file) next_chunk_ = std::max(next_chunk_, next_chunk);
 }
 
 bool SendQueue::Take(SendWork* work) {

@@ -35,6 +35,9 @@ class SendQueue {
 
   void Drop(uint32_t index);  // the receiver cannot keep it: not worth sending any more
 
+  // Chunks of `file` before this one need not be handed out: they were found to be hole, and sent.
+  void Skip(const SourceFile& file, uint32_t next_chunk);
+
   // Blocks until there is work. False once stopped; kEnd once finished and empty.
   bool Take(SendWork* work);
 

@@ -11,6 +11,7 @@
 
 #include "core/limits.h"
 #include "core/noise.h"
+#include "stream/bitmap.h"
 #include "stream/file_time.h"
 
 namespace keibi::stream {
@@ -39,6 +40,41 @@ Status Sources::CheckUnchanged(int fd, const Entry& entry) {
   return same ? Status::Ok() : Status::Of(Code::kSourceChanged);
 }
 
+Status SourceFile::Open(const Sources& sources) {
+  if (fd_.valid()) return Status::Ok();
+  Entry entry;
+  if (const Status status = sources.Open(index_, &entry, &fd_); !status.ok()) return status;
+  posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_NOREUSE);  // read once: it need not push other files out of the cache
+  return Status::Ok();
+}
+
+Status SourceFile::FindHole(const Sources& sources, uint32_t chunk, uint32_t* chunks) {
+  *chunks = 0;
+  if (!entry_.sparse) return Status::Ok();
+  const std::scoped_lock lock(mutex_);
+  if (const Status status = Open(sources); !status.ok()) return status;
+  const uint64_t offset = uint64_t{chunk} * core::kChunkBytes;
+  if (offset < extent_.hole || offset >= extent_.end) extent_ = ExtentAt(offset);
+  if (extent_.data <= offset) return Status::Ok();
+  // A hole at the end takes the short last chunk with it, one before data ends with its last whole chunk.
+  const uint64_t hole = extent_.data - offset;
+  const uint64_t whole = extent_.data == entry_.size ? ChunksOf(hole) : hole / core::kChunkBytes;
+  *chunks = static_cast<uint32_t>(std::min<uint64_t>(whole, core::kMaxHoleChunks));
+  // As for data: to be asked after looking and before sending.
+  return *chunks == 0 ? Status::Ok() : Sources::CheckUnchanged(fd_.get(), entry_);
+}
+
+// All data where the file system cannot tell.
+SourceFile::Extent SourceFile::ExtentAt(uint64_t offset) const {
+  const off_t data = lseek(fd_.get(), static_cast<off_t>(offset), SEEK_DATA);
+  if (data < 0 && errno == ENXIO) return {offset, entry_.size, entry_.size};
+  if (data < 0) return {offset, offset, entry_.size};
+  const off_t end = lseek(fd_.get(), data, SEEK_HOLE);
+  const auto within = [this](off_t at) { return std::min(static_cast<uint64_t>(at), entry_.size); };
+  return {offset, within(data), end < 0 ? entry_.size : within(end)};
+}
+
 Status SourceFile::ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to, size_t* bytes) {
   const uint64_t offset = uint64_t{chunk} * core::kChunkBytes;
   *bytes = static_cast<size_t>(std::min<uint64_t>(core::kChunkBytes, entry_.size - offset));
@@ -47,12 +83,8 @@ Status SourceFile::ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to
     return Status::Ok();
   }
   {
-    const std::scoped_lock lock(opening_);
-    if (!fd_.valid()) {
-      Entry entry;
-      if (const Status status = sources.Open(index_, &entry, &fd_); !status.ok()) return status;
-      posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
-    }
+    const std::scoped_lock lock(mutex_);
+    if (const Status status = Open(sources); !status.ok()) return status;
   }
   for (size_t have = 0; have < *bytes;) {
     const ssize_t got = pread(fd_.get(), to + have, *bytes - have, static_cast<off_t>(offset + have));

@@ -45,6 +45,10 @@ class SourceFile {
   // Reads one chunk to `to`; opens the file the first time. Once it failed, always fails.
   core::Status ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to, size_t* bytes);
 
+  // How many chunks from this one on are nothing but hole, at most kMaxHoleChunks; 0 where there is data. Asks the disk
+  // once for each of its extents, and only about a file that was offered as sparse.
+  core::Status FindHole(const Sources& sources, uint32_t chunk, uint32_t* chunks);
+
   // True for the first caller only, so that a failure is reported once.
   bool MarkFailed() { return !failed_.exchange(true); }
   bool failed() const { return failed_.load(); }
@@ -52,10 +56,19 @@ class SourceFile {
   const Entry& entry() const { return entry_; }
 
  private:
+  // The hole at or after a place in the file and the data behind it: [hole, data) and [data, end).
+  struct Extent {
+    uint64_t hole = 0, data = 0, end = 0;
+  };
+
+  core::Status Open(const Sources& sources);
+  Extent ExtentAt(uint64_t offset) const;
+
   const uint32_t index_;
   const Entry entry_;
-  std::mutex opening_;
+  std::mutex mutex_;
   core::Fd fd_;
+  Extent extent_;  // the last one the disk was asked about
   std::atomic<bool> failed_ = false;
 };
 

@@ -76,16 +76,20 @@ Status Staging::Take(int destination, const std::string& name) {
   return Status::Ok();
 }
 
+template <typename See>
+void Staging::ForEach(See see) const {
+  const int own = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, CloseDir> listing(own < 0 ? nullptr : fdopendir(own));
+  while (const dirent* child = listing ? readdir(listing.get()) : nullptr) see(std::string(child->d_name));
+}
+
 // Drops what an earlier run left unfinished beyond use, and learns the umask without touching it: it belongs to the
 // whole process.
 Status Staging::Sweep() {
-  const int own = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, CloseDir> listing(own < 0 ? nullptr : fdopendir(own));
-  while (const dirent* child = listing ? readdir(listing.get()) : nullptr) {
-    const std::string_view name = child->d_name;
-    if (name.starts_with("s-") || IsOrphan(std::string(name))) Remove(child->d_name);
+  ForEach([this](const std::string& name) {
+    if (name.starts_with("s-") || IsOrphan(name)) Remove(name);
     if (name.ends_with(".map")) had_parts_ = true;
-  }
+  });
   core::Fd probe(openat(folder_.get(), "s-umask", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0777));
   struct stat status;
   if (!probe.valid() || fstat(probe.get(), &status) != 0) return WriteError(Code::kDestinationUnusable);
@@ -113,6 +117,9 @@ void Staging::Remove(const std::string& name) const { unlinkat(folder_.get(), na
 
 void Staging::Close() {
   if (!folder_.valid()) return;
+  ForEach([this](const std::string& name) {
+    if (name.starts_with("s-")) Remove(name);
+  });
   // Only an empty folder can be removed, so the lock goes first and comes back if parts are left.
   Remove(kLock);
   if (unlinkat(destination_, name_.c_str(), AT_REMOVEDIR) != 0) {

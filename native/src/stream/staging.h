@@ -32,12 +32,14 @@ class Staging {
   core::Status Create(const std::string& name, mode_t mode, core::Fd* fd) const;
   void Remove(const std::string& name) const;
 
-  // Removes the folder unless parts are left in it; releases the lock.
+  // Removes what means nothing to a later run, and the folder unless parts are left in it; releases the lock.
   void Close();
 
  private:
   core::Status Take(int destination, const std::string& name);
   core::Status Sweep();
+  template <typename See>
+  void ForEach(See see) const;
   bool IsOrphan(const std::string& name) const;
 
   int destination_ = -1;

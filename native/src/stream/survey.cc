@@ -94,7 +94,7 @@ void ReceiveJob::Want(uint32_t index, const Entry& entry, SurveyResult* result) 
 
 // Looks for what an earlier run left of a large file. False if that is all of it.
 bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, SurveyResult* result) {
-  const auto part = std::make_shared<PartFile>(staging_, Identity{table_.PathOf(index), entry.size, entry.mtime_ns});
+  const auto part = std::make_shared<PartFile>(staging_, IdentityOf(index, entry));
   const PartFile::Found found = part->Load();
   if (found == PartFile::Found::kOther) result->restarted.push_back(index);
   if (found != PartFile::Found::kRest) return true;
@@ -110,7 +110,7 @@ bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, SurveyResult* resu
     progress_.resumed_bytes += held_bytes;
   }
   if (held.complete()) {
-    if (const Status status = PlacePart(index, entry, *part); !status.ok()) Fail(index, status);
+    PlaceWhenSafe({index, part->DataName(), part, entry.size, 0});
     return false;
   }
   result->partials.emplace_back(index, held.bytes());

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
+import { setTimeout } from 'node:timers/promises';
 import { type Candidate, KeibiError, type MessagePipe } from '@keibidrop/protocol';
 import { dialTcp } from './dial-tcp.ts';
 import { createDirectTransport } from './direct.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
+import { type FailedJoin, type JoinedMailbox, merged, raceJoins } from './join-race.ts';
 import { createRegistryTransport } from './registry.ts';
 import type { JoinOptions } from './rendezvous-client.ts';
 import type { Transport } from './transport.ts';
@@ -14,23 +16,35 @@ export interface FindRendezvousOptions {
   connect?: HostPort | undefined;
   /** A public rendezvous, tried last. */
   rendezvous?: HostPort | undefined;
-  /** Searched in order; this machine's registry if absent. */
+  /** The first before the others, which search side by side; this machine's registry alone if absent. */
   transports?: readonly Transport[];
   signal: AbortSignal;
 }
 
-/** A mailbox that was found, and where. */
-export interface JoinedMailbox {
-  readonly pipe: MessagePipe;
-  readonly place: Candidate;
-}
+/** How long a network is asked before a public rendezvous hears of a meeting. */
+const NEAR_HEAD_START_MS = 300;
 
-/** Yields where the owner of a mailbox may be waiting, in the order worth trying. Finding nothing is no error here. */
+/**
+ * Yields where the owner of a mailbox may be waiting, in the order worth trying. Finding nothing is no error here.
+ *
+ * The first transport comes before the others, which look side by side and take longer, and once more after them: a sender may have come
+ * meanwhile. Whoever asks for the next place has given up on the ones before, or wants another beside them.
+ */
 export async function* findRendezvous(options: FindRendezvousOptions): AsyncGenerator<Candidate> {
   const { mailbox, connect, rendezvous, signal } = options;
   const transports = connect ? [createDirectTransport(connect)] : (options.transports ?? [createRegistryTransport()]);
-  for (const transport of transports) yield* transport.find(mailbox, { signal });
-  if (!connect && rendezvous) yield { transport: 'rendezvous', ...rendezvous };
+  const [first, ...others] = transports.map((transport) => () => transport.find(mailbox, { signal }));
+  if (first) yield* first();
+  const looks = others.map((find) => find());
+  if (!connect && rendezvous) looks.push(later({ transport: 'rendezvous', ...rendezvous }, looks.length > 0, signal));
+  yield* merged(looks);
+  if (first && others.length > 0) yield* first();
+}
+
+/** The public rendezvous; where a network is searched too, a sender that is near is met there. */
+async function* later(place: Candidate, afterOthers: boolean, signal: AbortSignal): AsyncGenerator<Candidate> {
+  if (afterOthers) await setTimeout(NEAR_HEAD_START_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+  yield place;
 }
 
 /**
@@ -58,19 +72,16 @@ export async function joinMailbox(place: HostPort, mailbox: string, options: Joi
  */
 export async function joinAnywhere(options: FindRendezvousOptions & JoinOptions): Promise<JoinedMailbox> {
   const { mailbox, openChannel, signal } = options;
-  const attempts: { place: Candidate; error: KeibiError }[] = [];
-  for await (const place of findRendezvous(options)) {
-    try {
-      return { pipe: await joinMailbox(place, mailbox, { openChannel, signal }), place };
-    } catch (reason) {
-      signal.throwIfAborted();
-      attempts.push({ place, error: KeibiError.from(reason, 'RENDEZVOUS_UNREACHABLE') });
-    }
-  }
+  const { joined, attempts } = await raceJoins({
+    places: (over) => findRendezvous({ ...options, signal: over }),
+    join: (place, over) => joinMailbox(place, mailbox, { openChannel, signal: over }),
+    signal,
+  });
+  if (joined) return joined;
   throw notFound(options, attempts);
 }
 
-function notFound(options: FindRendezvousOptions, attempts: { place: Candidate; error: KeibiError }[]): KeibiError {
+function notFound(options: FindRendezvousOptions, attempts: readonly FailedJoin[]): KeibiError {
   const detail = {
     attempts: attempts.map(({ place, error }) => ({
       transport: place.transport,
@@ -89,9 +100,11 @@ function notFound(options: FindRendezvousOptions, attempts: { place: Candidate; 
   return new KeibiError('RENDEZVOUS_NOT_FOUND', `${triedWhat(options)} ${doWhat(options)}`, { detail });
 }
 
-function triedWhat({ connect, rendezvous }: FindRendezvousOptions): string {
+function triedWhat({ connect, rendezvous, transports = [] }: FindRendezvousOptions): string {
   if (connect) return `The sender at ${formatHostPort(connect)} does not wait under that number.`;
-  const places = ['on this machine', ...(rendezvous ? [`at the rendezvous ${formatHostPort(rendezvous)}`] : [])];
+  const lan = transports.some(({ name }) => name === 'lan');
+  const places = [lan ? 'on this machine or this network' : 'on this machine'];
+  if (rendezvous) places.push(`at the rendezvous ${formatHostPort(rendezvous)}`);
   return `Nobody is waiting under that number ${places.join(' or ')}.`;
 }
 

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// How peers find and reach each other: this machine's senders, a named address, mailboxes at a rendezvous, and the race between candidates.
-// It gives connections and message pipes; it knows no code, key or session, and listens on nothing.
+// How peers find and reach each other: this machine's senders, those of its networks, a named address, mailboxes at a rendezvous, and the race between candidates.
+// It gives connections and message pipes; it knows no code, key or session, and listens on nothing but multicast DNS.
 export { type Attempt, type DialRaceOptions, dialRace } from './dial-race.ts';
 export { createDirectTransport } from './direct.ts';
 export {
   type FindRendezvousOptions,
   findRendezvous,
-  type JoinedMailbox,
   joinAnywhere,
   joinMailbox,
 } from './find-rendezvous.ts';
 export { formatHostPort, type HostPort, parseHostPort } from './host-port.ts';
-export { announce, createRegistryTransport, type RegistryOptions } from './registry.ts';
+export type { JoinedMailbox } from './join-race.ts';
+export {
+  announceOnLan,
+  createLanTransport,
+  type LanOptions,
+  type LanSighting,
+  sendersOnLan,
+  tryMulticast,
+} from './lan.ts';
+export { assertInterface, type Discovery, isPrivateAddress } from './lan-networks.ts';
+export { announce, createRegistryTransport, type RegistryOptions, sendersHere } from './registry.ts';
 export type { JoinOptions, OpenChannel } from './rendezvous-client.ts';
 export { runtimeDirectory } from './runtime-directory.ts';
 export type { Transport } from './transport.ts';

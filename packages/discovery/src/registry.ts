@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createHash, randomUUID } from 'node:crypto';
-import { link, open, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, open, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { dialTcp } from './dial-tcp.ts';
@@ -20,6 +20,8 @@ interface Announcement extends HostPort {
 
 /** Longer than any announcement; more is not read. */
 const MAX_FILE_BYTES = 1024;
+const ANNOUNCEMENT = /^[0-9a-f]{64}\.json$/;
+const MAX_LISTED = 256;
 /** Several senders and receivers may be clearing the same leftover. */
 const PUBLISH_TRIES = 20;
 /** Removing takes far less. */
@@ -40,6 +42,15 @@ export function createRegistryTransport({ directory = runtimeDirectory() }: Regi
     },
     dial: dialTcp,
   };
+}
+
+/** Where the senders of this machine and user wait, at most MAX_LISTED of them. @throws CONFIG_INVALID as `announce` does */
+export async function sendersHere({ directory = runtimeDirectory() }: RegistryOptions = {}): Promise<HostPort[]> {
+  const senders = join(directory, 'senders');
+  if (!(await assertPrivate(directory)) || !(await assertPrivate(senders))) return [];
+  const files = (await readdir(senders)).filter((name) => ANNOUNCEMENT.test(name)).slice(0, MAX_LISTED);
+  const found = await Promise.all(files.map((name) => readLive(join(senders, name))));
+  return found.flatMap((each) => (each === undefined ? [] : [{ host: each.host, port: each.port }]));
 }
 
 /**

@@ -2,7 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { announce, createDirectTransport, createRegistryTransport } from '../src/index.ts';
+import {
+  announce,
+  announceOnLan,
+  createDirectTransport,
+  createLanTransport,
+  createRegistryTransport,
+} from '../src/index.ts';
 import { transportContract } from './transport-contract.ts';
 
 const MAILBOX = 'ab'.repeat(32);
@@ -24,4 +30,11 @@ transportContract('registry', async (port) => {
       await rm(directory, { recursive: true });
     },
   };
+});
+
+// Multicast on the loopback interface stays there; a port of its own keeps it from whatever else the machine runs.
+transportContract('LAN', async (port) => {
+  const options = { discovery: { interface: 'lo' }, port: 20_000 + (port % 10_000), lookMs: 150, answerIntervalMs: 10 };
+  const withdraw = announceOnLan(MAILBOX, { host: '127.0.0.1', port }, options);
+  return { transport: createLanTransport(options), mailbox: MAILBOX, close: withdraw };
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { HostPort } from '@keibidrop/discovery';
+import type { Discovery, HostPort } from '@keibidrop/discovery';
 import type { Code, Suite } from '@keibidrop/protocol';
 import type { FailedEntry, PathName, PeerEvent, TransferCounts } from './events.ts';
 
@@ -14,7 +14,7 @@ export interface ReachOptions {
   /** `HOST:PORT` or a URL of a public rendezvous. Absent: only the one each sender embeds. */
   rendezvous?: string | undefined;
   /** Which networks are searched for peers: all, none, or the one interface named. */
-  discovery: 'auto' | 'off' | { interface: string };
+  discovery: Discovery;
   /** Never use a relay. */
   directOnly: boolean;
 }
@@ -68,6 +68,8 @@ export interface ReceiveOptions extends TransferOptions {
   collisions: CollisionAnswer | 'ask';
   /** Re-read what was written and compare it with the sender's digests. */
   verify?: boolean | undefined;
+  /** Sync every file before it gets its name, and everything before the end: a power cut takes nothing that was received. */
+  durable?: boolean | undefined;
   /**
    * Asked once, with the whole offer, before anything is written; false declines (OFFER_DECLINED).
    * Absent: accepted at once, without waiting for the walk to end.

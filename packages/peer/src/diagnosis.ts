@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { access, mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { announce, createRegistryTransport, runtimeDirectory } from '@keibidrop/discovery';
+import { announce, createRegistryTransport, runtimeDirectory, tryMulticast } from '@keibidrop/discovery';
 import { FrameSealer, hasHardwareAes, libcryptoVersion } from '@keibidrop/native';
 import { ALL_SUITES, chooseSuite, type Suite } from '@keibidrop/protocol';
-import type { ListenAddress } from './api.ts';
+import type { ListenAddress, ReachOptions } from './api.ts';
 
 /** `ok`; `note`: good to know; `warning`: works, but worse than it could; `failed`: sending or receiving will not work. */
 export type CheckStatus = 'ok' | 'note' | 'warning' | 'failed';
@@ -30,20 +30,22 @@ const LOW_DISK_BYTES = 2 ** 30;
 /**
  * Tries what sending and receiving need on this machine, one check after another.
  *
- * A check that throws is a failed one. Leaves nothing behind, and dials nobody.
+ * A check that throws is a failed one. Leaves nothing behind, and dials nobody; the networks hear one question.
  */
 export async function* diagnose(options: {
   listen: ListenAddress;
+  discovery: ReachOptions['discovery'];
   savePath: string;
   signal: AbortSignal;
 }): AsyncGenerator<Check, void, void> {
-  const { listen, savePath, signal } = options;
+  const { listen, discovery, savePath, signal } = options;
   const checks: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
     'Node.js': checkNode,
     'native part': checkNative,
     'sealing speed': checkSealing,
     'runtime directory': checkRuntimeDirectory,
     port: () => checkPort(listen),
+    multicast: () => checkMulticast(discovery),
     clock: checkClock,
     'save path': () => checkSavePath(savePath),
     BBR: checkBbr,
@@ -137,6 +139,24 @@ function checkPort({ host, port, orAnyPort }: ListenAddress): Promise<Finding> {
       server.close(() => resolve({ status: 'ok', text: port === 0 ? 'any free one' : `${port} is free` }));
     });
   });
+}
+
+/** Asks each network for senders and waits to hear the question itself: then nothing on this machine is in the way. */
+async function checkMulticast(discovery: ReachOptions['discovery']): Promise<Finding> {
+  if (discovery === 'off') return { status: 'note', text: 'is not used: discovery is off' };
+  const tried = await tryMulticast(discovery);
+  const [heard, deaf] = [true, false].map((works) => tried.filter((each) => each.works === works).map(nameOf));
+  if (heard?.length === 0 && deaf?.length === 0) {
+    return { status: 'note', text: 'there is no network: only this machine and --connect lead to a peer' };
+  }
+  const without = deaf?.length ? `, not on ${deaf.join(', ')}` : '';
+  return heard?.length
+    ? { status: 'ok', text: `works on ${heard.join(', ')}${without}` }
+    : { status: 'warning', text: `does not work on ${deaf?.join(', ')}: receivers need --connect` };
+}
+
+function nameOf({ interface: name, family }: { interface: string; family: 4 | 6 }): string {
+  return `${name} (IPv${family})`;
 }
 
 /** Times of files decide what is up to date: they and the clock must agree. */

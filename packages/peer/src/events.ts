@@ -36,6 +36,7 @@ export interface TransferCounts {
 export type PeerEvent =
   | CodeEvent
   | WaitingEvent
+  | LookingEvent
   | ConnectedEvent
   | OfferEvent
   | ProgressEvent
@@ -59,6 +60,11 @@ export interface WaitingEvent {
   type: 'waiting';
   host: string;
   port: number;
+}
+
+/** The receiver searches its networks for the sender, and has not found it yet. At most once. */
+export interface LookingEvent {
+  type: 'looking';
 }
 
 /** A session is up. `session` counts from 1 within one send or receive; a reconnect that resumes is a new session. */

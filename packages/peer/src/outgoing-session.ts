@@ -127,7 +127,7 @@ export class OutgoingSession {
       onReceiver: (label) => {
         this.peer = label;
         named = true;
-        const path = pathTo(this.#incoming.remoteAddress);
+        const path = pathTo(this.#incoming.remoteAddress, { lan: send.reach.discovery !== 'off' });
         onEvent({ type: 'connected', path, suite, peer: label, session: this.number });
         for (const event of early.splice(0)) onEvent(event);
         if (send.text !== undefined) offer({ files: 0, bytes: Buffer.byteLength(send.text) });

@@ -2,7 +2,9 @@
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import {
+  assertInterface,
   createDirectTransport,
+  createLanTransport,
   createRegistryTransport,
   dialRace,
   type HostPort,
@@ -38,6 +40,8 @@ const SENDER_GRACE_MS = 1500;
 const SENDER_RETRY_MS = 40;
 /** An abort ends the transfer, which then says goodbye; it does not cut the session. */
 const NEVER = new AbortController().signal;
+/** When a person wants to know what takes so long. */
+const LOOKING_NOTICE_MS = 500;
 const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'PEER_UNREACHABLE'];
 
 /** What a measurement changes about receiving. */
@@ -51,7 +55,7 @@ export interface ReceiveHooks {
 /**
  * Receives once what a code offers.
  *
- * @throws RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*, OFFER_DECLINED, SESSION_*, FRAME_*, TRANSFER_*; `signal.reason` on abort
+ * @throws CONFIG_INVALID (the interface), RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*, OFFER_DECLINED, SESSION_*, FRAME_*, TRANSFER_*; `signal.reason` on abort
  */
 export function receive(options: ReceiveOptions): Promise<ReceiveResult> {
   return receiveWith(options, {});
@@ -61,16 +65,18 @@ export function receive(options: ReceiveOptions): Promise<ReceiveResult> {
 export async function receiveWith(options: ReceiveOptions, hooks: ReceiveHooks): Promise<ReceiveResult> {
   const { signal } = options;
   signal.throwIfAborted();
+  assertInterface(options.reach.discovery);
   const prepared = prepareHandshake('initiator');
   prepared.catch(() => {});
   let met: Meeting | undefined;
   try {
     const { meeting, candidates } = await meet(options);
     met = meeting;
-    const socket = await dial(candidates, signal);
+    const dialled = await dial(candidates, signal);
+    const { socket } = dialled;
     socket.on('error', () => {});
     const keys = await greet(socket, meeting, prepared, options);
-    return await transfer(socket, keys, options, hooks);
+    return await transfer(dialled, keys, options, hooks);
   } finally {
     met?.wipe();
     // Not used if the handshake was never reached; wiping twice does no harm.
@@ -88,7 +94,10 @@ async function meet(options: ReceiveOptions): Promise<{ meeting: Meeting; candid
   const rendezvous = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
   try {
     const find = { mailbox: mailboxOf(code.nameplate), connect, rendezvous, openChannel: openGrpcChannel, signal };
-    const { pipe, place } = await joinPatiently(find);
+    const { discovery } = reach;
+    const lan = discovery === 'off' ? [] : [createLanTransport({ discovery })];
+    const transports = [createRegistryTransport(), ...lan];
+    const { pipe, place } = await tellingWhileLooking(options, () => joinPatiently({ ...find, transports }));
     const meeting = await meetAsGuest(pipe, code, { signal });
     const exchange = new CandidateExchange(pipe, meeting, 'guest');
     const told = await exchange.receive({ signal });
@@ -100,6 +109,13 @@ async function meet(options: ReceiveOptions): Promise<{ meeting: Meeting; candid
     if (signal.aborted) throw new KeibiError('HANDSHAKE_TIMEOUT', undefined, { cause: reason });
     throw reason;
   }
+}
+
+/** Says that the networks are searched, if that takes a moment. */
+async function tellingWhileLooking<T>({ connect, reach, onEvent }: ReceiveOptions, look: () => Promise<T>): Promise<T> {
+  if (connect || reach.discovery === 'off') return look();
+  const timer = globalThis.setTimeout(() => onEvent({ type: 'looking' }), LOOKING_NOTICE_MS);
+  return look().finally(() => clearTimeout(timer));
 }
 
 /** Looks again for a short while if nobody waits yet. */
@@ -116,9 +132,15 @@ async function joinPatiently(find: Parameters<typeof joinAnywhere>[0]): Promise<
   }
 }
 
-function dial(candidates: readonly Candidate[], signal: AbortSignal): Promise<Socket> {
-  const transports = [createRegistryTransport(), createDirectTransport()];
-  return dialRace(distinct(candidates), { transports, signal }).then(({ socket }) => socket);
+interface Dialled {
+  socket: Socket;
+  candidate: Candidate;
+}
+
+function dial(candidates: readonly Candidate[], signal: AbortSignal): Promise<Dialled> {
+  // They only dial what has been found.
+  const transports = [createRegistryTransport(), createLanTransport({ discovery: 'off' }), createDirectTransport()];
+  return dialRace(distinct(candidates), { transports, signal });
 }
 
 /** `HOST:PORT`, or a URL of which only host and port matter. */
@@ -141,7 +163,7 @@ async function greet(
 }
 
 async function transfer(
-  socket: Socket,
+  { socket, candidate }: Dialled,
   keys: Keys,
   options: ReceiveOptions,
   hooks: ReceiveHooks,
@@ -149,6 +171,7 @@ async function transfer(
   const clock = new TransferClock();
   const host = socket.remoteAddress ?? '';
   const port = socket.remotePort ?? 0;
+  const path = pathTo(host, { own: socket.localAddress, lan: candidate.transport === 'lan' });
   const laneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
   const { confirm, resolveCollision } = options;
   const questions = {
@@ -156,7 +179,7 @@ async function transfer(
     resolveCollision: resolveCollision && clock.stoppedWhile(resolveCollision),
   };
   const asked = { ...options, ...questions, ...hooks };
-  const incoming = new IncomingTransfer(asked, pathTo(host), keys, async (addLane) => {
+  const incoming = new IncomingTransfer(asked, path, keys, async (addLane) => {
     await hooks.beforeLanes?.({ host, port });
     for (let lane = 0; lane < laneCount(options); lane++) await addLane(host, port, lane, laneKeys);
     laneKeys.laneSecret.fill(0);
@@ -213,6 +236,7 @@ class IncomingTransfer {
       toStdout: options.toStdout === true,
       collisions: options.collisions,
       verify: options.verify === true,
+      durable: options.durable === true,
       verbose: options.verbose === true,
       label: options.label,
       budget: new RateBudget(options.limitBytesPerSecond ?? 0),

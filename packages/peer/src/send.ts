@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes, randomInt } from 'node:crypto';
 import { Socket } from 'node:net';
-import { announce } from '@keibidrop/discovery';
+import { announce, announceOnLan, assertInterface } from '@keibidrop/discovery';
 import { type Incoming, Listener, RateBudget, type Root } from '@keibidrop/native';
 import { assertCodeStrength, type Code, createCode, KeibiError, MAX_TEXT_BYTES, mailboxOf } from '@keibidrop/protocol';
 import { RendezvousServer } from '@keibidrop/server';
@@ -19,14 +19,14 @@ const NAMEPLATE_TRIES = 20;
 const MAX_HANDSHAKES = 64;
 const EXHAUSTED_WHILE_RUNNING = 'The code was guessed wrong three times, so nobody else can join. What runs goes on.';
 const NO_PUBLIC_RENDEZVOUS =
-  'This version waits for receivers on this machine and at its own address only; the rendezvous is not used.';
+  'This version waits for receivers on this machine, on its networks and at its own address only; the rendezvous is not used.';
 
 /**
  * Offers files, standard input or a text until enough receivers have been served.
  *
  * A receiver that is lost in the middle may come back with the same code, or another may.
  *
- * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED, CONFIG_INVALID (the port), TRANSFER_SOURCE_*; OFFER_DECLINED if every receiver declined;
+ * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED, CONFIG_INVALID (the port, the interface), TRANSFER_SOURCE_*; OFFER_DECLINED if every receiver declined;
  *         `signal.reason` on abort
  */
 export async function send(options: SendOptions): Promise<SendResult> {
@@ -36,6 +36,7 @@ export async function send(options: SendOptions): Promise<SendResult> {
   if (text !== undefined && Buffer.byteLength(text) > MAX_TEXT_BYTES) {
     throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text is longer than 1 MiB. Send it as a file.');
   }
+  assertInterface(options.reach.discovery);
   return sendRoots(options, text === undefined ? await resolveRoots(options.paths, options.stdin === true) : []);
 }
 
@@ -68,6 +69,8 @@ class Sender {
   #listener: Listener | undefined;
   #desk: MeetingDesk | undefined;
   #withdraw: (() => Promise<void>) | undefined;
+  /** Takes back what the networks were told. */
+  #silence: (() => Promise<void>) | undefined;
   #resolve: () => void = () => {};
   #reject: (reason: unknown) => void = () => {};
 
@@ -83,6 +86,7 @@ class Sender {
     const listener = openListener(this.#options.listen, (incoming) => this.#accept(incoming));
     this.#listener = listener;
     const { host, port } = listener;
+    const { discovery } = this.#options.reach;
     const code = await this.#announce(listener);
     this.#desk = new MeetingDesk({
       code,
@@ -92,6 +96,7 @@ class Sender {
       onExhausted: (error) => this.#exhaust(error),
       signal: this.#signal,
     });
+    this.#silence = announceOnLan(mailboxOf(code.nameplate), listener, { discovery });
     const owner = this.#rendezvous.own(mailboxOf(code.nameplate));
     void this.#desk.serve(owner);
     if (this.#options.reach.rendezvous !== undefined) onEvent({ type: 'warning', message: NO_PUBLIC_RENDEZVOUS });
@@ -114,7 +119,7 @@ class Sender {
   }
 
   async close(): Promise<void> {
-    await this.#withdraw?.();
+    await Promise.all([this.#withdraw?.(), this.#silence?.()]);
     this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The sender has ended.'));
     await Promise.allSettled(this.#active);
     this.#desk?.close();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { isIP } from 'node:net';
+import { isPrivateAddress } from '@keibidrop/discovery';
 import { hasHardwareAes } from '@keibidrop/native';
 import { ALL_SUITES, type Suite, type SuiteOffer } from '@keibidrop/protocol';
 import type { PathName } from './events.ts';
@@ -9,8 +10,18 @@ export function suiteOffer(forced: Suite | undefined): SuiteOffer {
   return { suites: forced ? [forced] : ALL_SUITES, hardware: hasHardwareAes() };
 }
 
-/** The path of a connection to an address that was dialled without help of others. */
-export function pathTo(address: string): PathName {
+/**
+ * The path of a connection that was dialled without help of others.
+ *
+ * @param address  of the peer
+ * @param own      ours on that connection
+ * @param lan      the network was searched for the peer, or the peer may have searched it for us
+ */
+export function pathTo(
+  address: string,
+  { own, lan = false }: { own?: string | undefined; lan?: boolean } = {},
+): PathName {
   const plain = address.replace(/^::ffff:/, '');
-  return plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.')) ? 'local' : 'direct';
+  if (plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.')) || address === own) return 'local';
+  return lan && isPrivateAddress(plain) ? 'lan' : 'direct';
 }

@@ -41,6 +41,12 @@ export const MAX_DEPTH = 4096;
 /** Largest file, so that every size and offset is an exact `number` (PROTOCOL 6). */
 export const MAX_FILE_BYTES = 2 ** 53 - 1;
 
+/** Largest sparse file: nobody knows what of a disk it needs, so this bounds the memory for its bitmap, 2 MiB (PROTOCOL 6). */
+export const MAX_SPARSE_BYTES = 2 ** 44;
+
+/** Chunks of one hole segment (PROTOCOL 5.2). */
+export const MAX_HOLE_CHUNKS = 2 ** 16;
+
 /** All manifest pages of one transfer (PROTOCOL 6). */
 export const MAX_MANIFEST_BYTES = 384 * 2 ** 20;
 

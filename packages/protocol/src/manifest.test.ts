@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromHex, readVectors, toHex } from '../test/vectors.ts';
-import { MAX_PAGE_BYTES } from './limits.ts';
+import { CHUNK_BYTES, MAX_PAGE_BYTES, MAX_SPARSE_BYTES } from './limits.ts';
 import { decodePage, type Entry, type EntryType, encodePage, PageWriter, TOP } from './manifest.ts';
 
 type EntryVector = Omit<Entry, 'mtimeNs'> & { mtimeNs: string };
@@ -32,6 +32,12 @@ const fields = {
 };
 const entry: fc.Arbitrary<Entry> = fc.oneof(
   fc.record({ type: fc.constant<EntryType>('file'), size: fc.maxSafeNat(), ...fields }),
+  fc.record({
+    type: fc.constant<EntryType>('file'),
+    size: fc.integer({ min: CHUNK_BYTES + 1, max: MAX_SPARSE_BYTES }),
+    ...fields,
+    sparse: fc.constant<true>(true),
+  }),
   fc.record({ type: fc.constantFrom<EntryType>('directory', 'stream'), size: fc.constant(0), ...fields }),
   fc.record({ type: fc.constant<EntryType>('symlink'), size: fc.constant(0), ...fields, target: name }),
 );

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError, messageFor } from './errors.ts';
-import { MAX_FILE_BYTES, MAX_NAME_BYTES, MAX_PAGE_BYTES, MAX_TARGET_BYTES } from './limits.ts';
+import {
+  CHUNK_BYTES,
+  MAX_FILE_BYTES,
+  MAX_NAME_BYTES,
+  MAX_PAGE_BYTES,
+  MAX_SPARSE_BYTES,
+  MAX_TARGET_BYTES,
+} from './limits.ts';
 import { checkName, decodeUtf8, printable, refused, tooLong, utf8Length } from './remote-path.ts';
 
 export type EntryType = 'file' | 'directory' | 'symlink' | 'stream';
@@ -25,12 +32,16 @@ export interface Entry {
   /** Bytes of a file; 0 for anything else. */
   readonly size: number;
   readonly name: string;
+  /** There if a file of more than one chunk may hold less data than its size. */
+  readonly sparse?: true;
   /** Where a symlink points; of symlinks only, never followed. */
   readonly target?: string;
 }
 
 const HEAD_BYTES = 25;
 const MAX_MODE = 0o777;
+/** The bit of the mode field that says `sparse`. */
+const SPARSE_MODE = 0x8000;
 const TYPES: readonly (EntryType | undefined)[] = [undefined, 'file', 'directory', 'symlink', 'stream'];
 const encoder = new TextEncoder();
 
@@ -58,7 +69,7 @@ export class PageWriter {
     const view = this.#view;
     let at = this.#length;
     view.setUint8(at, TYPES.indexOf(entry.type));
-    view.setUint16(at + 1, entry.mode);
+    view.setUint16(at + 1, entry.sparse ? entry.mode | SPARSE_MODE : entry.mode);
     view.setUint32(at + 3, entry.parent);
     view.setBigInt64(at + 7, entry.mtimeNs);
     setSize(view, at + 15, entry.size);
@@ -114,14 +125,16 @@ export function decodePage(bytes: Uint8Array, firstEntry: number): Entry[] {
     const nameEnd = textEnd(view, at + HEAD_BYTES - 2, MAX_NAME_BYTES, number);
     const type = TYPES[view.getUint8(at)];
     if (type === undefined) throw refused(number, `its type is ${view.getUint8(at)}`);
+    const mode = view.getUint16(at + 1);
     const parent = view.getUint32(at + 3);
     const entry: Entry = {
       type,
-      mode: view.getUint16(at + 1),
+      mode: mode & ~SPARSE_MODE,
       parent,
       mtimeNs: view.getBigInt64(at + 7),
       size: getSize(view, at + 15, number),
       name: checkName(bytes.subarray(at + HEAD_BYTES, nameEnd), { top: parent === TOP, entry: number }),
+      ...(mode & SPARSE_MODE && { sparse: true }),
     };
     at = nameEnd;
     if (type === 'symlink') {
@@ -153,10 +166,12 @@ function cut(number: number): KeibiError {
 
 /** What both directions check: a sender so that it fails first, a receiver because it must. */
 function checkValues(entry: Entry, number: number): void {
-  const { type, mode, size, target } = entry;
+  const { type, mode, size, sparse, target } = entry;
   if (!(mode >= 0 && mode <= MAX_MODE)) throw refused(number, `its mode is ${mode.toString(8)}`);
   if (type !== 'file' && size !== 0) throw refused(number, `it is a ${type} with a size`);
   if (!(size >= 0 && size <= MAX_FILE_BYTES)) throw tooLong(number, `its size is ${size}`);
+  if (sparse && !(size > CHUNK_BYTES)) throw refused(number, `it is a sparse ${type} of ${size} bytes`);
+  if (sparse && size > MAX_SPARSE_BYTES) throw tooLong(number, `it is sparse and its size is ${size}`);
   if ((type === 'symlink') !== (target !== undefined)) throw refused(number, 'only a symlink has a target, and always');
   if (target === undefined) return;
   if (target === '' || target.includes('\0'))

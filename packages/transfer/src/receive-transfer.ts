@@ -22,6 +22,8 @@ export interface ReceiveTransferOptions {
   toStdout: boolean;
   collisions: Collision;
   verify: boolean;
+  /** A file gets its name, and `done` resolves, only with what would survive a power cut. */
+  durable: boolean;
   verbose: boolean;
   label: string;
   /** The rate it keeps to, with the other transfers that have it. */

@@ -19,6 +19,7 @@ export interface ReceptionOptions {
   out: string;
   toStdout: boolean;
   collisions: Collision;
+  durable: boolean;
   verbose: boolean;
   budget?: RateBudget | undefined;
   signal: AbortSignal;
@@ -62,9 +63,9 @@ export class Reception {
   constructor(options: ReceptionOptions, events: ReceptionEvents) {
     this.#options = options;
     this.#events = events;
-    const { out, collisions, toStdout, budget, verbose } = options;
+    const { out, collisions, toStdout, durable, budget, verbose: reportPlaced } = options;
     const onWake = () => this.#drain();
-    this.#job = new ReceiveJob({ out, collisions, toStdout, budget, reportPlaced: verbose, onWake });
+    this.#job = new ReceiveJob({ out, collisions, toStdout, durable, budget, reportPlaced, onWake });
   }
 
   /** Makes the destination ready; true if it cannot tell names apart that differ in case. */
@@ -171,7 +172,11 @@ export class Reception {
   }
 
   async finish(): Promise<void> {
-    await this.#job.finish();
+    try {
+      await this.#job.finish();
+    } catch (reason) {
+      throw unusable(reason, this.#options.out);
+    }
     this.#drain();
     this.#report();
   }

@@ -13,6 +13,7 @@ import { harmlessLines } from '../terminal-text.ts';
 export interface DoctorCommand {
   config?: string;
   listen?: string;
+  discovery?: string;
   out?: string;
   json?: boolean;
 }
@@ -23,7 +24,8 @@ Examples:
   keibidrop doctor --listen 26431 --out ~/Downloads
   keibidrop doctor --json
 
-Environment: KD_LISTEN KD_SAVE_PATH KD_CONFIG_DIR; all others are checked too.
+Environment: KD_LISTEN KD_DISCOVERY KD_SAVE_PATH KD_CONFIG_DIR; all others are
+checked too.
 Exit codes: 0 nothing failed, 1 something did, 2 usage.
 `;
 
@@ -33,6 +35,7 @@ export function addDoctorCommand(program: Command, onRun: (options: DoctorComman
     .summary('check whether this machine can send and receive')
     .description('Check whether this machine can send and receive, and how well.')
     .addOption(new Option('--listen <host:port>', 'the port a sender would listen on'))
+    .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
     .addOption(new Option('-o, --out <dir>', 'where received files would go'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
     .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
@@ -42,7 +45,7 @@ export function addDoctorCommand(program: Command, onRun: (options: DoctorComman
 
 /** Prints each check as it ends; resolves with 1 if one failed, else 0. */
 export async function runDoctor(options: DoctorCommand, io: Io, loadPeer: () => Promise<PeerPackage>): Promise<number> {
-  const { config, listen, out } = options;
+  const { config, listen, discovery, out } = options;
   const print = options.json ? printJson : printForPeople;
   let failed = 0;
   const show = (check: Check): void => {
@@ -52,10 +55,11 @@ export async function runDoctor(options: DoctorCommand, io: Io, loadPeer: () => 
 
   const peer = await loadPeer();
   const { settings, check } = await tryLoadSettings(() =>
-    peer.loadSettings({ flags: { config, listen, out }, env: io.env, cwd: io.cwd }),
+    peer.loadSettings({ flags: { config, listen, discovery, out }, env: io.env, cwd: io.cwd }),
   );
   show(check);
   const places = {
+    discovery: settings?.discovery ?? 'off',
     listen: settings?.listen ?? { host: '::', port: 0, orAnyPort: true },
     savePath: settings?.savePath ?? resolve(io.cwd),
   };

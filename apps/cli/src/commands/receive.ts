@@ -17,6 +17,7 @@ export interface ReceiveCommand extends Everywhere {
   yes: boolean;
   collisions: ReceiveOptions['collisions'];
   verify?: boolean;
+  durable?: boolean;
   stdout?: boolean;
 }
 
@@ -50,7 +51,8 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
     .addOption(new Option('--skip', 'keep files of the same name').conflicts('ask'))
     .addOption(new Option('--ask', 'ask about each file of the same name').conflicts(['json', 'stdout']))
     .addOption(new Option('--verify', 'read back what was written and compare it with the sender'))
-    .addOption(new Option('--stdout', 'write the one file to standard output').conflicts(['json', 'out']));
+    .addOption(new Option('--durable', 'be done only when everything would survive a power cut'))
+    .addOption(new Option('--stdout', 'write the one file to standard output').conflicts(['json', 'out', 'durable']));
   addEverywhereOptions(command)
     .addHelpText('after', AFTER_HELP)
     .action((words: string[], typed: TypedReceive) => onRun(parseReceive(words, typed)));
@@ -97,6 +99,7 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
       connect: settings.connect,
       collisions: options.collisions,
       verify: options.verify,
+      durable: options.durable,
       confirm: options.yes ? undefined : (offer) => view.during(() => askAboutOffer(offer, io, destinationOf())),
       resolveCollision: options.collisions === 'ask' ? policy : undefined,
       signal: io.signal,

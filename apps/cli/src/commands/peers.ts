@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { WaitingSender } from '@keibidrop/peer';
+import { type Command, Option } from 'commander';
+import { formatCount } from '../format.ts';
+import type { Io } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+
+/** `keibidrop peers`, parsed. */
+export interface PeersCommand {
+  config?: string;
+  discovery?: string;
+  json?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop peers
+  keibidrop peers --discovery eth0
+  keibidrop peers --json
+
+A sender does not say who it is: its name is drawn by chance for each offer.
+Only its code leads to it. Takes 3 seconds.
+
+Environment: KD_DISCOVERY KD_CONFIG_DIR
+Exit codes: 0 done, also if nobody waits; 1 failed, 2 usage, 130 Ctrl-C.
+`;
+
+export function addPeersCommand(program: Command, onRun: (options: PeersCommand) => Promise<void>): void {
+  program
+    .command('peers')
+    .summary('list the senders that wait nearby')
+    .description('List the senders that wait on this machine and its networks.')
+    .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addHelpText('after', AFTER_HELP)
+    .action((options: PeersCommand) => onRun(options));
+}
+
+/**
+ * Prints each sender as it is found; resolves with 0.
+ *
+ * @throws CONFIG_INVALID; `io.signal.reason`
+ */
+export async function runPeers(options: PeersCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const { config, discovery, json } = options;
+  const settings = await peer.loadSettings({ flags: { config, discovery }, env: io.env, cwd: io.cwd });
+  const senders = new Set<string>();
+  for await (const sender of peer.waitingSenders({ discovery: settings.discovery, signal: io.signal })) {
+    senders.add(sender.name ?? sender.address);
+    io.stdout.write(json ? lineOf('peer', sender) : lineForPeople(sender));
+  }
+  if (json) io.stdout.write(lineOf('peers', { senders: senders.size }));
+  else
+    io.stdout.write(senders.size === 0 ? 'Nobody waits nearby.\n' : `${formatCount(senders.size, 'sender')} nearby.\n`);
+  return 0;
+}
+
+function lineForPeople({ path, name = '', address }: WaitingSender): string {
+  return `${path.padEnd(6)} ${address.padEnd(40)} ${name}`.trimEnd().concat('\n');
+}

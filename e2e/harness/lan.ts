@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MPL-2.0
+import { run } from './sandbox.ts';
+
+/** Each takes a few milliseconds. */
+const RUNNING_TRIES = 2000;
+
+/** Networks made of namespaces: switches, and hosts plugged into them. Nothing leads out of them. Needs root. */
+export class Lan {
+  /** Names this test's own among those of the machine. */
+  readonly #prefix = `kd${process.pid}x${Math.random().toString(36).slice(2, 6)}`;
+  readonly #namespaces: string[] = [];
+  #plugs = 0;
+
+  /** A host without a network yet. Returns the name of its namespace. */
+  host(name: string): string {
+    const namespace = `${this.#prefix}${name}`;
+    run('ip', 'netns', 'add', namespace);
+    this.#namespaces.push(namespace);
+    // A host on its own: no address is tried for duplicates, so that it can be used at once.
+    inside(namespace, 'sysctl', '-qw', 'net.ipv6.conf.all.accept_dad=0', 'net.ipv6.conf.default.accept_dad=0');
+    inside(namespace, 'ip', 'link', 'set', 'lo', 'up');
+    return namespace;
+  }
+
+  /** A switch: a bridge in a namespace that has nothing else. */
+  switch(name: string): string {
+    const namespace = this.host(name);
+    inside(namespace, 'ip', 'link', 'add', 'br0', 'type', 'bridge', 'mcast_snooping', '0');
+    inside(namespace, 'ip', 'link', 'set', 'br0', 'up');
+    return namespace;
+  }
+
+  /**
+   * Plugs a host into a switch by a new interface, which has a link-local IPv6 address and, if given, an IPv4 one.
+   * @param ipv4       with its prefix length
+   * @param multicast  false: the switch hands no multicast on to the host
+   */
+  plug(
+    host: string,
+    into: string,
+    name: string,
+    { ipv4, multicast = true }: { ipv4?: string; multicast?: boolean } = {},
+  ): void {
+    const port = `p${this.#plugs++}`;
+    inside(into, 'ip', 'link', 'add', port, 'type', 'veth', 'peer', 'name', name, 'netns', host);
+    inside(into, 'ip', 'link', 'set', port, 'master', 'br0', 'up');
+    if (!multicast) inside(into, 'bridge', 'link', 'set', 'dev', port, 'mcast_flood', 'off');
+    if (ipv4) inside(host, 'ip', 'address', 'add', ipv4, 'dev', name);
+    inside(host, 'ip', 'link', 'set', name, 'up');
+    untilRunning(into, port);
+    untilRunning(host, name);
+  }
+
+  /** Removes every namespace, also after one that could not be. */
+  close(): void {
+    const failures: unknown[] = [];
+    for (const namespace of this.#namespaces.splice(0)) {
+      try {
+        run('ip', 'netns', 'delete', namespace);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}
+
+/** The kernel takes up to a second to say that a cable is in; programs do not see the interface before. */
+function untilRunning(namespace: string, name: string): void {
+  for (let tries = 0; !/ state UP /.test(inside(namespace, 'ip', '-o', 'link', 'show', name)); tries++) {
+    if (tries === RUNNING_TRIES) throw new Error(`${name} of ${namespace} does not come up`);
+  }
+}
+
+/** What runs a command in a namespace; it gives its place to the command, so that signals reach that one. */
+export function inNamespace(namespace: string): string[] {
+  return ['ip', 'netns', 'exec', namespace];
+}
+
+function inside(namespace: string, ...command: string[]): string {
+  return run('ip', ...inNamespace(namespace).slice(1), ...command);
+}

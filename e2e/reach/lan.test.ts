@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MPL-2.0
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inNamespace, Lan } from '../harness/lan.ts';
+import type { Running } from '../harness/running.ts';
+import { CODE, IS_ROOT, lastOf, Sandbox, type StartOptions } from '../harness/sandbox.ts';
+
+// Peers that meet by the code alone, on networks of namespaces that lead nowhere else.
+
+const CONTENT = 'met on the network\n';
+const LISTENER = fileURLToPath(new URL('../harness/goodbye-listener.mjs', import.meta.url));
+
+describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
+  let lan: Lan;
+  const sandboxes: Sandbox[] = [];
+
+  beforeEach(() => {
+    lan = new Lan();
+  });
+  afterEach(async () => {
+    try {
+      for (const sandbox of sandboxes.splice(0)) await sandbox.close();
+    } finally {
+      lan.close();
+    }
+  });
+
+  /** A computer: what it runs shares no runtime directory with the others. */
+  async function computer(namespace: string) {
+    const sandbox = await Sandbox.open();
+    sandboxes.push(sandbox);
+    const start = (args: string[], options: StartOptions = {}) =>
+      sandbox.start(args, { under: inNamespace(namespace), env: { KD_DISCOVERY: 'auto' }, ...options });
+    return { sandbox, start };
+  }
+
+  async function sender(namespace: string, ...args: string[]): Promise<Running> {
+    const { sandbox, start } = await computer(namespace);
+    await writeFile(sandbox.path('met.txt'), CONTENT);
+    const running = await start(['send', 'met.txt', '--code', CODE, '--json', ...args]);
+    await running.until('waiting');
+    return running;
+  }
+
+  /** Receives with nothing but the code; resolves with the `connected` event. */
+  async function receives(namespace: string, ...args: string[]) {
+    const { sandbox, start } = await computer(namespace);
+    const receiver = await start(['receive', CODE, '--yes', '--json', ...args]);
+    expect(await receiver.ended, receiver.stdout + receiver.stderr).toBe(0);
+    expect(await readFile(sandbox.path('met.txt'), 'utf8')).toBe(CONTENT);
+    return receiver.until('connected');
+  }
+
+  it.each([
+    ['IPv4 and IPv6', ['10.77.0.1/24', '10.77.0.2/24', '10.77.0.3/24']],
+    ['IPv6 alone, link-local', [undefined, undefined, undefined]],
+  ])('two receivers meet a sender by %s', async (_what, addresses) => {
+    const middle = lan.switch('s');
+    const [one = '', two = '', three = ''] = addresses.map((ipv4, i) => {
+      const host = lan.host(`h${i}`);
+      lan.plug(host, middle, 'eth0', ipv4 === undefined ? {} : { ipv4 });
+      return host;
+    });
+    const offering = await sender(one, '--receivers', '2');
+    const connected = await Promise.all([receives(two), receives(three)]);
+    expect(connected).toMatchObject([{ path: 'lan' }, { path: 'lan' }]);
+    expect(await offering.ended).toBe(0);
+    expect(offering.events().filter(({ event }) => event === 'connected')).toMatchObject([
+      { path: 'lan' },
+      { path: 'lan' },
+    ]);
+  });
+
+  it('a sender in two networks is met in both, and in the one that is named alone', async () => {
+    const [left, right] = [lan.switch('l'), lan.switch('r')];
+    const [middle, one, two] = [lan.host('m'), lan.host('h1'), lan.host('h2')];
+    lan.plug(middle, left, 'eth0', { ipv4: '10.77.1.1/24' });
+    lan.plug(middle, right, 'eth1', { ipv4: '10.77.2.1/24' });
+    lan.plug(one, left, 'eth0', { ipv4: '10.77.1.2/24' });
+    lan.plug(two, right, 'eth0', { ipv4: '10.77.2.2/24' });
+    const both = await sender(middle, '--receivers', '2');
+    await receives(one);
+    await receives(two);
+    expect(await both.ended).toBe(0);
+
+    const leftOnly = await sender(middle, '--receivers', '1', '--discovery', 'eth0');
+    const { start } = await computer(two);
+    const outside = await start(['receive', CODE, '--yes', '--json']);
+    expect(await outside.ended).toBe(4);
+    await receives(one);
+    expect(await leftOnly.ended).toBe(0);
+  });
+
+  it('a network without multicast, and one without the sender, say so and what to do; the address still works', async () => {
+    const middle = lan.switch('s');
+    const [one, two] = [lan.host('h1'), lan.host('h2')];
+    lan.plug(one, middle, 'eth0', { ipv4: '10.77.0.1/24' });
+    lan.plug(two, middle, 'eth0', { ipv4: '10.77.0.2/24', multicast: false });
+    const offering = await sender(one, '--receivers', '1');
+    const { start } = await computer(two);
+    const receiver = await start(['receive', CODE, '--yes', '--json']);
+    expect(await receiver.ended).toBe(4);
+    expect(receiver.events().map(({ event }) => event)).toEqual(['looking', 'error']);
+    expect(lastOf(receiver)).toMatchObject({
+      code: 'RENDEZVOUS_NOT_FOUND',
+      message: expect.stringMatching(/on this machine or this network.*--connect HOST:PORT/),
+    });
+    expect(await receives(two, '--connect', '10.77.0.1:26431')).toMatchObject({ path: 'direct' });
+    expect(await offering.ended).toBe(0);
+  });
+
+  it('peers lists who waits, by an address that works and nothing that identifies, until Ctrl-C', async () => {
+    const middle = lan.switch('s');
+    const [one, two] = [lan.host('h1'), lan.host('h2')];
+    lan.plug(one, middle, 'eth0', { ipv4: '10.77.0.1/24' });
+    lan.plug(two, middle, 'eth0', { ipv4: '10.77.0.2/24' });
+    const offering = await sender(one);
+    const { start } = await computer(two);
+    const peers = await start(['peers', '--json']);
+    expect(await peers.ended).toBe(0);
+    const listed = peers.events().filter(({ event }) => event === 'peer');
+    expect(listed.map(({ address }) => address).sort()).toEqual([
+      '10.77.0.1:26431',
+      expect.stringMatching(/^\[fe80::.*%eth0\]:26431$/),
+    ]);
+    for (const each of listed) {
+      expect(each).toEqual({
+        event: 'peer',
+        path: 'lan',
+        name: expect.stringMatching(/^[0-9a-f]{16}$/),
+        address: each.address,
+      });
+    }
+    expect(lastOf(peers)).toEqual({ event: 'peers', senders: 1 });
+
+    const records = await start([], { command: [...inNamespace(two), process.execPath, LISTENER, '10.77.0.2'] });
+    await records.shows(/listening/);
+    offering.kill('SIGINT');
+    expect(await offering.ended).toBe(130);
+    await records.shows(/goodbye/);
+    const nobody = await start(['peers']);
+    expect(await nobody.ended).toBe(0);
+    expect(nobody.stdout).toBe('Nobody waits nearby.\n');
+  });
+
+  it('doctor names the networks where multicast works, and peers an interface that is not there', async () => {
+    const host = lan.host('h');
+    lan.plug(host, lan.switch('s'), 'eth0', { ipv4: '10.77.0.1/24' });
+    const { start } = await computer(host);
+    const doctor = await start(['doctor']);
+    expect(await doctor.ended).toBe(0);
+    expect(doctor.stdout).toMatch(/^ok {4}multicast +works on eth0 \(IPv4\), eth0 \(IPv6\)$/m);
+    const peers = await start(['peers', '--discovery', 'eth9']);
+    expect(await peers.ended).toBe(2);
+    expect(peers.stderr).toContain('There is no network interface "eth9"');
+  });
+});

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
+import { open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LaneCounter } from '../harness/lane-counter.ts';
+import { exitsOf, IS_ROOT, lastOf, run, Sandbox } from '../harness/sandbox.ts';
+
+const SUCCESS = { sender: 0, receiver: 0 };
+const MIB = 1 << 20;
+const GIB = 1 << 30;
+const ISLANDS = 12;
+/** Data of each island: two chunks and a bit, on the borders of none. */
+const ISLAND_BYTES = 2 * MIB + 12_345;
+
+let room: Sandbox;
+beforeEach(async () => {
+  room = await Sandbox.open();
+});
+afterEach(() => room.close());
+
+/** A file of `bytes` that is hole but for a few islands. */
+async function writeSparse(path: string, bytes: number): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await file.truncate(bytes);
+    for (let i = 0; i < ISLANDS; i++) {
+      await file.write(randomBytes(ISLAND_BYTES), 0, ISLAND_BYTES, Math.floor((bytes / ISLANDS) * i) + 777 * i);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Byte for byte the same, and no more of the disk taken than a block at each shore. */
+async function expectSameAndSparse(out: string, source: string): Promise<void> {
+  run('cmp', '--', out, source);
+  const [copy, original] = await Promise.all([stat(out), stat(source)]);
+  expect(copy.blocks).toBeLessThanOrEqual(original.blocks + ISLANDS * 16);
+  expect(copy.mtimeMs).toBe(original.mtimeMs);
+}
+
+describe('a sparse file', () => {
+  it('of 8 GiB arrives equal and sparse, and what travels is its data', async () => {
+    await writeSparse(room.path('disk'), 8 * GIB);
+    const counter = await LaneCounter.open();
+    try {
+      const { sender, port } = await room.send(['disk']);
+      counter.target = port;
+      const receiver = await room.receive(['--connect', counter.address, '--out', 'out']);
+      expect(await exitsOf({ sender, receiver })).toEqual(SUCCESS);
+      expect(lastOf(receiver)).toMatchObject({ event: 'done', files: 1, bytes: 8 * GIB });
+      // Islands travel by whole chunks.
+      expect(counter.laneBytes).toBeLessThan(ISLANDS * (ISLAND_BYTES + 2 * MIB));
+      await expectSameAndSparse(room.path('out', 'disk'), room.path('disk'));
+    } finally {
+      await counter.close();
+    }
+  });
+
+  it('goes on where it was when its receiver is killed', async () => {
+    await writeSparse(room.path('disk'), 8 * GIB);
+    const { sender } = await room.send(['disk', '--limit', '4M']);
+    const killed = await room.receive(['--out', 'out']);
+    // The bitmap is saved once a second: after two of them there is something to go on from.
+    await killed.until('progress', ({ bytes }) => (bytes as number) > 4 * GIB);
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const receiver = await room.receive(['--out', 'out']);
+    expect(await exitsOf({ sender, receiver })).toEqual(SUCCESS);
+    expect(lastOf(receiver)).toMatchObject({ event: 'done', resumedBytes: expect.any(Number) });
+    expect(lastOf(receiver)?.resumedBytes).toBeGreaterThan(GIB);
+    await expectSameAndSparse(room.path('out', 'disk'), room.path('disk'));
+  });
+
+  it('is written to standard output with its zeros', async () => {
+    await writeSparse(room.path('disk'), 200 * MIB + 5);
+    const { sender } = await room.send(['disk']);
+    const receiver = await room.receive(['--stdout'], { stdoutTo: room.path('written') });
+    expect(await exitsOf({ sender, receiver })).toEqual(SUCCESS);
+    run('cmp', '--', room.path('written'), room.path('disk'));
+  });
+
+  it.skipIf(!IS_ROOT)('larger than the disk arrives if its data fits (needs root, to mount a small disk)', async () => {
+    const out = await room.mountTmpfs('out', 64 * MIB);
+    await writeSparse(room.path('disk'), 8 * GIB);
+    const { sender } = await room.send(['disk']);
+    const receiver = await room.receive(['--out', out]);
+    expect(await exitsOf({ sender, receiver })).toEqual(SUCCESS);
+    await expectSameAndSparse(join(out, 'disk'), room.path('disk'));
+  });
+});

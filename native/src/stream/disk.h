@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "core/status.h"
+
+// What POSIX does not say about a disk. One file per platform.
+namespace keibi::stream {
+
+// Makes a part of an open file read as zeros without changing its length: a hole where the file system has such a
+// thing. kDiskFull, kDestinationUnusable.
+core::Status PunchHole(int fd, uint64_t offset, uint64_t bytes);
+
+// Whether some of a file's first `bytes` bytes were never written, as far as the file system can tell. False where data
+// cannot come to the disk after a name does.
+bool HasHole(int fd, uint64_t bytes);
+
+// Everything written so far to the file system that `fd` is on is safe from a power cut. May take long: it waits for
+// what other programs wrote, too. kDiskFull, kDestinationUnusable.
+core::Status SyncFileSystem(int fd);
+
+}  // namespace keibi::stream

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#include "core/limits.h"
+#include "stream/disk.h"
+#include "stream/staging.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+Status PunchHole(int fd, uint64_t offset, uint64_t bytes) {
+  constexpr int kMode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  if (fallocate(fd, kMode, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return Status::Ok();
+  if (errno != EOPNOTSUPP && errno != ENOSYS) return WriteError(Code::kDestinationUnusable);
+  // No holes here: zeros, up to the end of what there is.
+  struct stat status;
+  if (fstat(fd, &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+  const uint64_t end = std::min(offset + bytes, static_cast<uint64_t>(status.st_size));
+  const std::vector<uint8_t> zeros(core::kChunkBytes);
+  while (offset < end) {
+    const uint64_t now = std::min<uint64_t>(zeros.size(), end - offset);
+    if (const Status written = WriteAt(fd, zeros.data(), now, offset); !written.ok()) return written;
+    offset += now;
+  }
+  return Status::Ok();
+}
+
+bool HasHole(int fd, uint64_t bytes) {
+  // Its holes are also what was written as zeros, and it commits everything in order.
+  constexpr unsigned kZfs = 0x2fc12fc1;
+  struct statfs system;
+  if (fstatfs(fd, &system) != 0 || static_cast<unsigned>(system.f_type) == kZfs) return false;
+  const off_t hole = lseek(fd, 0, SEEK_HOLE);
+  return hole >= 0 && static_cast<uint64_t>(hole) < bytes;
+}
+
+Status SyncFileSystem(int fd) { return syncfs(fd) == 0 ? Status::Ok() : WriteError(Code::kDestinationUnusable); }
+
+}  // namespace keibi::stream

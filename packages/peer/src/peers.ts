@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MPL-2.0
+import { networkInterfaces } from 'node:os';
+import { assertInterface, formatHostPort, sendersHere, sendersOnLan } from '@keibidrop/discovery';
+import type { ReachOptions } from './api.ts';
+import type { PathName } from './events.ts';
+
+/** A sender that waits, at one of its addresses. */
+export interface WaitingSender {
+  path: Extract<PathName, 'local' | 'lan'>;
+  /** What it calls its offer on the network, the same at each of its addresses; it says nothing about who it is. */
+  name?: string;
+  /** `HOST:PORT`, for `connect`. */
+  address: string;
+}
+
+/**
+ * Yields the senders of this machine and user, then those of the networks as they answer. Takes as long as a look at the network.
+ *
+ * @throws CONFIG_INVALID if `discovery` names an interface that is not there; `signal.reason` on abort
+ */
+export async function* waitingSenders(
+  options: Pick<ReachOptions, 'discovery'> & { signal: AbortSignal },
+): AsyncGenerator<WaitingSender> {
+  const { discovery, signal } = options;
+  signal.throwIfAborted();
+  assertInterface(discovery);
+  const here = await sendersHere();
+  for (const place of here) yield { path: 'local', address: formatHostPort(place) };
+  const told = new Set(here.map(({ port }) => port));
+  const own = new Set(Object.values(networkInterfaces()).flatMap((of) => of?.map(({ address }) => address) ?? []));
+  for await (const { name, host, port } of sendersOnLan({ discovery, signal })) {
+    const [plain = ''] = host.split('%');
+    if (!(own.has(plain) && told.has(port))) yield { path: 'lan', name, address: formatHostPort({ host, port }) };
+  }
+}
