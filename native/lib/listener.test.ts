@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, readdirSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Incoming, Listener } from './index.ts';
 
 const listeners: Listener[] = [];
@@ -15,8 +15,8 @@ afterEach(async () => {
   for (const listener of listeners.splice(0)) await listener.close();
 });
 
-function listen(onConnection: (incoming: Incoming) => void, host = '127.0.0.1'): Listener {
-  const listener = Listener.open({ host, port: 0, onConnection });
+function listen(onConnection: (incoming: Incoming) => void, host = '127.0.0.1', http = false): Listener {
+  const listener = Listener.open({ host, port: 0, http, onConnection });
   listeners.push(listener);
   return listener;
 }
@@ -54,6 +54,7 @@ it('hands a control connection over behind its preamble', async () => {
     fd: expect.any(Number),
     remoteAddress: '127.0.0.1',
     remotePort: localPort,
+    relayed: false,
   });
 });
 
@@ -76,6 +77,63 @@ it.each(['GET / HTTP/1.1\r\n\r\n', `KEIBI-L1${'\0'.repeat(53)}`, 'KEIBI-C2'])(
     expect(onConnection).not.toHaveBeenCalled();
   },
 );
+
+it('hands an HTTP connection over unread where it was asked to', async () => {
+  const onConnection = vi.fn((incoming: Incoming) =>
+    socketOf(incoming).once('data', (bytes) => arrived(String(bytes))),
+  );
+  const arrived = vi.fn<(bytes: string) => void>();
+  await dial(listen(onConnection, '127.0.0.1', true), 'GET / HTTP/1.1\r\n');
+  await vi.waitFor(() => expect(arrived).toHaveBeenCalledWith('GET / HTTP/1.1\r\n'));
+  expect(onConnection.mock.calls[0]?.[0].kind).toBe('http');
+});
+
+describe('a relay', () => {
+  const LIMITS = { pairs: 10, waiting: 10, perAddress: 10, waitMs: 10_000, idleMs: 10_000, lifetimeMs: 10_000 };
+  const token = new Uint8Array(32).fill(0x61);
+  const HELLO = `KEIBI-R1${'a'.repeat(32)}`;
+
+  it('joins a listener that dials out with whoever shows the same token', async () => {
+    const relay = listen(() => {});
+    relay.serveRelay(LIMITS);
+    const onConnection = vi.fn((incoming: Incoming) => void socketOf(incoming).end('hello'));
+    const sender = listen(onConnection);
+    const joined = sender.joinRelay({ host: '127.0.0.1', port: relay.port, token, waitMs: 10_000 });
+    const receiver = await dial(relay, HELLO);
+    await joined;
+    receiver.write('KEIBI-C1');
+    expect(await text(receiver)).toBe('\x01hello');
+    expect(onConnection.mock.calls[0]?.[0]).toMatchObject({ kind: 'control', relayed: true, remotePort: relay.port });
+    expect(relay.relayStats()).toMatchObject({ joined: 1, refused: 0, expired: 0, cut: 0, malformed: 0 });
+  });
+
+  it('says why it could not be joined', async () => {
+    const relay = listen(() => {});
+    const sender = listen(() => {});
+    const join = (waitMs = 10_000, port = relay.port) => sender.joinRelay({ host: '127.0.0.1', port, token, waitMs });
+    await expect(join()).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+    relay.serveRelay({ ...LIMITS, waiting: 0 });
+    await expect(join()).rejects.toMatchObject({ code: 'RENDEZVOUS_BUSY' });
+    relay.serveRelay({ ...LIMITS, waitMs: 50 });
+    await expect(join()).rejects.toMatchObject({ code: 'HANDSHAKE_TIMEOUT' });
+    relay.serveRelay(LIMITS);
+    await expect(join(50)).rejects.toMatchObject({ code: 'HANDSHAKE_TIMEOUT' });
+    await expect(join(10_000, 1)).rejects.toMatchObject({ code: 'PEER_UNREACHABLE', errnoName: 'ECONNREFUSED' });
+    const cancelled = expect(join()).rejects.toMatchObject({ code: 'CANCELLED' });
+    await sender.close();
+    await cancelled;
+    await expect(join()).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('refuses arguments that native code could not bear', async () => {
+    const relay = listen(() => {});
+    const place = { host: '127.0.0.1', port: 1, token, waitMs: 1 };
+    for (const wrong of [{ host: 'example.org' }, { port: 0 }, { token: new Uint8Array(31) }, { waitMs: 0 }]) {
+      await expect(relay.joinRelay({ ...place, ...wrong })).rejects.toMatchObject({ code: 'INTERNAL' });
+    }
+    expect(() => relay.serveRelay({ ...LIMITS, pairs: -1 })).toThrow(expect.objectContaining({ code: 'INTERNAL' }));
+  });
+});
 
 it.each(['127.0.0.1', '::1', '::', 'localhost'])('listens on %s', async (host) => {
   const onConnection = vi.fn((incoming: Incoming) => closeSync(incoming.fd));

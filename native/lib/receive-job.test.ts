@@ -46,8 +46,8 @@ function bell() {
   return { ring: () => ring(), wait };
 }
 
-/** Sends `path` to `out` over one lane and returns the receiving job, complete. */
-async function transfer(path: string, collisions: Collision = 'rename'): Promise<ReceiveJob> {
+/** Sends `path` to `out` over one lane, through `relay` if given, and returns the receiving job, complete. */
+async function transfer(path: string, collisions: Collision = 'rename', relay?: Listener): Promise<ReceiveJob> {
   const { ring, wait } = bell();
   const listener = Listener.open({ host: '127.0.0.1', port: 0, onConnection() {} });
   const roots = [{ path, name: 'sent' }];
@@ -56,7 +56,15 @@ async function transfer(path: string, collisions: Collision = 'rename'): Promise
   const receiver = receive({ collisions, onWake: ring });
   sender.expectLanes(listener, KEYS);
   await receiver.open();
-  await receiver.addLane('127.0.0.1', listener.port, 0, KEYS);
+  if (relay === undefined) await receiver.addLane('127.0.0.1', listener.port, 0, KEYS);
+  else {
+    const { port } = relay;
+    const token = new Uint8Array(32).fill(7);
+    await Promise.all([
+      listener.joinRelay({ host: '127.0.0.1', port, token, waitMs: 10_000 }),
+      receiver.addLane('127.0.0.1', port, 0, KEYS, { relayToken: token }),
+    ]);
+  }
   sender.start();
   for (let complete = false; !complete; ) {
     await wait();
@@ -92,6 +100,17 @@ it('receives a tree as it was sent', async () => {
   expect(job.progress()).toEqual({ files: 2, bytes, placedBytes: bytes, skipped: 0, resumedBytes: 0 });
   await job.close();
   expect(existsSync(join(out, '.keibidrop-partial'))).toBe(false);
+});
+
+it('receives through a relay', async () => {
+  const relay = Listener.open({ host: '127.0.0.1', port: 0, onConnection() {} });
+  closing.push(relay);
+  relay.serveRelay({ pairs: 1, waiting: 1, perAddress: 2, waitMs: 10_000, idleMs: 10_000, lifetimeMs: 10_000 });
+  const content = Buffer.alloc(30 << 20, 'relayed');
+  writeFileSync(join(folder, 'f'), content);
+  await transfer(join(folder, 'f'), 'rename', relay);
+  expect(readFileSync(join(out, 'sent')).equals(content)).toBe(true);
+  expect(relay.relayStats().bytes).toBeGreaterThan(content.length);
 });
 
 it('asks about what collides and does as decided', async () => {

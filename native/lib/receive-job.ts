@@ -67,6 +67,7 @@ interface NativeReceiveJob {
     sessionId: Uint8Array,
     laneSecret: Uint8Array,
     suiteBit: number,
+    relayToken: Uint8Array | undefined,
   ): Promise<void>;
   fold(number: number, secret: Uint8Array): void;
   failEntry(entry: number, keepPart: boolean): void;
@@ -175,15 +176,23 @@ export class ReceiveJob {
   /**
    * Dials one lane (PROTOCOL 5.1) to a numeric address. The secret is copied.
    *
-   * @throws PEER_UNREACHABLE, SESSION_LOST, CANCELLED soon after close()
+   * @param options.relayToken  `host` is a relay, to be joined with these 32 bytes first (PROTOCOL 2.3)
+   * @throws PEER_UNREACHABLE, SESSION_LOST, CANCELLED soon after close(); RENDEZVOUS_BUSY, HANDSHAKE_TIMEOUT of a relay
    */
-  addLane(host: string, port: number, lane: number, { sessionId, laneSecret, suite }: LaneKeys): Promise<void> {
+  addLane(
+    host: string,
+    port: number,
+    lane: number,
+    { sessionId, laneSecret, suite }: LaneKeys,
+    { relayToken }: { relayToken?: Uint8Array | undefined } = {},
+  ): Promise<void> {
     assertText('host', host);
     assertInteger('port', port, 1, 65535);
     assertInteger('lane', lane, 0, MAX_LANES - 1);
     assertBytes('sessionId', sessionId, 16);
     assertBytes('laneSecret', laneSecret, 32);
-    return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite));
+    if (relayToken !== undefined) assertBytes('relayToken', relayToken, 32);
+    return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite), relayToken);
   }
 
   /** Every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */

@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -37,6 +38,18 @@ Dialler::Dialler(core::Fd socket, const std::string& host, uint16_t port) : fd_(
 bool Dialler::Send(const Bytes& bytes) {
   return send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
 }
+
+size_t Dialler::SendWhatFits(const Bytes& bytes) {
+  size_t sent = 0;
+  pollfd room{fd_.get(), POLLOUT, 0};
+  while (sent < bytes.size() && poll(&room, 1, 100) == 1) {
+    const ssize_t count = send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) sent += static_cast<size_t>(count);
+  }
+  return sent;
+}
+
+void Dialler::EndSending() { shutdown(fd_.get(), SHUT_WR); }
 
 Bytes Dialler::Receive(size_t bytes) {
   Bytes received(bytes);

@@ -83,6 +83,35 @@ TEST_F(ListenerTest, ClosesWhatIsNotOneOfItsKindsAndGoesOn) {
   EXPECT_EQ(inbox_.size(), 0u);
 }
 
+TEST_F(ListenerTest, HandsOverHttpUnreadWhereItWasAskedTo) {
+  Serve({.host = "", .http = true});
+  for (const char* start : {"GET /metrics HTTP/1.1\r\n", "HEAD /healthz HTTP/1.0\r\n", "GET "}) {
+    Dialler dialler = Dial();
+    dialler.Send(start);
+    const auto incoming = inbox_.Take();
+    ASSERT_TRUE(incoming.has_value()) << start;
+    EXPECT_EQ(incoming->kind, Kind::kHttp);
+    EXPECT_EQ(ReadFrom(incoming->fd, 100), FromText(start));
+  }
+  Dialler post = Dial();
+  post.Send("POST /metrics");
+  EXPECT_TRUE(post.IsClosed());
+}
+
+TEST_F(ListenerTest, CountsWhatItClosedUndecided) {
+  Serve({.host = "", .decision_ms = 50, .max_undecided = 1});
+  Dialler garbage = Dial();
+  garbage.Send("garbage!");
+  EXPECT_TRUE(garbage.IsClosed());
+  Dialler crowded_out = Dial(), silent = Dial();
+  EXPECT_TRUE(crowded_out.IsClosed());
+  EXPECT_TRUE(silent.IsClosed());
+  const DropCounts drops = listener_->drops();
+  EXPECT_EQ(drops.malformed, 1u);
+  EXPECT_EQ(drops.crowded_out, 1u);
+  EXPECT_EQ(drops.slow, 1u);
+}
+
 TEST_F(ListenerTest, ClosesAConnectionThatIsUndecidedAtItsDeadline) {
   Serve({.host = "", .port = 0, .decision_ms = 50, .max_undecided = 256});
   Expect();

@@ -5,6 +5,7 @@ import { runBench } from './commands/bench.ts';
 import { runDoctor } from './commands/doctor.ts';
 import { runPeers } from './commands/peers.ts';
 import { runReceive } from './commands/receive.ts';
+import { runRelay } from './commands/relay.ts';
 import { runSend } from './commands/send.ts';
 import { reportError } from './error-report.ts';
 import type { Io } from './io.ts';
@@ -33,6 +34,9 @@ export async function runCommandLine(
       },
       bench: async (options) => {
         exitCode = await runBench(options, io, await loadPeer());
+      },
+      relay: async (options) => {
+        exitCode = await runRelay(options, io, await loadPeer());
       },
       peers: async (options) => {
         exitCode = await runPeers(options, io, await loadPeer());

@@ -3,5 +3,13 @@
 /** What the commands use of `packages/peer`: handed in, so that it is loaded only when a command runs and can be replaced in tests. */
 export type PeerPackage = Pick<
   typeof import('@keibidrop/peer'),
-  'send' | 'receive' | 'benchAlone' | 'benchAgainst' | 'waitForBench' | 'loadSettings' | 'diagnose' | 'waitingSenders'
+  | 'send'
+  | 'receive'
+  | 'benchAlone'
+  | 'benchAgainst'
+  | 'waitForBench'
+  | 'loadSettings'
+  | 'diagnose'
+  | 'waitingSenders'
+  | 'openRelayServer'
 >;

@@ -17,6 +17,7 @@ async function parsed(line: string): Promise<unknown> {
     receive: keep('receive'),
     bench: keep('bench'),
     peers: keep('peers'),
+    relay: keep('relay'),
     doctor: keep('doctor'),
   };
   await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
@@ -31,6 +32,8 @@ const receive = { command: 'receive', code, yes: false, collisions: 'rename' };
 describe('argv becomes options', () => {
   it.each<[string, object]>([
     ['send a', send],
+    ['relay', { command: 'relay' }],
+    ['relay --listen 127.0.0.1:0 --json -v', { command: 'relay', listen: '127.0.0.1:0', json: true, verbose: true }],
     ['send a b/c', { ...send, paths: ['a', 'b/c'] }],
     ['send -', { ...send, paths: [], stdin: true }],
     ['send --text hello', { ...send, paths: [], text: 'hello' }],
@@ -132,23 +135,29 @@ describe('help', () => {
     const io = createRecordedIo();
     const nothing = async () => {};
     const program = createProgram(
-      { send: nothing, receive: nothing, bench: nothing, peers: nothing, doctor: nothing },
+      { send: nothing, receive: nothing, bench: nothing, peers: nothing, relay: nothing, doctor: nothing },
       io,
     );
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
     return io.printed.stdout;
   };
 
-  it.each(['--help', 'send --help', 'receive --help', 'bench --help', 'peers --help', 'doctor --help', 'help send'])(
-    'of "%s" fits 80 columns and has examples and the exit codes',
-    async (line) => {
-      const help = await helpOf(line);
-      for (const row of help.split('\n')) expect(row.length, row).toBeLessThanOrEqual(80);
-      expect(help).toContain('Examples:');
-      expect(help).toContain('Exit codes:');
-      expect(help).toContain('KD_');
-    },
-  );
+  it.each([
+    '--help',
+    'send --help',
+    'receive --help',
+    'bench --help',
+    'peers --help',
+    'relay --help',
+    'doctor --help',
+    'help send',
+  ])('of "%s" fits 80 columns and has examples and the exit codes', async (line) => {
+    const help = await helpOf(line);
+    for (const row of help.split('\n')) expect(row.length, row).toBeLessThanOrEqual(80);
+    expect(help).toContain('Examples:');
+    expect(help).toContain('Exit codes:');
+    expect(help).toContain('KD_');
+  });
 
   it('shows examples that parse', async () => {
     const pages = [
@@ -157,6 +166,7 @@ describe('help', () => {
       await helpOf('receive --help'),
       await helpOf('bench --help'),
       await helpOf('peers --help'),
+      await helpOf('relay --help'),
       await helpOf('doctor --help'),
     ];
     const lines = pages.flatMap((page) => page.split('Examples:')[1]?.split('\n\n')[0]?.trim().split('\n') ?? []);

@@ -4,6 +4,7 @@ import { addBenchCommand, type BenchCommand } from './commands/bench.ts';
 import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
 import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
+import { addRelayCommand, type RelayCommand } from './commands/relay.ts';
 import { addSendCommand, type SendCommand } from './commands/send.ts';
 import type { Io } from './io.ts';
 import { VERSION } from './version.ts';
@@ -14,6 +15,7 @@ export interface Handlers {
   receive(options: ReceiveCommand): Promise<void>;
   bench(options: BenchCommand): Promise<void>;
   peers(options: PeersCommand): Promise<void>;
+  relay(options: RelayCommand): Promise<void>;
   doctor(options: DoctorCommand): Promise<void>;
 }
 
@@ -60,6 +62,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
   addReceiveCommand(program, handlers.receive);
   addBenchCommand(program, handlers.bench);
   addPeersCommand(program, handlers.peers);
+  addRelayCommand(program, handlers.relay);
   addDoctorCommand(program, handlers.doctor);
   return program;
 }

@@ -33,6 +33,33 @@ describe('an interrupt', () => {
   });
 });
 
+describe('a relay', () => {
+  it('says where it listens, and ends with 0 when told to', async () => {
+    const relay = start(['relay', ...LISTEN], home);
+    const [, port] = await relay.shows(/^Listening on 127\.0\.0\.1, port (\d+)\.$/m);
+    await relay.shows(new RegExp(`^Peers use it with: KD_RENDEZVOUS=127\\.0\\.0\\.1:${port}$`, 'm'));
+    relay.child.kill('SIGTERM');
+    expect(await relay.ended).toBe(0);
+    const log = relay.printed.stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg);
+    expect(log).toEqual(['listening', 'draining', 'ended']);
+  });
+
+  it('tells programs the same as events, and is silent with --quiet', async () => {
+    const relay = start(['relay', '--json', '--quiet', ...LISTEN], home);
+    await relay.shows(/"listening"/);
+    relay.child.kill('SIGINT');
+    expect(await relay.ended).toBe(0);
+    expect(events(relay.printed.stdout)).toEqual([
+      { event: 'listening', host: '127.0.0.1', port: expect.any(Number) },
+      { event: 'ended', joined: 0, bytes: 0 },
+    ]);
+    expect(relay.printed.stderr).toBe('');
+  });
+});
+
 it('goes on when the reader of its output goes away', async () => {
   const sender = start(['send', 'a.txt', '--code', CODE, ...LISTEN], home);
   await sender.shows(/Code: /);

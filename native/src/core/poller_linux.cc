@@ -10,9 +10,11 @@ namespace {
 constexpr uint64_t kWakeId = UINT64_MAX;
 constexpr int kMostEvents = 64;  // of one Wait; the others come with the next
 
-bool AddTo(int poll, int fd, uint64_t id) {
+constexpr uint32_t kReading = EPOLLIN | EPOLLRDHUP;
+
+bool AddTo(int poll, int fd, uint64_t id, uint32_t events = kReading) {
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+  event.events = events | EPOLLET;
   event.data.u64 = id;
   return epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
@@ -28,6 +30,8 @@ Status Poller::Open() {
 }
 
 bool Poller::Add(int fd, uint64_t id) { return AddTo(poll_.get(), fd, id); }
+
+bool Poller::AddForWriting(int fd, uint64_t id) { return AddTo(poll_.get(), fd, id, kReading | EPOLLOUT); }
 
 void Poller::Remove(int fd) { epoll_ctl(poll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
 

@@ -16,6 +16,7 @@ enum class Code {
   kSessionLost,
   kSessionClosed,
   kPeerUnreachable,
+  kRendezvousBusy,
   kHandshakeMalformed,
   kHandshakeTimeout,
   kPathRefused,

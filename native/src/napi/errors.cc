@@ -25,6 +25,7 @@ constexpr Row kRows[] = {
     {Code::kSessionLost, "SESSION_LOST", "the connection to the peer was lost"},
     {Code::kSessionClosed, "SESSION_CLOSED", "the peer closed the session"},
     {Code::kPeerUnreachable, "PEER_UNREACHABLE", "the peer cannot be reached"},
+    {Code::kRendezvousBusy, "RENDEZVOUS_BUSY", "the relay has no room left"},
     {Code::kHandshakeMalformed, "HANDSHAKE_MALFORMED", "the peer sent something that is not the protocol"},
     {Code::kHandshakeTimeout, "HANDSHAKE_TIMEOUT", "the peer did not answer in time"},
     {Code::kPathRefused, "TRANSFER_PATH_REFUSED", "a name is not acceptable"},

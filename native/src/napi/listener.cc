@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "napi/listener.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "napi/errors.h"
@@ -14,10 +16,22 @@ constexpr size_t kMostPosted = 256;
 
 constexpr napi_type_tag kTypeTag = {0x7f0c2a5d1c6e4b93, 0xa1d85e0f63b7429c};
 
+const char* NameOf(stream::Incoming::Kind kind) {
+  switch (kind) {
+    case stream::Incoming::Kind::kRendezvous:
+      return "rendezvous";
+    case stream::Incoming::Kind::kHttp:
+      return "http";
+    case stream::Incoming::Kind::kControl:
+      return "control";
+  }
+  return "";
+}
+
 Napi::Object ToObject(Napi::Env env, const stream::Incoming& incoming) {
-  const bool control = incoming.kind == stream::Incoming::Kind::kControl;
   Napi::Object object = Napi::Object::New(env);
-  object.Set("kind", control ? "control" : "rendezvous");
+  object.Set("kind", NameOf(incoming.kind));
+  object.Set("relayed", Napi::Boolean::New(env, incoming.relayed));
   object.Set("remoteAddress", incoming.address);
   object.Set("remotePort", Napi::Number::New(env, incoming.port));
   object.Set("fd", Napi::Number::New(env, incoming.fd.get()));
@@ -40,9 +54,19 @@ void DeliverIncoming(Napi::Env env, Napi::Function callback, std::nullptr_t*, st
   napi_fatal_exception(env, error.Value());
 }
 
+void DeliverJoined(Napi::Env env, Napi::Function, std::nullptr_t*, Joined* joined) {
+  const std::unique_ptr<Joined> owned(joined);
+  if (static_cast<napi_env>(env) == nullptr) return;  // which ends, and its promises with it
+  if (joined->status.ok()) return joined->deferred.Resolve(env.Undefined());
+  joined->deferred.Reject(MakeError(env, joined->status).Value());
+}
+
 Napi::Function Listener::Define(Napi::Env env) {
-  return DefineClass(env, "Listener",
-                     {InstanceAccessor<&Listener::Port>("port"), InstanceMethod<&Listener::JsClose>("close")});
+  return DefineClass(
+      env, "Listener",
+      {InstanceAccessor<&Listener::Port>("port"), InstanceMethod<&Listener::JoinRelay>("joinRelay"),
+       InstanceMethod<&Listener::ServeRelay>("serveRelay"), InstanceMethod<&Listener::RelayStats>("relayStats"),
+       InstanceMethod<&Listener::JsClose>("close")});
 }
 
 Listener* Listener::From(const Napi::Value& value) {
@@ -55,7 +79,9 @@ Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(
   stream::ListenerOptions options;
   options.host = info[0].As<Napi::String>().Utf8Value();
   options.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
+  options.http = info[3].ToBoolean();
   callback_ = Callback::New(info.Env(), info[2].As<Napi::Function>(), "keibidrop listener", kMostPosted, 1);
+  joined_ = JoinedCall::New(info.Env(), "keibidrop listener, relays", 0, 1);
 
   const auto post = [callback = callback_](stream::Incoming incoming) {
     auto posted = std::make_unique<stream::Incoming>(std::move(incoming));
@@ -64,6 +90,7 @@ Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(
   const core::Status status = stream::Listener::Open(options, post, &listener_);
   if (!status.ok()) {
     callback_.Abort();
+    joined_.Abort();
     MakeSystemError(info.Env(), "listen", status.system_error).ThrowAsJavaScriptException();
     return;
   }
@@ -79,6 +106,7 @@ void Listener::OnEnvEnd(void* self) {
   auto* object = static_cast<Listener*>(self);
   object->listener_->Stop();
   object->callback_.Abort();
+  object->joined_.Abort();
   object->open_ = false;
 }
 
@@ -87,6 +115,54 @@ void Listener::Close() {
   napi_remove_env_cleanup_hook(env_, OnEnvEnd, this);
   listener_->Stop();
   callback_.Abort();
+  joined_.Release();  // after what Stop has posted
+}
+
+// (host, port, token, wait ms) -> Promise
+Napi::Value Listener::JoinRelay(const Napi::CallbackInfo& info) {
+  stream::RelayPlace place;
+  place.host = info[0].As<Napi::String>().Utf8Value();
+  place.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
+  std::copy_n(info[2].As<Napi::Uint8Array>().Data(), place.token.size(), place.token.begin());
+  place.wait = std::chrono::milliseconds(info[3].As<Napi::Number>().Uint32Value());
+  const auto deferred = Napi::Promise::Deferred::New(info.Env());
+  if (!open_) {
+    deferred.Reject(MakeError(info.Env(), core::Status::Of(core::Code::kCancelled)).Value());
+    return deferred.Promise();
+  }
+  listener_->JoinRelay(std::move(place), [deferred, joined = joined_](core::Status status) {
+    auto posted = std::make_unique<Joined>(Joined{deferred, status});
+    if (joined.NonBlockingCall(posted.get()) == napi_ok) posted.release();
+  });
+  return deferred.Promise();
+}
+
+// (pairs, waiting, per address, wait ms, idle ms, lifetime ms)
+Napi::Value Listener::ServeRelay(const Napi::CallbackInfo& info) {
+  if (!open_) return info.Env().Undefined();
+  const auto number = [&info](size_t i) { return info[i].As<Napi::Number>().Uint32Value(); };
+  const auto duration = [&number](size_t i) { return std::chrono::milliseconds(number(i)); };
+  const relay::Limits limits{number(0), number(1), number(2), duration(3), duration(4), duration(5)};
+  if (const core::Status status = listener_->ServeRelay(limits); !status.ok()) Throw(info.Env(), status);
+  return info.Env().Undefined();
+}
+
+Napi::Value Listener::RelayStats(const Napi::CallbackInfo& info) {
+  const relay::Stats relay = listener_->relay_stats();
+  const stream::DropCounts drops = listener_->drops();
+  Napi::Object stats = Napi::Object::New(info.Env());
+  const auto set = [&stats](const char* name, uint64_t value) { stats.Set(name, static_cast<double>(value)); };
+  set("waiting", relay.waiting);
+  set("pairs", relay.pairs);
+  set("joined", relay.joined);
+  set("refused", relay.refused);
+  set("expired", relay.expired);
+  set("cut", relay.cut);
+  set("bytes", relay.bytes);
+  set("malformed", drops.malformed);
+  set("slow", drops.slow);
+  set("crowdedOut", drops.crowded_out);
+  return stats;
 }
 
 Napi::Value Listener::Port(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), listener_->port()); }

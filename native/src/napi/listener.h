@@ -12,11 +12,21 @@ namespace keibi::napi {
 // Called on the listener's thread, runs on the JavaScript thread; owns `incoming`.
 void DeliverIncoming(Napi::Env env, Napi::Function callback, std::nullptr_t* context, stream::Incoming* incoming);
 
+// How a joinRelay() ended, on its way to the JavaScript thread.
+struct Joined {
+  Napi::Promise::Deferred deferred;
+  core::Status status;
+};
+
+// Called on the listener's thread or from Close, runs on the JavaScript thread; owns `joined`.
+void DeliverJoined(Napi::Env env, Napi::Function callback, std::nullptr_t* context, Joined* joined);
+
 // The native half of native/lib/listener.ts. JavaScript thread only.
 //
 // In call order: the constructor starts the listener's thread; that thread posts connections, DeliverIncoming calls
 // back with them; Close (from close(), from the env's end or from the destructor, the first counts) joins the thread,
-// then drops what was posted and not delivered, closing the descriptors.
+// then drops the connections that were posted and not delivered, closing the descriptors. What was to be joined still
+// fails.
 class Listener : public Napi::ObjectWrap<Listener> {
  public:
   static Napi::Function Define(Napi::Env env);
@@ -24,7 +34,7 @@ class Listener : public Napi::ObjectWrap<Listener> {
   // The object behind `value`, or null if it is something else.
   static Listener* From(const Napi::Value& value);
 
-  // (host, port, callback(incoming))
+  // (host, port, callback(incoming), http)
   explicit Listener(const Napi::CallbackInfo& info);
   ~Listener() override;
 
@@ -32,16 +42,21 @@ class Listener : public Napi::ObjectWrap<Listener> {
   std::shared_ptr<stream::Listener> listener() const { return listener_; }
 
  private:
+  using JoinedCall = Napi::TypedThreadSafeFunction<std::nullptr_t, Joined, DeliverJoined>;
   using Callback = Napi::TypedThreadSafeFunction<std::nullptr_t, stream::Incoming, DeliverIncoming>;
 
   static void OnEnvEnd(void* self);
   Napi::Value Port(const Napi::CallbackInfo& info);
+  Napi::Value JoinRelay(const Napi::CallbackInfo& info);
+  Napi::Value ServeRelay(const Napi::CallbackInfo& info);
+  Napi::Value RelayStats(const Napi::CallbackInfo& info);
   Napi::Value JsClose(const Napi::CallbackInfo& info);
   void Close();
 
   napi_env env_;
   std::shared_ptr<stream::Listener> listener_;
   Callback callback_;
+  JoinedCall joined_;
   bool open_ = false;
 };
 

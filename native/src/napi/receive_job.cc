@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "stream/receive_job.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "napi/async.h"
 #include "napi/errors.h"
 #include "napi/job.h"
@@ -84,13 +87,16 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return info.Env().Undefined();
   }
 
-  // (host, port, lane, session id, lane secret, suite bit) -> Promise
+  // (host, port, lane, session id, lane secret, suite bit, relay token or undefined) -> Promise
   Napi::Value AddLane(const Napi::CallbackInfo& info) {
     const auto session =
         std::make_shared<stream::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
-    return RunAsync(info.Env(), [job = job_, host = info[0].As<Napi::String>().Utf8Value(), port = NumberAt(info, 1),
-                                 lane = NumberAt(info, 2),
-                                 session] { return job->AddLane(host, static_cast<uint16_t>(port), lane, *session); });
+    std::optional<relay::Token> token;
+    if (!info[6].IsUndefined())
+      std::copy_n(info[6].As<Napi::Uint8Array>().Data(), token.emplace().size(), token->data());
+    return RunAsync(info.Env(), [job = job_, host = info[0].As<Napi::String>().Utf8Value(),
+                                 port = static_cast<uint16_t>(NumberAt(info, 1)), lane = NumberAt(info, 2), session,
+                                 token] { return job->AddLane(host, port, lane, *session, token); });
   }
 
   // (number, secret)

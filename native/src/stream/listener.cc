@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "core/poller.h"
 #include "stream/lane_registry.h"
 #include "stream/listen_socket.h"
+#include "stream/socket.h"
 #include "stream/undecided.h"
 
 namespace keibi::stream {
@@ -41,7 +43,8 @@ bool ConcernsOneConnection(int error) {
 
 }  // namespace
 
-// All but `registry`, `poller.Wake` and `stopping` is the thread's own while it runs.
+// All but `registry`, `wanted_joins`, `hub`, the counts, `poller.Wake` and `stopping` is the thread's own while it
+// runs.
 struct Listener::Impl {
   Impl(const ListenerOptions& with, OnIncoming callback) : options(with), on_incoming(std::move(callback)) {}
 
@@ -51,9 +54,11 @@ struct Listener::Impl {
       poller.Wait(MillisecondsToWait(), &ready);
       for (const uint64_t id : ready) {
         if (id == kSocketId) accept_at = Clock::time_point::min();
+        if (const auto found = joins.find(id); found != joins.end()) Advance(found);
         if (const auto found = undecided.find(id); found != undecided.end()) Advance(found);
       }
       CloseExpired();
+      BeginJoins();
       if (accept_at <= Clock::now()) Accept();
     }
   }
@@ -62,6 +67,7 @@ struct Listener::Impl {
   int MillisecondsToWait() const {
     auto until = accept_at;
     if (!undecided.empty()) until = std::min(until, undecided.begin()->second.deadline);
+    for (const auto& [id, join] : joins) until = std::min(until, join.deadline);
     if (until == Clock::time_point::max()) return -1;
     const auto now = Clock::now();
     return until <= now ? 0 : static_cast<int>(std::chrono::ceil<milliseconds>(until - now).count());
@@ -69,7 +75,46 @@ struct Listener::Impl {
 
   void CloseExpired() {
     const auto now = Clock::now();
-    while (!undecided.empty() && undecided.begin()->second.deadline <= now) undecided.erase(undecided.begin());
+    while (!undecided.empty() && undecided.begin()->second.deadline <= now) {
+      slow++;
+      undecided.erase(undecided.begin());
+    }
+    for (auto at = joins.begin(); at != joins.end();) {
+      const auto join = at++;
+      if (join->second.deadline <= now) Settle(join, Status::Of(Code::kHandshakeTimeout));
+    }
+  }
+
+  void BeginJoins() {
+    std::vector<RelayJoin> wanted;
+    {
+      const std::scoped_lock lock(joins_mutex);
+      wanted.swap(wanted_joins);
+    }
+    for (RelayJoin& join : wanted) {
+      const Status status = join.Dial();
+      const uint64_t id = next_id++;
+      if (!status.ok()) {
+        join.Settle(status);
+      } else if (!poller.AddForWriting(join.fd.get(), id)) {
+        join.Settle(Status::FromErrno(Code::kPeerUnreachable));
+      } else {
+        joins.try_emplace(id, std::move(join));
+      }
+    }
+  }
+
+  void Advance(std::map<uint64_t, RelayJoin>::iterator at) {
+    Status status;
+    const RelayJoin::State state = at->second.Advance(&status);
+    if (state != RelayJoin::State::kWaiting) Settle(at, status);
+  }
+
+  void Settle(std::map<uint64_t, RelayJoin>::iterator at, Status status) {
+    RelayJoin join = std::move(joins.extract(at).mapped());
+    poller.Remove(join.fd.get());
+    join.Settle(status);
+    if (status.ok()) Begin(std::move(join.fd), {join.place.host, join.place.port, true});
   }
 
   // The socket is edge-triggered, so accept_at stays in the past until accept has said that nothing is left.
@@ -79,7 +124,7 @@ struct Listener::Impl {
       uint16_t port = 0;
       Fd fd = AcceptConnection(socket.get(), &address, &port);
       if (fd.valid()) {
-        Begin(std::move(fd), std::move(address), port);
+        Begin(std::move(fd), {std::move(address), port, false});
       } else if (!ConcernsOneConnection(errno)) {
         const bool drained = errno == EAGAIN || errno == EWOULDBLOCK;
         accept_at = drained ? Clock::time_point::max() : Clock::now() + kAcceptPause;
@@ -88,12 +133,15 @@ struct Listener::Impl {
     }
   }
 
-  void Begin(Fd fd, std::string address, uint16_t port) {
-    if (undecided.size() >= options.max_undecided) undecided.erase(undecided.begin());
+  void Begin(Fd fd, Undecided::From from) {
+    if (undecided.size() >= options.max_undecided) {
+      crowded_out++;
+      undecided.erase(undecided.begin());
+    }
     const uint64_t id = next_id++;
     if (!poller.Add(fd.get(), id)) return;
     const auto deadline = Clock::now() + milliseconds(options.decision_ms);
-    const auto added = undecided.try_emplace(id, std::move(fd), std::move(address), port, deadline);
+    const auto added = undecided.try_emplace(id, std::move(fd), std::move(from), deadline, options.http);
     Advance(added.first);
   }
 
@@ -103,15 +151,38 @@ struct Listener::Impl {
     auto node = undecided.extract(at);
     Undecided& connection = node.mapped();
     poller.Remove(connection.fd.get());
-    if (kind == Undecided::Kind::kLane) return HandOverLane(&connection);
-    if (kind == Undecided::Kind::kRefused) return;
-    const bool control = kind == Undecided::Kind::kControl;
-    on_incoming({control ? Incoming::Kind::kControl : Incoming::Kind::kRendezvous, std::move(connection.fd),
-                 connection.address, connection.port});
+    switch (kind) {
+      case Undecided::Kind::kLane:
+        return HandOverLane(&connection);
+      case Undecided::Kind::kRendezvous:
+        return HandOver(&connection, Incoming::Kind::kRendezvous);
+      case Undecided::Kind::kControl:
+        return HandOver(&connection, Incoming::Kind::kControl);
+      case Undecided::Kind::kHttp:
+        return HandOver(&connection, Incoming::Kind::kHttp);
+      case Undecided::Kind::kRelay:
+        return HandOverToRelay(&connection);
+      case Undecided::Kind::kRefused:
+      case Undecided::Kind::kUnknown:
+        malformed++;
+    }
+  }
+
+  void HandOver(Undecided* connection, Incoming::Kind kind) {
+    const auto& [address, port, relayed] = connection->from;
+    on_incoming({kind, std::move(connection->fd), address, port, relayed});
+  }
+
+  void HandOverToRelay(Undecided* connection) {
+    const std::scoped_lock lock(hub_mutex);
+    if (hub == nullptr) return;
+    TuneLane(connection->fd.get());
+    hub->Take(std::move(connection->fd), connection->token(), connection->from.address);
   }
 
   void HandOverLane(Undecided* connection) {
     auto admitted = registry.Admit(connection->hello());
+    if (!admitted) malformed++;
     if (!admitted || !MakeBlocking(connection->fd.get())) return;
     admitted->acceptor->OnLane(connection->fd.release(), admitted->lane, std::move(admitted->sealer),
                                std::move(admitted->opener));
@@ -126,7 +197,16 @@ struct Listener::Impl {
   std::atomic<bool> stopping = false;
   std::thread thread;
 
+  std::mutex joins_mutex;
+  std::vector<RelayJoin> wanted_joins;
+  bool takes_joins = true;
+
+  mutable std::mutex hub_mutex;
+  std::unique_ptr<relay::Hub> hub;  // once ServeRelay was called
+  std::atomic<uint64_t> malformed = 0, slow = 0, crowded_out = 0;
+
   std::map<uint64_t, Undecided> undecided;  // by the order of their arrival
+  std::map<uint64_t, RelayJoin> joins;
   uint64_t next_id = 1;
   Clock::time_point accept_at = Clock::time_point::max();  // when to accept without being told
 };
@@ -158,12 +238,50 @@ void Listener::Expect(ExpectedLanes lanes, std::shared_ptr<LaneAcceptor> accepto
 
 void Listener::Forget(const SessionId& session_id) { impl_->registry.Forget(session_id); }
 
+void Listener::JoinRelay(RelayPlace place, OnJoined on_joined) {
+  RelayJoin join(std::move(place), std::move(on_joined));
+  {
+    const std::scoped_lock lock(impl_->joins_mutex);
+    if (impl_->takes_joins) {
+      impl_->wanted_joins.push_back(std::move(join));
+      impl_->poller.Wake();
+      return;
+    }
+  }
+  join.Settle(Status::Of(Code::kCancelled));
+}
+
+Status Listener::ServeRelay(const relay::Limits& limits) {
+  const std::scoped_lock lock(impl_->hub_mutex);
+  if (impl_->hub == nullptr) {
+    if (const Status status = relay::Hub::Open(&impl_->hub); !status.ok()) return status;
+  }
+  impl_->hub->SetLimits(limits);
+  return Status::Ok();
+}
+
+relay::Stats Listener::relay_stats() const {
+  const std::scoped_lock lock(impl_->hub_mutex);
+  return impl_->hub == nullptr ? relay::Stats{} : impl_->hub->stats();
+}
+
+DropCounts Listener::drops() const { return {impl_->malformed, impl_->slow, impl_->crowded_out}; }
+
 void Listener::Stop() {
   if (!impl_->thread.joinable()) return;
   impl_->stopping.store(true);
   impl_->poller.Wake();
   impl_->thread.join();
+  {
+    const std::scoped_lock lock(impl_->joins_mutex);
+    impl_->takes_joins = false;
+  }
+  for (RelayJoin& join : impl_->wanted_joins) join.Settle(Status::Of(Code::kCancelled));
+  for (auto& [id, join] : impl_->joins) join.Settle(Status::Of(Code::kCancelled));
+  impl_->wanted_joins.clear();
+  impl_->joins.clear();
   impl_->undecided.clear();
+  if (impl_->hub != nullptr) impl_->hub->Stop();
   impl_->socket.Close();
   impl_->poller = {};
   impl_->registry.Close();

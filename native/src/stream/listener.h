@@ -9,17 +9,20 @@
 
 #include "core/fd.h"
 #include "core/status.h"
+#include "relay/hub.h"
 #include "stream/lane_acceptor.h"
+#include "stream/relay_join.h"
 
 namespace keibi::stream {
 
 // A connection that JavaScript goes on with (PROTOCOL 2.1). The fd is non-blocking.
 struct Incoming {
-  enum class Kind : uint8_t { kRendezvous, kControl };
+  enum class Kind : uint8_t { kRendezvous, kControl, kHttp };
   Kind kind = Kind::kControl;
-  core::Fd fd;          // kRendezvous: nothing was read from it; kControl: the 8 bytes of the preamble were
+  core::Fd fd;          // kControl: the 8 bytes of the preamble were read from it; else nothing was
   std::string address;  // of the other side, numeric; an IPv4 address inside an IPv6 one is shown as IPv4
   uint16_t port = 0;
+  bool relayed = false;  // it came through JoinRelay; address and port are the relay's
 };
 
 struct ListenerOptions {
@@ -27,9 +30,17 @@ struct ListenerOptions {
   uint16_t port = 0;           // 0: any free one
   int decision_ms = 10000;     // from accept to a known kind and, for a lane, a right hello (PROTOCOL 2.1)
   size_t max_undecided = 256;  // one more closes the oldest: an honest peer speaks at once
+  bool http = false;           // hand over what begins like HTTP/1 GET or HEAD
 };
 
-// Accepts the three kinds of connections of one port on a thread of its own. What is not understood is closed without
+// Connections that were closed before it was known what they are, ever.
+struct DropCounts {
+  uint64_t malformed = 0;  // no preamble of ours, a wrong lane hello, or the other side left
+  uint64_t slow = 0;       // undecided at the deadline
+  uint64_t crowded_out = 0;
+};
+
+// Accepts every kind of connection of one port on a thread of its own. What is not understood is closed without
 // an answer.
 class Listener {
  public:
@@ -47,6 +58,16 @@ class Listener {
   // Any thread. Lanes of this session are accepted until Forget; a session expected already is replaced.
   void Expect(ExpectedLanes lanes, std::shared_ptr<LaneAcceptor> acceptor);
   void Forget(const SessionId& session_id);
+
+  // Any thread. Joins a relay; the connection is then treated like one that was accepted.
+  void JoinRelay(RelayPlace place, OnJoined on_joined);
+
+  // Any thread. Joins connections of strangers with one another from now on (PROTOCOL 2.3), within `limits`; called
+  // again, other limits hold. Before, they are closed.
+  core::Status ServeRelay(const relay::Limits& limits);
+  relay::Stats relay_stats() const;  // any thread
+
+  DropCounts drops() const;  // any thread
 
   // Ends the thread and closes every fd still held; afterwards nothing is called any more. Idempotent; not from a
   // callback.

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::chrono::seconds kSaveEvery{1};
 constexpr std::chrono::seconds kDialTimeout{10};
+constexpr std::chrono::seconds kRelayTimeout{30};  // the sender has to hear of the lane first, and then to dial
 constexpr std::array<uint8_t, 8> kLanePreamble = {'K', 'E', 'I', 'B', 'I', '-', 'L', '1'};
 
 size_t PoolThreads() { return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 4); }
@@ -48,10 +49,15 @@ Status ReceiveJob::Open() {
   return Status::Ok();
 }
 
-Status ReceiveJob::AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session) {
+Status ReceiveJob::AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
+                           const std::optional<relay::Token>& token) {
   using frame::Role;
   core::Fd socket;
   if (const Status status = Dial(host, port, kDialTimeout, stopped_, &socket); !status.ok()) return status;
+  if (token) {
+    const Status status = JoinRelay(socket.get(), *token, kRelayTimeout, stopped_);
+    if (!status.ok()) return status;
+  }
   const Role other = session.self == Role::kInitiator ? Role::kResponder : Role::kInitiator;
   frame::Sealer sealer(session.suite, frame::LaneKey(session.lane_secret, session.suite, session.self, lane));
   frame::Opener opener(session.suite, frame::LaneKey(session.lane_secret, session.suite, other, lane));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "frame/fold.h"
+#include "relay/wire.h"
 #include "stream/barrier.h"
 #include "stream/destination.h"
 #include "stream/file_pool.h"
@@ -74,7 +76,9 @@ class ReceiveJob : public SegmentSink {
   core::Status Survey(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, SurveyResult* result);
   core::Status Decide(uint32_t index, Collision choice, SurveyResult* result);
   void EndOfPages();
-  core::Status AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session);
+  // With a token, `host` is a relay to be joined first (PROTOCOL 2.3).
+  core::Status AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
+                       const std::optional<relay::Token>& token = std::nullopt);
   // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
   void FailEntry(uint32_t index, bool keep_part);  // the sender cannot deliver it

@@ -55,24 +55,21 @@ Status ReceiveAll(int fd, uint8_t* to, size_t bytes, RateLimiter* limiter, size_
 
 namespace {
 
-// Until the connection stands or has failed, in short waits so that a stop is noticed.
-Status AwaitConnected(int fd, std::chrono::milliseconds timeout, const std::atomic<bool>& stopped) {
+// Until `events` has happened, in short waits so that a stop is noticed.
+Status Await(int fd, int16_t events, std::chrono::milliseconds timeout, const std::atomic<bool>& stopped,
+             Status too_late) {
   const auto until = steady_clock::now() + timeout;
-  pollfd waiting{fd, POLLOUT, 0};
+  pollfd waiting{fd, events, 0};
   while (poll(&waiting, 1, static_cast<int>(kStopCheck.count())) != 1) {
     if (stopped.load()) return Status::Of(Code::kCancelled);
-    if (steady_clock::now() >= until) return Status::Of(Code::kPeerUnreachable, ETIMEDOUT);
+    if (steady_clock::now() >= until) return too_late;
   }
-  int error = 0;
-  socklen_t length = sizeof error;
-  getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
-  return error == 0 ? Status::Ok() : Status::Of(Code::kPeerUnreachable, error);
+  return Status::Ok();
 }
 
 }  // namespace
 
-Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout, const std::atomic<bool>& stopped,
-            core::Fd* fd) {
+Status BeginDial(const std::string& host, uint16_t port, core::Fd* fd) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
@@ -87,10 +84,40 @@ Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds ti
   if (connect(socket.get(), address->ai_addr, address->ai_addrlen) != 0 && errno != EINPROGRESS) {
     return Status::FromErrno(Code::kPeerUnreachable);
   }
-  if (const Status status = AwaitConnected(socket.get(), timeout, stopped); !status.ok()) return status;
+  *fd = std::move(socket);
+  return Status::Ok();
+}
+
+int DialError(int fd) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+  return error;
+}
+
+Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout, const std::atomic<bool>& stopped,
+            core::Fd* fd) {
+  core::Fd socket;
+  if (const Status status = BeginDial(host, port, &socket); !status.ok()) return status;
+  const Status too_late = Status::Of(Code::kPeerUnreachable, ETIMEDOUT);
+  if (const Status status = Await(socket.get(), POLLOUT, timeout, stopped, too_late); !status.ok()) return status;
+  if (const int error = DialError(socket.get()); error != 0) return Status::Of(Code::kPeerUnreachable, error);
   fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
   *fd = std::move(socket);
   return Status::Ok();
+}
+
+Status JoinRelay(int fd, const relay::Token& token, std::chrono::milliseconds timeout,
+                 const std::atomic<bool>& stopped) {
+  RateLimiter unlimited(nullptr);
+  const relay::RelayHello hello = relay::HelloOf(token);
+  if (const Status status = SendAll(fd, hello.data(), hello.size(), &unlimited); !status.ok()) return status;
+  const Status too_late = Status::Of(Code::kHandshakeTimeout);
+  if (const Status status = Await(fd, POLLIN, timeout, stopped, too_late); !status.ok()) return status;
+  uint8_t answer = 0;
+  size_t got = 0;
+  if (const Status status = ReceiveAll(fd, &answer, 1, &unlimited, &got); !status.ok()) return status;
+  return relay::StatusOf(answer);
 }
 
 void TuneLane(int fd) {

@@ -9,6 +9,7 @@
 
 #include "core/fd.h"
 #include "core/status.h"
+#include "relay/wire.h"
 #include "stream/rate_limiter.h"
 
 namespace keibi::stream {
@@ -17,9 +18,20 @@ namespace keibi::stream {
 core::Status SendAll(int fd, const uint8_t* from, size_t bytes, RateLimiter* limiter);
 core::Status ReceiveAll(int fd, uint8_t* to, size_t bytes, RateLimiter* limiter, size_t* received);
 
+// Begins to connect to a numeric address, non-blocking: the socket becomes writable when it is known how that went,
+// which DialError then tells (0: connected). kPeerUnreachable with the errno.
+core::Status BeginDial(const std::string& host, uint16_t port, core::Fd* fd);
+int DialError(int fd);
+
 // Connects to a numeric address within `timeout`. kPeerUnreachable with the errno; kCancelled soon after `stopped`.
 core::Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
                   const std::atomic<bool>& stopped, core::Fd* fd);
+
+// Joins a relay over a blocking connection to it: says the token, waits for the answer (PROTOCOL 2.3). As
+// relay::StatusOf; kHandshakeTimeout after `timeout`, kSessionLost when the relay hangs up, kCancelled soon after
+// `stopped`.
+core::Status JoinRelay(int fd, const relay::Token& token, std::chrono::milliseconds timeout,
+                       const std::atomic<bool>& stopped);
 
 // No delay, BBR where the kernel has it.
 void TuneLane(int fd);

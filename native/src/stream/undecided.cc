@@ -3,8 +3,9 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <string_view>
 
 namespace keibi::stream {
 namespace {
@@ -12,14 +13,14 @@ namespace {
 constexpr size_t kPreambleBytes = 8;
 
 struct Preamble {
-  char bytes[kPreambleBytes + 1];
+  std::string_view bytes;
   Undecided::Kind kind;
 };
 
 constexpr Preamble kPreambles[] = {
-    {"PRI * HT", Undecided::Kind::kRendezvous},
-    {"KEIBI-C1", Undecided::Kind::kControl},
-    {"KEIBI-L1", Undecided::Kind::kLane},
+    {"PRI * HT", Undecided::Kind::kRendezvous}, {"KEIBI-C1", Undecided::Kind::kControl},
+    {"KEIBI-L1", Undecided::Kind::kLane},       {relay::kPreamble, Undecided::Kind::kRelay},
+    {"GET ", Undecided::Kind::kHttp},           {"HEAD ", Undecided::Kind::kHttp},
 };
 
 ssize_t Receive(int fd, void* to, size_t bytes, int flags) {
@@ -39,33 +40,43 @@ Undecided::Kind WaitOrRefuse(ssize_t received) {
 }  // namespace
 
 Undecided::Kind Undecided::Advance() {
-  if (is_lane_) return ReadHello();
+  if (kind_ != Kind::kUnknown) return ReadRest();
   const Kind kind = Peek();
   char preamble[kPreambleBytes];
-  if (kind != Kind::kControl && kind != Kind::kLane) return kind;
+  if (kind != Kind::kControl && kind != Kind::kLane && kind != Kind::kRelay) return kind;
   if (Receive(fd.get(), preamble, kPreambleBytes, 0) != kPreambleBytes) return Kind::kRefused;
-  is_lane_ = kind == Kind::kLane;
-  return is_lane_ ? ReadHello() : kind;
+  if (kind == Kind::kControl) return kind;
+  kind_ = kind;
+  return ReadRest();
 }
 
 Undecided::Kind Undecided::Peek() {
   char start[kPreambleBytes];
   const ssize_t received = Receive(fd.get(), start, kPreambleBytes, MSG_PEEK);
   if (received <= 0) return WaitOrRefuse(received);
-  for (const Preamble& preamble : kPreambles) {
-    if (std::memcmp(start, preamble.bytes, static_cast<size_t>(received)) != 0) continue;
-    return received == kPreambleBytes ? preamble.kind : Kind::kUnknown;
+  const std::string_view arrived(start, static_cast<size_t>(received));
+  for (const auto& [bytes, kind] : kPreambles) {
+    if (kind == Kind::kHttp && !takes_http_) continue;
+    if (arrived.starts_with(bytes)) return kind;
+    if (bytes.starts_with(arrived)) return Kind::kUnknown;
   }
   return Kind::kRefused;
 }
 
-Undecided::Kind Undecided::ReadHello() {
-  while (hello_bytes_ < kLaneHelloBytes) {
-    const ssize_t received = Receive(fd.get(), hello_.data() + hello_bytes_, kLaneHelloBytes - hello_bytes_, 0);
+Undecided::Kind Undecided::ReadRest() {
+  const size_t wanted = kind_ == Kind::kLane ? kLaneHelloBytes : relay::kTokenBytes;
+  while (rest_bytes_ < wanted) {
+    const ssize_t received = Receive(fd.get(), hello_.data() + rest_bytes_, wanted - rest_bytes_, 0);
     if (received <= 0) return WaitOrRefuse(received);
-    hello_bytes_ += static_cast<size_t>(received);
+    rest_bytes_ += static_cast<size_t>(received);
   }
-  return Kind::kLane;
+  return kind_;
+}
+
+relay::Token Undecided::token() const {
+  relay::Token token;
+  std::copy_n(hello_.begin(), token.size(), token.begin());
+  return token;
 }
 
 }  // namespace keibi::stream

@@ -7,12 +7,13 @@
 #include <string>
 
 #include "core/fd.h"
+#include "relay/wire.h"
 #include "stream/lane_registry.h"
 
 namespace keibi::stream {
 
-// A connection of which it is not known yet what it is (PROTOCOL 2.1), or whose lane hello is not complete.
-// Non-blocking; reads never more than belongs to the preamble and the hello.
+// A connection of which it is not known yet what it is (PROTOCOL 2.1), or whose lane hello or token is not complete.
+// Non-blocking; reads never more than belongs to the preamble and what follows it.
 class Undecided {
  public:
   using Clock = std::chrono::steady_clock;
@@ -21,28 +22,37 @@ class Undecided {
     kRefused,     // not one of ours, or the other side is gone
     kRendezvous,  // nothing was read
     kControl,     // the preamble was read
+    kHttp,        // nothing was read
     kLane,        // the preamble and hello() were read
+    kRelay,       // the preamble and token() were read
+  };
+  struct From {
+    std::string address;
+    uint16_t port = 0;
+    bool relayed = false;  // this side dialled a relay, and the other side is behind that
   };
 
-  Undecided(core::Fd fd, std::string address, uint16_t port, Clock::time_point deadline)
-      : fd(std::move(fd)), address(std::move(address)), port(port), deadline(deadline) {}
+  Undecided(core::Fd fd, From from, Clock::time_point deadline, bool takes_http)
+      : fd(std::move(fd)), from(std::move(from)), deadline(deadline), takes_http_(takes_http) {}
 
   // Reads on after something has arrived. Anything but kUnknown is the last word.
   Kind Advance();
   LaneHello* hello() { return &hello_; }
+  relay::Token token() const;
 
   core::Fd fd;
-  const std::string address;
-  const uint16_t port;
+  const From from;
   const Clock::time_point deadline;
 
  private:
   Kind Peek();
-  Kind ReadHello();
+  Kind ReadRest();
 
-  bool is_lane_ = false;
-  size_t hello_bytes_ = 0;  // of hello_, arrived so far
-  LaneHello hello_;
+  const bool takes_http_;
+  Kind kind_ = Kind::kUnknown;  // kLane, kRelay: by its preamble, which is read; the rest is on its way
+  size_t rest_bytes_ = 0;       // of hello_, arrived so far
+  LaneHello hello_;             // or the token
+  static_assert(relay::kTokenBytes <= kLaneHelloBytes);
 };
 
 }  // namespace keibi::stream

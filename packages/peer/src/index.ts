@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What a face (command line, desktop) can ask of a peer: send, receive, settings, a diagnosis of this machine, who waits nearby. It puts session, discovery,
+// What a face (command line, desktop) can ask of a peer: send, receive, settings, a diagnosis of this machine, who waits nearby, a server for others. It puts session, discovery,
 // server and transfer together; it prints nothing and knows no terminal, window or exit code.
+export { openRelayServer, type RelayServer } from '@keibidrop/server';
 export type * from './api.ts';
 export { benchAgainst } from './bench/against.ts';
 export { benchAlone } from './bench/alone.ts';

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError, MAX_MAILBOX_BODY_BYTES, type MessagePipe } from '@keibidrop/protocol';
+import { GuessLimit } from './guess-limit.ts';
 import { Inbox } from './inbox.ts';
+import { NetworkCount } from './network.ts';
 
 export interface MailboxLimits {
   /** Mailboxes with an owner at one time. */
   mailboxes: number;
+  /** Of those, with an owner in one network. */
+  mailboxesPerNetwork: number;
+  /** Attempts of one network a minute to join mailboxes that are not there or to own mailboxes that are taken. */
+  guessesPerMinute: number;
   /** Guests of one mailbox at one time. */
   guests: number;
   /** Bodies that one side of a conversation has sent and the other has not taken. */
@@ -14,7 +20,17 @@ export interface MailboxLimits {
 }
 
 /** Enough for one sender that embeds its rendezvous. */
-export const EMBEDDED_LIMITS: MailboxLimits = { mailboxes: 1, guests: 64, queuedBodies: 16, idleMs: 60_000 };
+export const EMBEDDED_LIMITS: MailboxLimits = {
+  mailboxes: 1,
+  mailboxesPerNetwork: Number.POSITIVE_INFINITY,
+  guessesPerMinute: Number.POSITIVE_INFINITY,
+  guests: 64,
+  queuedBodies: 16,
+  idleMs: 60_000,
+};
+
+/** The owner or guest in this process. */
+const HERE = '';
 
 /** The owner's end of one guest's conversation. */
 export interface Conversation extends MessagePipe {
@@ -32,35 +48,74 @@ export interface Owner extends AsyncIterable<Conversation> {
 export class Mailboxes {
   readonly #limits: MailboxLimits;
   readonly #owned = new Map<string, Mailbox>();
+  readonly #networks = new NetworkCount();
+  readonly #guesses: GuessLimit;
+  #closing = false;
 
   constructor(limits: MailboxLimits) {
     this.#limits = limits;
+    this.#guesses = new GuessLimit(limits.guessesPerMinute);
+  }
+
+  /** Mailboxes with an owner. */
+  get size(): number {
+    return this.#owned.size;
+  }
+
+  /** Attempts turned away because their network had guessed too often, ever. */
+  get guessesRefused(): number {
+    return this.#guesses.refused;
   }
 
   /**
    * Takes a mailbox for its owner.
    * @param mailbox  32 bytes as lower hex
+   * @param network  of the owner, by `networkOf`
    * @throws         RENDEZVOUS_BUSY if it has an owner, or there are too many mailboxes
    */
-  own(mailbox: string): Owner {
-    if (this.#owned.has(mailbox)) throw new KeibiError('RENDEZVOUS_BUSY', 'Another sender waits under that number.');
-    if (this.#owned.size >= this.#limits.mailboxes) {
+  own(mailbox: string, network: string = HERE): Owner {
+    this.#assertOpen();
+    this.#guesses.assertMayTry(network);
+    if (this.#owned.has(mailbox)) {
+      this.#guesses.miss(network);
+      throw new KeibiError('RENDEZVOUS_BUSY', 'Another sender waits under that number.');
+    }
+    const { mailboxes, mailboxesPerNetwork } = this.#limits;
+    if (this.#owned.size >= mailboxes || this.#networks.of(network) >= mailboxesPerNetwork) {
       throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous has no mailbox left.');
     }
-    const owned = new Mailbox(this.#limits, () => this.#owned.delete(mailbox));
+    const owned = new Mailbox(this.#limits, () => {
+      if (this.#owned.delete(mailbox)) this.#networks.remove(network);
+    });
     this.#owned.set(mailbox, owned);
+    this.#networks.add(network);
     return owned;
   }
 
   /** Enters a mailbox as a guest. @throws RENDEZVOUS_NOT_FOUND if nobody owns it, RENDEZVOUS_BUSY if it is full */
-  join(mailbox: string): MessagePipe {
+  join(mailbox: string, network: string = HERE): MessagePipe {
+    this.#assertOpen();
+    this.#guesses.assertMayTry(network);
     const owned = this.#owned.get(mailbox);
-    if (owned === undefined) throw new KeibiError('RENDEZVOUS_NOT_FOUND');
+    if (owned === undefined) {
+      this.#guesses.miss(network);
+      throw new KeibiError('RENDEZVOUS_NOT_FOUND');
+    }
     return owned.join();
+  }
+
+  /** Lets nobody in any more; conversations go on. */
+  drain(): void {
+    this.#closing = true;
   }
 
   close(): void {
     for (const mailbox of [...this.#owned.values()]) mailbox.close();
+  }
+
+  #assertOpen(): void {
+    if (this.#closing)
+      throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous is about to end. Try again in a moment.');
   }
 }
 

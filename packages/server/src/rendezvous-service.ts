@@ -5,16 +5,22 @@ import {
   type JoinReply,
   type JoinRequest,
   Open_Role,
+  type Opened,
   type RendezvousServer as RendezvousHandlers,
   RendezvousService,
 } from '@keibidrop/proto';
 import { grpcStatusOf, KeibiError, MAX_MAILBOX_BODY_BYTES, type MessagePipe } from '@keibidrop/protocol';
-import type { Mailboxes } from './mailbox.ts';
+import type { Mailboxes, Owner } from './mailbox.ts';
+import { networkOf } from './network.ts';
 
 type Call = ServerDuplexStream<JoinRequest, JoinReply>;
 
 export interface ServiceOptions {
   mailboxes: Mailboxes;
+  /** What `Opened.relay` says. */
+  relay: boolean;
+  /** RendezvousLimits.keepaliveMs */
+  keepaliveMs: number;
   /** A call must say within so long what it wants, and a connection without a call ends after it. */
   openTimeoutMs: number;
 }
@@ -26,25 +32,27 @@ const MAILBOX_BYTES = 32;
 const MAX_CONCURRENT_CALLS = 4;
 
 /** The Rendezvous service of proto/rendezvous.proto over connections that are there already. */
-export function createService({ mailboxes, openTimeoutMs }: ServiceOptions): {
+export function createService(options: ServiceOptions): {
   attach(socket: Duplex): void;
   close(): void;
 } {
+  const { openTimeoutMs, keepaliveMs } = options;
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': MAX_CONCURRENT_CALLS,
     'grpc.max_connection_idle_ms': openTimeoutMs,
     'grpc.enable_channelz': 0,
+    ...(keepaliveMs > 0 && { 'grpc.keepalive_time_ms': keepaliveMs, 'grpc.keepalive_timeout_ms': keepaliveMs }),
   });
   server.addService(RendezvousService, {
-    join: (call: Call) => serveJoin(call, mailboxes, openTimeoutMs),
+    join: (call: Call) => serveJoin(call, options),
   } satisfies Pick<RendezvousHandlers, 'join'>);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return { attach: (socket) => injector.injectConnection(socket), close: () => server.forceShutdown() };
 }
 
-function serveJoin(call: Call, mailboxes: Mailboxes, openTimeoutMs: number): void {
+function serveJoin(call: Call, { mailboxes, relay, openTimeoutMs }: ServiceOptions): void {
   const timer = setTimeout(() => fail(call, new KeibiError('HANDSHAKE_TIMEOUT')), openTimeoutMs).unref();
   call.once('close', () => clearTimeout(timer));
   call.once('data', ({ kind }: JoinRequest) => {
@@ -52,28 +60,38 @@ function serveJoin(call: Call, mailboxes: Mailboxes, openTimeoutMs: number): voi
     try {
       if (kind?.$case !== 'open' || kind.value.mailbox.length !== MAILBOX_BYTES) throw malformed();
       const mailbox = Buffer.from(kind.value.mailbox).toString('hex');
-      if (kind.value.role === Open_Role.OWNER) serveOwner(call, mailboxes, mailbox);
-      else serveGuest(call, mailboxes.join(mailbox));
+      const seen = addressOf(call);
+      const network = networkOf(seen.host);
+      const opened = { ...seen, relay };
+      if (kind.value.role === Open_Role.OWNER) serveOwner(call, mailboxes.own(mailbox, network), opened);
+      else serveGuest(call, mailboxes.join(mailbox, network), opened);
     } catch (reason) {
       fail(call, reason);
     }
   });
 }
 
-function serveGuest(call: Call, pipe: MessagePipe): void {
+/** The other end of the connection under a call; nothing if it is no socket. */
+function addressOf(call: Call): { host: string; port: number } {
+  const peer = call.getPeer();
+  const colon = peer.lastIndexOf(':');
+  if (colon < 0) return { host: '', port: 0 };
+  return { host: peer.slice(0, colon).replace(/^::ffff:(?=\d+\.)/i, ''), port: Number(peer.slice(colon + 1)) };
+}
+
+function serveGuest(call: Call, pipe: MessagePipe, opened: Opened): void {
   onLeave(call, () => pipe.close());
   call.on('data', ({ kind }: JoinRequest) => {
     if (kind?.$case === 'body') pipe.send(kind.value.body).catch((reason) => fail(call, reason));
     else fail(call, malformed());
   });
-  call.write({ kind: { $case: 'opened', value: {} } });
+  call.write({ kind: { $case: 'opened', value: opened } });
   void forward(pipe, (body) => write(call, { kind: { $case: 'body', value: { guest: 0, body } } })).then(() =>
     call.end(),
   );
 }
 
-function serveOwner(call: Call, mailboxes: Mailboxes, mailbox: string): void {
-  const owner = mailboxes.own(mailbox);
+function serveOwner(call: Call, owner: Owner, opened: Opened): void {
   const conversations = new Map<number, MessagePipe>();
   onLeave(call, () => owner.close());
   call.on('data', ({ kind }: JoinRequest) => {
@@ -83,7 +101,7 @@ function serveOwner(call: Call, mailboxes: Mailboxes, mailbox: string): void {
     else if (kind?.$case === 'dismiss') pipe?.close();
     else fail(call, malformed());
   });
-  call.write({ kind: { $case: 'opened', value: {} } });
+  call.write({ kind: { $case: 'opened', value: opened } });
   void (async () => {
     for await (const pipe of owner) {
       const { guest } = pipe;

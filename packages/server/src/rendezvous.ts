@@ -2,22 +2,50 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { EMBEDDED_LIMITS, Mailboxes, type MailboxLimits, type Owner } from './mailbox.ts';
+import { NetworkCount, networkOf } from './network.ts';
 import type { createService } from './rendezvous-service.ts';
 
 type Service = ReturnType<typeof createService>;
 
 export interface RendezvousOptions {
   limits?: Partial<RendezvousLimits>;
+  /** The port it is at relays, too: what `Opened.relay` tells everybody. */
+  relay?: boolean;
 }
 
 export interface RendezvousLimits extends MailboxLimits {
-  /** Attached connections at one time; one more ends the oldest, so that idle ones cannot keep everybody else out. */
+  /** Attached connections at one time. */
   connections: number;
+  /** Of those, of one network. */
+  connectionsPerNetwork: number;
+  /**
+   * What becomes of one connection too many. `ends-oldest`: idle ones cannot keep everybody else out of a sender that one guest needs.
+   * `refuses-newest`: strangers cannot end each other's.
+   */
+  whenFull: 'ends-oldest' | 'refuses-newest';
+  /** A connection whose other side does not answer a ping for so long ends; 0: nobody is asked. */
+  keepaliveMs: number;
   /** Time in which a connection must have opened a mailbox. */
   openTimeoutMs: number;
 }
 
-const LIMITS: RendezvousLimits = { ...EMBEDDED_LIMITS, connections: 128, openTimeoutMs: 10_000 };
+/** `mailboxes` and `connections` are of the moment, everything else counts from the start. */
+export interface RendezvousStats {
+  mailboxes: number;
+  connections: number;
+  connectionsRefused: number;
+  /** Attempts turned away because their network had guessed too often. */
+  guessesRefused: number;
+}
+
+const LIMITS: RendezvousLimits = {
+  ...EMBEDDED_LIMITS,
+  connections: 128,
+  connectionsPerNetwork: Number.POSITIVE_INFINITY,
+  whenFull: 'ends-oldest',
+  keepaliveMs: 0,
+  openTimeoutMs: 10_000,
+};
 
 /**
  * A rendezvous on connections that somebody else accepts: mailboxes of opaque bodies, in memory (PROTOCOL 2.2).
@@ -27,11 +55,15 @@ const LIMITS: RendezvousLimits = { ...EMBEDDED_LIMITS, connections: 128, openTim
 export class RendezvousServer {
   readonly #limits: RendezvousLimits;
   readonly #mailboxes: Mailboxes;
+  readonly #relay: boolean;
   readonly #connections = new Set<Duplex>();
+  readonly #networks = new NetworkCount();
+  #connectionsRefused = 0;
   #service: Promise<Service> | undefined;
   #closed = false;
 
-  constructor({ limits }: RendezvousOptions = {}) {
+  constructor({ limits, relay = false }: RendezvousOptions = {}) {
+    this.#relay = relay;
     this.#limits = { ...LIMITS, ...limits };
     this.#mailboxes = new Mailboxes(this.#limits);
   }
@@ -55,23 +87,37 @@ export class RendezvousServer {
   attach(socket: Duplex): void {
     // How a guest's connection ends is no concern of ours; its conversation ends with it.
     socket.on('error', () => {});
-    if (this.#closed) {
+    const network = socket instanceof Socket ? networkOf(socket.remoteAddress ?? '') : '';
+    if (this.#closed || !this.#makeRoom(network)) {
       socket.destroy();
       return;
-    }
-    const [oldest] = this.#connections;
-    if (oldest !== undefined && this.#connections.size >= this.#limits.connections) {
-      this.#connections.delete(oldest);
-      oldest.destroy();
     }
     // Bodies are small and each waits for its answer.
     if (socket instanceof Socket) socket.setNoDelay(true);
     this.#connections.add(socket);
-    socket.once('close', () => this.#connections.delete(socket));
+    this.#networks.add(network);
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      this.#networks.remove(network);
+    });
     void this.#load().then((service) => {
       if (this.#closed) socket.destroy();
       else service.attach(socket);
     });
+  }
+
+  get stats(): RendezvousStats {
+    return {
+      mailboxes: this.#mailboxes.size,
+      connections: this.#connections.size,
+      connectionsRefused: this.#connectionsRefused,
+      guessesRefused: this.#mailboxes.guessesRefused,
+    };
+  }
+
+  /** Lets nobody into a mailbox any more; who is in one stays. */
+  drain(): void {
+    this.#mailboxes.drain();
   }
 
   /** Ends every conversation and connection. Idempotent. */
@@ -82,9 +128,27 @@ export class RendezvousServer {
     for (const socket of this.#connections) socket.destroy();
   }
 
+  /** Whether one more connection may come; ends another one for it where that is the rule. */
+  #makeRoom(network: string): boolean {
+    const { connections, connectionsPerNetwork, whenFull } = this.#limits;
+    const crowded = this.#networks.of(network) >= connectionsPerNetwork;
+    const full = this.#connections.size >= connections;
+    if (crowded || (full && whenFull === 'refuses-newest')) {
+      this.#connectionsRefused++;
+      return false;
+    }
+    const [oldest] = this.#connections;
+    if (full && oldest !== undefined) {
+      this.#connections.delete(oldest);
+      oldest.destroy();
+    }
+    return true;
+  }
+
   #load(): Promise<Service> {
+    const { openTimeoutMs, keepaliveMs } = this.#limits;
     this.#service ??= import('./rendezvous-service.ts').then(({ createService: create }) =>
-      create({ mailboxes: this.#mailboxes, openTimeoutMs: this.#limits.openTimeoutMs }),
+      create({ mailboxes: this.#mailboxes, relay: this.#relay, openTimeoutMs, keepaliveMs }),
     );
     return this.#service;
   }

@@ -38,7 +38,10 @@ describe('an owner in process', () => {
     const guests = [server.call(), server.call()];
     for (const [index, guest] of guests.entries()) {
       guest.open(MAILBOX);
-      expect(await guest.next()).toEqual({ $case: 'opened', value: {} });
+      expect(await guest.next()).toEqual({
+        $case: 'opened',
+        value: { host: '127.0.0.1', port: expect.any(Number), relay: false },
+      });
       guest.body(`hello ${index}`);
     }
     const conversations = [await nextGuest(owner), await nextGuest(owner)];

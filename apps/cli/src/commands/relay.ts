@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type Command, Option } from 'commander';
+import type { Io } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import { dialableAddress } from '../local-address.ts';
+import type { PeerPackage } from '../peer-package.ts';
+
+/** `keibidrop relay`, parsed. */
+export interface RelayCommand {
+  listen?: string;
+  config?: string;
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop relay
+  keibidrop relay --listen 0.0.0.0:26431
+  KD_RENDEZVOUS=relay.example.org:26431 keibidrop send photos     elsewhere
+
+It learns addresses and amounts, never words, names or content. Limits, metrics,
+a systemd unit and a container file: docs/relay.md.
+The first Ctrl-C or SIGTERM lets nobody in any more and waits up to 5 minutes
+for what runs, the second one ends at once. The log is JSON lines on stderr.
+
+Environment: KD_LISTEN KD_CONFIG_DIR KD_LOG
+Exit codes: 0 ended when told to, 1 failed, 2 usage, 70 a bug of ours, 130 ended
+at once.
+`;
+
+export function addRelayCommand(program: Command, onRun: (options: RelayCommand) => Promise<void>): void {
+  program
+    .command('relay')
+    .summary('run a server where any two computers can meet')
+    .description(
+      'Run a server where any two computers can meet, and which forwards between those that cannot reach each other.',
+    )
+    .addOption(new Option('--listen <host:port>', 'listen here (port 26431 of every address)'))
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addOption(new Option('-q, --quiet', 'log only errors').conflicts('verbose'))
+    .addOption(new Option('-v, --verbose', 'log every connection'))
+    .addHelpText('after', AFTER_HELP)
+    .action((options: RelayCommand) => onRun(options));
+}
+
+/**
+ * Serves until interrupted, then drains; resolves with 0.
+ *
+ * @throws USAGE, CONFIG_INVALID (also for a port that cannot be had)
+ */
+export async function runRelay(options: RelayCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const { config, listen, json, quiet, verbose } = options;
+  const settings = await peer.loadSettings({ flags: { config, listen }, env: io.env, cwd: io.cwd });
+  const level = quiet ? 'error' : verbose ? 'debug' : io.env.KD_LOG ? settings.log : 'info';
+  const server = await peer.openRelayServer({
+    listen: settings.listen,
+    log: { level, write: (line) => io.stderr.write(line) },
+    signal: io.signal,
+  });
+  try {
+    const { host, port } = server;
+    const peersDial = dialableAddress(host, port);
+    if (json) io.stdout.write(lineOf('listening', { host, port }));
+    else {
+      io.stdout.write(`Listening on ${host}, port ${port}.\n`);
+      if (peersDial !== undefined) io.stdout.write(`Peers use it with: KD_RENDEZVOUS=${peersDial}\n`);
+    }
+    await interrupted(io.signal);
+    await server.drain();
+    const { joined, bytes } = server.stats().relay;
+    if (json) io.stdout.write(lineOf('ended', { joined, bytes }));
+    return 0;
+  } finally {
+    await server.close();
+  }
+}
+
+function interrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

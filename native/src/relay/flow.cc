@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "relay/flow.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace keibi::relay {
+namespace {
+
+constexpr uint64_t kTurnBytes = uint64_t{1} << 20;  // then the other pairs have theirs
+
+}  // namespace
+
+Flow::State Flow::Pump(int from, int to, PipePool* pool, uint64_t* moved) {
+  if (ended_) return State::kEnded;
+  if (pipe_ == nullptr) pipe_ = pool->Take();
+  if (pipe_ == nullptr) return State::kBroken;
+  for (uint64_t turn = 0;;) {
+    while (pipe_->held() > 0) {
+      const ssize_t sent = pipe_->Drain(to);
+      if (sent < 0 && errno == EAGAIN) return State::kWaits;
+      if (sent <= 0) return State::kBroken;
+      turn += static_cast<uint64_t>(sent);
+      *moved += static_cast<uint64_t>(sent);
+    }
+    if (end_seen_) {
+      ended_ = true;
+      pool->Return(std::move(pipe_));
+      return shutdown(to, SHUT_WR) == 0 ? State::kEnded : State::kBroken;
+    }
+    if (turn >= kTurnBytes) {
+      pool->Return(std::move(pipe_));
+      return State::kMore;
+    }
+    // Into an empty pipe, so that EAGAIN can only be the socket's.
+    const ssize_t arrived = pipe_->Fill(from);
+    if (arrived < 0 && errno != EAGAIN) return State::kBroken;
+    if (arrived < 0) {
+      pool->Return(std::move(pipe_));
+      return State::kWaits;
+    }
+    end_seen_ = arrived == 0;
+  }
+}
+
+}  // namespace keibi::relay

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "relay/pipe.h"
+
+namespace keibi::relay {
+
+// One direction of a pair. A slow reader holds its own writer back: what the pipe does not hold stays in the writer's
+// socket. One thread.
+class Flow {
+ public:
+  enum class State : uint8_t {
+    kWaits,   // until more arrives, or there is room again
+    kMore,    // has moved what it may at once
+    kEnded,   // the end was passed on
+    kBroken,  // one of the two sockets failed
+  };
+
+  // Moves bytes between two non-blocking sockets until there are no more, or no room, or a turn is over.
+  State Pump(int from, int to, PipePool* pool, uint64_t* moved);
+
+ private:
+  std::unique_ptr<Pipe> pipe_;  // while it holds bytes
+  bool end_seen_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace keibi::relay

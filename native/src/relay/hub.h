@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/fd.h"
+#include "core/status.h"
+#include "relay/wire.h"
+
+namespace keibi::relay {
+
+struct Limits {
+  size_t pairs = 0;                       // that run at one time
+  size_t waiting = 0;                     // connections whose other side has not come
+  size_t per_address = 0;                 // connections of one address (IPv6: of its /64), waiting or paired
+  std::chrono::milliseconds wait{0};      // for the other side
+  std::chrono::milliseconds idle{0};      // a pair through which nothing moves ends
+  std::chrono::milliseconds lifetime{0};  // of a pair
+};
+
+struct Stats {
+  uint64_t waiting = 0;  // now
+  uint64_t pairs = 0;    // now
+  uint64_t joined = 0;   // pairs, ever
+  uint64_t refused = 0;  // connections for which there was no room
+  uint64_t expired = 0;  // connections to which nobody came
+  uint64_t cut = 0;      // pairs that were idle for too long or lived too long
+  uint64_t bytes = 0;    // forwarded, both ways
+};
+
+// Joins connections that show the same token and forwards between them without reading (PROTOCOL 2.3), all on one
+// thread of its own.
+class Hub {
+ public:
+  static core::Status Open(std::unique_ptr<Hub>* hub);
+  ~Hub();  // stops
+  Hub(const Hub&) = delete;
+  Hub& operator=(const Hub&) = delete;
+
+  // Any thread. Hold for what comes from now on; limits of 0 refuse everybody, and what runs goes on.
+  void SetLimits(const Limits& limits);
+
+  // Any thread. Takes a non-blocking connection from which the preamble and `token` were read; `address` is the numeric
+  // one of the other side.
+  void Take(core::Fd fd, const Token& token, const std::string& address);
+
+  Stats stats() const;  // any thread
+
+  void Stop();  // closes everything. Idempotent; not from the hub's thread
+
+ private:
+  struct Impl;
+  explicit Hub(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace keibi::relay

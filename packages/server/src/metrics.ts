@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { RelayStats } from '@keibidrop/native';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { RendezvousStats } from './rendezvous.ts';
+
+/** What is counted, none of it about anybody in particular. */
+export interface RelayServerStats {
+  relay: RelayStats;
+  rendezvous: RendezvousStats;
+}
+
+/** The metrics of one server, read from `stats` whenever they are asked for. */
+export function createMetrics(stats: () => RelayServerStats): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = (name: string, help: string, value: (now: RelayServerStats) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value(stats()));
+      },
+    });
+  const counter = (name: string, help: string, value: (now: RelayServerStats) => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(value(stats()));
+      },
+    });
+  gauge('keibidrop_mailboxes', 'Mailboxes with an owner.', (now) => now.rendezvous.mailboxes);
+  gauge('keibidrop_rendezvous_connections', 'Connections to the rendezvous.', (now) => now.rendezvous.connections);
+  gauge('keibidrop_relay_pairs', 'Pairs of connections that are relayed.', (now) => now.relay.pairs);
+  gauge('keibidrop_relay_waiting', 'Connections whose other side has not come.', (now) => now.relay.waiting);
+  counter('keibidrop_relay_joined_total', 'Pairs that were joined.', (now) => now.relay.joined);
+  counter('keibidrop_relay_bytes_total', 'Bytes forwarded, both ways.', (now) => now.relay.bytes);
+  counter('keibidrop_relay_cut_total', 'Pairs ended by the idle or lifetime limit.', (now) => now.relay.cut);
+  new Counter({
+    name: 'keibidrop_dropped_total',
+    help: 'Connections and attempts that were turned away, by the reason.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(droppedBy(stats()))) this.inc({ reason }, count);
+    },
+  });
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/** Why connections and attempts were turned away, and how many, ever. */
+export function droppedBy({ relay, rendezvous }: RelayServerStats): Record<string, number> {
+  return {
+    malformed: relay.malformed,
+    slow: relay.slow,
+    crowded_out: relay.crowdedOut,
+    relay_full: relay.refused,
+    nobody_came: relay.expired,
+    rendezvous_full: rendezvous.connectionsRefused,
+    guessing: rendezvous.guessesRefused,
+  };
+}

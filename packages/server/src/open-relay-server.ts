@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { RelayServerStats } from './metrics.ts';
+import type { RelayServerLimits } from './relay-limits.ts';
+
+export interface RelayServerOptions {
+  /** A numeric host; port 0 is any free one. */
+  listen: { host: string; port: number };
+  /** Instead of those of DEFAULT_RELAY_LIMITS. */
+  limits?: Partial<RelayServerLimits>;
+  /** Takes the log, a JSON object a line. It holds no token, no mailbox and no body. */
+  log: { level: 'silent' | 'error' | 'warn' | 'info' | 'debug' | 'trace'; write(line: string): void };
+  /** Ends the opening. */
+  signal: AbortSignal;
+}
+
+/** A running rendezvous and relay. */
+export interface RelayServer {
+  readonly host: string;
+  readonly port: number;
+  stats(): RelayServerStats;
+  /** Lets nobody in any more and resolves when the last pair has ended, at the latest after `limits.drainMs`. */
+  drain(): Promise<void>;
+  /** Ends everything at once. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the rendezvous, the relay, `/healthz` and `/metrics` on one port until closed (PROTOCOL 2).
+ *
+ * @throws CONFIG_INVALID if the port cannot be had; `signal.reason` on abort
+ */
+export async function openRelayServer(options: RelayServerOptions): Promise<RelayServer> {
+  options.signal.throwIfAborted();
+  // Loaded only here: a sender, which embeds a rendezvous too, needs neither log nor metrics.
+  const { RunningRelayServer } = await import('./relay-server.ts');
+  options.signal.throwIfAborted();
+  return new RunningRelayServer(options);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Incoming, Listener } from '@keibidrop/native';
+import { KeibiError } from '@keibidrop/protocol';
+import { type Logger, pino } from 'pino';
+import { createMetrics, droppedBy, type RelayServerStats } from './metrics.ts';
+import type { RelayServer, RelayServerOptions } from './open-relay-server.ts';
+import { DEFAULT_RELAY_LIMITS, type RelayServerLimits } from './relay-limits.ts';
+import { RendezvousServer } from './rendezvous.ts';
+import { createStatusPages } from './status-pages.ts';
+
+/** How often the log says what was turned away since. */
+const REPORT_MS = 60_000;
+/** How often a draining server looks whether anybody is left. */
+const DRAIN_LOOK_MS = 100;
+
+/** The server behind openRelayServer: one native port, the rendezvous and the status pages on it. */
+export class RunningRelayServer implements RelayServer {
+  readonly host: string;
+  readonly port: number;
+  readonly #limits: RelayServerLimits;
+  readonly #log: Logger;
+  readonly #listener: Listener;
+  readonly #rendezvous: RendezvousServer;
+  readonly #pages: ReturnType<typeof createStatusPages>;
+  readonly #reporting: NodeJS.Timeout;
+  #reported: Record<string, number> = {};
+  #draining = false;
+  #closed = false;
+
+  /** @throws CONFIG_INVALID if the port cannot be had */
+  constructor({ listen, limits, log }: RelayServerOptions) {
+    this.#limits = { ...DEFAULT_RELAY_LIMITS, ...limits };
+    this.#log = pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, log);
+    this.#rendezvous = new RendezvousServer({ limits: this.#limits.rendezvous, relay: true });
+    const metrics = createMetrics(() => this.stats());
+    const isHealthy = () => !this.#draining;
+    this.#pages = createStatusPages({ isHealthy, metrics, requests: this.#limits.requests });
+    this.#listener = openListener(listen, (incoming) => this.#accept(incoming));
+    this.#listener.serveRelay(this.#limits.relay);
+    this.#reporting = setInterval(() => this.#reportDrops(), REPORT_MS).unref();
+    this.host = this.#listener.host;
+    this.port = this.#listener.port;
+    this.#log.info({ host: this.host, port: this.port }, 'listening');
+    void this.#rendezvous.ready().catch(() => {});
+  }
+
+  stats(): RelayServerStats {
+    return { relay: this.#listener.relayStats(), rendezvous: this.#rendezvous.stats };
+  }
+
+  async drain(): Promise<void> {
+    if (this.#draining) return;
+    this.#draining = true;
+    this.#rendezvous.drain();
+    this.#listener.serveRelay({ ...this.#limits.relay, pairs: 0, waiting: 0 });
+    this.#log.info({ pairs: this.stats().relay.pairs, atMostMs: this.#limits.drainMs }, 'draining');
+    const until = performance.now() + this.#limits.drainMs;
+    while (!this.#closed && this.stats().relay.pairs > 0 && performance.now() < until) await delay(DRAIN_LOOK_MS);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearInterval(this.#reporting);
+    this.#reportDrops();
+    const { joined, bytes, pairs } = this.stats().relay;
+    this.#pages.close();
+    await this.#rendezvous.close();
+    await this.#listener.close();
+    this.#log.info({ joined, bytes, cut: pairs }, 'ended');
+  }
+
+  /** Where somebody connects from is logged at `debug` only; who meets whom, never. */
+  #accept({ kind, fd, remoteAddress }: Incoming): void {
+    const socket = new Socket({ fd, readable: true, writable: true });
+    this.#log.debug({ kind, remoteAddress }, 'connection');
+    if (kind === 'rendezvous') this.#rendezvous.attach(socket);
+    else if (kind === 'http') this.#pages.attach(socket);
+    // There is nobody here to have a session with.
+    else socket.destroy();
+  }
+
+  #reportDrops(): void {
+    const dropped = droppedBy(this.stats());
+    const since = Object.entries(dropped).flatMap(([reason, count]) => {
+      const more = count - (this.#reported[reason] ?? 0);
+      return more > 0 ? [[reason, more] as const] : [];
+    });
+    this.#reported = dropped;
+    if (since.length > 0) this.#log.warn({ dropped: Object.fromEntries(since) }, 'turned away');
+  }
+}
+
+function openListener({ host, port }: { host: string; port: number }, onConnection: (incoming: Incoming) => void) {
+  try {
+    return Listener.open({ host, port, http: true, onConnection });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    // A machine without IPv6 still has every IPv4 address.
+    if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) {
+      return Listener.open({ host: '0.0.0.0', port, http: true, onConnection });
+    }
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`;
+    throw new KeibiError('CONFIG_INVALID', message, { cause });
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Registry } from 'prom-client';
+
+/** From the first byte of a request to the last of its answer. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const MAX_HEADER_BYTES = 8192;
+
+export interface StatusPagesOptions {
+  /** False: about to end, so that whoever balances load looks elsewhere. */
+  isHealthy(): boolean;
+  metrics: Registry;
+  /** Connections at one time. */
+  requests: number;
+}
+
+/** `/healthz` and `/metrics` over connections that somebody else accepts; one request each. */
+export function createStatusPages({ isHealthy, metrics, requests }: StatusPagesOptions): {
+  attach(socket: Socket): void;
+  close(): void;
+} {
+  const open = new Set<Socket>();
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    response.setHeader('connection', 'close');
+    const path = request.url?.replace(/\?.*$/, '');
+    if (request.method !== 'GET' && request.method !== 'HEAD') end(response, 405, 'GET or HEAD\n');
+    else if (path === '/healthz') end(response, isHealthy() ? 200 : 503, isHealthy() ? 'ok\n' : 'draining\n');
+    else if (path === '/metrics') end(response, 200, await metrics.metrics(), metrics.contentType);
+    else end(response, 404, 'There is /healthz and /metrics.\n');
+  };
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  return {
+    attach(socket) {
+      socket.on('error', () => {});
+      if (open.size >= requests) {
+        socket.destroy();
+        return;
+      }
+      open.add(socket);
+      const timer = setTimeout(() => socket.destroy(), REQUEST_TIMEOUT_MS).unref();
+      socket.once('close', () => {
+        clearTimeout(timer);
+        open.delete(socket);
+      });
+      server.emit('connection', socket);
+    },
+    close() {
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
+function end(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
+}

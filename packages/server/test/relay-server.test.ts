@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MPL-2.0
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { credentials, status } from '@grpc/grpc-js';
+import { Open_Role, RendezvousClient } from '@keibidrop/proto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openRelayServer, type RelayServer, type RelayServerLimits } from '../src/index.ts';
+import { DEFAULT_RELAY_LIMITS } from '../src/relay-limits.ts';
+import { RawCall } from './loopback.ts';
+
+const MAILBOX = 'ab'.repeat(32);
+const OTHER = 'cd'.repeat(32);
+const { signal } = new AbortController();
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+
+class Served {
+  readonly server: RelayServer;
+  readonly log: string[];
+
+  static async open(limits: Partial<RelayServerLimits> = {}): Promise<Served> {
+    const log: string[] = [];
+    const options = { limits, log: { level: 'debug' as const, write: (line: string) => void log.push(line) }, signal };
+    const server = await openRelayServer({ ...options, listen: { host: '127.0.0.1', port: 0 } });
+    open.push(server);
+    return new Served(server, log);
+  }
+
+  private constructor(server: RelayServer, log: string[]) {
+    this.server = server;
+    this.log = log;
+  }
+
+  async dial(bytes: string | Uint8Array): Promise<Socket> {
+    const socket = connect(this.server.port, '127.0.0.1');
+    open.push({ close: () => socket.destroy() });
+    await once(socket, 'connect');
+    socket.on('error', () => {});
+    socket.write(bytes);
+    return socket;
+  }
+
+  /** Shows a relay token of 32 times `byte`. */
+  show(byte: number): Promise<Socket> {
+    return this.dial(Buffer.concat([Buffer.from('KEIBI-R1'), Buffer.alloc(32, byte)]));
+  }
+
+  call(): RawCall {
+    const client = new RendezvousClient(`ipv4:127.0.0.1:${this.server.port}`, credentials.createInsecure(), {
+      'grpc.use_local_subchannel_pool': 1,
+    });
+    open.push(client);
+    return new RawCall(client.join());
+  }
+
+  get(path: string, init?: RequestInit): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.server.port}${path}`, init);
+  }
+}
+
+/** The next bytes, or '' at the end. */
+async function read(socket: Socket): Promise<string> {
+  for (;;) {
+    const bytes: Buffer | null = socket.read();
+    if (bytes !== null) return bytes.toString('latin1');
+    if (socket.readableEnded || socket.destroyed) return '';
+    await Promise.race([once(socket, 'readable'), once(socket, 'end'), once(socket, 'close')]);
+  }
+}
+
+/** By whatever way. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.resume().once('close', () => resolve()));
+}
+
+async function pairOf(served: Served, byte: number): Promise<[Socket, Socket]> {
+  const pair: [Socket, Socket] = [await served.show(byte), await served.show(byte)];
+  for (const socket of pair) expect(await read(socket)).toBe('\x01');
+  return pair;
+}
+
+describe('a relay server', () => {
+  it('relays and lets peers meet on one port, and tells them that it does', async () => {
+    const served = await Served.open();
+    const [one, other] = await pairOf(served, 1);
+    one.write('sealed');
+    expect(await read(other)).toBe('sealed');
+
+    const owner = served.call();
+    owner.open(MAILBOX, Open_Role.OWNER);
+    const opened = { $case: 'opened', value: { host: '127.0.0.1', port: expect.any(Number), relay: true } };
+    expect(await owner.next()).toEqual(opened);
+    const guest = served.call();
+    guest.open(MAILBOX);
+    expect(await guest.next()).toEqual(opened);
+    guest.body('hello');
+    expect(await owner.next()).toMatchObject({ $case: 'body', value: { guest: 1 } });
+  });
+
+  it('closes control connections and lanes, which are for peers', async () => {
+    const served = await Served.open();
+    for (const start of ['KEIBI-C1', `KEIBI-L1${'x'.repeat(60)}`]) {
+      const socket = await served.dial(start);
+      await closed(socket);
+    }
+  });
+
+  it('says why it cannot have a port', async () => {
+    const { server } = await Served.open();
+    const taken = openRelayServer({
+      listen: { host: '127.0.0.1', port: server.port },
+      log: { level: 'silent', write: () => {} },
+      signal,
+    });
+    await expect(taken).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('EADDRINUSE'),
+    });
+  });
+
+  it('logs no token, no mailbox and no body', async () => {
+    const served = await Served.open();
+    const [one] = await pairOf(served, 0x5a);
+    one.write('SEALED BYTES');
+    const owner = served.call();
+    owner.open(MAILBOX, Open_Role.OWNER);
+    await owner.next();
+    await served.dial('garbage');
+    await served.server.close();
+    const log = served.log.join('');
+    expect(log).toContain('"kind":"rendezvous"');
+    for (const secret of [MAILBOX, '5a5a', 'WlpaWlpa', 'ZZZZ', 'SEALED']) expect(log).not.toContain(secret);
+  });
+});
+
+describe('limits of the rendezvous', () => {
+  const limited = (limits: Partial<RelayServerLimits['rendezvous']>) =>
+    Served.open({ rendezvous: { ...DEFAULT_RELAY_LIMITS.rendezvous, ...limits } });
+
+  it('turn away whoever tries out mailboxes, also from the right one', async () => {
+    const served = await limited({ guessesPerMinute: 2 });
+    const owner = served.call();
+    owner.open(MAILBOX, Open_Role.OWNER);
+    await owner.next();
+    const missing = served.call();
+    missing.open(OTHER);
+    expect((await missing.status).code).toBe(status.NOT_FOUND);
+    const taken = served.call();
+    taken.open(MAILBOX, Open_Role.OWNER);
+    expect((await taken.status).code).toBe(status.RESOURCE_EXHAUSTED);
+    const right = served.call();
+    right.open(MAILBOX);
+    expect((await right.status).code).toBe(status.RESOURCE_EXHAUSTED);
+    expect(served.server.stats().rendezvous.guessesRefused).toBe(1);
+  });
+
+  it('hold for one network and free what it gives up', async () => {
+    const served = await limited({ mailboxesPerNetwork: 1 });
+    const first = served.call();
+    first.open(MAILBOX, Open_Role.OWNER);
+    await first.next();
+    const second = served.call();
+    second.open(OTHER, Open_Role.OWNER);
+    expect((await second.status).code).toBe(status.RESOURCE_EXHAUSTED);
+    first.end();
+    await first.status;
+    const third = served.call();
+    third.open(OTHER, Open_Role.OWNER);
+    expect(await third.next()).toMatchObject({ $case: 'opened' });
+  });
+
+  it.each([{ connections: 1 }, { connectionsPerNetwork: 1 }])('refuse the newest connection for %o', async (limits) => {
+    const served = await limited(limits);
+    const owner = served.call();
+    owner.open(MAILBOX, Open_Role.OWNER);
+    await owner.next();
+    const one = await served.dial('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    await closed(one);
+    expect(served.server.stats().rendezvous).toMatchObject({ connections: 1, connectionsRefused: 1, mailboxes: 1 });
+  });
+});
+
+describe('status pages', () => {
+  it('say that it is healthy, and its metrics, and nothing else', async () => {
+    const served = await Served.open();
+    const [one, other] = await pairOf(served, 1);
+    one.write('x'.repeat(1000));
+    expect(await read(other)).toHaveLength(1000);
+    const healthy = await served.get('/healthz');
+    expect([healthy.status, await healthy.text()]).toEqual([200, 'ok\n']);
+    const garbage = await served.dial('garbage');
+    await closed(garbage);
+
+    const response = await served.get('/metrics');
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const metrics = await response.text();
+    expect(metrics).toMatch(/^keibidrop_relay_pairs 1$/m);
+    expect(metrics).toMatch(/^keibidrop_relay_joined_total 1$/m);
+    expect(metrics).toMatch(/^keibidrop_relay_bytes_total 1000$/m);
+    expect(metrics).toMatch(/^keibidrop_dropped_total\{reason="malformed"\} 1$/m);
+    expect(metrics).toMatch(/^process_cpu_seconds_total /m);
+    expect((await served.get('/')).status).toBe(404);
+    expect(await (await served.get('/healthz', { method: 'HEAD' })).text()).toBe('');
+  });
+
+  it('answer a limited number at a time', async () => {
+    const served = await Served.open({ requests: 1 });
+    await served.dial('GET /healthz HTTP/1.1\r\n');
+    await expect(served.get('/healthz')).rejects.toThrow();
+  });
+
+  it('refuse a request that is no HTTP or too long, and go on', async () => {
+    const served = await Served.open();
+    for (const text of ['GET nonsense\r\n\r\n', `GET / HTTP/1.1\r\na: ${'x'.repeat(20_000)}\r\n\r\n`]) {
+      const socket = await served.dial(text);
+      await closed(socket);
+    }
+    expect((await served.get('/healthz')).status).toBe(200);
+  });
+});
+
+describe('draining', () => {
+  it('lets nobody in any more, says so, and waits for the pairs that run', async () => {
+    const served = await Served.open();
+    const [one, other] = await pairOf(served, 1);
+    const drained = served.server.drain();
+    expect(await read(await served.show(2))).toBe('\x02');
+    const owner = served.call();
+    owner.open(MAILBOX, Open_Role.OWNER);
+    expect((await owner.status).code).toBe(status.RESOURCE_EXHAUSTED);
+    expect((await served.get('/healthz')).status).toBe(503);
+    one.write('still');
+    expect(await read(other)).toBe('still');
+    one.end();
+    other.end();
+    await drained;
+    expect(served.server.stats().relay.pairs).toBe(0);
+  });
+
+  it('ends after a bounded time', async () => {
+    const served = await Served.open({ drainMs: 50 });
+    const [one] = await pairOf(served, 1);
+    await served.server.drain();
+    await served.server.close();
+    await closed(one);
+  });
+});
