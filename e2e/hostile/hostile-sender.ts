@@ -58,7 +58,7 @@ export class HostileSender {
     });
     this.#desk = new MeetingDesk({
       code: parseCode(CODE),
-      candidates: [{ transport: 'direct', host: '127.0.0.1', port }],
+      candidates: () => [{ transport: 'direct', host: '127.0.0.1', port }],
       hasRoom: () => true,
       onWrongCode: () => {},
       onExhausted: () => {},

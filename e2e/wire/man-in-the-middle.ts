@@ -4,9 +4,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** Whose bytes: the dialler is the receiver of files, the initiator. */
 export type Direction = 'fromReceiver' | 'fromSender';
-export type Kind = 'rendezvous' | 'control' | 'lane';
+export type Kind = 'rendezvous' | 'control' | 'lane' | 'relay';
 
-const KINDS: Record<string, Kind> = { 'PRI * HT': 'rendezvous', 'KEIBI-C1': 'control', 'KEIBI-L1': 'lane' };
+const KINDS: Record<string, Kind> = {
+  'PRI * HT': 'rendezvous',
+  'KEIBI-C1': 'control',
+  'KEIBI-L1': 'lane',
+  'KEIBI-R1': 'relay',
+};
 const PREAMBLE_BYTES = 8;
 
 /** One connection that went through the proxy, as it was before anything was changed. */

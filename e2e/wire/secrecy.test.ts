@@ -2,17 +2,11 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { secretsFoundIn } from './secrets.ts';
 import { CODE, CONTENT, FILE_NAME, transferThroughProxy } from './through-proxy.ts';
 
 const LANES = 3;
 const LARGE_BYTES = 5 * 2 ** 20;
-
-/** The forms in which a secret might lie about. */
-function formsOf(secret: string): Buffer[] {
-  const bytes = Buffer.from(secret);
-  const base64 = bytes.toString('base64').slice(0, 4 * Math.floor(bytes.length / 3));
-  return [bytes, Buffer.from(bytes.toString('hex')), Buffer.from(base64), Buffer.from(secret, 'utf16le')];
-}
 
 describe('what goes over the wire', () => {
   it('holds no word of the code, no name, no content, no label and no address, and all of it passes where the receiver was sent', async () => {
@@ -30,10 +24,6 @@ describe('what goes over the wire', () => {
     expect(wire.includes(createHash('sha256').update('KeibiDrop mailbox v1').update('7').digest())).toBe(true);
     const [, ...words] = CODE.split('-');
     const secrets = [...words, CODE, FILE_NAME, CONTENT, hostname(), '127.0.0.1', 'keibidrop.peer.v1', 'Transfer'];
-    // What is shorter than six bytes stands in megabytes of ciphertext by chance.
-    const found = secrets
-      .filter((secret) => secret.length >= 6)
-      .filter((secret) => formsOf(secret).some((form) => wire.includes(form)));
-    expect(found).toEqual([]);
+    expect(secretsFoundIn(wire, secrets)).toEqual([]);
   });
 });

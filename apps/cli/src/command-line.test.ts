@@ -60,7 +60,7 @@ describe('send', () => {
       receivers: 0,
       suite: 'aes-256-gcm',
       limitBytesPerSecond: 10_240,
-      reach: { discovery: 'off', directOnly: true },
+      reach: { discovery: 'off', directOnly: true, relayOnly: false },
     });
   });
 
@@ -127,8 +127,9 @@ describe('send', () => {
     expect(stderr).toBe(`Warning: \\x1b[2Jbob ${text}\n`);
   });
 
-  it('cannot use a relay yet', async () => {
-    expect(await run(['send', '.', '--relay-only'])).toMatchObject({ exit: 4 });
+  it('passes --relay-only on', async () => {
+    const { asked } = await run(['send', '.', '--relay-only']);
+    expect(asked.send?.reach).toMatchObject({ directOnly: false, relayOnly: true });
   });
 });
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { PeerEvent } from '@keibidrop/peer';
+import type { PeerEvent, TriedWay } from '@keibidrop/peer';
 import { describe, expect, it } from 'vitest';
 import { jsonErrorLine, jsonLine } from './json-lines.ts';
 
 const counts = { files: 3, bytes: 4096, skipped: 1, resumedBytes: 1024, seconds: 0.12345 };
+const TRIED: TriedWay = { transport: 'direct', address: '[::1]:9', code: 'PEER_UNREACHABLE', reason: 'refused' };
 const one = { verbose: true, receivers: false };
 
 describe('the lines of DESIGN 7', () => {
@@ -19,6 +20,14 @@ describe('the lines of DESIGN 7', () => {
     [
       { type: 'connected', path: 'local', suite: 'aes-256-gcm', peer: 'bob', session: 1 },
       { event: 'connected', path: 'local', suite: 'aes-256-gcm', peer: 'bob' },
+    ],
+    [
+      { type: 'connected', path: 'relay', suite: 'aes-256-gcm', peer: 'bob', session: 1, tried: [TRIED] },
+      { event: 'connected', path: 'relay', suite: 'aes-256-gcm', peer: 'bob', tried: [TRIED] },
+    ],
+    [
+      { type: 'connected', path: 'direct', suite: 'aes-256-gcm', peer: 'bob', session: 1, tried: [] },
+      { event: 'connected', path: 'direct', suite: 'aes-256-gcm', peer: 'bob' },
     ],
     [
       { type: 'offer', files: 1, directories: 2, symlinks: 3, bytes: 4 },

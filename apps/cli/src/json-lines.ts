@@ -28,7 +28,12 @@ export function lineOf(event: string, fields: object): string {
 function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
   switch (event.type) {
     case 'connected':
-      return { path: event.path, suite: event.suite, peer: event.peer };
+      return {
+        path: event.path,
+        suite: event.suite,
+        peer: event.peer,
+        ...(event.tried?.length && { tried: event.tried }),
+      };
     case 'offer':
       return { files: event.files, bytes: event.bytes };
     case 'progress':

@@ -110,3 +110,47 @@ it('of a sender to one receiver is one line without a name', () => {
     '1/4 files  1.0/100 MiB  1%  1.0 MiB/s  ETA 1:39  local',
   ]);
 });
+
+/** What a person sees of `events` on standard error. */
+function shown(events: PeerEvent[], options: ViewOptions): string {
+  const io = createRecordedIo();
+  const view = createView(io, options);
+  for (const event of events) view.onEvent(event);
+  view.end();
+  return io.printed.stderr;
+}
+
+describe('what a person is told about the way', () => {
+  const rendezvous = { type: 'rendezvous', address: 'meet.example.org:26431' } as const;
+
+  it('says where a sender waits, and that a rendezvous is down and tried again', () => {
+    const events: PeerEvent[] = [
+      { ...rendezvous, state: 'lost', message: 'No rendezvous answers at meet.example.org:26431.' },
+      { ...rendezvous, state: 'open', relay: true },
+    ];
+    expect(shown(events, { role: 'send' })).toBe(
+      'Warning: No rendezvous answers at meet.example.org:26431. It is tried again.\n' +
+        'Waiting at the rendezvous meet.example.org:26431, which relays.\n',
+    );
+  });
+
+  it('names no address of a sender that nobody can dial', () => {
+    const waiting: PeerEvent = { type: 'waiting', host: '127.0.0.1', port: 9 };
+    expect(shown([waiting], { role: 'send', relayOnly: true })).toBe('Waiting for a relay; Ctrl-C ends the offer.\n');
+    expect(shown([waiting], { role: 'send' })).toContain('127.0.0.1:9, for --connect');
+  });
+
+  it('says with --verbose which better ways failed, and why', () => {
+    const tried = [
+      { transport: 'direct', address: '[::1]:9', code: 'PEER_UNREACHABLE', reason: 'no\u001banswer' },
+    ] as const;
+    const events: PeerEvent[] = [
+      { type: 'connected', path: 'relay', suite: 'aes-256-gcm', peer: 'bob', session: 1, tried },
+    ];
+    const connected = 'Connected to bob (relay, aes-256-gcm).\n';
+    expect(shown(events, { role: 'receive' })).toBe(connected);
+    expect(shown(events, { role: 'receive', verbose: true })).toBe(
+      `${connected}  not by [::1]:9 (direct): no\\x1banswer\n`,
+    );
+  });
+});

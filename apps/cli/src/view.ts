@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ConnectedEvent, PeerEvent, ProgressEvent } from '@keibidrop/peer';
+import type { ConnectedEvent, PeerEvent, ProgressEvent, RendezvousEvent } from '@keibidrop/peer';
 import { formatCount, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
 import { jsonLine } from './json-lines.ts';
@@ -25,6 +25,8 @@ export interface ViewOptions {
   verbose?: boolean;
   /** Of a sender: how many receivers it serves, 0 for no end. */
   receivers?: number;
+  /** Nobody can dial this sender. */
+  relayOnly?: boolean;
   /** A text is sent, no files. */
   text?: string;
 }
@@ -107,6 +109,9 @@ class PeopleView implements View {
       case 'waiting':
         this.#showWaiting(event.host, event.port);
         break;
+      case 'rendezvous':
+        this.#showRendezvous(event);
+        break;
       case 'progress':
         this.#showProgress(event);
         break;
@@ -126,15 +131,29 @@ class PeopleView implements View {
     stdout.write(`On the other computer: ${paint(stdout, 'bold', `keibidrop ${command} ${code}`)}\n`);
   }
 
-  #showWaiting(host: string, port: number): void {
-    const address = dialableAddress(host, port);
-    const where = address === undefined ? `on port ${port}` : `at ${address}, for --connect`;
-    this.#note(paint(this.#io.stderr, 'dim', `Waiting ${where}; Ctrl-C ends the offer.`));
-  }
-
-  #showConnected({ session, peer, path, suite }: ConnectedEvent): void {
+  #showConnected({ session, peer, path, suite, tried = [] }: ConnectedEvent): void {
     const who = mayServeSeveral(this.#options) ? `Receiver ${session} is` : 'Connected to';
     this.#note(`${who} ${harmless(peer)} (${path}, ${suite}).`);
+    if (!this.#options.verbose) return;
+    for (const { transport, address, reason } of tried) {
+      this.#note(`  not by ${harmless(address)} (${harmless(transport)}): ${harmless(reason)}`);
+    }
+  }
+
+  #showRendezvous({ state, address, relay, message }: RendezvousEvent): void {
+    if (state === 'open') {
+      const also = relay ? ', which relays' : '';
+      this.#note(paint(this.#io.stderr, 'dim', `Waiting at the rendezvous ${address}${also}.`));
+    } else {
+      this.#warn(`${message} It is tried again.`);
+    }
+  }
+
+  #showWaiting(host: string, port: number): void {
+    const address = this.#options.relayOnly ? undefined : dialableAddress(host, port);
+    const unnamed = this.#options.relayOnly ? 'for a relay' : `on port ${port}`;
+    const where = address === undefined ? unnamed : `at ${address}, for --connect`;
+    this.#note(paint(this.#io.stderr, 'dim', `Waiting ${where}; Ctrl-C ends the offer.`));
   }
 
   #showText(text: string): void {

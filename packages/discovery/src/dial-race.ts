@@ -2,12 +2,25 @@
 import type { Socket } from 'node:net';
 import { type Candidate, KeibiError } from '@keibidrop/protocol';
 import { formatHostPort } from './host-port.ts';
-import type { Transport } from './transport.ts';
+import type { Dialler } from './transport.ts';
 
-export interface DialRaceOptions {
-  transports: readonly Transport[];
+/** How a connection shows that the peer is at its other end. */
+export interface ProofOptions {
+  signal: AbortSignal;
+  /** To be called between the peer's proof and ours: throws if another connection has won, and else this one has. */
+  win(): void;
+}
+
+export interface DialRaceOptions<T> {
+  transports: readonly Dialler[];
+  /** Whether the one at the other end is the peer; what it resolves with is the race's. @throws if it is somebody else */
+  prove(socket: Socket, options: ProofOptions): Promise<T>;
   /** Head start of each candidate before the next one; a failure starts the next at once. */
   staggerMs?: number;
+  /** How long relays wait for better ways, unless those have all failed. */
+  relayHeadStartMs?: number;
+  /** What a person may do if nothing leads to the peer: a sentence. */
+  advice?: string;
   signal: AbortSignal;
 }
 
@@ -18,18 +31,31 @@ export interface Attempt {
   readonly error: KeibiError;
 }
 
-const STAGGER_MS = 250;
+/** What came of a race: the connection is the caller's. `attempts` are the candidates that were tried and did not win. */
+export interface RaceResult<T> {
+  readonly socket: Socket;
+  readonly candidate: Candidate;
+  readonly proof: T;
+  readonly attempts: readonly Attempt[];
+}
+
+/** RFC 8305 5 has 100 ms as the least: a machine may have many addresses, and few of them lead to it from afar. */
+const STAGGER_MS = 100;
+/** Three round trips of a long link: TCP, the handshake, and one that was lost. */
+const RELAY_HEAD_START_MS = 1000;
+const ADVICE = 'Check that both are on one network, or name it with --connect HOST:PORT.';
 
 /**
- * Dials candidates in order, each a little after the one before it; the first connection wins and the others are closed.
+ * Dials candidates in order, each a little after the one before it, relays last; the first at whose other end the peer proves to be wins,
+ * and the others are closed.
  *
- * @returns  the connection, which is the caller's, and the candidate it leads to
- * @throws   PEER_UNREACHABLE with an `Attempt` for each candidate in `detail.attempts`; `signal.reason` on abort
+ * @throws  PEER_UNREACHABLE with an `Attempt` for each candidate in `detail.attempts`; the error of the one candidate there was, if it
+ *          could be dialled; HANDSHAKE_NO_COMMON_SUITE, HANDSHAKE_TAMPERED, which only a peer gives; `signal.reason` on abort
  */
-export async function dialRace(
+export async function dialRace<T>(
   candidates: readonly Candidate[],
-  options: DialRaceOptions,
-): Promise<{ socket: Socket; candidate: Candidate }> {
+  options: DialRaceOptions<T>,
+): Promise<RaceResult<T>> {
   const { signal } = options;
   signal.throwIfAborted();
   const race = new Race(candidates, options);
@@ -42,89 +68,130 @@ export async function dialRace(
   }
 }
 
-class Race {
-  readonly winner: Promise<{ socket: Socket; candidate: Candidate }>;
-  readonly #waiting: Candidate[];
-  readonly #transports: readonly Transport[];
-  readonly #staggerMs: number;
+class Race<T> {
+  readonly winner: Promise<RaceResult<T>>;
+  readonly #options: DialRaceOptions<T>;
   readonly #attempts: Attempt[] = [];
+  /** Candidates being dialled or proved, and since when. */
+  readonly #running = new Map<Candidate, number>();
   /** Aborted once the race is decided. */
   readonly #over = new AbortController();
-  #running = 0;
+  #waiting: Candidate[];
+  #claimant: Candidate | undefined;
+  #relayTimer: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #resolve: (winner: { socket: Socket; candidate: Candidate }) => void = () => {};
+  #resolve: (winner: RaceResult<T>) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
 
-  constructor(candidates: readonly Candidate[], { transports, staggerMs = STAGGER_MS }: DialRaceOptions) {
-    this.#waiting = [...candidates];
-    this.#transports = transports;
-    this.#staggerMs = staggerMs;
+  constructor(candidates: readonly Candidate[], options: DialRaceOptions<T>) {
+    this.#options = options;
+    this.#waiting = [...candidates.filter((each) => !isRelay(each)), ...candidates.filter(isRelay)];
     this.winner = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+    const { relayHeadStartMs = RELAY_HEAD_START_MS } = options;
+    if (this.#waiting.some(isRelay)) this.#relayTimer = setTimeout(() => this.#bringRelaysForward(), relayHeadStartMs);
     this.#next();
   }
 
   stop(reason: unknown): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#relayTimer);
     this.#over.abort(reason);
     this.#reject(reason);
   }
 
+  #bringRelaysForward(): void {
+    this.#relayTimer = undefined;
+    this.#waiting = [...this.#waiting.filter(isRelay), ...this.#waiting.filter((each) => !isRelay(each))];
+    this.#next();
+  }
+
   #next(): void {
     clearTimeout(this.#timer);
-    const candidate = this.#waiting.shift();
+    const [candidate] = this.#waiting;
     if (candidate === undefined) {
-      if (this.#running === 0) this.stop(unreachable(this.#attempts));
+      if (this.#running.size === 0) this.stop(this.#failure());
       return;
     }
-    this.#running++;
-    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#next(), this.#staggerMs);
-    dialOne(candidate, this.#transports, this.#over.signal).then(
-      (socket) => this.#connected(socket, candidate),
-      (error) => this.#failed(error, candidate),
+    if (isRelay(candidate) && this.#relayTimer !== undefined && this.#running.size > 0) return;
+    this.#waiting.shift();
+    this.#running.set(candidate, performance.now());
+    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#next(), this.#options.staggerMs ?? STAGGER_MS);
+    this.#try(candidate).then(
+      ({ socket, proof }) => this.#won(candidate, socket, proof),
+      (reason) => this.#failed(candidate, KeibiError.from(reason, 'PEER_UNREACHABLE')),
     );
   }
 
-  #connected(socket: Socket, candidate: Candidate): void {
-    // Two can connect in one turn of the event loop.
+  async #try(candidate: Candidate): Promise<{ socket: Socket; proof: T }> {
+    const { signal } = this.#over;
+    const transport = this.#options.transports.find(({ name }) => name === candidate.transport);
+    if (transport === undefined) {
+      throw new KeibiError('PEER_UNREACHABLE', `This version knows no transport "${candidate.transport}".`);
+    }
+    const socket = await transport.dial(candidate, { signal });
+    // Whoever takes it over hears of its errors; here they show as a proof that fails.
+    socket.on('error', () => {});
+    try {
+      signal.throwIfAborted();
+      return { socket, proof: await this.#options.prove(socket, { signal, win: () => this.#claim(candidate) }) };
+    } catch (reason) {
+      // One that failed by itself may still have to tell the other side why.
+      if (signal.aborted) socket.destroy();
+      throw reason;
+    }
+  }
+
+  #claim(candidate: Candidate): void {
+    this.#over.signal.throwIfAborted();
+    if (this.#claimant !== undefined) throw new KeibiError('CANCELLED', 'Another candidate was quicker.');
+    this.#claimant = candidate;
+  }
+
+  #won(candidate: Candidate, socket: Socket, proof: T): void {
     if (this.#over.signal.aborted) {
       socket.destroy();
       return;
     }
-    this.#resolve({ socket, candidate });
+    this.#running.delete(candidate);
+    const slower = [...this.#running].map(([other, since]) => attemptOf(other, tooSlow(since)));
+    this.#resolve({ socket, candidate, proof, attempts: [...this.#attempts, ...slower] });
     this.stop(new KeibiError('CANCELLED', 'Another candidate was quicker.'));
   }
 
-  #failed(error: KeibiError, candidate: Candidate): void {
-    this.#running--;
+  #failed(candidate: Candidate, error: KeibiError): void {
+    this.#running.delete(candidate);
     if (this.#over.signal.aborted) return;
-    this.#attempts.push({ transport: candidate.transport, address: formatHostPort(candidate), error });
-    this.#next();
+    this.#attempts.push(attemptOf(candidate, error));
+    if (candidate === this.#claimant) this.stop(error);
+    else this.#next();
+  }
+
+  #failure(): KeibiError {
+    const attempts = this.#attempts;
+    const answered = attempts.map(({ error }) => error).filter(({ code }) => code !== 'PEER_UNREACHABLE');
+    const telling = answered.find(({ code }) => code === 'HANDSHAKE_NO_COMMON_SUITE' || code === 'HANDSHAKE_TAMPERED');
+    const only = attempts.length === 1 ? answered[0] : undefined;
+    return telling ?? only ?? unreachable(attempts, this.#options.advice ?? ADVICE);
   }
 }
 
-async function dialOne(candidate: Candidate, transports: readonly Transport[], signal: AbortSignal): Promise<Socket> {
-  const transport = transports.find(({ name }) => name === candidate.transport);
-  if (transport === undefined) {
-    throw new KeibiError('PEER_UNREACHABLE', `This version knows no transport "${candidate.transport}".`);
-  }
-  try {
-    return await transport.dial(candidate, { signal });
-  } catch (cause) {
-    throw KeibiError.from(cause, 'PEER_UNREACHABLE');
-  }
+function isRelay({ transport }: Candidate): boolean {
+  return transport === 'relay';
 }
 
-function unreachable(attempts: readonly Attempt[]): KeibiError {
+function attemptOf(candidate: Candidate, error: KeibiError): Attempt {
+  return { transport: candidate.transport, address: formatHostPort(candidate), error };
+}
+
+function tooSlow(since: number): KeibiError {
+  return new KeibiError('PEER_UNREACHABLE', `No answer within ${Math.round(performance.now() - since)} ms.`);
+}
+
+function unreachable(attempts: readonly Attempt[], advice: string): KeibiError {
   const tried = attempts.map(({ transport, address }) => `${address} (${transport})`).join(', ');
   const message = tried === '' ? 'The peer told no address to reach it at.' : `The peer cannot be reached at ${tried}.`;
-  return new KeibiError(
-    'PEER_UNREACHABLE',
-    `${message} Check that both are on one network, or name it with --connect HOST:PORT.`,
-    {
-      detail: { attempts },
-    },
-  );
+  return new KeibiError('PEER_UNREACHABLE', `${message} ${advice}`, { detail: { attempts } });
 }

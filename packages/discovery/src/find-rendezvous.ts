@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout } from 'node:timers/promises';
 import { type Candidate, KeibiError, type MessagePipe } from '@keibidrop/protocol';
-import { dialTcp } from './dial-tcp.ts';
+import { dialRendezvous } from './dial-rendezvous.ts';
 import { createDirectTransport } from './direct.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
 import { type FailedJoin, type JoinedMailbox, merged, raceJoins } from './join-race.ts';
@@ -16,7 +16,7 @@ export interface FindRendezvousOptions {
   connect?: HostPort | undefined;
   /** A public rendezvous, tried last. */
   rendezvous?: HostPort | undefined;
-  /** The first before the others, which search side by side; this machine's registry alone if absent. */
+  /** The first before the others, which search side by side; this machine's registry alone if absent. None: only the rendezvous is asked. */
   transports?: readonly Transport[];
   signal: AbortSignal;
 }
@@ -52,15 +52,8 @@ async function* later(place: Candidate, afterOthers: boolean, signal: AbortSigna
  * @throws  RENDEZVOUS_NOT_FOUND, RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
  */
 export async function joinMailbox(place: HostPort, mailbox: string, options: JoinOptions): Promise<MessagePipe> {
-  const { signal } = options;
-  const dialling = dialTcp(place, { signal }).catch((cause) => {
-    signal.throwIfAborted();
-    const message = `No rendezvous answers at ${formatHostPort(place)}.`;
-    throw new KeibiError('RENDEZVOUS_UNREACHABLE', message, { cause });
-  });
-  // The channel hears of a broken connection, once there is one.
-  const connected = dialling.then((socket) => socket.on('error', () => {}));
-  const [connection, { joinOver }] = await Promise.all([connected, import('./rendezvous-client.ts')]);
+  const dialling = dialRendezvous(place, options);
+  const [connection, { joinOver }] = await Promise.all([dialling, import('./rendezvous-client.ts')]);
   return joinOver(connection, place, mailbox, options);
 }
 
@@ -68,7 +61,8 @@ export async function joinMailbox(place: HostPort, mailbox: string, options: Joi
  * Enters the mailbox at the first place where it is.
  *
  * @throws  RENDEZVOUS_NOT_FOUND saying what was tried and what to do; PEER_UNREACHABLE if nothing answers where `connect` points;
- *          RENDEZVOUS_BUSY if the mailbox was found and had no room; `signal.reason` on abort. `detail.attempts` has each place's error.
+ *          RENDEZVOUS_BUSY if the mailbox was found and had no room; RENDEZVOUS_UNREACHABLE if it was nowhere else and `rendezvous` does
+ *          not answer; `signal.reason` on abort. `detail.attempts` has each place's error.
  */
 export async function joinAnywhere(options: FindRendezvousOptions & JoinOptions): Promise<JoinedMailbox> {
   const { mailbox, openChannel, signal } = options;
@@ -92,18 +86,28 @@ function notFound(options: FindRendezvousOptions, attempts: readonly FailedJoin[
   const busy = attempts.find(({ error }) => error.code === 'RENDEZVOUS_BUSY');
   if (busy) return new KeibiError('RENDEZVOUS_BUSY', busy.error.message, { detail });
   const { connect } = options;
-  const dead = attempts.some(({ error }) => error.code === 'RENDEZVOUS_UNREACHABLE');
+  const dead = attempts.some(({ error }) => isDown(error));
   if (connect && dead) {
     const text = `Nothing answers at ${formatHostPort(connect)}. Check the address, and that the sender is still running.`;
     return new KeibiError('PEER_UNREACHABLE', text, { detail });
   }
+  // It is nowhere else, and whether it waits there nobody knows.
+  const down = attempts.find(({ place, error }) => place.transport === 'rendezvous' && isDown(error));
+  if (down) {
+    const text = `${down.error.message} Check its address and the network; the code is not known anywhere else.`;
+    return new KeibiError('RENDEZVOUS_UNREACHABLE', text, { detail });
+  }
   return new KeibiError('RENDEZVOUS_NOT_FOUND', `${triedWhat(options)} ${doWhat(options)}`, { detail });
 }
 
-function triedWhat({ connect, rendezvous, transports = [] }: FindRendezvousOptions): string {
+function isDown({ code }: KeibiError): boolean {
+  return code === 'RENDEZVOUS_UNREACHABLE';
+}
+
+function triedWhat({ connect, rendezvous, transports }: FindRendezvousOptions): string {
   if (connect) return `The sender at ${formatHostPort(connect)} does not wait under that number.`;
-  const lan = transports.some(({ name }) => name === 'lan');
-  const places = [lan ? 'on this machine or this network' : 'on this machine'];
+  const lan = transports?.some(({ name }) => name === 'lan');
+  const places = transports?.length === 0 ? [] : [lan ? 'on this machine or this network' : 'on this machine'];
   if (rendezvous) places.push(`at the rendezvous ${formatHostPort(rendezvous)}`);
   return `Nobody is waiting under that number ${places.join(' or ')}.`;
 }

@@ -29,3 +29,8 @@ export function parseHostPort(text: string): HostPort {
 export function formatHostPort({ host, port }: HostPort): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
+
+/** A rendezvous as people name it: `HOST:PORT`, or a URL of which only host and port matter. @throws USAGE */
+export function parseRendezvous(text: string): HostPort {
+  return parseHostPort(text.includes('://') && URL.canParse(text) ? new URL(text).host : text);
+}

@@ -2,7 +2,7 @@
 
 // How peers find and reach each other: this machine's senders, those of its networks, a named address, mailboxes at a rendezvous, and the race between candidates.
 // It gives connections and message pipes; it knows no code, key or session, and listens on nothing but multicast DNS.
-export { type Attempt, type DialRaceOptions, dialRace } from './dial-race.ts';
+export { type Attempt, type DialRaceOptions, dialRace, type ProofOptions, type RaceResult } from './dial-race.ts';
 export { createDirectTransport } from './direct.ts';
 export {
   type FindRendezvousOptions,
@@ -10,7 +10,7 @@ export {
   joinAnywhere,
   joinMailbox,
 } from './find-rendezvous.ts';
-export { formatHostPort, type HostPort, parseHostPort } from './host-port.ts';
+export { formatHostPort, type HostPort, parseHostPort, parseRendezvous } from './host-port.ts';
 export type { JoinedMailbox } from './join-race.ts';
 export {
   announceOnLan,
@@ -21,7 +21,10 @@ export {
   tryMulticast,
 } from './lan.ts';
 export { assertInterface, type Discovery, isPrivateAddress } from './lan-networks.ts';
+export { reachableAddresses } from './own-addresses.ts';
+export { type MailboxState, type OwnOptions, ownMailbox } from './own-mailbox.ts';
 export { announce, createRegistryTransport, type RegistryOptions, sendersHere } from './registry.ts';
+export { createRelayTransport } from './relay-transport.ts';
 export type { JoinOptions, OpenChannel } from './rendezvous-client.ts';
 export { runtimeDirectory } from './runtime-directory.ts';
 export type { Transport } from './transport.ts';

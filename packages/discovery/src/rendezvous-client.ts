@@ -3,12 +3,13 @@ import type { Socket } from 'node:net';
 import { type ChannelInterface, type ClientDuplexStream, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { type JoinReply, type JoinRequest, Open_Role, RendezvousClient } from '@keibidrop/proto';
 import { KeibiError, type MessagePipe } from '@keibidrop/protocol';
-import { formatHostPort, type HostPort } from './host-port.ts';
+import { rendezvousUnreachable } from './dial-rendezvous.ts';
+import type { HostPort } from './host-port.ts';
 
 type Call = ClientDuplexStream<JoinRequest, JoinReply>;
 
 /** Time for the first answer. */
-const OPEN_TIMEOUT_MS = 10_000;
+export const OPEN_TIMEOUT_MS = 10_000;
 /** Time for what was sent last to be taken when a conversation is closed. */
 const CLOSE_TIMEOUT_MS = 2000;
 
@@ -35,7 +36,7 @@ export async function joinOver(
   const channelOverride = openChannel(connection);
   const pipe = new GuestPipe(new RendezvousClient('peer', credentials.createInsecure(), { channelOverride }), place);
   const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(unreachable(place)), OPEN_TIMEOUT_MS);
+  const timer = setTimeout(() => timeout.abort(rendezvousUnreachable(place)), OPEN_TIMEOUT_MS);
   const onAbort = () => timeout.abort(signal.reason);
   signal.addEventListener('abort', onAbort);
   try {
@@ -64,7 +65,7 @@ class GuestPipe implements MessagePipe {
     this.#call = call;
     this.#place = place;
     call.on('error', (error: ServiceError) => {
-      this.#failure ??= this.#opened ? left(error) : this.#refusal(error);
+      this.#failure ??= this.#opened ? left(error) : refusalOf(place, error);
     });
     call.once('status', () => {
       this.#failure ??= left();
@@ -77,7 +78,7 @@ class GuestPipe implements MessagePipe {
       kind: { $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.GUEST } },
     });
     const { kind } = await this.#next(signal);
-    if (kind?.$case !== 'opened') throw unreachable(this.#place);
+    if (kind?.$case !== 'opened') throw rendezvousUnreachable(this.#place);
     this.#opened = true;
   }
 
@@ -132,16 +133,13 @@ class GuestPipe implements MessagePipe {
       signal.addEventListener('abort', done);
     });
   }
-
-  #refusal(error: ServiceError): KeibiError {
-    if (error.code === status.NOT_FOUND) return new KeibiError('RENDEZVOUS_NOT_FOUND', undefined, { cause: error });
-    if (error.code === status.RESOURCE_EXHAUSTED) return new KeibiError('RENDEZVOUS_BUSY', undefined, { cause: error });
-    return unreachable(this.#place, error);
-  }
 }
 
-function unreachable(place: HostPort, cause?: unknown): KeibiError {
-  return new KeibiError('RENDEZVOUS_UNREACHABLE', `No rendezvous answers at ${formatHostPort(place)}.`, { cause });
+/** Why a rendezvous did not let us in. */
+export function refusalOf(place: HostPort, error: ServiceError): KeibiError {
+  if (error.code === status.NOT_FOUND) return new KeibiError('RENDEZVOUS_NOT_FOUND', undefined, { cause: error });
+  if (error.code === status.RESOURCE_EXHAUSTED) return new KeibiError('RENDEZVOUS_BUSY', undefined, { cause: error });
+  return rendezvousUnreachable(place, error);
 }
 
 function left(cause?: unknown): KeibiError {

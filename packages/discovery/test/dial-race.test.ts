@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import type { Candidate } from '@keibidrop/protocol';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Candidate, KeibiError } from '@keibidrop/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createDirectTransport, dialRace, type Transport } from '../src/index.ts';
+import {
+  createDirectTransport,
+  type DialRaceOptions,
+  type ProofOptions,
+  dialRace as race,
+  type Transport,
+} from '../src/index.ts';
 
 const direct = createDirectTransport();
 const servers: Server[] = [];
@@ -50,6 +57,13 @@ function silentTransport(): Transport & { dialled: number; givenUp: number } {
     },
   };
 }
+
+/** A race that whoever connects first wins, unless `prove` says otherwise. */
+function dialRace(candidates: readonly Candidate[], options: Omit<DialRaceOptions<void>, 'prove'> & { prove?: Proof }) {
+  return race(candidates, { prove: async (_socket, { win }) => win(), ...options });
+}
+
+type Proof = (socket: Socket, options: ProofOptions) => Promise<void>;
 
 const SILENT: Candidate = { transport: 'silent', host: '192.0.2.1', port: 1 };
 
@@ -146,5 +160,127 @@ describe('the dial race', () => {
     await expect(racing).rejects.toBe(reason);
     expect(silent).toMatchObject({ dialled: 1, givenUp: 1 });
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
+  });
+
+  it('is not won by who connects and is somebody else', async () => {
+    const [somebodyElse, peer] = [await listen(), await listen()];
+    const stranger = new KeibiError('HANDSHAKE_MALFORMED');
+    const { socket, candidate, attempts } = await dialRace([somebodyElse.candidate, peer.candidate], {
+      transports: [direct],
+      staggerMs: 60_000,
+      prove: async (connected, { win }) => {
+        if (connected.remotePort === somebodyElse.candidate.port) throw stranger;
+        win();
+      },
+      signal: new AbortController().signal,
+    });
+    expect(candidate).toBe(peer.candidate);
+    expect(attempts).toEqual([
+      { transport: 'direct', address: `127.0.0.1:${somebodyElse.candidate.port}`, error: stranger },
+    ]);
+    socket.destroy();
+  });
+
+  it('lets one of two that prove at the same time go on, and tells of the other', async () => {
+    const { candidate } = await listen();
+    const other = { ...candidate, host: 'localhost' };
+    const proving: ProofOptions[] = [];
+    let refused: unknown;
+    const { socket, attempts } = await dialRace([candidate, other], {
+      transports: [direct],
+      staggerMs: 0,
+      prove: async (_socket, options) => {
+        proving.push(options);
+        if (proving.length < 2) return new Promise(() => {});
+        proving[1]?.win();
+        try {
+          proving[0]?.win();
+        } catch (reason) {
+          refused = reason;
+        }
+      },
+      signal: new AbortController().signal,
+    });
+    expect(refused).toMatchObject({ code: 'CANCELLED' });
+    expect(attempts).toMatchObject([
+      { error: { code: 'PEER_UNREACHABLE', message: expect.stringContaining('No answer') } },
+    ]);
+    expect(proving.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+    socket.destroy();
+  });
+
+  it('tells what was wrong with the one candidate there was', async () => {
+    const { candidate } = await listen();
+    const lost = new KeibiError('SESSION_LOST');
+    const options = { transports: [direct], prove: () => Promise.reject(lost), signal: new AbortController().signal };
+    await expect(dialRace([candidate], options)).rejects.toBe(lost);
+    await expect(dialRace([candidate, candidate], options)).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+  });
+
+  it('tells that a peer was found which wants another cipher, whatever else was tried', async () => {
+    const { candidate } = await listen();
+    const prove = () => Promise.reject(new KeibiError('HANDSHAKE_NO_COMMON_SUITE'));
+    const racing = dialRace([await deadCandidate(), candidate], {
+      transports: [direct],
+      prove,
+      signal: new AbortController().signal,
+    });
+    await expect(racing).rejects.toMatchObject({ code: 'HANDSHAKE_NO_COMMON_SUITE' });
+  });
+
+  it('dials a relay last, wherever it stands: at once if nothing else is left', async () => {
+    const relay: Transport = { ...direct, name: 'relay' };
+    const { candidate } = await listen();
+    const { socket, candidate: winner } = await dialRace(
+      [{ ...candidate, transport: 'relay' }, await deadCandidate(), await deadCandidate()],
+      {
+        transports: [direct, relay],
+        staggerMs: 60_000,
+        relayHeadStartMs: 60_000,
+        signal: new AbortController().signal,
+      },
+    );
+    expect(winner.transport).toBe('relay');
+    socket.destroy();
+  });
+
+  it('does not dial a relay within its head start while a better way may still lead to the peer', async () => {
+    const dialled: Candidate[] = [];
+    const relay: Transport = {
+      ...direct,
+      name: 'relay',
+      dial(target, options) {
+        dialled.push(target);
+        return direct.dial(target, options);
+      },
+    };
+    const { candidate } = await listen();
+    const { socket, candidate: winner } = await dialRace([candidate, { ...candidate, transport: 'relay' }], {
+      transports: [direct, relay],
+      staggerMs: 0,
+      relayHeadStartMs: 60_000,
+      prove: async (_socket, { win }) => {
+        await sleep(20);
+        win();
+      },
+      signal: new AbortController().signal,
+    });
+    expect({ winner, dialled }).toEqual({ winner: candidate, dialled: [] });
+    socket.destroy();
+  });
+
+  it('dials a relay after its head start though others still wait for an answer or their turn', async () => {
+    const relay: Transport = { ...direct, name: 'relay' };
+    const silent = silentTransport();
+    const { candidate } = await listen();
+    const { socket, attempts } = await dialRace([SILENT, SILENT, { ...candidate, transport: 'relay' }], {
+      transports: [silent, relay],
+      staggerMs: 60_000,
+      relayHeadStartMs: 5,
+      signal: new AbortController().signal,
+    });
+    expect(silent).toMatchObject({ dialled: 1, givenUp: 1 });
+    expect(attempts).toMatchObject([{ transport: 'silent' }]);
+    socket.destroy();
   });
 });

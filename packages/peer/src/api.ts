@@ -17,6 +17,8 @@ export interface ReachOptions {
   discovery: Discovery;
   /** Never use a relay. */
   directOnly: boolean;
+  /** Use nothing but the relay of `rendezvous`, which must then be named: no address is told, none but the relay's is dialled. */
+  relayOnly: boolean;
 }
 
 /** What both sides of a transfer can be told. */

@@ -36,6 +36,7 @@ export interface TransferCounts {
 export type PeerEvent =
   | CodeEvent
   | WaitingEvent
+  | RendezvousEvent
   | LookingEvent
   | ConnectedEvent
   | OfferEvent
@@ -62,6 +63,18 @@ export interface WaitingEvent {
   port: number;
 }
 
+/** The public rendezvous, after `waiting`: `open` when receivers can find this sender there, `lost` while they cannot and it is tried again. */
+export interface RendezvousEvent {
+  type: 'rendezvous';
+  state: 'open' | 'lost';
+  /** `HOST:PORT` */
+  address: string;
+  /** With `open`: it relays too. */
+  relay?: boolean;
+  /** With `lost`: why, a sentence. */
+  message?: string;
+}
+
 /** The receiver searches its networks for the sender, and has not found it yet. At most once. */
 export interface LookingEvent {
   type: 'looking';
@@ -75,6 +88,19 @@ export interface ConnectedEvent {
   /** What the peer calls itself: a claim of the peer's, to be made harmless before it is shown. */
   peer: string;
   session: number;
+  /** At the receiver: the ways that were tried and did not lead to this session, in the order they failed. */
+  tried?: readonly TriedWay[];
+}
+
+/** One way to the peer that was not taken, and why. */
+export interface TriedWay {
+  /** What kind of way it is: `local`, `lan`, `direct`, `relay`. */
+  transport: string;
+  /** `HOST:PORT` */
+  address: string;
+  code: ErrorCode;
+  /** For people: the system's own words where it has any. */
+  reason: string;
 }
 
 /** The whole offer is known: at the receiver before it is asked, at the sender when the walk has ended. */

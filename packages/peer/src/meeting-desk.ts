@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { HostPort } from '@keibidrop/discovery';
-import { type Candidate, type Code, KeibiError, MAX_WRONG_GUESSES } from '@keibidrop/protocol';
-import type { Conversation, Owner } from '@keibidrop/server';
+import {
+  type Candidate,
+  type Code,
+  type Conversation,
+  KeibiError,
+  MAX_CANDIDATES,
+  MAX_WRONG_GUESSES,
+  type Owner,
+} from '@keibidrop/protocol';
 import { CandidateExchange, type Meeting, meetAsOwner, refuseGuest } from '@keibidrop/session';
 
 export interface MeetingDeskOptions {
   code: Code;
-  /** Where guests who know the code may dial. */
-  candidates: readonly (HostPort & Pick<Candidate, 'transport'>)[];
+  /** Where a guest may dial: asked once for each that has shown that it knows the code. */
+  candidates(): readonly Candidate[];
   /** Whether one more receiver may come. */
   hasRoom(): boolean;
   onWrongCode(remaining: number): void;
@@ -16,25 +22,37 @@ export interface MeetingDeskOptions {
   signal: AbortSignal;
 }
 
+/** The guest may dial each candidate, and the place where it met us. */
+const MAX_HANDSHAKES_OF_ONE = MAX_CANDIDATES + 1;
 /** From a guest's arrival to its right code, and from that to its handshake. */
 const MEETING_TIMEOUT_MS = 30_000;
 
 /** The sending peer's side of the mailbox: lets in who knows the code, counts who does not, and keeps what the handshake needs. */
 export class MeetingDesk {
   readonly #options: MeetingDeskOptions;
-  readonly #meetings = new Map<string, { meeting: Meeting; timer: NodeJS.Timeout }>();
+  readonly #meetings = new Map<string, { meeting: Meeting; handshakes: number; timer: NodeJS.Timeout }>();
   #wrong = 0;
 
   constructor(options: MeetingDeskOptions) {
     this.#options = options;
   }
 
-  /** Greets guests until the mailbox closes. */
+  /** Greets guests until the mailbox closes. Of several mailboxes all guests count together. */
   async serve(owner: Owner): Promise<void> {
     for await (const conversation of owner) void this.#greet(conversation).catch(() => conversation.close());
   }
 
-  /** The secret of a meeting, once: who shows an attempt again is unknown. */
+  /**
+   * The secret of a meeting, for a handshake that may yet fail: a guest tries several ways at once, and an attempt that somebody has
+   * overheard must not use the meeting up. Undefined if there is none, or one way more than a guest could be told has been tried.
+   */
+  authOf(attempt: Uint8Array): Uint8Array | undefined {
+    const held = this.#meetings.get(Buffer.from(attempt).toString('hex'));
+    if (held === undefined || ++held.handshakes > MAX_HANDSHAKES_OF_ONE) return undefined;
+    return held.meeting.auth;
+  }
+
+  /** Ends a meeting with the handshake that has come to its end, which the first does: then nobody knows the attempt any more. */
   take(attempt: Uint8Array): Meeting | undefined {
     const key = Buffer.from(attempt).toString('hex');
     const held = this.#meetings.get(key);
@@ -66,7 +84,7 @@ export class MeetingDesk {
     const meeting = await meetAsOwner(conversation, code, { signal, mayGuess, onWrongGuess });
     this.#keep(meeting);
     const exchange = new CandidateExchange(conversation, meeting, 'owner');
-    await exchange.send(this.#options.candidates);
+    await exchange.send(this.#options.candidates());
     // The guest ends the conversation when it has what it needs.
     await exchange.receive({ signal }).catch(() => {});
     exchange.close();
@@ -75,7 +93,7 @@ export class MeetingDesk {
   #keep(meeting: Meeting): void {
     const key = Buffer.from(meeting.attempt).toString('hex');
     const timer = setTimeout(() => this.take(meeting.attempt)?.wipe(), MEETING_TIMEOUT_MS).unref();
-    this.#meetings.set(key, { meeting, timer });
+    this.#meetings.set(key, { meeting, handshakes: 0, timer });
   }
 
   #count(): void {

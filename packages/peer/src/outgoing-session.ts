@@ -2,11 +2,19 @@
 import { Socket } from 'node:net';
 import type { Incoming, Listener, RateBudget, Root } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
-import { FoldResponder, handshakeAsResponder, openSession, type PreparedHandshake } from '@keibidrop/session';
+import {
+  FoldResponder,
+  handshakeAsResponder,
+  type Keys,
+  openSession,
+  type PreparedHandshake,
+  relayLaneTokens,
+} from '@keibidrop/session';
 import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
 import type { SendOptions } from './api.ts';
-import type { PeerEvent } from './events.ts';
+import type { PathName, PeerEvent } from './events.ts';
 import type { MeetingDesk } from './meeting-desk.ts';
+import type { SenderReach } from './sender-reach.ts';
 import { causeOf, lost } from './session-end.ts';
 import { pathTo, suiteOffer } from './suites.ts';
 import { Throughput } from './throughput.ts';
@@ -17,6 +25,7 @@ export interface OutgoingSessionOptions {
   /** What all receivers' sessions may send together. */
   budget: RateBudget;
   listener: Listener;
+  reach: SenderReach;
   desk: MeetingDesk;
   prepared: Promise<PreparedHandshake>;
   signal: AbortSignal;
@@ -67,6 +76,7 @@ export class OutgoingSession {
     this.#started = performance.now();
     const transfer = this.#transfer(send, roots, keys.suite);
     transfer.expectLanes(listener, keys);
+    const stopRelaying = this.#incoming.relayed ? this.#relayLanes(keys) : () => {};
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
     const peerService = { transfer: refuse, digests: transfer.digests, fold, foldReady };
@@ -85,27 +95,36 @@ export class OutgoingSession {
       await session.close(KeibiError.from(reason, 'CANCELLED'));
       throw reason;
     } finally {
+      stopRelaying();
       await transfer.close();
     }
   }
 
+  /** The receiver came through a relay, so its lanes do too. Returns what ends the waiting for them. */
+  #relayLanes({ laneSecret }: Keys): () => void {
+    const over = new AbortController();
+    const { remoteAddress: host, remotePort: port } = this.#incoming;
+    void relayLaneTokens(laneSecret).then((tokens) =>
+      this.#options.reach.joinLanes({ host, port }, tokens, over.signal),
+    );
+    return () => over.abort();
+  }
+
   async #handshake(socket: Socket, desk: MeetingDesk, prepared: Promise<PreparedHandshake>) {
     const { send, signal } = this.#options;
-    let release = () => {};
-    try {
-      return await handshakeAsResponder(socket, {
-        ...suiteOffer(send.suite),
-        authOf: (attempt) => {
-          const meeting = desk.take(attempt);
-          release = () => meeting?.wipe();
-          return meeting?.auth;
-        },
-        prepared,
-        signal,
-      });
-    } finally {
-      release();
-    }
+    const authOf = (attempt: Uint8Array) => desk.authOf(attempt);
+    const keys = await handshakeAsResponder(socket, { ...suiteOffer(send.suite), authOf, prepared, signal });
+    const meeting = desk.take(keys.attempt);
+    meeting?.wipe();
+    if (meeting !== undefined) return keys;
+    keys.wipe();
+    socket.destroy();
+    throw new KeibiError('HANDSHAKE_MALFORMED', 'A second handshake of one meeting was refused.');
+  }
+
+  #path(): PathName {
+    const { relayed, remoteAddress } = this.#incoming;
+    return relayed ? 'relay' : pathTo(remoteAddress, { lan: this.#options.send.reach.discovery !== 'off' });
   }
 
   #transfer(send: SendOptions, roots: Root[], suite: SendOptions['suite'] & string): SendTransfer {
@@ -127,7 +146,7 @@ export class OutgoingSession {
       onReceiver: (label) => {
         this.peer = label;
         named = true;
-        const path = pathTo(this.#incoming.remoteAddress, { lan: send.reach.discovery !== 'off' });
+        const path = this.#path();
         onEvent({ type: 'connected', path, suite, peer: label, session: this.number });
         for (const event of early.splice(0)) onEvent(event);
         if (send.text !== undefined) offer({ files: 0, bytes: Buffer.byteLength(send.text) });

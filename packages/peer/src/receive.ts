@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import {
   assertInterface,
-  createDirectTransport,
   createLanTransport,
   createRegistryTransport,
-  dialRace,
   type HostPort,
   type JoinedMailbox,
   joinAnywhere,
-  parseHostPort,
+  parseRendezvous,
+  type Transport,
 } from '@keibidrop/discovery';
 import { RateBudget } from '@keibidrop/native';
 import { type Candidate, type ErrorCode, KeibiError, mailboxOf } from '@keibidrop/protocol';
 import {
   CandidateExchange,
-  handshakeAsInitiator,
-  type Keys,
   type Meeting,
   meetAsGuest,
   openGrpcChannel,
   openSession,
-  type PreparedHandshake,
   prepareHandshake,
+  relayLaneTokens,
 } from '@keibidrop/session';
 import { type AddLane, ReceiveTransfer } from '@keibidrop/transfer';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
-import type { PathName } from './events.ts';
+import { dialSender, type ReachedSender } from './dial-sender.ts';
 import { KeyRenewal } from './key-renewal.ts';
+import { relayNotNamed } from './sender-reach.ts';
 import { causeOf, lost } from './session-end.ts';
-import { pathTo, suiteOffer } from './suites.ts';
 import { Throughput } from './throughput.ts';
 import { TransferClock } from './transfer-clock.ts';
 
@@ -38,11 +34,13 @@ const MEETING_TIMEOUT_MS = 30_000;
 /** A script, or two quick people, may start the receiver a moment before the sender. */
 const SENDER_GRACE_MS = 1500;
 const SENDER_RETRY_MS = 40;
+/** A server is asked less often than this machine. */
+const RENDEZVOUS_RETRY_MS = 500;
 /** An abort ends the transfer, which then says goodbye; it does not cut the session. */
 const NEVER = new AbortController().signal;
 /** When a person wants to know what takes so long. */
 const LOOKING_NOTICE_MS = 500;
-const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'PEER_UNREACHABLE'];
+const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'RENDEZVOUS_UNREACHABLE', 'PEER_UNREACHABLE'];
 
 /** What a measurement changes about receiving. */
 export interface ReceiveHooks {
@@ -72,11 +70,8 @@ export async function receiveWith(options: ReceiveOptions, hooks: ReceiveHooks):
   try {
     const { meeting, candidates } = await meet(options);
     met = meeting;
-    const dialled = await dial(candidates, signal);
-    const { socket } = dialled;
-    socket.on('error', () => {});
-    const keys = await greet(socket, meeting, prepared, options);
-    return await transfer(dialled, keys, options, hooks);
+    const reached = await dialSender(candidates, meeting, prepared, options);
+    return await transfer(reached, options, hooks);
   } finally {
     met?.wipe();
     // Not used if the handshake was never reached; wiping twice does no harm.
@@ -92,18 +87,18 @@ async function meet(options: ReceiveOptions): Promise<{ meeting: Meeting; candid
   const { code, connect, reach } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
   const rendezvous = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
+  if (reach.relayOnly && rendezvous === undefined) throw relayNotNamed();
   try {
-    const find = { mailbox: mailboxOf(code.nameplate), connect, rendezvous, openChannel: openGrpcChannel, signal };
-    const { discovery } = reach;
-    const lan = discovery === 'off' ? [] : [createLanTransport({ discovery })];
-    const transports = [createRegistryTransport(), ...lan];
-    const { pipe, place } = await tellingWhileLooking(options, () => joinPatiently({ ...find, transports }));
+    const mailbox = mailboxOf(code.nameplate);
+    const find = { mailbox, connect, rendezvous, transports: searchedBy(reach), openChannel: openGrpcChannel, signal };
+    const { pipe, place } = await tellingWhileLooking(options, () => joinPatiently(find));
     const meeting = await meetAsGuest(pipe, code, { signal });
     const exchange = new CandidateExchange(pipe, meeting, 'guest');
     const told = await exchange.receive({ signal });
     exchange.close();
-    // Where its mailbox was is the surest way to the sender; a public rendezvous is no sender.
-    return { meeting, candidates: place.transport === 'rendezvous' ? told : [place, ...told] };
+    // Where its mailbox was is the surest way to the sender, and the only one if a person named it; a public rendezvous is no sender.
+    const candidates = connect !== undefined ? [place] : place.transport === 'rendezvous' ? told : [place, ...told];
+    return { meeting, candidates };
   } catch (reason) {
     options.signal.throwIfAborted();
     if (signal.aborted) throw new KeibiError('HANDSHAKE_TIMEOUT', undefined, { cause: reason });
@@ -111,9 +106,15 @@ async function meet(options: ReceiveOptions): Promise<{ meeting: Meeting; candid
   }
 }
 
+/** Where a sender is looked for before the public rendezvous: nowhere if only a relay may lead to it. */
+function searchedBy({ discovery, relayOnly }: ReceiveOptions['reach']): Transport[] {
+  if (relayOnly) return [];
+  return [createRegistryTransport(), ...(discovery === 'off' ? [] : [createLanTransport({ discovery })])];
+}
+
 /** Says that the networks are searched, if that takes a moment. */
 async function tellingWhileLooking<T>({ connect, reach, onEvent }: ReceiveOptions, look: () => Promise<T>): Promise<T> {
-  if (connect || reach.discovery === 'off') return look();
+  if (connect || reach.relayOnly || reach.discovery === 'off') return look();
   const timer = globalThis.setTimeout(() => onEvent({ type: 'looking' }), LOOKING_NOTICE_MS);
   return look().finally(() => clearTimeout(timer));
 }
@@ -127,61 +128,30 @@ async function joinPatiently(find: Parameters<typeof joinAnywhere>[0]): Promise<
     } catch (reason) {
       const absent = reason instanceof KeibiError && ABSENT.includes(reason.code);
       if (!absent || performance.now() > deadline) throw reason;
-      await setTimeout(SENDER_RETRY_MS, undefined, { signal: find.signal });
+      await setTimeout(find.rendezvous ? RENDEZVOUS_RETRY_MS : SENDER_RETRY_MS, undefined, { signal: find.signal });
     }
   }
 }
 
-interface Dialled {
-  socket: Socket;
-  candidate: Candidate;
-}
-
-function dial(candidates: readonly Candidate[], signal: AbortSignal): Promise<Dialled> {
-  // They only dial what has been found.
-  const transports = [createRegistryTransport(), createLanTransport({ discovery: 'off' }), createDirectTransport()];
-  return dialRace(distinct(candidates), { transports, signal });
-}
-
-/** `HOST:PORT`, or a URL of which only host and port matter. */
-function parseRendezvous(text: string): HostPort {
-  return parseHostPort(URL.canParse(text) && text.includes('://') ? new URL(text).host : text);
-}
-
-function distinct(candidates: readonly Candidate[]): Candidate[] {
-  const seen = new Set<string>();
-  return candidates.filter(({ host, port }) => !seen.has(`${host} ${port}`) && seen.add(`${host} ${port}`));
-}
-
-async function greet(
-  socket: Socket,
-  { attempt, auth }: Meeting,
-  prepared: Promise<PreparedHandshake>,
-  { suite, signal }: ReceiveOptions,
-): Promise<Keys> {
-  return handshakeAsInitiator(socket, { ...suiteOffer(suite), attempt, auth, prepared, signal });
-}
-
-async function transfer(
-  { socket, candidate }: Dialled,
-  keys: Keys,
-  options: ReceiveOptions,
-  hooks: ReceiveHooks,
-): Promise<ReceiveResult> {
+async function transfer(reached: ReachedSender, options: ReceiveOptions, hooks: ReceiveHooks): Promise<ReceiveResult> {
+  const { socket, keys, path } = reached;
   const clock = new TransferClock();
   const host = socket.remoteAddress ?? '';
   const port = socket.remotePort ?? 0;
-  const path = pathTo(host, { own: socket.localAddress, lan: candidate.transport === 'lan' });
   const laneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
+  const relayTokens = path === 'relay' ? relayLaneTokens(keys.laneSecret) : undefined;
   const { confirm, resolveCollision } = options;
   const questions = {
     confirm: confirm && clock.stoppedWhile(confirm),
     resolveCollision: resolveCollision && clock.stoppedWhile(resolveCollision),
   };
   const asked = { ...options, ...questions, ...hooks };
-  const incoming = new IncomingTransfer(asked, path, keys, async (addLane) => {
+  const incoming = new IncomingTransfer(asked, reached, async (addLane) => {
     await hooks.beforeLanes?.({ host, port });
-    for (let lane = 0; lane < laneCount(options); lane++) await addLane(host, port, lane, laneKeys);
+    const tokens = await relayTokens;
+    for (let lane = 0; lane < laneCount(options); lane++) {
+      await addLane(host, port, lane, laneKeys, { relayToken: tokens?.[lane] });
+    }
     laneKeys.laneSecret.fill(0);
   });
   const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
@@ -224,11 +194,12 @@ class IncomingTransfer {
 
   constructor(
     options: ReceiveOptions & ReceiveHooks,
-    path: PathName,
-    { suite }: Keys,
+    reached: ReachedSender,
     addLanes: (addLane: AddLane) => Promise<void>,
   ) {
     const { onEvent, confirm } = options;
+    const { path, tried } = reached;
+    const { suite } = reached.keys;
     const session = 1;
     const throughput = new Throughput();
     this.transfer = new ReceiveTransfer({
@@ -244,7 +215,7 @@ class IncomingTransfer {
       addLanes,
       onSender: (label) => {
         this.peer = label;
-        onEvent({ type: 'connected', path, suite, peer: label, session });
+        onEvent({ type: 'connected', path, suite, peer: label, session, tried });
       },
       onOffer: ({ files, directories, symlinks, bytes }) =>
         onEvent({ type: 'offer', files, directories, symlinks, bytes }),

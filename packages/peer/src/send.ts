@@ -3,30 +3,42 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { Socket } from 'node:net';
 import { announce, announceOnLan, assertInterface } from '@keibidrop/discovery';
 import { type Incoming, Listener, RateBudget, type Root } from '@keibidrop/native';
-import { assertCodeStrength, type Code, createCode, KeibiError, MAX_TEXT_BYTES, mailboxOf } from '@keibidrop/protocol';
+import {
+  assertCodeStrength,
+  type Code,
+  createCode,
+  KeibiError,
+  MAX_TEXT_BYTES,
+  mailboxOf,
+  type Owner,
+} from '@keibidrop/protocol';
 import { RendezvousServer } from '@keibidrop/server';
 import { prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
 import type { ListenAddress, SendOptions, SendResult } from './api.ts';
 import { MeetingDesk } from './meeting-desk.ts';
 import { OutgoingSession, type SessionOutcome } from './outgoing-session.ts';
 import { resolveRoots } from './roots.ts';
+import { SenderReach } from './sender-reach.ts';
 
 const DEFAULT_WORDS = 2;
 /** Nameplates of generated codes are short, to be read aloud; a machine has few senders. */
 const NAMEPLATES = 1000;
 const NAMEPLATE_TRIES = 20;
+/** A sender that only a relay may lead to still has a listener, which joins relays; nobody else can dial it. */
+const NOWHERE: ListenAddress = { host: '127.0.0.1', port: 0, orAnyPort: true };
 /** Connections at once that have not yet shown that they know the code; one more ends the oldest, so that silent ones keep nobody out. */
 const MAX_HANDSHAKES = 64;
+/** More digits are drawn after so many nameplates that were taken. */
+const TRIES_OF_ONE_LENGTH = 4;
 const EXHAUSTED_WHILE_RUNNING = 'The code was guessed wrong three times, so nobody else can join. What runs goes on.';
-const NO_PUBLIC_RENDEZVOUS =
-  'This version waits for receivers on this machine, on its networks and at its own address only; the rendezvous is not used.';
 
 /**
  * Offers files, standard input or a text until enough receivers have been served.
  *
  * A receiver that is lost in the middle may come back with the same code, or another may.
  *
- * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED, CONFIG_INVALID (the port, the interface), TRANSFER_SOURCE_*; OFFER_DECLINED if every receiver declined;
+ * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED, CONFIG_INVALID (the port, the interface), TRANSFER_SOURCE_*; RENDEZVOUS_BUSY if the code's
+ *         number is taken; PEER_UNREACHABLE if only a relay is to be used and there is none; OFFER_DECLINED if every receiver declined;
  *         `signal.reason` on abort
  */
 export async function send(options: SendOptions): Promise<SendResult> {
@@ -67,6 +79,7 @@ class Sender {
   #running = 0;
   #exhausted: KeibiError | undefined;
   #listener: Listener | undefined;
+  #reach: SenderReach | undefined;
   #desk: MeetingDesk | undefined;
   #withdraw: (() => Promise<void>) | undefined;
   /** Takes back what the networks were told. */
@@ -82,26 +95,30 @@ class Sender {
   }
 
   async run(): Promise<SendResult> {
-    const { signal, onEvent } = this.#options;
-    const listener = openListener(this.#options.listen, (incoming) => this.#accept(incoming));
+    const { signal, onEvent, reach: asked } = this.#options;
+    const listener = openListener(asked.relayOnly ? NOWHERE : this.#options.listen, (incoming) =>
+      this.#accept(incoming),
+    );
     this.#listener = listener;
     const { host, port } = listener;
-    const { discovery } = this.#options.reach;
-    const code = await this.#announce(listener);
-    this.#desk = new MeetingDesk({
+    const reach = new SenderReach({ listener, reach: asked, onEvent, signal: this.#signal });
+    this.#reach = reach;
+    const { code, owners } = await this.#announce(listener, reach);
+    const desk = new MeetingDesk({
       code,
-      candidates: [{ transport: 'direct', host, port }],
+      candidates: () => reach.candidates(),
       hasRoom: () => this.#hasRoom(),
       onWrongCode: (remaining) => onEvent({ type: 'wrongCode', remaining }),
       onExhausted: (error) => this.#exhaust(error),
       signal: this.#signal,
     });
-    this.#silence = announceOnLan(mailboxOf(code.nameplate), listener, { discovery });
-    const owner = this.#rendezvous.own(mailboxOf(code.nameplate));
-    void this.#desk.serve(owner);
-    if (this.#options.reach.rendezvous !== undefined) onEvent({ type: 'warning', message: NO_PUBLIC_RENDEZVOUS });
+    const mailbox = mailboxOf(code.nameplate);
+    if (!asked.relayOnly) this.#silence = announceOnLan(mailbox, listener, { discovery: asked.discovery });
+    this.#desk = desk;
+    for (const owner of owners) void desk.serve(owner);
     onEvent({ type: 'code', code: code.text });
     onEvent({ type: 'waiting', host, port });
+    reach.begin();
     // What the first receiver would otherwise wait for is loaded while nobody waits.
     void Promise.all([this.#rendezvous.ready(), warmUpHandshakes()]).catch(() => {});
     const onAbort = () => this.#reject(signal.reason);
@@ -127,19 +144,33 @@ class Sender {
     await this.#listener?.close();
   }
 
-  /** Makes this sender known to the machine; a generated code is drawn until its nameplate is free. */
-  async #announce(listening: { host: string; port: number }): Promise<Code> {
+  /** Makes this sender known to the machine and to the public rendezvous; a generated code is drawn until its nameplate is free at both. */
+  async #announce(listener: Listener, reach: SenderReach): Promise<{ code: Code; owners: Owner[] }> {
     const { code: given, wordCount = DEFAULT_WORDS } = this.#options;
-    for (let tries = 1; ; tries++) {
-      const nameplate = String(randomInt(1, NAMEPLATES));
-      const code = given ?? createCode({ nameplate, wordCount, randomBytes: (length) => randomBytes(length) });
+    for (let tries = 0; ; tries++) {
+      const length = 10 ** Math.floor(tries / TRIES_OF_ONE_LENGTH);
+      const nameplate = String(randomInt(1, NAMEPLATES * length));
+      const code = given ?? createCode({ nameplate, wordCount, randomBytes: (bytes) => randomBytes(bytes) });
       try {
-        this.#withdraw = await announce(mailboxOf(code.nameplate), listening);
-        return code;
+        return { code, owners: await this.#own(mailboxOf(code.nameplate), listener, reach) };
       } catch (reason) {
         const taken = reason instanceof KeibiError && reason.code === 'RENDEZVOUS_BUSY';
-        if (given || !taken || tries === NAMEPLATE_TRIES) throw reason;
+        if (given || !taken || tries + 1 === NAMEPLATE_TRIES) throw reason;
       }
+    }
+  }
+
+  /** Where only a relay may be used nobody is to meet us here. */
+  async #own(mailbox: string, listener: Listener, reach: SenderReach): Promise<Owner[]> {
+    const { relayOnly } = this.#options.reach;
+    const withdraw = relayOnly ? async () => {} : await announce(mailbox, listener);
+    try {
+      const remote = await reach.own(mailbox);
+      this.#withdraw = withdraw;
+      return [...(relayOnly ? [] : [this.#rendezvous.own(mailbox)]), ...(remote === undefined ? [] : [remote])];
+    } catch (reason) {
+      await withdraw();
+      throw reason;
     }
   }
 
@@ -156,6 +187,10 @@ class Sender {
   }
 
   #accept(incoming: Incoming): void {
+    if (this.#options.reach.relayOnly && !incoming.relayed) {
+      socketOf(incoming).destroy();
+      return;
+    }
     if (incoming.kind === 'rendezvous') {
       this.#attach(incoming);
       return;
@@ -169,19 +204,20 @@ class Sender {
     this.#active.add(session);
   }
 
-  #attach({ fd }: Incoming): void {
-    this.#rendezvous.attach(new Socket({ fd, readable: true, writable: true }));
+  #attach(incoming: Incoming): void {
+    this.#rendezvous.attach(socketOf(incoming));
   }
 
   async #serve(incoming: Incoming): Promise<void> {
     const desk = this.#desk as MeetingDesk;
     const listener = this.#listener as Listener;
+    const reach = this.#reach as SenderReach;
     const prepared = prepareHandshake('responder');
     const handshake = new AbortController();
     this.#handshakes.add(handshake);
     const signal = AbortSignal.any([this.#signal, handshake.signal]);
     const session = new OutgoingSession(
-      { send: this.#options, roots: this.#roots, budget: this.#budget, listener, desk, prepared, signal },
+      { send: this.#options, roots: this.#roots, budget: this.#budget, listener, reach, desk, prepared, signal },
       incoming,
     );
     let admitted = false;
@@ -244,6 +280,10 @@ class Sender {
     this.#options.onEvent({ type: 'done', ...counts, failed: failed.length });
     return { ...counts, failed, receivers: this.#served.length };
   }
+}
+
+function socketOf({ fd }: Incoming): Socket {
+  return new Socket({ fd, readable: true, writable: true });
 }
 
 /** @throws CONFIG_INVALID when the port that was asked for by name cannot be had */

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { announce, createRegistryTransport, joinAnywhere, joinMailbox } from '@keibidrop/discovery';
 import { Listener } from '@keibidrop/native';
-import { mailboxOf, parseCode } from '@keibidrop/protocol';
-import { type Conversation, type Owner, type RendezvousOptions, RendezvousServer } from '@keibidrop/server';
+import { type Conversation, mailboxOf, type Owner, parseCode } from '@keibidrop/protocol';
+import { type RendezvousOptions, RendezvousServer } from '@keibidrop/server';
 import { meetAsGuest, meetAsOwner, openGrpcChannel as openChannel } from '@keibidrop/session';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 

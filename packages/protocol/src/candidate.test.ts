@@ -5,6 +5,7 @@ import { decodeCandidates, encodeCandidates, MAX_CANDIDATES } from './candidate.
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const local = { transport: 'local', host: '127.0.0.1', port: 26431 };
+const relay = { transport: 'relay', host: 'meet.example.org', port: 26431, token: 'ab'.repeat(32) };
 
 describe('candidates', () => {
   it('are JSON as PROTOCOL 2.2 has it', () => {
@@ -13,9 +14,14 @@ describe('candidates', () => {
     );
   });
 
+  it('of a relay carry the token of the two connections it joins', () => {
+    expect(new TextDecoder().decode(encodeCandidates([relay]))).toContain(`"port":26431,"token":"${'ab'.repeat(32)}"}`);
+    expect(decodeCandidates(encodeCandidates([local, relay]))).toEqual([local, relay]);
+  });
+
   it('come back as they were', () => {
     const candidate = fc.record({
-      transport: fc.stringMatching(/^[a-z][a-z-]{0,31}$/),
+      transport: fc.stringMatching(/^[a-z][a-z-]{0,31}$/).filter((name) => name !== 'relay'),
       host: fc.oneof(fc.ipV4(), fc.ipV6(), fc.domain()),
       port: fc.integer({ min: 1, max: 65535 }),
     });
@@ -27,7 +33,7 @@ describe('candidates', () => {
   });
 
   it('may say more than this version knows, which is left out', () => {
-    const text = JSON.stringify({ v: 1, candidates: [{ ...local, priority: 3 }], later: true });
+    const text = JSON.stringify({ v: 1, candidates: [{ ...local, priority: 3, token: 'x' }], later: true });
     expect(decodeCandidates(bytes(text))).toEqual([local]);
   });
 
@@ -57,6 +63,10 @@ describe('candidates', () => {
       { ...local, transport: '' },
       { ...local, transport: 'Local' },
       { host: 'a', port: 1 },
+      { ...local, transport: 'relay' },
+      { ...relay, token: 'AB'.repeat(32) },
+      { ...relay, token: 'ab'.repeat(31) },
+      { ...relay, token: 7 },
     ].map((candidate) => ['a bad candidate', JSON.stringify({ v: 1, candidates: [candidate] })]),
   ])('are HANDSHAKE_MALFORMED when they are %s: %s', (_, text) => {
     expect(() => decodeCandidates(bytes(text as string))).toThrow(

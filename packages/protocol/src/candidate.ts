@@ -8,6 +8,8 @@ export interface Candidate {
   /** A name or an address, IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
+  /** Of a `relay` alone: 32 bytes as lower hex, by which the relay knows the two connections that belong together (PROTOCOL 2.3). */
+  readonly token?: string;
 }
 
 /** Candidates in one message; a peer has no use for more. */
@@ -15,10 +17,13 @@ export const MAX_CANDIDATES = 32;
 
 const TRANSPORT = /^[a-z][a-z-]{0,31}$/;
 const HOST = /^[0-9A-Za-z:._%-]{1,255}$/;
+const TOKEN = /^[0-9a-f]{64}$/;
 
-/** The plaintext of a SEALED body: `{"v":1,"candidates":[{"transport","host","port"}]}` (PROTOCOL 2.2). */
+/** The plaintext of a SEALED body: `{"v":1,"candidates":[{"transport","host","port"[,"token"]}]}` (PROTOCOL 2.2). */
 export function encodeCandidates(candidates: readonly Candidate[]): Uint8Array {
-  const list = candidates.slice(0, MAX_CANDIDATES).map(({ transport, host, port }) => ({ transport, host, port }));
+  const list = candidates
+    .slice(0, MAX_CANDIDATES)
+    .map(({ transport, host, port, token }) => ({ transport, host, port, token }));
   return new TextEncoder().encode(JSON.stringify({ v: 1, candidates: list }));
 }
 
@@ -36,11 +41,13 @@ export function decodeCandidates(bytes: Uint8Array): Candidate[] {
 
 function candidateOf(value: unknown): Candidate {
   if (!isRecord(value)) throw malformed();
-  const { transport, host, port } = value;
+  const { transport, host, port, token } = value;
   if (typeof transport !== 'string' || !TRANSPORT.test(transport)) throw malformed();
   if (typeof host !== 'string' || !HOST.test(host)) throw malformed();
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65535) throw malformed();
-  return { transport, host, port };
+  if (transport !== 'relay') return { transport, host, port };
+  if (typeof token !== 'string' || !TOKEN.test(token)) throw malformed();
+  return { transport, host, port, token };
 }
 
 function parsed(bytes: Uint8Array): unknown {

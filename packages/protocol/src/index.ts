@@ -32,6 +32,7 @@ export {
   type ResponderHello,
   X25519_BYTES,
 } from './handshake-message.ts';
+export { Inbox } from './inbox.ts';
 export * from './limits.ts';
 export { decodePage, type Entry, type EntryType, encodePage, PageWriter, TOP } from './manifest.ts';
 export { ManifestGuard } from './manifest-guard.ts';
@@ -42,6 +43,7 @@ export {
   type Refusal,
   SID_BYTES,
 } from './meeting-message.ts';
-export type { MessagePipe } from './message-pipe.ts';
+export type { Conversation, MessagePipe, Owner } from './message-pipe.ts';
+export { decodeRelayAnswer, encodeRelayHello, RELAY_TOKEN_BYTES, type RelayAnswer } from './relay-message.ts';
 export { checkName, foldName, printable, STAGING_PREFIX } from './remote-path.ts';
 export { ALL_SUITES, chooseSuite, type Suite, type SuiteOffer, suiteLabel } from './suite.ts';

@@ -16,3 +16,19 @@ export interface MessagePipe {
   /** Ends the conversation for both; what was sent is still delivered. Idempotent. */
   close(): void;
 }
+
+/** The owner's end of one guest's conversation. */
+export interface Conversation extends MessagePipe {
+  /** Never given twice by one mailbox. */
+  readonly guest: number;
+}
+
+/**
+ * What the owner of a mailbox holds, in process or at a server: the conversations, as guests come. Iterated once; ends with `close`.
+ *
+ * The server's mailbox and discovery's remote one are such, session's meeting desk is served by either.
+ */
+export interface Owner extends AsyncIterable<Conversation> {
+  /** Gives the mailbox up and ends its conversations. Idempotent. */
+  close(): void;
+}

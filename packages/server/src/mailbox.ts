@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-import { KeibiError, MAX_MAILBOX_BODY_BYTES, type MessagePipe } from '@keibidrop/protocol';
+import {
+  type Conversation,
+  Inbox,
+  KeibiError,
+  MAX_MAILBOX_BODY_BYTES,
+  type MessagePipe,
+  type Owner,
+} from '@keibidrop/protocol';
 import { GuessLimit } from './guess-limit.ts';
-import { Inbox } from './inbox.ts';
 import { NetworkCount } from './network.ts';
 
 export interface MailboxLimits {
@@ -31,18 +37,6 @@ export const EMBEDDED_LIMITS: MailboxLimits = {
 
 /** The owner or guest in this process. */
 const HERE = '';
-
-/** The owner's end of one guest's conversation. */
-export interface Conversation extends MessagePipe {
-  /** Never given twice by one mailbox. */
-  readonly guest: number;
-}
-
-/** What the owner of a mailbox holds: the conversations, as guests come. Iterated once; ends with `close`. */
-export interface Owner extends AsyncIterable<Conversation> {
-  /** Gives the mailbox up and ends its conversations. Idempotent. */
-  close(): void;
-}
 
 /** Mailboxes in memory: each has one owner, and any number of guests up to the limit that each talk with the owner alone (PROTOCOL 2.2). */
 export class Mailboxes {

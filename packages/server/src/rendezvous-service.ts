@@ -9,8 +9,8 @@ import {
   type RendezvousServer as RendezvousHandlers,
   RendezvousService,
 } from '@keibidrop/proto';
-import { grpcStatusOf, KeibiError, MAX_MAILBOX_BODY_BYTES, type MessagePipe } from '@keibidrop/protocol';
-import type { Mailboxes, Owner } from './mailbox.ts';
+import { grpcStatusOf, KeibiError, MAX_MAILBOX_BODY_BYTES, type MessagePipe, type Owner } from '@keibidrop/protocol';
+import type { Mailboxes } from './mailbox.ts';
 import { networkOf } from './network.ts';
 
 type Call = ServerDuplexStream<JoinRequest, JoinReply>;
@@ -62,7 +62,8 @@ function serveJoin(call: Call, { mailboxes, relay, openTimeoutMs }: ServiceOptio
       const mailbox = Buffer.from(kind.value.mailbox).toString('hex');
       const seen = addressOf(call);
       const network = networkOf(seen.host);
-      const opened = { ...seen, relay };
+      // Only where strangers meet does anybody need to hear how it is seen; a sender's own mailbox says no address in clear.
+      const opened = relay ? { ...seen, relay } : { host: '', port: 0, relay };
       if (kind.value.role === Open_Role.OWNER) serveOwner(call, mailboxes.own(mailbox, network), opened);
       else serveGuest(call, mailboxes.join(mailbox, network), opened);
     } catch (reason) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { EMBEDDED_LIMITS, Mailboxes, type MailboxLimits, type Owner } from './mailbox.ts';
+import type { Owner } from '@keibidrop/protocol';
+import { EMBEDDED_LIMITS, Mailboxes, type MailboxLimits } from './mailbox.ts';
 import { NetworkCount, networkOf } from './network.ts';
 import type { createService } from './rendezvous-service.ts';
 

@@ -2,9 +2,9 @@
 import { getEventListeners, once } from 'node:events';
 import { status } from '@grpc/grpc-js';
 import { Open_Role } from '@keibidrop/proto';
-import { MAX_MAILBOX_BODY_BYTES } from '@keibidrop/protocol';
+import { type Conversation, MAX_MAILBOX_BODY_BYTES, type Owner } from '@keibidrop/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Conversation, Owner, RendezvousOptions } from '../src/index.ts';
+import type { RendezvousOptions } from '../src/index.ts';
 import { EMBEDDED_LIMITS, Mailboxes } from '../src/mailbox.ts';
 import { type RawCall, serveOnLoopback } from './loopback.ts';
 
@@ -40,7 +40,7 @@ describe('an owner in process', () => {
       guest.open(MAILBOX);
       expect(await guest.next()).toEqual({
         $case: 'opened',
-        value: { host: '127.0.0.1', port: expect.any(Number), relay: false },
+        value: { host: '', port: 0, relay: false },
       });
       guest.body(`hello ${index}`);
     }

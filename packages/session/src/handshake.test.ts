@@ -192,6 +192,17 @@ describe('a handshake that does not end', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
+  it('is given up before our own proof if another handshake of the meeting has won', async () => {
+    const lost = new KeibiError('CANCELLED');
+    const beforeConfirm = () => {
+      throw lost;
+    };
+    const outcome = await shakeHands(pairs, asIs, { initiator: { beforeConfirm } });
+    expect(outcome.initiator).toBe(lost);
+    expect(codesOf(outcome).responder).toBe('SESSION_LOST');
+    close(outcome);
+  });
+
   it('does not begin once the signal is aborted', async () => {
     const [socket] = await pairs.open();
     const shaking = handshakeAsInitiator(socket, { ...willing, signal: AbortSignal.abort('stopped'), attempt, auth });

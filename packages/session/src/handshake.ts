@@ -29,6 +29,8 @@ export interface InitiatorOptions extends HandshakeOptions {
   /** Names the meeting at which `auth` was agreed; both stay the caller's. */
   readonly attempt: Uint8Array;
   readonly auth: Uint8Array;
+  /** Called when the peer has proved itself, right before we do; what it throws ends the handshake. Of several with one attempt one may go on. */
+  beforeConfirm?(): void;
 }
 
 export interface ResponderOptions extends HandshakeOptions {
@@ -66,6 +68,7 @@ export async function handshakeAsInitiator(stream: Duplex, options: InitiatorOpt
     if (!sodium.memcmp(reply.confirm, responderConfirm(sodium, root, transcript)))
       throw alertError('confirmation-failed');
 
+    options.beforeConfirm?.();
     const confirm = initiatorConfirm(sodium, root, transcript, reply.confirm);
     wire.send(encodeHandshakeMessage({ kind: 'initiator-confirm', confirm }));
     return sessionKeys(sodium, root, suite, 'initiator');

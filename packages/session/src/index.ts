@@ -15,6 +15,6 @@ export {
   type InitiatorOptions,
   type ResponderOptions,
 } from './handshake.ts';
-export type { Keys, Role } from './key-schedule.ts';
+export { type Keys, type Role, relayLaneTokens } from './key-schedule.ts';
 export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
 export { type HeartbeatTimes, openSession, type Session, type SessionOptions } from './session.ts';

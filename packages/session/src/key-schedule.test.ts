@@ -6,6 +6,7 @@ import {
   controlKey,
   initiatorConfirm,
   laneKey,
+  relayLaneTokens,
   responderConfirm,
   rootKey,
   sessionKeys,
@@ -40,6 +41,16 @@ describe('the key schedule', () => {
       ),
     );
     expect(new Set(keys).size).toBe(2 * 2 * MAX_LANES);
+  });
+
+  it('gives each lane a token of its own at a relay, and none that is a key', async () => {
+    const secret = sessionKeys(sodium, root, 'aes-256-gcm', 'initiator').laneSecret;
+    const deriving = relayLaneTokens(secret);
+    const key = hex(laneKey(sodium, secret, 'aes-256-gcm', 'responder', 0));
+    secret.fill(0);
+    const tokens = (await deriving).map(hex);
+    expect(new Set([...tokens, key]).size).toBe(MAX_LANES + 1);
+    expect(tokens).not.toEqual((await relayLaneTokens(secret)).map(hex));
   });
 
   it('never derives one secret for two purposes', () => {
@@ -102,11 +113,14 @@ describe('the key schedule', () => {
     expect(hex(initiatorConfirm(sodium, rootOfVectors, transcript, confirm2))).toBe(handshake.initiatorConfirm);
   });
 
-  it('derives the keys of the vectors that native reads too', () => {
+  it('derives the keys of the vectors that native reads too', async () => {
     const keys = sessionKeys(sodium, bytes(vectors.root), 'aes-256-gcm', 'initiator');
     expect([hex(keys.laneSecret), hex(keys.sessionId)]).toEqual([vectors.laneSecret, vectors.sessionId]);
     for (const { suite, writer, control } of vectors.controlKeys) {
       expect(hex(controlKey(sodium, bytes(vectors.root), suite, writer))).toBe(control);
+    }
+    for (const { lane, token } of vectors.relayLaneTokens) {
+      expect(hex((await relayLaneTokens(bytes(vectors.laneSecret)))[lane] as Uint8Array)).toBe(token);
     }
     for (const { suite, writer, lane, key } of vectors.laneKeys) {
       expect(hex(laneKey(sodium, bytes(vectors.laneSecret), suite, writer, lane))).toBe(key);

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
-import { CONFIRM_BYTES, CONTROL_PREAMBLE, type Suite, suiteLabel } from '@keibidrop/protocol';
+import {
+  CONFIRM_BYTES,
+  CONTROL_PREAMBLE,
+  MAX_LANES,
+  RELAY_TOKEN_BYTES,
+  type Suite,
+  suiteLabel,
+} from '@keibidrop/protocol';
 import { expand, extract, hmacSha512, sha512 } from './hkdf.ts';
-import { type Sodium, wipe } from './sodium.ts';
+import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
 /** Handshake roles: the initiator dialled. */
 export type Role = 'initiator' | 'responder';
@@ -70,9 +77,25 @@ export function controlKey(sodium: Sodium, root: Uint8Array, suite: Suite, write
 
 /** The key under which `writer` writes on a lane. Native derives the ones in use; this is the reference for its vectors. */
 export function laneKey(sodium: Sodium, laneSecret: Uint8Array, suite: Suite, writer: Role, lane: number): Uint8Array {
+  return expand(sodium, laneSecret, `${suiteLabel(suite)} lane ${writer}`, 32, laneNumber(lane));
+}
+
+/** The tokens by which a relay joins the lanes of a session that it carries, one for each lane number (PROTOCOL 2.3). The relay sees them. */
+export async function relayLaneTokens(laneSecret: Uint8Array): Promise<Uint8Array[]> {
+  // The caller may wipe its own while libsodium loads.
+  const secret = laneSecret.slice();
+  const sodium = await loadSodium();
+  const tokens = Array.from({ length: MAX_LANES }, (_, lane) =>
+    expand(sodium, secret, 'KeibiDrop relay lane', RELAY_TOKEN_BYTES, laneNumber(lane)),
+  );
+  wipe(secret);
+  return tokens;
+}
+
+function laneNumber(lane: number): Uint8Array {
   const number = new Uint8Array(4);
   new DataView(number.buffer).setUint32(0, lane);
-  return expand(sodium, laneSecret, `${suiteLabel(suite)} lane ${writer}`, 32, number);
+  return number;
 }
 
 function confirmOf(sodium: Sodium, root: Uint8Array, who: Role, covered: Uint8Array): Uint8Array {

@@ -281,7 +281,7 @@ class ServedTransfer {
       for (const page of pages) this.#offer.add(page);
     }
     this.#write({ $case: 'accept', value: {} });
-    await addLanes((host, port, lane, keys) => reception.addLane(host, port, lane, keys));
+    await addLanes((...lane) => reception.addLane(...lane));
     for (const page of pages) await reception.answer(page);
   }
 

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import {
-  type Collision,
-  type LaneKeys,
-  type Page,
-  type Partial,
-  type RateBudget,
-  ReceiveJob,
-  type Survey,
-} from '@keibidrop/native';
+import { type Collision, type Page, type Partial, type RateBudget, ReceiveJob, type Survey } from '@keibidrop/native';
 import type { PeerClient, ReceiverMessage } from '@keibidrop/proto';
 import { type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { foldsNames } from './case-folding.ts';
@@ -79,9 +71,9 @@ export class Reception {
     return this.#options.toStdout ? false : foldsNames(this.#options.out);
   }
 
-  async addLane(host: string, port: number, lane: number, keys: LaneKeys): Promise<void> {
+  async addLane(...lane: Parameters<ReceiveJob['addLane']>): Promise<void> {
     try {
-      await this.#job.addLane(host, port, lane, keys);
+      await this.#job.addLane(...lane);
     } catch (reason) {
       throw asKeibiError(reason, 'PEER_UNREACHABLE');
     }

@@ -144,7 +144,7 @@ export async function runBench(options: BenchCommand, io: Io, peer: PeerPackage)
     dir: settings.savePath,
     suite,
     label: settings.label,
-    reach: { rendezvous: settings.rendezvous, discovery: settings.discovery, directOnly: false },
+    reach: { rendezvous: settings.rendezvous, discovery: settings.discovery, directOnly: false, relayOnly: false },
     signal: io.signal,
     onEvent: (event: BenchEvent) => showEvent(event, view, report),
   };

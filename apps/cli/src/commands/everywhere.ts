@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Settings } from '@keibidrop/peer';
-import { KeibiError, type Suite } from '@keibidrop/protocol';
+import type { Suite } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 
 /** The options that every command about a transfer takes (DESIGN 7), as typed. */
@@ -23,7 +23,7 @@ export function addEverywhereOptions(command: Command): Command {
     .addOption(new Option('--rendezvous <host:port|url>', 'meet at this server'))
     .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
     .addOption(new Option('--direct-only', 'never use a relay').conflicts('relayOnly'))
-    .addOption(new Option('--relay-only', 'use nothing but a relay (there is none yet)'))
+    .addOption(new Option('--relay-only', 'use nothing but the relay of the rendezvous'))
     .addOption(new Option('--limit <rate>', 'bytes a second, such as 500K or 10M (K = 1024)'))
     .addOption(new Option('--suite <name>', 'force a cipher').choices(['aes-256-gcm', 'chacha20-poly1305']))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
@@ -43,16 +43,7 @@ export function reachOf(options: Everywhere, settings: Settings) {
       rendezvous: settings.rendezvous,
       discovery: settings.discovery,
       directOnly: options.directOnly === true,
+      relayOnly: options.relayOnly === true,
     },
   };
-}
-
-/** @throws PEER_UNREACHABLE for --relay-only, which nothing can serve before there are relays */
-export function assertReachable(options: Everywhere): void {
-  if (options.relayOnly) {
-    throw new KeibiError(
-      'PEER_UNREACHABLE',
-      'This version has no relay, so --relay-only cannot reach anybody. Leave it out.',
-    );
-  }
 }

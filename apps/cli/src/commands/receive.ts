@@ -7,7 +7,7 @@ import { receivedSummary, reportOutcome } from '../outcome.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../questions.ts';
 import { createView } from '../view.ts';
-import { addEverywhereOptions, assertReachable, type Everywhere, reachOf } from './everywhere.ts';
+import { addEverywhereOptions, type Everywhere, reachOf } from './everywhere.ts';
 
 /** `keibidrop receive`, parsed. */
 export interface ReceiveCommand extends Everywhere {
@@ -45,7 +45,7 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
     .usage('[options] CODE')
     .argument('[code...]', 'the code, such as 7-guitar-pencil')
     .addOption(new Option('-o, --out <dir>', 'put files here (default: KD_SAVE_PATH, else the current folder)'))
-    .addOption(new Option('--connect <host:port>', "the sender's address"))
+    .addOption(new Option('--connect <host:port>', "the sender's address").conflicts('relayOnly'))
     .addOption(new Option('-y, --yes', 'do not ask, receive'))
     .addOption(new Option('--overwrite', 'replace files of the same name').conflicts(['skip', 'ask']))
     .addOption(new Option('--skip', 'keep files of the same name').conflicts('ask'))
@@ -85,7 +85,6 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
   const { config, rendezvous, discovery, limit, out, connect } = options;
   const flags = { config, rendezvous, discovery, limit, out, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
-  assertReachable(options);
   assertMayAsk(options, io);
 
   const view = createView(io, { ...options, role: 'receive' });

@@ -8,7 +8,7 @@ import { reportOutcome, sentSummary } from '../outcome.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { quoted } from '../terminal-text.ts';
 import { createView } from '../view.ts';
-import { addEverywhereOptions, assertReachable, type Everywhere, reachOf } from './everywhere.ts';
+import { addEverywhereOptions, type Everywhere, reachOf } from './everywhere.ts';
 
 /** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin` and `text` is given. */
 export interface SendCommand extends Everywhere {
@@ -89,7 +89,6 @@ export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): 
   const { config, rendezvous, discovery, limit, listen, codeLength } = options;
   const flags = { config, rendezvous, discovery, limit, listen, codeLength };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
-  assertReachable(options);
   await assertSourcesExist(options.paths, io.cwd);
 
   const view = createView(io, { ...options, role: 'send' });

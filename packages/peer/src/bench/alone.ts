@@ -59,7 +59,7 @@ async function transfer(
       collisions: 'rename',
       suite,
       label,
-      reach: { discovery: 'off', directOnly: true },
+      reach: { discovery: 'off', directOnly: true, relayOnly: false },
       signal,
       onEvent: () => {},
     });

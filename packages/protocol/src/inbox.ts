@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { KeibiError } from '@keibidrop/protocol';
+import { KeibiError } from './errors.ts';
 
 /** A bounded queue with one reader: what is put first is taken first, and what was put before the end is still taken after it. */
 export class Inbox<T> {

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MPL-2.0
+import { isIP, type Socket } from 'node:net';
+import { type ClientDuplexStream, credentials, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
+import { type JoinReply, type JoinRequest, Open_Role, type Opened, RendezvousClient } from '@keibidrop/proto';
+import { type Conversation, Inbox, KeibiError, MAX_MAILBOX_BODY_BYTES } from '@keibidrop/protocol';
+import { rendezvousUnreachable } from './dial-rendezvous.ts';
+import type { HostPort } from './host-port.ts';
+import { type JoinOptions, OPEN_TIMEOUT_MS, refusalOf } from './rendezvous-client.ts';
+
+type Call = ClientDuplexStream<JoinRequest, JoinReply>;
+
+/** Guests that talk with an owner at one time; what more come is dismissed. */
+const MAX_CONVERSATIONS = 64;
+/** Bodies of one guest that were not taken yet; one more ends its conversation. */
+const MAX_QUEUED_BODIES = 16;
+/** A server that is gone without a word is found out after this, and ten probes a second apart. */
+const KEEPALIVE_MS = 20_000;
+
+export interface AttachOptions extends JoinOptions {
+  /** Takes a guest that has spoken for the first time; throws if it has no room. */
+  arrive(conversation: Conversation): void;
+}
+
+/** One connection to a server that holds a mailbox open for us. */
+export interface Attachment {
+  /** The server as it was reached: a numeric address. */
+  readonly server: HostPort;
+  /** Our address as the server sees it, if it says one. */
+  readonly observed: string | undefined;
+  /** The server relays too. */
+  readonly relay: boolean;
+  /** Resolves when the server has let go of us, or the connection is gone: with the reason. Every conversation has ended then. */
+  readonly ended: Promise<KeibiError>;
+  /** Gives the mailbox up. Idempotent. */
+  close(): void;
+}
+
+/**
+ * Takes a mailbox at a server as its owner.
+ *
+ * @param connection  to the rendezvous at `place`; owned from now on
+ * @throws            RENDEZVOUS_BUSY if it has an owner or the server has no room; RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
+ */
+export async function attachAsOwner(
+  connection: Socket,
+  place: HostPort,
+  mailbox: string,
+  { openChannel, signal, arrive }: AttachOptions,
+): Promise<Attachment> {
+  connection.setKeepAlive(true, KEEPALIVE_MS);
+  const server = { host: connection.remoteAddress ?? place.host, port: connection.remotePort ?? place.port };
+  const client = new RendezvousClient('peer', credentials.createInsecure(), {
+    channelOverride: openChannel(connection),
+  });
+  const attachment = new OwnerCall(client, place, arrive);
+  const late = setTimeout(() => attachment.close(), OPEN_TIMEOUT_MS);
+  const onAbort = () => attachment.close();
+  signal.addEventListener('abort', onAbort);
+  try {
+    signal.throwIfAborted();
+    const { host, relay } = await attachment.open(mailbox);
+    signal.throwIfAborted();
+    return {
+      server,
+      observed: isIP(host) === 0 ? undefined : host,
+      relay,
+      ended: attachment.ended,
+      close: () => attachment.close(),
+    };
+  } catch (reason) {
+    attachment.close();
+    signal.throwIfAborted();
+    throw reason;
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+class OwnerCall {
+  readonly ended: Promise<KeibiError>;
+  readonly #client: RendezvousClient;
+  readonly #call: Call;
+  readonly #arrive: (conversation: Conversation) => void;
+  /** By the server's number. One that we have ended stays until the server says that the guest has left. */
+  readonly #guests = new Map<number, RemoteConversation>();
+  #onOpened: (opened: Opened) => void = () => {};
+
+  constructor(client: RendezvousClient, place: HostPort, arrive: (conversation: Conversation) => void) {
+    this.#client = client;
+    this.#call = client.join();
+    this.#arrive = arrive;
+    this.#call.on('data', (reply: JoinReply) => this.#take(reply));
+    // 'status' follows and says the same.
+    this.#call.on('error', () => {});
+    this.ended = new Promise((resolve) => {
+      this.#call.once('status', (ending: StatusObject) => {
+        client.close();
+        for (const conversation of this.#guests.values()) conversation.end();
+        resolve(endedBecause(place, ending));
+      });
+    });
+  }
+
+  /** @throws RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE */
+  async open(mailbox: string): Promise<Opened> {
+    const opened = new Promise<Opened>((resolve) => {
+      this.#onOpened = resolve;
+    });
+    this.#write({ $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.OWNER } });
+    const outcome = await Promise.race([opened, this.ended]);
+    if (outcome instanceof KeibiError) throw outcome;
+    return outcome;
+  }
+
+  close(): void {
+    this.#call.cancel();
+    this.#client.close();
+  }
+
+  #take({ kind }: JoinReply): void {
+    if (kind?.$case === 'opened') this.#onOpened(kind.value);
+    else if (kind?.$case === 'body') this.#hear(kind.value.guest, kind.value.body);
+    else if (kind?.$case === 'left') {
+      this.#guests.get(kind.value.guest)?.end();
+      this.#guests.delete(kind.value.guest);
+    }
+  }
+
+  /** A guest has said something. What is too much or too long ends its conversation, and no other. */
+  #hear(guest: number, body: Uint8Array): void {
+    try {
+      if (body.length > MAX_MAILBOX_BODY_BYTES) throw new KeibiError('HANDSHAKE_MALFORMED');
+      const known = this.#guests.get(guest);
+      if (known === undefined) this.#meet(guest, body);
+      else known.hear(body);
+    } catch {
+      this.#guests.get(guest)?.end();
+      void this.#write({ $case: 'dismiss', value: { guest } });
+    }
+  }
+
+  /** @throws RENDEZVOUS_BUSY if there is no room for one guest more */
+  #meet(guest: number, body: Uint8Array): void {
+    if (this.#guests.size >= MAX_CONVERSATIONS) throw new KeibiError('RENDEZVOUS_BUSY');
+    const conversation = new RemoteConversation(guest, (kind) => this.#write(kind));
+    conversation.hear(body);
+    this.#arrive(conversation);
+    this.#guests.set(guest, conversation);
+  }
+
+  #write(kind: JoinRequest['kind']): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#call.writable) this.#call.write({ kind }, () => resolve());
+      else resolve();
+    });
+  }
+}
+
+class RemoteConversation implements Conversation {
+  readonly guest: number;
+  readonly #write: (kind: JoinRequest['kind']) => Promise<void>;
+  readonly #inbox = new Inbox<Uint8Array>(MAX_QUEUED_BODIES);
+  #over = false;
+
+  constructor(guest: number, write: (kind: JoinRequest['kind']) => Promise<void>) {
+    this.guest = guest;
+    this.#write = write;
+  }
+
+  async send(body: Uint8Array): Promise<void> {
+    if (this.#over) throw guestLeft();
+    await this.#write({ $case: 'body', value: { guest: this.guest, body } });
+  }
+
+  receive(options: { signal: AbortSignal }): Promise<Uint8Array> {
+    return this.#inbox.take(options);
+  }
+
+  close(): void {
+    if (this.#over) return;
+    this.#inbox.clear();
+    this.end();
+    void this.#write({ $case: 'dismiss', value: { guest: this.guest } });
+  }
+
+  /** @throws RENDEZVOUS_BUSY if the owner is that far behind */
+  hear(body: Uint8Array): void {
+    if (!this.#over) this.#inbox.put(body);
+  }
+
+  /** Nothing more comes; what has come can still be taken. */
+  end(): void {
+    this.#over = true;
+    this.#inbox.end(guestLeft());
+  }
+}
+
+function endedBecause(place: HostPort, ending: StatusObject): KeibiError {
+  if (ending.code === status.OK) return rendezvousUnreachable(place, new Error('the server has ended the call'));
+  return refusalOf(place, Object.assign(new Error(ending.details), ending) as ServiceError);
+}
+
+function guestLeft(): KeibiError {
+  return new KeibiError('PEER_UNREACHABLE', 'The guest left before the meeting was done.');
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Socket } from 'node:net';
+import {
+  type Attempt,
+  createDirectTransport,
+  createLanTransport,
+  createRegistryTransport,
+  createRelayTransport,
+  dialRace,
+  type RaceResult,
+} from '@keibidrop/discovery';
+import type { Candidate } from '@keibidrop/protocol';
+import {
+  handshakeAsInitiator,
+  type Keys,
+  type Meeting,
+  type PreparedHandshake,
+  prepareHandshake,
+} from '@keibidrop/session';
+import type { ReceiveOptions } from './api.ts';
+import type { PathName, TriedWay } from './events.ts';
+import { pathTo, suiteOffer } from './suites.ts';
+
+/** A sender at the other end of a connection that has shaken hands. */
+export interface ReachedSender {
+  readonly socket: Socket;
+  readonly keys: Keys;
+  readonly path: PathName;
+  /** The ways that were tried beside this one. */
+  readonly tried: readonly TriedWay[];
+}
+
+/** They only dial what has been found, or told. */
+const DIALLERS = [
+  createRegistryTransport(),
+  createLanTransport({ discovery: 'off' }),
+  createDirectTransport(),
+  createRelayTransport(),
+];
+
+/**
+ * Dials a sender on every way there is; the first on which it proves that it is the one we met wins.
+ *
+ * @param prepared  the keys of one handshake; the others draw theirs
+ * @throws          PEER_UNREACHABLE, HANDSHAKE_*, SESSION_LOST; `signal.reason` on abort
+ */
+export async function dialSender(
+  told: readonly Candidate[],
+  { attempt, auth }: Meeting,
+  prepared: Promise<PreparedHandshake>,
+  { suite, reach, connect, signal }: ReceiveOptions,
+): Promise<ReachedSender> {
+  let first: Promise<PreparedHandshake> | undefined = prepared;
+  const won = await dialRace(distinct(told.filter((candidate) => isAllowed(candidate, reach))), {
+    transports: DIALLERS,
+    prove: (socket, { signal: over, win }) => {
+      const ownKeys = first ?? prepareHandshake('initiator');
+      first = undefined;
+      const meeting = { attempt, auth, prepared: ownKeys, beforeConfirm: win };
+      return handshakeAsInitiator(socket, { ...suiteOffer(suite), ...meeting, signal: over });
+    },
+    advice: adviceFor(told, reach, connect !== undefined),
+    signal,
+  });
+  return { socket: won.socket, keys: won.proof, path: pathOf(won), tried: won.attempts.map(triedWay) };
+}
+
+function isAllowed({ transport }: Candidate, { directOnly, relayOnly }: ReceiveOptions['reach']): boolean {
+  return transport === 'relay' ? !directOnly : !relayOnly;
+}
+
+/** What may help if none of the candidates leads to the sender. */
+function adviceFor(told: readonly Candidate[], reach: ReceiveOptions['reach'], named: boolean): string {
+  const relayed = told.some(({ transport }) => transport === 'relay');
+  if (reach.directOnly && relayed) return 'It also waits at a relay, which --direct-only forbids.';
+  if (reach.relayOnly && !relayed) return 'It waits at no relay, and --relay-only forbids every other way.';
+  if (relayed) return 'Check that the sender is still running, and try again.';
+  if (named) return 'Check the address, and that the sender is still running.';
+  return 'Check that both are on one network, name the sender with --connect HOST:PORT, or give both a --rendezvous that relays.';
+}
+
+function distinct(candidates: readonly Candidate[]): Candidate[] {
+  const seen = new Set<string>();
+  const keyOf = ({ transport, host, port }: Candidate) => `${transport === 'relay'} ${host} ${port}`;
+  return candidates.filter((candidate) => !seen.has(keyOf(candidate)) && seen.add(keyOf(candidate)));
+}
+
+function pathOf({ candidate, socket }: RaceResult<Keys>): PathName {
+  if (candidate.transport === 'relay') return 'relay';
+  return pathTo(socket.remoteAddress ?? '', { own: socket.localAddress, lan: candidate.transport === 'lan' });
+}
+
+function triedWay({ transport, address, error }: Attempt): TriedWay {
+  const { cause } = error;
+  return { transport, address, code: error.code, reason: cause instanceof Error ? cause.message : error.message };
+}

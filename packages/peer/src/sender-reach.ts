@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  formatHostPort,
+  type HostPort,
+  type MailboxState,
+  ownMailbox,
+  parseRendezvous,
+  reachableAddresses,
+} from '@keibidrop/discovery';
+import type { Listener } from '@keibidrop/native';
+import { type Candidate, KeibiError, type Owner, RELAY_TOKEN_BYTES } from '@keibidrop/protocol';
+import { openGrpcChannel } from '@keibidrop/session';
+import type { ReachOptions } from './api.ts';
+import type { PeerEvent, RendezvousEvent } from './events.ts';
+
+export interface SenderReachOptions {
+  listener: Listener;
+  reach: ReachOptions;
+  onEvent(event: PeerEvent): void;
+  signal: AbortSignal;
+}
+
+/** How long a relay is asked to wait for a guest: as long as its meeting is kept. */
+const RELAY_WAIT_MS = 30_000;
+/** Before a relay is asked again for the same lane. */
+const LANE_PAUSE_MS = 1000;
+
+/** How receivers come to one sender from afar: its mailbox at a public rendezvous, the addresses it tells, and the relay. */
+export class SenderReach {
+  readonly #options: SenderReachOptions;
+  readonly #rendezvous: HostPort | undefined;
+  /** Told once the sender waits: nothing comes before `waiting`. */
+  #untold: RendezvousEvent[] | undefined = [];
+  #state: MailboxState | undefined;
+
+  /** @throws PEER_UNREACHABLE if only a relay is to be used and no rendezvous is named; USAGE if that is no address */
+  constructor(options: SenderReachOptions) {
+    const { rendezvous, relayOnly } = options.reach;
+    this.#options = options;
+    this.#rendezvous = rendezvous === undefined ? undefined : parseRendezvous(rendezvous);
+    if (relayOnly && this.#rendezvous === undefined) throw relayNotNamed();
+  }
+
+  /**
+   * Takes a mailbox at the public rendezvous, if one is named. One that is down is told as an event and tried again.
+   *
+   * @throws RENDEZVOUS_BUSY if another sender has the mailbox; PEER_UNREACHABLE if only a relay is to be used and there is none
+   */
+  async own(mailbox: string): Promise<Owner | undefined> {
+    const place = this.#rendezvous;
+    if (place === undefined) return undefined;
+    this.#untold = [];
+    const { signal, reach } = this.#options;
+    const onState = (state: MailboxState) => this.#take(place, state);
+    const owner = await ownMailbox(place, mailbox, { openChannel: openGrpcChannel, signal, onState });
+    if (reach.relayOnly && this.#state?.kind === 'open' && !this.#state.relay) {
+      owner.close();
+      throw new KeibiError('PEER_UNREACHABLE', `${noRelay(place)} Leave --relay-only out, or name another.`);
+    }
+    return owner;
+  }
+
+  /** The sender waits and has said so: from now on events are told as they come. */
+  begin(): void {
+    const untold = this.#untold ?? [];
+    this.#untold = undefined;
+    for (const event of untold) this.#options.onEvent(event);
+  }
+
+  /** What one guest is told, best first. If a relay is among it, it waits there for this guest alone. */
+  candidates(): Candidate[] {
+    const { reach } = this.#options;
+    const direct = reach.relayOnly ? [] : this.#directCandidates();
+    const relay = reach.directOnly ? undefined : this.#relayCandidate();
+    return relay === undefined ? direct : [...direct, relay];
+  }
+
+  /**
+   * Waits at a relay for one lane of a session after the other, until `signal`: the next as soon as one is there.
+   *
+   * @param relay   where the session's control connection was joined
+   * @param tokens  one for each lane number
+   */
+  async joinLanes(relay: HostPort, tokens: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
+    const { listener } = this.#options;
+    for (let lane = 0; lane < tokens.length && !signal.aborted; ) {
+      try {
+        await listener.joinRelay({ ...relay, token: tokens[lane] as Uint8Array, waitMs: RELAY_WAIT_MS });
+        lane++;
+      } catch {
+        // That nobody has asked for one more lane is no failure, and the receiver tells what is one.
+        await sleep(LANE_PAUSE_MS, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  #directCandidates(): Candidate[] {
+    const { host, port } = this.#options.listener;
+    const own = reachableAddresses(host);
+    const bound = host !== '::' && host !== '0.0.0.0';
+    // A router may pass our port on, and a rented machine may not know its public address.
+    const seen = !bound && this.#state?.kind === 'open' ? this.#state.observed : undefined;
+    const addresses = seen === undefined || own.includes(seen) || isLoopback(seen) ? own : [...own, seen];
+    return addresses.map((address) => ({ transport: 'direct', host: address, port }));
+  }
+
+  #relayCandidate(): Candidate | undefined {
+    if (this.#state?.kind !== 'open' || !this.#state.relay || this.#rendezvous === undefined) return undefined;
+    const token = randomBytes(RELAY_TOKEN_BYTES);
+    const { listener, signal, onEvent } = this.#options;
+    listener.joinRelay({ ...this.#state.server, token, waitMs: RELAY_WAIT_MS }).catch((reason) => {
+      const error = KeibiError.from(reason, 'PEER_UNREACHABLE');
+      // The guest had a better way, or is gone.
+      if (signal.aborted || error.code === 'HANDSHAKE_TIMEOUT') return;
+      onEvent({ type: 'warning', message: `The relay did not take a receiver: ${error.message}` });
+    });
+    return { transport: 'relay', ...this.#rendezvous, token: token.toString('hex') };
+  }
+
+  #take(place: HostPort, state: MailboxState): void {
+    this.#state = state;
+    const address = formatHostPort(place);
+    const event: RendezvousEvent =
+      state.kind === 'open'
+        ? { type: 'rendezvous', state: 'open', address, relay: state.relay }
+        : { type: 'rendezvous', state: 'lost', address, message: state.error.message };
+    if (this.#untold === undefined) this.#options.onEvent(event);
+    else this.#untold.push(event);
+  }
+}
+
+/** What both sides say if only a relay is to be used and nothing leads to one. */
+export function relayNotNamed(): KeibiError {
+  return new KeibiError(
+    'PEER_UNREACHABLE',
+    'With --relay-only peers meet at a rendezvous that relays: name it with --rendezvous HOST:PORT.',
+  );
+}
+
+function noRelay(place: HostPort): string {
+  return `The rendezvous ${formatHostPort(place)} does not relay.`;
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MPL-2.0
+import {
+  type Candidate,
+  type Conversation,
+  Inbox,
+  KeibiError,
+  MAX_CANDIDATES,
+  type MessagePipe,
+  type Owner,
+  parseCode,
+} from '@keibidrop/protocol';
+import { CandidateExchange, meetAsGuest } from '@keibidrop/session';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MeetingDesk } from '../src/meeting-desk.ts';
+
+const CODE = parseCode('7-guitar-pencil');
+const TOLD: Candidate = { transport: 'direct', host: '192.0.2.1', port: 26431 };
+const { signal } = new AbortController();
+
+/** A mailbox in memory: `join` has a guest arrive at its owner. */
+class Mailbox implements Owner {
+  readonly #arrivals = new Inbox<Conversation>(8);
+
+  join(): MessagePipe {
+    const [toGuest, toOwner] = [new Inbox<Uint8Array>(8), new Inbox<Uint8Array>(8)];
+    const end = () => {
+      for (const inbox of [toGuest, toOwner]) inbox.end(new KeibiError('PEER_UNREACHABLE'));
+    };
+    const pipe = (incoming: Inbox<Uint8Array>, outgoing: Inbox<Uint8Array>): MessagePipe => ({
+      send: async (body) => outgoing.put(Uint8Array.from(body)),
+      receive: (options) => incoming.take(options),
+      close: end,
+    });
+    this.#arrivals.put({ guest: 1, ...pipe(toOwner, toGuest) });
+    return pipe(toGuest, toOwner);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Conversation> {
+    for (;;) yield await this.#arrivals.take({ signal });
+  }
+
+  close(): void {}
+}
+
+let near: Mailbox;
+let far: Mailbox;
+let desk: MeetingDesk;
+let asked: number;
+const told: (number | string)[] = [];
+
+beforeEach(() => {
+  [near, far] = [new Mailbox(), new Mailbox()];
+  asked = 0;
+  told.splice(0);
+  desk = new MeetingDesk({
+    code: CODE,
+    candidates: () => [{ ...TOLD, port: TOLD.port + asked++ }],
+    hasRoom: () => true,
+    onWrongCode: (remaining) => told.push(remaining),
+    onExhausted: ({ code }) => told.push(code),
+    signal,
+  });
+  for (const mailbox of [near, far]) void desk.serve(mailbox);
+});
+afterEach(() => desk.close());
+
+const guess = (mailbox: Mailbox, code: string) => meetAsGuest(mailbox.join(), parseCode(code), { signal });
+
+/** Meets with the right code; the guest's side of the meeting and what it was told. */
+async function meet(mailbox: Mailbox) {
+  const pipe = mailbox.join();
+  const meeting = await meetAsGuest(pipe, CODE, { signal });
+  const exchange = new CandidateExchange(pipe, meeting, 'guest');
+  const candidates = await exchange.receive({ signal });
+  exchange.close();
+  return { meeting, candidates };
+}
+
+describe('the meeting desk', () => {
+  it('counts wrong guesses at all its mailboxes together', async () => {
+    await expect(guess(near, '7-wrong-words')).rejects.toMatchObject({ code: 'CODE_WRONG' });
+    await expect(guess(far, '7-wrong-words')).rejects.toMatchObject({ code: 'CODE_WRONG' });
+    await expect(guess(near, '7-wrong-words')).rejects.toMatchObject({ code: 'CODE_WRONG' });
+    await expect(guess(far, '7-guitar-pencil')).rejects.toMatchObject({ code: 'CODE_EXHAUSTED' });
+    expect(told).toEqual([2, 1, 'CODE_EXHAUSTED']);
+  });
+
+  it('asks for candidates once for each guest, and for none with a wrong code', async () => {
+    await expect(guess(far, '7-wrong-words')).rejects.toMatchObject({ code: 'CODE_WRONG' });
+    expect(asked).toBe(0);
+    expect((await meet(far)).candidates).toEqual([TOLD]);
+    expect((await meet(near)).candidates).toEqual([{ ...TOLD, port: TOLD.port + 1 }]);
+  });
+
+  it('keeps a meeting through handshakes that fail, until one comes to its end', async () => {
+    const { meeting } = await meet(near);
+    for (let handshake = 0; handshake < 3; handshake++) expect(desk.authOf(meeting.attempt)).toEqual(meeting.auth);
+    expect(desk.take(meeting.attempt)?.auth).toEqual(meeting.auth);
+    expect(desk.take(meeting.attempt)).toBeUndefined();
+    expect(desk.authOf(meeting.attempt)).toBeUndefined();
+  });
+
+  it('answers no more handshakes of one meeting than a guest has ways to try', async () => {
+    const { meeting } = await meet(near);
+    const answered = Array.from({ length: MAX_CANDIDATES + 5 }, () => desk.authOf(meeting.attempt) !== undefined);
+    expect(answered.filter(Boolean)).toHaveLength(MAX_CANDIDATES + 1);
+  });
+});
