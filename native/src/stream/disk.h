@@ -16,6 +16,14 @@ core::Status PunchHole(int fd, uint64_t offset, uint64_t bytes);
 // cannot come to the disk after a name does.
 bool HasHole(int fd, uint64_t bytes);
 
+inline constexpr uint64_t kWriteBehindWindow = uint64_t{64} << 20;
+inline constexpr uint64_t kWriteBehindKept = 4 * kWriteBehindWindow;
+
+// For a file so long that it would push everything else out of the page cache, each time it has been written up to
+// `end`: at the end of a window the disk begins with it, and what came kWriteBehindKept before that is forgotten, as
+// far as the disk has it. Does not wait for the disk; promises nothing.
+void WriteBehind(int fd, uint64_t end);
+
 // Everything written so far to the file system that `fd` is on is safe from a power cut. May take long: it waits for
 // what other programs wrote, too. kDiskFull, kDestinationUnusable.
 core::Status SyncFileSystem(int fd);

@@ -43,6 +43,14 @@ bool HasHole(int fd, uint64_t bytes) {
   return hole >= 0 && static_cast<uint64_t>(hole) < bytes;
 }
 
+void WriteBehind(int fd, uint64_t end) {
+  if (end == 0 || end % kWriteBehindWindow != 0) return;
+  const uint64_t begin = end - kWriteBehindWindow;
+  sync_file_range(fd, static_cast<off_t>(begin), kWriteBehindWindow, SYNC_FILE_RANGE_WRITE);
+  if (begin < kWriteBehindKept) return;
+  posix_fadvise(fd, static_cast<off_t>(begin - kWriteBehindKept), kWriteBehindWindow, POSIX_FADV_DONTNEED);
+}
+
 Status SyncFileSystem(int fd) { return syncfs(fd) == 0 ? Status::Ok() : WriteError(Code::kDestinationUnusable); }
 
 }  // namespace keibi::stream

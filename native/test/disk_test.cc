@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/disk.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "core/limits.h"
+#include "stream/staging.h"
+#include "stream_tree.h"
+
+namespace keibi::stream {
+namespace {
+
+class WriteBehindTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fd_ = core::Fd(open((folder_.path() / "long").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_TRUE(fd_.valid());
+  }
+
+  bool InMemory(uint64_t offset) const {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void* const mapped = mmap(nullptr, page, PROT_READ, MAP_SHARED, fd_.get(), static_cast<off_t>(offset));
+    unsigned char resident = 0;
+    EXPECT_TRUE(mapped != MAP_FAILED && mincore(mapped, page, &resident) == 0);
+    munmap(mapped, page);
+    return (resident & 1) != 0;
+  }
+
+  // A tmpfs has nowhere else to keep it.
+  bool CanForget() const {
+    struct statfs system;
+    return fstatfs(fd_.get(), &system) == 0 && system.f_type != TMPFS_MAGIC;
+  }
+
+  test::Folder folder_;
+  core::Fd fd_;
+};
+
+TEST_F(WriteBehindTest, ForgetsWhatTheDiskHasHadForLongAndKeepsTheRest) {
+  const std::vector<uint8_t> chunk(core::kChunkBytes, 7);
+  constexpr uint64_t kEnd = kWriteBehindKept + 2 * kWriteBehindWindow;
+  for (uint64_t at = 0; at < kEnd; at += chunk.size()) {
+    ASSERT_TRUE(WriteAt(fd_.get(), chunk.data(), chunk.size(), at).ok());
+    const uint64_t end = at + chunk.size();
+    // Only what the disk has can be forgotten: here it always has it.
+    if (end % kWriteBehindWindow == 0) {
+      ASSERT_EQ(fdatasync(fd_.get()), 0);
+    }
+    WriteBehind(fd_.get(), end);
+  }
+  EXPECT_EQ(InMemory(0), !CanForget());
+  EXPECT_EQ(InMemory(2 * kWriteBehindWindow - core::kChunkBytes), !CanForget());
+  EXPECT_TRUE(InMemory(2 * kWriteBehindWindow));
+  EXPECT_TRUE(InMemory(kEnd - core::kChunkBytes));
+  uint8_t first = 0;
+  EXPECT_EQ(pread(fd_.get(), &first, 1, 0), 1);
+  EXPECT_EQ(first, 7);
+}
+
+}  // namespace
+}  // namespace keibi::stream
