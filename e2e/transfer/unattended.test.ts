@@ -123,7 +123,7 @@ describe('several receivers', () => {
     const later = await room.receive(['--out', 'three']);
     expect(await exitsOf({ sender, receiver: later })).toEqual(SUCCESS);
     const done = sender.events().filter(({ event }) => event === 'receiverDone');
-    expect(done.map(({ session }) => session).sort()).toEqual([1, 2, 3]);
+    expect(done.map(({ receiver }) => receiver).sort()).toEqual([1, 2, 3]);
     expect(lastOf(sender)).toMatchObject({ event: 'done', files: 9, bytes: 3 * ((8 << 20) + 19) });
     for (const out of ['one', 'two', 'three']) {
       expect(await readdir(room.path(out, 'folder'))).toEqual(['a', 'b', 'large']);
