@@ -4,8 +4,7 @@
 // the system's sshd is touched. Each run has a fresh sshd, started before the clock and stopped after it, so that measure
 // counts all that served it: the receiving side's CPU seconds and peak memory.
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,7 +26,8 @@ export async function openSsh(workspace) {
   if (!sshd) return { missing, cases: () => [], close: async () => {} };
 
   const client = await writeKeysAndConfigs(workspace);
-  const madeFolder = process.getuid() === 0 && (await makeFolder(PRIVILEGE_SEPARATION));
+  // Left there, as Debian does: another benchmark's sshd may be using it by then.
+  if (process.getuid() === 0) await mkdir(PRIVILEGE_SEPARATION, { recursive: true, mode: 0o755 });
   const commands = {
     [`scp, ${CIPHER.split('@')[0]}`]: (source, out) => ['scp', '-q', '-r', '-F', client, source, `${HOST}:${out}/`],
     'rsync -a over ssh': (source, out) => ['rsync', '-a', '-e', `ssh -F '${client}'`, source, `${HOST}:${out}/`],
@@ -38,10 +38,7 @@ export async function openSsh(workspace) {
       Object.entries(commands)
         .filter(([, command]) => findProgram(command('', '')[0]))
         .map(([name, command]) => ({ name, run: () => copyOver(workspace, sshd, source, command) })),
-    close: async () => {
-      await rm(workspace.path('ssh'), { recursive: true });
-      if (madeFolder) await rmdir(PRIVILEGE_SEPARATION);
-    },
+    close: () => rm(workspace.path('ssh'), { recursive: true }),
   };
 }
 
@@ -98,11 +95,4 @@ LogLevel ERROR
 `,
   );
   return at('config');
-}
-
-/** True if it was not there before. */
-async function makeFolder(path) {
-  if (existsSync(path)) return false;
-  await mkdir(path, { mode: 0o755 });
-  return true;
 }
