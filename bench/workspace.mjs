@@ -24,7 +24,7 @@ export const venv = `${tools}venv`;
 const TIMEOUT_MS = 1_800_000;
 /** What the largest case writes, and some more. */
 const WARM_BYTES = 1.5 * 2 ** 30;
-const MANY_FILES = 5000;
+const MANY_FILES = 500;
 const CODE_WORDS = 'guitar-pencil';
 
 export const ceiling = `${tools}ceiling`;

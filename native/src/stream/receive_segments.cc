@@ -24,6 +24,9 @@ constexpr size_t kPipeBytes = 4096;  // what fits at once into a pipe that is re
 constexpr size_t kMostParts = 1024;
 constexpr uint64_t kMostBitmapBytes = uint64_t{64} << 20;  // of all of them; 17 of kMaxSparseBytes need 34 MiB
 constexpr size_t kMostStreams = 16;
+// A few files that fill a frame are written at once, while their bytes are in this core's cache: making and placing them
+// is little beside the copy. Many are work for the pool.
+constexpr size_t kMostInline = 8;
 
 // What a segment stands for in its file.
 uint64_t BytesOf(const Segment& segment, const Entry& entry) {
@@ -39,14 +42,16 @@ Status ReceiveJob::OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaint
   const uint8_t* const end = (*buffer)->plaintext() + plaintext_bytes;
   if (at == end) return Status::Of(Code::kHandshakeMalformed);
   bool small = true;
+  size_t segments = 0;
   while (at < end) {
     Segment segment;
     Entry entry;
     if (!Segment::Take(&at, end, &segment)) return Status::Of(Code::kHandshakeMalformed);
     if (const Status status = CheckSegment(segment, &entry); !status.ok()) return status;
     small = small && entry.type == EntryType::kFile && entry.size <= core::kChunkBytes;
+    segments++;
   }
-  if (small && pool_) return pool_->Exchange(buffer, plaintext_bytes) ? Status::Ok() : Status::Of(Code::kCancelled);
+  if (small && segments > kMostInline && pool_) return pool_->Exchange(buffer, plaintext_bytes) ? Status::Ok() : Status::Of(Code::kCancelled);
   return TakeSegments((*buffer)->plaintext(), plaintext_bytes);
 }
 
