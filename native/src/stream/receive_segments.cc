@@ -24,8 +24,8 @@ constexpr size_t kPipeBytes = 4096;  // what fits at once into a pipe that is re
 constexpr size_t kMostParts = 1024;
 constexpr uint64_t kMostBitmapBytes = uint64_t{64} << 20;  // of all of them; 17 of kMaxSparseBytes need 34 MiB
 constexpr size_t kMostStreams = 16;
-// A few files that fill a frame are written at once, while their bytes are in this core's cache: making and placing them
-// is little beside the copy. Many are work for the pool.
+// A few files that fill a frame are written at once, while their bytes are in this core's cache: making and placing
+// them is little beside the copy. Many are work for the pool.
 constexpr size_t kMostInline = 8;
 
 // What a segment stands for in its file.
@@ -51,7 +51,8 @@ Status ReceiveJob::OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaint
     small = small && entry.type == EntryType::kFile && entry.size <= core::kChunkBytes;
     segments++;
   }
-  if (small && segments > kMostInline && pool_) return pool_->Exchange(buffer, plaintext_bytes) ? Status::Ok() : Status::Of(Code::kCancelled);
+  if (small && segments > kMostInline && pool_)
+    return pool_->Exchange(buffer, plaintext_bytes) ? Status::Ok() : Status::Of(Code::kCancelled);
   return TakeSegments((*buffer)->plaintext(), plaintext_bytes);
 }
 
