@@ -91,7 +91,7 @@ async function sendWhole(workspace, source) {
     firstFile = firstOf(receiver, at);
   };
   const { done, sent, cpu, rss } = await transferOnce(workspace, source, out, { receive: { onEvent }, watch });
-  await compareAndRemove(source, out);
+  await compareAndRemove(workspace, source, out);
   return { seconds: done.seconds, cpu, rss, senderRss: sent.rss, firstFile: await firstFile };
 }
 
@@ -112,13 +112,13 @@ async function sendInTwo(workspace, source, half) {
   const receiver = startReceive(workspace, sender.code, out, { args: ['--verbose'], onEvent });
   const done = await receiver.said('done');
   const [sent, received] = await Promise.all([sender.report(), receiver.report()]);
-  await compareAndRemove(source, out);
+  await compareAndRemove(workspace, source, out);
   const { seconds, files, skipped } = done;
   const rss = Math.max(sent.rss, received.rss);
   return { seconds, cpu: received.cpu, rss, files, skipped, firstFile: await firstOf(receiver, at) };
 }
 
-async function compareAndRemove(source, out) {
+async function compareAndRemove(workspace, source, out) {
   await assertEqual(source, `${out}/million`);
-  await rm(out, { recursive: true });
+  await workspace.discard(out);
 }

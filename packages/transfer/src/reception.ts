@@ -67,7 +67,10 @@ export class Reception {
     } catch (reason) {
       throw unusable(reason, this.#options.out);
     }
-    this.#timer = setInterval(() => this.#report(), PROGRESS_EVERY_MS);
+    this.#timer = setInterval(() => {
+      this.#drain(); // nobody is woken for each file that stands
+      this.#report();
+    }, PROGRESS_EVERY_MS);
     return this.#options.toStdout ? false : foldsNames(this.#options.out);
   }
 
