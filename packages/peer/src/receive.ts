@@ -36,8 +36,6 @@ const SENDER_GRACE_MS = 1500;
 const SENDER_RETRY_MS = 40;
 /** A server is asked less often than this machine. */
 const RENDEZVOUS_RETRY_MS = 500;
-/** An abort ends the transfer, which then says goodbye; it does not cut the session. */
-const NEVER = new AbortController().signal;
 /** When a person wants to know what takes so long. */
 const LOOKING_NOTICE_MS = 500;
 const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'RENDEZVOUS_UNREACHABLE', 'PEER_UNREACHABLE'];
@@ -156,7 +154,9 @@ async function transfer(reached: ReachedSender, options: ReceiveOptions, hooks: 
   });
   const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
   const peerService = { transfer: incoming.transfer.transfer, digests: refuse };
-  const session = openSession(socket, keys, 'initiator', { peerService, signal: NEVER });
+  // An abort ends the transfer, which then says goodbye; it does not cut the session.
+  const { signal: never } = new AbortController();
+  const session = openSession(socket, keys, 'initiator', { peerService, signal: never });
   incoming.transfer.attach(session.client);
   keys.wipe();
   const end = (reason: unknown) => {
