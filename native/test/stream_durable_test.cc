@@ -160,7 +160,7 @@ void OnSystemSync() {
   const std::scoped_lock lock(watch.mutex);
   if (!watch.on) return;
   std::error_code ignored;
-  for (test::fs::directory_iterator at(watch.staging, ignored), end; at != end; at.increment(ignored)) {
+  for (test::fs::recursive_directory_iterator at(watch.staging, ignored), end; at != end; at.increment(ignored)) {
     struct stat status;
     if (stat(at->path().c_str(), &status) == 0) watch.safe.insert(status.st_ino);
   }

@@ -262,6 +262,30 @@ TEST_F(PartTest, StagingStaysWhileAPartIsLeftAndIsTakenAgain) {
   EXPECT_TRUE(test::fs::is_empty(folder_.path()));
 }
 
+TEST_F(PartTest, StagingDropsTheSmallFilesOfEveryThreadOfAKilledRun) {
+  std::vector<std::thread> threads;
+  std::atomic<int> made = 0;
+  for (uint32_t thread = 0; thread < 3; thread++) {
+    threads.emplace_back([&, thread] {
+      core::Fd fd;
+      for (uint32_t file = 0; file < 2; file++) {
+        if (staging_.Create(Staging::SmallFileName(2 * thread + file), 0600, &fd).ok()) made++;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(made, 6);
+  const test::Folder copy;  // as it stands at a kill -9
+  const test::fs::path left = copy / ".keibidrop-partial";
+  test::fs::copy(folder_ / ".keibidrop-partial", left, test::fs::copy_options::recursive);
+  const core::Fd folder(open(copy.path().c_str(), O_RDONLY | O_DIRECTORY));
+  Staging later;
+  ASSERT_TRUE(later.Open(folder.get()).ok());
+  EXPECT_EQ(std::distance(test::fs::directory_iterator(left), {}), 1) << "more than the lock";
+  later.Close();
+  EXPECT_TRUE(test::fs::is_empty(copy.path()));
+}
+
 TEST_F(PartTest, StagingNeverFollowsASymlinkThatStandsInItsPlace) {
   staging_.Close();
   test::Folder elsewhere;

@@ -106,7 +106,7 @@ Status ReceiveJob::TakeSegments(const uint8_t* plaintext, size_t bytes) {
 
 void ReceiveJob::TakeWhole(const Segment& segment, const Entry& entry) {
   if (!Claim(segment.entry)) return;
-  const std::string staged = "s-" + std::to_string(segment.entry);
+  const std::string staged = Staging::SmallFileName(segment.entry);
   core::Fd fd;
   Status status = staging_.Create(staged, entry.mode, &fd);
   if (status.ok()) status = WriteAt(fd.get(), segment.data, segment.length, 0);

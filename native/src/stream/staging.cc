@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <memory>
 #include <string_view>
@@ -19,6 +20,7 @@ using core::Status;
 namespace {
 
 constexpr int kMostFolders = 100;
+constexpr unsigned kMostThreadFolders = 16;
 constexpr const char* kLock = "lock";
 
 struct CloseDir {
@@ -76,9 +78,15 @@ Status Staging::Take(int destination, const std::string& name) {
   return Status::Ok();
 }
 
+std::string Staging::SmallFileName(uint32_t entry) {
+  static std::atomic<unsigned> threads{0};
+  static thread_local const unsigned thread = threads.fetch_add(1) % kMostThreadFolders;
+  return "s-t" + std::to_string(thread) + "/" + std::to_string(entry);
+}
+
 template <typename See>
-void Staging::ForEach(See see) const {
-  const int own = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+void Staging::ForEach(int folder, See see) {
+  const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, CloseDir> listing(own < 0 ? nullptr : fdopendir(own));
   while (const dirent* child = listing ? readdir(listing.get()) : nullptr) see(std::string(child->d_name));
 }
@@ -86,8 +94,9 @@ void Staging::ForEach(See see) const {
 // Drops what an earlier run left unfinished beyond use, and learns the umask without touching it: it belongs to the
 // whole process.
 Status Staging::Sweep() {
-  ForEach([this](const std::string& name) {
-    if (name.starts_with("s-") || IsOrphan(name)) Remove(name);
+  RemoveStaged();
+  ForEach(folder_.get(), [this](const std::string& name) {
+    if (IsOrphan(name)) Remove(name);
     if (name.ends_with(".map")) had_parts_ = true;
   });
   core::Fd probe(openat(folder_.get(), "s-umask", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0777));
@@ -107,7 +116,15 @@ bool Staging::IsOrphan(const std::string& name) const {
 }
 
 Status Staging::Create(const std::string& name, mode_t mode, core::Fd* fd) const {
-  *fd = core::Fd(openat(folder_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  *fd = core::Fd(openat(folder_.get(), name.c_str(), kFlags, mode));
+  const size_t slash = name.find('/');
+  if (!fd->valid() && errno == ENOENT && slash != std::string::npos) {
+    // A thread's first small file.
+    if (mkdirat(folder_.get(), name.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST)
+      return WriteError(Code::kDestinationUnusable);
+    *fd = core::Fd(openat(folder_.get(), name.c_str(), kFlags, mode));
+  }
   if (!fd->valid()) return WriteError(Code::kDestinationUnusable);
   if ((mode & umask_) != 0 && fchmod(fd->get(), mode) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   return Status::Ok();
@@ -115,11 +132,19 @@ Status Staging::Create(const std::string& name, mode_t mode, core::Fd* fd) const
 
 void Staging::Remove(const std::string& name) const { unlinkat(folder_.get(), name.c_str(), 0); }
 
+void Staging::RemoveStaged() const {
+  ForEach(folder_.get(), [this](const std::string& name) {
+    if (!name.starts_with("s-") || unlinkat(folder_.get(), name.c_str(), 0) == 0) return;
+    const core::Fd folder(openat(folder_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder.valid()) return;
+    ForEach(folder.get(), [&](const std::string& file) { unlinkat(folder.get(), file.c_str(), 0); });
+    unlinkat(folder_.get(), name.c_str(), AT_REMOVEDIR);
+  });
+}
+
 void Staging::Close() {
   if (!folder_.valid()) return;
-  ForEach([this](const std::string& name) {
-    if (name.starts_with("s-")) Remove(name);
-  });
+  RemoveStaged();
   // Only an empty folder can be removed, so the lock goes first and comes back if parts are left.
   Remove(kLock);
   if (unlinkat(destination_, name_.c_str(), AT_REMOVEDIR) != 0) {

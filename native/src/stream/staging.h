@@ -15,7 +15,9 @@ namespace keibi::stream {
 // The hidden folder in the destination where bytes stand until their file is whole:
 //
 //   .keibidrop-partial[-N]/lock       held with flock(2) by the one job that uses the folder
-//                          s-ENTRY    a small file about to be renamed into place; means nothing to a later run
+//                          s-ENTRY    a file about to be renamed into place; means nothing to a later run
+//                          s-tN/ENTRY the same for a small file, in a folder of its thread: threads that create and
+//                                     rename in one folder wait for each other
 //                          KEY.data   a large file being received, KEY.map its bitmap (see PartFile)
 //
 // On the same file system as the destination, so that a rename places a file whole.
@@ -28,6 +30,9 @@ class Staging {
   mode_t umask() const { return umask_; }
   bool had_parts() const { return had_parts_; }  // an earlier run left something to resume
 
+  // A name for a small file that the calling thread will make.
+  static std::string SmallFileName(uint32_t entry);
+
   // Creates an empty file to be placed later. kDiskFull, kDestinationUnusable.
   core::Status Create(const std::string& name, mode_t mode, core::Fd* fd) const;
   void Remove(const std::string& name) const;
@@ -39,7 +44,8 @@ class Staging {
   core::Status Take(int destination, const std::string& name);
   core::Status Sweep();
   template <typename See>
-  void ForEach(See see) const;
+  static void ForEach(int folder, See see);
+  void RemoveStaged() const;
   bool IsOrphan(const std::string& name) const;
 
   int destination_ = -1;
