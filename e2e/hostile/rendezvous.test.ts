@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ownMailbox } from '../../packages/discovery/src/index.ts';
 import { type Conversation, MAX_MAILBOX_BODY_BYTES, type Owner } from '../../packages/protocol/src/index.ts';
 import { openGrpcChannel, serveDuplex } from '../../packages/session/src/grpc-duplex.ts';
-import { type JoinRequest, type RendezvousServer, RendezvousService } from '../../proto/index.ts';
+import { type JoinRequest, type Opened, type RendezvousServer, RendezvousService } from '../../proto/index.ts';
 
 // A rendezvous that sends what no honest one does: an owner keeps its bounds, and its other guests.
 
@@ -37,14 +37,16 @@ class Dismissed {
   }
 }
 
+const OPENED = { host: '', port: 0, relay: false, relayHost: '', relayPort: 0, shared: false };
+
 /** An owner at a server that behaves as `behave` does; `dismissed` has the guests that the owner has sent away. */
-async function ownAt(behave: (call: Call) => void, opened: { host?: string; relay?: boolean } = {}) {
+async function ownAt(behave: (call: Call) => void, opened: Partial<Opened> = {}, host = '127.0.0.1') {
   const dismissed = new Dismissed();
   const join = (call: Call) => {
     call.on('data', ({ kind }: JoinRequest) => {
       if (kind?.$case === 'dismiss') dismissed.add(kind.value.guest);
       if (kind?.$case !== 'open') return;
-      call.write({ kind: { $case: 'opened', value: { host: '', port: 0, relay: false, ...opened } } });
+      call.write({ kind: { $case: 'opened', value: { ...OPENED, ...opened } } });
       behave(call);
     });
   };
@@ -67,7 +69,7 @@ async function ownAt(behave: (call: Call) => void, opened: { host?: string; rela
     listener.close();
   });
   const states: object[] = [];
-  owner = await ownMailbox({ host: '127.0.0.1', port }, 'ab'.repeat(32), {
+  owner = await ownMailbox({ host, port }, 'ab'.repeat(32), {
     openChannel: openGrpcChannel,
     signal,
     onState: (state) => void states.push(state),
@@ -114,7 +116,23 @@ describe('an owner at a hostile rendezvous', () => {
       ['', undefined],
     ]) {
       const { states } = await ownAt(() => {}, { host: host as string, relay: true });
-      expect(states).toMatchObject([{ kind: 'open', observed, relay: true, server: { host: '127.0.0.1' } }]);
+      expect(states).toMatchObject([{ kind: 'open', observed, relay: { own: { host: '127.0.0.1' } } }]);
     }
+  });
+
+  it.each([
+    ['the name it was given', {}, { own: { host: '127.0.0.1' }, guests: { host: 'localhost' } }],
+    ['the address it has reached, of a name that several share', { shared: true }, { guests: { host: '127.0.0.1' } }],
+    [
+      'where the server says',
+      { shared: true, relayHost: '127.0.0.9', relayPort: 9 },
+      { own: { host: '127.0.0.9', port: 9 }, guests: { host: '127.0.0.9', port: 9 } },
+    ],
+    ['nowhere if that is no place', { relayHost: '-v\n', relayPort: 9 }, undefined],
+    ['nowhere if that is no port', { relayHost: '127.0.0.9', relayPort: 0 }, undefined],
+    ['nowhere if it does not relay', { relay: false, relayHost: '127.0.0.9', relayPort: 9 }, undefined],
+  ])('tells guests of a relay at %s', async (_where, opened, relay) => {
+    const { states } = await ownAt(() => {}, { relay: true, ...opened }, 'localhost');
+    expect(states).toMatchObject([{ kind: 'open', relay }]);
   });
 });

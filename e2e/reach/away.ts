@@ -26,7 +26,8 @@ export async function elsewhere(room: Sandbox): Promise<StartOptions> {
 
 /** A sender of CODE that waits at the rendezvous too. */
 export async function sendAt(rendezvous: string, room: Sandbox, args: string[]): Promise<Running> {
-  const common = ['--json', '--code', CODE, ...LISTEN, '--rendezvous', rendezvous];
+  const code = args.includes('--code') ? [] : ['--code', CODE];
+  const common = ['--json', ...code, ...LISTEN, '--rendezvous', rendezvous];
   const sender = await room.start(['send', ...args, ...common]);
   await sender.until('rendezvous', ({ state }) => state === 'open');
   return sender;

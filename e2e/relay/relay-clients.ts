@@ -121,7 +121,8 @@ export async function holdMailbox(clients: RelayClients, index: number): Promise
   });
   call.on('error', () => {});
   const mailbox = createHash('sha256').update(`mailbox ${index}`).digest();
-  const open = JoinRequest.encode({ kind: { $case: 'open', value: { mailbox, role: Open_Role.OWNER } } }).finish();
+  const value = { mailbox, role: Open_Role.OWNER, owner: new Uint8Array() };
+  const open = JoinRequest.encode({ kind: { $case: 'open', value } }).finish();
   const length = Buffer.alloc(5);
   length.writeUInt32BE(open.length, 1);
   call.write(Buffer.concat([length, open]));

@@ -9,6 +9,7 @@ export type PeerPackage = Pick<
   | 'benchAgainst'
   | 'waitForBench'
   | 'loadSettings'
+  | 'loadRelaySettings'
   | 'diagnose'
   | 'waitingSenders'
   | 'openRelayServer'

@@ -12,7 +12,7 @@ import type {
   WaitForBenchOptions,
   WaitingSender,
 } from '@keibidrop/peer';
-import { loadSettings, openRelayServer } from '@keibidrop/peer';
+import { loadRelaySettings, loadSettings, openRelayServer } from '@keibidrop/peer';
 import type { PeerPackage } from '../src/peer-package.ts';
 
 export const DONE = { files: 2, bytes: 3 * 2 ** 20, skipped: 0, resumedBytes: 0, seconds: 1.5 };
@@ -62,6 +62,7 @@ export function createScriptedPeer(script: {
   };
   const peer: PeerPackage = {
     loadSettings,
+    loadRelaySettings,
     openRelayServer,
     async send(options) {
       asked.send = options;

@@ -30,6 +30,16 @@ export function formatHostPort({ host, port }: HostPort): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** Whether a place that somebody else names can be dialled. */
+export function isHostPort(place: HostPort): boolean {
+  try {
+    parseHostPort(formatHostPort(place));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A rendezvous as people name it: `HOST:PORT`, or a URL of which only host and port matter. @throws USAGE */
 export function parseRendezvous(text: string): HostPort {
   return parseHostPort(text.includes('://') && URL.canParse(text) ? new URL(text).host : text);

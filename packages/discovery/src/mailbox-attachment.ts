@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
+import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import { type ClientDuplexStream, credentials, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { type JoinReply, type JoinRequest, Open_Role, type Opened, RendezvousClient } from '@keibidrop/proto';
 import { type Conversation, Inbox, KeibiError, MAX_MAILBOX_BODY_BYTES } from '@keibidrop/protocol';
 import { rendezvousUnreachable } from './dial-rendezvous.ts';
-import type { HostPort } from './host-port.ts';
+import { type HostPort, isHostPort } from './host-port.ts';
 import { type JoinOptions, OPEN_TIMEOUT_MS, refusalOf } from './rendezvous-client.ts';
 
 type Call = ClientDuplexStream<JoinRequest, JoinReply>;
@@ -17,18 +18,26 @@ const MAX_QUEUED_BODIES = 16;
 const KEEPALIVE_MS = 20_000;
 
 export interface AttachOptions extends JoinOptions {
+  /** OWNER_BYTES by which the server knows us again when another attachment of ours has died. */
+  owner: Uint8Array;
   /** Takes a guest that has spoken for the first time; throws if it has no room. */
   arrive(conversation: Conversation): void;
 }
 
+/** A relay as the two sides of a session are to dial it, so that they come to the same server. */
+export interface RelayAccess {
+  /** For us: a numeric address. */
+  readonly own: HostPort;
+  /** For a guest: the name it may know itself, if that leads to one server only. */
+  readonly guests: HostPort;
+}
+
 /** One connection to a server that holds a mailbox open for us. */
 export interface Attachment {
-  /** The server as it was reached: a numeric address. */
-  readonly server: HostPort;
   /** Our address as the server sees it, if it says one. */
   readonly observed: string | undefined;
-  /** The server relays too. */
-  readonly relay: boolean;
+  /** Where the server relays, if it does. */
+  readonly relay: RelayAccess | undefined;
   /** Resolves when the server has let go of us, or the connection is gone: with the reason. Every conversation has ended then. */
   readonly ended: Promise<KeibiError>;
   /** Gives the mailbox up. Idempotent. */
@@ -45,10 +54,10 @@ export async function attachAsOwner(
   connection: Socket,
   place: HostPort,
   mailbox: string,
-  { openChannel, signal, arrive }: AttachOptions,
+  { openChannel, signal, arrive, owner }: AttachOptions,
 ): Promise<Attachment> {
   connection.setKeepAlive(true, KEEPALIVE_MS);
-  const server = { host: connection.remoteAddress ?? place.host, port: connection.remotePort ?? place.port };
+  const reached = { host: connection.remoteAddress ?? place.host, port: connection.remotePort ?? place.port };
   const client = new RendezvousClient('peer', credentials.createInsecure(), {
     channelOverride: openChannel(connection),
   });
@@ -58,11 +67,11 @@ export async function attachAsOwner(
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
-    const { host, relay } = await attachment.open(mailbox);
+    const opened = await attachment.open(mailbox, owner);
+    const relay = opened.relay ? await relayAccess(opened, place, reached) : undefined;
     signal.throwIfAborted();
     return {
-      server,
-      observed: isIP(host) === 0 ? undefined : host,
+      observed: isIP(opened.host) === 0 ? undefined : opened.host,
       relay,
       ended: attachment.ended,
       close: () => attachment.close(),
@@ -75,6 +84,17 @@ export async function attachAsOwner(
     clearTimeout(late);
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Where a server says that it relays; else where we have reached it. Undefined if that is no place to dial. */
+async function relayAccess(opened: Opened, place: HostPort, reached: HostPort): Promise<RelayAccess | undefined> {
+  const { relayHost: host, relayPort: port, shared } = opened;
+  if (host === '') return { own: reached, guests: shared ? reached : place };
+  if (!isHostPort({ host, port })) return undefined;
+  const found = await lookup(host, { all: true }).catch(() => []);
+  // This machine may have one kind of address only.
+  const alike = found.find(({ family }) => family === isIP(reached.host)) ?? found[0];
+  return alike && { own: { host: alike.address, port }, guests: { host, port } };
 }
 
 class OwnerCall {
@@ -103,11 +123,11 @@ class OwnerCall {
   }
 
   /** @throws RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE */
-  async open(mailbox: string): Promise<Opened> {
+  async open(mailbox: string, owner: Uint8Array): Promise<Opened> {
     const opened = new Promise<Opened>((resolve) => {
       this.#onOpened = resolve;
     });
-    this.#write({ $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.OWNER } });
+    this.#write({ $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.OWNER, owner } });
     const outcome = await Promise.race([opened, this.ended]);
     if (outcome instanceof KeibiError) throw outcome;
     return outcome;

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Conversation, Inbox, KeibiError, type Owner } from '@keibidrop/protocol';
 import { dialRendezvous, rendezvousUnreachable } from './dial-rendezvous.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
-import type { Attachment } from './mailbox-attachment.ts';
+import type { Attachment, RelayAccess } from './mailbox-attachment.ts';
 import type { JoinOptions } from './rendezvous-client.ts';
 
 /** What a mailbox at a server is to its owner: guests come, or the server is away and tried again. */
 export type MailboxState =
   | {
       readonly kind: 'open';
-      /** The server as it was reached: a numeric address. */
-      readonly server: HostPort;
       /** Our address as the server sees it, if it says one. */
       readonly observed: string | undefined;
-      /** The server relays too. */
-      readonly relay: boolean;
+      /** Where the server relays, if it does. */
+      readonly relay: RelayAccess | undefined;
     }
   | { readonly kind: 'lost'; readonly error: KeibiError };
 
@@ -24,6 +23,7 @@ export interface OwnOptions extends JoinOptions {
   onState(state: MailboxState): void;
 }
 
+const OWNER_BYTES = 16;
 /** Guests that have spoken and that nobody has greeted yet. */
 export const MAX_GUESTS = 64;
 /** Whoever has a code to give away waits no longer for a server than this; it is tried further meanwhile. */
@@ -52,6 +52,8 @@ class RemoteMailbox implements Owner {
   readonly #mailbox: string;
   readonly #options: OwnOptions;
   readonly #arrivals = new Inbox<Conversation>(MAX_GUESTS);
+  /** By which a server knows us again: the mailbox is ours though an attachment that has died still holds it. */
+  readonly #owner = randomBytes(OWNER_BYTES);
   readonly #closing = new AbortController();
   readonly #signal: AbortSignal;
   #last: MailboxState | undefined;
@@ -116,13 +118,14 @@ class RemoteMailbox implements Owner {
     this.#attachment = await attachAsOwner(connection, this.#place, this.#mailbox, {
       openChannel: this.#options.openChannel,
       signal,
+      owner: this.#owner,
       arrive: (conversation) => this.#arrivals.put(conversation),
     }).catch((reason) => {
       throw taken(this.#place, reason);
     });
     if (this.#signal.aborted) this.#attachment.close();
-    const { server, observed, relay } = this.#attachment;
-    this.#tell({ kind: 'open', server, observed, relay });
+    const { observed, relay } = this.#attachment;
+    this.#tell({ kind: 'open', observed, relay });
   }
 
   #tell(state: MailboxState): void {

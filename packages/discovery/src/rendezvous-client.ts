@@ -75,7 +75,10 @@ class GuestPipe implements MessagePipe {
 
   async open(mailbox: string, { signal }: { signal: AbortSignal }): Promise<void> {
     this.#call.write({
-      kind: { $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.GUEST } },
+      kind: {
+        $case: 'open',
+        value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.GUEST, owner: new Uint8Array() },
+      },
     });
     const { kind } = await this.#next(signal);
     if (kind?.$case !== 'opened') throw rendezvousUnreachable(this.#place);

@@ -13,4 +13,5 @@ export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';
 export type * from './events.ts';
 export { type WaitingSender, waitingSenders } from './peers.ts';
 export { receive } from './receive.ts';
+export { loadRelaySettings, type RelayFlags, type RelaySettings } from './relay-settings.ts';
 export { send } from './send.ts';

@@ -108,16 +108,17 @@ export class SenderReach {
   }
 
   #relayCandidate(): Candidate | undefined {
-    if (this.#state?.kind !== 'open' || !this.#state.relay || this.#rendezvous === undefined) return undefined;
+    const relay = this.#state?.kind === 'open' ? this.#state.relay : undefined;
+    if (relay === undefined) return undefined;
     const token = randomBytes(RELAY_TOKEN_BYTES);
     const { listener, signal, onEvent } = this.#options;
-    listener.joinRelay({ ...this.#state.server, token, waitMs: RELAY_WAIT_MS }).catch((reason) => {
+    listener.joinRelay({ ...relay.own, token, waitMs: RELAY_WAIT_MS }).catch((reason) => {
       const error = KeibiError.from(reason, 'PEER_UNREACHABLE');
       // The guest had a better way, or is gone.
       if (signal.aborted || error.code === 'HANDSHAKE_TIMEOUT') return;
       onEvent({ type: 'warning', message: `The relay did not take a receiver: ${error.message}` });
     });
-    return { transport: 'relay', ...this.#rendezvous, token: token.toString('hex') };
+    return { transport: 'relay', ...relay.guests, token: token.toString('hex') };
   }
 
   #take(place: HostPort, state: MailboxState): void {
@@ -125,7 +126,7 @@ export class SenderReach {
     const address = formatHostPort(place);
     const event: RendezvousEvent =
       state.kind === 'open'
-        ? { type: 'rendezvous', state: 'open', address, relay: state.relay }
+        ? { type: 'rendezvous', state: 'open', address, relay: state.relay !== undefined }
         : { type: 'rendezvous', state: 'lost', address, message: state.error.message };
     if (this.#untold === undefined) this.#options.onEvent(event);
     else this.#untold.push(event);

@@ -4,7 +4,15 @@ import { MAX_LABEL_BYTES } from '@keibidrop/protocol';
 import type { ReachOptions } from './api.ts';
 
 /** What is wrong with a value, as the end of a sentence: "must be …". Whoever knows where the value came from makes the error of it. */
-export class BadValue extends Error {}
+export class BadValue extends Error {
+  /** The value may hold a password: it is not to be repeated. */
+  readonly secret: boolean;
+
+  constructor(message: string, { cause, secret = false }: { cause?: unknown; secret?: boolean } = {}) {
+    super(message, { cause });
+    this.secret = secret;
+  }
+}
 
 const rateUnits = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 } as const;
 
@@ -60,6 +68,21 @@ export function parseRendezvous(text: string): string {
     parseHostPort(trimmed);
   } catch {
     throw new BadValue('must be HOST:PORT or a URL, such as meet.example.org:26431');
+  }
+  return trimmed;
+}
+
+/** `redis://` or `rediss://` (by TLS), with user, password, port and database as is usual; the text is kept as it is. */
+export function parseRedisUrl(text: string): string {
+  const trimmed = text.trim();
+  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
+  if (
+    url === undefined ||
+    !/^rediss?:$/.test(url.protocol) ||
+    url.hostname === '' ||
+    !/^(\/\d*)?$/.test(url.pathname)
+  ) {
+    throw new BadValue('must be redis://HOST[:PORT][/DATABASE], or rediss:// for TLS', { secret: true });
   }
   return trimmed;
 }

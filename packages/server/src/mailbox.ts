@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-import {
-  type Conversation,
-  Inbox,
-  KeibiError,
-  MAX_MAILBOX_BODY_BYTES,
-  type MessagePipe,
-  type Owner,
-} from '@keibidrop/protocol';
+import { type Conversation, Inbox, KeibiError, type MessagePipe, type Owner } from '@keibidrop/protocol';
+import { type ConversationLimits, createConversation } from './conversation.ts';
 import { GuessLimit } from './guess-limit.ts';
 import { NetworkCount } from './network.ts';
 
-export interface MailboxLimits {
+export interface MailboxLimits extends ConversationLimits {
   /** Mailboxes with an owner at one time. */
   mailboxes: number;
   /** Of those, with an owner in one network. */
@@ -19,10 +13,6 @@ export interface MailboxLimits {
   guessesPerMinute: number;
   /** Guests of one mailbox at one time. */
   guests: number;
-  /** Bodies that one side of a conversation has sent and the other has not taken. */
-  queuedBodies: number;
-  /** A conversation in which nothing is sent for so long ends. */
-  idleMs: number;
 }
 
 /** Enough for one sender that embeds its rendezvous. */
@@ -38,16 +28,31 @@ export const EMBEDDED_LIMITS: MailboxLimits = {
 /** The owner or guest in this process. */
 const HERE = '';
 
+/** Where owners and guests find one another: on this server alone, or on several. */
+export interface MailboxStore {
+  /**
+   * Takes a mailbox for its owner.
+   *
+   * @param mailbox  32 bytes as lower hex
+   * @param network  of the owner, by `networkOf`
+   * @param owner    by what it is known again, if by anything: the same one takes its mailbox over from an attachment that has died
+   * @throws         RENDEZVOUS_BUSY if another owns it, or there are too many mailboxes
+   */
+  own(mailbox: string, network: string, owner: string): Owner | Promise<Owner>;
+  /** Enters a mailbox as a guest. @throws RENDEZVOUS_NOT_FOUND if nobody owns it, RENDEZVOUS_BUSY if it is full */
+  join(mailbox: string, network: string): MessagePipe | Promise<MessagePipe>;
+}
+
 /** Mailboxes in memory: each has one owner, and any number of guests up to the limit that each talk with the owner alone (PROTOCOL 2.2). */
-export class Mailboxes {
-  readonly #limits: MailboxLimits;
+export class Mailboxes implements MailboxStore {
+  readonly limits: MailboxLimits;
   readonly #owned = new Map<string, Mailbox>();
   readonly #networks = new NetworkCount();
   readonly #guesses: GuessLimit;
   #closing = false;
 
   constructor(limits: MailboxLimits) {
-    this.#limits = limits;
+    this.limits = limits;
     this.#guesses = new GuessLimit(limits.guessesPerMinute);
   }
 
@@ -61,41 +66,52 @@ export class Mailboxes {
     return this.#guesses.refused;
   }
 
-  /**
-   * Takes a mailbox for its owner.
-   * @param mailbox  32 bytes as lower hex
-   * @param network  of the owner, by `networkOf`
-   * @throws         RENDEZVOUS_BUSY if it has an owner, or there are too many mailboxes
-   */
-  own(mailbox: string, network: string = HERE): Owner {
-    this.#assertOpen();
-    this.#guesses.assertMayTry(network);
-    if (this.#owned.has(mailbox)) {
-      this.#guesses.miss(network);
+  own(mailbox: string, network: string = HERE, owner = ''): Owner {
+    this.assertMayTry(network);
+    const before = this.#owned.get(mailbox);
+    if (before !== undefined && (owner === '' || before.owner !== owner)) {
+      this.missed(network);
       throw new KeibiError('RENDEZVOUS_BUSY', 'Another sender waits under that number.');
     }
-    const { mailboxes, mailboxesPerNetwork } = this.#limits;
+    before?.close();
+    const { mailboxes, mailboxesPerNetwork } = this.limits;
     if (this.#owned.size >= mailboxes || this.#networks.of(network) >= mailboxesPerNetwork) {
       throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous has no mailbox left.');
     }
-    const owned = new Mailbox(this.#limits, () => {
-      if (this.#owned.delete(mailbox)) this.#networks.remove(network);
+    const owned = new Mailbox(owner, this.limits, () => {
+      if (this.#owned.get(mailbox) !== owned) return;
+      this.#owned.delete(mailbox);
+      this.#networks.remove(network);
     });
     this.#owned.set(mailbox, owned);
     this.#networks.add(network);
     return owned;
   }
 
-  /** Enters a mailbox as a guest. @throws RENDEZVOUS_NOT_FOUND if nobody owns it, RENDEZVOUS_BUSY if it is full */
   join(mailbox: string, network: string = HERE): MessagePipe {
-    this.#assertOpen();
-    this.#guesses.assertMayTry(network);
-    const owned = this.#owned.get(mailbox);
-    if (owned === undefined) {
-      this.#guesses.miss(network);
-      throw new KeibiError('RENDEZVOUS_NOT_FOUND');
+    this.assertMayTry(network);
+    const pipe = this.tryEnter(mailbox);
+    if (pipe !== undefined) return pipe;
+    this.missed(network);
+    throw new KeibiError('RENDEZVOUS_NOT_FOUND');
+  }
+
+  /** Enters a mailbox for a guest that has not guessed; undefined if nobody owns it here. @throws RENDEZVOUS_BUSY if it is full */
+  tryEnter(mailbox: string): MessagePipe | undefined {
+    return this.#owned.get(mailbox)?.join();
+  }
+
+  /** @throws RENDEZVOUS_BUSY if nobody is let in any more, or the network has guessed too often */
+  assertMayTry(network: string): void {
+    if (this.#closing) {
+      throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous is about to end. Try again in a moment.');
     }
-    return owned.join();
+    this.#guesses.assertMayTry(network);
+  }
+
+  /** A network has tried a mailbox that is not there, or that another owns. */
+  missed(network: string): void {
+    this.#guesses.miss(network);
   }
 
   /** Lets nobody in any more; conversations go on. */
@@ -106,21 +122,18 @@ export class Mailboxes {
   close(): void {
     for (const mailbox of [...this.#owned.values()]) mailbox.close();
   }
-
-  #assertOpen(): void {
-    if (this.#closing)
-      throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous is about to end. Try again in a moment.');
-  }
 }
 
 class Mailbox implements Owner {
+  readonly owner: string;
   readonly #limits: MailboxLimits;
   readonly #onClose: () => void;
   readonly #arrivals: Inbox<Conversation>;
   readonly #running = new Set<{ end(): void }>();
   #lastGuest = 0;
 
-  constructor(limits: MailboxLimits, onClose: () => void) {
+  constructor(owner: string, limits: MailboxLimits, onClose: () => void) {
+    this.owner = owner;
     this.#limits = limits;
     this.#onClose = onClose;
     this.#arrivals = new Inbox(limits.guests);
@@ -160,38 +173,3 @@ class Mailbox implements Owner {
 }
 
 const MAILBOX_CLOSED = new KeibiError('SESSION_CLOSED', 'The mailbox was given up.');
-
-/** Two pipes that meet, and a clock that ends them when nothing is said. `onEnd` may be called more than once. */
-function createConversation(guest: number, limits: MailboxLimits, onEnd: () => void) {
-  const toOwner = new Inbox<Uint8Array>(limits.queuedBodies);
-  const toGuest = new Inbox<Uint8Array>(limits.queuedBodies);
-  const idle = setTimeout(end, limits.idleMs).unref();
-
-  function end(): void {
-    clearTimeout(idle);
-    toOwner.end(left());
-    toGuest.end(left());
-    onEnd();
-  }
-  function pipe(incoming: Inbox<Uint8Array>, outgoing: Inbox<Uint8Array>): MessagePipe {
-    return {
-      async send(body) {
-        if (body.length > MAX_MAILBOX_BODY_BYTES) {
-          throw new KeibiError('HANDSHAKE_MALFORMED', `A message of ${body.length} bytes is too long for a mailbox.`);
-        }
-        outgoing.put(Uint8Array.from(body));
-        idle.refresh();
-      },
-      receive: (options) => incoming.take(options),
-      close() {
-        incoming.clear();
-        end();
-      },
-    };
-  }
-  return { guest: pipe(toGuest, toOwner), owner: { guest, ...pipe(toOwner, toGuest) }, end };
-}
-
-function left(): KeibiError {
-  return new KeibiError('PEER_UNREACHABLE', 'The other side left before the meeting was done. Try again.');
-}

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Incoming, Listener } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Logger, pino } from 'pino';
+import type { MailboxShare } from './mailbox-share.ts';
 import { createMetrics, droppedBy, type RelayServerStats } from './metrics.ts';
 import type { RelayServer, RelayServerOptions } from './open-relay-server.ts';
 import { DEFAULT_RELAY_LIMITS, type RelayServerLimits } from './relay-limits.ts';
@@ -23,6 +24,7 @@ export class RunningRelayServer implements RelayServer {
   readonly #log: Logger;
   readonly #listener: Listener;
   readonly #rendezvous: RendezvousServer;
+  readonly #share: MailboxShare | undefined;
   readonly #pages: ReturnType<typeof createStatusPages>;
   readonly #reporting: NodeJS.Timeout;
   #reported: Record<string, number> = {};
@@ -30,13 +32,18 @@ export class RunningRelayServer implements RelayServer {
   #closed = false;
 
   /** @throws CONFIG_INVALID if the port cannot be had */
-  constructor({ listen, limits, log }: RelayServerOptions) {
+  constructor({ listen, limits, log, advertise }: RelayServerOptions, share: MailboxShare | undefined) {
+    this.#share = share;
     this.#limits = { ...DEFAULT_RELAY_LIMITS, ...limits };
     this.#log = pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, log);
-    this.#rendezvous = new RendezvousServer({ limits: this.#limits.rendezvous, relay: true });
+    this.#rendezvous = new RendezvousServer({
+      limits: this.#limits.rendezvous,
+      relay: { at: advertise, shared: share !== undefined },
+      ...(share && { share: (local) => share.of(local, (change) => this.#log.warn(change, 'redis')) }),
+    });
     const metrics = createMetrics(() => this.stats());
-    const isHealthy = () => !this.#draining;
-    this.#pages = createStatusPages({ isHealthy, metrics, requests: this.#limits.requests });
+    const trouble = () => (this.#draining ? 'draining' : share?.trouble);
+    this.#pages = createStatusPages({ trouble, metrics, requests: this.#limits.requests });
     this.#listener = openListener(listen, (incoming) => this.#accept(incoming));
     this.#listener.serveRelay(this.#limits.relay);
     this.#reporting = setInterval(() => this.#reportDrops(), REPORT_MS).unref();
@@ -68,6 +75,7 @@ export class RunningRelayServer implements RelayServer {
     const { joined, bytes, pairs } = this.stats().relay;
     this.#pages.close();
     await this.#rendezvous.close();
+    this.#share?.close();
     await this.#listener.close();
     this.#log.info({ joined, bytes, cut: pairs }, 'ended');
   }

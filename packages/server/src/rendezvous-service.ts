@@ -10,15 +10,23 @@ import {
   RendezvousService,
 } from '@keibidrop/proto';
 import { grpcStatusOf, KeibiError, MAX_MAILBOX_BODY_BYTES, type MessagePipe, type Owner } from '@keibidrop/protocol';
-import type { Mailboxes } from './mailbox.ts';
+import type { MailboxStore } from './mailbox.ts';
 import { networkOf } from './network.ts';
 
 type Call = ServerDuplexStream<JoinRequest, JoinReply>;
 
+/** Where the relay is for those who were told of it by this server (PROTOCOL 2.2, `Opened`). */
+export interface RelayNotice {
+  /** A name or an address that leads to this server and to no other. */
+  at?: { host: string; port: number } | undefined;
+  /** Other servers have the same mailboxes, so the name that a peer has dialled may lead to one of them the next time. */
+  shared?: boolean;
+}
+
 export interface ServiceOptions {
-  mailboxes: Mailboxes;
-  /** What `Opened.relay` says. */
-  relay: boolean;
+  mailboxes: MailboxStore;
+  /** Absent: nobody is relayed, or told how it is seen. */
+  relay: RelayNotice | undefined;
   /** RendezvousLimits.keepaliveMs */
   keepaliveMs: number;
   /** A call must say within so long what it wants, and a connection without a call ends after it. */
@@ -28,6 +36,7 @@ export interface ServiceOptions {
 /** A body, its guest and the fields around them. */
 const MAX_MESSAGE_BYTES = MAX_MAILBOX_BODY_BYTES + 64;
 const MAILBOX_BYTES = 32;
+const OWNER_BYTES = 16;
 /** A guest needs one call; a few more may be just ending. */
 const MAX_CONCURRENT_CALLS = 4;
 
@@ -52,24 +61,39 @@ export function createService(options: ServiceOptions): {
   return { attach: (socket) => injector.injectConnection(socket), close: () => server.forceShutdown() };
 }
 
-function serveJoin(call: Call, { mailboxes, relay, openTimeoutMs }: ServiceOptions): void {
-  const timer = setTimeout(() => fail(call, new KeibiError('HANDSHAKE_TIMEOUT')), openTimeoutMs).unref();
+function serveJoin(call: Call, options: ServiceOptions): void {
+  const timer = setTimeout(() => fail(call, new KeibiError('HANDSHAKE_TIMEOUT')), options.openTimeoutMs).unref();
   call.once('close', () => clearTimeout(timer));
   call.once('data', ({ kind }: JoinRequest) => {
     clearTimeout(timer);
-    try {
-      if (kind?.$case !== 'open' || kind.value.mailbox.length !== MAILBOX_BYTES) throw malformed();
-      const mailbox = Buffer.from(kind.value.mailbox).toString('hex');
-      const seen = addressOf(call);
-      const network = networkOf(seen.host);
-      // Only where strangers meet does anybody need to hear how it is seen; a sender's own mailbox says no address in clear.
-      const opened = relay ? { ...seen, relay } : { host: '', port: 0, relay };
-      if (kind.value.role === Open_Role.OWNER) serveOwner(call, mailboxes.own(mailbox, network), opened);
-      else serveGuest(call, mailboxes.join(mailbox, network), opened);
-    } catch (reason) {
-      fail(call, reason);
-    }
+    // What comes next is for the mailbox, which another server may have to be asked for.
+    call.pause();
+    open(call, kind, options)
+      .then(() => call.resume())
+      .catch((reason) => fail(call, reason));
   });
+}
+
+async function open(call: Call, kind: JoinRequest['kind'], { mailboxes, relay }: ServiceOptions): Promise<void> {
+  if (kind?.$case !== 'open') throw malformed();
+  const { mailbox: bytes, owner, role } = kind.value;
+  if (bytes.length !== MAILBOX_BYTES || (owner.length !== 0 && owner.length !== OWNER_BYTES)) throw malformed();
+  const mailbox = Buffer.from(bytes).toString('hex');
+  const seen = addressOf(call);
+  const network = networkOf(seen.host);
+  const opened = openedFor(seen, relay);
+  if (role === Open_Role.OWNER) {
+    serveOwner(call, await mailboxes.own(mailbox, network, Buffer.from(owner).toString('hex')), opened);
+  } else {
+    serveGuest(call, await mailboxes.join(mailbox, network), opened);
+  }
+}
+
+/** Only where strangers meet does anybody need to hear how it is seen; a sender's own mailbox says no address in clear. */
+function openedFor(seen: { host: string; port: number }, relay: RelayNotice | undefined): Opened {
+  if (relay === undefined) return { host: '', port: 0, relay: false, relayHost: '', relayPort: 0, shared: false };
+  const { at = { host: '', port: 0 }, shared = false } = relay;
+  return { ...seen, relay: true, relayHost: at.host, relayPort: at.port, shared };
 }
 
 /** The other end of the connection under a call; nothing if it is no socket. */
@@ -135,6 +159,7 @@ function write(call: Call, reply: JoinReply): Promise<void> {
 }
 
 function onLeave(call: Call, leave: () => void): void {
+  if (call.cancelled || call.destroyed) leave();
   call.once('end', leave);
   call.once('close', leave);
 }

@@ -2,16 +2,18 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Owner } from '@keibidrop/protocol';
-import { EMBEDDED_LIMITS, Mailboxes, type MailboxLimits } from './mailbox.ts';
+import { EMBEDDED_LIMITS, Mailboxes, type MailboxLimits, type MailboxStore } from './mailbox.ts';
 import { NetworkCount, networkOf } from './network.ts';
-import type { createService } from './rendezvous-service.ts';
+import type { createService, RelayNotice } from './rendezvous-service.ts';
 
 type Service = ReturnType<typeof createService>;
 
 export interface RendezvousOptions {
   limits?: Partial<RendezvousLimits>;
-  /** The port it is at relays, too: what `Opened.relay` tells everybody. */
-  relay?: boolean;
+  /** The port it is at relays, too: what `Opened` tells everybody of it. */
+  relay?: RelayNotice;
+  /** Makes of this server's mailboxes those of several. */
+  share?(local: Mailboxes): MailboxStore;
 }
 
 export interface RendezvousLimits extends MailboxLimits {
@@ -56,17 +58,19 @@ const LIMITS: RendezvousLimits = {
 export class RendezvousServer {
   readonly #limits: RendezvousLimits;
   readonly #mailboxes: Mailboxes;
-  readonly #relay: boolean;
+  readonly #store: MailboxStore;
+  readonly #relay: RelayNotice | undefined;
   readonly #connections = new Set<Duplex>();
   readonly #networks = new NetworkCount();
   #connectionsRefused = 0;
   #service: Promise<Service> | undefined;
   #closed = false;
 
-  constructor({ limits, relay = false }: RendezvousOptions = {}) {
+  constructor({ limits, relay, share }: RendezvousOptions = {}) {
     this.#relay = relay;
     this.#limits = { ...LIMITS, ...limits };
     this.#mailboxes = new Mailboxes(this.#limits);
+    this.#store = share?.(this.#mailboxes) ?? this.#mailboxes;
   }
 
   /**
@@ -149,7 +153,7 @@ export class RendezvousServer {
   #load(): Promise<Service> {
     const { openTimeoutMs, keepaliveMs } = this.#limits;
     this.#service ??= import('./rendezvous-service.ts').then(({ createService: create }) =>
-      create({ mailboxes: this.#mailboxes, relay: this.#relay, openTimeoutMs, keepaliveMs }),
+      create({ mailboxes: this.#store, relay: this.#relay, openTimeoutMs, keepaliveMs }),
     );
     return this.#service;
   }

@@ -8,15 +8,15 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 8192;
 
 export interface StatusPagesOptions {
-  /** False: about to end, so that whoever balances load looks elsewhere. */
-  isHealthy(): boolean;
+  /** Why whoever balances load had better look elsewhere, in a few words; undefined if all is well. */
+  trouble(): string | undefined;
   metrics: Registry;
   /** Connections at one time. */
   requests: number;
 }
 
 /** `/healthz` and `/metrics` over connections that somebody else accepts; one request each. */
-export function createStatusPages({ isHealthy, metrics, requests }: StatusPagesOptions): {
+export function createStatusPages({ trouble, metrics, requests }: StatusPagesOptions): {
   attach(socket: Socket): void;
   close(): void;
 } {
@@ -25,7 +25,7 @@ export function createStatusPages({ isHealthy, metrics, requests }: StatusPagesO
     response.setHeader('connection', 'close');
     const path = request.url?.replace(/\?.*$/, '');
     if (request.method !== 'GET' && request.method !== 'HEAD') end(response, 405, 'GET or HEAD\n');
-    else if (path === '/healthz') end(response, isHealthy() ? 200 : 503, isHealthy() ? 'ok\n' : 'draining\n');
+    else if (path === '/healthz') end(response, trouble() === undefined ? 200 : 503, `${trouble() ?? 'ok'}\n`);
     else if (path === '/metrics') end(response, 200, await metrics.metrics(), metrics.contentType);
     else end(response, 404, 'There is /healthz and /metrics.\n');
   };

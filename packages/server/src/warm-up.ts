@@ -21,7 +21,7 @@ export async function warmUp(attach: (connection: Duplex) => void): Promise<void
       te: 'trailers',
     });
     const open = JoinRequest.encode({
-      kind: { $case: 'open', value: { mailbox: new Uint8Array(32), role: Open_Role.GUEST } },
+      kind: { $case: 'open', value: { mailbox: new Uint8Array(32), role: Open_Role.GUEST, owner: new Uint8Array() } },
     }).finish();
     call.end(Buffer.concat([Buffer.of(0, 0, 0, 0, open.length), open]));
     call.resume();

@@ -50,8 +50,8 @@ export class RawCall {
     this.#replies = call.iterator({ destroyOnReturn: false });
   }
 
-  open(mailbox: string, role: Open_Role = Open_Role.GUEST): void {
-    this.write({ kind: { $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role } } });
+  open(mailbox: string, role: Open_Role = Open_Role.GUEST, owner: Uint8Array = new Uint8Array()): void {
+    this.write({ kind: { $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role, owner } } });
   }
 
   body(text: string, guest = 0): void {

@@ -91,7 +91,9 @@ describe('a relay server', () => {
 
     const owner = served.call();
     owner.open(MAILBOX, Open_Role.OWNER);
-    const opened = { $case: 'opened', value: { host: '127.0.0.1', port: expect.any(Number), relay: true } };
+    const seen = { host: '127.0.0.1', port: expect.any(Number) };
+    const relay = { relay: true, relayHost: '', relayPort: 0, shared: false };
+    const opened = { $case: 'opened', value: { ...seen, ...relay } };
     expect(await owner.next()).toEqual(opened);
     const guest = served.call();
     guest.open(MAILBOX);

@@ -40,7 +40,7 @@ describe('an owner in process', () => {
       guest.open(MAILBOX);
       expect(await guest.next()).toEqual({
         $case: 'opened',
-        value: { host: '', port: 0, relay: false },
+        value: { host: '', port: 0, relay: false, relayHost: '', relayPort: 0, shared: false },
       });
       guest.body(`hello ${index}`);
     }
@@ -172,6 +172,38 @@ describe('an owner over gRPC', () => {
     const guest = server.call();
     guest.open(MAILBOX);
     expect((await guest.status).code).toBe(status.NOT_FOUND);
+  });
+});
+
+describe('an owner that shows by what it is known', () => {
+  const known = Buffer.alloc(16, 1);
+
+  it('takes its mailbox over from an attachment that has died, and no other owner does', async () => {
+    const server = await serve();
+    const dead = server.call();
+    dead.open(MAILBOX, Open_Role.OWNER, known);
+    await dead.next();
+    for (const other of [Buffer.alloc(16, 2), Buffer.alloc(0)]) {
+      const rival = server.call();
+      rival.open(MAILBOX, Open_Role.OWNER, other);
+      expect((await rival.status).code).toBe(status.RESOURCE_EXHAUSTED);
+    }
+    const again = server.call();
+    again.open(MAILBOX, Open_Role.OWNER, known);
+    expect(await again.next()).toMatchObject({ $case: 'opened' });
+    expect((await dead.status).code).toBe(status.OK);
+    expect(server.rendezvous.stats.mailboxes).toBe(1);
+    const guest = server.call();
+    guest.open(MAILBOX);
+    guest.body('hello');
+    expect(await again.next()).toMatchObject({ $case: 'body' });
+  });
+
+  it('shows 16 bytes or none', async () => {
+    const server = await serve();
+    const owner = server.call();
+    owner.open(MAILBOX, Open_Role.OWNER, Buffer.alloc(15, 1));
+    expect((await owner.status).code).toBe(status.INVALID_ARGUMENT);
   });
 });
 

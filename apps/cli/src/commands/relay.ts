@@ -8,6 +8,8 @@ import type { PeerPackage } from '../peer-package.ts';
 /** `keibidrop relay`, parsed. */
 export interface RelayCommand {
   listen?: string;
+  redis?: string;
+  advertise?: string;
   config?: string;
   json?: boolean;
   quiet?: boolean;
@@ -25,7 +27,7 @@ a systemd unit and a container file: docs/relay.md.
 The first Ctrl-C or SIGTERM lets nobody in any more and waits up to 5 minutes
 for what runs, the second one ends at once. The log is JSON lines on stderr.
 
-Environment: KD_LISTEN KD_CONFIG_DIR KD_LOG
+Environment: KD_LISTEN KD_REDIS KD_CONFIG_DIR KD_LOG
 Exit codes: 0 ended when told to, 1 failed, 2 usage, 70 a bug of ours, 130 ended
 at once.
 `;
@@ -38,6 +40,8 @@ export function addRelayCommand(program: Command, onRun: (options: RelayCommand)
       'Run a server where any two computers can meet, and which forwards between those that cannot reach each other.',
     )
     .addOption(new Option('--listen <host:port>', 'listen here (port 26431 of every address)'))
+    .addOption(new Option('--redis <url>', 'share mailboxes with other servers by this Redis'))
+    .addOption(new Option('--advertise <host:port>', 'where this server, and no other, is reached'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
     .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
     .addOption(new Option('-q, --quiet', 'log only errors').conflicts('verbose'))
@@ -52,11 +56,13 @@ export function addRelayCommand(program: Command, onRun: (options: RelayCommand)
  * @throws USAGE, CONFIG_INVALID (also for a port that cannot be had)
  */
 export async function runRelay(options: RelayCommand, io: Io, peer: PeerPackage): Promise<number> {
-  const { config, listen, json, quiet, verbose } = options;
-  const settings = await peer.loadSettings({ flags: { config, listen }, env: io.env, cwd: io.cwd });
+  const { json, quiet, verbose, ...flags } = options;
+  const settings = await peer.loadRelaySettings({ flags, env: io.env, cwd: io.cwd });
   const level = quiet ? 'error' : verbose ? 'debug' : io.env.KD_LOG ? settings.log : 'info';
   const server = await peer.openRelayServer({
     listen: settings.listen,
+    redis: settings.redis,
+    advertise: settings.advertise,
     log: { level, write: (line) => io.stderr.write(line) },
     signal: io.signal,
   });

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createHash, randomBytes } from 'node:crypto';
+import { KeibiError, type MessagePipe, type Owner } from '@keibidrop/protocol';
+import { createConversation } from './conversation.ts';
+import { FarConversation, type Tell } from './far-conversation.ts';
+import type { Mailboxes, MailboxStore } from './mailbox.ts';
+import { type Holder, MAILBOX_TTL_MS, type RedisLink } from './redis-link.ts';
+import { encodeServerMessage, type ServerMessage, tryDecodeServerMessage } from './server-message.ts';
+
+const RENEW_MS = MAILBOX_TTL_MS / 3;
+/** For the server that has a mailbox to let a guest in. */
+const ENTER_TIMEOUT_MS = 5000;
+
+/** A mailbox whose owner is at this server. */
+interface Held {
+  readonly holder: Holder;
+  readonly owner: Owner;
+}
+
+/**
+ * The mailboxes of several servers: an owner and its guests may each be at another one.
+ *
+ * Redis knows at which server a mailbox is, by its hash alone; bodies go from server to server through it and are not kept. Owners and
+ * guests at one server meet without it. Limits are each server's own.
+ */
+export class SharedMailboxes implements MailboxStore {
+  readonly #local: Mailboxes;
+  readonly #link: RedisLink;
+  readonly #server: string;
+  readonly #held = new Map<string, Held>();
+  readonly #far = new Map<string, FarConversation>();
+  /** Guests that another server is asked to let in. */
+  readonly #entering = new Map<string, (answer: 'entered' | 'full' | 'gone') => void>();
+  /** The end of the last attempt of each network. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #renewing: NodeJS.Timeout;
+
+  constructor(local: Mailboxes, link: RedisLink, server: string) {
+    this.#local = local;
+    this.#link = link;
+    this.#server = server;
+    this.#renewing = setInterval(() => void this.renewAll(), RENEW_MS).unref();
+  }
+
+  /** Throws RENDEZVOUS_UNREACHABLE, too, while Redis is away. */
+  own(mailbox: string, network: string, owner: string): Promise<Owner> {
+    return this.#inTurn(network, async () => {
+      const known = owner === '' ? randomBytes(32).toString('hex') : createHash('sha256').update(owner).digest('hex');
+      const holder = { server: this.#server, owner: known };
+      const held = { holder, owner: this.#local.own(mailbox, network, owner) };
+      this.#held.set(mailbox, held);
+      try {
+        const before = await this.#link.take(mailbox, holder);
+        if (before === false) {
+          this.#local.missed(network);
+          throw new KeibiError('RENDEZVOUS_BUSY', 'Another sender waits under that number.');
+        }
+        if (before !== '' && before !== this.#server)
+          this.#tell(before, { kind: 'takenOver', mailbox }).catch(() => {});
+      } catch (reason) {
+        this.#lose(mailbox, held);
+        throw reason;
+      }
+      return {
+        [Symbol.asyncIterator]: () => held.owner[Symbol.asyncIterator](),
+        close: () => this.#close(mailbox, held),
+      };
+    });
+  }
+
+  /** Throws RENDEZVOUS_UNREACHABLE, too, while Redis is away and the owner is not here. */
+  async join(mailbox: string, network: string): Promise<MessagePipe> {
+    const found = await this.#inTurn(network, async () => {
+      this.#local.assertMayTry(network);
+      const here = this.#local.tryEnter(mailbox);
+      if (here !== undefined) return { here };
+      const holder = await this.#link.holderOf(mailbox);
+      if (holder !== undefined && holder.server !== this.#server) return { holder };
+      this.#local.missed(network);
+      throw new KeibiError('RENDEZVOUS_NOT_FOUND');
+    });
+    return found.here ?? this.#enter(mailbox, found.holder);
+  }
+
+  /** Makes all mailboxes known for another while, and lets go of those that another server has now. */
+  renewAll(): Promise<void> {
+    return this.#renew([...this.#held]);
+  }
+
+  /** Ends every conversation with another server: it may have missed a word. */
+  endFar(): void {
+    for (const answer of this.#entering.values()) answer('gone');
+    for (const far of this.#far.values()) far.end();
+  }
+
+  close(): void {
+    clearInterval(this.#renewing);
+    this.endFar();
+    for (const [mailbox, held] of this.#held) this.#close(mailbox, held);
+  }
+
+  /** One attempt of a network after the other, so that none is made while it is not known whether those before it have missed. */
+  async #inTurn<T>(network: string, attempt: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(network);
+    const turn = (async () => {
+      await before?.catch(() => {});
+      return attempt();
+    })();
+    this.#turns.set(network, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(network) === turn) this.#turns.delete(network);
+    }
+  }
+
+  #close(mailbox: string, held: Held): void {
+    const ours = this.#held.get(mailbox) === held;
+    this.#lose(mailbox, held);
+    if (ours) void this.#link.release(mailbox, held.holder);
+  }
+
+  /** Enters a mailbox at another server. */
+  async #enter(mailbox: string, holder: Holder): Promise<MessagePipe> {
+    const conversation = randomBytes(16).toString('hex');
+    const tell: Tell = (message) => this.#tell(holder.server, message);
+    const { guest, owner } = createConversation(0, this.#local.limits, () => {});
+    this.#carry(conversation, owner, tell);
+    const answer = new Promise<'entered' | 'full' | 'gone'>((resolve) => this.#entering.set(conversation, resolve));
+    const timer = setTimeout(() => this.#entering.get(conversation)?.('gone'), ENTER_TIMEOUT_MS).unref();
+    try {
+      await tell({ kind: 'enter', conversation, server: this.#server, mailbox });
+      const outcome = await answer;
+      if (outcome === 'full') throw new KeibiError('RENDEZVOUS_BUSY');
+      if (outcome === 'gone') throw new KeibiError('RENDEZVOUS_NOT_FOUND');
+      return guest;
+    } catch (reason) {
+      guest.close();
+      // Its server has died with it.
+      if (reason instanceof NobodyListens) await this.#link.release(mailbox, holder);
+      throw reason instanceof NobodyListens ? new KeibiError('RENDEZVOUS_NOT_FOUND') : reason;
+    } finally {
+      clearTimeout(timer);
+      this.#entering.delete(conversation);
+    }
+  }
+
+  #carry(conversation: string, pipe: MessagePipe, tell: Tell): void {
+    const far = new FarConversation(conversation, pipe, tell);
+    this.#far.set(conversation, far);
+    void far.run().then(() => this.#far.delete(conversation));
+  }
+
+  /** Takes what another server says. */
+  hear(bytes: Buffer): void {
+    const message = tryDecodeServerMessage(bytes);
+    if (message === undefined) return;
+    if (message.kind === 'enter') this.#letIn(message);
+    else if (message.kind === 'takenOver') this.#ask(message.mailbox);
+    else if (message.kind === 'body') this.#far.get(message.conversation)?.hear(message.body);
+    else if (message.kind === 'entered') this.#entering.get(message.conversation)?.('entered');
+    else {
+      this.#entering.get(message.conversation)?.(message.full ? 'full' : 'gone');
+      this.#far.get(message.conversation)?.end();
+    }
+  }
+
+  /** A guest of another server comes to an owner of ours. */
+  #letIn({ conversation, server, mailbox }: Extract<ServerMessage, { kind: 'enter' }>): void {
+    const tell: Tell = (message) => this.#tell(server, message);
+    let full = false;
+    try {
+      const pipe = this.#far.has(conversation) ? undefined : this.#local.tryEnter(mailbox);
+      if (pipe !== undefined) {
+        void tell({ kind: 'entered', conversation }).catch(() => pipe.close());
+        this.#carry(conversation, pipe, tell);
+        return;
+      }
+    } catch {
+      full = true;
+    }
+    void tell({ kind: 'left', conversation, full }).catch(() => {});
+  }
+
+  /** Whether a mailbox is ours still. */
+  #ask(mailbox: string): void {
+    const held = this.#held.get(mailbox);
+    if (held !== undefined) void this.#renew([[mailbox, held]]);
+  }
+
+  async #renew(some: readonly (readonly [mailbox: string, held: Held])[]): Promise<void> {
+    const held = new Map(some);
+    // If Redis is away this is done once it is back.
+    const lost = await this.#link.renew(some.map(([mailbox, { holder }]) => [mailbox, holder])).catch(() => []);
+    for (const mailbox of lost) this.#lose(mailbox, held.get(mailbox) as Held);
+  }
+
+  /** It is another's now. */
+  #lose(mailbox: string, held: Held): void {
+    held.owner.close();
+    if (this.#held.get(mailbox) === held) this.#held.delete(mailbox);
+  }
+
+  async #tell(server: string, message: ServerMessage): Promise<void> {
+    if (!(await this.#link.tell(server, encodeServerMessage(message)))) throw new NobodyListens();
+  }
+}
+
+/** The other server is gone. */
+class NobodyListens extends Error {}
