@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p9 p10 (DESIGN 9), matrix, all of them without a name;
+//                                                    over long links, as root, by name only: p5 p6
 //                                                    endurance, by name only: large tight fair limit leak
 // npm run bench -- install                           installs the programs that ours is compared with
 //
@@ -17,7 +18,7 @@ import { installOthers } from './others.mjs';
 import { buildTools, checkout, openWorkspace } from './workspace.mjs';
 
 const ORDINARY_ROWS = ['p1', 'p2', 'p3', 'p4', 'p9', 'p10', 'matrix'];
-const ROWS = [...ORDINARY_ROWS, 'large', 'tight', 'fair', 'limit', 'leak'];
+const ROWS = [...ORDINARY_ROWS, 'p5', 'p6', 'large', 'tight', 'fair', 'limit', 'leak'];
 const RUNS = 7;
 
 const { values, positionals } = parseArgs({
@@ -26,6 +27,7 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string' },
     scale: { type: 'string', default: '1' },
     sparse: { type: 'string', default: '100' },
+    files: { type: 'string', default: '1000' },
   },
 });
 if (positionals.join() === 'install') {
@@ -35,12 +37,13 @@ if (positionals.join() === 'install') {
 const runsAsked = values.runs === undefined ? undefined : Number(values.runs);
 const scale = Number(values.scale);
 const sparseGib = Number(values.sparse);
+const files = Number(values.files);
 const rows = positionals.length > 0 ? positionals : ORDINARY_ROWS;
 const unknown = rows.filter((row) => !ROWS.includes(row));
 const runsSensible = runsAsked === undefined || (Number.isInteger(runsAsked) && runsAsked > 0);
-if (unknown.length > 0 || !runsSensible || !(scale > 0 && scale <= 1) || !(sparseGib > 0)) {
+if (unknown.length > 0 || !runsSensible || !(scale > 0 && scale <= 1) || !(sparseGib > 0) || !(files >= 1)) {
   console.error(
-    `usage: npm run bench -- [${ROWS.join(' | ')}]... [--runs N] [--scale F] [--sparse GIB]\n       npm run bench -- install`,
+    `usage: npm run bench -- [${ROWS.join(' | ')}]... [--runs N] [--scale F] [--sparse GIB] [--files N]\n       npm run bench -- install`,
   );
   process.exit(2);
 }
@@ -61,12 +64,12 @@ try {
       missing = [],
       table = caseTable,
       records = oneRecord,
-    } = await prepare(workspace, { sparseGib });
+    } = await prepare(workspace, { sparseGib, files });
     try {
       const runs = runsAsked ?? runsUsual;
       const samples = await interleave(cases, runs, warmUp);
       const summary = summarise(samples);
-      console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary)}\n`);
+      console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary, samples)}\n`);
       for (const { text, met } of await bars(summary, samples)) console.log(`- ${verdict(met)}: ${text}`);
       for (const program of missing) console.log(`- ${program}; \`npm run bench -- install\` helps`);
       if (scale === 1) await record(records(samples).map((fields) => ({ row, title, runs, ...fields })));

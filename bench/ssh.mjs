@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// scp and rsync over an sshd of our own: loopback, a free port, keys and configuration in the workspace. Neither ~/.ssh nor
+// scp and rsync over an sshd of our own: loopback or an end of a long link, a free port, keys and configuration in the workspace. Neither ~/.ssh nor
 // the system's sshd is touched. Each run has a fresh sshd, started before the clock and stopped after it, so that measure
 // counts all that served it: the receiving side's CPU seconds and peak memory.
 import { execFile } from 'node:child_process';
@@ -14,10 +14,16 @@ const run = promisify(execFile);
 const CIPHER = 'aes256-gcm@openssh.com';
 /** Where sshd drops its privileges, compiled in. Debian makes it when it starts its own sshd, as others do with other names. */
 const PRIVILEGE_SEPARATION = '/run/sshd';
-const HOST = 'loopback';
+const HOST = 'bench';
 
-/** The cases that can run here, and a sentence about each that cannot. */
-export async function openSsh(workspace) {
+/**
+ * The cases that can run here, and a sentence about each that cannot.
+ *
+ * @param options.address       where sshd listens
+ * @param options.serverPrefix  a command to run sshd by, such as what leads into a namespace
+ * @param options.clientPrefix  and one for scp and rsync, which push to sshd
+ */
+export async function openSsh(workspace, { address = '127.0.0.1', serverPrefix = [], clientPrefix = [] } = {}) {
   const sshd = findProgram('sshd');
   const missing = [
     ['scp', sshd && findProgram('scp'), 'openssh-server openssh-client'],
@@ -25,9 +31,10 @@ export async function openSsh(workspace) {
   ].flatMap(([name, found, packages]) => (found ? [] : [`${name}: not installed (Debian: ${packages})`]));
   if (!sshd) return { missing, cases: () => [], close: async () => {} };
 
-  const client = await writeKeysAndConfigs(workspace);
+  const client = await writeKeysAndConfigs(workspace, address);
   // Left there, as Debian does: another benchmark's sshd may be using it by then.
   if (process.getuid() === 0) await mkdir(PRIVILEGE_SEPARATION, { recursive: true, mode: 0o755 });
+  const ends = { sshd: [...serverPrefix, 'sh', '-c', 'exec "$0" -D -e -f "$1" 2>&1', sshd], clientPrefix };
   const commands = {
     [`scp, ${CIPHER.split('@')[0]}`]: (source, out) => ['scp', '-q', '-r', '-F', client, source, `${HOST}:${out}/`],
     'rsync -a over ssh': (source, out) => ['rsync', '-a', '-e', `ssh -F '${client}'`, source, `${HOST}:${out}/`],
@@ -37,18 +44,19 @@ export async function openSsh(workspace) {
     cases: (source) =>
       Object.entries(commands)
         .filter(([, command]) => findProgram(command('', '')[0]))
-        .map(([name, command]) => ({ name, run: () => copyOver(workspace, sshd, source, command) })),
+        .map(([name, command]) => ({ name, run: () => copyOver(workspace, ends, source, command) })),
     close: () => rm(workspace.path('ssh'), { recursive: true }),
   };
 }
 
-async function copyOver(workspace, sshd, source, command) {
+async function copyOver(workspace, { sshd, clientPrefix }, source, command) {
   const out = workspace.path('ssh-in');
   await mkdir(out);
   // A shell joins sshd's two outputs, of which only standard error talks.
-  const served = workspace.start('sh', ['-c', 'exec "$0" -D -e -f "$1" 2>&1', sshd, workspace.path('ssh/sshd_config')]);
+  const [shell, ...rest] = [...sshd, workspace.path('ssh/sshd_config')];
+  const served = workspace.start(shell, rest);
   await served.line(/Server listening/);
-  const [program, ...args] = command(source, out);
+  const [program, ...args] = [...clientPrefix, ...command(source, out)];
   const sent = await workspace.start(program, args).report();
   const received = await served.stop();
   await assertEqual(source, `${out}/${basename(source)}`);
@@ -57,7 +65,7 @@ async function copyOver(workspace, sshd, source, command) {
 }
 
 /** Returns the path of the client's configuration. */
-async function writeKeysAndConfigs(workspace) {
+async function writeKeysAndConfigs(workspace, address) {
   const at = (name) => workspace.path(`ssh/${name}`);
   await mkdir(at('.'), { mode: 0o700 });
   for (const key of ['host_key', 'client_key']) {
@@ -67,7 +75,7 @@ async function writeKeysAndConfigs(workspace) {
   const port = await freePort();
   await writeFile(
     at('sshd_config'),
-    `ListenAddress 127.0.0.1:${port}
+    `ListenAddress ${address}:${port}
 HostKey "${at('host_key')}"
 AuthorizedKeysFile "${at('authorized_keys')}"
 AuthenticationMethods publickey
@@ -80,7 +88,7 @@ Subsystem sftp internal-sftp
   await writeFile(
     at('config'),
     `Host ${HOST}
-HostName 127.0.0.1
+HostName ${address}
 Port ${port}
 User ${userInfo().username}
 IdentityFile "${at('client_key')}"

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -28,16 +28,19 @@ const MANY_FILES = 500;
 const CODE_WORDS = 'guitar-pencil';
 
 export const ceiling = `${tools}ceiling`;
+export const linkem = `${tools}linkem`;
 
-/** Compiles the C++ programs beside this file if they are newer than their products. */
+/** Compiles the C++ programs that are newer than their products. */
 export async function buildTools() {
   await mkdir(tools, { recursive: true });
-  for (const [name, libraries] of [
-    ['ceiling', ['-lcrypto', '-lpthread']],
-    ['measure', []],
-    ['warm', []],
+  for (const [path, libraries] of [
+    ['bench/ceiling.cc', ['-lcrypto', '-lpthread']],
+    ['bench/measure.cc', []],
+    ['bench/warm.cc', []],
+    ['e2e/tools/linkem.cc', ['-lpthread']],
   ]) {
-    const source = `${checkout}bench/${name}.cc`;
+    const source = checkout + path;
+    const name = basename(path, '.cc');
     const [from, to] = await Promise.all([stat(source), stat(tools + name).catch(() => undefined)]);
     if (to && to.mtimeMs > from.mtimeMs) continue;
     await run('g++', ['-std=c++20', '-O3', '-march=native', '-o', tools + name, source, ...libraries]);

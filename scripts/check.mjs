@@ -48,7 +48,7 @@ function treeRules() {
 
 function clangFormat() {
   if (!installed('clang-format')) return skip('clang-format is not installed');
-  const files = ['native/src', 'native/test', 'native/fuzz', 'bench'].flatMap(cppFiles);
+  const files = ['native/src', 'native/test', 'native/fuzz', 'bench', 'e2e/tools'].flatMap(cppFiles);
   return one(succeeds('clang-format', '--dry-run', '-Werror', ...files));
 }
 

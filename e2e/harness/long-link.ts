@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, statSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { inNamespace } from './lan.ts';
+import { run } from './sandbox.ts';
+
+const SOURCE = fileURLToPath(new URL('../tools/linkem.cc', import.meta.url));
+const BUILT = fileURLToPath(new URL('../tools/build/', import.meta.url));
+const LINKEM = `${BUILT}linkem`;
+
+/** What a connection may hold at most: the product of rate and delay of every link of the tests is below. */
+const SOCKET_BYTES = 64 * 2 ** 20;
+
+/** The two ends of a link; A is 10.99.0.1, B 10.99.0.2. */
+export type End = 'a' | 'b';
+
+/**
+ * A link between two namespaces, emulated by e2e/tools/linkem.cc. Needs root.
+ *
+ * It goes with close(), or with this process, however that ends.
+ */
+export class LongLink {
+  readonly #prefix: string;
+  readonly #linkem: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  #report = '';
+
+  /** @param options  linkem's: ['--rate', '500', '--delay', '12'] */
+  static async open(options: string[]): Promise<LongLink> {
+    build();
+    const prefix = `kd${process.pid}y${Math.random().toString(36).slice(2, 6)}`;
+    const link = new LongLink(prefix, options);
+    try {
+      await link.#stands();
+      for (const end of ['a', 'b'] as const) link.#raiseLimits(end);
+      return link;
+    } catch (error) {
+      await link.close();
+      throw error;
+    }
+  }
+
+  private constructor(prefix: string, options: string[]) {
+    this.#prefix = prefix;
+    const namespaces = ['--create', '--a', `${prefix}-a`, '--b', `${prefix}-b`];
+    this.#linkem = spawn(LINKEM, [...namespaces, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#linkem.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#report += text;
+    });
+    this.#ended = once(this.#linkem, 'close');
+    this.#ended.catch(() => {});
+  }
+
+  address(end: End): string {
+    return end === 'a' ? '10.99.0.1' : '10.99.0.2';
+  }
+
+  /** What runs a command at one end. */
+  at(end: End): string[] {
+    return inNamespace(`${this.#prefix}-${end}`);
+  }
+
+  /** Begins an outage, in which everything is dropped, or ends it. */
+  toggleOutage(): void {
+    this.#linkem.kill('SIGUSR1');
+  }
+
+  /** Removes the link and both namespaces. Resolves to linkem's counters. */
+  async close(): Promise<LinkReport | undefined> {
+    this.#linkem.kill();
+    await this.#ended;
+    const line = this.#report.split('\n').find((each) => each.startsWith('{'));
+    return line === undefined ? undefined : (JSON.parse(line) as LinkReport);
+  }
+
+  async #stands(): Promise<void> {
+    if (this.#linkem.stdout === null) throw new Error('linkem has no output');
+    for await (const line of createInterface(this.#linkem.stdout)) {
+      if (line === 'READY') return;
+    }
+    throw new Error(`linkem failed: ${this.#report}`);
+  }
+
+  #raiseLimits(end: End): void {
+    const [command = '', ...rest] = this.at(end);
+    const sizes = [`net.ipv4.tcp_rmem=4096 131072 ${SOCKET_BYTES}`, `net.ipv4.tcp_wmem=4096 16384 ${SOCKET_BYTES}`];
+    run(command, ...rest, 'sysctl', '-qw', ...sizes);
+  }
+}
+
+/** What happened in one direction. */
+export interface LinkCounters {
+  packets: number;
+  bytes: number;
+  lost: number;
+  queueDrops: number;
+  outageDrops: number;
+  overtook: number;
+}
+
+export interface LinkReport {
+  cpuSeconds: number;
+  ab: LinkCounters;
+  ba: LinkCounters;
+}
+
+/** Compiles linkem if its source is newer than its product. */
+function build(): void {
+  const built = statSync(LINKEM, { throwIfNoEntry: false });
+  if (built && built.mtimeMs > statSync(SOURCE).mtimeMs) return;
+  mkdirSync(BUILT, { recursive: true });
+  run('c++', '-std=c++20', '-O2', '-pthread', '-o', LINKEM, SOURCE);
+}
