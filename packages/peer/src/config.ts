@@ -13,6 +13,7 @@ import {
   type LogLevel,
   parseCodeLength,
   parseDiscovery,
+  parseDuration,
   parseHostPort,
   parseLabel,
   parseListen,
@@ -39,6 +40,8 @@ export interface Settings {
   discovery: ReachOptions['discovery'];
   log: LogLevel;
   limitBytesPerSecond: number | undefined;
+  /** How long a receiver tries to come back to a sender it has lost; absent: as long as `receive` does by itself. */
+  patienceMs: number | undefined;
   /** Words of a new code. */
   codeLength: number;
   /** What this peer calls itself. */
@@ -54,6 +57,7 @@ export interface SettingFlags {
   out?: string | undefined;
   discovery?: string | undefined;
   limit?: string | undefined;
+  patience?: string | undefined;
   codeLength?: string | undefined;
 }
 
@@ -66,6 +70,7 @@ const sources: Readonly<Record<SettingName, { key?: string; env?: string; flag?:
   discovery: { key: 'discovery', env: 'KD_DISCOVERY', flag: 'discovery' },
   log: { key: 'log', env: 'KD_LOG' },
   limit: { key: 'limit', flag: 'limit' },
+  patience: { key: 'patience', env: 'KD_PATIENCE', flag: 'patience' },
   codeLength: { key: 'code_length', flag: 'codeLength' },
   label: { key: 'label' },
 };
@@ -78,6 +83,7 @@ type SettingName =
   | 'discovery'
   | 'log'
   | 'limit'
+  | 'patience'
   | 'codeLength'
   | 'label';
 
@@ -122,6 +128,7 @@ export async function loadSettings(options: {
     discovery: value('discovery', parseDiscovery) ?? 'auto',
     log: value('log', parseLogLevel) ?? 'warn',
     limitBytesPerSecond: value('limit', parseRate),
+    patienceMs: value('patience', parseDuration),
     codeLength: value('codeLength', parseCodeLength) ?? 2,
     label: value('label', parseLabel) ?? ownName(),
   };

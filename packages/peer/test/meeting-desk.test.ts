@@ -56,6 +56,7 @@ beforeEach(() => {
     code: CODE,
     candidates: () => [{ ...TOLD, port: TOLD.port + asked++ }],
     hasRoom: () => true,
+    returnSecretOf: () => undefined,
     onWrongCode: (remaining) => told.push(remaining),
     onExhausted: ({ code }) => told.push(code),
     signal,
