@@ -9,7 +9,7 @@ import { dialSender, type ReachedSender } from './dial-sender.ts';
 /** A session that ended without a verdict, and what leads back to its sender. */
 export interface LostSession {
   readonly reason: KeibiError;
-  /** Where the sender was reached, and every other address it has told; used-up ones, of relays, are passed over. */
+  /** Where the sender was reached, and every other address it has told. */
   readonly known: readonly Candidate[];
   /** By any of which the sender may know the session, the likeliest first. */
   readonly secrets: readonly ReturnSecret[];
@@ -28,6 +28,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
 /** One try: a dial may be on its way that long, and one that is sent into a gap is sent again by TCP meanwhile. */
 const TRY_MS = 15_000;
+/** Ways that the sender has opened for one try. */
+const USED_UP: readonly string[] = ['relay', 'punched'];
 /** How long a receiver tries unless told otherwise. */
 export const PATIENCE_MS = 24 * 60 * 60_000;
 /**
@@ -82,10 +84,8 @@ async function tryOnce(secret: ReturnSecret, lost: LostSession, { receive, lookA
       void prepared.then(({ wipe }) => wipe());
     }
   };
-  const known = dial(
-    lost.known.filter(({ transport }) => transport !== 'relay'),
-    secret,
-  );
+  const reusable = lost.known.filter(({ transport }) => !USED_UP.includes(transport));
+  const known = dial(reusable, secret);
   const fresh = lookAgain?.(secret, signal).then(async ({ meeting, candidates }) => {
     try {
       return await dial(candidates, meeting);
@@ -111,7 +111,7 @@ function absenceOf(
   const errors: unknown[] = failure instanceof AggregateError ? failure.errors : [failure];
   const tries = errors.flatMap(attemptsOf);
   const [last] = known;
-  const place = last && last.transport !== 'relay' ? formatHostPort(last) : undefined;
+  const place = last && !USED_UP.includes(last.transport) ? formatHostPort(last) : undefined;
   const spoken = reason.detail?.silent !== true;
   if (spoken && tries.some(({ address, error }) => (address ?? place) === place && saysNobody(error))) return 'refused';
   const named = receive.reach.rendezvous !== undefined;
