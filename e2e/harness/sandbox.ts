@@ -161,6 +161,8 @@ export class Sandbox {
       XDG_RUNTIME_DIR: runtime,
       KD_CONFIG_DIR: join(runtime, 'config'),
       KD_DISCOVERY: 'off',
+      // What a test breaks is to end; tests of the way back say how long that may take.
+      KD_PATIENCE: '0',
       ...(binding === undefined ? {} : { KD_NATIVE_BINDING: binding }),
       ...env,
     };

@@ -55,7 +55,9 @@ export class Command {
 
   constructor(args: string[], { home, env = {}, stdin = '', under = [] }: CommandOptions) {
     const [program, ...rest] = [...under, process.execPath, PROGRAM, ...args] as [string, ...string[]];
-    const base = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home, KD_DISCOVERY: 'off' };
+    // What an attack breaks is to end.
+    const quick = { KD_DISCOVERY: 'off', KD_PATIENCE: '0' };
+    const base = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home, ...quick };
     const child = spawn(program, rest, {
       cwd: home,
       env: { ...base, ...env },

@@ -60,6 +60,7 @@ export class HostileSender {
       code: parseCode(CODE),
       candidates: () => [{ transport: 'direct', host: '127.0.0.1', port }],
       hasRoom: () => true,
+      returnSecretOf: () => undefined,
       onWrongCode: () => {},
       onExhausted: () => {},
       signal: this.#ending.signal,

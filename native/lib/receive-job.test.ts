@@ -97,7 +97,7 @@ it('receives a tree as it was sent', async () => {
   expect(readFileSync(join(out, 'sent/large')).equals(Buffer.alloc(3 << 20, 'large'))).toBe(true);
   expect(statSync(join(out, 'sent/d')).mode & 0o7777).toBe(0o500);
   const bytes = (3 << 20) + 5;
-  expect(job.progress()).toEqual({ files: 2, bytes, placedBytes: bytes, skipped: 0, resumedBytes: 0 });
+  expect(job.progress()).toEqual({ files: 2, bytes, placedBytes: bytes, skipped: 0, resumedBytes: 0, skippedBytes: 0 });
   await job.close();
   expect(existsSync(join(out, '.keibidrop-partial'))).toBe(false);
 });

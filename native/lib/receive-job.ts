@@ -44,6 +44,8 @@ export interface ReceiveProgress {
   skipped: number;
   /** Part of `bytes` that an earlier run had left. */
   resumedBytes: number;
+  /** Part of `bytes`: of the files skipped. */
+  skippedBytes: number;
 }
 
 interface NativeSurvey {
@@ -73,7 +75,7 @@ interface NativeReceiveJob {
   failEntry(entry: number, keepPart: boolean): void;
   discard(entry: number): void;
   takeNews(): ReceiveNews;
-  progress(): [number, number, number, number, number];
+  progress(): [number, number, number, number, number, number];
   pathOf(entry: number): string;
   finalPathOf(entry: number): string;
   digest(entry: number): Promise<Uint8Array>;
@@ -219,8 +221,8 @@ export class ReceiveJob {
   }
 
   progress(): ReceiveProgress {
-    const [files, bytes, placedBytes, skipped, resumedBytes] = this.#native.progress();
-    return { files, bytes, placedBytes, skipped, resumedBytes };
+    const [files, bytes, placedBytes, skipped, resumedBytes, skippedBytes] = this.#native.progress();
+    return { files, bytes, placedBytes, skipped, resumedBytes, skippedBytes };
   }
 
   /** An entry's path in the manifest, relative. */

@@ -122,7 +122,14 @@ describe('send', () => {
     ['OFFER_DECLINED', 'declined the offer.'],
     ['TRANSFER_DISK_FULL', 'failed: why'],
   ] as const)('says that a receiver is gone: %s', async (code, text) => {
-    const lost = { type: 'receiverLost', session: 1, peer: '\u001b[2Jbob', code, message: 'why' } as const;
+    const lost = {
+      type: 'receiverLost',
+      session: 1,
+      peer: '\u001b[2Jbob',
+      code,
+      message: 'why',
+      mayReturn: false,
+    } as const;
     const { stderr } = await run(['send', '.', '--quiet'], { events: [connected, lost] });
     expect(stderr).toBe(`Warning: \\x1b[2Jbob ${text}\n`);
   });

@@ -67,8 +67,12 @@ describe('the lines of DESIGN 7', () => {
       { event: 'wrongCode', remaining: 2 },
     ],
     [
-      { type: 'receiverLost', session: 1, peer: 'bob', code: 'SESSION_LOST', message: 'm' },
-      { event: 'receiverLost', peer: 'bob', code: 'SESSION_LOST', message: 'm' },
+      { type: 'receiverLost', session: 1, peer: 'bob', code: 'SESSION_LOST', message: 'm', mayReturn: true },
+      { event: 'receiverLost', peer: 'bob', code: 'SESSION_LOST', message: 'm', mayReturn: true },
+    ],
+    [
+      { type: 'reconnecting', reason: 'The connection was lost.', attempt: 2, nextInMs: 500 },
+      { event: 'reconnecting', reason: 'The connection was lost.', attempt: 2, nextInMs: 500 },
     ],
     [
       { type: 'done', failed: 0, ...counts },

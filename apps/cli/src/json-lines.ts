@@ -50,7 +50,7 @@ function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
     case 'receiverDone':
       return { peer: event.peer, ...countsOf(event), failed: event.failed };
     case 'receiverLost':
-      return { peer: event.peer, code: event.code, message: event.message };
+      return { peer: event.peer, code: event.code, message: event.message, mayReturn: event.mayReturn };
     case 'done':
       return event.failed === 0 ? countsOf(event) : undefined;
     default: {

@@ -60,7 +60,14 @@ describe('a sender to several receivers', () => {
     io.advance(100);
     view.onEvent(progress(1, MIB));
     view.onEvent(done(2, 'carol'));
-    view.onEvent({ type: 'receiverLost', session: 7, peer: 'dave', code: 'SESSION_LOST', message: '' });
+    view.onEvent({
+      type: 'receiverLost',
+      session: 7,
+      peer: 'dave',
+      code: 'SESSION_LOST',
+      message: '',
+      mayReturn: false,
+    });
     expect(shown().slice(2)).toEqual([
       '2 carol has 4 files, 100 MiB in 2.0 s (50.0 MiB/s).',
       'Warning: 7 dave left before it had everything.',

@@ -49,10 +49,13 @@ function createJsonView(io: Io, options: ViewOptions): View {
 
 /** Nothing heard of a receiver for this long: its last rate is no more. */
 const SILENCE_MS = 3000;
+const RECONNECTING = 'reconnecting…';
 
 /** A session that is up, and how far it is. */
 interface Up {
   connected: ConnectedEvent;
+  /** It was lost, and another is being sought. */
+  lost: boolean;
   progress?: ProgressEvent;
   heardAt?: number;
 }
@@ -62,6 +65,8 @@ class PeopleView implements View {
   #options: ViewOptions;
   #lines: RepaintedLines;
   #sessions = new Map<number, Up>();
+  /** Receivers that were lost. */
+  #away = new Set<number>();
 
   constructor(io: Io, options: ViewOptions) {
     this.#io = io;
@@ -93,6 +98,7 @@ class PeopleView implements View {
         break;
       case 'receiverLost':
         this.#sessions.delete(event.session);
+        this.#away.add(event.session);
         this.#warn(`${this.#nameOf(event)} ${leftBecause(event)}`);
         break;
       case 'receiverDone':
@@ -100,8 +106,12 @@ class PeopleView implements View {
         this.#showReceiverDone(event);
         break;
       case 'connected':
-        this.#sessions.set(event.session, { connected: event });
         this.#showConnected(event);
+        this.#sessions.set(event.session, { ...this.#sessions.get(event.session), connected: event, lost: false });
+        this.#away.delete(event.session);
+        break;
+      case 'reconnecting':
+        this.#showReconnecting(event);
         break;
       case 'looking':
         this.#note(paint(this.#io.stderr, 'dim', 'Looking for the sender on this network; Ctrl-C stops.'));
@@ -132,12 +142,22 @@ class PeopleView implements View {
   }
 
   #showConnected({ session, peer, path, suite, tried = [] }: ConnectedEvent): void {
-    const who = mayServeSeveral(this.#options) ? `Receiver ${session} is` : 'Connected to';
+    const again = this.#away.has(session) || this.#sessions.has(session);
+    const who = mayServeSeveral(this.#options)
+      ? `Receiver ${session} is${again ? ' back:' : ''}`
+      : `Connected ${again ? 'again ' : ''}to`;
     this.#note(`${who} ${harmless(peer)} (${path}, ${suite}).`);
     if (!this.#options.verbose) return;
     for (const { transport, address, reason } of tried) {
       this.#note(`  not by ${harmless(address)} (${harmless(transport)}): ${harmless(reason)}`);
     }
+  }
+
+  /** The first try of each loss is told; after that only the progress says that it goes on. */
+  #showReconnecting({ reason, attempt }: Extract<PeerEvent, { type: 'reconnecting' }>): void {
+    for (const session of this.#sessions.values()) session.lost = true;
+    if (attempt === 1) this.#warn(`${reason} Reconnecting; Ctrl-C stops.`);
+    this.#repaint();
   }
 
   #showRendezvous({ state, address, relay, message }: RendezvousEvent): void {
@@ -174,6 +194,11 @@ class PeopleView implements View {
     if (session === undefined || this.#options.quiet) return;
     session.progress = event;
     session.heardAt = this.#io.now();
+    this.#repaint();
+  }
+
+  #repaint(): void {
+    if (this.#options.quiet) return;
     this.#lines.show({
       lines: (columns, rows) => this.#picture(columns, rows),
       plainLine: () => progressLines([this.#sum()], Number.POSITIVE_INFINITY).join('\n'),
@@ -195,12 +220,12 @@ class PeopleView implements View {
     return [...lines, shortened(`${more}, ${formatRate(rate)}`, columns)];
   }
 
-  #rowOf({ connected, progress, heardAt = 0 }: Up): ProgressRow {
-    const silent = this.#io.now() - heardAt > SILENCE_MS;
+  #rowOf({ connected, lost, progress, heardAt = 0 }: Up): ProgressRow {
+    const silent = lost || this.#io.now() - heardAt > SILENCE_MS;
     return {
       ...(mayServeSeveral(this.#options) && { name: harmless(this.#nameOf(connected)) }),
       ...(progress && { progress: silent ? { ...progress, bytesPerSecond: 0 } : progress }),
-      via: connected.path,
+      via: lost ? RECONNECTING : connected.path,
     };
   }
 
@@ -217,7 +242,7 @@ class PeopleView implements View {
     }
     const [only] = this.#sessions.values();
     const count = this.#sessions.size;
-    return { progress: sum, via: only && count === 1 ? only.connected.path : `${count} receivers` };
+    return { progress: sum, via: only && count === 1 ? this.#rowOf(only).via : `${count} receivers` };
   }
 
   /** Receivers may have the same name, so where there may be several each has its number in front. */
@@ -235,7 +260,8 @@ class PeopleView implements View {
 }
 
 /** Why a receiver has not everything, for the sender, who goes on waiting for it if the code still holds. */
-function leftBecause({ code, message }: Extract<PeerEvent, { type: 'receiverLost' }>): string {
+function leftBecause({ code, message, mayReturn }: Extract<PeerEvent, { type: 'receiverLost' }>): string {
+  if (mayReturn) return 'is away: the connection was lost. It goes on once it is back.';
   if (code === 'OFFER_DECLINED') return 'declined the offer.';
   const left = code === 'SESSION_LOST' || code === 'SESSION_CLOSED' || code === 'CANCELLED';
   return left ? 'left before it had everything.' : `failed: ${message}`;

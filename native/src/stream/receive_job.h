@@ -63,6 +63,7 @@ struct ReceiveProgress {
   uint64_t placed_bytes = 0;   // of placed files
   uint32_t skipped = 0;        // already there, or left alone
   uint64_t resumed_bytes = 0;  // part of `bytes` that an earlier run had left
+  uint64_t skipped_bytes = 0;  // part of `bytes`: of skipped files
 };
 
 // One transfer on the receiving peer. Survey, Decide and Finish are called from one thread at a time that may block;

@@ -130,6 +130,7 @@ void ReceiveJob::Report(uint32_t index, Status status) {
 void ReceiveJob::CountSkipped(uint64_t bytes) {
   const std::scoped_lock lock(mutex_);
   progress_.skipped++;
+  progress_.skipped_bytes += bytes;
   progress_.bytes += bytes;
 }
 

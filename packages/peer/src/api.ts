@@ -66,6 +66,8 @@ export interface ReceiveOptions extends TransferOptions {
   toStdout?: boolean | undefined;
   /** Dial only this address. */
   connect?: HostPort | undefined;
+  /** How long a lost session is tried to be taken up again; 0: not at all, 24 h if absent. */
+  patienceMs?: number | undefined;
   /** `ask` calls `resolveCollision`, which must then be given. */
   collisions: CollisionAnswer | 'ask';
   /** Re-read what was written and compare it with the sender's digests. */

@@ -10,6 +10,7 @@ import {
   type LogLevel,
   parseCodeLength,
   parseDiscovery,
+  parseDuration,
   parseHostPort,
   parseLabel,
   parseListen,
@@ -36,6 +37,8 @@ export interface Settings {
   discovery: ReachOptions['discovery'];
   log: LogLevel;
   limitBytesPerSecond: number | undefined;
+  /** How long a receiver tries to come back to a sender it has lost; absent: as long as `receive` does by itself. */
+  patienceMs: number | undefined;
   /** Words of a new code. */
   codeLength: number;
   /** What this peer calls itself. */
@@ -51,6 +54,7 @@ export interface SettingFlags {
   out?: string | undefined;
   discovery?: string | undefined;
   limit?: string | undefined;
+  patience?: string | undefined;
   codeLength?: string | undefined;
 }
 
@@ -63,6 +67,7 @@ const sources: Readonly<Record<SettingName, Source<SettingFlags>>> = {
   discovery: { key: 'discovery', env: 'KD_DISCOVERY', flag: 'discovery' },
   log: { key: 'log', env: 'KD_LOG' },
   limit: { key: 'limit', flag: 'limit' },
+  patience: { key: 'patience', env: 'KD_PATIENCE', flag: 'patience' },
   codeLength: { key: 'code_length', flag: 'codeLength' },
   label: { key: 'label' },
 };
@@ -75,6 +80,7 @@ type SettingName =
   | 'discovery'
   | 'log'
   | 'limit'
+  | 'patience'
   | 'codeLength'
   | 'label';
 
@@ -109,6 +115,7 @@ export async function loadSettings(options: SettingsQuery): Promise<Settings> {
     discovery: value('discovery', parseDiscovery) ?? 'auto',
     log: value('log', parseLogLevel) ?? 'warn',
     limitBytesPerSecond: value('limit', parseRate),
+    patienceMs: value('patience', parseDuration),
     codeLength: value('codeLength', parseCodeLength) ?? 2,
     label: value('label', parseLabel) ?? ownName(),
   };

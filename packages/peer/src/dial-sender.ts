@@ -25,10 +25,14 @@ import { pathTo, suiteOffer } from './suites.ts';
 export interface ReachedSender {
   readonly socket: Socket;
   readonly keys: Keys;
+  /** Where it was dialled. */
+  readonly candidate: Candidate;
   readonly path: PathName;
   /** The ways that were tried beside this one. */
   readonly tried: readonly TriedWay[];
 }
+
+type DialOptions = Pick<ReceiveOptions, 'suite' | 'reach' | 'connect' | 'signal'> & { claim?(): void };
 
 /** They only dial what has been found, or told. */
 const DIALLERS = [
@@ -41,14 +45,15 @@ const DIALLERS = [
 /**
  * Dials a sender on every way there is; the first on which it proves that it is the one we met wins.
  *
+ * @param options.claim  called right before we prove ourselves on a way that has won here; what it throws ends that way
  * @param prepared  the keys of one handshake; the others draw theirs
  * @throws          PEER_UNREACHABLE, HANDSHAKE_*, SESSION_LOST; `signal.reason` on abort
  */
 export async function dialSender(
   told: readonly Candidate[],
-  { attempt, auth }: Meeting,
+  { attempt, auth }: Pick<Meeting, 'attempt' | 'auth'>,
   prepared: Promise<PreparedHandshake>,
-  { suite, reach, connect, signal }: ReceiveOptions,
+  { suite, reach, connect, signal, claim }: DialOptions,
 ): Promise<ReachedSender> {
   let first: Promise<PreparedHandshake> | undefined = prepared;
   const won = await dialRace(distinct(told.filter((candidate) => isAllowed(candidate, reach))), {
@@ -56,13 +61,18 @@ export async function dialSender(
     prove: (socket, { signal: over, win }) => {
       const ownKeys = first ?? prepareHandshake('initiator');
       first = undefined;
-      const meeting = { attempt, auth, prepared: ownKeys, beforeConfirm: win };
+      const beforeConfirm = () => {
+        win();
+        claim?.();
+      };
+      const meeting = { attempt, auth, prepared: ownKeys, beforeConfirm };
       return handshakeAsInitiator(socket, { ...suiteOffer(suite), ...meeting, signal: over });
     },
     advice: adviceFor(told, reach, connect !== undefined),
     signal,
   });
-  return { socket: won.socket, keys: won.proof, path: pathOf(won), tried: won.attempts.map(triedWay) };
+  const tried = won.attempts.map(triedWay);
+  return { socket: won.socket, keys: won.proof, candidate: won.candidate, path: pathOf(won), tried };
 }
 
 function isAllowed({ transport }: Candidate, { directOnly, relayOnly }: ReceiveOptions['reach']): boolean {

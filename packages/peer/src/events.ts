@@ -39,6 +39,7 @@ export type PeerEvent =
   | RendezvousEvent
   | LookingEvent
   | ConnectedEvent
+  | ReconnectingEvent
   | OfferEvent
   | ProgressEvent
   | FileEvent
@@ -80,7 +81,10 @@ export interface LookingEvent {
   type: 'looking';
 }
 
-/** A session is up. `session` counts from 1 within one send or receive; a reconnect that resumes is a new session. */
+/**
+ * A session is up. `session` counts the peers of one send or receive from 1: one that was lost and comes back keeps its number, and is told
+ * as connected once more.
+ */
 export interface ConnectedEvent {
   type: 'connected';
   path: PathName;
@@ -90,6 +94,15 @@ export interface ConnectedEvent {
   session: number;
   /** At the receiver: the ways that were tried and did not lead to this session, in the order they failed. */
   tried?: readonly TriedWay[];
+}
+
+/** The receiver has lost its session and is about to try for another, in `nextInMs`. `attempt` counts from 1 since the loss. */
+export interface ReconnectingEvent {
+  type: 'reconnecting';
+  /** Why the session was lost: a sentence. */
+  reason: string;
+  attempt: number;
+  nextInMs: number;
 }
 
 /** One way to the peer that was not taken, and why. */
@@ -161,6 +174,8 @@ export interface WrongCodeEvent {
 /** A session of this sender ended before its transfer did; the sender goes on waiting if it may. */
 export interface ReceiverLostEvent {
   type: 'receiverLost';
+  /** It was the network: the receiver may come back by itself, and is then told as connected under the same number. */
+  mayReturn: boolean;
   session: number;
   peer: string;
   code: ErrorCode;

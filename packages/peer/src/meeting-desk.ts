@@ -3,12 +3,20 @@ import {
   type Candidate,
   type Code,
   type Conversation,
+  decodeMeetingMessage,
   KeibiError,
   MAX_CANDIDATES,
   MAX_WRONG_GUESSES,
   type Owner,
 } from '@keibidrop/protocol';
-import { CandidateExchange, type Meeting, meetAsOwner, refuseGuest } from '@keibidrop/session';
+import {
+  CandidateExchange,
+  type Meeting,
+  meetAgainAsOwner,
+  meetAsOwner,
+  type ReturnSecret,
+  refuseGuest,
+} from '@keibidrop/session';
 
 export interface MeetingDeskOptions {
   code: Code;
@@ -16,6 +24,8 @@ export interface MeetingDeskOptions {
   candidates(): readonly Candidate[];
   /** Whether one more receiver may come. */
   hasRoom(): boolean;
+  /** Of a receiver whose session was lost, if it may come back. */
+  returnSecretOf(attempt: Uint8Array): ReturnSecret | undefined;
   onWrongCode(remaining: number): void;
   /** The last guess was wrong: the offer has to end. */
   onExhausted(error: KeibiError): void;
@@ -71,18 +81,28 @@ export class MeetingDesk {
   }
 
   async #greet(conversation: Conversation): Promise<void> {
-    const { code, hasRoom } = this.#options;
+    const { code, hasRoom, returnSecretOf } = this.#options;
     const signal = AbortSignal.any([this.#options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
+    // Also before a refusal: a guest that has not spoken yet would find the conversation gone before it can hear why.
+    const first = await conversation.receive({ signal });
+    const message = decodeMeetingMessage(first);
+    if (message.kind === 'return') {
+      const secret = returnSecretOf(message.attempt);
+      if (secret === undefined) return refuseGuest(conversation, 'unknown-session');
+      const again = await meetAgainAsOwner(conversation, secret, message);
+      await this.#tell(conversation, again, signal);
+      return again.wipe();
+    }
     const mayGuess = () => this.#wrong < MAX_WRONG_GUESSES;
     const refusal = !mayGuess() ? 'code-exhausted' : hasRoom() ? undefined : 'busy';
-    if (refusal !== undefined) {
-      // A guest that has not spoken yet would find the conversation gone before it can hear why.
-      await conversation.receive({ signal });
-      return refuseGuest(conversation, refusal);
-    }
+    if (refusal !== undefined) return refuseGuest(conversation, refusal);
     const onWrongGuess = () => this.#count();
-    const meeting = await meetAsOwner(conversation, code, { signal, mayGuess, onWrongGuess });
+    const meeting = await meetAsOwner(conversation, code, { signal, first, mayGuess, onWrongGuess });
     this.#keep(meeting);
+    await this.#tell(conversation, meeting, signal);
+  }
+
+  async #tell(conversation: Conversation, meeting: Meeting, signal: AbortSignal): Promise<void> {
     const exchange = new CandidateExchange(conversation, meeting, 'owner');
     await exchange.send(this.#options.candidates());
     // The guest ends the conversation when it has what it needs.

@@ -8,12 +8,15 @@ import {
   type Keys,
   openSession,
   type PreparedHandshake,
+  type ReturnSecret,
   relayLaneTokens,
 } from '@keibidrop/session';
 import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
+import { watchOwnEnd } from './address-watch.ts';
 import type { SendOptions } from './api.ts';
 import type { PathName, PeerEvent } from './events.ts';
 import type { MeetingDesk } from './meeting-desk.ts';
+import { type Receiver, type Receivers, replaced, type ServingSession } from './receivers.ts';
 import type { SenderReach } from './sender-reach.ts';
 import { causeOf, lost } from './session-end.ts';
 import { pathTo, suiteOffer } from './suites.ts';
@@ -27,9 +30,12 @@ export interface OutgoingSessionOptions {
   listener: Listener;
   reach: SenderReach;
   desk: MeetingDesk;
+  receivers: Receivers;
   prepared: Promise<PreparedHandshake>;
   signal: AbortSignal;
 }
+
+const LEFT_NETWORK = 'This computer has left the network.';
 
 /** What became of one receiver's session. */
 export interface SessionOutcome extends TransferOutcome {
@@ -38,63 +44,87 @@ export interface SessionOutcome extends TransferOutcome {
   seconds: number;
 }
 
-/** One receiver, from its control connection to its end. */
-export class OutgoingSession {
+/** How a session comes in. */
+export interface Admission {
+  /** A receiver with the code. */
+  take(returning: ReturnSecret): Receiver;
+  /** One whose session was lost; undefined if that is forgotten. */
+  takeBack(attempt: Uint8Array, returning: ReturnSecret): Promise<Receiver | undefined>;
+}
+
+/** One session with a receiver, from its control connection to its end. */
+export class OutgoingSession implements ServingSession {
   readonly #options: OutgoingSessionOptions;
   readonly #incoming: Incoming;
-  /** Counts from 1 in the order of handshakes; 0 before. */
-  number = 0;
-  #started = 0;
-  peer = '';
+  /** Cuts the session without a goodbye. */
+  readonly #cut = new AbortController();
+  readonly #ended: Promise<void>;
+  #end: () => void = () => {};
+  #receiver: Receiver | undefined;
 
   constructor(options: OutgoingSessionOptions, incoming: Incoming) {
     this.#options = options;
     this.#incoming = incoming;
-    this.peer = incoming.remoteAddress;
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /** Undefined until it is known who it is. */
+  get receiver(): Receiver | undefined {
+    return this.#receiver;
+  }
+
+  replace(): Promise<void> {
+    this.#cut.abort(replaced());
+    return this.#ended;
   }
 
   /**
    * Handshakes, serves, says goodbye.
    *
-   * @param admit  called with the authenticated session before anything is offered; gives it its number, or throws to turn it away
+   * @param admission  asked with the authenticated session before anything is offered; throws to turn it away
    * @throws       HANDSHAKE_*, FRAME_*, SESSION_*, OFFER_DECLINED; `signal.reason` on abort
    */
-  async run(admit: () => number): Promise<SessionOutcome> {
-    const { send, roots, desk, listener, prepared } = this.#options;
+  async run(admission: Admission): Promise<SessionOutcome> {
+    try {
+      return await this.#serve(admission);
+    } finally {
+      this.#end();
+    }
+  }
+
+  async #serve(admission: Admission): Promise<SessionOutcome> {
+    const { send, roots, listener } = this.#options;
     const socket = new Socket({ fd: this.#incoming.fd, readable: true, writable: true });
     socket.setNoDelay(true);
     // Handshake and session each learn of errors in their own way; between them nobody listens.
     socket.on('error', () => {});
-    const keys = await this.#handshake(socket, desk, prepared);
-    try {
-      this.number = admit();
-    } catch (reason) {
-      keys.wipe();
-      socket.destroy();
-      throw reason;
-    }
-    this.#started = performance.now();
-    const transfer = this.#transfer(send, roots, keys.suite);
+    const keys = await this.#handshake(socket);
+    const receiver = await this.#admitted(keys, socket, admission);
+    this.#receiver = receiver;
+    const transfer = this.#transfer(send, roots, keys.suite, receiver);
     transfer.expectLanes(listener, keys);
     const stopRelaying = this.#incoming.relayed ? this.#relayLanes(keys) : () => {};
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
     const peerService = { transfer: refuse, digests: transfer.digests, fold, foldReady };
     // An abort ends the transfer, which then says goodbye; it does not cut the session.
-    const { signal: never } = new AbortController();
-    const session = openSession(socket, keys, 'responder', { peerService, signal: never });
+    const session = openSession(socket, keys, 'responder', { peerService, signal: this.#cut.signal });
     keys.wipe();
+    const unwatch = watchOwnEnd(socket, () => this.#cut.abort(new KeibiError('SESSION_LOST', LEFT_NETWORK)));
     try {
       const outcome = await Promise.race([transfer.run(session.client), lost(session)]);
-      const seconds = (performance.now() - this.#started) / 1000;
+      const seconds = (performance.now() - receiver.startedAt) / 1000;
       await session.close();
-      return { ...outcome, peer: this.peer, seconds };
+      return { ...outcome, peer: receiver.peer, seconds };
     } catch (symptom) {
       const reason = await causeOf(symptom, session);
       // The goodbye tells the peer why; what it finds out by itself (a dead connection) needs no words.
       await session.close(KeibiError.from(reason, 'CANCELLED'));
       throw reason;
     } finally {
+      unwatch();
       stopRelaying();
       await transfer.close();
     }
@@ -110,16 +140,33 @@ export class OutgoingSession {
     return () => over.abort();
   }
 
-  async #handshake(socket: Socket, desk: MeetingDesk, prepared: Promise<PreparedHandshake>) {
-    const { send, signal } = this.#options;
-    const authOf = (attempt: Uint8Array) => desk.authOf(attempt);
-    const keys = await handshakeAsResponder(socket, { ...suiteOffer(send.suite), authOf, prepared, signal });
-    const meeting = desk.take(keys.attempt);
-    meeting?.wipe();
-    if (meeting !== undefined) return keys;
-    keys.wipe();
-    socket.destroy();
-    throw new KeibiError('HANDSHAKE_MALFORMED', 'A second handshake of one meeting was refused.');
+  #handshake(socket: Socket): Promise<Keys & { readonly attempt: Uint8Array }> {
+    const { send, desk, receivers, prepared, signal } = this.#options;
+    const authOf = (attempt: Uint8Array) => desk.authOf(attempt) ?? receivers.secretOf(attempt)?.auth;
+    return handshakeAsResponder(socket, { ...suiteOffer(send.suite), authOf, prepared, signal });
+  }
+
+  /** Who has come: by the code, or back. A meeting is used up by that, a return not before its receiver has been heard. */
+  async #admitted(
+    keys: Keys & { readonly attempt: Uint8Array },
+    socket: Socket,
+    { take, takeBack }: Admission,
+  ): Promise<Receiver> {
+    try {
+      const meeting = this.#options.desk.take(keys.attempt);
+      meeting?.wipe();
+      const receiver = meeting === undefined ? await takeBack(keys.attempt, keys.returning) : take(keys.returning);
+      if (receiver === undefined) {
+        throw new KeibiError('HANDSHAKE_MALFORMED', 'A second handshake of one meeting was refused.');
+      }
+      this.#cut.signal.throwIfAborted();
+      receiver.peer ||= this.#incoming.remoteAddress;
+      return receiver;
+    } catch (reason) {
+      keys.wipe();
+      socket.destroy();
+      throw reason;
+    }
   }
 
   #path(): PathName {
@@ -127,7 +174,8 @@ export class OutgoingSession {
     return relayed ? 'relay' : pathTo(remoteAddress, { lan: this.#options.send.reach.discovery !== 'off' });
   }
 
-  #transfer(send: SendOptions, roots: Root[], suite: SendOptions['suite'] & string): SendTransfer {
+  #transfer(send: SendOptions, roots: Root[], suite: SendOptions['suite'] & string, receiver: Receiver): SendTransfer {
+    const { number: session } = receiver;
     const throughput = new Throughput();
     let total = { files: 0, bytes: 0 };
     let totalsFinal = false;
@@ -144,15 +192,17 @@ export class OutgoingSession {
       budget: this.#options.budget,
       signal: this.#options.signal,
       onReceiver: (label) => {
-        this.peer = label;
+        receiver.peer = label;
+        this.#options.receivers.prove(receiver);
         named = true;
         const path = this.#path();
-        onEvent({ type: 'connected', path, suite, peer: label, session: this.number });
+        onEvent({ type: 'connected', path, suite, peer: label, session });
         for (const event of early.splice(0)) onEvent(event);
         if (send.text !== undefined) offer({ files: 0, bytes: Buffer.byteLength(send.text) });
       },
       onAccepted: () => {
-        this.#started = performance.now();
+        // A person has said yes once; what follows counts, whatever the network does meanwhile.
+        if (!receiver.accepted) Object.assign(receiver, { accepted: true, startedAt: performance.now() });
       },
       onOffer: (totals) => {
         total = totals;
@@ -161,9 +211,9 @@ export class OutgoingSession {
       },
       onProgress: ({ files, bytes }) => {
         const counts = { files, bytes, totalFiles: total.files, totalBytes: total.bytes, totalsFinal };
-        onEvent({ type: 'progress', session: this.number, ...counts, bytesPerSecond: throughput.add(bytes) });
+        onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
       },
-      onFailed: (failed) => onEvent({ type: 'failed', session: this.number, ...failed }),
+      onFailed: (failed) => onEvent({ type: 'failed', session, ...failed }),
       onWarning: (path) =>
         onEvent({ type: 'warning', message: 'left out: neither a file, a folder nor a symlink', path }),
     });

@@ -4,30 +4,29 @@ import {
   assertInterface,
   createLanTransport,
   createRegistryTransport,
-  type HostPort,
   type JoinedMailbox,
   joinAnywhere,
   parseRendezvous,
   type Transport,
 } from '@keibidrop/discovery';
-import { RateBudget } from '@keibidrop/native';
 import { type Candidate, type ErrorCode, KeibiError, mailboxOf } from '@keibidrop/protocol';
 import {
   CandidateExchange,
   type Meeting,
+  meetAgainAsGuest,
   meetAsGuest,
   openGrpcChannel,
-  openSession,
   prepareHandshake,
-  relayLaneTokens,
+  type ReturnSecret,
 } from '@keibidrop/session';
-import { type AddLane, ReceiveTransfer } from '@keibidrop/transfer';
+import { RunTally } from '@keibidrop/transfer';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import { dialSender, type ReachedSender } from './dial-sender.ts';
-import { KeyRenewal } from './key-renewal.ts';
+import { type IncomingRun, IncomingSession, type ReceiveHooks } from './incoming-session.ts';
+import { PATIENCE_MS, reconnect } from './reconnect.ts';
+import { RememberedAnswers } from './remembered-answers.ts';
 import { relayNotNamed } from './sender-reach.ts';
-import { causeOf, lost } from './session-end.ts';
-import { Throughput } from './throughput.ts';
+import { isLoss } from './session-end.ts';
 import { TransferClock } from './transfer-clock.ts';
 
 const MEETING_TIMEOUT_MS = 30_000;
@@ -38,18 +37,11 @@ const SENDER_RETRY_MS = 40;
 const RENDEZVOUS_RETRY_MS = 500;
 /** When a person wants to know what takes so long. */
 const LOOKING_NOTICE_MS = 500;
+const LOST = 'The connection was lost.';
 const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'RENDEZVOUS_UNREACHABLE', 'PEER_UNREACHABLE'];
 
-/** What a measurement changes about receiving. */
-export interface ReceiveHooks {
-  /** Files that are only counted as they come and written nowhere. */
-  discards?(path: string): boolean;
-  /** The offer is accepted and nothing of a file is on its way yet; lanes will be dialled to this address. */
-  beforeLanes?(address: HostPort): Promise<void>;
-}
-
 /**
- * Receives once what a code offers.
+ * Receives once what a code offers, over as many sessions as the network makes of it.
  *
  * @throws CONFIG_INVALID (the interface), RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*, OFFER_DECLINED, SESSION_*, FRAME_*, TRANSFER_*; `signal.reason` on abort
  */
@@ -69,7 +61,8 @@ export async function receiveWith(options: ReceiveOptions, hooks: ReceiveHooks):
     const { meeting, candidates } = await meet(options);
     met = meeting;
     const reached = await dialSender(candidates, meeting, prepared, options);
-    return await transfer(reached, options, hooks);
+    meeting.wipe();
+    return await new Receiving(options, hooks, candidates).run(reached);
   } finally {
     met?.wipe();
     // Not used if the handshake was never reached; wiping twice does no harm.
@@ -80,27 +73,120 @@ export async function receiveWith(options: ReceiveOptions, hooks: ReceiveHooks):
   }
 }
 
+/** One run: sessions with one sender, one after the other. */
+class Receiving {
+  readonly #run: IncomingRun;
+  /** Every address that the sender has told, the one where it was reached last in front. */
+  #known: readonly Candidate[];
+  /** The newest first; those before it until the sender is known to have it too. */
+  #secrets: ReturnSecret[] = [];
+
+  constructor(options: ReceiveOptions, hooks: ReceiveHooks, told: readonly Candidate[]) {
+    const clock = new TransferClock();
+    const { confirm, resolveCollision } = options;
+    const questions = new RememberedAnswers({
+      confirm: confirm && clock.stoppedWhile(confirm),
+      resolveCollision: resolveCollision && clock.stoppedWhile(resolveCollision),
+    });
+    const { confirm: asked, resolveCollision: resolved } = questions;
+    const onProven = () => this.#forget(1);
+    this.#run = {
+      options: { ...options, ...hooks, confirm: asked, resolveCollision: resolved },
+      tally: new RunTally(),
+      clock,
+      onProven,
+    };
+    this.#known = told;
+  }
+
+  async run(first: ReachedSender): Promise<ReceiveResult> {
+    try {
+      for (let reached = first; ; ) {
+        this.#secrets.unshift(reached.keys.returning.copy());
+        this.#known = [reached.candidate, ...this.#known.filter((known) => known !== reached.candidate)];
+        const session = new IncomingSession(reached, this.#run);
+        try {
+          return await session.run();
+        } catch (reason) {
+          reached = await this.#comeBack(reason, session.stuckBecause);
+        }
+      }
+    } finally {
+      this.#forget(0);
+    }
+  }
+
+  /** @throws `reason` if there is no coming back from it */
+  async #comeBack(reason: unknown, stuckBecause: string | undefined): Promise<ReachedSender> {
+    const { options } = this.#run;
+    options.signal.throwIfAborted();
+    const { patienceMs = PATIENCE_MS, connect } = options;
+    if (patienceMs === 0 || !isLoss(reason)) throw reason;
+    if (stuckBecause !== undefined) throw new KeibiError('SESSION_LOST', `${LOST} ${stuckBecause}`, { cause: reason });
+    const lookAgain = async (secret: ReturnSecret, signal: AbortSignal) => {
+      const found = await meetAgain(options, secret, signal);
+      this.#known = [...this.#known.slice(0, 1), ...found.candidates];
+      return found;
+    };
+    const lost = { reason, known: this.#known, secrets: this.#secrets };
+    return reconnect(lost, { receive: options, lookAgain: connect === undefined ? lookAgain : undefined });
+  }
+
+  /** Keeps the newest of the secrets, so many of them. */
+  #forget(kept: number): void {
+    for (const secret of this.#secrets.splice(kept)) secret.wipe();
+  }
+}
+
 /** Finds the sender's mailbox, proves the code, learns where to dial. */
 async function meet(options: ReceiveOptions): Promise<{ meeting: Meeting; candidates: Candidate[] }> {
-  const { code, connect, reach } = options;
+  const { code } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
-  const rendezvous = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
-  if (reach.relayOnly && rendezvous === undefined) throw relayNotNamed();
   try {
-    const mailbox = mailboxOf(code.nameplate);
-    const find = { mailbox, connect, rendezvous, transports: searchedBy(reach), openChannel: openGrpcChannel, signal };
-    const { pipe, place } = await tellingWhileLooking(options, () => joinPatiently(find));
+    const { pipe, place } = await tellingWhileLooking(options, () => joinPatiently(searchOf(options, signal)));
     const meeting = await meetAsGuest(pipe, code, { signal });
-    const exchange = new CandidateExchange(pipe, meeting, 'guest');
-    const told = await exchange.receive({ signal });
-    exchange.close();
-    // Where its mailbox was is the surest way to the sender, and the only one if a person named it; a public rendezvous is no sender.
-    const candidates = connect !== undefined ? [place] : place.transport === 'rendezvous' ? told : [place, ...told];
-    return { meeting, candidates };
+    return { meeting, candidates: await candidatesOf({ pipe, place }, meeting, options, signal) };
   } catch (reason) {
     options.signal.throwIfAborted();
     if (signal.aborted) throw new KeibiError('HANDSHAKE_TIMEOUT', undefined, { cause: reason });
     throw reason;
+  }
+}
+
+/** Finds the mailbox of a sender whose session was lost, and learns where to dial now. */
+async function meetAgain(options: ReceiveOptions, secret: ReturnSecret, signal: AbortSignal) {
+  const { pipe, place } = await joinAnywhere(searchOf(options, signal));
+  const meeting = await meetAgainAsGuest(pipe, secret, { signal });
+  try {
+    return { meeting, candidates: await candidatesOf({ pipe, place }, meeting, options, signal) };
+  } catch (reason) {
+    meeting.wipe();
+    throw reason;
+  }
+}
+
+/** Where and how the mailbox is looked for. */
+function searchOf({ code, connect, reach }: ReceiveOptions, signal: AbortSignal): Parameters<typeof joinAnywhere>[0] {
+  const rendezvous = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
+  if (reach.relayOnly && rendezvous === undefined) throw relayNotNamed();
+  const mailbox = mailboxOf(code.nameplate);
+  return { mailbox, connect, rendezvous, transports: searchedBy(reach), openChannel: openGrpcChannel, signal };
+}
+
+/** What the sender tells a guest that it has met. Ends the conversation. */
+async function candidatesOf(
+  { pipe, place }: JoinedMailbox,
+  meeting: Meeting,
+  { connect }: ReceiveOptions,
+  signal: AbortSignal,
+): Promise<Candidate[]> {
+  const exchange = new CandidateExchange(pipe, meeting, 'guest');
+  try {
+    const told = await exchange.receive({ signal });
+    // Where its mailbox was is the surest way to the sender, and the only one if a person named it; a public rendezvous is no sender.
+    return connect !== undefined ? [place] : place.transport === 'rendezvous' ? told : [place, ...told];
+  } finally {
+    exchange.close();
   }
 }
 
@@ -129,122 +215,4 @@ async function joinPatiently(find: Parameters<typeof joinAnywhere>[0]): Promise<
       await setTimeout(find.rendezvous ? RENDEZVOUS_RETRY_MS : SENDER_RETRY_MS, undefined, { signal: find.signal });
     }
   }
-}
-
-async function transfer(reached: ReachedSender, options: ReceiveOptions, hooks: ReceiveHooks): Promise<ReceiveResult> {
-  const { socket, keys, path } = reached;
-  const clock = new TransferClock();
-  const host = socket.remoteAddress ?? '';
-  const port = socket.remotePort ?? 0;
-  const laneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
-  const relayTokens = path === 'relay' ? relayLaneTokens(keys.laneSecret) : undefined;
-  const { confirm, resolveCollision } = options;
-  const questions = {
-    confirm: confirm && clock.stoppedWhile(confirm),
-    resolveCollision: resolveCollision && clock.stoppedWhile(resolveCollision),
-  };
-  const asked = { ...options, ...questions, ...hooks };
-  const incoming = new IncomingTransfer(asked, reached, async (addLane) => {
-    await hooks.beforeLanes?.({ host, port });
-    const tokens = await relayTokens;
-    for (let lane = 0; lane < laneCount(options); lane++) {
-      await addLane(host, port, lane, laneKeys, { relayToken: tokens?.[lane] });
-    }
-    laneKeys.laneSecret.fill(0);
-  });
-  const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
-  const peerService = { transfer: incoming.transfer.transfer, digests: refuse };
-  // An abort ends the transfer, which then says goodbye; it does not cut the session.
-  const { signal: never } = new AbortController();
-  const session = openSession(socket, keys, 'initiator', { peerService, signal: never });
-  incoming.transfer.attach(session.client);
-  keys.wipe();
-  const end = (reason: unknown) => {
-    if (incoming.end(reason)) void session.close(KeibiError.from(reason, 'CANCELLED'));
-  };
-  const onAbort = () => end(options.signal.reason);
-  options.signal.addEventListener('abort', onAbort, { once: true });
-  if (options.signal.aborted) onAbort();
-  lost(session).catch(end);
-  incoming.renewal = new KeyRenewal(session, (number, secret) => incoming.transfer.fold(number, secret), end);
-  try {
-    const received = await incoming.transfer.done;
-    const result = { ...received, peer: incoming.peer, seconds: clock.seconds };
-    if (received.text !== undefined) options.onEvent({ type: 'text', text: received.text });
-    const { files, bytes, skipped, resumedBytes, failed, seconds } = result;
-    options.onEvent({ type: 'done', files, bytes, skipped, resumedBytes, seconds, failed: failed.length });
-    await session.close();
-    return result;
-  } catch (symptom) {
-    const reason = await causeOf(symptom, session);
-    await session.close(KeibiError.from(reason, 'CANCELLED'));
-    throw reason;
-  } finally {
-    options.signal.removeEventListener('abort', onAbort);
-    laneKeys.laneSecret.fill(0);
-  }
-}
-
-/** The transfer's callbacks as events. */
-class IncomingTransfer {
-  readonly transfer: ReceiveTransfer;
-  peer = '';
-  renewal: KeyRenewal | undefined;
-  readonly #ending = new AbortController();
-
-  constructor(
-    options: ReceiveOptions & ReceiveHooks,
-    reached: ReachedSender,
-    addLanes: (addLane: AddLane) => Promise<void>,
-  ) {
-    const { onEvent, confirm } = options;
-    const { path, tried } = reached;
-    const { suite } = reached.keys;
-    const session = 1;
-    const throughput = new Throughput();
-    this.transfer = new ReceiveTransfer({
-      out: options.out,
-      toStdout: options.toStdout === true,
-      collisions: options.collisions,
-      verify: options.verify === true,
-      durable: options.durable === true,
-      verbose: options.verbose === true,
-      label: options.label,
-      budget: new RateBudget(options.limitBytesPerSecond ?? 0),
-      signal: AbortSignal.any([options.signal, this.#ending.signal]),
-      addLanes,
-      onSender: (label) => {
-        this.peer = label;
-        onEvent({ type: 'connected', path, suite, peer: label, session, tried });
-      },
-      onOffer: ({ files, directories, symlinks, bytes }) =>
-        onEvent({ type: 'offer', files, directories, symlinks, bytes }),
-      confirm:
-        confirm && ((totals, text) => confirm({ ...totals, peer: this.peer, path, suite, text: text !== undefined })),
-      resolveCollision: options.resolveCollision,
-      discards: options.discards,
-      onProgress: ({ files, bytes }, totals, totalsFinal) => {
-        this.renewal?.onBytes(bytes);
-        const counts = { files, bytes, totalFiles: totals.files, totalBytes: totals.bytes, totalsFinal };
-        onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
-      },
-      onFile: (file) => onEvent({ type: 'file', path: file, session }),
-      onFailed: (failed) => onEvent({ type: 'failed', session, ...failed }),
-      onWarning: (message, file) =>
-        onEvent({ type: 'warning', message, ...(file === undefined ? {} : { path: file }) }),
-    });
-  }
-
-  /** The session is gone: what the transfer still holds is put away. */
-  end(reason: unknown): boolean {
-    const ends = this.transfer.end(reason);
-    if (ends) this.#ending.abort(reason);
-    return ends;
-  }
-}
-
-/** Bytes to standard output come in order on one lane. More lanes are for long links; KD_LANES asks for them in tests. */
-function laneCount({ toStdout }: ReceiveOptions): number {
-  const asked = Number(process.env.KD_LANES);
-  return !toStdout && Number.isInteger(asked) && asked >= 1 && asked <= 16 ? asked : 1;
 }

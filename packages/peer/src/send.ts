@@ -17,8 +17,10 @@ import { prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
 import type { ListenAddress, SendOptions, SendResult } from './api.ts';
 import { MeetingDesk } from './meeting-desk.ts';
 import { OutgoingSession, type SessionOutcome } from './outgoing-session.ts';
+import { type Receiver, Receivers } from './receivers.ts';
 import { resolveRoots } from './roots.ts';
 import { SenderReach } from './sender-reach.ts';
+import { isLoss } from './session-end.ts';
 
 const DEFAULT_WORDS = 2;
 /** Nameplates of generated codes are short, to be read aloud; a machine has few senders. */
@@ -35,7 +37,7 @@ const EXHAUSTED_WHILE_RUNNING = 'The code was guessed wrong three times, so nobo
 /**
  * Offers files, standard input or a text until enough receivers have been served.
  *
- * A receiver that is lost in the middle may come back with the same code, or another may.
+ * A receiver that is lost in the middle may come back by itself and goes on where it was, or with the same code, as another may.
  *
  * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED, CONFIG_INVALID (the port, the interface), TRANSFER_SOURCE_*; RENDEZVOUS_BUSY if the code's
  *         number is taken; PEER_UNREACHABLE if only a relay is to be used and there is none; OFFER_DECLINED if every receiver declined;
@@ -72,11 +74,10 @@ class Sender {
   readonly #signal: AbortSignal;
   readonly #active = new Set<Promise<void>>();
   readonly #served: SessionOutcome[] = [];
+  readonly #receivers = new Receivers();
   #declined = 0;
-  #sessions = 0;
   /** Ends a handshake, in the order they began. */
   readonly #handshakes = new Set<AbortController>();
-  #running = 0;
   #exhausted: KeibiError | undefined;
   #listener: Listener | undefined;
   #reach: SenderReach | undefined;
@@ -108,6 +109,7 @@ class Sender {
       code,
       candidates: () => reach.candidates(),
       hasRoom: () => this.#hasRoom(),
+      returnSecretOf: (attempt) => this.#receivers.secretOf(attempt),
       onWrongCode: (remaining) => onEvent({ type: 'wrongCode', remaining }),
       onExhausted: (error) => this.#exhaust(error),
       signal: this.#signal,
@@ -140,6 +142,7 @@ class Sender {
     this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The sender has ended.'));
     await Promise.allSettled(this.#active);
     this.#desk?.close();
+    this.#receivers.close();
     await this.#rendezvous.close();
     await this.#listener?.close();
   }
@@ -177,13 +180,19 @@ class Sender {
   /** Nobody else can join; who has the right code already is served to the end. */
   #exhaust(error: KeibiError): void {
     this.#exhausted = error;
-    if (this.#running === 0) this.#reject(error);
+    if (this.#receivers.size === 0) this.#reject(error);
     else this.#options.onEvent({ type: 'warning', message: EXHAUSTED_WHILE_RUNNING });
   }
 
+  /** Whoever is away gives its place to one who is here. */
   #hasRoom(): boolean {
+    return this.#receivers.served < this.#places();
+  }
+
+  /** How many receivers there may be that have not got everything yet. */
+  #places(): number {
     const { receivers } = this.#options;
-    return receivers === 0 || this.#served.length + this.#declined + this.#running < receivers;
+    return receivers === 0 ? Number.POSITIVE_INFINITY : receivers - this.#served.length - this.#declined;
   }
 
   #accept(incoming: Incoming): void {
@@ -216,42 +225,49 @@ class Sender {
     const handshake = new AbortController();
     this.#handshakes.add(handshake);
     const signal = AbortSignal.any([this.#signal, handshake.signal]);
-    const session = new OutgoingSession(
-      { send: this.#options, roots: this.#roots, budget: this.#budget, listener, reach, desk, prepared, signal },
-      incoming,
-    );
-    let admitted = false;
+    const receivers = this.#receivers;
+    const shared = { send: this.#options, roots: this.#roots, budget: this.#budget, listener, reach, desk, receivers };
+    const session = new OutgoingSession({ ...shared, prepared, signal }, incoming);
     try {
-      const outcome = await session.run(() => {
-        this.#handshakes.delete(handshake);
-        if (!this.#hasRoom()) throw new KeibiError('PEER_BUSY');
-        admitted = true;
-        this.#running++;
-        return ++this.#sessions;
+      const outcome = await session.run({
+        take: (returning) => {
+          this.#handshakes.delete(handshake);
+          if (!this.#hasRoom()) throw new KeibiError('PEER_BUSY');
+          return receivers.add(session, returning, this.#places());
+        },
+        takeBack: (attempt, returning) => {
+          this.#handshakes.delete(handshake);
+          return receivers.takeBack(attempt, session, returning);
+        },
       });
-      this.#running--;
-      this.#end(session, outcome);
+      const { receiver } = session;
+      if (receiver !== undefined && receivers.isServing(receiver, session)) this.#end(receiver, outcome);
     } catch (reason) {
       this.#handshakes.delete(handshake);
-      if (!admitted) return;
-      this.#running--;
-      this.#lose(session, KeibiError.from(reason, 'SESSION_LOST'));
+      const { receiver } = session;
+      // Of a session that another has replaced nobody has to hear.
+      if (receiver === undefined || !receivers.isServing(receiver, session)) return;
+      this.#lose(receiver, KeibiError.from(reason, 'SESSION_LOST'));
     }
   }
 
-  #end(session: OutgoingSession, outcome: SessionOutcome): void {
+  #end(receiver: Receiver, outcome: SessionOutcome): void {
     const { failed, ...counts } = outcome;
+    this.#receivers.forget(receiver);
     this.#served.push(outcome);
-    this.#options.onEvent({ type: 'receiverDone', session: session.number, ...counts, failed: failed.length });
+    this.#options.onEvent({ type: 'receiverDone', session: receiver.number, ...counts, failed: failed.length });
     this.#endIfAllServed();
   }
 
-  #lose(session: OutgoingSession, error: KeibiError): void {
+  #lose(receiver: Receiver, error: KeibiError): void {
+    const mayReturn = isLoss(error) && !this.#options.stdin;
+    if (mayReturn) this.#receivers.leave(receiver);
+    else this.#receivers.forget(receiver);
     if (this.#signal.aborted) return;
     if (error.code === 'OFFER_DECLINED') this.#declined++;
-    const { number, peer } = session;
+    const { number, peer } = receiver;
     const { code, message } = error;
-    this.#options.onEvent({ type: 'receiverLost', session: number, peer, code, message });
+    this.#options.onEvent({ type: 'receiverLost', session: number, peer, code, message, mayReturn });
     // Standard input cannot be read twice.
     if (this.#options.stdin) this.#reject(error);
     else this.#endIfAllServed(error);
@@ -260,7 +276,7 @@ class Sender {
   #endIfAllServed(error?: KeibiError): void {
     const { receivers } = this.#options;
     if (receivers === 0 || this.#served.length + this.#declined < receivers) {
-      if (this.#exhausted && this.#running === 0) this.#reject(this.#exhausted);
+      if (this.#exhausted && this.#receivers.size === 0) this.#reject(this.#exhausted);
       return;
     }
     if (this.#served.length === 0 && error) this.#reject(error);

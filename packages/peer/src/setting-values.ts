@@ -27,6 +27,20 @@ export function parseRate(text: string): number {
   return rate;
 }
 
+const timeUnits = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const LONGEST_DAYS = 30;
+
+/** Milliseconds: `90s`, `10m`, `24h`, `7d`, or 0. */
+export function parseDuration(text: string): number {
+  const match = /^(\d{1,7})\s*([smhd])?$/i.exec(text.trim());
+  const unit = match?.[2]?.toLowerCase() as keyof typeof timeUnits | undefined;
+  const ms = unit === undefined ? (Number(match?.[1]) === 0 ? 0 : Number.NaN) : Number(match?.[1]) * timeUnits[unit];
+  if (!(ms <= LONGEST_DAYS * timeUnits.d)) {
+    throw new BadValue(`must be a time of up to ${LONGEST_DAYS}d, such as 30s, 10m or 24h, or 0`);
+  }
+  return ms;
+}
+
 /** `HOST:PORT`, with an IPv6 address in brackets. */
 export function parseHostPort(text: string): HostPort {
   try {

@@ -1,61 +1,29 @@
 // SPDX-License-Identifier: MPL-2.0
-import {
-  type Candidate,
-  type Conversation,
-  Inbox,
-  KeibiError,
-  MAX_CANDIDATES,
-  type MessagePipe,
-  type Owner,
-  parseCode,
-} from '@keibidrop/protocol';
+import { type Candidate, MAX_CANDIDATES, parseCode } from '@keibidrop/protocol';
 import { CandidateExchange, meetAsGuest } from '@keibidrop/session';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MeetingDesk } from '../src/meeting-desk.ts';
+import { MailboxInMemory } from './mailbox-in-memory.ts';
 
 const CODE = parseCode('7-guitar-pencil');
 const TOLD: Candidate = { transport: 'direct', host: '192.0.2.1', port: 26431 };
 const { signal } = new AbortController();
 
-/** A mailbox in memory: `join` has a guest arrive at its owner. */
-class Mailbox implements Owner {
-  readonly #arrivals = new Inbox<Conversation>(8);
-
-  join(): MessagePipe {
-    const [toGuest, toOwner] = [new Inbox<Uint8Array>(8), new Inbox<Uint8Array>(8)];
-    const end = () => {
-      for (const inbox of [toGuest, toOwner]) inbox.end(new KeibiError('PEER_UNREACHABLE'));
-    };
-    const pipe = (incoming: Inbox<Uint8Array>, outgoing: Inbox<Uint8Array>): MessagePipe => ({
-      send: async (body) => outgoing.put(Uint8Array.from(body)),
-      receive: (options) => incoming.take(options),
-      close: end,
-    });
-    this.#arrivals.put({ guest: 1, ...pipe(toOwner, toGuest) });
-    return pipe(toGuest, toOwner);
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Conversation> {
-    for (;;) yield await this.#arrivals.take({ signal });
-  }
-
-  close(): void {}
-}
-
-let near: Mailbox;
-let far: Mailbox;
+let near: MailboxInMemory;
+let far: MailboxInMemory;
 let desk: MeetingDesk;
 let asked: number;
 const told: (number | string)[] = [];
 
 beforeEach(() => {
-  [near, far] = [new Mailbox(), new Mailbox()];
+  [near, far] = [new MailboxInMemory(), new MailboxInMemory()];
   asked = 0;
   told.splice(0);
   desk = new MeetingDesk({
     code: CODE,
     candidates: () => [{ ...TOLD, port: TOLD.port + asked++ }],
     hasRoom: () => true,
+    returnSecretOf: () => undefined,
     onWrongCode: (remaining) => told.push(remaining),
     onExhausted: ({ code }) => told.push(code),
     signal,
@@ -64,10 +32,10 @@ beforeEach(() => {
 });
 afterEach(() => desk.close());
 
-const guess = (mailbox: Mailbox, code: string) => meetAsGuest(mailbox.join(), parseCode(code), { signal });
+const guess = (mailbox: MailboxInMemory, code: string) => meetAsGuest(mailbox.join(), parseCode(code), { signal });
 
 /** Meets with the right code; the guest's side of the meeting and what it was told. */
-async function meet(mailbox: Mailbox) {
+async function meet(mailbox: MailboxInMemory) {
   const pipe = mailbox.join();
   const meeting = await meetAsGuest(pipe, CODE, { signal });
   const exchange = new CandidateExchange(pipe, meeting, 'guest');

@@ -40,6 +40,7 @@ export {
   decodeMeetingMessage,
   encodeMeetingMessage,
   type MeetingMessage,
+  RETURN_NONCE_BYTES,
   type Refusal,
   SID_BYTES,
 } from './meeting-message.ts';

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from './errors.ts';
+import { ATTEMPT_BYTES } from './handshake-message.ts';
 import { MAX_MAILBOX_BODY_BYTES } from './limits.ts';
 
 export const SID_BYTES = 16;
 export const SHARE_BYTES = 32;
 export const TAG_BYTES = 32;
+export const RETURN_NONCE_BYTES = 16;
 
 const MEETING_VERSION = 1;
 
 /** Why an owner turns a guest away. */
-export type Refusal = 'wrong-code' | 'code-exhausted' | 'busy';
-const REFUSALS: readonly (Refusal | undefined)[] = [undefined, 'wrong-code', 'code-exhausted', 'busy'];
+export type Refusal = 'wrong-code' | 'code-exhausted' | 'busy' | 'unknown-session';
+const REFUSALS: readonly (Refusal | undefined)[] = [
+  undefined,
+  'wrong-code',
+  'code-exhausted',
+  'busy',
+  'unknown-session',
+];
 
 /**
  * One body of the meeting of two peers in a mailbox, PROTOCOL 2.2.
@@ -21,6 +29,8 @@ const REFUSALS: readonly (Refusal | undefined)[] = [undefined, 'wrong-code', 'co
  *   CONFIRM  | 4 | Tb 32 |      of the owner
  *   REFUSED  | 5 | reason 1 |
  *   SEALED   | 6 | frame |
+ *   RETURN   | 7 | version 1 | attempt 16 | nonce 16 |      of a guest whose session was lost
+ *   RETURNED | 8 | nonce 16 |                               of the owner
  */
 export type MeetingMessage =
   | { readonly kind: 'hello'; readonly sid: Uint8Array; readonly ya: Uint8Array }
@@ -28,7 +38,9 @@ export type MeetingMessage =
   | { readonly kind: 'guest-confirm'; readonly ta: Uint8Array }
   | { readonly kind: 'owner-confirm'; readonly tb: Uint8Array }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  | { readonly kind: 'sealed'; readonly frame: Uint8Array };
+  | { readonly kind: 'sealed'; readonly frame: Uint8Array }
+  | { readonly kind: 'return'; readonly attempt: Uint8Array; readonly nonce: Uint8Array }
+  | { readonly kind: 'returned'; readonly nonce: Uint8Array };
 
 export function encodeMeetingMessage(message: MeetingMessage): Uint8Array {
   switch (message.kind) {
@@ -44,6 +56,10 @@ export function encodeMeetingMessage(message: MeetingMessage): Uint8Array {
       return Uint8Array.of(5, REFUSALS.indexOf(message.refusal));
     case 'sealed':
       return Uint8Array.of(6, ...message.frame);
+    case 'return':
+      return Uint8Array.of(7, MEETING_VERSION, ...message.attempt, ...message.nonce);
+    case 'returned':
+      return Uint8Array.of(8, ...message.nonce);
   }
 }
 
@@ -69,6 +85,12 @@ export function decodeMeetingMessage(bytes: Uint8Array): MeetingMessage {
     case 6:
       if (bytes.length > MAX_MAILBOX_BODY_BYTES) throw malformed();
       return { kind: 'sealed', frame: bytes.subarray(1) };
+    case 7: {
+      const rest = versioned(bytes, ATTEMPT_BYTES + RETURN_NONCE_BYTES);
+      return { kind: 'return', attempt: rest.subarray(0, ATTEMPT_BYTES), nonce: rest.subarray(ATTEMPT_BYTES) };
+    }
+    case 8:
+      return { kind: 'returned', nonce: exactly(bytes, 1, RETURN_NONCE_BYTES) };
     default:
       throw malformed();
   }

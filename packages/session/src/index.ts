@@ -17,4 +17,6 @@ export {
 } from './handshake.ts';
 export { type Keys, type Role, relayLaneTokens } from './key-schedule.ts';
 export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
+export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
+export { ReturnSecret } from './return-secret.ts';
 export { type HeartbeatTimes, openSession, type Session, type SessionOptions } from './session.ts';

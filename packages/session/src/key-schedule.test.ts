@@ -12,6 +12,7 @@ import {
   sessionKeys,
   transcriptOf,
 } from './key-schedule.ts';
+import { returnSealKey } from './return-meeting.ts';
 import { loadSodium, type Sodium } from './sodium.ts';
 
 const vectors = JSON.parse(
@@ -54,14 +55,20 @@ describe('the key schedule', () => {
   });
 
   it('never derives one secret for two purposes', () => {
-    const { writeKey, readKey, laneSecret, sessionId } = sessionKeys(sodium, root, 'aes-256-gcm', 'responder');
+    const keys = sessionKeys(sodium, root, 'aes-256-gcm', 'responder');
+    const { writeKey, readKey, laneSecret, sessionId, returning } = keys;
+    const { auth, seal } = returning;
+    const nonce = new Uint8Array(16);
+    const seals = (['guest', 'owner'] as const).map((writer) => returnSealKey(sodium, seal, writer, nonce, nonce));
     const transcript = new Uint8Array(64).fill(3);
     const confirm2 = responderConfirm(sodium, root, transcript);
     const confirm3 = initiatorConfirm(sodium, root, transcript, confirm2);
     const lane0 = laneKey(sodium, laneSecret, 'aes-256-gcm', 'responder', 0);
-    const all = [writeKey, readKey, laneSecret, lane0, confirm2, confirm3].map(hex);
+    const all = [writeKey, readKey, laneSecret, lane0, confirm2, confirm3, auth, seal, ...seals].map(hex);
     expect(new Set(all).size).toBe(all.length);
-    expect(all.some((secret) => secret.startsWith(hex(sessionId)))).toBe(false);
+    for (const told of [sessionId, returning.attempt]) {
+      expect(all.some((secret) => secret.startsWith(hex(told)))).toBe(false);
+    }
   });
 
   it('makes what one side writes with what the other reads with', () => {
@@ -93,9 +100,16 @@ describe('the key schedule', () => {
   it('zeroes every secret on wipe and keeps what is public', () => {
     const keys = sessionKeys(sodium, root, 'aes-256-gcm', 'initiator');
     const sessionId = hex(keys.sessionId);
+    const { returning } = keys;
+    const kept = returning.copy();
     keys.wipe();
-    for (const secret of [keys.writeKey, keys.readKey, keys.laneSecret]) expect(hex(secret)).toBe('00'.repeat(32));
+    for (const secret of [keys.writeKey, keys.readKey, keys.laneSecret, returning.auth, returning.seal]) {
+      expect(hex(secret)).toBe('00'.repeat(32));
+    }
     expect(hex(keys.sessionId)).toBe(sessionId);
+    expect(hex(kept.auth)).not.toBe('00'.repeat(32));
+    kept.wipe();
+    expect([kept.auth, kept.seal].map(hex)).toEqual(['00'.repeat(32), '00'.repeat(32)]);
   });
 
   it('is that of the vectors from the first message to both confirms', () => {
@@ -116,6 +130,12 @@ describe('the key schedule', () => {
   it('derives the keys of the vectors that native reads too', async () => {
     const keys = sessionKeys(sodium, bytes(vectors.root), 'aes-256-gcm', 'initiator');
     expect([hex(keys.laneSecret), hex(keys.sessionId)]).toEqual([vectors.laneSecret, vectors.sessionId]);
+    const { attempt, auth, seal, guestNonce, ownerNonce, sealGuest, sealOwner } = vectors.returning;
+    const { returning } = keys;
+    expect([returning.attempt, returning.auth, returning.seal].map(hex)).toEqual([attempt, auth, seal]);
+    const sealKey = (writer: 'guest' | 'owner') =>
+      hex(returnSealKey(sodium, returning.seal, writer, bytes(guestNonce), bytes(ownerNonce)));
+    expect([sealKey('guest'), sealKey('owner')]).toEqual([sealGuest, sealOwner]);
     for (const { suite, writer, control } of vectors.controlKeys) {
       expect(hex(controlKey(sodium, bytes(vectors.root), suite, writer))).toBe(control);
     }

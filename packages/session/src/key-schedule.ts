@@ -8,6 +8,7 @@ import {
   suiteLabel,
 } from '@keibidrop/protocol';
 import { expand, extract, hmacSha512, sha512 } from './hkdf.ts';
+import { ReturnSecret } from './return-secret.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
 /** Handshake roles: the initiator dialled. */
@@ -23,6 +24,8 @@ export interface Keys {
   readonly laneSecret: Uint8Array;
   /** 16 bytes, public: a lane names its session with it. */
   readonly sessionId: Uint8Array;
+  /** By which this session is taken up again should it be lost; `wipe()` wipes it too, so whoever keeps it keeps a copy. */
+  readonly returning: ReturnSecret;
   wipe(): void;
 }
 
@@ -67,7 +70,12 @@ export function sessionKeys(sodium: Sodium, root: Uint8Array, suite: Suite, self
   const readKey = controlKey(sodium, root, suite, peer);
   const laneSecret = expand(sodium, root, 'KeibiDrop lanes', 32);
   const sessionId = expand(sodium, root, 'KeibiDrop session', 16);
-  return { suite, writeKey, readKey, laneSecret, sessionId, wipe: () => wipe(writeKey, readKey, laneSecret) };
+  const returning = ReturnSecret.of(sodium, root);
+  const wipeAll = () => {
+    wipe(writeKey, readKey, laneSecret);
+    returning.wipe();
+  };
+  return { suite, writeKey, readKey, laneSecret, sessionId, returning, wipe: wipeAll };
 }
 
 /** The key under which `writer` writes on the control connection. */

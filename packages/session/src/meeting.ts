@@ -39,6 +39,7 @@ const refusalCodes = {
   'wrong-code': 'CODE_WRONG',
   'code-exhausted': 'CODE_EXHAUSTED',
   busy: 'PEER_BUSY',
+  'unknown-session': 'HANDSHAKE_MALFORMED',
 } as const satisfies Record<Refusal, string>;
 
 /**
@@ -76,6 +77,8 @@ export async function meetAsGuest(
 
 export interface OwnerOptions {
   readonly signal: AbortSignal;
+  /** The guest's first body, if it has been taken already. */
+  readonly first?: Uint8Array;
   /** Asked right before a guess is judged: false if there were enough of them. Guests meet at the same time, so asking at their arrival is too early. */
   mayGuess?(): boolean;
   /** The guess was wrong; told before any other guess is judged. */
@@ -91,14 +94,14 @@ export interface OwnerOptions {
 export async function meetAsOwner(
   pipe: MessagePipe,
   code: Code,
-  { signal, mayGuess = () => true, onWrongGuess = () => {} }: OwnerOptions,
+  { signal, first, mayGuess = () => true, onWrongGuess = () => {} }: OwnerOptions,
 ): Promise<Meeting> {
   signal.throwIfAborted();
   const sodium = await loadSodium();
   let own: Share | undefined;
   let isk: Uint8Array | undefined;
   try {
-    const { sid, ya } = await receive(pipe, 'hello', signal);
+    const { sid, ya } = taken(first ?? (await pipe.receive({ signal })), 'hello');
     own = createShare(sodium, code, sid);
     const run = { sid, ya, yb: own.share };
     isk = sharedKey(sodium, own.scalar, { ...run, peerShare: ya });
@@ -183,7 +186,11 @@ async function receive<K extends MeetingMessage['kind']>(
   kind: K,
   signal: AbortSignal,
 ): Promise<Extract<MeetingMessage, { kind: K }>> {
-  const message = decodeMeetingMessage(await pipe.receive({ signal }));
+  return taken(await pipe.receive({ signal }), kind);
+}
+
+function taken<K extends MeetingMessage['kind']>(body: Uint8Array, kind: K): Extract<MeetingMessage, { kind: K }> {
+  const message = decodeMeetingMessage(body);
   if (isKind(message, kind)) return message;
   // An owner is not refused, but if a guest claims to, ending is as right as anything.
   if (message.kind === 'refused') {

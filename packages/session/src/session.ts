@@ -10,7 +10,7 @@ import type { Keys, Role } from './key-schedule.ts';
 import { openSealedChannel, type SealedChannel } from './sealed-channel.ts';
 
 /** What the handshake has agreed on; all of it may be wiped once the session is open, save `laneSecret`, which the session shows. */
-type AgreedKeys = Omit<Keys, 'wipe'>;
+type AgreedKeys = Omit<Keys, 'wipe' | 'returning'>;
 
 export interface SessionOptions {
   /** Handlers of the calls the peer may make. */
@@ -38,7 +38,7 @@ export interface Session {
   readonly client: PeerClient;
   /**
    * Resolves once, when the connection is gone: undefined after a goodbye without a reason from either side, the reason given to `close`,
-   * SESSION_CLOSED with `detail.reason` after the peer's goodbye with one, else SESSION_LOST or FRAME_*.
+   * SESSION_CLOSED with `detail.reason` after the peer's goodbye with one, else SESSION_LOST (`detail.silent` if nobody has said so) or FRAME_*.
    */
   readonly closed: Promise<KeibiError | undefined>;
   /** Says goodbye, waits for what was sent to leave, and closes: 2 s at most. Idempotent; all calls resolve when everything is freed. */
@@ -82,7 +82,7 @@ class ControlSession implements Session {
       ...HEARTBEAT,
       ...options.heartbeat,
       client: this.client,
-      onLost: () => this.#connection.destroy(new KeibiError('SESSION_LOST', 'The peer stopped answering.')),
+      onLost: () => this.#connection.destroy(silence('The peer stopped answering.')),
     });
     const onAbort = () => this.#connection.destroy(KeibiError.from(options.signal.reason, 'CANCELLED'));
     options.signal.addEventListener('abort', onAbort, { once: true });
@@ -135,6 +135,11 @@ class ControlSession implements Session {
     this.client.close();
     this.#stopServing();
   }
+}
+
+/** Nothing was heard: the peer may be there all the same, beyond a network that is gone. */
+function silence(message: string): KeibiError {
+  return new KeibiError('SESSION_LOST', message, { detail: { silent: true } });
 }
 
 function closedByPeer(code: string): KeibiError {

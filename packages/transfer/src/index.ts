@@ -10,4 +10,5 @@ export {
   ReceiveTransfer,
   type ReceiveTransferOptions,
 } from './receive-transfer.ts';
+export { RunTally } from './run-tally.ts';
 export { type DigestsHandler, SendTransfer, type SendTransferOptions } from './send-transfer.ts';

@@ -15,6 +15,7 @@ import {
 } from './outcome.ts';
 import { Reception } from './reception.ts';
 import { remoteError } from './remote-error.ts';
+import type { RunTally } from './run-tally.ts';
 
 export interface ReceiveTransferOptions {
   /** Absolute. */
@@ -28,6 +29,8 @@ export interface ReceiveTransferOptions {
   label: string;
   /** The rate it keeps to, with the other transfers that have it. */
   budget?: RateBudget | undefined;
+  /** Counts the sessions of one run together. */
+  tally: RunTally;
   signal: AbortSignal;
   /** Called when the offer is accepted: dials the lanes that carry it. */
   addLanes(addLane: AddLane): Promise<void>;
@@ -115,6 +118,11 @@ export class ReceiveTransfer {
     return true;
   }
 
+  /** Why this transfer cannot be begun again over another session and go on, if so: a sentence. */
+  get stuckBecause(): string | undefined {
+    return this.#served?.stuckBecause;
+  }
+
   async #serve(call: Call): Promise<void> {
     this.#served = new ServedTransfer(call, this.#options, this.#client);
     try {
@@ -183,6 +191,12 @@ class ServedTransfer {
 
   fold(number: number, secret: Uint8Array): void {
     this.#reception?.fold(number, secret);
+  }
+
+  get stuckBecause(): string | undefined {
+    if (this.#offer.totals.stream) return 'Standard input cannot be sent a second time.';
+    if (this.#options.toStdout && this.#reception) return 'What was written to standard output cannot be taken back.';
+    return undefined;
   }
 
   /** Takes messages one by one; gRPC holds the next ones back meanwhile, and TCP with it the sender's walk. */

@@ -6,6 +6,7 @@ import { foldsNames } from './case-folding.ts';
 import { compareDigests } from './digests.ts';
 import type { Offer } from './offer.ts';
 import { type FailedEntry, failedEntry, laneError, type TransferProgress } from './outcome.ts';
+import type { ReceptionCounts, RunTally } from './run-tally.ts';
 
 export interface ReceptionOptions {
   out: string;
@@ -14,6 +15,8 @@ export interface ReceptionOptions {
   durable: boolean;
   verbose: boolean;
   budget?: RateBudget | undefined;
+  /** What earlier sessions of this run brought; this one is added if it does not come to its end. */
+  tally: RunTally;
   signal: AbortSignal;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
   /** Files that are only counted as they come and written nowhere: a measurement. */
@@ -27,14 +30,6 @@ export interface ReceptionEvents {
   write(body: ReceiverMessage['body']): void;
   onFailed(failed: FailedEntry): void;
   progress(progress: TransferProgress): void;
-}
-
-/** What one run of the receiver brought. */
-export interface ReceptionCounts {
-  files: number;
-  bytes: number;
-  skipped: number;
-  resumedBytes: number;
 }
 
 const PROGRESS_EVERY_MS = 100;
@@ -51,6 +46,7 @@ export class Reception {
   #timer: NodeJS.Timeout | undefined;
   #settle: { resolve(counts: ReceptionCounts): void; reject(reason: unknown): void } | undefined;
   #early: KeibiError | undefined;
+  #finished = false;
 
   constructor(options: ReceptionOptions, events: ReceptionEvents) {
     this.#options = options;
@@ -172,13 +168,16 @@ export class Reception {
     } catch (reason) {
       throw unusable(reason, this.#options.out);
     }
+    this.#finished = true;
     this.#drain();
     this.#report();
   }
 
+  /** Ends everything; what has arrived is kept. Once. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#job.close();
+    if (!this.#finished) this.#options.tally.add(this.#job.progress());
   }
 
   /** Tells both sides. */
@@ -202,10 +201,7 @@ export class Reception {
       this.#fail(problem.entry, failedEntry(problem));
     }
     for (const entry of placed) this.#options.onFile(this.#job.finalPathOf(entry));
-    if (complete) {
-      const { files, placedBytes: bytes, skipped, resumedBytes } = this.#job.progress();
-      this.#settle?.resolve({ files, bytes, skipped, resumedBytes });
-    }
+    if (complete) this.#settle?.resolve(this.#options.tally.totalWith(this.#job.progress()));
     const [closed] = lanesClosed;
     if (closed === undefined) return;
     this.#early = laneError(closed);

@@ -18,6 +18,7 @@ export interface ReceiveCommand extends Everywhere {
   collisions: ReceiveOptions['collisions'];
   verify?: boolean;
   durable?: boolean;
+  patience?: string;
   stdout?: boolean;
 }
 
@@ -30,9 +31,11 @@ Examples:
 
 A file that is there with the same size and time is skipped. Beside another file
 of its name it becomes "name (1).ext", unless --overwrite, --skip or --ask says
-otherwise. Interrupted? Run the same command again: it goes on where it was.
+otherwise. A lost connection is taken up again by itself. Interrupted? Run the
+same command again: it goes on where it was.
 
-Environment: KD_SAVE_PATH KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR KD_LOG
+Environment: KD_SAVE_PATH KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
+KD_LOG
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable,
 5 interrupted but resumable, 70 a bug of ours, 130 Ctrl-C.
 `;
@@ -52,6 +55,7 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
     .addOption(new Option('--ask', 'ask about each file of the same name').conflicts(['json', 'stdout']))
     .addOption(new Option('--verify', 'read back what was written and compare it with the sender'))
     .addOption(new Option('--durable', 'be done only when everything would survive a power cut'))
+    .addOption(new Option('--patience <time>', 'how long to try to come back to a lost sender, or 0 (24h)'))
     .addOption(new Option('--stdout', 'write the one file to standard output').conflicts(['json', 'out', 'durable']));
   addEverywhereOptions(command)
     .addHelpText('after', AFTER_HELP)
@@ -82,8 +86,8 @@ function parseReceive(words: string[], typed: TypedReceive): ReceiveCommand {
  * @throws any KeibiError that ended it; `io.signal.reason`
  */
 export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPackage): Promise<number> {
-  const { config, rendezvous, discovery, limit, out, connect } = options;
-  const flags = { config, rendezvous, discovery, limit, out, connect };
+  const { config, rendezvous, discovery, limit, patience, out, connect } = options;
+  const flags = { config, rendezvous, discovery, limit, patience, out, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   assertMayAsk(options, io);
 
@@ -99,6 +103,7 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
       collisions: options.collisions,
       verify: options.verify,
       durable: options.durable,
+      patienceMs: settings.patienceMs,
       confirm: options.yes ? undefined : (offer) => view.during(() => askAboutOffer(offer, io, destinationOf())),
       resolveCollision: options.collisions === 'ask' ? policy : undefined,
       signal: io.signal,

@@ -55,6 +55,8 @@ class Pass {
     const result = await receiveWith(
       {
         ...this.#options,
+        // Half a measurement is none.
+        patienceMs: 0,
         out: scratch,
         collisions: 'rename',
         verbose: true,

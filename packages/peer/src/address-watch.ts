@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+/** The system tells programs nothing of this that Node would pass on, so it is asked. */
+const LOOK_EVERY_MS = 1000;
+
+/** Addresses of interfaces that are up, without zones. */
+function ownAddresses(): Set<string> {
+  return new Set(Object.values(networkInterfaces()).flatMap((of) => of?.map(({ address }) => plain(address)) ?? []));
+}
+
+/**
+ * Calls back when this machine has other addresses than a moment ago: it has moved, or woken up. The timer keeps no process alive.
+ * @returns  stops the watch; no call follows
+ */
+export function watchOwnAddresses(onChange: (own: ReadonlySet<string>) => void): () => void {
+  let known = ownAddresses();
+  const timer = setInterval(() => {
+    const own = ownAddresses();
+    if (own.size === known.size && [...own].every((address) => known.has(address))) return;
+    known = own;
+    onChange(own);
+  }, LOOK_EVERY_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/**
+ * Calls back once if this machine loses the address at its end of a connection, whose packets then come back to nobody.
+ * @returns  stops the watch; no call follows
+ */
+export function watchOwnEnd({ localAddress }: Pick<Socket, 'localAddress'>, onGone: () => void): () => void {
+  const address = plain(localAddress ?? '');
+  const stop = watchOwnAddresses((own) => {
+    if (own.has(address)) return;
+    stop();
+    onGone();
+  });
+  // What is not in the list now, as an address of a container may be, cannot vanish from it.
+  if (!ownAddresses().has(address)) stop();
+  return stop;
+}
+
+function plain(address: string): string {
+  return address.replace(/^::ffff:/, '').replace(/%.*$/, '');
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { HostPort } from '@keibidrop/discovery';
+import { RateBudget } from '@keibidrop/native';
+import { KeibiError } from '@keibidrop/protocol';
+import { openSession, relayLaneTokens } from '@keibidrop/session';
+import { type AddLane, ReceiveTransfer, type RunTally } from '@keibidrop/transfer';
+import { watchOwnEnd } from './address-watch.ts';
+import type { ReceiveOptions, ReceiveResult } from './api.ts';
+import type { ReachedSender } from './dial-sender.ts';
+import { KeyRenewal } from './key-renewal.ts';
+import { causeOf, lost } from './session-end.ts';
+import { Throughput } from './throughput.ts';
+import type { TransferClock } from './transfer-clock.ts';
+
+/** What a measurement changes about receiving. */
+export interface ReceiveHooks {
+  /** Files that are only counted as they come and written nowhere. */
+  discards?(path: string): boolean;
+  /** The offer is accepted and nothing of a file is on its way yet; lanes will be dialled to this address. */
+  beforeLanes?(address: HostPort): Promise<void>;
+}
+
+/** What all sessions of one run of the receiver share. */
+export interface IncomingRun {
+  options: ReceiveOptions & ReceiveHooks;
+  tally: RunTally;
+  clock: TransferClock;
+  /** The sender has spoken under the session's keys, so it knows them. */
+  onProven(): void;
+}
+
+/** One session with a sender, from the handshake to its end. */
+export class IncomingSession {
+  readonly #run: IncomingRun;
+  readonly #reached: ReachedSender;
+  #incoming: IncomingTransfer | undefined;
+
+  constructor(reached: ReachedSender, run: IncomingRun) {
+    this.#reached = reached;
+    this.#run = run;
+  }
+
+  /** Why another session cannot go on with this transfer, if so: a sentence. */
+  get stuckBecause(): string | undefined {
+    return this.#incoming?.transfer.stuckBecause;
+  }
+
+  /** Receives and says goodbye. Wipes the keys. @throws what ended the session; `signal.reason` on abort */
+  async run(): Promise<ReceiveResult> {
+    const { options, clock } = this.#run;
+    const { socket, keys, path } = this.#reached;
+    const host = socket.remoteAddress ?? '';
+    const port = socket.remotePort ?? 0;
+    const laneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
+    const relayTokens = path === 'relay' ? relayLaneTokens(keys.laneSecret) : undefined;
+    const incoming = new IncomingTransfer(this.#run, this.#reached, async (addLane) => {
+      await options.beforeLanes?.({ host, port });
+      const tokens = await relayTokens;
+      for (let lane = 0; lane < laneCount(options); lane++) {
+        await addLane(host, port, lane, laneKeys, { relayToken: tokens?.[lane] });
+      }
+      laneKeys.laneSecret.fill(0);
+    });
+    this.#incoming = incoming;
+    const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
+    const peerService = { transfer: incoming.transfer.transfer, digests: refuse };
+    // An abort ends the transfer, which then says goodbye; it does not cut the session. A network that is gone does.
+    const cut = new AbortController();
+    const session = openSession(socket, keys, 'initiator', { peerService, signal: cut.signal });
+    incoming.transfer.attach(session.client);
+    keys.wipe();
+    const end = (reason: unknown) => {
+      if (incoming.end(reason)) void session.close(KeibiError.from(reason, 'CANCELLED'));
+    };
+    const onAbort = () => end(options.signal.reason);
+    options.signal.addEventListener('abort', onAbort, { once: true });
+    if (options.signal.aborted) onAbort();
+    lost(session).catch(end);
+    const unwatch = watchOwnEnd(socket, () => cut.abort(networkGone()));
+    incoming.renewal = new KeyRenewal(session, (number, secret) => incoming.transfer.fold(number, secret), end);
+    try {
+      const received = await incoming.transfer.done;
+      const result = { ...received, peer: incoming.peer, seconds: clock.seconds };
+      if (received.text !== undefined) options.onEvent({ type: 'text', text: received.text });
+      const { files, bytes, skipped, resumedBytes, failed, seconds } = result;
+      options.onEvent({ type: 'done', files, bytes, skipped, resumedBytes, seconds, failed: failed.length });
+      await session.close();
+      return result;
+    } catch (symptom) {
+      const reason = await causeOf(symptom, session);
+      await session.close(KeibiError.from(reason, 'CANCELLED'));
+      throw reason;
+    } finally {
+      unwatch();
+      options.signal.removeEventListener('abort', onAbort);
+      laneKeys.laneSecret.fill(0);
+    }
+  }
+}
+
+/** The transfer's callbacks as events. */
+class IncomingTransfer {
+  readonly transfer: ReceiveTransfer;
+  peer = '';
+  renewal: KeyRenewal | undefined;
+  readonly #ending = new AbortController();
+
+  constructor(run: IncomingRun, reached: ReachedSender, addLanes: (addLane: AddLane) => Promise<void>) {
+    const { options, tally } = run;
+    const { onEvent, confirm } = options;
+    const { path, tried } = reached;
+    const { suite } = reached.keys;
+    const session = 1;
+    const throughput = new Throughput();
+    this.transfer = new ReceiveTransfer({
+      out: options.out,
+      toStdout: options.toStdout === true,
+      collisions: options.collisions,
+      verify: options.verify === true,
+      durable: options.durable === true,
+      verbose: options.verbose === true,
+      label: options.label,
+      budget: new RateBudget(options.limitBytesPerSecond ?? 0),
+      tally,
+      signal: AbortSignal.any([options.signal, this.#ending.signal]),
+      addLanes,
+      onSender: (label) => {
+        this.peer = label;
+        run.onProven();
+        onEvent({ type: 'connected', path, suite, peer: label, session, tried });
+      },
+      onOffer: ({ files, directories, symlinks, bytes }) =>
+        onEvent({ type: 'offer', files, directories, symlinks, bytes }),
+      confirm:
+        confirm && ((totals, text) => confirm({ ...totals, peer: this.peer, path, suite, text: text !== undefined })),
+      resolveCollision: options.resolveCollision,
+      discards: options.discards,
+      onProgress: ({ files, bytes }, totals, totalsFinal) => {
+        this.renewal?.onBytes(bytes);
+        const counts = { files, bytes, totalFiles: totals.files, totalBytes: totals.bytes, totalsFinal };
+        onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
+      },
+      onFile: (file) => onEvent({ type: 'file', path: file, session }),
+      onFailed: (failed) => onEvent({ type: 'failed', session, ...failed }),
+      onWarning: (message, file) =>
+        onEvent({ type: 'warning', message, ...(file === undefined ? {} : { path: file }) }),
+    });
+  }
+
+  /** The session is gone: what the transfer still holds is put away. */
+  end(reason: unknown): boolean {
+    const ends = this.transfer.end(reason);
+    if (ends) this.#ending.abort(reason);
+    return ends;
+  }
+}
+
+function networkGone(): KeibiError {
+  return new KeibiError('SESSION_LOST', 'This computer has left the network.', { detail: { silent: true } });
+}
+
+/** Bytes to standard output come in order on one lane. More lanes are for long links; KD_LANES asks for them in tests. */
+function laneCount({ toStdout }: ReceiveOptions): number {
+  const asked = Number(process.env.KD_LANES);
+  return !toStdout && Number.isInteger(asked) && asked >= 1 && asked <= 16 ? asked : 1;
+}

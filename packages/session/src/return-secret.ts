@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MPL-2.0
+import { ATTEMPT_BYTES } from '@keibidrop/protocol';
+import { expand } from './hkdf.ts';
+import { type Sodium, wipe } from './sodium.ts';
+
+/**
+ * What both sides of a session know and nobody else, by which a lost session is succeeded without a code (PROTOCOL 3.1). It outlives the
+ * session; `wipe()` it when there is to be no return.
+ */
+export class ReturnSecret {
+  /** Names the return in the successor's handshake and in a mailbox; seen by others once it is used. */
+  readonly attempt: Uint8Array;
+  /** Authenticates the successor's handshake. */
+  readonly auth: Uint8Array;
+  /** From which the keys of candidates are derived that go through a mailbox. */
+  readonly seal: Uint8Array;
+
+  private constructor(attempt: Uint8Array, auth: Uint8Array, seal: Uint8Array) {
+    this.attempt = attempt;
+    this.auth = auth;
+    this.seal = seal;
+  }
+
+  /** @param root  of the session's keys, `prk` in PROTOCOL 3 */
+  static of(sodium: Sodium, root: Uint8Array): ReturnSecret {
+    const derived = (what: string, length: number) => expand(sodium, root, `KeibiDrop return ${what}`, length);
+    return new ReturnSecret(derived('attempt', ATTEMPT_BYTES), derived('auth', 32), derived('seal', 32));
+  }
+
+  copy(): ReturnSecret {
+    return new ReturnSecret(this.attempt.slice(), this.auth.slice(), this.seal.slice());
+  }
+
+  wipe(): void {
+    wipe(this.auth, this.seal);
+  }
+}
