@@ -1,64 +1,71 @@
 // SPDX-License-Identifier: MPL-2.0
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Running } from '../harness/running.ts';
-import { CODE, exitsOf, IS_ROOT, lastOf, run, Sandbox } from '../harness/sandbox.ts';
+import { exitsOf, IS_ROOT, lastOf } from '../harness/sandbox.ts';
 import { readTree, writeRandom, writeSmallFiles } from '../harness/tree.ts';
-import { PROGRAM } from '../hostile/command.ts';
-import { elsewhere } from './away.ts';
+import { HAS_NFT, type NatType, NatWorld } from './nat-world.ts';
 
-const NAT = fileURLToPath(new URL('../tools/nat.sh', import.meta.url));
-const PREFIX = `kd${process.pid}`;
-const SERVER = '203.0.113.1:26431';
-const HAS_NFT = spawnSync('nft', ['--version']).status === 0;
+describe.skipIf(!IS_ROOT || !HAS_NFT)('two peers, each behind its own NAT (this test needs root, and nft)', () => {
+  let world: NatWorld;
+  afterEach(() => world.close());
 
-describe.skipIf(!IS_ROOT || !HAS_NFT)('two peers, each behind a symmetric NAT (this test needs root, and nft)', () => {
-  let room: Sandbox;
-  beforeEach(async () => {
-    room = await Sandbox.open();
-    nat('up', 'sym', 'sym');
-    const server = await start('pub', ['relay', '--listen', SERVER, '--json']);
-    await server.until('listening');
-  });
-  afterEach(async () => {
-    await room.close();
-    nat('down');
-  });
-
-  function nat(...args: string[]): void {
-    run('env', `NAT_PREFIX=${PREFIX}`, 'bash', NAT, ...args);
+  async function between(a: NatType, b: NatType): Promise<void> {
+    world = await NatWorld.open(a, b);
+    await writeSmallFiles(world.room.path('tree', 'small'), 100);
+    await writeRandom(world.room.path('tree', 'large'), 8 << 20);
   }
 
-  /** Runs the program in one of the namespaces; B has a runtime directory of its own, so that the registry does not help. */
-  async function start(where: 'A' | 'B' | 'pub', args: string[]): Promise<Running> {
-    const command = ['ip', 'netns', 'exec', `${PREFIX}-${where}`, process.execPath, PROGRAM];
-    return room.start(args, { command, ...(where === 'B' && (await elsewhere(room))) });
-  }
-
-  async function meet(receive: string[]): Promise<{ sender: Running; receiver: Running }> {
-    const sender = await start('A', ['send', 'tree', '--json', '--code', CODE, '--rendezvous', SERVER]);
-    await sender.until('rendezvous', ({ state }) => state === 'open');
-    const common = ['--yes', '--json', '--out', 'out', '--rendezvous', SERVER];
-    return { sender, receiver: await start('B', ['receive', CODE, ...common, ...receive]) };
-  }
-
-  it('reach each other through the relay, and the receiver knows why not directly', async () => {
-    await writeSmallFiles(room.path('tree', 'small'), 100);
-    await writeRandom(room.path('tree', 'large'), 8 << 20);
-    const { sender, receiver } = await meet([]);
+  async function expectArrived(sender: Running, receiver: Running, path: string): Promise<void> {
     expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });
-    const { path, tried } = await receiver.until('connected');
-    expect(path).toBe('relay');
-    expect((await sender.until('connected')).path).toBe('relay');
-    const addresses = (tried as { address: string }[]).map(({ address }) => address);
-    expect(addresses).toEqual(expect.arrayContaining(['192.168.10.2:26431', '203.0.113.10:26431']));
+    expect((await receiver.until('connected')).path).toBe(path);
+    expect((await sender.until('connected')).path).toBe(path);
+    const { room } = world;
     expect(await readTree(room.path('out', 'tree'))).toEqual(await readTree(room.path('tree')));
+  }
+
+  it.each([{ lanes: '1' }, { lanes: '3' }])(
+    'of the usual kind punch through both, with $lanes lanes',
+    async ({ lanes }) => {
+      await between('cone', 'cone');
+      const began = performance.now();
+      const { sender, receiver } = await world.meet([], [], { KD_LANES: lanes });
+      await receiver.until('connected');
+      console.log(`connected ${Math.round(performance.now() - began)} ms after the sender was started`);
+      await expectArrived(sender, receiver, 'punched');
+    },
+  );
+
+  it.each<[NatType, NatType]>([
+    ['cone', 'sym'],
+    ['sym', 'cone'],
+    ['sym', 'sym'],
+  ])('of kinds %s and %s reach each other through the relay, and the receiver knows why not directly', async (a, b) => {
+    await between(a, b);
+    const { sender, receiver } = await world.meet();
+    await expectArrived(sender, receiver, 'relay');
+    const { tried } = await receiver.until('connected');
+    const ways = (tried as { transport: string; address: string }[]).map(
+      ({ transport, address }) => `${transport} ${address}`,
+    );
+    expect(ways).toEqual(
+      expect.arrayContaining([
+        'direct 192.168.10.2:26431',
+        'direct 203.0.113.10:26431',
+        expect.stringMatching(/^punched 203\.0\.113\.10:/),
+      ]),
+    );
   });
 
-  it('do not with --direct-only, and the receiver says what was tried', async () => {
-    await writeSmallFiles(room.path('tree'), 5);
-    const { sender, receiver } = await meet(['--direct-only']);
+  it('go through the relay with --relay-only, though they could punch', async () => {
+    await between('cone', 'cone');
+    const { sender, receiver } = await world.meet([], ['--relay-only']);
+    await expectArrived(sender, receiver, 'relay');
+    expect((await receiver.until('connected')).tried).toBeUndefined();
+  });
+
+  it('do not reach each other with --direct-only if neither can be punched, and the receiver says what was tried', async () => {
+    await between('sym', 'sym');
+    const { sender, receiver } = await world.meet([], ['--direct-only']);
     expect(await receiver.ended).toBe(4);
     expect(lastOf(receiver)).toMatchObject({
       code: 'PEER_UNREACHABLE',

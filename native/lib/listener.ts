@@ -67,6 +67,7 @@ export interface RelayStats {
 export interface NativeListener {
   readonly port: number;
   joinRelay(host: string, port: number, token: Uint8Array, waitMs: number): Promise<void>;
+  punch(host: string, port: number, waitMs: number): void;
   serveRelay(
     pairs: number,
     waiting: number,
@@ -143,6 +144,19 @@ export class Listener {
     assertBytes('token', token, 32);
     assertInteger('waitMs', waitMs, 1, MAX_WAIT_MS);
     await this.native.joinRelay(host, port, token, waitMs);
+  }
+
+  /**
+   * Dials a peer from this port while the peer dials us, so that routers on both sides let the connection in (PROTOCOL 2.5).
+   * What comes of it within `waitMs` is treated like a connection that was accepted; if nothing does, nobody is told.
+   *
+   * @param place.host  numeric
+   */
+  punch({ host, port, waitMs }: { host: string; port: number; waitMs: number }): void {
+    if (isIP(host) === 0) throw misuse('host must be an IP address');
+    assertInteger('port', port, 1, 65535);
+    assertInteger('waitMs', waitMs, 1, MAX_WAIT_MS);
+    this.native.punch(host, port, waitMs);
   }
 
   /**

@@ -48,6 +48,14 @@ export interface ReceiveProgress {
   skippedBytes: number;
 }
 
+/** How a lane comes to the sender; nothing of it is needed where an address can simply be dialled. */
+export interface LaneWay {
+  /** The address is a relay's, to be joined with these 32 bytes first (PROTOCOL 2.3). */
+  relayToken?: Uint8Array | undefined;
+  /** The port of ours from which the sender expects us, and dials us too (PROTOCOL 2.5). */
+  fromPort?: number | undefined;
+}
+
 interface NativeSurvey {
   wanted: Uint8Array;
   partialEntries: number[];
@@ -70,6 +78,7 @@ interface NativeReceiveJob {
     laneSecret: Uint8Array,
     suiteBit: number,
     relayToken: Uint8Array | undefined,
+    fromPort: number | undefined,
   ): Promise<void>;
   fold(number: number, secret: Uint8Array): void;
   failEntry(entry: number, keepPart: boolean): void;
@@ -178,7 +187,6 @@ export class ReceiveJob {
   /**
    * Dials one lane (PROTOCOL 5.1) to a numeric address. The secret is copied.
    *
-   * @param options.relayToken  `host` is a relay, to be joined with these 32 bytes first (PROTOCOL 2.3)
    * @throws PEER_UNREACHABLE, SESSION_LOST, CANCELLED soon after close(); RENDEZVOUS_BUSY, HANDSHAKE_TIMEOUT of a relay
    */
   addLane(
@@ -186,7 +194,7 @@ export class ReceiveJob {
     port: number,
     lane: number,
     { sessionId, laneSecret, suite }: LaneKeys,
-    { relayToken }: { relayToken?: Uint8Array | undefined } = {},
+    { relayToken, fromPort }: LaneWay = {},
   ): Promise<void> {
     assertText('host', host);
     assertInteger('port', port, 1, 65535);
@@ -194,7 +202,8 @@ export class ReceiveJob {
     assertBytes('sessionId', sessionId, 16);
     assertBytes('laneSecret', laneSecret, 32);
     if (relayToken !== undefined) assertBytes('relayToken', relayToken, 32);
-    return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite), relayToken);
+    if (fromPort !== undefined) assertInteger('fromPort', fromPort, 1, 65535);
+    return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite), relayToken, fromPort);
   }
 
   /** Every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */

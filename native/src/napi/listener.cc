@@ -65,8 +65,8 @@ Napi::Function Listener::Define(Napi::Env env) {
   return DefineClass(
       env, "Listener",
       {InstanceAccessor<&Listener::Port>("port"), InstanceMethod<&Listener::JoinRelay>("joinRelay"),
-       InstanceMethod<&Listener::ServeRelay>("serveRelay"), InstanceMethod<&Listener::RelayStats>("relayStats"),
-       InstanceMethod<&Listener::JsClose>("close")});
+       InstanceMethod<&Listener::Punch>("punch"), InstanceMethod<&Listener::ServeRelay>("serveRelay"),
+       InstanceMethod<&Listener::RelayStats>("relayStats"), InstanceMethod<&Listener::JsClose>("close")});
 }
 
 Listener* Listener::From(const Napi::Value& value) {
@@ -135,6 +135,16 @@ Napi::Value Listener::JoinRelay(const Napi::CallbackInfo& info) {
     if (joined.NonBlockingCall(posted.get()) == napi_ok) posted.release();
   });
   return deferred.Promise();
+}
+
+// (host, port, wait ms)
+Napi::Value Listener::Punch(const Napi::CallbackInfo& info) {
+  stream::PunchPlace place;
+  place.host = info[0].As<Napi::String>().Utf8Value();
+  place.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
+  place.wait = std::chrono::milliseconds(info[2].As<Napi::Number>().Uint32Value());
+  if (open_) listener_->Punch(std::move(place));
+  return info.Env().Undefined();
 }
 
 // (pairs, waiting, per address, wait ms, idle ms, lifetime ms)

@@ -9,6 +9,7 @@ namespace {
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   aead::PrepareLibcrypto();
   InitBench(env, exports);
+  InitDial(env, exports);
   InitFrame(env, exports);
   InitListener(env, exports);
   InitMlKem(env, exports);

@@ -87,16 +87,19 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return info.Env().Undefined();
   }
 
-  // (host, port, lane, session id, lane secret, suite bit, relay token or undefined) -> Promise
+  // (host, port, lane, session id, lane secret, suite bit, relay token or undefined, from port or undefined) -> Promise
   Napi::Value AddLane(const Napi::CallbackInfo& info) {
     const auto session =
         std::make_shared<stream::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
     std::optional<relay::Token> token;
     if (!info[6].IsUndefined())
       std::copy_n(info[6].As<Napi::Uint8Array>().Data(), token.emplace().size(), token->data());
-    return RunAsync(info.Env(), [job = job_, host = info[0].As<Napi::String>().Utf8Value(),
-                                 port = static_cast<uint16_t>(NumberAt(info, 1)), lane = NumberAt(info, 2), session,
-                                 token] { return job->AddLane(host, port, lane, *session, token); });
+    std::optional<uint16_t> from_port;
+    if (!info[7].IsUndefined()) from_port = static_cast<uint16_t>(NumberAt(info, 7));
+    return RunAsync(info.Env(),
+                    [job = job_, host = info[0].As<Napi::String>().Utf8Value(),
+                     port = static_cast<uint16_t>(NumberAt(info, 1)), lane = NumberAt(info, 2), session, token,
+                     from_port] { return job->AddLane(host, port, lane, *session, token, from_port); });
   }
 
   // (number, secret)

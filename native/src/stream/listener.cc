@@ -43,8 +43,8 @@ bool ConcernsOneConnection(int error) {
 
 }  // namespace
 
-// All but `registry`, `wanted_joins`, `hub`, the counts, `poller.Wake` and `stopping` is the thread's own while it
-// runs.
+// All but `registry`, `wanted_joins`, `wanted_punches`, `hub`, the counts, `poller.Wake` and `stopping` is the thread's
+// own while it runs.
 struct Listener::Impl {
   Impl(const ListenerOptions& with, OnIncoming callback) : options(with), on_incoming(std::move(callback)) {}
 
@@ -55,17 +55,19 @@ struct Listener::Impl {
       for (const uint64_t id : ready) {
         if (id == kSocketId) accept_at = Clock::time_point::min();
         if (const auto found = joins.find(id); found != joins.end()) Advance(found);
+        AdvancePunch(id);
         if (const auto found = undecided.find(id); found != undecided.end()) Advance(found);
       }
       CloseExpired();
       BeginJoins();
+      BeginPunches();
       if (accept_at <= Clock::now()) Accept();
     }
   }
 
   // The oldest connection has the nearest deadline: ids and deadlines rise together.
   int MillisecondsToWait() const {
-    auto until = accept_at;
+    auto until = std::min(accept_at, punches.next());
     if (!undecided.empty()) until = std::min(until, undecided.begin()->second.deadline);
     for (const auto& [id, join] : joins) until = std::min(until, join.deadline);
     if (until == Clock::time_point::max()) return -1;
@@ -102,6 +104,22 @@ struct Listener::Impl {
         joins.try_emplace(id, std::move(join));
       }
     }
+  }
+
+  void BeginPunches() {
+    std::vector<PunchPlace> wanted;
+    {
+      const std::scoped_lock lock(joins_mutex);
+      wanted.swap(wanted_punches);
+    }
+    punches.Retry();
+    for (PunchPlace& place : wanted) punches.Begin(std::move(place), port, next_id++);
+  }
+
+  void AdvancePunch(uint64_t id) {
+    PunchPlace place;
+    Fd fd = punches.Advance(id, &place);
+    if (fd.valid()) Begin(std::move(fd), {std::move(place.host), place.port, false});
   }
 
   void Advance(std::map<uint64_t, RelayJoin>::iterator at) {
@@ -199,6 +217,7 @@ struct Listener::Impl {
 
   std::mutex joins_mutex;
   std::vector<RelayJoin> wanted_joins;
+  std::vector<PunchPlace> wanted_punches;
   bool takes_joins = true;
 
   mutable std::mutex hub_mutex;
@@ -207,6 +226,7 @@ struct Listener::Impl {
 
   std::map<uint64_t, Undecided> undecided;  // by the order of their arrival
   std::map<uint64_t, RelayJoin> joins;
+  Punches punches{&poller};
   uint64_t next_id = 1;
   Clock::time_point accept_at = Clock::time_point::max();  // when to accept without being told
 };
@@ -251,6 +271,13 @@ void Listener::JoinRelay(RelayPlace place, OnJoined on_joined) {
   join.Settle(Status::Of(Code::kCancelled));
 }
 
+void Listener::Punch(PunchPlace place) {
+  const std::scoped_lock lock(impl_->joins_mutex);
+  if (!impl_->takes_joins) return;
+  impl_->wanted_punches.push_back(std::move(place));
+  impl_->poller.Wake();
+}
+
 Status Listener::ServeRelay(const relay::Limits& limits) {
   const std::scoped_lock lock(impl_->hub_mutex);
   if (impl_->hub == nullptr) {
@@ -280,6 +307,7 @@ void Listener::Stop() {
   for (auto& [id, join] : impl_->joins) join.Settle(Status::Of(Code::kCancelled));
   impl_->wanted_joins.clear();
   impl_->joins.clear();
+  impl_->punches.Clear();
   impl_->undecided.clear();
   if (impl_->hub != nullptr) impl_->hub->Stop();
   impl_->socket.Close();

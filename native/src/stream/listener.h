@@ -11,6 +11,7 @@
 #include "core/status.h"
 #include "relay/hub.h"
 #include "stream/lane_acceptor.h"
+#include "stream/punches.h"
 #include "stream/relay_join.h"
 
 namespace keibi::stream {
@@ -61,6 +62,10 @@ class Listener {
 
   // Any thread. Joins a relay; the connection is then treated like one that was accepted.
   void JoinRelay(RelayPlace place, OnJoined on_joined);
+
+  // Any thread. Dials a peer from this listener's port, in parallel to the peer's dialling us, until there is a
+  // connection or the place's time is over; the connection is then treated like one that was accepted.
+  void Punch(PunchPlace place);
 
   // Any thread. Joins connections of strangers with one another from now on (PROTOCOL 2.3), within `limits`; called
   // again, other limits hold. Before, they are closed.

@@ -50,10 +50,12 @@ Status ReceiveJob::Open() {
 }
 
 Status ReceiveJob::AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
-                           const std::optional<relay::Token>& token) {
+                           const std::optional<relay::Token>& token, std::optional<uint16_t> from_port) {
   using frame::Role;
   core::Fd socket;
-  if (const Status status = Dial(host, port, kDialTimeout, stopped_, &socket); !status.ok()) return status;
+  const Status dialled = from_port ? DialThrough(*from_port, host, port, kDialTimeout, stopped_, &socket)
+                                   : Dial(host, port, kDialTimeout, stopped_, &socket);
+  if (!dialled.ok()) return dialled;
   if (token) {
     const Status status = JoinRelay(socket.get(), *token, kRelayTimeout, stopped_);
     if (!status.ok()) return status;

@@ -77,9 +77,11 @@ class ReceiveJob : public SegmentSink {
   core::Status Survey(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, SurveyResult* result);
   core::Status Decide(uint32_t index, Collision choice, SurveyResult* result);
   void EndOfPages();
-  // With a token, `host` is a relay to be joined first (PROTOCOL 2.3).
+  // With a token, `host` is a relay to be joined first (PROTOCOL 2.3); with a port, it is dialled from there while the
+  // sender dials us (PROTOCOL 2.5).
   core::Status AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
-                       const std::optional<relay::Token>& token = std::nullopt);
+                       const std::optional<relay::Token>& token = std::nullopt,
+                       std::optional<uint16_t> from_port = std::nullopt);
   // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
   void FailEntry(uint32_t index, bool keep_part);  // the sender cannot deliver it

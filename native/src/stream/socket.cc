@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <thread>
 
 namespace keibi::stream {
 
@@ -67,9 +68,22 @@ Status Await(int fd, int16_t events, std::chrono::milliseconds timeout, const st
   return Status::Ok();
 }
 
+// Binds to a port that a listener of ours, and other connections, may have too.
+bool BindShared(int fd, int family, uint16_t port) {
+  const int on = 1;
+  sockaddr_storage any{};
+  any.ss_family = static_cast<sa_family_t>(family);
+  const bool is_ipv6 = family == AF_INET6;
+  (is_ipv6 ? reinterpret_cast<sockaddr_in6&>(any).sin6_port : reinterpret_cast<sockaddr_in&>(any).sin_port) =
+      htons(port);
+  return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+         setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
+         bind(fd, reinterpret_cast<sockaddr*>(&any), is_ipv6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in)) == 0;
+}
+
 }  // namespace
 
-Status BeginDial(const std::string& host, uint16_t port, core::Fd* fd) {
+Status BeginDial(const std::string& host, uint16_t port, core::Fd* fd, std::optional<uint16_t> from_port) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
@@ -80,6 +94,9 @@ Status BeginDial(const std::string& host, uint16_t port, core::Fd* fd) {
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> address(found, freeaddrinfo);
   core::Fd socket(::socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return Status::FromErrno(Code::kPeerUnreachable);
+  if (from_port && !BindShared(socket.get(), address->ai_family, *from_port)) {
+    return Status::FromErrno(Code::kPeerUnreachable);
+  }
   TuneLane(socket.get());
   if (connect(socket.get(), address->ai_addr, address->ai_addrlen) != 0 && errno != EINPROGRESS) {
     return Status::FromErrno(Code::kPeerUnreachable);
@@ -96,15 +113,32 @@ int DialError(int fd) {
 }
 
 Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout, const std::atomic<bool>& stopped,
-            core::Fd* fd) {
+            core::Fd* fd, std::optional<uint16_t> from_port) {
   core::Fd socket;
-  if (const Status status = BeginDial(host, port, &socket); !status.ok()) return status;
+  if (const Status status = BeginDial(host, port, &socket, from_port); !status.ok()) return status;
   const Status too_late = Status::Of(Code::kPeerUnreachable, ETIMEDOUT);
   if (const Status status = Await(socket.get(), POLLOUT, timeout, stopped, too_late); !status.ok()) return status;
   if (const int error = DialError(socket.get()); error != 0) return Status::Of(Code::kPeerUnreachable, error);
   fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
   *fd = std::move(socket);
   return Status::Ok();
+}
+
+Status DialThrough(uint16_t from_port, const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
+                   const std::atomic<bool>& stopped, core::Fd* fd) {
+  const auto until = steady_clock::now() + timeout;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
+    const Status status = Dial(host, port, left, stopped, fd, from_port);
+    const bool again = status.code == Code::kPeerUnreachable && MayYetBeAnswered(status.system_error);
+    if (!again || left <= kDialAgain) return status;
+    if (stopped.load()) return Status::Of(Code::kCancelled);
+    std::this_thread::sleep_for(kDialAgain);
+  }
+}
+
+bool MayYetBeAnswered(int error) {
+  return error == ECONNREFUSED || error == ECONNRESET || error == EHOSTUNREACH || error == ENETUNREACH;
 }
 
 Status JoinRelay(int fd, const relay::Token& token, std::chrono::milliseconds timeout,

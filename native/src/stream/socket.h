@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/fd.h"
@@ -20,12 +21,23 @@ core::Status ReceiveAll(int fd, uint8_t* to, size_t bytes, RateLimiter* limiter,
 
 // Begins to connect to a numeric address, non-blocking: the socket becomes writable when it is known how that went,
 // which DialError then tells (0: connected). kPeerUnreachable with the errno.
-core::Status BeginDial(const std::string& host, uint16_t port, core::Fd* fd);
+// `from_port`: the port of ours, shared with whatever else uses it so; 0: any, or what the system chooses.
+core::Status BeginDial(const std::string& host, uint16_t port, core::Fd* fd,
+                       std::optional<uint16_t> from_port = std::nullopt);
 int DialError(int fd);
 
 // Connects to a numeric address within `timeout`. kPeerUnreachable with the errno; kCancelled soon after `stopped`.
 core::Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
-                  const std::atomic<bool>& stopped, core::Fd* fd);
+                  const std::atomic<bool>& stopped, core::Fd* fd, std::optional<uint16_t> from_port = std::nullopt);
+
+// The same from a port of ours, again and again while the other side is not ready or a router refuses: it dials our
+// port meanwhile, and the two connections become one (RFC 9293 3.5, simultaneous open).
+core::Status DialThrough(uint16_t from_port, const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
+                         const std::atomic<bool>& stopped, core::Fd* fd);
+
+// Whether a dial that failed so may do better if it is tried again.
+bool MayYetBeAnswered(int error);
+constexpr std::chrono::milliseconds kDialAgain{100};  // between two tries
 
 // Joins a relay over a blocking connection to it: says the token, waits for the answer (PROTOCOL 2.3). As
 // relay::StatusOf; kHandshakeTimeout after `timeout`, kSessionLost when the relay hangs up, kCancelled soon after

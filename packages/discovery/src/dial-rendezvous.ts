@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Socket } from 'node:net';
 import { KeibiError } from '@keibidrop/protocol';
+import { dialFromPort } from './dial-from-port.ts';
 import { dialTcp } from './dial-tcp.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
+
+export interface RendezvousDialOptions {
+  /** Dial from this port of ours if it can be had (`dialFromPort`), so that the server sees the address others may dial; absent: from any. */
+  fromPort?: number | undefined;
+  signal: AbortSignal;
+}
 
 /**
  * Opens a connection to a rendezvous. Its later errors need no listener: the gRPC channel over it learns of them.
  * @throws  RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
  */
-export async function dialRendezvous(place: HostPort, { signal }: { signal: AbortSignal }): Promise<Socket> {
+export async function dialRendezvous(place: HostPort, { fromPort, signal }: RendezvousDialOptions): Promise<Socket> {
   try {
-    const socket = await dialTcp(place, { signal });
+    const socket = await dialled(place, fromPort, signal);
     return socket.on('error', () => {});
   } catch (cause) {
     signal.throwIfAborted();
     throw rendezvousUnreachable(place, cause);
   }
+}
+
+async function dialled(place: HostPort, fromPort: number | undefined, signal: AbortSignal): Promise<Socket> {
+  if (fromPort === undefined) return dialTcp(place, { signal });
+  try {
+    return await dialFromPort(place, { fromPort, signal });
+  } catch (reason) {
+    // An earlier connection from that port to the server may not be forgotten yet.
+    if (reason instanceof KeibiError && isTaken(reason.cause)) return dialTcp(place, { signal });
+    throw reason;
+  }
+}
+
+/** Of an error of native/lib: the port, or the pair of ports, is in use. */
+function isTaken(cause: unknown): boolean {
+  const name = cause instanceof Error && 'errnoName' in cause ? cause.errnoName : undefined;
+  return name === 'EADDRNOTAVAIL' || name === 'EADDRINUSE';
 }
 
 export function rendezvousUnreachable(place: HostPort, cause?: unknown): KeibiError {

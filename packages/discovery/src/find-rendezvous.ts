@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout } from 'node:timers/promises';
-import { type Candidate, KeibiError, type MessagePipe } from '@keibidrop/protocol';
+import { type Candidate, KeibiError } from '@keibidrop/protocol';
 import { dialRendezvous } from './dial-rendezvous.ts';
 import { createDirectTransport } from './direct.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
 import { type FailedJoin, type JoinedMailbox, merged, raceJoins } from './join-race.ts';
 import { createRegistryTransport } from './registry.ts';
-import type { JoinOptions } from './rendezvous-client.ts';
+import type { GuestConversation, JoinOptions } from './rendezvous-client.ts';
 import type { Transport } from './transport.ts';
 
 export interface FindRendezvousOptions {
@@ -51,7 +51,11 @@ async function* later(place: Candidate, afterOthers: boolean, signal: AbortSigna
  * Enters the mailbox at `place` as a guest. gRPC is loaded while the connection is made.
  * @throws  RENDEZVOUS_NOT_FOUND, RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
  */
-export async function joinMailbox(place: HostPort, mailbox: string, options: JoinOptions): Promise<MessagePipe> {
+export async function joinMailbox(
+  place: HostPort,
+  mailbox: string,
+  options: JoinOptions & { fromPort?: number },
+): Promise<GuestConversation> {
   const dialling = dialRendezvous(place, options);
   const [connection, { joinOver }] = await Promise.all([dialling, import('./rendezvous-client.ts')]);
   return joinOver(connection, place, mailbox, options);
@@ -68,7 +72,11 @@ export async function joinAnywhere(options: FindRendezvousOptions & JoinOptions)
   const { mailbox, openChannel, signal } = options;
   const { joined, attempts } = await raceJoins({
     places: (over) => findRendezvous({ ...options, signal: over }),
-    join: (place, over) => joinMailbox(place, mailbox, { openChannel, signal: over }),
+    join: (place, over) => {
+      // A port that can be dialled from again: the sender may be told how the server sees it.
+      const fromPort = place.transport === 'rendezvous' ? { fromPort: 0 } : {};
+      return joinMailbox(place, mailbox, { openChannel, signal: over, ...fromPort });
+    },
     signal,
   });
   if (joined) return joined;

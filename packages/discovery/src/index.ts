@@ -21,8 +21,10 @@ export {
   tryMulticast,
 } from './lan.ts';
 export { assertInterface, type Discovery, isPrivateAddress } from './lan-networks.ts';
+export { type Observation, observePort } from './observation.ts';
 export { reachableAddresses } from './own-addresses.ts';
 export { type MailboxState, type OwnOptions, ownMailbox } from './own-mailbox.ts';
+export { createPunchTransport } from './punch.ts';
 export { announce, createRegistryTransport, type RegistryOptions, sendersHere } from './registry.ts';
 export { createRelayTransport } from './relay-transport.ts';
 export type { JoinOptions, OpenChannel } from './rendezvous-client.ts';

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type Candidate, KeibiError, type MessagePipe } from '@keibidrop/protocol';
+import { type Candidate, KeibiError } from '@keibidrop/protocol';
+import type { GuestConversation } from './rendezvous-client.ts';
 
 /** A mailbox that was found, and where. */
 export interface JoinedMailbox {
-  readonly pipe: MessagePipe;
+  readonly pipe: GuestConversation;
   readonly place: Candidate;
 }
 
@@ -17,7 +18,7 @@ export interface JoinRaceOptions {
   /** Asked for the next place when those before it have failed, or after a while. `over` ends the search. */
   places(over: AbortSignal): AsyncIterable<Candidate>;
   /** `over` is aborted if another place is quicker, and not once this one has won. */
-  join(place: Candidate, over: AbortSignal): Promise<MessagePipe>;
+  join(place: Candidate, over: AbortSignal): Promise<GuestConversation>;
   signal: AbortSignal;
 }
 

@@ -6,6 +6,7 @@ import { type JoinReply, type JoinRequest, Open_Role, type Opened, RendezvousCli
 import { type Conversation, Inbox, KeibiError, MAX_MAILBOX_BODY_BYTES } from '@keibidrop/protocol';
 import { rendezvousUnreachable } from './dial-rendezvous.ts';
 import { type HostPort, isHostPort } from './host-port.ts';
+import { type Observation, observationOf } from './observation.ts';
 import { type JoinOptions, OPEN_TIMEOUT_MS, refusalOf } from './rendezvous-client.ts';
 
 type Call = ClientDuplexStream<JoinRequest, JoinReply>;
@@ -34,8 +35,8 @@ export interface RelayAccess {
 
 /** One connection to a server that holds a mailbox open for us. */
 export interface Attachment {
-  /** Our address as the server sees it, if it says one. */
-  readonly observed: string | undefined;
+  /** Our end of the connection as the server sees it, if it says. */
+  readonly observed: Observation | undefined;
   /** Where the server relays, if it does. */
   readonly relay: RelayAccess | undefined;
   /** Resolves when the server has let go of us, or the connection is gone: with the reason. Every conversation has ended then. */
@@ -71,7 +72,7 @@ export async function attachAsOwner(
     const relay = opened.relay ? await relayAccess(opened, place, reached) : undefined;
     signal.throwIfAborted();
     return {
-      observed: isIP(opened.host) === 0 ? undefined : opened.host,
+      observed: observationOf(opened, connection),
       relay,
       ended: attachment.ended,
       close: () => attachment.close(),

@@ -5,20 +5,23 @@ import { type Conversation, Inbox, KeibiError, type Owner } from '@keibidrop/pro
 import { dialRendezvous, rendezvousUnreachable } from './dial-rendezvous.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
 import type { Attachment, RelayAccess } from './mailbox-attachment.ts';
+import type { Observation } from './observation.ts';
 import type { JoinOptions } from './rendezvous-client.ts';
 
 /** What a mailbox at a server is to its owner: guests come, or the server is away and tried again. */
 export type MailboxState =
   | {
       readonly kind: 'open';
-      /** Our address as the server sees it, if it says one. */
-      readonly observed: string | undefined;
+      /** Our end of the connection as the server sees it, if it says. */
+      readonly observed: Observation | undefined;
       /** Where the server relays, if it does. */
       readonly relay: RelayAccess | undefined;
     }
   | { readonly kind: 'lost'; readonly error: KeibiError };
 
 export interface OwnOptions extends JoinOptions {
+  /** Stay connected from this port of ours, if it can be had: then `observed` is about it, and routers keep its way open. */
+  fromPort?: number | undefined;
   /** Told the first state and each change, in order; never after `close` or an abort. */
   onState(state: MailboxState): void;
 }
@@ -113,7 +116,7 @@ class RemoteMailbox implements Owner {
 
   async #attach(signal: AbortSignal): Promise<void> {
     this.#attachment = undefined;
-    const dialling = dialRendezvous(this.#place, { signal });
+    const dialling = dialRendezvous(this.#place, { signal, fromPort: this.#options.fromPort });
     const [connection, { attachAsOwner }] = await Promise.all([dialling, import('./mailbox-attachment.ts')]);
     this.#attachment = await attachAsOwner(connection, this.#place, this.#mailbox, {
       openChannel: this.#options.openChannel,

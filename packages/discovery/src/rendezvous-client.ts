@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Socket } from 'node:net';
 import { type ChannelInterface, type ClientDuplexStream, credentials, type ServiceError, status } from '@grpc/grpc-js';
-import { type JoinReply, type JoinRequest, Open_Role, RendezvousClient } from '@keibidrop/proto';
+import { type JoinReply, type JoinRequest, Open_Role, type Opened, RendezvousClient } from '@keibidrop/proto';
 import { KeibiError, type MessagePipe } from '@keibidrop/protocol';
 import { rendezvousUnreachable } from './dial-rendezvous.ts';
 import type { HostPort } from './host-port.ts';
+import { type Observation, observationOf } from './observation.ts';
 
 type Call = ClientDuplexStream<JoinRequest, JoinReply>;
 
@@ -21,6 +22,12 @@ export interface JoinOptions {
   signal: AbortSignal;
 }
 
+/** A conversation with the owner of a mailbox. */
+export interface GuestConversation extends MessagePipe {
+  /** Our end of the connection as the server sees it, if it says. */
+  readonly observed?: Observation | undefined;
+}
+
 /**
  * Enters a mailbox as a guest.
  *
@@ -32,7 +39,7 @@ export async function joinOver(
   place: HostPort,
   mailbox: string,
   { openChannel, signal }: JoinOptions,
-): Promise<MessagePipe> {
+): Promise<GuestConversation> {
   const channelOverride = openChannel(connection);
   const pipe = new GuestPipe(new RendezvousClient('peer', credentials.createInsecure(), { channelOverride }), place);
   const timeout = new AbortController();
@@ -41,7 +48,8 @@ export async function joinOver(
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
-    await pipe.open(mailbox, { signal: timeout.signal });
+    const seen = await pipe.open(mailbox, { signal: timeout.signal });
+    pipe.observed = observationOf(seen, connection);
     return pipe;
   } catch (reason) {
     pipe.cancel();
@@ -52,7 +60,8 @@ export async function joinOver(
   }
 }
 
-class GuestPipe implements MessagePipe {
+class GuestPipe implements GuestConversation {
+  observed: Observation | undefined;
   readonly #client: RendezvousClient;
   readonly #call: Call;
   readonly #place: HostPort;
@@ -73,7 +82,7 @@ class GuestPipe implements MessagePipe {
     });
   }
 
-  async open(mailbox: string, { signal }: { signal: AbortSignal }): Promise<void> {
+  async open(mailbox: string, { signal }: { signal: AbortSignal }): Promise<Opened> {
     this.#call.write({
       kind: {
         $case: 'open',
@@ -83,6 +92,7 @@ class GuestPipe implements MessagePipe {
     const { kind } = await this.#next(signal);
     if (kind?.$case !== 'opened') throw rendezvousUnreachable(this.#place);
     this.#opened = true;
+    return kind.value;
   }
 
   async send(body: Uint8Array): Promise<void> {

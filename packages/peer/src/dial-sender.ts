@@ -4,6 +4,7 @@ import {
   type Attempt,
   createDirectTransport,
   createLanTransport,
+  createPunchTransport,
   createRegistryTransport,
   createRelayTransport,
   dialRace,
@@ -34,11 +35,15 @@ export interface ReachedSender {
 
 type DialOptions = Pick<ReceiveOptions, 'suite' | 'reach' | 'connect' | 'signal'> & { claim?(): void };
 
+/** An address in one of these ways is not what it is in others. */
+const UNLIKE = new Set(['relay', 'punched']);
+
 /** They only dial what has been found, or told. */
 const DIALLERS = [
   createRegistryTransport(),
   createLanTransport({ discovery: 'off' }),
   createDirectTransport(),
+  createPunchTransport(),
   createRelayTransport(),
 ];
 
@@ -91,13 +96,14 @@ function adviceFor(told: readonly Candidate[], reach: ReceiveOptions['reach'], n
 
 function distinct(candidates: readonly Candidate[]): Candidate[] {
   const seen = new Set<string>();
-  const keyOf = ({ transport, host, port }: Candidate) => `${transport === 'relay'} ${host} ${port}`;
+  const keyOf = ({ transport, host, port }: Candidate) => `${UNLIKE.has(transport) && transport} ${host} ${port}`;
   return candidates.filter((candidate) => !seen.has(keyOf(candidate)) && seen.add(keyOf(candidate)));
 }
 
 function pathOf({ candidate, socket }: RaceResult<Keys>): PathName {
-  if (candidate.transport === 'relay') return 'relay';
-  return pathTo(socket.remoteAddress ?? '', { own: socket.localAddress, lan: candidate.transport === 'lan' });
+  const { transport } = candidate;
+  if (transport === 'relay' || transport === 'punched' || transport === 'mapped') return transport;
+  return pathTo(socket.remoteAddress ?? '', { own: socket.localAddress, lan: transport === 'lan' });
 }
 
 function triedWay({ transport, address, error }: Attempt): TriedWay {

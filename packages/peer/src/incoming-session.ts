@@ -8,6 +8,7 @@ import { watchOwnEnd } from './address-watch.ts';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import type { ReachedSender } from './dial-sender.ts';
 import { KeyRenewal } from './key-renewal.ts';
+import { openHole } from './punched-lanes.ts';
 import { causeOf, lost } from './session-end.ts';
 import { Throughput } from './throughput.ts';
 import type { TransferClock } from './transfer-clock.ts';
@@ -57,7 +58,8 @@ export class IncomingSession {
       await options.beforeLanes?.({ host, port });
       const tokens = await relayTokens;
       for (let lane = 0; lane < laneCount(options); lane++) {
-        await addLane(host, port, lane, laneKeys, { relayToken: tokens?.[lane] });
+        const fromPort = path === 'punched' ? await openHole(session.client, options) : undefined;
+        await addLane(host, port, lane, laneKeys, { relayToken: tokens?.[lane], fromPort });
       }
       laneKeys.laneSecret.fill(0);
     });

@@ -22,6 +22,8 @@ export interface MeetingDeskOptions {
   code: Code;
   /** Where a guest may dial: asked once for each that has shown that it knows the code. */
   candidates(): readonly Candidate[];
+  /** Where a guest with the right code may be dialled, if it says so. */
+  onGuest?(candidates: readonly Candidate[]): void;
   /** Whether one more receiver may come. */
   hasRoom(): boolean;
   /** Of a receiver whose session was lost, if it may come back. */
@@ -106,7 +108,7 @@ export class MeetingDesk {
     const exchange = new CandidateExchange(conversation, meeting, 'owner');
     await exchange.send(this.#options.candidates());
     // The guest ends the conversation when it has what it needs.
-    await exchange.receive({ signal }).catch(() => {});
+    await exchange.receive({ signal }).then(this.#options.onGuest, () => {});
     exchange.close();
   }
 

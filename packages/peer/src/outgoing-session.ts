@@ -8,6 +8,7 @@ import {
   type Keys,
   openSession,
   type PreparedHandshake,
+  punchResponder,
   type ReturnSecret,
   relayLaneTokens,
 } from '@keibidrop/session';
@@ -95,7 +96,7 @@ export class OutgoingSession implements ServingSession {
   }
 
   async #serve(admission: Admission): Promise<SessionOutcome> {
-    const { send, roots, listener } = this.#options;
+    const { send, roots, listener, reach } = this.#options;
     const socket = new Socket({ fd: this.#incoming.fd, readable: true, writable: true });
     socket.setNoDelay(true);
     // Handshake and session each learn of errors in their own way; between them nobody listens.
@@ -108,7 +109,13 @@ export class OutgoingSession implements ServingSession {
     const stopRelaying = this.#incoming.relayed ? this.#relayLanes(keys) : () => {};
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
-    const peerService = { transfer: refuse, digests: transfer.digests, fold, foldReady };
+    const peerService = {
+      transfer: refuse,
+      digests: transfer.digests,
+      fold,
+      foldReady,
+      punch: punchResponder((place) => reach.holes.open(place)),
+    };
     // An abort ends the transfer, which then says goodbye; it does not cut the session.
     const session = openSession(socket, keys, 'responder', { peerService, signal: this.#cut.signal });
     keys.wipe();
@@ -170,8 +177,10 @@ export class OutgoingSession implements ServingSession {
   }
 
   #path(): PathName {
-    const { relayed, remoteAddress } = this.#incoming;
-    return relayed ? 'relay' : pathTo(remoteAddress, { lan: this.#options.send.reach.discovery !== 'off' });
+    const { relayed, remoteAddress, remotePort } = this.#incoming;
+    const punched = this.#options.reach.holes.has({ host: remoteAddress, port: remotePort });
+    if (relayed || punched) return relayed ? 'relay' : 'punched';
+    return pathTo(remoteAddress, { lan: this.#options.send.reach.discovery !== 'off' });
   }
 
   #transfer(send: SendOptions, roots: Root[], suite: SendOptions['suite'] & string, receiver: Receiver): SendTransfer {

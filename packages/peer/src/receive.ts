@@ -23,6 +23,7 @@ import { RunTally } from '@keibidrop/transfer';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import { dialSender, type ReachedSender } from './dial-sender.ts';
 import { type IncomingRun, IncomingSession, type ReceiveHooks } from './incoming-session.ts';
+import { fromOwnPort, toldOf } from './own-way.ts';
 import { PATIENCE_MS, reconnect } from './reconnect.ts';
 import { RememberedAnswers } from './remembered-answers.ts';
 import { relayNotNamed } from './sender-reach.ts';
@@ -177,12 +178,14 @@ function searchOf({ code, connect, reach }: ReceiveOptions, signal: AbortSignal)
 async function candidatesOf(
   { pipe, place }: JoinedMailbox,
   meeting: Meeting,
-  { connect }: ReceiveOptions,
+  { connect, reach }: ReceiveOptions,
   signal: AbortSignal,
 ): Promise<Candidate[]> {
   const exchange = new CandidateExchange(pipe, meeting, 'guest');
   try {
-    const told = await exchange.receive({ signal });
+    const observed = reach.relayOnly ? undefined : pipe.observed;
+    await exchange.send(toldOf(observed));
+    const told = fromOwnPort(await exchange.receive({ signal }), observed);
     // Where its mailbox was is the surest way to the sender, and the only one if a person named it; a public rendezvous is no sender.
     return connect !== undefined ? [place] : place.transport === 'rendezvous' ? told : [place, ...told];
   } finally {

@@ -108,6 +108,7 @@ class Sender {
     const desk = new MeetingDesk({
       code,
       candidates: () => reach.candidates(),
+      onGuest: (candidates) => reach.holes.openTo(candidates),
       hasRoom: () => this.#hasRoom(),
       returnSecretOf: (attempt) => this.#receivers.secretOf(attempt),
       onWrongCode: (remaining) => onEvent({ type: 'wrongCode', remaining }),

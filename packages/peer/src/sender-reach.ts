@@ -6,6 +6,7 @@ import {
   formatHostPort,
   type HostPort,
   type MailboxState,
+  type Observation,
   ownMailbox,
   parseRendezvous,
   reachableAddresses,
@@ -15,6 +16,7 @@ import { type Candidate, KeibiError, type Owner, RELAY_TOKEN_BYTES } from '@keib
 import { openGrpcChannel } from '@keibidrop/session';
 import type { ReachOptions } from './api.ts';
 import type { PeerEvent, RendezvousEvent } from './events.ts';
+import { Holes } from './holes.ts';
 
 export interface SenderReachOptions {
   listener: Listener;
@@ -35,11 +37,13 @@ export class SenderReach {
   /** Told once the sender waits: nothing comes before `waiting`. */
   #untold: RendezvousEvent[] | undefined = [];
   #state: MailboxState | undefined;
+  readonly holes: Holes;
 
   /** @throws PEER_UNREACHABLE if only a relay is to be used and no rendezvous is named; USAGE if that is no address */
   constructor(options: SenderReachOptions) {
     const { rendezvous, relayOnly } = options.reach;
     this.#options = options;
+    this.holes = new Holes(relayOnly ? undefined : options.listener);
     this.#rendezvous = rendezvous === undefined ? undefined : parseRendezvous(rendezvous);
     if (relayOnly && this.#rendezvous === undefined) throw relayNotNamed();
   }
@@ -53,9 +57,15 @@ export class SenderReach {
     const place = this.#rendezvous;
     if (place === undefined) return undefined;
     this.#untold = [];
-    const { signal, reach } = this.#options;
+    const { listener, signal, reach } = this.#options;
+    const fromPort = reach.relayOnly ? {} : { fromPort: listener.port };
     const onState = (state: MailboxState) => this.#take(place, state);
-    const owner = await ownMailbox(place, mailbox, { openChannel: openGrpcChannel, signal, onState });
+    const owner = await ownMailbox(place, mailbox, {
+      openChannel: openGrpcChannel,
+      signal,
+      onState,
+      ...fromPort,
+    });
     if (reach.relayOnly && this.#state?.kind === 'open' && !this.#state.relay) {
       owner.close();
       throw new KeibiError('PEER_UNREACHABLE', `${noRelay(place)} Leave --relay-only out, or name another.`);
@@ -103,8 +113,11 @@ export class SenderReach {
     const bound = host !== '::' && host !== '0.0.0.0';
     // A router may pass our port on, and a rented machine may not know its public address.
     const seen = !bound && this.#state?.kind === 'open' ? this.#state.observed : undefined;
-    const addresses = seen === undefined || own.includes(seen) || isLoopback(seen) ? own : [...own, seen];
-    return addresses.map((address) => ({ transport: 'direct', host: address, port }));
+    const direct = (address: string) => ({ transport: 'direct', host: address, port });
+    if (seen === undefined || isLoopback(seen.host)) return own.map(direct);
+    const addresses = own.includes(seen.host) ? own : [...own, seen.host];
+    const punched = punchable(seen, port);
+    return [...addresses.map(direct), ...(punched === undefined ? [] : [{ transport: 'punched', ...punched }])];
   }
 
   #relayCandidate(): Candidate | undefined {
@@ -131,6 +144,12 @@ export class SenderReach {
     if (this.#untold === undefined) this.#options.onEvent(event);
     else this.#untold.push(event);
   }
+}
+
+/** What the listening port is outside: as it was seen, or as another port was that kept its number. */
+function punchable({ host, port, fromPort }: Observation, listening: number): HostPort | undefined {
+  if (fromPort === listening) return { host, port };
+  return port === fromPort ? { host, port: listening } : undefined;
 }
 
 /** What both sides say if only a relay is to be used and nothing leads to one. */

@@ -10,6 +10,8 @@ export interface Candidate {
   readonly port: number;
   /** Of a `relay` alone: 32 bytes as lower hex, by which the relay knows the two connections that belong together (PROTOCOL 2.3). */
   readonly token?: string;
+  /** Of a `punched` one, and only here: the port of ours from which it is to be dialled, which the peer was told (PROTOCOL 2.5). */
+  readonly fromPort?: number;
 }
 
 /** Candidates in one message; a peer has no use for more. */

@@ -15,7 +15,7 @@ export interface StatusPagesOptions {
   requests: number;
 }
 
-/** `/healthz` and `/metrics` over connections that somebody else accepts; one request each. */
+/** `/healthz`, `/metrics` and `/observed` over connections that somebody else accepts; one request each. */
 export function createStatusPages({ trouble, metrics, requests }: StatusPagesOptions): {
   attach(socket: Socket): void;
   close(): void;
@@ -27,7 +27,8 @@ export function createStatusPages({ trouble, metrics, requests }: StatusPagesOpt
     if (request.method !== 'GET' && request.method !== 'HEAD') end(response, 405, 'GET or HEAD\n');
     else if (path === '/healthz') end(response, trouble() === undefined ? 200 : 503, `${trouble() ?? 'ok'}\n`);
     else if (path === '/metrics') end(response, 200, await metrics.metrics(), metrics.contentType);
-    else end(response, 404, 'There is /healthz and /metrics.\n');
+    else if (path === '/observed') end(response, 200, JSON.stringify(endpointOf(request.socket)), 'application/json');
+    else end(response, 404, 'There is /healthz, /metrics and /observed.\n');
   };
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
     answer(request, response).catch(() => response.destroy());
@@ -51,6 +52,11 @@ export function createStatusPages({ trouble, metrics, requests }: StatusPagesOpt
       for (const socket of open) socket.destroy();
     },
   };
+}
+
+/** How a peer that asks from a port of its own is seen from here (PROTOCOL 2.5). */
+function endpointOf({ remoteAddress = '', remotePort = 0 }: Socket): { host: string; port: number } {
+  return { host: remoteAddress.replace(/^::ffff:(?=\d+\.)/i, ''), port: remotePort };
 }
 
 function end(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {

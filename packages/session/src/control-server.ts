@@ -6,7 +6,8 @@ import { serveDuplex } from './grpc-duplex.ts';
 import { refusal } from './refusal.ts';
 
 /** What a session lets its peer call, beside the heartbeat and the goodbye that it answers itself. */
-export type PeerHandlers = Pick<PeerServer, 'transfer' | 'digests'> & Partial<Pick<PeerServer, 'fold' | 'foldReady'>>;
+export type PeerHandlers = Pick<PeerServer, 'transfer' | 'digests'> &
+  Partial<Pick<PeerServer, 'fold' | 'foldReady' | 'punch'>>;
 
 /** A call that this side of this session does not take. */
 const refuse = (_call: unknown, reply: (error: ReturnType<typeof refusal>) => void) =>
@@ -23,6 +24,7 @@ export function serveControl(duplex: Duplex, handlers: PeerHandlers, onGoodbye: 
     digests: handlers.digests,
     fold: handlers.fold ?? refuse,
     foldReady: handlers.foldReady ?? refuse,
+    punch: handlers.punch ?? refuse,
     heartbeat: (call, reply) => reply(null, { sequence: call.request.sequence }),
     goodbye: (call, reply) => {
       onGoodbye(call.request.code);

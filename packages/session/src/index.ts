@@ -17,6 +17,7 @@ export {
 } from './handshake.ts';
 export { type Keys, type Role, relayLaneTokens } from './key-schedule.ts';
 export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
+export { askToPunch, punchResponder } from './punch-call.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
 export { ReturnSecret } from './return-secret.ts';
 export { type HeartbeatTimes, openSession, type Session, type SessionOptions } from './session.ts';

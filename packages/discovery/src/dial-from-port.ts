@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MPL-2.0
+import { lookup } from 'node:dns/promises';
+import { isIP, Socket } from 'node:net';
+import { dialFrom } from '@keibidrop/native';
+import { KeibiError } from '@keibidrop/protocol';
+import { formatHostPort, type HostPort } from './host-port.ts';
+
+export interface PortDialOptions {
+  /** The port of ours, which a listener of ours may have too; 0: one that the system chooses, to be used again with `socket.localPort`. */
+  fromPort: number;
+  /** Try again for as long as the other side refuses: it dials us at the same time. */
+  insist?: boolean;
+  timeoutMs?: number;
+  signal: AbortSignal;
+}
+
+/** One that answers nothing at all is given up after this. */
+const DIAL_TIMEOUT_MS = 10_000;
+
+/**
+ * Opens a TCP connection from a port of ours, so that routers on the way give it the address by which others know that port already.
+ * A name's addresses are tried one after the other, IPv4 first: there NATs are.
+ *
+ * @throws  PEER_UNREACHABLE with the system's error as its cause; `signal.reason` on abort
+ */
+export async function dialFromPort(place: HostPort, options: PortDialOptions): Promise<Socket> {
+  const { fromPort, insist = false, timeoutMs = DIAL_TIMEOUT_MS, signal } = options;
+  let cause: unknown;
+  for (const host of await addressesOf(place, signal)) {
+    try {
+      const fd = await dialFrom({ fromPort, host, port: place.port, insist, timeoutMs, signal });
+      return new Socket({ fd, readable: true, writable: true }).setNoDelay(true);
+    } catch (reason) {
+      signal.throwIfAborted();
+      cause = reason;
+    }
+  }
+  throw unreachable(place, cause);
+}
+
+async function addressesOf(place: HostPort, signal: AbortSignal): Promise<string[]> {
+  signal.throwIfAborted();
+  if (isIP(place.host) !== 0) return [place.host];
+  try {
+    const found = await lookup(place.host, { all: true, order: 'ipv4first' });
+    signal.throwIfAborted();
+    return found.map(({ address }) => address);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw unreachable(place, cause);
+  }
+}
+
+function unreachable(place: HostPort, cause: unknown): KeibiError {
+  return new KeibiError('PEER_UNREACHABLE', `Nothing answers at ${formatHostPort(place)}.`, { cause });
+}

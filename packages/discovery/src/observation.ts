@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MPL-2.0
+import { get, type IncomingMessage } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import { dialFromPort } from './dial-from-port.ts';
+import { rendezvousUnreachable } from './dial-rendezvous.ts';
+import { formatHostPort, type HostPort } from './host-port.ts';
+
+/** A port of ours as a server sees it from outside. */
+export interface Observation {
+  /** Numeric. */
+  readonly host: string;
+  readonly port: number;
+  /** What the port is on this machine. */
+  readonly fromPort: number;
+}
+
+const ANSWER_TIMEOUT_MS = 5000;
+const MAX_ANSWER_BYTES = 1024;
+
+/** What a server said of a connection of ours; undefined if it was nothing that could be dialled. */
+export function observationOf(seen: { host: string; port: number }, connection: Socket): Observation | undefined {
+  const { localPort: fromPort } = connection;
+  if (fromPort === undefined || isIP(seen.host) === 0 || !isPort(seen.port)) return undefined;
+  return { host: seen.host, port: seen.port, fromPort };
+}
+
+/**
+ * Asks a server how it sees one port of ours (`GET /observed`, PROTOCOL 2.5).
+ *
+ * @param options.fromPort  0: one that the system chooses; it can be dialled from afterwards
+ * @throws                  RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
+ */
+export async function observePort(
+  server: HostPort,
+  { fromPort, signal }: { fromPort: number; signal: AbortSignal },
+): Promise<Observation> {
+  try {
+    const connection = await dialFromPort(server, { fromPort, timeoutMs: ANSWER_TIMEOUT_MS, signal });
+    const { localPort } = connection;
+    const seen: unknown = JSON.parse(await answerOver(connection, server, signal));
+    if (isEndpoint(seen) && localPort !== undefined) return { host: seen.host, port: seen.port, fromPort: localPort };
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw rendezvousUnreachable(server, cause);
+  }
+  throw rendezvousUnreachable(server);
+}
+
+function answerOver(connection: Socket, server: HostPort, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const request = get({
+      path: '/observed',
+      headers: { host: formatHostPort(server), connection: 'close' },
+      createConnection: () => connection,
+      timeout: ANSWER_TIMEOUT_MS,
+      signal,
+    });
+    const fail = (reason: Error) => {
+      connection.destroy();
+      reject(reason);
+    };
+    request.once('error', fail).once('timeout', () => request.destroy(new Error('no answer')));
+    request.once('response', (response: IncomingMessage) => {
+      let text = '';
+      response.setEncoding('utf8').once('error', fail);
+      response.on('data', (part: string) => {
+        text += part;
+        if (text.length > MAX_ANSWER_BYTES) request.destroy(new Error('the answer is too long'));
+      });
+      response.once('end', () => resolve(response.statusCode === 200 ? text : ''));
+    });
+  });
+}
+
+function isEndpoint(value: unknown): value is { host: string; port: number } {
+  if (typeof value !== 'object' || value === null || !('host' in value) || !('port' in value)) return false;
+  return typeof value.host === 'string' && isIP(value.host) !== 0 && isPort(value.port);
+}
+
+function isPort(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65535;
+}

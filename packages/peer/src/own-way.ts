@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Observation } from '@keibidrop/discovery';
+import type { Candidate } from '@keibidrop/protocol';
+
+/** What a sender is told of us: the port from which we dial it, as the rendezvous sees it (PROTOCOL 2.5). */
+export function toldOf(observed: Observation | undefined): Candidate[] {
+  return observed === undefined ? [] : [{ transport: 'punched', host: observed.host, port: observed.port }];
+}
+
+/**
+ * The sender's candidates as we can dial them: those to be punched from the port of ours that it was told, and not at all if it was told none.
+ *
+ * It dials as soon as it knows us, so that way is tried second. Where both are behind one address it leads to that router and back: then it comes last.
+ */
+export function fromOwnPort(told: readonly Candidate[], observed: Observation | undefined): Candidate[] {
+  const isPunched = ({ transport }: Candidate) => transport === 'punched';
+  const others = told.filter((each) => !isPunched(each));
+  if (observed === undefined) return others;
+  const punched = told.filter(isPunched).map((each) => ({ ...each, fromPort: observed.fromPort }));
+  const nearby = punched.some(({ host }) => host === observed.host);
+  return nearby ? [...others, ...punched] : [...others.slice(0, 1), ...punched, ...others.slice(1)];
+}
