@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Listener } from '@keibidrop/native';
+import { afterEach, expect, it } from 'vitest';
+import { Holes } from './holes.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+
+function listen(): Listener {
+  const listener = Listener.open({ host: '127.0.0.1', port: 0, onConnection: () => {} });
+  open.push(listener);
+  return listener;
+}
+
+it('knows which connections come from where it has dialled', () => {
+  const holes = new Holes(listen());
+  holes.openTo([
+    { transport: 'punched', host: '192.0.2.1', port: 7 },
+    { transport: 'direct', host: '192.0.2.2', port: 7 },
+  ]);
+  expect(holes.has({ host: '192.0.2.1', port: 7 })).toBe(true);
+  expect(holes.has({ host: '192.0.2.1', port: 8 })).toBe(false);
+  expect(holes.has({ host: '192.0.2.2', port: 7 })).toBe(false);
+});
+
+it.each([
+  '127.0.0.1',
+  '::1',
+  '0.0.0.0',
+  '::',
+  '::ffff:127.0.0.1',
+  '224.0.0.251',
+  'ff02::fb',
+  '255.255.255.255',
+  'a.example',
+])('does not dial %s, whoever asks for it', (host) => {
+  const holes = new Holes(listen());
+  holes.open({ host, port: 7 });
+  expect(holes.has({ host, port: 7 })).toBe(false);
+});
+
+it('dials nobody where only a relay may be used', () => {
+  const holes = new Holes(undefined);
+  holes.open({ host: '192.0.2.1', port: 7 });
+  expect(holes.has({ host: '192.0.2.1', port: 7 })).toBe(false);
+});
