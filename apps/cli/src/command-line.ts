@@ -3,6 +3,7 @@ import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { type Command, CommanderError } from 'commander';
 import { runBench } from './commands/bench.ts';
 import { runDoctor } from './commands/doctor.ts';
+import { runId } from './commands/id.ts';
 import { runPeers } from './commands/peers.ts';
 import { runReceive } from './commands/receive.ts';
 import { runRelay } from './commands/relay.ts';
@@ -37,6 +38,9 @@ export async function runCommandLine(
       },
       relay: async (options) => {
         exitCode = await runRelay(options, io, await loadPeer());
+      },
+      id: async (options) => {
+        exitCode = await runId(options, io, await loadPeer());
       },
       peers: async (options) => {
         exitCode = await runPeers(options, io, await loadPeer());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createInterface } from 'node:readline/promises';
 import type { WriteStream } from 'node:tty';
+import { askSecretOnTerminal } from './secret-prompt.ts';
 
 /** One of the two places to print to. */
 export interface Screen {
@@ -23,6 +24,8 @@ export interface Io {
   readonly canAsk: boolean;
   /** Prints the question to stderr and resolves with the line typed, '' at the end of input. Rejects with `signal.reason`. */
   ask(question: string): Promise<string>;
+  /** The same for what nobody may read on the screen. */
+  askSecret(question: string): Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** What runs this program once more: an interpreter and its arguments. */
@@ -49,6 +52,7 @@ export function createProcessIo(signal: AbortSignal): Io {
     stderr: screenOf(stderr, env),
     canAsk: stdin.isTTY === true && stderr.isTTY === true,
     ask: (question) => askOnTerminal(question, signal),
+    askSecret: (question) => askSecretOnTerminal(question, { input: stdin, output: stderr, signal }),
     env,
     cwd: process.cwd(),
     program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],

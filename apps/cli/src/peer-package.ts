@@ -8,6 +8,8 @@ export type PeerPackage = Pick<
   | 'benchAlone'
   | 'benchAgainst'
   | 'waitForBench'
+  | 'configDirOf'
+  | 'IdentityStore'
   | 'loadSettings'
   | 'loadRelaySettings'
   | 'diagnose'

@@ -16,6 +16,7 @@ async function parsed(line: string): Promise<unknown> {
     send: keep('send'),
     receive: keep('receive'),
     bench: keep('bench'),
+    id: keep('id'),
     peers: keep('peers'),
     relay: keep('relay'),
     doctor: keep('doctor'),
@@ -34,6 +35,12 @@ describe('argv becomes options', () => {
     ['send a', send],
     ['relay', { command: 'relay' }],
     ['relay --listen 127.0.0.1:0 --json -v', { command: 'relay', listen: '127.0.0.1:0', json: true, verbose: true }],
+    ['id', { command: 'id', action: 'show' }],
+    ['id show --json', { command: 'id', action: 'show', json: true }],
+    ['id rotate --yes --config d', { command: 'id', action: 'rotate', yes: true, config: 'd' }],
+    ['id passphrase --remove', { command: 'id', action: 'passphrase', remove: true }],
+    ['id export f --passphrase-file p', { command: 'id', action: 'export', file: 'f', passphraseFile: 'p' }],
+    ['id import f --replace', { command: 'id', action: 'import', file: 'f', replace: true }],
     ['send a b/c', { ...send, paths: ['a', 'b/c'] }],
     ['send -', { ...send, paths: [], stdin: true }],
     ['send --text hello', { ...send, paths: [], text: 'hello' }],
@@ -135,7 +142,7 @@ describe('help', () => {
     const io = createRecordedIo();
     const nothing = async () => {};
     const program = createProgram(
-      { send: nothing, receive: nothing, bench: nothing, peers: nothing, relay: nothing, doctor: nothing },
+      { send: nothing, receive: nothing, bench: nothing, id: nothing, peers: nothing, relay: nothing, doctor: nothing },
       io,
     );
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
@@ -147,6 +154,7 @@ describe('help', () => {
     'send --help',
     'receive --help',
     'bench --help',
+    'id --help',
     'peers --help',
     'relay --help',
     'doctor --help',

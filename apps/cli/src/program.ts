@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addBenchCommand, type BenchCommand } from './commands/bench.ts';
 import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
+import { addIdCommand, type IdCommand } from './commands/id.ts';
 import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
 import { addRelayCommand, type RelayCommand } from './commands/relay.ts';
@@ -15,6 +16,7 @@ export interface Handlers {
   receive(options: ReceiveCommand): Promise<void>;
   bench(options: BenchCommand): Promise<void>;
   peers(options: PeersCommand): Promise<void>;
+  id(options: IdCommand): Promise<void>;
   relay(options: RelayCommand): Promise<void>;
   doctor(options: DoctorCommand): Promise<void>;
 }
@@ -62,6 +64,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
   addReceiveCommand(program, handlers.receive);
   addBenchCommand(program, handlers.bench);
   addPeersCommand(program, handlers.peers);
+  addIdCommand(program, handlers.id);
   addRelayCommand(program, handlers.relay);
   addDoctorCommand(program, handlers.doctor);
   return program;

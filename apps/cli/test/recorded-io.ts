@@ -42,14 +42,16 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
     columns: () => columns,
     rows: () => rows,
   });
+  const answer = async (question: string) => {
+    questions.push(question);
+    return answers.shift() ?? '';
+  };
   return {
     stdout: screen('stdout'),
     stderr: screen('stderr'),
     canAsk: terminal,
-    ask: async (question) => {
-      questions.push(question);
-      return answers.shift() ?? '';
-    },
+    ask: answer,
+    askSecret: answer,
     env,
     cwd,
     program: [],

@@ -12,7 +12,7 @@ import type {
   WaitForBenchOptions,
   WaitingSender,
 } from '@keibidrop/peer';
-import { loadRelaySettings, loadSettings, openRelayServer } from '@keibidrop/peer';
+import { configDirOf, IdentityStore, loadRelaySettings, loadSettings, openRelayServer } from '@keibidrop/peer';
 import type { PeerPackage } from '../src/peer-package.ts';
 
 export const DONE = { files: 2, bytes: 3 * 2 ** 20, skipped: 0, resumedBytes: 0, seconds: 1.5 };
@@ -61,6 +61,8 @@ export function createScriptedPeer(script: {
     if (script.error !== undefined) throw script.error;
   };
   const peer: PeerPackage = {
+    configDirOf,
+    IdentityStore,
     loadSettings,
     loadRelaySettings,
     openRelayServer,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What a face (command line, desktop) can ask of a peer: send, receive, settings, a diagnosis of this machine, who waits nearby, a server for others. It puts session, discovery,
+// What a face (command line, desktop) can ask of a peer: send, receive, settings, its identity, a diagnosis of this machine, who waits nearby, a server for others. It puts session, discovery,
 // server and transfer together; it prints nothing and knows no terminal, window or exit code.
 export { openRelayServer, type RelayServer } from '@keibidrop/server';
 export type * from './api.ts';
@@ -8,9 +8,10 @@ export { benchAgainst } from './bench/against.ts';
 export { benchAlone } from './bench/alone.ts';
 export type * from './bench/api.ts';
 export { waitForBench } from './bench/wait.ts';
-export { loadSettings, type Settings } from './config.ts';
+export { configDirOf, loadSettings, type Settings } from './config.ts';
 export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';
 export type * from './events.ts';
+export { type Identity, IdentityStore, type IdentityStoreOptions } from './identity/identity-store.ts';
 export { type WaitingSender, waitingSenders } from './peers.ts';
 export { receive } from './receive.ts';
 export { loadRelaySettings, type RelayFlags, type RelaySettings } from './relay-settings.ts';

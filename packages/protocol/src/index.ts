@@ -17,6 +17,13 @@ export {
   retryOf,
 } from './errors.ts';
 export {
+  FINGERPRINT_BYTES,
+  fingerprintLink,
+  fingerprintPhrase,
+  formatFingerprint,
+  parseFingerprint,
+} from './fingerprint.ts';
+export {
   type Alert,
   ATTEMPT_BYTES,
   CONFIRM_BYTES,

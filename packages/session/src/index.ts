@@ -15,9 +15,11 @@ export {
   type InitiatorOptions,
   type ResponderOptions,
 } from './handshake.ts';
+export { drawIdentitySeed, IDENTITY_SEED_BYTES, type IdentityKeys, identityFromSeed } from './identity-keys.ts';
 export { type Keys, type Role, relayLaneTokens } from './key-schedule.ts';
 export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
 export { askToPunch, punchResponder } from './punch-call.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
 export { ReturnSecret } from './return-secret.ts';
+export { type LockKind, lockKindOf, openSecret, type SecretKey, sealSecret } from './sealed-secret.ts';
 export { type HeartbeatTimes, openSession, type Session, type SessionOptions } from './session.ts';

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MPL-2.0
+import { resolve } from 'node:path';
+import type { Identity, IdentityStore } from '@keibidrop/peer';
+import { fingerprintLink, fingerprintPhrase, formatFingerprint, KeibiError } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import { type Io, paint, type Screen } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import { knownPassphrase, newPassphrase } from '../passphrases.ts';
+import type { PeerPackage } from '../peer-package.ts';
+
+/** `keibidrop id`, parsed. */
+export interface IdCommand {
+  action: 'show' | 'qr' | 'rotate' | 'passphrase' | 'export' | 'import';
+  /** Of export and import. */
+  file?: string;
+  yes?: boolean;
+  remove?: boolean;
+  replace?: boolean;
+  passphraseFile?: string;
+  newPassphraseFile?: string;
+  config?: string;
+  json?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop id                     your fingerprint, and words to read aloud
+  keibidrop id passphrase          lock it by a passphrase from now on
+  keibidrop id export me.kdid      a copy, locked by a passphrase
+  keibidrop id import me.kdid      the same person on another machine
+
+The identity is made when it is first needed, and stands sealed in the directory
+of --config: by identity.key there, or by a passphrase.
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 done, 1 the identity is locked or damaged, 2 usage, 3 refused.
+`;
+
+export function addIdCommand(program: Command, onRun: (options: IdCommand) => Promise<void>): void {
+  const id = program
+    .command('id')
+    .summary('show and keep the identity by which contacts know you')
+    .description('Show and keep the identity by which contacts know you.')
+    .addHelpText('after', AFTER_HELP);
+  const add = (name: string, summary: string, options: Option[] = []) => {
+    const [action = ''] = name.split(' ');
+    const command = id
+      .command(name, { isDefault: action === 'show' })
+      .summary(summary)
+      .description(`${summary}.`);
+    const [passphraseFile, config, json] = [
+      new Option('--passphrase-file <file>', 'its first line is the passphrase'),
+      new Option('--config <dir>', 'where the identity is'),
+      new Option('--json', 'one JSON object a line on stdout, for programs'),
+    ] as const;
+    for (const option of [...options, passphraseFile, config, json]) command.addOption(option);
+    command.action((...args: unknown[]) => {
+      const [file] = args.filter((arg) => typeof arg === 'string');
+      return onRun({ ...command.opts(), ...(file && { file }), action: action as IdCommand['action'] });
+    });
+  };
+  const fresh = new Option('--new-passphrase-file <file>', 'its first line is the passphrase to be');
+  add('show', 'show the fingerprint');
+  add('qr', 'show the fingerprint as a QR code');
+  add('rotate', 'give it up for a new one', [new Option('-y, --yes', 'do not ask'), fresh]);
+  add('passphrase', 'lock it by a passphrase', [new Option('--remove', 'lock it by a key file instead'), fresh]);
+  add('export <file>', 'write a copy, locked by a passphrase', [fresh]);
+  add('import <file>', 'take over an exported one', [new Option('--replace', 'give up the one that is there')]);
+}
+
+/**
+ * Does one thing with the identity and shows it; resolves with 0.
+ *
+ * @throws IDENTITY_LOCKED, IDENTITY_CORRUPT, USAGE, OFFER_DECLINED
+ */
+export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const { config, passphraseFile } = options;
+  const directory = peer.configDirOf({ flags: { config }, env: io.env, cwd: io.cwd });
+  const askPassphrase = () => knownPassphrase(passphraseFile, io);
+  const identity = await done(options, io, new peer.IdentityStore({ directory, askPassphrase }));
+  identity.keys.wipe();
+  if (options.json) io.stdout.write(jsonOf(identity));
+  else if (options.action === 'qr')
+    io.stdout.write(await qrCode(fingerprintLink(identity.keys.fingerprint), io.stdout));
+  else io.stdout.write(textOf(identity, io));
+  return 0;
+}
+
+async function done(options: IdCommand, io: Io, store: IdentityStore): Promise<Identity> {
+  const { action, newPassphraseFile } = options;
+  const file = resolve(io.cwd, options.file ?? '');
+  switch (action) {
+    case 'show':
+    case 'qr':
+      return store.open();
+    case 'rotate': {
+      await confirmRotation(options, io);
+      const locked =
+        newPassphraseFile !== undefined || (await store.lockKind().catch(() => undefined)) === 'passphrase';
+      return store.rotate(locked ? await newPassphrase(newPassphraseFile, io) : undefined);
+    }
+    case 'passphrase':
+      return store.lock(options.remove ? undefined : await newPassphrase(newPassphraseFile, io));
+    case 'export':
+      await store.export(file, await newPassphrase(newPassphraseFile, io));
+      return store.open();
+    case 'import':
+      return store.import(file, await knownPassphrase(options.passphraseFile, io), {
+        replace: options.replace === true,
+      });
+  }
+}
+
+async function confirmRotation({ yes }: IdCommand, io: Io): Promise<void> {
+  if (yes) return;
+  if (!io.canAsk) throw new KeibiError('USAGE', 'Nobody can be asked here. Add --yes to give up the identity.');
+  const answer = await io.ask('Contacts of the old identity will not know the new one. Give it up? [y/N] ');
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new KeibiError('OFFER_DECLINED', 'Nothing was changed.');
+}
+
+function jsonOf({ keys, created, lock }: Identity): string {
+  const fingerprint = formatFingerprint(keys.fingerprint);
+  const words = fingerprintPhrase(keys.fingerprint);
+  return lineOf('identity', { fingerprint, words, created: created.toISOString(), lock });
+}
+
+function textOf({ keys, created, lock }: Identity, io: Io): string {
+  const row = (name: string, text: string) => `${paint(io.stdout, 'dim', name.padEnd(12))} ${text}\n`;
+  const fingerprint = formatFingerprint(keys.fingerprint);
+  return (
+    row('Fingerprint', paint(io.stdout, 'bold', fingerprint)) +
+    row('To read out', fingerprintPhrase(keys.fingerprint)) +
+    row('Made', created.toISOString().slice(0, 10)) +
+    row('Locked by', lock === 'key' ? 'a key file' : 'a passphrase')
+  );
+}
+
+/** Two rows of modules a line, dark on light whatever the terminal's colours are. */
+async function qrCode(text: string, { colour }: Screen): Promise<string> {
+  const { renderUnicodeCompact } = await import('uqr');
+  const lines = renderUnicodeCompact(text, { ecc: 'L', border: 2 }).split('\n');
+  return lines.map((line) => (colour ? `\u001b[97;40m${line}\u001b[0m\n` : `${line}\n`)).join('');
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MPL-2.0
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+import type { Io } from './io.ts';
+
+const MAX_BYTES = 1024;
+/** Shorter ones are guessed from a stolen file, Argon2id or not. */
+const MIN_CHARACTERS = 8;
+
+/** The passphrase that locks something: from a file, or typed. @throws USAGE for the file, IDENTITY_LOCKED if nobody can be asked */
+export async function knownPassphrase(file: string | undefined, io: Io): Promise<string> {
+  if (file !== undefined) return firstLineOf(file, io);
+  if (!io.canAsk) {
+    throw new KeibiError(
+      'IDENTITY_LOCKED',
+      'The identity is locked by a passphrase. Name its file: --passphrase-file FILE.',
+    );
+  }
+  return io.askSecret('Passphrase: ');
+}
+
+/** One that is to lock something from now on; typed twice. @throws USAGE if it is too short, or typed in two ways */
+export async function newPassphrase(file: string | undefined, io: Io): Promise<string> {
+  if (file === undefined && !io.canAsk) {
+    throw new KeibiError(
+      'USAGE',
+      'Nobody can be asked for a passphrase here. Name its file: --new-passphrase-file FILE.',
+    );
+  }
+  const passphrase = file === undefined ? await io.askSecret('New passphrase: ') : await firstLineOf(file, io);
+  if ([...passphrase].length < MIN_CHARACTERS) {
+    throw new KeibiError('USAGE', `A passphrase has ${MIN_CHARACTERS} characters or more. Several words are best.`);
+  }
+  if (file === undefined && (await io.askSecret('Once more: ')) !== passphrase) {
+    throw new KeibiError('USAGE', 'These were two different passphrases. Nothing was changed.');
+  }
+  return passphrase;
+}
+
+async function firstLineOf(path: string, io: Io): Promise<string> {
+  try {
+    const file = await open(resolve(io.cwd, path), 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, null);
+      const [line = ''] = buffer.toString('utf8', 0, bytesRead).split(/\r?\n/);
+      return line;
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw new KeibiError('USAGE', `The passphrase file ${path} cannot be read.`, { cause });
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomUUID } from 'node:crypto';
+import { constants, type FileHandle, link, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+
+/** More than any file of an identity. */
+const MAX_FILE_BYTES = 8192;
+const OTHERS = 0o077;
+
+/**
+ * Reads a small file that is this user's alone.
+ *
+ * @returns  undefined if there is none
+ * @throws   IDENTITY_LOCKED if others may read or write it, or it cannot be read
+ */
+export function readPrivate(path: string): Promise<Uint8Array | undefined> {
+  return read(path, OTHERS);
+}
+
+/** The same for a file that may stand on a stick, where everything is everybody's. */
+export function readCopy(path: string): Promise<Uint8Array | undefined> {
+  return read(path, 0);
+}
+
+async function read(path: string, forbidden: number): Promise<Uint8Array | undefined> {
+  let file: FileHandle | undefined;
+  try {
+    // Not blocking: a pipe of that name must not hold us up.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await file.stat();
+    if (!found.isFile()) throw new KeibiError('IDENTITY_LOCKED', `${path} is not a file.`);
+    if ((found.mode & forbidden) !== 0) {
+      throw new KeibiError('IDENTITY_LOCKED', `Others may read or change ${path}. Run chmod 600 on it if nobody has.`);
+    }
+    const buffer = new Uint8Array(MAX_FILE_BYTES);
+    const { bytesRead } = await file.read(buffer, 0, MAX_FILE_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw cause instanceof KeibiError ? cause : unusable(path, 'read', cause);
+  } finally {
+    await file?.close();
+  }
+}
+
+/**
+ * Writes a file that only this user can read, as a whole or not at all, and on the disk when it resolves.
+ *
+ * @param replace  false: what stands there already stays
+ * @returns        whether it was written
+ * @throws         IDENTITY_LOCKED if it cannot be written
+ */
+export async function writePrivate(
+  path: string,
+  bytes: Uint8Array,
+  { replace }: { replace: boolean },
+): Promise<boolean> {
+  const fresh = `${path}.${randomUUID()}`;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const file = await open(fresh, 'wx', 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const written = replace ? await rename(fresh, path).then(() => true) : await linked(fresh, path);
+    await syncDirectory(dirname(path));
+    return written;
+  } catch (cause) {
+    throw unusable(path, 'written', cause);
+  } finally {
+    await unlink(fresh).catch(() => {});
+  }
+}
+
+/** Gives `from` a second name, unless that is taken. */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw cause;
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  await directory.sync().finally(() => directory.close());
+}
+
+function unusable(path: string, how: string, cause: unknown): KeibiError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new KeibiError('IDENTITY_LOCKED', `${path} cannot be ${how}: ${reason}.`, { cause });
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MPL-2.0
+import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Identity, IdentityStore } from '../src/identity/identity-store.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'keibidrop-identity-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const PASSPHRASE = 'three small owls';
+const place = (name: string) => join(directory, 'config', name);
+const refused = (code: string, words: RegExp) =>
+  expect.objectContaining({ code, message: expect.stringMatching(words) });
+
+function store(passphrase?: string, config = 'config'): IdentityStore {
+  return new IdentityStore({
+    directory: join(directory, config),
+    askPassphrase: async () => passphrase ?? expect.unreachable('nobody may be asked'),
+  });
+}
+
+async function fingerprint(identity: Promise<Identity>): Promise<string> {
+  const { keys } = await identity;
+  keys.wipe();
+  return Buffer.from(keys.fingerprint).toString('hex');
+}
+
+describe('an identity', () => {
+  it('is made at first need and stays the same', async () => {
+    expect(await store().lockKind()).toBeUndefined();
+    const first = await fingerprint(store().open());
+    expect(await fingerprint(store().open())).toBe(first);
+    expect(await store().lockKind()).toBe('key');
+  });
+
+  it('is this user’s alone, and nothing else is left beside it', async () => {
+    await store().open();
+    for (const name of ['identity', 'identity.key']) expect((await stat(place(name))).mode & 0o777).toBe(0o600);
+    expect((await stat(place('.'))).mode & 0o777).toBe(0o700);
+    expect((await readdir(place('.'))).sort()).toEqual(['identity', 'identity.key']);
+  });
+
+  it('is one identity when several need the first at once', async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => fingerprint(store().open())));
+    expect(new Set(all).size).toBe(1);
+  });
+
+  it('opens with its passphrase only, once it has one, and its key file is gone', async () => {
+    const before = await fingerprint(store().open());
+    await store().lock(PASSPHRASE);
+    expect(await readdir(place('.'))).toEqual(['identity']);
+    await expect(store('three big owls').open()).rejects.toThrowError(
+      refused('IDENTITY_LOCKED', /passphrase is wrong/),
+    );
+    expect(await fingerprint(store(PASSPHRASE).open())).toBe(before);
+    await store(PASSPHRASE).lock(undefined);
+    expect(await fingerprint(store().open())).toBe(before);
+  });
+
+  it('moves to another machine as a copy, even by a stick on which everything is everybody’s', async () => {
+    const ours = await fingerprint(store().open());
+    const copy = join(directory, 'me.kdid');
+    await store().export(copy, PASSPHRASE);
+    expect((await stat(copy)).mode & 0o777).toBe(0o600);
+    await expect(store().export(copy, PASSPHRASE)).rejects.toThrowError(refused('USAGE', /exists/));
+    await chmod(copy, 0o777);
+    const there = store(undefined, 'there');
+    await expect(there.import(copy, 'wrong words', { replace: false })).rejects.toThrowError(
+      refused('IDENTITY_LOCKED', /passphrase is wrong/),
+    );
+    expect(await there.lockKind()).toBeUndefined();
+    expect(await fingerprint(there.import(copy, PASSPHRASE, { replace: false }))).toBe(ours);
+    expect(await fingerprint(there.open())).toBe(ours);
+  });
+
+  it('is not given up for another without being told so', async () => {
+    await store().export(join(directory, 'me.kdid'), PASSPHRASE);
+    const other = store(undefined, 'other');
+    const before = await fingerprint(other.open());
+    const copy = join(directory, 'me.kdid');
+    await expect(other.import(copy, PASSPHRASE, { replace: false })).rejects.toThrowError(
+      refused('USAGE', /--replace/),
+    );
+    expect(await fingerprint(other.open())).toBe(before);
+    await other.import(copy, PASSPHRASE, { replace: true });
+    expect(await fingerprint(other.open())).toBe(await fingerprint(store().open()));
+  });
+
+  it('is another one after rotation', async () => {
+    const before = await fingerprint(store().open());
+    const after = await fingerprint(store().rotate(undefined));
+    expect(after).not.toBe(before);
+    expect(await fingerprint(store().open())).toBe(after);
+  });
+});
+
+describe('what is wrong is an error of its own, and nothing is made anew', () => {
+  const breakages: [string, (path: typeof place) => Promise<void>, string, RegExp][] = [
+    ['an identity cut short', (at) => truncate(at('identity'), 60), 'IDENTITY_CORRUPT', /cut short/],
+    ['an empty identity', (at) => truncate(at('identity'), 0), 'IDENTITY_CORRUPT', /no file of a KeibiDrop identity/],
+    ['another file', (at) => writeFile(at('identity'), 'hello'), 'IDENTITY_CORRUPT', /no file of a KeibiDrop identity/],
+    ['no key file', (at) => rm(at('identity.key')), 'IDENTITY_LOCKED', /identity\.key is not there/],
+    ['half a key file', (at) => truncate(at('identity.key'), 16), 'IDENTITY_LOCKED', /identity\.key is damaged/],
+    [
+      'another key file',
+      (at) => writeFile(at('identity.key'), new Uint8Array(32)),
+      'IDENTITY_LOCKED',
+      /another identity/,
+    ],
+    ['an identity that others may read', (at) => chmod(at('identity'), 0o640), 'IDENTITY_LOCKED', /chmod 600/],
+    ['a key that others may read', (at) => chmod(at('identity.key'), 0o604), 'IDENTITY_LOCKED', /chmod 600/],
+  ];
+
+  it.each(breakages)('%s', async (_, breakIt, code, words) => {
+    await store().open();
+    await breakIt(place);
+    const left = await readFile(place('identity'));
+    await expect(store().open()).rejects.toThrowError(refused(code, words));
+    expect(await readFile(place('identity'))).toEqual(left);
+  });
+
+  it('a flipped bit', async () => {
+    await store().open();
+    const bytes = await readFile(place('identity'));
+    bytes[70] = (bytes[70] as number) ^ 4;
+    await writeFile(place('identity'), bytes);
+    await expect(store().open()).rejects.toThrowError(refused('IDENTITY_CORRUPT', /damaged/));
+  });
+
+  it('can be left behind by a new one, or an imported one', async () => {
+    await store().open();
+    await store().export(join(directory, 'me.kdid'), PASSPHRASE);
+    for (const name of ['identity', 'identity.key']) await truncate(place(name), 16);
+    await store().rotate(undefined);
+    await truncate(place('identity.key'), 16);
+    await store().import(join(directory, 'me.kdid'), PASSPHRASE, { replace: true });
+    expect((await store().open()).lock).toBe('key');
+  });
+});

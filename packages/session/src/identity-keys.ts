@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+import { X25519_BYTES } from '@keibidrop/protocol';
+import { sha512 } from './hkdf.ts';
+import { loadSodium, wipe } from './sodium.ts';
+
+/** The seed of ML-KEM's key generation, d || z (FIPS 203 7.1). */
+const KEM_SEED_BYTES = 64;
+/** What an identity is made of, and all that has to be kept of it: the X25519 secret and the seed of the ML-KEM-1024 keys. */
+export const IDENTITY_SEED_BYTES = X25519_BYTES + KEM_SEED_BYTES;
+
+/** The keys by which a peer is known for longer than one code. */
+export interface IdentityKeys {
+  readonly x25519: { readonly secret: Uint8Array; readonly public: Uint8Array };
+  readonly kem: { readonly secretKey: Uint8Array; readonly publicKey: Uint8Array };
+  /** By which people compare them: SHA-512(X25519 public key || ML-KEM-1024 encapsulation key), 64 bytes (PROTOCOL 9). */
+  readonly fingerprint: Uint8Array;
+  wipe(): void;
+}
+
+/** Draws a new identity. The caller wipes it. */
+export async function drawIdentitySeed(): Promise<Uint8Array> {
+  const sodium = await loadSodium();
+  return sodium.randombytes_buf(IDENTITY_SEED_BYTES);
+}
+
+/** The keys that a seed stands for, always the same. The seed stays the caller's. */
+export async function identityFromSeed(seed: Uint8Array): Promise<IdentityKeys> {
+  // Not the addon's, which draws its seeds itself.
+  const [sodium, { ml_kem1024: kem }] = await Promise.all([loadSodium(), import('@noble/post-quantum/ml-kem.js')]);
+  const secret = seed.slice(0, X25519_BYTES);
+  const kemKeys = kem.keygen(seed.subarray(X25519_BYTES));
+  const publicKey = sodium.crypto_scalarmult_base(secret);
+  return {
+    x25519: { secret, public: publicKey },
+    kem: kemKeys,
+    fingerprint: sha512(sodium, publicKey, kemKeys.publicKey),
+    wipe: () => wipe(secret, kemKeys.secretKey),
+  };
+}
