@@ -4,6 +4,38 @@ import { run } from './sandbox.ts';
 /** Each takes a few milliseconds. */
 const RUNNING_TRIES = 2000;
 
+/** One port of a switch, with a host at the other end of the cable. */
+export interface Plug {
+  readonly switch: string;
+  readonly port: string;
+}
+
+/** From now on the switch forwards nothing to and from the port; the host does not notice. */
+export function silence({ switch: into, port }: Plug): void {
+  inside(into, 'ip', 'link', 'set', port, 'nomaster');
+}
+
+/** Ends a silence. */
+export function endSilence({ switch: into, port }: Plug): void {
+  inside(into, 'ip', 'link', 'set', port, 'master', 'br0');
+}
+
+/** Pulls the cable out, or puts it back in: the host sees it. */
+export function setCable({ switch: into, port }: Plug, state: 'up' | 'down'): void {
+  inside(into, 'ip', 'link', 'set', port, state);
+}
+
+/** Gives an interface another IPv4 address for the one it has. */
+export function readdress(host: string, name: string, [from, to]: readonly [string, string]): void {
+  inside(host, 'ip', 'address', 'del', from, 'dev', name);
+  inside(host, 'ip', 'address', 'add', to, 'dev', name);
+}
+
+/** Interfaces that come later have no IPv6 addresses. */
+export function withoutIpv6(host: string): void {
+  inside(host, 'sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1');
+}
+
 /** Networks made of namespaces: switches, and hosts plugged into them. Nothing leads out of them. Needs root. */
 export class Lan {
   /** Names this test's own among those of the machine. */
@@ -34,13 +66,14 @@ export class Lan {
    * Plugs a host into a switch by a new interface, which has a link-local IPv6 address and, if given, an IPv4 one.
    * @param ipv4       with its prefix length
    * @param multicast  false: the switch hands no multicast on to the host
+   * @returns          the switch's end of the cable
    */
   plug(
     host: string,
     into: string,
     name: string,
     { ipv4, multicast = true }: { ipv4?: string; multicast?: boolean } = {},
-  ): void {
+  ): Plug {
     const port = `p${this.#plugs++}`;
     inside(into, 'ip', 'link', 'add', port, 'type', 'veth', 'peer', 'name', name, 'netns', host);
     inside(into, 'ip', 'link', 'set', port, 'master', 'br0', 'up');
@@ -49,6 +82,7 @@ export class Lan {
     inside(host, 'ip', 'link', 'set', name, 'up');
     untilRunning(into, port);
     untilRunning(host, name);
+    return { switch: into, port };
   }
 
   /** Removes every namespace, also after one that could not be. */

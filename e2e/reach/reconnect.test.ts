@@ -2,8 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LaneCounter } from '../harness/lane-counter.ts';
 import type { Running } from '../harness/running.ts';
-import { CODE, exitsOf, lastOf, Sandbox } from '../harness/sandbox.ts';
-import { readTree, writeRandom, writeSmallFiles } from '../harness/tree.ts';
+import { exitsOf, lastOf, Sandbox } from '../harness/sandbox.ts';
+import { digestOf, readTree, writeRandom, writeSmallFiles } from '../harness/tree.ts';
+import { type RelayServer, receiveAt, sendAt, startRelay } from './away.ts';
 
 const MIB = 1 << 20;
 const WELL = { sender: 0, receiver: 0 };
@@ -49,5 +50,102 @@ describe('a connection that is cut', () => {
     const kinds = receiver.events().map(({ event }) => event);
     expect(kinds.filter((kind) => kind === 'connected').length).toBe(4);
     expect(await receiver.until('reconnecting')).toMatchObject({ reason: 'The connection was lost.', attempt: 1 });
+  });
+
+  it('is the end at once for who has no patience, with 5', async () => {
+    await writeRandom(room.path('file'), 16 * MIB);
+    const { port } = await room.send(['file', '--limit', '8M']);
+    counter.target = port;
+    const receiver = await room.receive(['--connect', counter.address, '--out', 'out', '--patience', '0'], PATIENT);
+    await reached(receiver, 2 * MIB);
+    counter.cut();
+    expect(await receiver.ended).toBe(5);
+    expect(receiver.events().some(({ event }) => event === 'reconnecting')).toBe(false);
+  });
+
+  it('leaves the place at the sender to whoever comes with the code, and is then not taken back', async () => {
+    await writeRandom(room.path('file'), 16 * MIB);
+    const { sender, port } = await room.send(['file', '--limit', '8M']);
+    counter.target = port;
+    const first = await room.receive(['--connect', counter.address, '--out', 'out'], { env: { KD_PATIENCE: '2s' } });
+    await reached(first, 2 * MIB);
+    first.kill('SIGSTOP');
+    counter.cut();
+    await sender.until('receiverLost', ({ mayReturn }) => mayReturn === true);
+    const second = await room.receive(['--out', 'out2']);
+    expect(await exitsOf({ sender, receiver: second })).toEqual(WELL);
+    first.kill('SIGCONT');
+    expect(await first.ended).toBe(5);
+  });
+
+  it('cannot be made good for what standard output has taken already, which the error says', async () => {
+    await writeRandom(room.path('file'), 16 * MIB);
+    const { port } = await room.send(['file', '--limit', '8M']);
+    counter.target = port;
+    const receiver = await room.receive(['--connect', counter.address, '--stdout'], PATIENT);
+    await receiver.shows(/.{3}/s);
+    counter.cut();
+    expect(await receiver.ended).toBe(5);
+    expect(receiver.stderr).toContain('standard output cannot be taken back');
+  });
+});
+
+describe('a sender that has ended without a word', () => {
+  it('is waited for as long as it might be restarted, and then given up with 5', async () => {
+    await writeRandom(room.path('file'), 16 * MIB);
+    const { sender } = await room.send(['file', '--limit', '8M']);
+    const receiver = await room.receive(['--out', 'out'], PATIENT);
+    await reached(receiver, 2 * MIB);
+    sender.kill();
+    expect(await receiver.ended).toBe(5);
+    expect(lastOf(receiver)).toMatchObject({
+      code: 'SESSION_LOST',
+      message: expect.stringContaining('the sender is not there any more'),
+    });
+    expect(receiver.events().filter(({ event }) => event === 'reconnecting').length).toBeGreaterThan(3);
+  });
+
+  it('is given up when patience is over', async () => {
+    await writeRandom(room.path('file'), 16 * MIB);
+    const { sender } = await room.send(['file', '--limit', '8M']);
+    const receiver = await room.receive(['--out', 'out', '--patience', '1s'], PATIENT);
+    await reached(receiver, 2 * MIB);
+    sender.kill('SIGSTOP');
+    sender.kill();
+    expect(await receiver.ended).toBe(5);
+    expect(lastOf(receiver)).toMatchObject({ message: expect.stringContaining('could not be reached again in time') });
+  });
+
+  it('is looked for until Ctrl-C, which ends with 130', async () => {
+    await writeRandom(room.path('file'), 16 * MIB);
+    const { sender } = await room.send(['file', '--limit', '8M']);
+    const receiver = await room.receive(['--out', 'out'], PATIENT);
+    await reached(receiver, 2 * MIB);
+    sender.kill();
+    await receiver.until('reconnecting', ({ attempt }) => attempt === 2);
+    receiver.kill('SIGINT');
+    expect(await receiver.ended).toBe(130);
+  });
+});
+
+describe('a transfer through a relay', () => {
+  let relay: RelayServer;
+  beforeEach(async () => {
+    relay = await startRelay(room);
+  });
+
+  it('goes on when the relay, which is the rendezvous too, was killed and is there again', async () => {
+    await writeRandom(room.path('file'), 24 * MIB);
+    const sender = await sendAt(relay.address, room, ['file', '--relay-only', '--limit', '8M']);
+    const receiver = await receiveAt(relay.address, room, ['--relay-only'], PATIENT.env);
+    await reached(receiver, 6 * MIB);
+    relay.server.kill();
+    await receiver.until('reconnecting', ({ attempt }) => attempt === 2);
+    await startRelay(room, relay.port);
+    expect(await exitsOf({ sender, receiver })).toEqual(WELL);
+    expect(await digestOf(room.path('out', 'file'))).toBe(await digestOf(room.path('file')));
+    expect(lastOf(receiver)).toMatchObject({ files: 1, bytes: 24 * MIB, resumedBytes: 0 });
+    const paths = receiver.events().flatMap(({ event, path }) => (event === 'connected' ? [path] : []));
+    expect(paths).toEqual(['relay', 'relay']);
   });
 });

@@ -7,6 +7,7 @@ import { type AddLane, ReceiveTransfer, type RunTally } from '@keibidrop/transfe
 import { watchOwnEnd } from './address-watch.ts';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import type { ReachedSender } from './dial-sender.ts';
+import { heartbeatTimes } from './heartbeat-times.ts';
 import { KeyRenewal } from './key-renewal.ts';
 import { openHole } from './punched-lanes.ts';
 import { causeOf, lost } from './session-end.ts';
@@ -68,7 +69,11 @@ export class IncomingSession {
     const peerService = { transfer: incoming.transfer.transfer, digests: refuse };
     // An abort ends the transfer, which then says goodbye; it does not cut the session. A network that is gone does.
     const cut = new AbortController();
-    const session = openSession(socket, keys, 'initiator', { peerService, signal: cut.signal });
+    const session = openSession(socket, keys, 'initiator', {
+      peerService,
+      heartbeat: heartbeatTimes(),
+      signal: cut.signal,
+    });
     incoming.transfer.attach(session.client);
     keys.wipe();
     const end = (reason: unknown) => {

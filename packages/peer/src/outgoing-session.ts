@@ -16,6 +16,7 @@ import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { SendOptions } from './api.ts';
 import type { PathName, PeerEvent } from './events.ts';
+import { heartbeatTimes } from './heartbeat-times.ts';
 import type { MeetingDesk } from './meeting-desk.ts';
 import { type Receiver, type Receivers, replaced, type ServingSession } from './receivers.ts';
 import type { SenderReach } from './sender-reach.ts';
@@ -117,7 +118,11 @@ export class OutgoingSession implements ServingSession {
       punch: punchResponder((place) => reach.holes.open(place)),
     };
     // An abort ends the transfer, which then says goodbye; it does not cut the session.
-    const session = openSession(socket, keys, 'responder', { peerService, signal: this.#cut.signal });
+    const session = openSession(socket, keys, 'responder', {
+      peerService,
+      heartbeat: heartbeatTimes(),
+      signal: this.#cut.signal,
+    });
     keys.wipe();
     const unwatch = watchOwnEnd(socket, () => this.#cut.abort(new KeibiError('SESSION_LOST', LEFT_NETWORK)));
     try {
