@@ -9,8 +9,17 @@ export { FrameOpener, FrameSealer, hasHardwareAes, libcryptoVersion, type Suite 
 export { type Incoming, Listener, type RelayLimits, type RelayPlace, type RelayStats } from './listener.ts';
 export { type MlKem1024, mlKem1024 } from './ml-kem.ts';
 export { RateBudget } from './rate-budget.ts';
-export { type Collision, ReceiveJob, type ReceiveNews, type ReceiveProgress, type Survey } from './receive-job.ts';
 export {
+  type Collision,
+  type LaneState,
+  type LaneWay,
+  ReceiveJob,
+  type ReceiveNews,
+  type ReceiveProgress,
+  type Survey,
+} from './receive-job.ts';
+export {
+  type LaneEnd,
   type LaneKeys,
   NO_ENTRY,
   type Page,

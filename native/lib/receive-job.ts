@@ -3,7 +3,7 @@ import { assertBoolean, assertBytes, assertFunction, assertInteger, assertText, 
 import { loadBinding } from './binding.ts';
 import { suiteBitOf } from './frame.ts';
 import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
-import type { LaneKeys, Page, Partial, Problem } from './send-job.ts';
+import type { LaneEnd, LaneKeys, Page, Partial, Problem } from './send-job.ts';
 
 /** What to do when something else has the name of an entry: a new name, replace it, leave it, or let a person say. */
 export type Collision = 'rename' | 'overwrite' | 'skip' | 'ask';
@@ -26,10 +26,22 @@ export interface ReceiveNews {
   problems: Problem[];
   /** Entries placed under their final name, if they were asked for. */
   placed: number[];
-  /** An ErrorCode for each lane that ended, or '' for one that ended well. */
-  lanesClosed: string[];
+  lanesEnded: LaneEnd[];
   /** Once: everything wanted stands or has failed, and no more pages come. */
   complete: boolean;
+}
+
+/** A lane that is up, as it is now. */
+export interface LaneState {
+  lane: number;
+  /** Of the wire, received. */
+  bytes: number;
+  /** Of segments, taken whole. */
+  frames: number;
+  /** The least round trip that the kernel has seen, 0 where it does not say; through a relay that to the relay. */
+  rttMs: number;
+  /** Of congestion, as the kernel calls it: 'bbr', 'cubic'. */
+  control: string;
 }
 
 /** Counts of one run; bytes are of files. */
@@ -80,6 +92,8 @@ interface NativeReceiveJob {
     relayToken: Uint8Array | undefined,
     fromPort: number | undefined,
   ): Promise<void>;
+  cutLane(lane: number): void;
+  lanes(): LaneState[];
   fold(number: number, secret: Uint8Array): void;
   failEntry(entry: number, keepPart: boolean): void;
   discard(entry: number): void;
@@ -204,6 +218,16 @@ export class ReceiveJob {
     if (relayToken !== undefined) assertBytes('relayToken', relayToken, 32);
     if (fromPort !== undefined) assertInteger('fromPort', fromPort, 1, 65535);
     return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite), relayToken, fromPort);
+  }
+
+  /** Ends one lane soon; news tell when. */
+  cutLane(lane: number): void {
+    assertInteger('lane', lane, 0, MAX_LANES - 1);
+    this.#native.cutLane(lane);
+  }
+
+  lanes(): LaneState[] {
+    return this.#native.lanes();
   }
 
   /** Every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */

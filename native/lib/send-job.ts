@@ -37,8 +37,16 @@ export interface SendNews {
   problems: Problem[];
   /** Once, after the last page. */
   walked?: { entries: number; files: number; bytes: number };
-  /** An ErrorCode for each lane that ended, or '' for one that ended well. */
-  lanesClosed: string[];
+  lanesEnded: LaneEnd[];
+}
+
+/** How one lane has ended. */
+export interface LaneEnd {
+  lane: number;
+  /** Of segments: at the receiver those it took whole, at the sender those it had sent or begun to. */
+  frames: number;
+  /** An ErrorCode, or '' after an end frame. */
+  code: string;
 }
 
 /** How a session's lanes are authenticated and keyed (PROTOCOL 5.1). */

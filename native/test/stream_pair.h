@@ -86,7 +86,7 @@ class Pair {
     sender->Start();
   }
   core::Status AddLane(uint32_t lane) {
-    return receiver->AddLane("127.0.0.1", listener_->port(), lane, Session(frame::Role::kInitiator));
+    return receiver->lanes().Add("127.0.0.1", listener_->port(), lane, Session(frame::Role::kInitiator));
   }
 
   // Carries messages until `done` says so, after each of them. False when nothing happened for too long.
@@ -112,7 +112,7 @@ class Pair {
   std::unique_ptr<stream::ReceiveJob> receiver;
   std::vector<stream::WalkProblem> sent_problems;
   std::vector<stream::EntryProblem> received_problems;
-  std::vector<core::Status> lanes_closed;
+  std::vector<LaneEnd> lanes_ended;
   std::vector<uint32_t> restarted;
   size_t placed = 0;
 
@@ -140,7 +140,7 @@ class Pair {
     }
     placed += received.placed.size();
     complete_ = complete_ || received.complete;
-    lanes_closed.insert(lanes_closed.end(), received.lanes_closed.begin(), received.lanes_closed.end());
+    lanes_ended.insert(lanes_ended.end(), received.lanes_ended.begin(), received.lanes_ended.end());
     return !sent.pages.empty();
   }
 

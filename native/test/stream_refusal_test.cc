@@ -59,7 +59,7 @@ class RefusalTest : public test::ServedTest {
   }
   test::Lane NextLane() {
     const ExpectedLanes session{kSession, test::KeyOf(4), kSuite, Role::kInitiator};
-    EXPECT_TRUE(job_->AddLane("127.0.0.1", listener_->port(), next_lane_++, session).ok());
+    EXPECT_TRUE(job_->lanes().Add("127.0.0.1", listener_->port(), next_lane_++, session, std::nullopt).ok());
     return std::move(*lanes_->inbox.Take());
   }
 
@@ -101,7 +101,7 @@ class RefusalTest : public test::ServedTest {
       bell_.Wait(std::chrono::milliseconds(5));
       const ReceiveNews news = job_->TakeNews();
       complete_ = complete_ || news.complete;
-      closed_.insert(closed_.end(), news.lanes_closed.begin(), news.lanes_closed.end());
+      for (const LaneEnd& end : news.lanes_ended) closed_.push_back(end.status);
       problems_.insert(problems_.end(), news.problems.begin(), news.problems.end());
     }
     return done();

@@ -74,8 +74,8 @@ TEST_P(TransferWays, BringATreeOverByteForByte) {
     EXPECT_EQ(pair.receiver->progress().files, 510u);
     EXPECT_EQ(pair.receiver->progress().bytes, pair.receiver->progress().placed_bytes);
     pair.sender->Finish();
-    EXPECT_TRUE(pair.RunUntil([&] { return pair.lanes_closed.size() == way.lanes; }));
-    for (const core::Status& closed : pair.lanes_closed) EXPECT_TRUE(closed.ok());
+    EXPECT_TRUE(pair.RunUntil([&] { return pair.lanes_ended.size() == way.lanes; }));
+    for (const LaneEnd& end : pair.lanes_ended) EXPECT_TRUE(end.status.ok());
   }
   unsetenv("KD_REKEY_BYTES");
   ExpectSameTree();
@@ -127,8 +127,9 @@ TEST_F(TransferTest, GoesOnWhereAKilledLaneLeftIt) {
       return cut.receiver->progress().bytes >= 4 * core::kChunkBytes;
     }));
     cut.sender->Stop();
-    ASSERT_TRUE(cut.RunUntil([&] { return cut.lanes_closed.size() == 1; }));
-    EXPECT_TRUE(cut.lanes_closed[0].code == Code::kSessionLost || cut.lanes_closed[0].code == Code::kFrameTruncated);
+    ASSERT_TRUE(cut.RunUntil([&] { return cut.lanes_ended.size() == 1; }));
+    const Code code = cut.lanes_ended[0].status.code;
+    EXPECT_TRUE(code == Code::kSessionLost || code == Code::kFrameTruncated);
   }
   EXPECT_TRUE(test::fs::exists(Out() / ".keibidrop-partial"));
   EXPECT_FALSE(test::fs::exists(Out() / "source/large"));
@@ -237,7 +238,8 @@ TEST_F(TransferTest, StopsWhileALaneIsBeingDialledToNobody) {
   }
   core::Status dialled;
   std::thread dialling([&] {
-    dialled = pair.receiver->AddLane("127.0.0.1", ntohs(address.sin_port), 0, pair.Session(frame::Role::kInitiator));
+    dialled = pair.receiver->lanes().Add("127.0.0.1", ntohs(address.sin_port), 0, pair.Session(frame::Role::kInitiator),
+                                         std::nullopt);
   });
   const auto begin = std::chrono::steady_clock::now();
   pair.receiver->Stop();

@@ -61,10 +61,15 @@ Napi::Array NumbersOf(Napi::Env env, const std::vector<uint32_t>& numbers) {
   return array;
 }
 
-Napi::Array CodesOf(Napi::Env env, const std::vector<core::Status>& statuses) {
-  const Napi::Array array = Napi::Array::New(env, statuses.size());
-  for (uint32_t i = 0; i < statuses.size(); i++) {
-    array.Set(i, Napi::String::New(env, statuses[i].ok() ? "" : CodeName(statuses[i].code)));
+Napi::Array EndsOf(Napi::Env env, const std::vector<stream::LaneEnd>& ends) {
+  const Napi::Array array = Napi::Array::New(env, ends.size());
+  for (uint32_t i = 0; i < ends.size(); i++) {
+    const auto& [lane, frames, status] = ends[i];
+    Napi::Object end = Napi::Object::New(env);
+    end.Set("lane", Napi::Number::New(env, lane));
+    end.Set("frames", Napi::Number::New(env, static_cast<double>(frames)));
+    end.Set("code", Napi::String::New(env, status.ok() ? "" : CodeName(status.code)));
+    array.Set(i, end);
   }
   return array;
 }

@@ -12,6 +12,7 @@
 
 #include "core/status.h"
 #include "stream/lane_acceptor.h"
+#include "stream/lane_end.h"
 #include "stream/wake.h"
 
 namespace keibi::napi {
@@ -44,8 +45,8 @@ stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value
 
 Napi::Uint8Array BytesOf(Napi::Env env, const uint8_t* bytes, size_t size);
 Napi::Array NumbersOf(Napi::Env env, const std::vector<uint32_t>& numbers);
-// The codes of closed lanes; '' for one that ended well.
-Napi::Array CodesOf(Napi::Env env, const std::vector<core::Status>& statuses);
+// [{ lane, frames, code }], code '' for one that ended well.
+Napi::Array EndsOf(Napi::Env env, const std::vector<stream::LaneEnd>& ends);
 Napi::Object ProblemOf(Napi::Env env, uint32_t entry, core::Status status, const std::string& path);
 
 }  // namespace keibi::napi

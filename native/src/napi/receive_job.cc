@@ -99,7 +99,30 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return RunAsync(info.Env(),
                     [job = job_, host = info[0].As<Napi::String>().Utf8Value(),
                      port = static_cast<uint16_t>(NumberAt(info, 1)), lane = NumberAt(info, 2), session, token,
-                     from_port] { return job->AddLane(host, port, lane, *session, token, from_port); });
+                     from_port] { return job->lanes().Add(host, port, lane, *session, token, from_port); });
+  }
+
+  // (lane)
+  Napi::Value CutLane(const Napi::CallbackInfo& info) {
+    job_->lanes().Cut(NumberAt(info, 0));
+    return info.Env().Undefined();
+  }
+
+  // () -> [{ lane, bytes, frames, rttMs, control }]
+  Napi::Value Lanes(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const std::vector<stream::LaneState> states = job_->lanes().states();
+    Napi::Array result = Napi::Array::New(env, states.size());
+    for (uint32_t i = 0; i < states.size(); i++) {
+      Napi::Object lane = Napi::Object::New(env);
+      lane.Set("lane", Napi::Number::New(env, states[i].lane));
+      lane.Set("bytes", Napi::Number::New(env, static_cast<double>(states[i].bytes)));
+      lane.Set("frames", Napi::Number::New(env, static_cast<double>(states[i].frames)));
+      lane.Set("rttMs", Napi::Number::New(env, states[i].path.rtt_us / 1000.0));
+      lane.Set("control", Napi::String::New(env, states[i].path.control));
+      result.Set(i, lane);
+    }
+    return result;
   }
 
   // (number, secret)
@@ -120,7 +143,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return info.Env().Undefined();
   }
 
-  // () -> { problems, placed, lanesClosed, complete }
+  // () -> { problems, placed, lanesEnded, complete }
   Napi::Value TakeNews(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const stream::ReceiveNews news = job_->TakeNews();
@@ -132,7 +155,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     Napi::Object result = Napi::Object::New(env);
     result.Set("problems", problems);
     result.Set("placed", NumbersOf(env, news.placed));
-    result.Set("lanesClosed", CodesOf(env, news.lanes_closed));
+    result.Set("lanesEnded", EndsOf(env, news.lanes_ended));
     result.Set("complete", Napi::Boolean::New(env, news.complete));
     return result;
   }
@@ -203,6 +226,8 @@ void InitReceiveJob(Napi::Env env, Napi::Object exports) {
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Decide>("decide"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::EndOfPages>("endOfPages"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::AddLane>("addLane"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::CutLane>("cutLane"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Lanes>("lanes"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Fold>("fold"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::FailEntry>("failEntry"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Discard>("discard"),

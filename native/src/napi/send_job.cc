@@ -50,7 +50,7 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
     return info.Env().Undefined();
   }
 
-  // () -> { pages, problems, walked?, lanesClosed }
+  // () -> { pages, problems, walked?, lanesEnded }
   Napi::Value TakeNews(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const stream::SendNews news = job_->TakeNews();
@@ -64,7 +64,7 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
     Napi::Object result = Napi::Object::New(env);
     result.Set("pages", pages);
     result.Set("problems", problems);
-    result.Set("lanesClosed", CodesOf(env, news.lanes_closed));
+    result.Set("lanesEnded", EndsOf(env, news.lanes_ended));
     if (news.walked) result.Set("walked", TotalsOf(env, *news.walked));
     return result;
   }

@@ -2,7 +2,6 @@
 #include "stream/receive_job.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -20,9 +19,6 @@ using core::Status;
 namespace {
 
 constexpr std::chrono::seconds kSaveEvery{1};
-constexpr std::chrono::seconds kDialTimeout{10};
-constexpr std::chrono::seconds kRelayTimeout{30};  // the sender has to hear of the lane first, and then to dial
-constexpr std::array<uint8_t, 8> kLanePreamble = {'K', 'E', 'I', 'B', 'I', '-', 'L', '1'};
 
 size_t PoolThreads() { return std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 4); }
 
@@ -32,7 +28,14 @@ ReceiveJob::ReceiveJob(ReceiveOptions options, Wake wake)
     : options_(std::move(options)),
       wake_(std::move(wake)),
       destination_(table_, options_.collisions),
-      limiter_(options_.budget) {}
+      limiter_(options_.budget),
+      lanes_(this, &limiter_, stopped_, folds_, [this](LaneEnd end) {
+        {
+          const std::scoped_lock lock(mutex_);
+          news_.lanes_ended.push_back(end);
+        }
+        wake_();
+      }) {}
 
 Status ReceiveJob::Open() {
   if (options_.to_stdout) return Status::Ok();
@@ -46,47 +49,6 @@ Status ReceiveJob::Open() {
     barrier_ = std::make_unique<Barrier>(staging_, [this](const Finished& file, Status safe) { Place(file, safe); });
   }
   saver_ = std::thread([this] { RunSaver(); });
-  return Status::Ok();
-}
-
-Status ReceiveJob::AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
-                           const std::optional<relay::Token>& token, std::optional<uint16_t> from_port) {
-  using frame::Role;
-  core::Fd socket;
-  const Status dialled = from_port ? DialThrough(*from_port, host, port, kDialTimeout, stopped_, &socket)
-                                   : Dial(host, port, kDialTimeout, stopped_, &socket);
-  if (!dialled.ok()) return dialled;
-  if (token) {
-    const Status status = JoinRelay(socket.get(), *token, kRelayTimeout, stopped_);
-    if (!status.ok()) return status;
-  }
-  const Role other = session.self == Role::kInitiator ? Role::kResponder : Role::kInitiator;
-  frame::Sealer sealer(session.suite, frame::LaneKey(session.lane_secret, session.suite, session.self, lane));
-  frame::Opener opener(session.suite, frame::LaneKey(session.lane_secret, session.suite, other, lane));
-  opener.Follow(folds_);
-
-  std::vector<uint8_t> hello(kLanePreamble.begin(), kLanePreamble.end());
-  hello.insert(hello.end(), session.session_id.begin(), session.session_id.end());
-  hello.resize(hello.size() + sizeof lane + frame::kOverheadBytes + 1);
-  uint8_t* const sealed = hello.data() + hello.size() - frame::kOverheadBytes - 1;
-  core::StoreBigEndian<uint32_t>(sealed - sizeof lane, lane);
-  sealed[frame::kHeaderBytes] = static_cast<uint8_t>(LaneFrame::kHello);
-  if (sealer.Seal(sealed, 1) == 0) return Status::Of(Code::kInternal);
-  RateLimiter unlimited(nullptr);
-  if (const Status status = SendAll(socket.get(), hello.data(), hello.size(), &unlimited); !status.ok()) return status;
-
-  const std::scoped_lock lock(mutex_);
-  if (stopped_) return Status::Of(Code::kCancelled);
-  auto added = std::make_unique<ReceiveLane>(std::move(socket), std::move(opener), this, &limiter_);
-  ReceiveLane* const running = added.get();
-  lanes_.push_back({std::move(added), std::thread([this, running] {
-                      const Status status = running->Run();
-                      {
-                        const std::scoped_lock news_lock(mutex_);
-                        news_.lanes_closed.push_back(status);
-                      }
-                      wake_();
-                    })});
   return Status::Ok();
 }
 
@@ -134,9 +96,9 @@ void ReceiveJob::Stop() {
   limiter_.Stop();
   const std::scoped_lock call(calls_);
   if (std::exchange(closed_, true)) return;
-  for (const Lane& lane : lanes_) lane.lane->Shutdown();
+  lanes_.Shutdown();
   if (pool_) pool_->Stop();
-  for (Lane& lane : lanes_) lane.thread.join();
+  lanes_.Join();
   if (barrier_) barrier_->Stop();
   if (saver_.joinable()) saver_.join();
   SaveParts(/*sync=*/true);
@@ -144,7 +106,6 @@ void ReceiveJob::Stop() {
   streams_.clear();
   staging_.Close();
   // The job itself lives until JavaScript collects what wraps it, which megabytes out of its sight do not hasten.
-  lanes_.clear();
   pool_.reset();
   destination_.CloseDirectories();
 }

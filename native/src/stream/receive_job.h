@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -14,13 +13,11 @@
 #include <vector>
 
 #include "frame/fold.h"
-#include "relay/wire.h"
 #include "stream/barrier.h"
 #include "stream/destination.h"
 #include "stream/file_pool.h"
-#include "stream/lane_acceptor.h"
 #include "stream/part_file.h"
-#include "stream/receive_lane.h"
+#include "stream/receive_lanes.h"
 #include "stream/segment.h"
 #include "stream/wake.h"
 
@@ -53,7 +50,7 @@ struct SurveyResult {
 struct ReceiveNews {
   std::vector<EntryProblem> problems;
   std::vector<uint32_t> placed;
-  std::vector<core::Status> lanes_closed;
+  std::vector<LaneEnd> lanes_ended;
   bool complete = false;  // everything wanted stands or has failed, and no more pages come
 };
 
@@ -77,11 +74,7 @@ class ReceiveJob : public SegmentSink {
   core::Status Survey(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, SurveyResult* result);
   core::Status Decide(uint32_t index, Collision choice, SurveyResult* result);
   void EndOfPages();
-  // With a token, `host` is a relay to be joined first (PROTOCOL 2.3); with a port, it is dialled from there while the
-  // sender dials us (PROTOCOL 2.5).
-  core::Status AddLane(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
-                       const std::optional<relay::Token>& token = std::nullopt,
-                       std::optional<uint16_t> from_port = std::nullopt);
+  ReceiveLanes& lanes() { return lanes_; }
   // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
   void FailEntry(uint32_t index, bool keep_part);  // the sender cannot deliver it
@@ -177,11 +170,7 @@ class ReceiveJob : public SegmentSink {
   std::unique_ptr<FilePool> pool_;
   std::unique_ptr<Barrier> barrier_;  // if `durable`
   std::thread saver_;
-  struct Lane {
-    std::unique_ptr<ReceiveLane> lane;
-    std::thread thread;
-  };
-  std::vector<Lane> lanes_;
+  ReceiveLanes lanes_;
 };
 
 }  // namespace keibi::stream

@@ -16,6 +16,7 @@ Status ReceiveLane::Run() {
     switch (static_cast<LaneFrame>(buffer_->plaintext()[0])) {
       case LaneFrame::kSegments:
         if (const Status status = sink_->OnSegments(&buffer_, bytes); !status.ok()) return status;
+        frames_++;
         break;
       case LaneFrame::kEnd:
         return Status::Ok();
@@ -35,6 +36,7 @@ Status ReceiveLane::ReceiveFrame(size_t* plaintext_bytes) {
   const size_t rest = body_bytes - aead::kNonceBytes;
   status = ReceiveAll(socket_.get(), frame + frame::kHeaderBytes, rest, limiter_, &got);
   if (!status.ok()) return status.system_error == 0 ? Status::Of(Code::kFrameTruncated) : status;
+  bytes_ += frame::kLengthBytes + body_bytes;
   return opener_.Open(frame, frame::kLengthBytes + body_bytes, plaintext_bytes);
 }
 

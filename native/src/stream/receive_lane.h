@@ -9,6 +9,7 @@
 #include "core/status.h"
 #include "frame/frame.h"
 #include "stream/lane_buffer.h"
+#include "stream/path_state.h"
 #include "stream/socket.h"
 
 namespace keibi::stream {
@@ -37,6 +38,10 @@ class ReceiveLane {
   core::Status Run();
   void Shutdown();  // from any thread: ends Run() soon
 
+  uint64_t bytes() const { return bytes_.load(); }    // of the wire
+  uint64_t frames() const { return frames_.load(); }  // of segments, handed over
+  PathState path() const { return PathOf(socket_.get()); }
+
  private:
   core::Status ReceiveFrame(size_t* plaintext_bytes);
 
@@ -45,6 +50,7 @@ class ReceiveLane {
   SegmentSink* const sink_;
   RateLimiter* const limiter_;
   std::unique_ptr<LaneBuffer> buffer_;
+  std::atomic<uint64_t> bytes_ = 0, frames_ = 0;  // written by the lane's thread
 };
 
 }  // namespace keibi::stream

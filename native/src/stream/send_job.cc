@@ -79,7 +79,7 @@ Status SendJob::Answer(uint32_t first, uint32_t count, const uint8_t* wanted, si
   return Status::Ok();
 }
 
-void SendJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener>) {
+void SendJob::OnLane(int fd, uint32_t number, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener>) {
   core::Fd socket(fd);
   TuneLane(socket.get());
   const std::scoped_lock lock(mutex_);
@@ -90,11 +90,11 @@ void SendJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, st
                                            OnProblem({entry, status, table_.PathOf(entry)});
                                          });
   SendLane* const running = lane.get();
-  lanes_.push_back({std::move(lane), std::thread([this, running] {
+  lanes_.push_back({std::move(lane), std::thread([this, running, number] {
                       const Status status = running->Run();
                       {
                         const std::scoped_lock news_lock(mutex_);
-                        news_.lanes_closed.push_back(status);
+                        news_.lanes_ended.push_back({number, 0, status});
                       }
                       wake_();
                     })});

@@ -15,6 +15,7 @@
 #include "core/status.h"
 #include "frame/fold.h"
 #include "stream/lane_acceptor.h"
+#include "stream/lane_end.h"
 #include "stream/send_lane.h"
 #include "stream/wake.h"
 #include "stream/walker.h"
@@ -32,7 +33,7 @@ struct SendNews {
       pages;                          // to be sent to the receiver, in this order; their bytes live as long as the job
   std::vector<WalkProblem> problems;  // of the walk and of reading
   std::optional<WalkTotals> walked;   // once
-  std::vector<core::Status> lanes_closed;
+  std::vector<LaneEnd> lanes_ended;
 };
 
 // One receiver's transfer on the sending peer: walks, then reads what is wanted, on threads of its own.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { HostPort } from '@keibidrop/discovery';
-import { RateBudget } from '@keibidrop/native';
-import { KeibiError } from '@keibidrop/protocol';
+import { type LaneWay, RateBudget } from '@keibidrop/native';
+import { KeibiError, MAX_LANES } from '@keibidrop/protocol';
 import { openSession, relayLaneTokens } from '@keibidrop/session';
-import { type AddLane, ReceiveTransfer, type RunTally } from '@keibidrop/transfer';
+import { type LanePlan, ReceiveTransfer, type RunTally } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import type { ReachedSender } from './dial-sender.ts';
@@ -55,15 +55,19 @@ export class IncomingSession {
     const port = socket.remotePort ?? 0;
     const laneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
     const relayTokens = path === 'relay' ? relayLaneTokens(keys.laneSecret) : undefined;
-    const incoming = new IncomingTransfer(this.#run, this.#reached, async (addLane) => {
-      await options.beforeLanes?.({ host, port });
-      const tokens = await relayTokens;
-      for (let lane = 0; lane < laneCount(options); lane++) {
-        const fromPort = path === 'punched' ? await openHole(session.client, options) : undefined;
-        await addLane(host, port, lane, laneKeys, { relayToken: tokens?.[lane], fromPort });
-      }
-      laneKeys.laneSecret.fill(0);
+    const lanes: LanePlan = {
+      keys: laneKeys,
+      count: laneCount(options),
+      path: async () => {
+        await options.beforeLanes?.({ host, port });
+        return { host, port, way };
+      },
+    };
+    const way = async (lane: number): Promise<LaneWay> => ({
+      relayToken: (await relayTokens)?.[lane],
+      fromPort: path === 'punched' ? await openHole(session.client, options) : undefined,
     });
+    const incoming = new IncomingTransfer(this.#run, this.#reached, lanes);
     this.#incoming = incoming;
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     const peerService = { transfer: incoming.transfer.transfer, digests: refuse };
@@ -112,7 +116,7 @@ class IncomingTransfer {
   renewal: KeyRenewal | undefined;
   readonly #ending = new AbortController();
 
-  constructor(run: IncomingRun, reached: ReachedSender, addLanes: (addLane: AddLane) => Promise<void>) {
+  constructor(run: IncomingRun, reached: ReachedSender, lanes: LanePlan) {
     const { options, tally } = run;
     const { onEvent, confirm } = options;
     const { path, tried } = reached;
@@ -130,7 +134,7 @@ class IncomingTransfer {
       budget: new RateBudget(options.limitBytesPerSecond ?? 0),
       tally,
       signal: AbortSignal.any([options.signal, this.#ending.signal]),
-      addLanes,
+      lanes,
       onSender: (label) => {
         this.peer = label;
         run.onProven();
@@ -166,8 +170,9 @@ function networkGone(): KeibiError {
   return new KeibiError('SESSION_LOST', 'This computer has left the network.', { detail: { silent: true } });
 }
 
-/** Bytes to standard output come in order on one lane. More lanes are for long links; KD_LANES asks for them in tests. */
-function laneCount({ toStdout }: ReceiveOptions): number {
+/** Bytes to standard output come in order on one lane; KD_LANES asks for a number of them in tests. Otherwise the path decides. */
+function laneCount({ toStdout }: ReceiveOptions): number | undefined {
+  if (toStdout) return 1;
   const asked = Number(process.env.KD_LANES);
-  return !toStdout && Number.isInteger(asked) && asked >= 1 && asked <= 16 ? asked : 1;
+  return Number.isInteger(asked) && asked >= 1 && asked <= MAX_LANES ? asked : undefined;
 }

@@ -3,6 +3,7 @@ import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js'
 import { type Collision, NO_ENTRY, type Page, type RateBudget } from '@keibidrop/native';
 import type { EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES, messageFor } from '@keibidrop/protocol';
+import type { LanePlan } from './lane-keeper.ts';
 import { Offer, type OfferTotals } from './offer.ts';
 import {
   checkedLabel,
@@ -32,8 +33,8 @@ export interface ReceiveTransferOptions {
   /** Counts the sessions of one run together. */
   tally: RunTally;
   signal: AbortSignal;
-  /** Called when the offer is accepted: dials the lanes that carry it. */
-  addLanes(addLane: AddLane): Promise<void>;
+  /** The lanes that carry it, from when the offer is accepted. */
+  lanes: LanePlan;
   /** Who offers: once, before anything else. */
   onSender(label: string): void;
   /** The whole offer, before it is asked about. */
@@ -50,9 +51,6 @@ export interface ReceiveTransferOptions {
 }
 
 const ACKNOWLEDGE_TIMEOUT_MS = 2000;
-
-/** Dials one more lane for this transfer. */
-export type AddLane = Reception['addLane'];
 
 /** What came: files in place, or a text. */
 export interface ReceivedTransfer extends TransferOutcome {
@@ -281,7 +279,6 @@ class ServedTransfer {
 
   /** From here on things are written. */
   async #accept(): Promise<void> {
-    const { addLanes } = this.#options;
     const reception = new Reception(this.#options, {
       write: (body) => this.#write(body),
       onFailed: (failed) => this.#fail(failed),
@@ -295,7 +292,8 @@ class ServedTransfer {
       for (const page of pages) this.#offer.add(page);
     }
     this.#write({ $case: 'accept', value: {} });
-    await addLanes((...lane) => reception.addLane(...lane));
+    // What is wanted is told meanwhile: on a long path each waits for its own round trip.
+    reception.openLanes().catch((reason) => this.#reject(reason));
     for (const page of pages) await reception.answer(page);
   }
 

@@ -4,6 +4,7 @@ import type { PeerClient, ReceiverMessage } from '@keibidrop/proto';
 import { type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { foldsNames } from './case-folding.ts';
 import { compareDigests } from './digests.ts';
+import { LaneKeeper, type LanePlan } from './lane-keeper.ts';
 import type { Offer } from './offer.ts';
 import { type FailedEntry, failedEntry, laneError, type TransferProgress } from './outcome.ts';
 import type { ReceptionCounts, RunTally } from './run-tally.ts';
@@ -18,6 +19,7 @@ export interface ReceptionOptions {
   /** What earlier sessions of this run brought; this one is added if it does not come to its end. */
   tally: RunTally;
   signal: AbortSignal;
+  lanes: LanePlan;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
   /** Files that are only counted as they come and written nowhere: a measurement. */
   discards?: ((path: string) => boolean) | undefined;
@@ -41,6 +43,7 @@ export class Reception {
   readonly #options: ReceptionOptions;
   readonly #events: ReceptionEvents;
   readonly #job: ReceiveJob;
+  readonly #lanes: LaneKeeper;
   readonly #failedEntries = new Set<number>();
   readonly #leftAlone = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
@@ -54,6 +57,7 @@ export class Reception {
     const { out, collisions, toStdout, durable, budget, verbose: reportPlaced } = options;
     const onWake = () => this.#drain();
     this.#job = new ReceiveJob({ out, collisions, toStdout, durable, budget, reportPlaced, onWake });
+    this.#lanes = new LaneKeeper(this.#job, options.lanes);
   }
 
   /** Makes the destination ready; true if it cannot tell names apart that differ in case. */
@@ -70,9 +74,9 @@ export class Reception {
     return this.#options.toStdout ? false : foldsNames(this.#options.out);
   }
 
-  async addLane(...lane: Parameters<ReceiveJob['addLane']>): Promise<void> {
+  async openLanes(): Promise<void> {
     try {
-      await this.#job.addLane(...lane);
+      await this.#lanes.open();
     } catch (reason) {
       throw asKeibiError(reason, 'PEER_UNREACHABLE');
     }
@@ -176,6 +180,7 @@ export class Reception {
   /** Ends everything; what has arrived is kept. Once. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    this.#lanes.close();
     await this.#job.close();
     if (!this.#finished) this.#options.tally.add(this.#job.progress());
   }
@@ -193,7 +198,7 @@ export class Reception {
   }
 
   #drain(): void {
-    const { problems, placed, lanesClosed, complete } = this.#job.takeNews();
+    const { problems, placed, lanesEnded, complete } = this.#job.takeNews();
     for (const problem of problems) {
       // A folder that could not be made cannot be given its time either.
       if (this.#failedEntries.has(problem.entry)) continue;
@@ -202,9 +207,9 @@ export class Reception {
     }
     for (const entry of placed) this.#options.onFile(this.#job.finalPathOf(entry));
     if (complete) this.#settle?.resolve(this.#options.tally.totalWith(this.#job.progress()));
-    const [closed] = lanesClosed;
-    if (closed === undefined) return;
-    this.#early = laneError(closed);
+    const [ended] = lanesEnded;
+    if (ended === undefined) return;
+    this.#early = laneError(ended.code);
     this.#settle?.reject(this.#early);
   }
 }

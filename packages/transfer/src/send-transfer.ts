@@ -206,7 +206,7 @@ export class SendTransfer {
   }
 
   async #passOn(): Promise<boolean> {
-    const { pages, problems, walked, lanesClosed } = this.#job.takeNews();
+    const { pages, problems, walked, lanesEnded } = this.#job.takeNews();
     for (const { first, count, bytes } of pages) {
       this.#paged = first + count;
       if (!this.#write({ $case: 'page', value: { firstEntry: first, count, entries: bytes } })) await this.#drained();
@@ -216,8 +216,8 @@ export class SendTransfer {
       this.#write({ $case: 'offerEnd', value: walked });
       this.#options.onOffer(walked);
     }
-    const [closed] = lanesClosed;
-    if (closed !== undefined && !this.#finished) throw laneError(closed);
+    const [ended] = lanesEnded;
+    if (ended !== undefined && !this.#finished) throw laneError(ended.code);
     return pages.length > 0;
   }
 

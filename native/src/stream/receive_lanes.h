@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/status.h"
+#include "frame/fold.h"
+#include "relay/wire.h"
+#include "stream/lane_acceptor.h"
+#include "stream/lane_end.h"
+#include "stream/rate_limiter.h"
+#include "stream/receive_lane.h"
+
+namespace keibi::stream {
+
+// A lane that is up, as it is now.
+struct LaneState {
+  uint32_t lane = 0;
+  uint64_t bytes = 0;   // of the wire, received
+  uint64_t frames = 0;  // of segments, taken whole
+  PathState path;
+};
+
+// The lanes of one receiving job: dials them, runs each on a thread of its own.
+class ReceiveLanes {
+ public:
+  using OnEnd = std::function<void(LaneEnd)>;  // on the lane's thread, once
+
+  // `stopped` makes dials give up soon; no lane comes once it is set and Shutdown was called.
+  ReceiveLanes(SegmentSink* sink, RateLimiter* limiter, const std::atomic<bool>& stopped,
+               std::shared_ptr<frame::FoldSecrets> folds, OnEnd on_end)
+      : sink_(sink), limiter_(limiter), stopped_(stopped), folds_(std::move(folds)), on_end_(std::move(on_end)) {}
+
+  // Dials one lane and says its hello (PROTOCOL 5.1); may block. With a token, `host` is a relay to be joined first
+  // (2.3); with a port, it is dialled from there while the sender dials us (2.5).
+  core::Status Add(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
+                   const std::optional<relay::Token>& token = std::nullopt,
+                   std::optional<uint16_t> from_port = std::nullopt);
+  void Cut(uint32_t lane);  // ends it soon; on_end tells when. Nothing if there is none
+  std::vector<LaneState> states() const;
+  void Shutdown();  // all of them
+  void Join();      // after Shutdown: waits, and frees them
+
+ private:
+  struct Lane {
+    uint32_t number;
+    std::unique_ptr<ReceiveLane> lane;
+    std::thread thread;
+    bool ended = false;
+  };
+
+  void ReapLocked();
+
+  SegmentSink* const sink_;
+  RateLimiter* const limiter_;
+  const std::atomic<bool>& stopped_;
+  const std::shared_ptr<frame::FoldSecrets> folds_;
+  const OnEnd on_end_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+}  // namespace keibi::stream

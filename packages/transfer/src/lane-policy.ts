@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MPL-2.0
+import { MAX_LANES } from '@keibidrop/protocol';
+
+/** On a shorter round trip one lane is fastest: what limits it is the processors, and each lane more takes of them. */
+const SHORT_RTT_MS = 2;
+/** A connection's rate grows by round trips, and each loss costs it some: so a longer path begins with more lanes, one for each of this. */
+const RTT_MS_PER_LANE = 25;
+const MOST_AT_FIRST = 8;
+/** A rate is taken over so long at least, and over so many round trips. */
+const WINDOW_MS = 1000;
+const WINDOW_ROUND_TRIPS = 8;
+/** What is within this share of the last rate is no change. */
+const STEADY_SHARE = 0.1;
+
+/**
+ * How many lanes a transfer should have: more as long as more of them raise its rate.
+ *
+ *   rising -> (steady: try half as many more) -> rising | (no faster: stay)
+ *
+ * A path shorter than 2 ms keeps its one lane. Pure: it is told the time and the bytes that came.
+ */
+export class LanePolicy {
+  readonly #windowMs: number;
+  #lanes: number;
+  #since: { atMs: number; bytes: number } | undefined;
+  #lastRate = 0;
+  /** The steady rate before lanes were added. */
+  #before: number | undefined;
+  #settled: boolean;
+
+  /** @param rttMs  the least round trip of the path; 0 if it is not known, which counts as short */
+  constructor(rttMs: number) {
+    const atFirst = Math.min(MOST_AT_FIRST, Math.max(1, Math.round(rttMs / RTT_MS_PER_LANE)));
+    this.#settled = rttMs < SHORT_RTT_MS;
+    this.#lanes = atFirst;
+    this.#windowMs = Math.max(WINDOW_MS, WINDOW_ROUND_TRIPS * rttMs);
+  }
+
+  get lanes(): number {
+    return this.#lanes;
+  }
+
+  /** True once no further lane will be asked for. */
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /**
+   * Takes a measurement; to be called several times a second.
+   *
+   * @param bytes  what has come on all lanes since the beginning
+   * @returns      how many lanes there should be from now on
+   */
+  observe(atMs: number, bytes: number): number {
+    if (this.#settled) return this.#lanes;
+    this.#since ??= { atMs, bytes };
+    const elapsedMs = atMs - this.#since.atMs;
+    if (elapsedMs < this.#windowMs) return this.#lanes;
+    const rate = (bytes - this.#since.bytes) / elapsedMs;
+    this.#since = { atMs, bytes };
+    const rising = rate > this.#lastRate * (1 + STEADY_SHARE);
+    this.#lastRate = rate;
+    if (!rising && rate > 0) this.#decide(rate);
+    return this.#lanes;
+  }
+
+  #decide(rate: number): void {
+    const helped = this.#before === undefined || rate > this.#before * (1 + STEADY_SHARE);
+    if (!helped || this.#lanes === MAX_LANES) {
+      this.#settled = true;
+      return;
+    }
+    this.#before = rate;
+    this.#lanes = Math.min(MAX_LANES, Math.ceil(this.#lanes * 1.5));
+  }
+}
