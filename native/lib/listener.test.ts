@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { closeSync, readdirSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -123,6 +123,23 @@ describe('a relay', () => {
     await sender.close();
     await cancelled;
     await expect(join()).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('is given up at once on an abort, and forgotten by the relay', async () => {
+    const relay = listen(() => {});
+    relay.serveRelay(LIMITS);
+    const sender = listen(() => {});
+    const place = { host: '127.0.0.1', port: relay.port, token, waitMs: 10_000 };
+    const controller = new AbortController();
+    const { signal } = controller;
+    const joining = sender.joinRelay(place, { signal });
+    await vi.waitFor(() => expect(relay.relayStats().waiting).toBe(1));
+    const reason = new Error('enough');
+    controller.abort(reason);
+    await expect(joining).rejects.toBe(reason);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    await vi.waitFor(() => expect(relay.relayStats().waiting).toBe(0));
+    await expect(sender.joinRelay(place, { signal })).rejects.toBe(reason);
   });
 
   it('refuses arguments that native code could not bear', async () => {

@@ -66,7 +66,8 @@ export interface RelayStats {
 /** The addon's own object, as other files of native/lib pass it back to native code. */
 export interface NativeListener {
   readonly port: number;
-  joinRelay(host: string, port: number, token: Uint8Array, waitMs: number): Promise<void>;
+  joinRelay(host: string, port: number, token: Uint8Array, waitMs: number, number: number): Promise<void>;
+  cancelJoin(number: number): void;
   punch(host: string, port: number, waitMs: number): void;
   serveRelay(
     pairs: number,
@@ -99,6 +100,7 @@ export class Listener {
 
   /** @internal for send-job.ts, which registers the lanes it expects */
   readonly native: NativeListener;
+  #joins = 0;
 
   private constructor(host: string, native: NativeListener) {
     this.host = host;
@@ -136,14 +138,25 @@ export class Listener {
    * accepted: it arrives by `onConnection`, or is taken as a lane.
    *
    * @throws PEER_UNREACHABLE (the relay cannot be dialled, or hung up), RENDEZVOUS_BUSY (it has no room), HANDSHAKE_TIMEOUT
-   *         (nobody came), CANCELLED after close()
+   *         (nobody came), CANCELLED after close(); `signal.reason` on abort, which closes the connection
    */
-  async joinRelay({ host, port, token, waitMs }: RelayPlace): Promise<void> {
+  async joinRelay({ host, port, token, waitMs }: RelayPlace, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    signal?.throwIfAborted();
     if (isIP(host) === 0) throw misuse('host must be an IP address');
     assertInteger('port', port, 1, 65535);
     assertBytes('token', token, 32);
     assertInteger('waitMs', waitMs, 1, MAX_WAIT_MS);
-    await this.native.joinRelay(host, port, token, waitMs);
+    const number = ++this.#joins;
+    const onAbort = () => this.native.cancelJoin(number);
+    signal?.addEventListener('abort', onAbort);
+    try {
+      await this.native.joinRelay(host, port, token, waitMs, number);
+    } catch (reason) {
+      signal?.throwIfAborted();
+      throw reason;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
   }
 
   /**

@@ -65,8 +65,9 @@ Napi::Function Listener::Define(Napi::Env env) {
   return DefineClass(
       env, "Listener",
       {InstanceAccessor<&Listener::Port>("port"), InstanceMethod<&Listener::JoinRelay>("joinRelay"),
-       InstanceMethod<&Listener::Punch>("punch"), InstanceMethod<&Listener::ServeRelay>("serveRelay"),
-       InstanceMethod<&Listener::RelayStats>("relayStats"), InstanceMethod<&Listener::JsClose>("close")});
+       InstanceMethod<&Listener::CancelJoin>("cancelJoin"), InstanceMethod<&Listener::Punch>("punch"),
+       InstanceMethod<&Listener::ServeRelay>("serveRelay"), InstanceMethod<&Listener::RelayStats>("relayStats"),
+       InstanceMethod<&Listener::JsClose>("close")});
 }
 
 Listener* Listener::From(const Napi::Value& value) {
@@ -118,13 +119,14 @@ void Listener::Close() {
   joined_.Release();  // after what Stop has posted
 }
 
-// (host, port, token, wait ms) -> Promise
+// (host, port, token, wait ms, number) -> Promise
 Napi::Value Listener::JoinRelay(const Napi::CallbackInfo& info) {
   stream::RelayPlace place;
   place.host = info[0].As<Napi::String>().Utf8Value();
   place.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
   std::copy_n(info[2].As<Napi::Uint8Array>().Data(), place.token.size(), place.token.begin());
   place.wait = std::chrono::milliseconds(info[3].As<Napi::Number>().Uint32Value());
+  place.number = static_cast<uint64_t>(info[4].As<Napi::Number>().Int64Value());
   const auto deferred = Napi::Promise::Deferred::New(info.Env());
   if (!open_) {
     deferred.Reject(MakeError(info.Env(), core::Status::Of(core::Code::kCancelled)).Value());
@@ -144,6 +146,12 @@ Napi::Value Listener::Punch(const Napi::CallbackInfo& info) {
   place.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
   place.wait = std::chrono::milliseconds(info[2].As<Napi::Number>().Uint32Value());
   if (open_) listener_->Punch(std::move(place));
+  return info.Env().Undefined();
+}
+
+// (number)
+Napi::Value Listener::CancelJoin(const Napi::CallbackInfo& info) {
+  if (open_) listener_->CancelJoin(static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value()));
   return info.Env().Undefined();
 }
 

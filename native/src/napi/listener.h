@@ -48,6 +48,7 @@ class Listener : public Napi::ObjectWrap<Listener> {
   static void OnEnvEnd(void* self);
   Napi::Value Port(const Napi::CallbackInfo& info);
   Napi::Value JoinRelay(const Napi::CallbackInfo& info);
+  Napi::Value CancelJoin(const Napi::CallbackInfo& info);
   Napi::Value Punch(const Napi::CallbackInfo& info);
   Napi::Value ServeRelay(const Napi::CallbackInfo& info);
   Napi::Value RelayStats(const Napi::CallbackInfo& info);

@@ -43,8 +43,8 @@ bool ConcernsOneConnection(int error) {
 
 }  // namespace
 
-// All but `registry`, `wanted_joins`, `wanted_punches`, `hub`, the counts, `poller.Wake` and `stopping` is the thread's
-// own while it runs.
+// All but `registry`, `wanted_joins`, `cancelled_joins`, `wanted_punches`, `hub`, the counts, `poller.Wake` and
+// `stopping` is the thread's own while it runs.
 struct Listener::Impl {
   Impl(const ListenerOptions& with, OnIncoming callback) : options(with), on_incoming(std::move(callback)) {}
 
@@ -89,9 +89,11 @@ struct Listener::Impl {
 
   void BeginJoins() {
     std::vector<RelayJoin> wanted;
+    std::vector<uint64_t> cancelled;
     {
       const std::scoped_lock lock(joins_mutex);
       wanted.swap(wanted_joins);
+      cancelled.swap(cancelled_joins);
     }
     for (RelayJoin& join : wanted) {
       const Status status = join.Dial();
@@ -104,6 +106,13 @@ struct Listener::Impl {
         joins.try_emplace(id, std::move(join));
       }
     }
+    for (const uint64_t number : cancelled) CancelBegun(number);
+  }
+
+  void CancelBegun(uint64_t number) {
+    const auto at = std::find_if(joins.begin(), joins.end(),
+                                 [number](const auto& join) { return join.second.place.number == number; });
+    if (at != joins.end()) Settle(at, Status::Of(Code::kCancelled));
   }
 
   void BeginPunches() {
@@ -218,6 +227,7 @@ struct Listener::Impl {
   std::mutex joins_mutex;
   std::vector<RelayJoin> wanted_joins;
   std::vector<PunchPlace> wanted_punches;
+  std::vector<uint64_t> cancelled_joins;
   bool takes_joins = true;
 
   mutable std::mutex hub_mutex;
@@ -269,6 +279,13 @@ void Listener::JoinRelay(RelayPlace place, OnJoined on_joined) {
     }
   }
   join.Settle(Status::Of(Code::kCancelled));
+}
+
+void Listener::CancelJoin(uint64_t number) {
+  const std::scoped_lock lock(impl_->joins_mutex);
+  if (!impl_->takes_joins) return;
+  impl_->cancelled_joins.push_back(number);
+  impl_->poller.Wake();
 }
 
 void Listener::Punch(PunchPlace place) {

@@ -62,6 +62,9 @@ class Listener {
 
   // Any thread. Joins a relay; the connection is then treated like one that was accepted.
   void JoinRelay(RelayPlace place, OnJoined on_joined);
+  // Any thread. Gives up the join of this RelayPlace::number if it is not done: its connection closes, and it ends
+  // with kCancelled.
+  void CancelJoin(uint64_t number);
 
   // Any thread. Dials a peer from this listener's port, in parallel to the peer's dialling us, until there is a
   // connection or the place's time is over; the connection is then treated like one that was accepted.
