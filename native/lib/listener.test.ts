@@ -89,7 +89,15 @@ it('hands an HTTP connection over unread where it was asked to', async () => {
 });
 
 describe('a relay', () => {
-  const LIMITS = { pairs: 10, waiting: 10, perAddress: 10, waitMs: 10_000, idleMs: 10_000, lifetimeMs: 10_000 };
+  const LIMITS = {
+    pairs: 10,
+    waiting: 10,
+    perAddress: 10,
+    waitMs: 10_000,
+    idleMs: 10_000,
+    lifetimeMs: 10_000,
+    bytesPerSecond: 0,
+  };
   const token = new Uint8Array(32).fill(0x61);
   const HELLO = `KEIBI-R1${'a'.repeat(32)}`;
 

@@ -41,6 +41,8 @@ export interface RelayLimits {
   idleMs: number;
   /** No pair lives longer. */
   lifetimeMs: number;
+  /** Of all pairs together, both ways; 0: as many as they can. */
+  bytesPerSecond: number;
 }
 
 /** `waiting` and `pairs` are of the moment, everything else counts from the start. */
@@ -76,6 +78,7 @@ export interface NativeListener {
     waitMs: number,
     idleMs: number,
     lifetimeMs: number,
+    bytesPerSecond: number,
   ): void;
   relayStats(): RelayStats;
   close(): void;
@@ -87,6 +90,7 @@ interface ListenerBinding {
     port: number,
     onConnection: (incoming: Incoming) => void,
     http: boolean,
+    undecidedOfNetwork: number,
   ) => NativeListener;
 }
 
@@ -115,6 +119,7 @@ export class Listener {
    * @param options.host          numeric IPv4 or IPv6 address, or `localhost` (127.0.0.1)
    * @param options.port          0: any free one
    * @param options.http          hand over connections that begin like HTTP/1 GET or HEAD, instead of closing them
+   * @param options.undecidedOfNetwork  connections of one network that have not said what they are; one more closes its oldest. 0: no such limit
    * @param options.onConnection  called on this thread, never after close()
    * @throws                      a system error, `code` being EADDRINUSE, EACCES, EADDRNOTAVAIL and the like
    */
@@ -122,15 +127,20 @@ export class Listener {
     host: string;
     port: number;
     http?: boolean;
+    undecidedOfNetwork?: number;
     onConnection(incoming: Incoming): void;
   }): Listener {
-    const { onConnection, port, http = false } = options;
+    const { onConnection, port, http = false, undecidedOfNetwork = 0 } = options;
     const host = options.host === 'localhost' ? '127.0.0.1' : options.host;
     if (typeof host !== 'string' || isIP(host) === 0) throw misuse('host must be an IP address or localhost');
     assertInteger('port', port, 0, 65535);
     assertBoolean('http', http);
+    assertInteger('undecidedOfNetwork', undecidedOfNetwork, 0, MAX_COUNT);
     if (typeof onConnection !== 'function') throw misuse('onConnection must be a function');
-    return new Listener(host, new (loadBinding<ListenerBinding>().Listener)(host, port, onConnection, http));
+    return new Listener(
+      host,
+      new (loadBinding<ListenerBinding>().Listener)(host, port, onConnection, http, undecidedOfNetwork),
+    );
   }
 
   /**
@@ -176,14 +186,15 @@ export class Listener {
    * Joins strangers' connections that show one token, from now on; before, they are closed. Called again, the new limits
    * hold for what comes: `pairs` and `waiting` of 0 let nobody in any more, and what runs goes on.
    */
-  serveRelay({ pairs, waiting, perAddress, waitMs, idleMs, lifetimeMs }: RelayLimits): void {
+  serveRelay({ pairs, waiting, perAddress, waitMs, idleMs, lifetimeMs, bytesPerSecond }: RelayLimits): void {
     assertInteger('pairs', pairs, 0, MAX_COUNT);
     assertInteger('waiting', waiting, 0, MAX_COUNT);
     assertInteger('perAddress', perAddress, 0, MAX_COUNT);
     assertInteger('waitMs', waitMs, 1, MAX_WAIT_MS);
     assertInteger('idleMs', idleMs, 1, MAX_WAIT_MS);
     assertInteger('lifetimeMs', lifetimeMs, 1, MAX_WAIT_MS);
-    this.native.serveRelay(pairs, waiting, perAddress, waitMs, idleMs, lifetimeMs);
+    assertInteger('bytesPerSecond', bytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+    this.native.serveRelay(pairs, waiting, perAddress, waitMs, idleMs, lifetimeMs, bytesPerSecond);
   }
 
   relayStats(): RelayStats {

@@ -34,7 +34,7 @@ class Listener : public Napi::ObjectWrap<Listener> {
   // The object behind `value`, or null if it is something else.
   static Listener* From(const Napi::Value& value);
 
-  // (host, port, callback(incoming), http)
+  // (host, port, callback(incoming), http, undecided of a network)
   explicit Listener(const Napi::CallbackInfo& info);
   ~Listener() override;
 

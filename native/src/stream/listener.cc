@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/poller.h"
+#include "relay/address_count.h"
 #include "stream/lane_registry.h"
 #include "stream/listen_socket.h"
 #include "stream/socket.h"
@@ -161,6 +162,7 @@ struct Listener::Impl {
   }
 
   void Begin(Fd fd, Undecided::From from) {
+    if (options.max_undecided_of_network > 0) MakeRoomFor(relay::NetworkOf(from.address));
     if (undecided.size() >= options.max_undecided) {
       crowded_out++;
       undecided.erase(undecided.begin());
@@ -170,6 +172,18 @@ struct Listener::Impl {
     const auto deadline = Clock::now() + milliseconds(options.decision_ms);
     const auto added = undecided.try_emplace(id, std::move(fd), std::move(from), deadline, options.http);
     Advance(added.first);
+  }
+
+  // They are few enough to be counted.
+  void MakeRoomFor(const std::string& network) {
+    auto oldest = undecided.end();
+    size_t count = 0;
+    for (auto at = undecided.begin(); at != undecided.end(); ++at) {
+      if (relay::NetworkOf(at->second.from.address) == network && count++ == 0) oldest = at;
+    }
+    if (count < options.max_undecided_of_network) return;
+    crowded_out++;
+    undecided.erase(oldest);
   }
 
   void Advance(std::map<uint64_t, Undecided>::iterator at) {
