@@ -4,13 +4,14 @@
 // everything else equal; and the control plane alone, which costs the same for any size.
 import { rm } from 'node:fs/promises';
 import { ceilingCase, memoryCase } from './ceiling.mjs';
+import { relayedCase } from './relayed.mjs';
 import { copyCase, transferCase } from './trees.mjs';
 
 const SIZES = { '1 MB': 1e6, '10 MB': 1e7, '100 MB': 1e8, '1 GB': 1e9 };
 const AES = 'aes-256-gcm';
 const CHACHA = 'chacha20-poly1305';
 
-/** Each layer adds to the one above it. The relay's and the mount's place is after KeibiDrop. */
+/** Each layer adds to the one above it. The mount's place is after the relay. */
 const LAYERS = {
   'raw TCP, memory to memory': ({ bytes }) => memoryCase(bytes, 'none'),
   '+ seal and open, AES-256-GCM': ({ bytes }) => memoryCase(bytes, AES),
@@ -21,6 +22,7 @@ const LAYERS = {
     transferCase(workspace, '', path, { suite: AES }),
   'KeibiDrop, session up to done, ChaCha20-Poly1305': ({ path }, workspace) =>
     transferCase(workspace, '', path, { suite: CHACHA }),
+  'KeibiDrop, through a relay, AES-256-GCM': ({ path }, workspace) => relayedCase(workspace, '', path, { suite: AES }),
   'cp, for comparison': ({ path }, workspace) => copyCase(workspace, '', path),
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p9 p10 (DESIGN 9), matrix, all of them without a name;
+// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p8 p9 p10 (DESIGN 9), matrix, all of them without a name;
 //                                                    over long links, as root, by name only: p5 p6
 //                                                    endurance, by name only: large tight fair limit leak
 // npm run bench -- install                           installs the programs that ours is compared with
@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import { installOthers } from './others.mjs';
 import { buildTools, checkout, openWorkspace } from './workspace.mjs';
 
-const ORDINARY_ROWS = ['p1', 'p2', 'p3', 'p4', 'p9', 'p10', 'matrix'];
+const ORDINARY_ROWS = ['p1', 'p2', 'p3', 'p4', 'p8', 'p9', 'p10', 'matrix'];
 const ROWS = [...ORDINARY_ROWS, 'p5', 'p6', 'large', 'tight', 'fair', 'limit', 'leak'];
 const RUNS = 7;
 

@@ -152,13 +152,14 @@ export async function openWorkspace(scale) {
 
     /**
      * A send and a receive typed together; resolves once both have exited. `total` are the seconds until then, `up` until
-     * the receiver's session was up, and `done` is its last line. With `text`, that is sent and not `source`.
+     * the receiver's session was up, `path` the way it took, and `done` is its last line. With `text`, that is sent and not `source`;
+     * `args` are for both.
      */
-    async exchange(source, out, { suite, text } = {}) {
+    async exchange(source, out, { suite, text, args = [] } = {}) {
       await rm(out, { recursive: true, force: true });
       const port = await freePort();
       const code = `${port}-${CODE_WORDS}`;
-      const forced = suite ? ['--suite', suite] : [];
+      const forced = [...(suite ? ['--suite', suite] : []), ...args];
       const started = performance.now();
       const sender = workspace.keibidrop([
         'send',
@@ -174,15 +175,20 @@ export async function openWorkspace(scale) {
       const receiver = workspace.keibidrop(['receive', code, '--json', '--yes', '--out', out, ...forced]);
       let done;
       let up;
+      let path;
       receiver.lines.on('line', (line) => {
         const event = JSON.parse(line);
-        if (event.event === 'connected') up = (performance.now() - started) / 1000;
+        if (event.event === 'connected') {
+          up = (performance.now() - started) / 1000;
+          path = event.path;
+        }
         if (event.event === 'done') done = event;
       });
       const [sent, received] = await Promise.all([sender.report(), receiver.report()]);
       return {
         total: (performance.now() - started) / 1000,
         up,
+        path,
         done,
         cpu: sent.cpu + received.cpu,
         rss: Math.max(sent.rss, received.rss),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { closeSync, readdirSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -89,7 +89,15 @@ it('hands an HTTP connection over unread where it was asked to', async () => {
 });
 
 describe('a relay', () => {
-  const LIMITS = { pairs: 10, waiting: 10, perAddress: 10, waitMs: 10_000, idleMs: 10_000, lifetimeMs: 10_000 };
+  const LIMITS = {
+    pairs: 10,
+    waiting: 10,
+    perAddress: 10,
+    waitMs: 10_000,
+    idleMs: 10_000,
+    lifetimeMs: 10_000,
+    bytesPerSecond: 0,
+  };
   const token = new Uint8Array(32).fill(0x61);
   const HELLO = `KEIBI-R1${'a'.repeat(32)}`;
 
@@ -123,6 +131,23 @@ describe('a relay', () => {
     await sender.close();
     await cancelled;
     await expect(join()).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('is given up at once on an abort, and forgotten by the relay', async () => {
+    const relay = listen(() => {});
+    relay.serveRelay(LIMITS);
+    const sender = listen(() => {});
+    const place = { host: '127.0.0.1', port: relay.port, token, waitMs: 10_000 };
+    const controller = new AbortController();
+    const { signal } = controller;
+    const joining = sender.joinRelay(place, { signal });
+    await vi.waitFor(() => expect(relay.relayStats().waiting).toBe(1));
+    const reason = new Error('enough');
+    controller.abort(reason);
+    await expect(joining).rejects.toBe(reason);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    await vi.waitFor(() => expect(relay.relayStats().waiting).toBe(0));
+    await expect(sender.joinRelay(place, { signal })).rejects.toBe(reason);
   });
 
   it('refuses arguments that native code could not bear', async () => {

@@ -41,6 +41,8 @@ export interface RelayLimits {
   idleMs: number;
   /** No pair lives longer. */
   lifetimeMs: number;
+  /** Of all pairs together, both ways; 0: as many as they can. */
+  bytesPerSecond: number;
 }
 
 /** `waiting` and `pairs` are of the moment, everything else counts from the start. */
@@ -66,7 +68,8 @@ export interface RelayStats {
 /** The addon's own object, as other files of native/lib pass it back to native code. */
 export interface NativeListener {
   readonly port: number;
-  joinRelay(host: string, port: number, token: Uint8Array, waitMs: number): Promise<void>;
+  joinRelay(host: string, port: number, token: Uint8Array, waitMs: number, number: number): Promise<void>;
+  cancelJoin(number: number): void;
   punch(host: string, port: number, waitMs: number): void;
   serveRelay(
     pairs: number,
@@ -75,6 +78,7 @@ export interface NativeListener {
     waitMs: number,
     idleMs: number,
     lifetimeMs: number,
+    bytesPerSecond: number,
   ): void;
   relayStats(): RelayStats;
   close(): void;
@@ -86,6 +90,7 @@ interface ListenerBinding {
     port: number,
     onConnection: (incoming: Incoming) => void,
     http: boolean,
+    undecidedOfNetwork: number,
   ) => NativeListener;
 }
 
@@ -99,6 +104,7 @@ export class Listener {
 
   /** @internal for send-job.ts, which registers the lanes it expects */
   readonly native: NativeListener;
+  #joins = 0;
 
   private constructor(host: string, native: NativeListener) {
     this.host = host;
@@ -113,6 +119,7 @@ export class Listener {
    * @param options.host          numeric IPv4 or IPv6 address, or `localhost` (127.0.0.1)
    * @param options.port          0: any free one
    * @param options.http          hand over connections that begin like HTTP/1 GET or HEAD, instead of closing them
+   * @param options.undecidedOfNetwork  connections of one network that have not said what they are; one more closes its oldest. 0: no such limit
    * @param options.onConnection  called on this thread, never after close()
    * @throws                      a system error, `code` being EADDRINUSE, EACCES, EADDRNOTAVAIL and the like
    */
@@ -120,15 +127,20 @@ export class Listener {
     host: string;
     port: number;
     http?: boolean;
+    undecidedOfNetwork?: number;
     onConnection(incoming: Incoming): void;
   }): Listener {
-    const { onConnection, port, http = false } = options;
+    const { onConnection, port, http = false, undecidedOfNetwork = 0 } = options;
     const host = options.host === 'localhost' ? '127.0.0.1' : options.host;
     if (typeof host !== 'string' || isIP(host) === 0) throw misuse('host must be an IP address or localhost');
     assertInteger('port', port, 0, 65535);
     assertBoolean('http', http);
+    assertInteger('undecidedOfNetwork', undecidedOfNetwork, 0, MAX_COUNT);
     if (typeof onConnection !== 'function') throw misuse('onConnection must be a function');
-    return new Listener(host, new (loadBinding<ListenerBinding>().Listener)(host, port, onConnection, http));
+    return new Listener(
+      host,
+      new (loadBinding<ListenerBinding>().Listener)(host, port, onConnection, http, undecidedOfNetwork),
+    );
   }
 
   /**
@@ -136,14 +148,25 @@ export class Listener {
    * accepted: it arrives by `onConnection`, or is taken as a lane.
    *
    * @throws PEER_UNREACHABLE (the relay cannot be dialled, or hung up), RENDEZVOUS_BUSY (it has no room), HANDSHAKE_TIMEOUT
-   *         (nobody came), CANCELLED after close()
+   *         (nobody came), CANCELLED after close(); `signal.reason` on abort, which closes the connection
    */
-  async joinRelay({ host, port, token, waitMs }: RelayPlace): Promise<void> {
+  async joinRelay({ host, port, token, waitMs }: RelayPlace, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    signal?.throwIfAborted();
     if (isIP(host) === 0) throw misuse('host must be an IP address');
     assertInteger('port', port, 1, 65535);
     assertBytes('token', token, 32);
     assertInteger('waitMs', waitMs, 1, MAX_WAIT_MS);
-    await this.native.joinRelay(host, port, token, waitMs);
+    const number = ++this.#joins;
+    const onAbort = () => this.native.cancelJoin(number);
+    signal?.addEventListener('abort', onAbort);
+    try {
+      await this.native.joinRelay(host, port, token, waitMs, number);
+    } catch (reason) {
+      signal?.throwIfAborted();
+      throw reason;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
   }
 
   /**
@@ -163,14 +186,15 @@ export class Listener {
    * Joins strangers' connections that show one token, from now on; before, they are closed. Called again, the new limits
    * hold for what comes: `pairs` and `waiting` of 0 let nobody in any more, and what runs goes on.
    */
-  serveRelay({ pairs, waiting, perAddress, waitMs, idleMs, lifetimeMs }: RelayLimits): void {
+  serveRelay({ pairs, waiting, perAddress, waitMs, idleMs, lifetimeMs, bytesPerSecond }: RelayLimits): void {
     assertInteger('pairs', pairs, 0, MAX_COUNT);
     assertInteger('waiting', waiting, 0, MAX_COUNT);
     assertInteger('perAddress', perAddress, 0, MAX_COUNT);
     assertInteger('waitMs', waitMs, 1, MAX_WAIT_MS);
     assertInteger('idleMs', idleMs, 1, MAX_WAIT_MS);
     assertInteger('lifetimeMs', lifetimeMs, 1, MAX_WAIT_MS);
-    this.native.serveRelay(pairs, waiting, perAddress, waitMs, idleMs, lifetimeMs);
+    assertInteger('bytesPerSecond', bytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
+    this.native.serveRelay(pairs, waiting, perAddress, waitMs, idleMs, lifetimeMs, bytesPerSecond);
   }
 
   relayStats(): RelayStats {

@@ -105,7 +105,15 @@ it('receives a tree as it was sent', async () => {
 it('receives through a relay', async () => {
   const relay = Listener.open({ host: '127.0.0.1', port: 0, onConnection() {} });
   closing.push(relay);
-  relay.serveRelay({ pairs: 1, waiting: 1, perAddress: 2, waitMs: 10_000, idleMs: 10_000, lifetimeMs: 10_000 });
+  relay.serveRelay({
+    pairs: 1,
+    waiting: 1,
+    perAddress: 2,
+    waitMs: 10_000,
+    idleMs: 10_000,
+    lifetimeMs: 10_000,
+    bytesPerSecond: 0,
+  });
   const content = Buffer.alloc(30 << 20, 'relayed');
   writeFileSync(join(folder, 'f'), content);
   await transfer(join(folder, 'f'), 'rename', relay);

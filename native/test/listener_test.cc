@@ -2,6 +2,7 @@
 #include "stream/listener.h"
 
 #include <dirent.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -134,6 +135,22 @@ TEST_F(ListenerTest, ClosesTheOldestUndecidedConnectionForOneTooMany) {
   EXPECT_TRUE(silent[1].IsClosed());
   silent[3].Send("KEIBI-C1");
   EXPECT_TRUE(inbox_.Take().has_value());
+}
+
+TEST_F(ListenerTest, ClosesTheOldestUndecidedConnectionOfANetworkThatHasTooMany) {
+  Serve({.host = "", .port = 0, .decision_ms = 600000, .max_undecided = 100, .max_undecided_of_network = 2});
+  core::Fd socket = Dialler::Socket("127.0.0.1");
+  const sockaddr_in elsewhere = {.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(0x7f000002)}, .sin_zero = {}};
+  ASSERT_EQ(bind(socket.get(), reinterpret_cast<const sockaddr*>(&elsewhere), sizeof elsewhere), 0);
+  Dialler other(std::move(socket), "127.0.0.1", listener_->port());
+  std::vector<Dialler> silent;
+  for (int i = 0; i < 3; i++) silent.push_back(Dial());
+  EXPECT_TRUE(silent[0].IsClosed());
+  EXPECT_EQ(listener_->drops().crowded_out, 1u);
+  for (Dialler* spared : {&silent[1], &silent[2], &other}) {
+    spared->Send("KEIBI-C1");
+    EXPECT_TRUE(inbox_.Take().has_value());
+  }
 }
 
 TEST_F(ListenerTest, ServesManyDiallersAtOnce) {

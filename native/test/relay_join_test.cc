@@ -100,6 +100,27 @@ TEST_F(RelayJoinTest, IsCancelledWhenTheListenerStops) {
   EXPECT_EQ(Outcome(), Code::kCancelled);
 }
 
+TEST_F(RelayJoinTest, IsCancelledByItsNumberAndNoOther) {
+  ServeRelay();
+  const auto join = [this](uint32_t token, uint64_t number) {
+    sender_->JoinRelay({"127.0.0.1", listener_->port(), TokenOf(token), kPatience, number},
+                       [this](Status status) { outcomes_.Put(status); });
+  };
+  join(7, 1);
+  join(8, 2);
+  EXPECT_TRUE(Reaches(&relay::Stats::waiting, 2));
+  sender_->CancelJoin(1);
+  sender_->CancelJoin(3);
+  EXPECT_EQ(Outcome(), Code::kCancelled);
+  EXPECT_TRUE(Reaches(&relay::Stats::waiting, 1));  // its connection is closed
+  Dialler receiver = Show(8);
+  EXPECT_EQ(receiver.Receive(1), kJoined);
+  EXPECT_EQ(Outcome(), Code::kOk);
+  join(9, 4);
+  sender_->CancelJoin(4);  // perhaps before it was begun
+  EXPECT_EQ(Outcome(), Code::kCancelled);
+}
+
 TEST_F(RelayJoinTest, BlocksForALaneUntilTheOtherSideCame) {
   ServeRelay();
   Dialler other = Show(7);

@@ -56,6 +56,25 @@ TEST_F(RelayTest, ForwardsMuchBothWaysAtOnce) {
   for (std::thread& writer : writers) writer.join();
 }
 
+TEST_F(RelayTest, ForwardsNoMoreThanItsRateAndLosesNothing) {
+  constexpr uint64_t kRate = 4 << 20;
+  relay::Limits limits = kRoomy;
+  limits.bytes_per_second = kRate;
+  ServeRelay(limits);
+  auto [one, other] = Pair(7);
+  auto [third, fourth] = Pair(8);
+  const Bytes sent = Pattern(700'000);
+  const auto began = std::chrono::steady_clock::now();
+  std::thread writers[] = {std::thread([&one = one, &sent] { EXPECT_TRUE(one.Send(sent)); }),
+                           std::thread([&fourth = fourth, &sent] { EXPECT_TRUE(fourth.Send(sent)); })};
+  EXPECT_EQ(other.Receive(sent.size()), sent);
+  EXPECT_EQ(third.Receive(sent.size()), sent);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+  for (std::thread& writer : writers) writer.join();
+  // A sixteenth of a second's bytes may be ahead, and one turn each way.
+  EXPECT_GE(taken.count(), static_cast<double>(2 * sent.size()) / kRate - 3.0 / 16);
+}
+
 TEST_F(RelayTest, TakesATokenThatComesByteByByte) {
   ServeRelay();
   Dialler slow = Dial();

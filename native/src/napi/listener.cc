@@ -65,8 +65,9 @@ Napi::Function Listener::Define(Napi::Env env) {
   return DefineClass(
       env, "Listener",
       {InstanceAccessor<&Listener::Port>("port"), InstanceMethod<&Listener::JoinRelay>("joinRelay"),
-       InstanceMethod<&Listener::Punch>("punch"), InstanceMethod<&Listener::ServeRelay>("serveRelay"),
-       InstanceMethod<&Listener::RelayStats>("relayStats"), InstanceMethod<&Listener::JsClose>("close")});
+       InstanceMethod<&Listener::CancelJoin>("cancelJoin"), InstanceMethod<&Listener::Punch>("punch"),
+       InstanceMethod<&Listener::ServeRelay>("serveRelay"), InstanceMethod<&Listener::RelayStats>("relayStats"),
+       InstanceMethod<&Listener::JsClose>("close")});
 }
 
 Listener* Listener::From(const Napi::Value& value) {
@@ -80,6 +81,7 @@ Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(
   options.host = info[0].As<Napi::String>().Utf8Value();
   options.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
   options.http = info[3].ToBoolean();
+  options.max_undecided_of_network = info[4].As<Napi::Number>().Uint32Value();
   callback_ = Callback::New(info.Env(), info[2].As<Napi::Function>(), "keibidrop listener", kMostPosted, 1);
   joined_ = JoinedCall::New(info.Env(), "keibidrop listener, relays", 0, 1);
 
@@ -118,13 +120,14 @@ void Listener::Close() {
   joined_.Release();  // after what Stop has posted
 }
 
-// (host, port, token, wait ms) -> Promise
+// (host, port, token, wait ms, number) -> Promise
 Napi::Value Listener::JoinRelay(const Napi::CallbackInfo& info) {
   stream::RelayPlace place;
   place.host = info[0].As<Napi::String>().Utf8Value();
   place.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
   std::copy_n(info[2].As<Napi::Uint8Array>().Data(), place.token.size(), place.token.begin());
   place.wait = std::chrono::milliseconds(info[3].As<Napi::Number>().Uint32Value());
+  place.number = static_cast<uint64_t>(info[4].As<Napi::Number>().Int64Value());
   const auto deferred = Napi::Promise::Deferred::New(info.Env());
   if (!open_) {
     deferred.Reject(MakeError(info.Env(), core::Status::Of(core::Code::kCancelled)).Value());
@@ -147,12 +150,24 @@ Napi::Value Listener::Punch(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
-// (pairs, waiting, per address, wait ms, idle ms, lifetime ms)
+// (number)
+Napi::Value Listener::CancelJoin(const Napi::CallbackInfo& info) {
+  if (open_) listener_->CancelJoin(static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value()));
+  return info.Env().Undefined();
+}
+
+// (pairs, waiting, per address, wait ms, idle ms, lifetime ms, bytes a second)
 Napi::Value Listener::ServeRelay(const Napi::CallbackInfo& info) {
   if (!open_) return info.Env().Undefined();
   const auto number = [&info](size_t i) { return info[i].As<Napi::Number>().Uint32Value(); };
   const auto duration = [&number](size_t i) { return std::chrono::milliseconds(number(i)); };
-  const relay::Limits limits{number(0), number(1), number(2), duration(3), duration(4), duration(5)};
+  const relay::Limits limits{number(0),
+                             number(1),
+                             number(2),
+                             duration(3),
+                             duration(4),
+                             duration(5),
+                             static_cast<uint64_t>(info[6].As<Napi::Number>().Int64Value())};
   if (const core::Status status = listener_->ServeRelay(limits); !status.ok()) Throw(info.Env(), status);
   return info.Env().Undefined();
 }

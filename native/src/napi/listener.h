@@ -34,7 +34,7 @@ class Listener : public Napi::ObjectWrap<Listener> {
   // The object behind `value`, or null if it is something else.
   static Listener* From(const Napi::Value& value);
 
-  // (host, port, callback(incoming), http)
+  // (host, port, callback(incoming), http, undecided of a network)
   explicit Listener(const Napi::CallbackInfo& info);
   ~Listener() override;
 
@@ -48,6 +48,7 @@ class Listener : public Napi::ObjectWrap<Listener> {
   static void OnEnvEnd(void* self);
   Napi::Value Port(const Napi::CallbackInfo& info);
   Napi::Value JoinRelay(const Napi::CallbackInfo& info);
+  Napi::Value CancelJoin(const Napi::CallbackInfo& info);
   Napi::Value Punch(const Napi::CallbackInfo& info);
   Napi::Value ServeRelay(const Napi::CallbackInfo& info);
   Napi::Value RelayStats(const Napi::CallbackInfo& info);

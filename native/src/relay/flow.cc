@@ -7,13 +7,7 @@
 #include <utility>
 
 namespace keibi::relay {
-namespace {
-
-constexpr uint64_t kTurnBytes = uint64_t{1} << 20;  // then the other pairs have theirs
-
-}  // namespace
-
-Flow::State Flow::Pump(int from, int to, PipePool* pool, uint64_t* moved) {
+Flow::State Flow::Pump(int from, int to, uint64_t turn_bytes, PipePool* pool, uint64_t* moved) {
   if (ended_) return State::kEnded;
   if (pipe_ == nullptr) pipe_ = pool->Take();
   if (pipe_ == nullptr) return State::kBroken;
@@ -30,12 +24,12 @@ Flow::State Flow::Pump(int from, int to, PipePool* pool, uint64_t* moved) {
       pool->Return(std::move(pipe_));
       return shutdown(to, SHUT_WR) == 0 ? State::kEnded : State::kBroken;
     }
-    if (turn >= kTurnBytes) {
+    if (turn >= turn_bytes) {  // the other pairs have theirs
       pool->Return(std::move(pipe_));
       return State::kMore;
     }
     // Into an empty pipe, so that EAGAIN can only be the socket's.
-    const ssize_t arrived = pipe_->Fill(from);
+    const ssize_t arrived = pipe_->Fill(from, static_cast<size_t>(turn_bytes - turn));
     if (arrived < 0 && errno != EAGAIN) return State::kBroken;
     if (arrived < 0) {
       pool->Return(std::move(pipe_));

@@ -20,8 +20,8 @@ class Flow {
     kBroken,  // one of the two sockets failed
   };
 
-  // Moves bytes between two non-blocking sockets until there are no more, or no room, or a turn is over.
-  State Pump(int from, int to, PipePool* pool, uint64_t* moved);
+  // Moves bytes between two non-blocking sockets until there are no more, or no room, or a turn of so many is over.
+  State Pump(int from, int to, uint64_t turn_bytes, PipePool* pool, uint64_t* moved);
 
  private:
   std::unique_ptr<Pipe> pipe_;  // while it holds bytes

@@ -19,6 +19,7 @@
 
 #include "core/poller.h"
 #include "relay/address_count.h"
+#include "relay/byte_budget.h"
 #include "relay/flow.h"
 
 namespace keibi::relay {
@@ -98,8 +99,9 @@ struct Hub::Impl {
   }
 
   int MillisecondsToWait() const {
-    if (!unfinished.empty()) return 0;
+    if (!unfinished.empty() && !throttled) return 0;
     auto until = Clock::time_point::max();
+    if (!unfinished.empty()) until = Clock::now() + budget.Pause();
     if (!waiting.empty()) until = std::min(until, waiting.front()->since + now.wait);
     if (!by_age.empty()) until = std::min(until, by_age.front()->since + now.lifetime);
     if (!by_activity.empty()) until = std::min(until, by_activity.front()->active + now.idle);
@@ -115,6 +117,7 @@ struct Hub::Impl {
       arrived.swap(arrivals);
       now = limits;
     }
+    budget.SetRate(now.bytes_per_second);
     for (Arrival& arrival : arrived) Admit(std::move(arrival));
   }
 
@@ -172,20 +175,32 @@ struct Hub::Impl {
     return recv(fd.get(), &byte, 1, MSG_PEEK) < 0 && (errno == EAGAIN || errno == EINTR);
   }
 
+  // A pair whose turn it is waits with its bytes in its sockets while the budget is used up.
+  bool MayPump() {
+    throttled = !budget.Has(Clock::now());
+    return !throttled;
+  }
+
+  void PumpLater(Meeting* meeting) {
+    if (!std::exchange(meeting->queued, true)) unfinished.push_back(meeting->id);
+  }
+
   void Pump(Meeting* meeting) {
+    if (!MayPump()) return PumpLater(meeting);
     uint64_t moved = 0;
     const int first = meeting->first.fd.get(), second = meeting->second.fd.get();
-    const Flow::State there = meeting->there.Pump(first, second, &pipes, &moved);
-    const Flow::State back = meeting->back.Pump(second, first, &pipes, &moved);
+    const Flow::State there = meeting->there.Pump(first, second, budget.turn_bytes(), &pipes, &moved);
+    const Flow::State back = meeting->back.Pump(second, first, budget.turn_bytes(), &pipes, &moved);
     if (moved > 0) {
       bytes += moved;
+      budget.Spend(moved);
       meeting->active = Clock::now();
       by_activity.splice(by_activity.end(), by_activity, meeting->by_activity);
     }
     const bool broken = there == Flow::State::kBroken || back == Flow::State::kBroken;
     if (broken || (there == Flow::State::kEnded && back == Flow::State::kEnded)) return End(meeting);
     const bool more = there == Flow::State::kMore || back == Flow::State::kMore;
-    if (more && !std::exchange(meeting->queued, true)) unfinished.push_back(meeting->id);
+    if (more) PumpLater(meeting);
   }
 
   void PumpUnfinished() {
@@ -246,9 +261,11 @@ struct Hub::Impl {
   std::unordered_map<uint64_t, std::unique_ptr<Meeting>> meetings;
   std::map<Token, Meeting*> by_token;  // ordered: tokens are chosen by strangers, who could make hashes collide
   AddressCount networks;
-  Meetings waiting;              // the oldest first
-  Meetings by_age, by_activity;  // pairs, the oldest first and the one idle for longest first
-  std::vector<uint64_t> unfinished;
+  Meetings waiting;                  // the oldest first
+  Meetings by_age, by_activity;      // pairs, the oldest first and the one idle for longest first
+  std::vector<uint64_t> unfinished;  // in the order of their turns
+  ByteBudget budget;
+  bool throttled = false;  // nothing may be moved now
   PipePool pipes;
 };
 

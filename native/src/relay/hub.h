@@ -20,6 +20,7 @@ struct Limits {
   std::chrono::milliseconds wait{0};      // for the other side
   std::chrono::milliseconds idle{0};      // a pair through which nothing moves ends
   std::chrono::milliseconds lifetime{0};  // of a pair
+  uint64_t bytes_per_second = 0;          // of all pairs together, both ways; 0: as many as they can
 };
 
 struct Stats {
@@ -41,7 +42,8 @@ class Hub {
   Hub(const Hub&) = delete;
   Hub& operator=(const Hub&) = delete;
 
-  // Any thread. Hold for what comes from now on; limits of 0 refuse everybody, and what runs goes on.
+  // Any thread. Hold for what comes from now on (the rate, for all); limits of 0 refuse everybody, and what runs goes
+  // on.
   void SetLimits(const Limits& limits);
 
   // Any thread. Takes a non-blocking connection from which the preamble and `token` were read; `address` is the numeric

@@ -18,7 +18,7 @@ class Pipe {
 
   // What splice(2) answers: the bytes moved, 0 when the other side has ended, -1 with errno. EAGAIN of Fill into an
   // empty pipe: nothing has arrived. EAGAIN of Drain: no room at `to`.
-  ssize_t Fill(int from);
+  ssize_t Fill(int from, size_t most);
   ssize_t Drain(int to);
   size_t held() const { return held_; }
 

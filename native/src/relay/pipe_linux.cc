@@ -2,12 +2,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "relay/pipe.h"
 
 namespace keibi::relay {
 namespace {
 
-constexpr int kPipeBytes = 1 << 20;  // two system calls a MiB; the system may grant less, which costs only more calls
+constexpr size_t kPipeBytes =
+    1 << 20;  // two system calls a MiB; the system may grant less, which costs only more calls
 constexpr unsigned kFlags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
 
 }  // namespace
@@ -18,12 +21,12 @@ std::unique_ptr<Pipe> Pipe::Open() {
   auto pipe = std::make_unique<Pipe>();
   pipe->read_ = core::Fd(ends[0]);
   pipe->write_ = core::Fd(ends[1]);
-  fcntl(ends[1], F_SETPIPE_SZ, kPipeBytes);
+  fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(kPipeBytes));
   return pipe;
 }
 
-ssize_t Pipe::Fill(int from) {
-  const ssize_t moved = splice(from, nullptr, write_.get(), nullptr, kPipeBytes, kFlags);
+ssize_t Pipe::Fill(int from, size_t most) {
+  const ssize_t moved = splice(from, nullptr, write_.get(), nullptr, std::min(most, kPipeBytes), kFlags);
   if (moved > 0) held_ += static_cast<size_t>(moved);
   return moved;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/poller.h"
+#include "relay/address_count.h"
 #include "stream/lane_registry.h"
 #include "stream/listen_socket.h"
 #include "stream/socket.h"
@@ -43,8 +44,8 @@ bool ConcernsOneConnection(int error) {
 
 }  // namespace
 
-// All but `registry`, `wanted_joins`, `wanted_punches`, `hub`, the counts, `poller.Wake` and `stopping` is the thread's
-// own while it runs.
+// All but `registry`, `wanted_joins`, `cancelled_joins`, `wanted_punches`, `hub`, the counts, `poller.Wake` and
+// `stopping` is the thread's own while it runs.
 struct Listener::Impl {
   Impl(const ListenerOptions& with, OnIncoming callback) : options(with), on_incoming(std::move(callback)) {}
 
@@ -89,9 +90,11 @@ struct Listener::Impl {
 
   void BeginJoins() {
     std::vector<RelayJoin> wanted;
+    std::vector<uint64_t> cancelled;
     {
       const std::scoped_lock lock(joins_mutex);
       wanted.swap(wanted_joins);
+      cancelled.swap(cancelled_joins);
     }
     for (RelayJoin& join : wanted) {
       const Status status = join.Dial();
@@ -104,6 +107,13 @@ struct Listener::Impl {
         joins.try_emplace(id, std::move(join));
       }
     }
+    for (const uint64_t number : cancelled) CancelBegun(number);
+  }
+
+  void CancelBegun(uint64_t number) {
+    const auto at = std::find_if(joins.begin(), joins.end(),
+                                 [number](const auto& join) { return join.second.place.number == number; });
+    if (at != joins.end()) Settle(at, Status::Of(Code::kCancelled));
   }
 
   void BeginPunches() {
@@ -152,6 +162,7 @@ struct Listener::Impl {
   }
 
   void Begin(Fd fd, Undecided::From from) {
+    if (options.max_undecided_of_network > 0) MakeRoomFor(relay::NetworkOf(from.address));
     if (undecided.size() >= options.max_undecided) {
       crowded_out++;
       undecided.erase(undecided.begin());
@@ -161,6 +172,18 @@ struct Listener::Impl {
     const auto deadline = Clock::now() + milliseconds(options.decision_ms);
     const auto added = undecided.try_emplace(id, std::move(fd), std::move(from), deadline, options.http);
     Advance(added.first);
+  }
+
+  // They are few enough to be counted.
+  void MakeRoomFor(const std::string& network) {
+    auto oldest = undecided.end();
+    size_t count = 0;
+    for (auto at = undecided.begin(); at != undecided.end(); ++at) {
+      if (relay::NetworkOf(at->second.from.address) == network && count++ == 0) oldest = at;
+    }
+    if (count < options.max_undecided_of_network) return;
+    crowded_out++;
+    undecided.erase(oldest);
   }
 
   void Advance(std::map<uint64_t, Undecided>::iterator at) {
@@ -218,6 +241,7 @@ struct Listener::Impl {
   std::mutex joins_mutex;
   std::vector<RelayJoin> wanted_joins;
   std::vector<PunchPlace> wanted_punches;
+  std::vector<uint64_t> cancelled_joins;
   bool takes_joins = true;
 
   mutable std::mutex hub_mutex;
@@ -269,6 +293,13 @@ void Listener::JoinRelay(RelayPlace place, OnJoined on_joined) {
     }
   }
   join.Settle(Status::Of(Code::kCancelled));
+}
+
+void Listener::CancelJoin(uint64_t number) {
+  const std::scoped_lock lock(impl_->joins_mutex);
+  if (!impl_->takes_joins) return;
+  impl_->cancelled_joins.push_back(number);
+  impl_->poller.Wake();
 }
 
 void Listener::Punch(PunchPlace place) {

@@ -31,7 +31,9 @@ struct ListenerOptions {
   uint16_t port = 0;           // 0: any free one
   int decision_ms = 10000;     // from accept to a known kind and, for a lane, a right hello (PROTOCOL 2.1)
   size_t max_undecided = 256;  // one more closes the oldest: an honest peer speaks at once
-  bool http = false;           // hand over what begins like HTTP/1 GET or HEAD
+  // Of those, of one IPv4 address or IPv6 /64; one more closes the oldest of that network. 0: no limit of its own.
+  size_t max_undecided_of_network = 0;
+  bool http = false;  // hand over what begins like HTTP/1 GET or HEAD
 };
 
 // Connections that were closed before it was known what they are, ever.
@@ -62,6 +64,9 @@ class Listener {
 
   // Any thread. Joins a relay; the connection is then treated like one that was accepted.
   void JoinRelay(RelayPlace place, OnJoined on_joined);
+  // Any thread. Gives up the join of this RelayPlace::number if it is not done: its connection closes, and it ends
+  // with kCancelled.
+  void CancelJoin(uint64_t number);
 
   // Any thread. Dials a peer from this listener's port, in parallel to the peer's dialling us, until there is a
   // connection or the place's time is over; the connection is then treated like one that was accepted.

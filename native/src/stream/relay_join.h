@@ -18,6 +18,7 @@ struct RelayPlace {
   uint16_t port = 0;
   relay::Token token{};
   std::chrono::milliseconds wait{0};  // for the dial and for the other side to come
+  uint64_t number = 0;                // by which it can be cancelled, if ever
 };
 
 // Once, on the listener's thread or the one that stops it: kOk; kPeerUnreachable, kRendezvousBusy, kHandshakeTimeout,

@@ -49,7 +49,7 @@ export interface Attachment {
  * Takes a mailbox at a server as its owner.
  *
  * @param connection  to the rendezvous at `place`; owned from now on
- * @throws            RENDEZVOUS_BUSY if it has an owner or the server has no room; RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
+ * @throws            RENDEZVOUS_BUSY if it has an owner (`detail.taken`) or the server has no room; RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
  */
 export async function attachAsOwner(
   connection: Socket,

@@ -40,8 +40,8 @@ const STEADY_MS = 10_000;
 /**
  * Owns a mailbox at a server, over its loss and return, until `close` or an abort.
  *
- * @returns  after the first try, also if the server could not be reached: `onState` has been told
- * @throws   RENDEZVOUS_BUSY if the first try finds that another owns it; `signal.reason` on abort
+ * @returns  after the first try, also if the server could not be reached or had no room: `onState` has been told
+ * @throws   RENDEZVOUS_BUSY with `detail.taken` if the first try finds that another owns it; `signal.reason` on abort
  */
 export async function ownMailbox(place: HostPort, mailbox: string, options: OwnOptions): Promise<Owner> {
   options.signal.throwIfAborted();
@@ -78,7 +78,7 @@ class RemoteMailbox implements Owner {
       this.#options.signal.throwIfAborted();
       const cause = tooLong.aborted ? rendezvousUnreachable(this.#place, reason) : reason;
       const error = KeibiError.from(cause, 'RENDEZVOUS_UNREACHABLE');
-      if (error.code === 'RENDEZVOUS_BUSY') throw error;
+      if (error.detail?.taken === true) throw error;
       this.#tell({ kind: 'lost', error });
     }
     void this.#keep();
@@ -124,7 +124,7 @@ class RemoteMailbox implements Owner {
       owner: this.#owner,
       arrive: (conversation) => this.#arrivals.put(conversation),
     }).catch((reason) => {
-      throw taken(this.#place, reason);
+      throw forOwner(this.#place, reason);
     });
     if (this.#signal.aborted) this.#attachment.close();
     const { observed, relay } = this.#attachment;
@@ -140,10 +140,15 @@ class RemoteMailbox implements Owner {
 }
 
 /** RENDEZVOUS_BUSY has a text for guests; everything else stays as it is. */
-function taken(place: HostPort, reason: unknown): unknown {
+function forOwner(place: HostPort, reason: unknown): unknown {
   if (!(reason instanceof KeibiError && reason.code === 'RENDEZVOUS_BUSY')) return reason;
-  const text = `Another sender waits under that number at the rendezvous ${formatHostPort(place)}, or it has no room. Choose another code.`;
-  return new KeibiError('RENDEZVOUS_BUSY', text, { cause: reason });
+  const { detail } = reason;
+  const at = `the rendezvous ${formatHostPort(place)}`;
+  const text =
+    detail?.taken === true
+      ? `Another sender waits under that number at ${at}. Choose another code.`
+      : `There is no room at ${at} now, or too much was tried from this address.`;
+  return new KeibiError('RENDEZVOUS_BUSY', text, { cause: reason, ...(detail && { detail }) });
 }
 
 function sameCode(one: { error: KeibiError }, other: { error: KeibiError }): boolean {

@@ -58,7 +58,7 @@ export async function sendersHere({ directory = runtimeDirectory() }: RegistryOp
  *
  * @param listening  as bound; an address of no interface in particular is told as loopback
  * @returns          takes the announcement back. A process that dies leaves its file, which the next look removes.
- * @throws           RENDEZVOUS_BUSY if another sender that runs has the mailbox; CONFIG_INVALID if the directory is not this user's alone
+ * @throws           RENDEZVOUS_BUSY (`detail.taken`) if another sender that runs has the mailbox; CONFIG_INVALID if the directory is not this user's alone
  */
 export async function announce(
   mailbox: string,
@@ -94,7 +94,8 @@ async function publish(senders: string, file: string, text: string): Promise<voi
   } finally {
     await unlink(draft);
   }
-  throw new KeibiError('RENDEZVOUS_BUSY', 'Another sender on this machine uses that number. Choose another code.');
+  const message = 'Another sender on this machine uses that number. Choose another code.';
+  throw new KeibiError('RENDEZVOUS_BUSY', message, { detail: { taken: true } });
 }
 
 /** The announcement of a sender that runs; that of a dead one, or what is no announcement at all, is removed. */

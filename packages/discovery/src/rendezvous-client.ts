@@ -151,6 +151,8 @@ class GuestPipe implements GuestConversation {
 /** Why a rendezvous did not let us in. */
 export function refusalOf(place: HostPort, error: ServiceError): KeibiError {
   if (error.code === status.NOT_FOUND) return new KeibiError('RENDEZVOUS_NOT_FOUND', undefined, { cause: error });
+  if (error.code === status.ALREADY_EXISTS)
+    return new KeibiError('RENDEZVOUS_BUSY', undefined, { cause: error, detail: { taken: true } });
   if (error.code === status.RESOURCE_EXHAUSTED) return new KeibiError('RENDEZVOUS_BUSY', undefined, { cause: error });
   return rendezvousUnreachable(place, error);
 }

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { HostPort } from '@keibidrop/discovery';
+import { type ChosenLimits, type RelayServerLimits, relayLimitsOf } from '@keibidrop/server';
 import type { ListenAddress } from './api.ts';
 import { configDirOf, configFileIn, loadSettings, type SettingsQuery } from './config.ts';
 import { finderOf, parsed, readConfigFile, type Source } from './setting-sources.ts';
-import { type LogLevel, parseHostPort, parseRedisUrl } from './setting-values.ts';
+import {
+  type LogLevel,
+  parseCount,
+  parseHostPort,
+  parseRate,
+  parseRedisUrl,
+  parseTimeLimit,
+} from './setting-values.ts';
 
 /** What holds for one run of `keibidrop relay`. */
 export interface RelaySettings {
@@ -12,22 +20,34 @@ export interface RelaySettings {
   /** `redis://` or `rediss://`, perhaps with a password. */
   redis: string | undefined;
   advertise: HostPort | undefined;
+  limits: RelayServerLimits;
 }
 
 /** Values as people typed them. */
-export interface RelayFlags {
-  config?: string | undefined;
-  listen?: string | undefined;
-  redis?: string | undefined;
-  advertise?: string | undefined;
-}
+export type RelayFlags = { [flag in RelayName | 'listen' | 'config']?: string | undefined };
 
-type RelayName = 'redis' | 'advertise';
+type RelayName =
+  | 'redis'
+  | 'advertise'
+  | 'mailboxes'
+  | 'mailboxesPerNetwork'
+  | 'pairs'
+  | 'relayPerNetwork'
+  | 'idle'
+  | 'lifetime'
+  | 'limit';
 
 /** The keys are those of the table `[relay]` of the file. */
 const sources: Readonly<Record<RelayName, Source<RelayFlags>>> = {
   redis: { key: 'redis', env: 'KD_REDIS', flag: 'redis' },
   advertise: { key: 'advertise', flag: 'advertise' },
+  mailboxes: { key: 'mailboxes', flag: 'mailboxes' },
+  mailboxesPerNetwork: { key: 'mailboxes_per_network', flag: 'mailboxesPerNetwork' },
+  pairs: { key: 'pairs', flag: 'pairs' },
+  relayPerNetwork: { key: 'relay_per_network', flag: 'relayPerNetwork' },
+  idle: { key: 'idle', flag: 'idle' },
+  lifetime: { key: 'lifetime', flag: 'lifetime' },
+  limit: { key: 'limit', flag: 'limit' },
 };
 const keys = Object.values(sources).flatMap(({ key }) => key ?? []);
 
@@ -40,10 +60,21 @@ export async function loadRelaySettings(
   const common = await loadSettings({ flags: { config, listen }, env, cwd });
   const file = await readConfigFile(configFileIn(configDirOf(query)), keys, 'relay');
   const find = finderOf(sources, { flags, env, file });
+  const value = <T>(name: RelayName, parse: (text: string) => T): T | undefined => parsed(find(name), parse);
+  const chosen: ChosenLimits = {
+    mailboxes: value('mailboxes', parseCount),
+    mailboxesPerNetwork: value('mailboxesPerNetwork', parseCount),
+    pairs: value('pairs', parseCount),
+    relayPerNetwork: value('relayPerNetwork', parseCount),
+    idleMs: value('idle', parseTimeLimit),
+    lifetimeMs: value('lifetime', parseTimeLimit),
+    bytesPerSecond: value('limit', parseRate),
+  };
   return {
     listen: common.listen,
     log: common.log,
-    redis: parsed(find('redis'), parseRedisUrl),
-    advertise: parsed(find('advertise'), parseHostPort),
+    redis: value('redis', parseRedisUrl),
+    advertise: value('advertise', parseHostPort),
+    limits: relayLimitsOf(chosen),
   };
 }

@@ -23,8 +23,9 @@ import { SenderReach } from './sender-reach.ts';
 import { isLoss } from './session-end.ts';
 
 const DEFAULT_WORDS = 2;
-/** Nameplates of generated codes are short, to be read aloud; a machine has few senders. */
+/** Nameplates of generated codes are short, to be read aloud: a machine has few senders, a public rendezvous many. */
 const NAMEPLATES = 1000;
+const PUBLIC_NAMEPLATES = 100_000;
 const NAMEPLATE_TRIES = 20;
 /** A sender that only a relay may lead to still has a listener, which joins relays; nobody else can dial it. */
 const NOWHERE: ListenAddress = { host: '127.0.0.1', port: 0, orAnyPort: true };
@@ -151,14 +152,15 @@ class Sender {
   /** Makes this sender known to the machine and to the public rendezvous; a generated code is drawn until its nameplate is free at both. */
   async #announce(listener: Listener, reach: SenderReach): Promise<{ code: Code; owners: Owner[] }> {
     const { code: given, wordCount = DEFAULT_WORDS } = this.#options;
+    const count = this.#options.reach.rendezvous === undefined ? NAMEPLATES : PUBLIC_NAMEPLATES;
     for (let tries = 0; ; tries++) {
       const length = 10 ** Math.floor(tries / TRIES_OF_ONE_LENGTH);
-      const nameplate = String(randomInt(1, NAMEPLATES * length));
+      const nameplate = String(randomInt(1, count * length));
       const code = given ?? createCode({ nameplate, wordCount, randomBytes: (bytes) => randomBytes(bytes) });
       try {
         return { code, owners: await this.#own(mailboxOf(code.nameplate), listener, reach) };
       } catch (reason) {
-        const taken = reason instanceof KeibiError && reason.code === 'RENDEZVOUS_BUSY';
+        const taken = reason instanceof KeibiError && reason.detail?.taken === true;
         if (given || !taken || tries + 1 === NAMEPLATE_TRIES) throw reason;
       }
     }

@@ -98,7 +98,7 @@ export class SenderReach {
     const { listener } = this.#options;
     for (let lane = 0; lane < tokens.length && !signal.aborted; ) {
       try {
-        await listener.joinRelay({ ...relay, token: tokens[lane] as Uint8Array, waitMs: RELAY_WAIT_MS });
+        await listener.joinRelay({ ...relay, token: tokens[lane] as Uint8Array, waitMs: RELAY_WAIT_MS }, { signal });
         lane++;
       } catch {
         // That nobody has asked for one more lane is no failure, and the receiver tells what is one.
@@ -125,7 +125,7 @@ export class SenderReach {
     if (relay === undefined) return undefined;
     const token = randomBytes(RELAY_TOKEN_BYTES);
     const { listener, signal, onEvent } = this.#options;
-    listener.joinRelay({ ...relay.own, token, waitMs: RELAY_WAIT_MS }).catch((reason) => {
+    listener.joinRelay({ ...relay.own, token, waitMs: RELAY_WAIT_MS }, { signal }).catch((reason) => {
       const error = KeibiError.from(reason, 'PEER_UNREACHABLE');
       // The guest had a better way, or is gone.
       if (signal.aborted || error.code === 'HANDSHAKE_TIMEOUT') return;

@@ -41,6 +41,17 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
+const MOST_LIMITED_DAYS = 20;
+
+/** Milliseconds after which something ends: a duration that is one. */
+export function parseTimeLimit(text: string): number {
+  const ms = parseDuration(text);
+  if (ms < timeUnits.s || ms > MOST_LIMITED_DAYS * timeUnits.d) {
+    throw new BadValue(`must be a time from 1s to ${MOST_LIMITED_DAYS}d, such as 90s, 10m or 24h`);
+  }
+  return ms;
+}
+
 /** `HOST:PORT`, with an IPv6 address in brackets. */
 export function parseHostPort(text: string): HostPort {
   try {
@@ -84,6 +95,15 @@ export function parseRendezvous(text: string): string {
     throw new BadValue('must be HOST:PORT or a URL, such as meet.example.org:26431');
   }
   return trimmed;
+}
+
+const MOST_COUNTED = 1_000_000;
+
+/** How many of something there may be. */
+export function parseCount(text: string): number {
+  const count = /^\d{1,7}$/.test(text.trim()) ? Number(text) : 0;
+  if (count < 1 || count > MOST_COUNTED) throw new BadValue(`must be a number from 1 to ${MOST_COUNTED}`);
+  return count;
 }
 
 /** `redis://` or `rediss://` (by TLS), with user, password, port and database as is usual; the text is kept as it is. */

@@ -114,7 +114,7 @@ describe('the owner of a mailbox at a server', () => {
 
   it('is refused a mailbox that another has, and gets another one', async () => {
     await own();
-    await expect(own()).rejects.toMatchObject({ code: 'RENDEZVOUS_BUSY' });
+    await expect(own()).rejects.toMatchObject({ code: 'RENDEZVOUS_BUSY', detail: { taken: true } });
     await own(place, mailboxOf('8'));
   });
 

@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Listener } from '@keibidrop/native';
 import { mailboxOf } from '@keibidrop/protocol';
-import { RendezvousServer } from '@keibidrop/server';
+import { type RendezvousOptions, RendezvousServer } from '@keibidrop/server';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { SendOptions } from '../src/api.ts';
+import type { PeerEvent } from '../src/events.ts';
 import { send } from '../src/send.ts';
 
-const SHORT = 999;
+const LOCAL = 999;
+const TAKEN = 3;
 
 let rendezvous: RendezvousServer;
 let listener: Listener;
@@ -19,12 +21,6 @@ let runtime: string;
 beforeEach(async () => {
   runtime = await mkdtemp(join(tmpdir(), 'keibidrop-nameplate-'));
   vi.stubEnv('XDG_RUNTIME_DIR', runtime);
-  rendezvous = new RendezvousServer({ limits: { mailboxes: SHORT + 1 } });
-  listener = Listener.open({
-    host: '127.0.0.1',
-    port: 0,
-    onConnection: ({ fd }) => rendezvous.attach(new Socket({ fd, readable: true, writable: true })),
-  });
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -33,29 +29,75 @@ afterEach(async () => {
   await rm(runtime, { recursive: true });
 });
 
-/** The nameplate of the code that a sender draws which waits at the rendezvous. */
-async function drawn(): Promise<number> {
+function serve(options: RendezvousOptions): void {
+  rendezvous = new RendezvousServer(options);
+  listener = Listener.open({
+    host: '127.0.0.1',
+    port: 0,
+    onConnection: ({ fd }) => rendezvous.attach(new Socket({ fd, readable: true, writable: true })),
+  });
+}
+
+/** What a sender without a code of its own tells of itself until it waits; `public`: at the rendezvous, too. */
+async function started({ public: at = true } = {}): Promise<PeerEvent[]> {
   const ending = new AbortController();
-  const code = await new Promise<string>((resolve, reject) => {
+  const events: PeerEvent[] = [];
+  await new Promise<void>((resolve, reject) => {
+    const rendezvousPlace = at ? `127.0.0.1:${listener.port}` : undefined;
     const options: SendOptions = {
       paths: [],
       text: 'hello',
       listen: { host: '127.0.0.1', port: 0, orAnyPort: true },
       receivers: 1,
-      reach: { rendezvous: `127.0.0.1:${listener.port}`, discovery: 'off', directOnly: false, relayOnly: false },
+      reach: { rendezvous: rendezvousPlace, discovery: 'off', directOnly: false, relayOnly: false },
       label: 'sender',
       signal: ending.signal,
-      onEvent: (event) => event.type === 'code' && resolve(event.code),
+      onEvent: (event) => {
+        events.push(event);
+        if (event.type === (at ? 'rendezvous' : 'waiting')) resolve();
+      },
     };
     send(options).catch(reject);
   });
   ending.abort(new Error('enough'));
-  return Number(code.split('-')[0]);
+  return events;
 }
 
-it('draws a code whose number is free at the rendezvous, with more digits where short ones are rare', async () => {
-  const free = 1 + Math.floor(Math.random() * SHORT);
-  for (let taken = 1; taken <= SHORT; taken++) if (taken !== free) rendezvous.own(mailboxOf(`${taken}`));
-  const nameplate = await drawn();
-  expect(nameplate === free || nameplate > SHORT).toBe(true);
+function nameplateIn(events: PeerEvent[]): string | undefined {
+  return events.flatMap((event) => (event.type === 'code' ? event.code.split('-')[0] : []))[0];
+}
+
+it('draws another number by itself while others have those it drew', async () => {
+  const drawn: string[] = [];
+  serve({
+    limits: { mailboxes: TAKEN + 1 },
+    share: (local) => ({
+      own(mailbox, network, owner) {
+        drawn.push(mailbox);
+        if (drawn.length <= TAKEN) local.own(mailbox);
+        return local.own(mailbox, network, owner);
+      },
+      join: (mailbox, network) => local.join(mailbox, network),
+    }),
+  });
+  const nameplate = nameplateIn(await started());
+  expect(drawn).toHaveLength(TAKEN + 1);
+  expect(new Set(drawn).size).toBe(TAKEN + 1);
+  expect(mailboxOf(nameplate ?? '')).toBe(drawn.at(-1));
+});
+
+it('draws longer numbers for a public rendezvous, where many senders are, than for this machine', async () => {
+  serve({ limits: { mailboxes: 40 } });
+  const numbers: number[] = [];
+  for (let count = 0; count < 20; count++) numbers.push(Number(nameplateIn(await started())));
+  // That all twenty are short by chance is less likely than 10^-40.
+  expect(Math.max(...numbers)).toBeGreaterThan(LOCAL);
+  expect(Number(nameplateIn(await started({ public: false })))).toBeLessThanOrEqual(LOCAL);
+});
+
+it('waits without a rendezvous that has no room, and says so', async () => {
+  serve({ limits: { mailboxes: 0 } });
+  const events = await started();
+  expect(events.map(({ type }) => type)).toEqual(['code', 'waiting', 'rendezvous']);
+  expect(events.at(-1)).toMatchObject({ state: 'lost', message: expect.stringMatching(/no room/) });
 });

@@ -36,7 +36,7 @@ export interface MailboxStore {
    * @param mailbox  32 bytes as lower hex
    * @param network  of the owner, by `networkOf`
    * @param owner    by what it is known again, if by anything: the same one takes its mailbox over from an attachment that has died
-   * @throws         RENDEZVOUS_BUSY if another owns it, or there are too many mailboxes
+   * @throws         RENDEZVOUS_BUSY if another owns it (`detail.taken`), or there are too many mailboxes
    */
   own(mailbox: string, network: string, owner: string): Owner | Promise<Owner>;
   /** Enters a mailbox as a guest. @throws RENDEZVOUS_NOT_FOUND if nobody owns it, RENDEZVOUS_BUSY if it is full */
@@ -71,7 +71,7 @@ export class Mailboxes implements MailboxStore {
     const before = this.#owned.get(mailbox);
     if (before !== undefined && (owner === '' || before.owner !== owner)) {
       this.missed(network);
-      throw new KeibiError('RENDEZVOUS_BUSY', 'Another sender waits under that number.');
+      throw mailboxTaken();
     }
     before?.close();
     const { mailboxes, mailboxesPerNetwork } = this.limits;
@@ -170,6 +170,11 @@ class Mailbox implements Owner {
     for (const conversation of [...this.#running]) conversation.end();
     this.#onClose();
   }
+}
+
+/** Not a matter of room: another number may be free. */
+export function mailboxTaken(): KeibiError {
+  return new KeibiError('RENDEZVOUS_BUSY', 'Another sender waits under that number.', { detail: { taken: true } });
 }
 
 const MAILBOX_CLOSED = new KeibiError('SESSION_CLOSED', 'The mailbox was given up.');

@@ -8,6 +8,8 @@ const MINUTE_MS = 60_000;
 export interface RelayServerLimits {
   rendezvous: RendezvousLimits;
   relay: RelayLimits;
+  /** Connections of one network that have not said what they are, of the 256 that there may be in all. */
+  undecidedPerNetwork: number;
   /** Requests for `/healthz` and `/metrics` that are being answered at one time. */
   requests: number;
   /** How long pairs may go on once the server was told to end. */
@@ -37,7 +39,49 @@ export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
     waitMs: MINUTE_MS,
     idleMs: 10 * MINUTE_MS,
     lifetimeMs: 24 * 60 * MINUTE_MS,
+    bytesPerSecond: 0,
   },
+  undecidedPerNetwork: 64,
   requests: 64,
   drainMs: 5 * MINUTE_MS,
 };
+
+/** What whoever runs a server may choose; what is absent is as in DEFAULT_RELAY_LIMITS. */
+export interface ChosenLimits {
+  /** Senders that wait at one time, and those of one network. */
+  mailboxes?: number | undefined;
+  mailboxesPerNetwork?: number | undefined;
+  /** Relayed pairs at one time. */
+  pairs?: number | undefined;
+  /** Relay connections of one network, two to a pair. */
+  relayPerNetwork?: number | undefined;
+  /** A pair through which nothing moves for so long ends. */
+  idleMs?: number | undefined;
+  /** No pair lives longer. */
+  lifetimeMs?: number | undefined;
+  /** Relayed, of all pairs together. */
+  bytesPerSecond?: number | undefined;
+}
+
+/** A sender needs one connection to the rendezvous, and its guests come and go: this many to a mailbox are enough. */
+const CONNECTIONS_PER_MAILBOX = 2;
+const CONNECTIONS_PER_MAILBOX_OF_NETWORK = 3;
+
+/** All limits of a server of which some were chosen. */
+export function relayLimitsOf(chosen: ChosenLimits): RelayServerLimits {
+  const { rendezvous, relay, ...others } = DEFAULT_RELAY_LIMITS;
+  const { mailboxes = rendezvous.mailboxes, mailboxesPerNetwork = rendezvous.mailboxesPerNetwork } = chosen;
+  const { pairs = relay.pairs, relayPerNetwork = relay.perAddress, bytesPerSecond = relay.bytesPerSecond } = chosen;
+  const { idleMs = relay.idleMs, lifetimeMs = relay.lifetimeMs } = chosen;
+  return {
+    rendezvous: {
+      ...rendezvous,
+      mailboxes,
+      mailboxesPerNetwork,
+      connections: CONNECTIONS_PER_MAILBOX * mailboxes,
+      connectionsPerNetwork: CONNECTIONS_PER_MAILBOX_OF_NETWORK * mailboxesPerNetwork,
+    },
+    relay: { ...relay, pairs, waiting: pairs, perAddress: relayPerNetwork, idleMs, lifetimeMs, bytesPerSecond },
+    ...others,
+  };
+}

@@ -44,7 +44,7 @@ export class RunningRelayServer implements RelayServer {
     const metrics = createMetrics(() => this.stats());
     const trouble = () => (this.#draining ? 'draining' : share?.trouble);
     this.#pages = createStatusPages({ trouble, metrics, requests: this.#limits.requests });
-    this.#listener = openListener(listen, (incoming) => this.#accept(incoming));
+    this.#listener = openListener(listen, this.#limits.undecidedPerNetwork, (incoming) => this.#accept(incoming));
     this.#listener.serveRelay(this.#limits.relay);
     this.#reporting = setInterval(() => this.#reportDrops(), REPORT_MS).unref();
     this.host = this.#listener.host;
@@ -101,14 +101,19 @@ export class RunningRelayServer implements RelayServer {
   }
 }
 
-function openListener({ host, port }: { host: string; port: number }, onConnection: (incoming: Incoming) => void) {
+function openListener(
+  { host, port }: { host: string; port: number },
+  undecidedOfNetwork: number,
+  onConnection: (incoming: Incoming) => void,
+) {
+  const options = { port, http: true, undecidedOfNetwork, onConnection };
   try {
-    return Listener.open({ host, port, http: true, onConnection });
+    return Listener.open({ host, ...options });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     // A machine without IPv6 still has every IPv4 address.
     if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) {
-      return Listener.open({ host: '0.0.0.0', port, http: true, onConnection });
+      return Listener.open({ host: '0.0.0.0', ...options });
     }
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`;

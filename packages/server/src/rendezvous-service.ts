@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Duplex } from 'node:stream';
-import { Server, ServerCredentials, type ServerDuplexStream, type status } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import {
   type JoinReply,
   type JoinRequest,
@@ -167,7 +167,8 @@ function onLeave(call: Call, leave: () => void): void {
 function fail(call: Call, reason: unknown): void {
   if (call.destroyed || call.writableEnded) return;
   const error = KeibiError.from(reason, 'INTERNAL');
-  call.emit('error', { code: grpcStatusOf(error.code) as status, details: error.code });
+  const code = error.detail?.taken === true ? status.ALREADY_EXISTS : (grpcStatusOf(error.code) as status);
+  call.emit('error', { code, details: error.code });
 }
 
 function malformed(): KeibiError {

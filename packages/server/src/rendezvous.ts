@@ -76,7 +76,7 @@ export class RendezvousServer {
   /**
    * Attaches the owner of a mailbox in this process.
    * @param mailbox  32 bytes as lower hex
-   * @throws         RENDEZVOUS_BUSY if it has an owner, or there are too many mailboxes
+   * @throws         RENDEZVOUS_BUSY if it has an owner (`detail.taken`), or there are too many mailboxes
    */
   own(mailbox: string): Owner {
     return this.#mailboxes.own(mailbox);

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { KeibiError, type MessagePipe, type Owner } from '@keibidrop/protocol';
 import { createConversation } from './conversation.ts';
 import { FarConversation, type Tell } from './far-conversation.ts';
-import type { Mailboxes, MailboxStore } from './mailbox.ts';
+import { type Mailboxes, type MailboxStore, mailboxTaken } from './mailbox.ts';
 import { type Holder, MAILBOX_TTL_MS, type RedisLink } from './redis-link.ts';
 import { encodeServerMessage, type ServerMessage, tryDecodeServerMessage } from './server-message.ts';
 
@@ -53,7 +53,7 @@ export class SharedMailboxes implements MailboxStore {
         const before = await this.#link.take(mailbox, holder);
         if (before === false) {
           this.#local.missed(network);
-          throw new KeibiError('RENDEZVOUS_BUSY', 'Another sender waits under that number.');
+          throw mailboxTaken();
         }
         if (before !== '' && before !== this.#server)
           this.#tell(before, { kind: 'takenOver', mailbox }).catch(() => {});

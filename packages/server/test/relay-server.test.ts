@@ -152,7 +152,7 @@ describe('limits of the rendezvous', () => {
     expect((await missing.status).code).toBe(status.NOT_FOUND);
     const taken = served.call();
     taken.open(MAILBOX, Open_Role.OWNER);
-    expect((await taken.status).code).toBe(status.RESOURCE_EXHAUSTED);
+    expect((await taken.status).code).toBe(status.ALREADY_EXISTS);
     const right = served.call();
     right.open(MAILBOX);
     expect((await right.status).code).toBe(status.RESOURCE_EXHAUSTED);

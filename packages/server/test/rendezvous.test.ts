@@ -186,7 +186,7 @@ describe('an owner that shows by what it is known', () => {
     for (const other of [Buffer.alloc(16, 2), Buffer.alloc(0)]) {
       const rival = server.call();
       rival.open(MAILBOX, Open_Role.OWNER, other);
-      expect((await rival.status).code).toBe(status.RESOURCE_EXHAUSTED);
+      expect((await rival.status).code).toBe(status.ALREADY_EXISTS);
     }
     const again = server.call();
     again.open(MAILBOX, Open_Role.OWNER, known);

@@ -10,6 +10,13 @@ export interface RelayCommand {
   listen?: string;
   redis?: string;
   advertise?: string;
+  mailboxes?: string;
+  mailboxesPerNetwork?: string;
+  pairs?: string;
+  relayPerNetwork?: string;
+  idle?: string;
+  lifetime?: string;
+  limit?: string;
   config?: string;
   json?: boolean;
   quiet?: boolean;
@@ -22,8 +29,9 @@ Examples:
   keibidrop relay --listen 0.0.0.0:26431
   KD_RENDEZVOUS=relay.example.org:26431 keibidrop send photos     elsewhere
 
-It learns addresses and amounts, never words, names or content. Limits, metrics,
-a systemd unit and a container file: docs/relay.md.
+It learns addresses and amounts, never words, names or content. A network is an
+IPv4 address or the /64 of an IPv6 one. More limits, metrics, a systemd unit and
+a container file: docs/relay.md.
 The first Ctrl-C or SIGTERM lets nobody in any more and waits up to 5 minutes
 for what runs, the second one ends at once. The log is JSON lines on stderr.
 
@@ -46,6 +54,14 @@ export function addRelayCommand(program: Command, onRun: (options: RelayCommand)
     .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
     .addOption(new Option('-q, --quiet', 'log only errors').conflicts('verbose'))
     .addOption(new Option('-v, --verbose', 'log every connection'))
+    .optionsGroup('Limits:')
+    .addOption(new Option('--mailboxes <n>', 'senders that wait at one time (10000)'))
+    .addOption(new Option('--mailboxes-per-network <n>', 'of those, of one network (100)'))
+    .addOption(new Option('--pairs <n>', 'relayed pairs at one time (5000)'))
+    .addOption(new Option('--relay-per-network <n>', 'relay connections of one network (340)'))
+    .addOption(new Option('--idle <time>', 'end a pair through which nothing moves (10m)'))
+    .addOption(new Option('--lifetime <time>', 'end a pair after this (24h)'))
+    .addOption(new Option('--limit <rate>', 'bytes a second of all pairs together (no limit)'))
     .addHelpText('after', AFTER_HELP)
     .action((options: RelayCommand) => onRun(options));
 }
@@ -63,6 +79,7 @@ export async function runRelay(options: RelayCommand, io: Io, peer: PeerPackage)
     listen: settings.listen,
     redis: settings.redis,
     advertise: settings.advertise,
+    limits: settings.limits,
     log: { level, write: (line) => io.stderr.write(line) },
     signal: io.signal,
   });
