@@ -15,7 +15,7 @@ export type Place = 'A' | 'natA' | 'B' | 'natB' | 'pub';
 
 /** Where the server of the tests waits, and a second address of it. */
 export const SERVER = '203.0.113.1:26431';
-export const SECOND_SERVER = '203.0.113.2:26431';
+const SECOND_SERVER = '203.0.113.2:26431';
 export const HAS_NFT = spawnSync('nft', ['--version']).status === 0;
 
 /** Two peers, A that sends and B that receives, each behind its own NAT, and a server that both reach. Needs root. */

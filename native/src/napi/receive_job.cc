@@ -141,8 +141,8 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   Napi::Value Progress(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const stream::ReceiveProgress progress = job_->progress();
-    const double numbers[] = {static_cast<double>(progress.files), static_cast<double>(progress.bytes),
-                              static_cast<double>(progress.placed_bytes), static_cast<double>(progress.skipped),
+    const double numbers[] = {static_cast<double>(progress.files),         static_cast<double>(progress.bytes),
+                              static_cast<double>(progress.placed_bytes),  static_cast<double>(progress.skipped),
                               static_cast<double>(progress.resumed_bytes), static_cast<double>(progress.skipped_bytes)};
     Napi::Array result = Napi::Array::New(env, std::size(numbers));
     for (uint32_t i = 0; i < std::size(numbers); i++) result.Set(i, Napi::Number::New(env, numbers[i]));
