@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Running } from '../harness/running.ts';
 import { CODE, run, Sandbox } from '../harness/sandbox.ts';
@@ -15,8 +16,42 @@ export type Place = 'A' | 'natA' | 'B' | 'natB' | 'pub';
 
 /** Where the server of the tests waits, and a second address of it. */
 export const SERVER = '203.0.113.1:26431';
-export const SECOND_SERVER = '203.0.113.2:26431';
+const SECOND_SERVER = '203.0.113.2:26431';
 export const HAS_NFT = spawnSync('nft', ['--version']).status === 0;
+
+export const HAS_MINIUPNPD = spawnSync('miniupnpd', ['--version']).error === undefined;
+/** The outside address of A's router while it maps ports: miniupnpd refuses to for those of documentation, like that of nat.sh. */
+export const MAPPED_HOST = '203.0.114.10';
+
+const MINIUPNPD = (leases: string) => `
+ext_ifname=wan
+ext_ip=${MAPPED_HOST}
+listening_ip=lan
+http_port=0
+enable_natpmp=yes
+enable_upnp=yes
+secure_mode=yes
+uuid=00000000-0000-4000-8000-000000000001
+lease_file=${leases}
+upnp_table_name=mappings
+upnp_nat_table_name=mappings
+upnp_forward_chain=miniupnpd
+upnp_nat_chain=prerouting_miniupnpd
+upnp_nat_postrouting_chain=postrouting_miniupnpd
+allow 1024-65535 192.168.10.0/24 1024-65535
+deny 0-65535 0.0.0.0/0 0-65535
+`;
+
+const MAPPING_TABLE = `
+table inet mappings {
+  chain miniupnpd {}
+  chain prerouting_miniupnpd {}
+  chain postrouting_miniupnpd {}
+  chain forward { type filter hook forward priority 0; jump miniupnpd; }
+  chain prerouting { type nat hook prerouting priority -100; jump prerouting_miniupnpd; }
+}
+add rule ip filter cforward ct status dnat accept
+`;
 
 /** Two peers, A that sends and B that receives, each behind its own NAT, and a server that both reach. Needs root. */
 export class NatWorld {
@@ -59,10 +94,37 @@ export class NatWorld {
     receive: string[] = [],
     env: Record<string, string> = {},
   ): Promise<{ sender: Running; receiver: Running }> {
-    const sender = await this.start('A', ['send', 'tree', '--json', '--code', CODE, '--rendezvous', SERVER, ...send]);
+    return { sender: await this.send(send), receiver: await this.receive(receive, env) };
+  }
+
+  async send(args: string[] = []): Promise<Running> {
+    const sender = await this.start('A', ['send', 'tree', '--json', '--code', CODE, '--rendezvous', SERVER, ...args]);
     await sender.until('rendezvous', ({ state }) => state === 'open');
-    const common = ['--yes', '--json', '--out', 'out', '--rendezvous', SERVER];
-    return { sender, receiver: await this.start('B', ['receive', CODE, ...common, ...receive], env) };
+    return sender;
+  }
+
+  receive(args: string[] = [], env: Record<string, string> = {}): Promise<Running> {
+    return this.start('B', ['receive', CODE, '--yes', '--json', '--out', 'out', '--rendezvous', SERVER, ...args], env);
+  }
+
+  /** A's router maps ports for A by UPnP, NAT-PMP and PCP, as miniupnpd does it. Its outside address is one that it takes for a public one. */
+  async serveMappings(): Promise<void> {
+    const pid = this.room.path('miniupnpd.pid');
+    await writeFile(this.room.path('miniupnpd.conf'), MINIUPNPD(this.room.path('leases')));
+    await writeFile(this.room.path('mappings.nft'), MAPPING_TABLE);
+    run(...this.in('natA'), 'nft', '-f', this.room.path('mappings.nft'));
+    run(...this.in('natA'), 'ip', 'address', 'add', `${MAPPED_HOST}/32`, 'dev', 'wan');
+    for (const place of ['natB', 'pub'] as const) {
+      run(...this.in(place), 'ip', 'route', 'add', MAPPED_HOST, 'via', '203.0.113.10');
+    }
+    const args = ['-d', '-f', this.room.path('miniupnpd.conf'), '-P', pid];
+    const daemon = await this.room.start(args, { command: [...this.in('natA'), 'miniupnpd'] });
+    await daemon.shows(/Listening for NAT-PMP\/PCP traffic/);
+  }
+
+  /** What A's router leads to whom, as nft shows it. */
+  mappings(): string {
+    return run(...this.in('natA'), 'nft', 'list', 'chain', 'inet', 'mappings', 'prerouting_miniupnpd');
   }
 
   #nat(...args: string[]): void {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Running } from '../harness/running.ts';
 import { exitsOf, IS_ROOT, lastOf } from '../harness/sandbox.ts';
 import { readTree, writeRandom, writeSmallFiles } from '../harness/tree.ts';
-import { HAS_NFT, type NatType, NatWorld } from './nat-world.ts';
+import { HAS_MINIUPNPD, HAS_NFT, MAPPED_HOST, type NatType, NatWorld } from './nat-world.ts';
 
 describe.skipIf(!IS_ROOT || !HAS_NFT)('two peers, each behind its own NAT (this test needs root, and nft)', () => {
   let world: NatWorld;
@@ -55,6 +55,21 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('two peers, each behind its own NAT (this 
       ]),
     );
   });
+
+  it.skipIf(!HAS_MINIUPNPD)(
+    'are joined by a port that the router of the sender maps, where punching cannot do (needs miniupnpd)',
+    async () => {
+      await between('sym', 'sym');
+      await world.serveMappings();
+      const sender = await world.send(['--discovery', 'auto']);
+      const { address, by } = await sender.until('mapping', ({ state }) => state === 'open');
+      expect({ address, by }).toEqual({ address: `${MAPPED_HOST}:26431`, by: 'PCP' });
+      expect(world.mappings()).toContain('192.168.10.2:26431');
+      const receiver = await world.receive();
+      await expectArrived(sender, receiver, 'mapped');
+      await expect.poll(() => world.mappings()).not.toContain('192.168.10.2:26431');
+    },
+  );
 
   it('go through the relay with --relay-only, though they could punch', async () => {
     await between('cone', 'cone');

@@ -122,6 +122,9 @@ class PeopleView implements View {
       case 'rendezvous':
         this.#showRendezvous(event);
         break;
+      case 'mapping':
+        if (this.#options.verbose) this.#note(paint(this.#io.stderr, 'dim', mappingSentence(event)));
+        break;
       case 'progress':
         this.#showProgress(event);
         break;
@@ -269,4 +272,8 @@ function leftBecause({ code, message, mayReturn }: Extract<PeerEvent, { type: 'r
 
 function mayServeSeveral({ role, receivers = 1 }: ViewOptions): boolean {
   return role === 'send' && receivers !== 1;
+}
+
+function mappingSentence({ state, address, by, message = '' }: MappingEvent): string {
+  return state === 'open' ? `The router leads ${address} to this computer (${by}).` : message;
 }

@@ -3,7 +3,7 @@
 // How peers find and reach each other: this machine's senders, those of its networks, a named address, mailboxes at a rendezvous, and the race between candidates.
 // It gives connections and message pipes; it knows no code, key or session, and listens on nothing but multicast DNS.
 export { type Attempt, type DialRaceOptions, dialRace, type ProofOptions, type RaceResult } from './dial-race.ts';
-export { createDirectTransport } from './direct.ts';
+export { createDirectTransport, createMappedTransport } from './direct.ts';
 export {
   type FindRendezvousOptions,
   findRendezvous,
@@ -24,6 +24,7 @@ export { assertInterface, type Discovery, isPrivateAddress } from './lan-network
 export { type Observation, observePort } from './observation.ts';
 export { reachableAddresses } from './own-addresses.ts';
 export { type MailboxState, type OwnOptions, ownMailbox } from './own-mailbox.ts';
+export { keepPortMapped, type MappedPort, tryPortMapping } from './port-mapping.ts';
 export { createPunchTransport } from './punch.ts';
 export { announce, createRegistryTransport, type RegistryOptions, sendersHere } from './registry.ts';
 export { createRelayTransport } from './relay-transport.ts';

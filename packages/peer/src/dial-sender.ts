@@ -4,6 +4,7 @@ import {
   type Attempt,
   createDirectTransport,
   createLanTransport,
+  createMappedTransport,
   createPunchTransport,
   createRegistryTransport,
   createRelayTransport,
@@ -43,6 +44,7 @@ const DIALLERS = [
   createRegistryTransport(),
   createLanTransport({ discovery: 'off' }),
   createDirectTransport(),
+  createMappedTransport(),
   createPunchTransport(),
   createRelayTransport(),
 ];

@@ -37,6 +37,7 @@ export type PeerEvent =
   | CodeEvent
   | WaitingEvent
   | RendezvousEvent
+  | MappingEvent
   | LookingEvent
   | ConnectedEvent
   | ReconnectingEvent
@@ -73,6 +74,18 @@ export interface RendezvousEvent {
   /** With `open`: it relays too. */
   relay?: boolean;
   /** With `lost`: why, a sentence. */
+  message?: string;
+}
+
+/** What the sender's router says to being asked for a port that leads here, after `waiting` and when that changes. */
+export interface MappingEvent {
+  type: 'mapping';
+  state: 'open' | 'failed';
+  /** With `open`: `HOST:PORT` outside. */
+  address?: string;
+  /** With `open`: how the router was asked. */
+  by?: string;
+  /** With `failed`: why, a sentence. */
   message?: string;
 }
 

@@ -185,7 +185,8 @@ export class OutgoingSession implements ServingSession {
     const { relayed, remoteAddress, remotePort } = this.#incoming;
     const punched = this.#options.reach.holes.has({ host: remoteAddress, port: remotePort });
     if (relayed || punched) return relayed ? 'relay' : 'punched';
-    return pathTo(remoteAddress, { lan: this.#options.send.reach.discovery !== 'off' });
+    const path = pathTo(remoteAddress, { lan: this.#options.send.reach.discovery !== 'off' });
+    return path === 'direct' && this.#options.reach.isMapped(remoteAddress) ? 'mapped' : path;
   }
 
   #transfer(send: SendOptions, roots: Root[], suite: SendOptions['suite'] & string, receiver: Receiver): SendTransfer {

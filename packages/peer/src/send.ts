@@ -140,7 +140,7 @@ class Sender {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#withdraw?.(), this.#silence?.()]);
+    await Promise.all([this.#withdraw?.(), this.#silence?.(), this.#reach?.close()]);
     this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The sender has ended.'));
     await Promise.allSettled(this.#active);
     this.#desk?.close();

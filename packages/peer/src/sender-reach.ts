@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
-import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   formatHostPort,
   type HostPort,
+  isPrivateAddress,
+  keepPortMapped,
   type MailboxState,
-  type Observation,
+  type MappedPort,
   ownMailbox,
   parseRendezvous,
   reachableAddresses,
@@ -17,6 +18,7 @@ import { openGrpcChannel } from '@keibidrop/session';
 import type { ReachOptions } from './api.ts';
 import type { PeerEvent, RendezvousEvent } from './events.ts';
 import { Holes } from './holes.ts';
+import { isBoundToAll, type OwnPort, ownCandidates } from './own-candidates.ts';
 
 export interface SenderReachOptions {
   listener: Listener;
@@ -38,6 +40,8 @@ export class SenderReach {
   #untold: RendezvousEvent[] | undefined = [];
   #state: MailboxState | undefined;
   readonly holes: Holes;
+  #mapped: MappedPort | undefined;
+  #unmap: (() => Promise<void>) | undefined;
 
   /** @throws PEER_UNREACHABLE if only a relay is to be used and no rendezvous is named; USAGE if that is no address */
   constructor(options: SenderReachOptions) {
@@ -78,12 +82,23 @@ export class SenderReach {
     const untold = this.#untold ?? [];
     this.#untold = undefined;
     for (const event of untold) this.#options.onEvent(event);
+    this.#map();
+  }
+
+  /** Gives back what a router has given. */
+  async close(): Promise<void> {
+    await this.#unmap?.();
+  }
+
+  /** Whether a connection that was simply dialled has come through a port of the router. */
+  isMapped(remoteAddress: string): boolean {
+    return this.#mapped !== undefined && !isPrivateAddress(remoteAddress);
   }
 
   /** What one guest is told, best first. If a relay is among it, it waits there for this guest alone. */
   candidates(): Candidate[] {
     const { reach } = this.#options;
-    const direct = reach.relayOnly ? [] : this.#directCandidates();
+    const direct = reach.relayOnly ? [] : ownCandidates(this.#port());
     const relay = reach.directOnly ? undefined : this.#relayCandidate();
     return relay === undefined ? direct : [...direct, relay];
   }
@@ -107,17 +122,24 @@ export class SenderReach {
     }
   }
 
-  #directCandidates(): Candidate[] {
-    const { host, port } = this.#options.listener;
-    const own = reachableAddresses(host);
-    const bound = host !== '::' && host !== '0.0.0.0';
-    // A router may pass our port on, and a rented machine may not know its public address.
-    const seen = !bound && this.#state?.kind === 'open' ? this.#state.observed : undefined;
-    const direct = (address: string) => ({ transport: 'direct', host: address, port });
-    if (seen === undefined || isLoopback(seen.host)) return own.map(direct);
-    const addresses = own.includes(seen.host) ? own : [...own, seen.host];
-    const punched = punchable(seen, port);
-    return [...addresses.map(direct), ...(punched === undefined ? [] : [{ transport: 'punched', ...punched }])];
+  #port(): OwnPort {
+    const observed = this.#state?.kind === 'open' ? this.#state.observed : undefined;
+    return { listening: this.#options.listener, observed, mapped: this.#mapped };
+  }
+
+  /** Who is met from afar asks the router for a port, in the background, unless there is none in the way, or networks are to be left alone. */
+  #map(): void {
+    const { listener, reach, onEvent, signal } = this.#options;
+    const { observed } = this.#port();
+    const free = observed !== undefined && reachableAddresses(listener.host).includes(observed.host);
+    if (this.#rendezvous === undefined || reach.relayOnly || reach.discovery === 'off') return;
+    if (free || !isBoundToAll(listener)) return;
+    this.#unmap = keepPortMapped(listener.port, (state) => {
+      this.#mapped = state instanceof KeibiError ? undefined : state;
+      if (signal.aborted) return;
+      if (state instanceof KeibiError) onEvent({ type: 'mapping', state: 'failed', message: state.message });
+      else onEvent({ type: 'mapping', state: 'open', address: formatHostPort(state), by: state.by });
+    });
   }
 
   #relayCandidate(): Candidate | undefined {
@@ -146,12 +168,6 @@ export class SenderReach {
   }
 }
 
-/** What the listening port is outside: as it was seen, or as another port was that kept its number. */
-function punchable({ host, port, fromPort }: Observation, listening: number): HostPort | undefined {
-  if (fromPort === listening) return { host, port };
-  return port === fromPort ? { host, port: listening } : undefined;
-}
-
 /** What both sides say if only a relay is to be used and nothing leads to one. */
 export function relayNotNamed(): KeibiError {
   return new KeibiError(
@@ -162,8 +178,4 @@ export function relayNotNamed(): KeibiError {
 
 function noRelay(place: HostPort): string {
   return `The rendezvous ${formatHostPort(place)} does not relay.`;
-}
-
-function isLoopback(address: string): boolean {
-  return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
 }

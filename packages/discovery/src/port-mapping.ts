@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KeibiError } from '@keibidrop/protocol';
+import { askRouter, tellRouter } from './ask-router.ts';
+import { defaultGatewayOf, NONCE_BYTES } from './port-control.ts';
+
+/** A port of a router that leads to one of ours. */
+export interface MappedPort {
+  /** How the router was asked. */
+  readonly by: 'PCP' | 'NAT-PMP';
+  /** The router's outside address, as it says. */
+  readonly host: string;
+  readonly port: number;
+  readonly lifetimeSeconds: number;
+}
+
+/** Long enough for a transfer, short for what a killed process leaves behind. */
+const LIFETIME_SECONDS = 3600;
+const SHORTEST_RENEWAL_MS = 60_000;
+/** A router that has refused or is away is asked again after this. */
+const RETRY_MS = 10 * 60_000;
+
+/**
+ * Has the router in front of this machine lead one of its ports to `port`, and renews that in time. Keeps no process alive.
+ *
+ * @param onState  told when a port is mapped, now, anew or elsewhere, and with the reason when it cannot be (any more)
+ * @returns        ends it and gives the port back, without waiting for an answer
+ */
+export function keepPortMapped(port: number, onState: (state: MappedPort | KeibiError) => void): () => Promise<void> {
+  const over = new AbortController();
+  const keeping = keep(port, onState, over.signal);
+  return () => {
+    over.abort(new KeibiError('CANCELLED', 'The port is not needed any more.'));
+    return keeping;
+  };
+}
+
+/** Maps a port and gives it back: for a diagnosis. @throws PEER_UNREACHABLE; `signal.reason` on abort */
+export async function tryPortMapping(port: number, { signal }: { signal: AbortSignal }): Promise<MappedPort> {
+  const nonce = randomBytes(NONCE_BYTES);
+  const { gateway, mapped } = await ask(port, { outside: port, nonce, signal });
+  await giveBack(port, gateway, mapped, nonce);
+  return mapped;
+}
+
+async function keep(
+  port: number,
+  onState: (state: MappedPort | KeibiError) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const nonce = randomBytes(NONCE_BYTES);
+  let held: { gateway: string; mapped: MappedPort } | undefined;
+  while (!signal.aborted) {
+    let renewMs = RETRY_MS;
+    try {
+      held = await ask(port, { outside: held?.mapped.port ?? port, nonce, signal });
+      renewMs = Math.max((held.mapped.lifetimeSeconds * 1000) / 2, SHORTEST_RENEWAL_MS);
+      if (!signal.aborted) onState(held.mapped);
+    } catch (reason) {
+      if (!signal.aborted) onState(KeibiError.from(reason, 'PEER_UNREACHABLE'));
+    }
+    await sleep(renewMs, undefined, { signal, ref: false }).catch(() => {});
+  }
+  if (held !== undefined) await giveBack(port, held.gateway, held.mapped, nonce);
+}
+
+/** What cannot be given back ends by itself. */
+function giveBack(port: number, gateway: string, { by }: MappedPort, nonce: Uint8Array): Promise<void> {
+  return tellRouter(gateway, { port, outside: 0, lifetimeSeconds: 0 }, by, nonce).catch(() => {});
+}
+
+async function ask(port: number, wish: { outside: number; nonce: Uint8Array; signal: AbortSignal }) {
+  const gateway = await findGateway();
+  const request = { port, outside: wish.outside, lifetimeSeconds: LIFETIME_SECONDS };
+  return { gateway, mapped: await askRouter(gateway, request, wish) };
+}
+
+/** @throws PEER_UNREACHABLE: there is no router, or this system does not say which */
+async function findGateway(): Promise<string> {
+  const routes = await readFile('/proc/net/route', 'utf8').catch(() => '');
+  const gateway = defaultGatewayOf(routes);
+  if (gateway === undefined) throw new KeibiError('PEER_UNREACHABLE', 'No router is known that could map a port.');
+  return gateway;
+}
