@@ -211,7 +211,7 @@ describe('a process', () => {
     const fs = require('node:fs');
     const id = new Uint8Array(16), secret = new Uint8Array(32);
     async function start(source, out, rate, onProgress = () => {}) {
-      const listener = new addon.Listener('127.0.0.1', 0, () => {});
+      const listener = new addon.Listener('127.0.0.1', 0, () => {}, false, 0);
       let sender, receiver, busy = false;
       let resolve; const done = new Promise((r) => (resolve = r));
       const pump = async () => {

@@ -12,7 +12,7 @@ const PRELUDE = `
   const { execFileSync } = require('node:child_process');
   const key = new Uint8Array(32);
   const exit = () => process.exit(0);
-  const open = (callback = () => {}) => new addon.Listener('127.0.0.1', 0, callback);
+  const open = (callback = () => {}) => new addon.Listener('127.0.0.1', 0, callback, false, 0);
   const dial = (port, start) => net.connect(port, '127.0.0.1').on('error', () => {}).unref().write(start);
   const busy = (port) => execFileSync(process.execPath, ['-e',
     "require('net').connect(" + port + ", '127.0.0.1', function () { this.write('KEIBI-C1', () => process.exit()) })"]);
