@@ -5,8 +5,8 @@ import { loadBinding } from './binding.ts';
 
 /** A connection that someone made to a Listener (PROTOCOL 2.1). Lanes are not among them: native code takes those. */
 export interface Incoming {
-  /** `control`: the 8 bytes of the preamble were read. `rendezvous`, `http`: nothing was read yet. */
-  kind: 'rendezvous' | 'control' | 'http';
+  /** `control`: the 8 bytes of the preamble were read. `rendezvous`, `http`, `tls`: nothing was read yet. */
+  kind: 'rendezvous' | 'control' | 'http' | 'tls';
   /** The callback owns it: wrap it in `new net.Socket({ fd, readable: true, writable: true })` or close it. */
   fd: number;
   /** Numeric; an IPv4 address inside an IPv6 one is shown as IPv4. */
@@ -118,7 +118,7 @@ export class Listener {
    *
    * @param options.host          numeric IPv4 or IPv6 address, or `localhost` (127.0.0.1)
    * @param options.port          0: any free one
-   * @param options.http          hand over connections that begin like HTTP/1 GET or HEAD, instead of closing them
+   * @param options.http          hand over connections that begin like HTTP/1 GET or HEAD, or like TLS, instead of closing them
    * @param options.undecidedOfNetwork  connections of one network that have not said what they are; one more closes its oldest. 0: no such limit
    * @param options.onConnection  called on this thread, never after close()
    * @throws                      a system error, `code` being EADDRINUSE, EACCES, EADDRNOTAVAIL and the like

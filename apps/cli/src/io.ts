@@ -34,6 +34,8 @@ export interface Io {
   now(): number;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /** Has SIGHUP call this, and end the command no more. */
+  onHangUp(listener: () => void): void;
 }
 
 const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
@@ -58,6 +60,7 @@ export function createProcessIo(signal: AbortSignal): Io {
     program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
     now: () => performance.now(),
     signal,
+    onHangUp: (listener) => void process.removeAllListeners('SIGHUP').on('SIGHUP', listener),
   };
   return io;
 }

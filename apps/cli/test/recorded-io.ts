@@ -52,6 +52,7 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
     canAsk: terminal,
     ask: answer,
     askSecret: answer,
+    onHangUp: () => {},
     env,
     cwd,
     program: [],

@@ -22,6 +22,8 @@ const char* NameOf(stream::Incoming::Kind kind) {
       return "rendezvous";
     case stream::Incoming::Kind::kHttp:
       return "http";
+    case stream::Incoming::Kind::kTls:
+      return "tls";
     case stream::Incoming::Kind::kControl:
       return "control";
   }

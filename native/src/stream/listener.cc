@@ -201,6 +201,8 @@ struct Listener::Impl {
         return HandOver(&connection, Incoming::Kind::kControl);
       case Undecided::Kind::kHttp:
         return HandOver(&connection, Incoming::Kind::kHttp);
+      case Undecided::Kind::kTls:
+        return HandOver(&connection, Incoming::Kind::kTls);
       case Undecided::Kind::kRelay:
         return HandOverToRelay(&connection);
       case Undecided::Kind::kRefused:

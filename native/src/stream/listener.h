@@ -18,7 +18,7 @@ namespace keibi::stream {
 
 // A connection that JavaScript goes on with (PROTOCOL 2.1). The fd is non-blocking.
 struct Incoming {
-  enum class Kind : uint8_t { kRendezvous, kControl, kHttp };
+  enum class Kind : uint8_t { kRendezvous, kControl, kHttp, kTls };
   Kind kind = Kind::kControl;
   core::Fd fd;          // kControl: the 8 bytes of the preamble were read from it; else nothing was
   std::string address;  // of the other side, numeric; an IPv4 address inside an IPv6 one is shown as IPv4
@@ -33,7 +33,7 @@ struct ListenerOptions {
   size_t max_undecided = 256;  // one more closes the oldest: an honest peer speaks at once
   // Of those, of one IPv4 address or IPv6 /64; one more closes the oldest of that network. 0: no limit of its own.
   size_t max_undecided_of_network = 0;
-  bool http = false;  // hand over what begins like HTTP/1 GET or HEAD
+  bool http = false;  // hand over what begins like HTTP/1 GET or HEAD, or like TLS
 };
 
 // Connections that were closed before it was known what they are, ever.

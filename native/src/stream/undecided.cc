@@ -21,6 +21,7 @@ constexpr Preamble kPreambles[] = {
     {"PRI * HT", Undecided::Kind::kRendezvous}, {"KEIBI-C1", Undecided::Kind::kControl},
     {"KEIBI-L1", Undecided::Kind::kLane},       {relay::kPreamble, Undecided::Kind::kRelay},
     {"GET ", Undecided::Kind::kHttp},           {"HEAD ", Undecided::Kind::kHttp},
+    {"\x16\x03", Undecided::Kind::kTls},  // a handshake record (RFC 8446 5.1)
 };
 
 ssize_t Receive(int fd, void* to, size_t bytes, int flags) {
@@ -56,7 +57,7 @@ Undecided::Kind Undecided::Peek() {
   if (received <= 0) return WaitOrRefuse(received);
   const std::string_view arrived(start, static_cast<size_t>(received));
   for (const auto& [bytes, kind] : kPreambles) {
-    if (kind == Kind::kHttp && !takes_http_) continue;
+    if ((kind == Kind::kHttp || kind == Kind::kTls) && !takes_http_) continue;
     if (arrived.starts_with(bytes)) return kind;
     if (bytes.starts_with(arrived)) return Kind::kUnknown;
   }

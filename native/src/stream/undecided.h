@@ -23,6 +23,7 @@ class Undecided {
     kRendezvous,  // nothing was read
     kControl,     // the preamble was read
     kHttp,        // nothing was read
+    kTls,         // nothing was read
     kLane,        // the preamble and hello() were read
     kRelay,       // the preamble and token() were read
   };

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { KeibiError } from '@keibidrop/protocol';
 import { dialFromPort } from './dial-from-port.ts';
 import { dialTcp } from './dial-tcp.ts';
+import { tlsOver } from './dial-tls.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
 
 export interface RendezvousDialOptions {
@@ -12,15 +13,17 @@ export interface RendezvousDialOptions {
 }
 
 /**
- * Opens a connection to a rendezvous. Its later errors need no listener: the gRPC channel over it learns of them.
+ * Opens a connection to a rendezvous, by TLS if the place says so. Its later errors need no listener: the gRPC channel over it learns of them.
  * @throws  RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
  */
 export async function dialRendezvous(place: HostPort, { fromPort, signal }: RendezvousDialOptions): Promise<Socket> {
   try {
-    const socket = await dialled(place, fromPort, signal);
+    const connection = await dialled(place, fromPort, signal);
+    const socket = place.tls ? await tlsOver(connection, place, signal) : connection;
     return socket.on('error', () => {});
   } catch (cause) {
     signal.throwIfAborted();
+    if (cause instanceof KeibiError && cause.code === 'RENDEZVOUS_UNREACHABLE') throw cause;
     throw rendezvousUnreachable(place, cause);
   }
 }

@@ -6,6 +6,8 @@ import { KeibiError } from '@keibidrop/protocol';
 export interface HostPort {
   readonly host: string;
   readonly port: number;
+  /** Of a rendezvous alone: it is dialled by TLS, its certificate being for `host`. */
+  readonly tls?: boolean;
 }
 
 const BRACKETED = /^\[(?<host>[0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]:(?<port>\d{1,5})$/;
@@ -40,7 +42,19 @@ export function isHostPort(place: HostPort): boolean {
   }
 }
 
-/** A rendezvous as people name it: `HOST:PORT`, or a URL of which only host and port matter. @throws USAGE */
+/** The ports that URLs leave out. */
+const URL_PORTS: Readonly<Record<string, string>> = {
+  'https:': '443',
+  'grpcs:': '443',
+  'http:': '80',
+  'grpc:': '80',
+  'tls:': '26431',
+};
+
+/** A rendezvous as people name it: `HOST:PORT`, or a URL of which only host and port matter, and whether it is by TLS. @throws USAGE */
 export function parseRendezvous(text: string): HostPort {
-  return parseHostPort(text.includes('://') && URL.canParse(text) ? new URL(text).host : text);
+  if (!text.includes('://') || !URL.canParse(text)) return parseHostPort(text);
+  const { protocol, hostname, port } = new URL(text);
+  const place = parseHostPort(`${hostname}:${port || URL_PORTS[protocol]}`);
+  return /^(https|grpcs|tls):$/.test(protocol) ? { ...place, tls: true } : place;
 }

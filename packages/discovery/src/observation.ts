@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { dialFromPort } from './dial-from-port.ts';
 import { rendezvousUnreachable } from './dial-rendezvous.ts';
+import { tlsOver } from './dial-tls.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
 
 /** A port of ours as a server sees it from outside. */
@@ -37,7 +38,8 @@ export async function observePort(
   try {
     const connection = await dialFromPort(server, { fromPort, timeoutMs: ANSWER_TIMEOUT_MS, signal });
     const { localPort } = connection;
-    const seen: unknown = JSON.parse(await answerOver(connection, server, signal));
+    const asked = server.tls ? await tlsOver(connection, server, signal) : connection;
+    const seen: unknown = JSON.parse(await answerOver(asked, server, signal));
     if (isEndpoint(seen) && localPort !== undefined) return { host: seen.host, port: seen.port, fromPort: localPort };
   } catch (cause) {
     signal.throwIfAborted();

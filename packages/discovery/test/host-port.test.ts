@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
-import { formatHostPort, parseHostPort } from '../src/index.ts';
+import { formatHostPort, parseHostPort, parseRendezvous } from '../src/index.ts';
 
 describe('HOST:PORT', () => {
   it.each([
@@ -31,5 +31,18 @@ describe('HOST:PORT', () => {
     expect(() => parseHostPort(text)).toThrow(
       expect.objectContaining({ code: 'USAGE', message: expect.stringContaining('192.0.2.1:26431') }),
     );
+  });
+});
+
+describe('a rendezvous', () => {
+  it.each([
+    ['name:1', { host: 'name', port: 1 }],
+    ['http://name:1/x', { host: 'name', port: 1 }],
+    ['https://name', { host: 'name', port: 443, tls: true }],
+    ['https://name:1', { host: 'name', port: 1, tls: true }],
+    ['tls://name', { host: 'name', port: 26_431, tls: true }],
+    ['tls://[::1]:2', { host: '::1', port: 2, tls: true }],
+  ])('%s is dialled as it says', (text, place) => {
+    expect(parseRendezvous(text)).toEqual(place);
   });
 });

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
+import { resolve } from 'node:path';
 import type { HostPort } from '@keibidrop/discovery';
+import { KeibiError } from '@keibidrop/protocol';
 import { type ChosenLimits, type RelayServerLimits, relayLimitsOf } from '@keibidrop/server';
 import type { ListenAddress } from './api.ts';
 import { configDirOf, configFileIn, loadSettings, type SettingsQuery } from './config.ts';
@@ -8,6 +10,7 @@ import {
   type LogLevel,
   parseCount,
   parseHostPort,
+  parsePath,
   parseRate,
   parseRedisUrl,
   parseTimeLimit,
@@ -20,6 +23,8 @@ export interface RelaySettings {
   /** `redis://` or `rediss://`, perhaps with a password. */
   redis: string | undefined;
   advertise: HostPort | undefined;
+  /** Absolute paths. */
+  certificate: { cert: string; key: string } | undefined;
   limits: RelayServerLimits;
 }
 
@@ -29,6 +34,8 @@ export type RelayFlags = { [flag in RelayName | 'listen' | 'config']?: string | 
 type RelayName =
   | 'redis'
   | 'advertise'
+  | 'cert'
+  | 'key'
   | 'mailboxes'
   | 'mailboxesPerNetwork'
   | 'pairs'
@@ -41,6 +48,8 @@ type RelayName =
 const sources: Readonly<Record<RelayName, Source<RelayFlags>>> = {
   redis: { key: 'redis', env: 'KD_REDIS', flag: 'redis' },
   advertise: { key: 'advertise', flag: 'advertise' },
+  cert: { key: 'cert', flag: 'cert' },
+  key: { key: 'key', flag: 'key' },
   mailboxes: { key: 'mailboxes', flag: 'mailboxes' },
   mailboxesPerNetwork: { key: 'mailboxes_per_network', flag: 'mailboxesPerNetwork' },
   pairs: { key: 'pairs', flag: 'pairs' },
@@ -75,6 +84,13 @@ export async function loadRelaySettings(
     log: common.log,
     redis: value('redis', parseRedisUrl),
     advertise: value('advertise', parseHostPort),
+    certificate: certificateOf(value('cert', parsePath), value('key', parsePath), cwd),
     limits: relayLimitsOf(chosen),
   };
+}
+
+function certificateOf(cert: string | undefined, key: string | undefined, cwd: string): RelaySettings['certificate'] {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert !== undefined && key !== undefined) return { cert: resolve(cwd, cert), key: resolve(cwd, key) };
+  throw new KeibiError('USAGE', 'TLS needs a certificate and its key: give both --cert and --key.');
 }

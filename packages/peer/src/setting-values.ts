@@ -88,11 +88,11 @@ export const ANY_HOST = '::';
 /** `HOST:PORT` or a URL; the text is kept as it is. */
 export function parseRendezvous(text: string): string {
   const trimmed = text.trim();
-  if (/^(https?|grpcs?):\/\//i.test(trimmed) && URL.canParse(trimmed)) return trimmed;
+  if (/^(https?|grpcs?|tls):\/\/./i.test(trimmed) && URL.canParse(trimmed)) return trimmed;
   try {
     parseHostPort(trimmed);
   } catch {
-    throw new BadValue('must be HOST:PORT or a URL, such as meet.example.org:26431');
+    throw new BadValue('must be HOST:PORT, or https:// and that for TLS, such as meet.example.org:26431');
   }
   return trimmed;
 }

@@ -2,6 +2,7 @@
 import type { MailboxShare } from './mailbox-share.ts';
 import type { RelayServerStats } from './metrics.ts';
 import type { RelayServerLimits } from './relay-limits.ts';
+import type { CertificateFiles } from './tls-door.ts';
 
 export interface RelayServerOptions {
   /** A numeric host; port 0 is any free one. */
@@ -12,6 +13,8 @@ export interface RelayServerOptions {
   redis?: string | undefined;
   /** Where this server, and no other, is reached by everybody: what its relay is told as. */
   advertise?: { host: string; port: number } | undefined;
+  /** Rendezvous and status pages by TLS, too. */
+  certificate?: CertificateFiles | undefined;
   /** Takes the log, a JSON object a line. It holds no token, no mailbox and no body. */
   log: { level: 'silent' | 'error' | 'warn' | 'info' | 'debug' | 'trace'; write(line: string): void };
   /** Ends the opening. */
@@ -23,6 +26,8 @@ export interface RelayServer {
   readonly host: string;
   readonly port: number;
   stats(): RelayServerStats;
+  /** Reads the certificate again; what is wrong with it is logged, and the one before stays. */
+  reloadCertificate(): void;
   /** Lets nobody in any more and resolves when the last pair has ended, at the latest after `limits.drainMs`. */
   drain(): Promise<void>;
   /** Ends everything at once. Idempotent. */
@@ -32,7 +37,7 @@ export interface RelayServer {
 /**
  * Serves the rendezvous, the relay, `/healthz` and `/metrics` on one port until closed (PROTOCOL 2).
  *
- * @throws CONFIG_INVALID if the port or Redis cannot be had; `signal.reason` on abort
+ * @throws CONFIG_INVALID if the port, Redis or the certificate cannot be had; `signal.reason` on abort
  */
 export async function openRelayServer(options: RelayServerOptions): Promise<RelayServer> {
   options.signal.throwIfAborted();

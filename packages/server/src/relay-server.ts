@@ -10,6 +10,7 @@ import type { RelayServer, RelayServerOptions } from './open-relay-server.ts';
 import { DEFAULT_RELAY_LIMITS, type RelayServerLimits } from './relay-limits.ts';
 import { RendezvousServer } from './rendezvous.ts';
 import { createStatusPages } from './status-pages.ts';
+import { TlsDoor } from './tls-door.ts';
 
 /** How often the log says what was turned away since. */
 const REPORT_MS = 60_000;
@@ -25,6 +26,7 @@ export class RunningRelayServer implements RelayServer {
   readonly #listener: Listener;
   readonly #rendezvous: RendezvousServer;
   readonly #share: MailboxShare | undefined;
+  readonly #door: TlsDoor | undefined;
   readonly #pages: ReturnType<typeof createStatusPages>;
   readonly #reporting: NodeJS.Timeout;
   #reported: Record<string, number> = {};
@@ -32,8 +34,9 @@ export class RunningRelayServer implements RelayServer {
   #closed = false;
 
   /** @throws CONFIG_INVALID if the port cannot be had */
-  constructor({ listen, limits, log, advertise }: RelayServerOptions, share: MailboxShare | undefined) {
+  constructor({ listen, limits, log, advertise, certificate }: RelayServerOptions, share: MailboxShare | undefined) {
     this.#share = share;
+    this.#door = certificate && new TlsDoor(certificate, (secure, kind) => this.#serve(secure, kind));
     this.#limits = { ...DEFAULT_RELAY_LIMITS, ...limits };
     this.#log = pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, log);
     this.#rendezvous = new RendezvousServer({
@@ -57,6 +60,18 @@ export class RunningRelayServer implements RelayServer {
     return { relay: this.#listener.relayStats(), rendezvous: this.#rendezvous.stats };
   }
 
+  reloadCertificate(): void {
+    try {
+      this.#door?.reload();
+      this.#log.info('certificate read again');
+    } catch (reason) {
+      this.#log.error(
+        { reason: reason instanceof Error ? reason.message : String(reason) },
+        'certificate not read again',
+      );
+    }
+  }
+
   async drain(): Promise<void> {
     if (this.#draining) return;
     this.#draining = true;
@@ -74,6 +89,7 @@ export class RunningRelayServer implements RelayServer {
     this.#reportDrops();
     const { joined, bytes, pairs } = this.stats().relay;
     this.#pages.close();
+    this.#door?.close();
     await this.#rendezvous.close();
     this.#share?.close();
     await this.#listener.close();
@@ -84,6 +100,11 @@ export class RunningRelayServer implements RelayServer {
   #accept({ kind, fd, remoteAddress }: Incoming): void {
     const socket = new Socket({ fd, readable: true, writable: true });
     this.#log.debug({ kind, remoteAddress }, 'connection');
+    if (kind === 'tls' && this.#door) this.#door.attach(socket);
+    else this.#serve(socket, kind);
+  }
+
+  #serve(socket: Socket, kind: Incoming['kind']): void {
     if (kind === 'rendezvous') this.#rendezvous.attach(socket);
     else if (kind === 'http') this.#pages.attach(socket);
     // There is nobody here to have a session with.

@@ -10,6 +10,8 @@ export interface RelayCommand {
   listen?: string;
   redis?: string;
   advertise?: string;
+  cert?: string;
+  key?: string;
   mailboxes?: string;
   mailboxesPerNetwork?: string;
   pairs?: string;
@@ -50,6 +52,8 @@ export function addRelayCommand(program: Command, onRun: (options: RelayCommand)
     .addOption(new Option('--listen <host:port>', 'listen here (port 26431 of every address)'))
     .addOption(new Option('--redis <url>', 'share mailboxes with other servers by this Redis'))
     .addOption(new Option('--advertise <host:port>', 'where this server, and no other, is reached'))
+    .addOption(new Option('--cert <file>', 'serve TLS, too: the certificate and its chain, PEM'))
+    .addOption(new Option('--key <file>', 'its key, PEM; SIGHUP reads both again'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
     .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
     .addOption(new Option('-q, --quiet', 'log only errors').conflicts('verbose'))
@@ -80,9 +84,11 @@ export async function runRelay(options: RelayCommand, io: Io, peer: PeerPackage)
     redis: settings.redis,
     advertise: settings.advertise,
     limits: settings.limits,
+    certificate: settings.certificate,
     log: { level, write: (line) => io.stderr.write(line) },
     signal: io.signal,
   });
+  if (settings.certificate) io.onHangUp(() => server.reloadCertificate());
   try {
     const { host, port } = server;
     const peersDial = dialableAddress(host, port);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MPL-2.0
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Authority, HAS_OPENSSL } from '../harness/authority.ts';
+import { CODE, exitsOf, LISTEN, lastOf, Sandbox } from '../harness/sandbox.ts';
+import { elsewhere } from '../reach/away.ts';
+
+// A rendezvous by TLS, its certificate by an authority of the test.
+
+const CONTENT = 'met by TLS\n';
+
+describe.skipIf(!HAS_OPENSSL)('a rendezvous by TLS (needs openssl)', () => {
+  let room: Sandbox;
+  let authority: Authority;
+  beforeEach(async () => {
+    room = await Sandbox.open();
+    await writeFile(room.path('file'), CONTENT);
+    authority = new Authority(room);
+  });
+  afterEach(() => room.close());
+
+  async function serve({ cert, key }: { cert: string; key: string }) {
+    const server = await room.start(['relay', '--json', ...LISTEN, '--cert', cert, '--key', key]);
+    const { port } = await server.until('listening');
+    return { server, port: port as number };
+  }
+
+  const trust = () => ({ NODE_EXTRA_CA_CERTS: authority.file });
+
+  async function receive(rendezvous: string, env: Record<string, string>, ...args: string[]) {
+    const { env: away } = await elsewhere(room);
+    const options = { env: { ...away, ...env } };
+    return room.receive(['--out', 'out', '--rendezvous', rendezvous, ...args], options);
+  }
+
+  it.each([['https'], ['tls']])(
+    'is where peers meet by %s://, and whose relay is plain on the same port',
+    async (scheme) => {
+      const { port } = await serve(await authority.issue('good', 'localhost'));
+      const place = `${scheme}://localhost:${port}`;
+      const sender = await room.start(
+        ['send', 'file', '--json', '--code', CODE, ...LISTEN, '--rendezvous', place, '--relay-only'],
+        { env: trust() },
+      );
+      await sender.until('rendezvous', ({ state }) => state === 'open');
+      const receiver = await receive(place, trust(), '--relay-only');
+      expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });
+      expect((await receiver.until('connected')).path).toBe('relay');
+      expect(await readFile(room.path('out', 'file'), 'utf8')).toBe(CONTENT);
+    },
+  );
+
+  it('meets those who come by TLS and those who do not', async () => {
+    const { port } = await serve(await authority.issue('good', 'localhost'));
+    const sender = await room.start(
+      ['send', 'file', '--json', '--code', CODE, ...LISTEN, '--rendezvous', `https://localhost:${port}`],
+      { env: trust() },
+    );
+    await sender.until('rendezvous', ({ state }) => state === 'open');
+    const receiver = await receive(`127.0.0.1:${port}`, {});
+    expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });
+  });
+
+  it.each([
+    ['of an authority that nobody knows', 'localhost', 1, {}, /NODE_EXTRA_CA_CERTS=FILE/],
+    ['for another name', 'other.example', 1, undefined, /for another name/],
+    ['that has expired', 'localhost', -1, undefined, /has expired/],
+  ])('is not believed with a certificate %s, and says what to do', async (_what, host, days, env, advice) => {
+    const { port } = await serve(await authority.issue('bad', host, days));
+    const receiver = await receive(`https://localhost:${port}`, env ?? trust());
+    expect(await receiver.ended).toBe(4);
+    expect(lastOf(receiver)).toMatchObject({ code: 'RENDEZVOUS_UNREACHABLE', message: expect.stringMatching(advice) });
+  });
+
+  it('is told from one that speaks no TLS', async () => {
+    const server = await room.start(['relay', '--json', ...LISTEN]);
+    const { port } = await server.until('listening');
+    const receiver = await receive(`https://localhost:${port}`, trust());
+    expect(await receiver.ended).toBe(4);
+    expect(lastOf(receiver)).toMatchObject({ message: expect.stringContaining('Name it as HOST:PORT') });
+  });
+
+  it('reads its certificate again on SIGHUP, and keeps the one before if that is broken', async () => {
+    const files = await authority.issue('changing', 'localhost');
+    const { server, port } = await serve(files);
+    const ca = await readFile(authority.file);
+    const serial = () =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca }, () => {
+          resolve(socket.getPeerCertificate().serialNumber);
+          socket.destroy();
+        }).once('error', reject);
+      });
+    const first = await serial();
+    const { cert, key } = await authority.issue('next', 'localhost');
+    await copyFile(cert, files.cert);
+    await copyFile(key, files.key);
+    server.kill('SIGHUP');
+    await server.shows(/certificate read again/);
+    const second = await serial();
+    expect(second).not.toBe(first);
+    await writeFile(files.cert, 'no certificate');
+    server.kill('SIGHUP');
+    await server.shows(/certificate not read again/);
+    expect(await serial()).toBe(second);
+  });
+
+  it('needs a certificate and its key', async () => {
+    const { cert } = await authority.issue('one', 'localhost');
+    const half = await room.start(['relay', '--json', ...LISTEN, '--cert', cert]);
+    expect([await half.ended, lastOf(half)?.code]).toEqual([2, 'USAGE']);
+    const wrong = await room.start(['relay', '--json', ...LISTEN, '--cert', cert, '--key', cert]);
+    expect([await wrong.ended, lastOf(wrong)?.code]).toEqual([2, 'CONFIG_INVALID']);
+  });
+});
