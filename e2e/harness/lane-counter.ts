@@ -5,7 +5,7 @@ import { createServer, connect as dial, type Server, type Socket } from 'node:ne
 
 const LANE_PREAMBLE = 'KEIBI-L1';
 
-/** A TCP proxy between two peers that counts what the lanes carry to the receiver: bytes of the wire, not what anybody says of them. */
+/** A TCP proxy between two peers that counts what the lanes carry to the receiver, bytes of the wire and not what anybody says of them, and cuts lanes. */
 export class LaneCounter {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -13,6 +13,8 @@ export class LaneCounter {
   target = 0;
   /** Bytes that have been handed to a receiver on any lane. */
   laneBytes = 0;
+  readonly #lanes: Socket[] = [];
+  readonly #waiting = new Set<() => void>();
 
   static async open(): Promise<LaneCounter> {
     const counter = new LaneCounter();
@@ -33,6 +35,30 @@ export class LaneCounter {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
+  /** Lanes that have ever come. */
+  get lanes(): number {
+    return this.#lanes.length;
+  }
+
+  /** Resolves once the lanes have carried so many bytes. */
+  carried(bytes: number): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (this.laneBytes < bytes) return;
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  /** Breaks one lane, the first being 0, or all of them: both peers see a connection that was reset. */
+  cutLanes(...which: number[]): void {
+    const lanes = which.length === 0 ? this.#lanes : which.map((lane) => this.#lanes[lane]);
+    for (const lane of lanes) lane?.resetAndDestroy();
+  }
+
   close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     return new Promise((resolve) => this.#server.close(() => resolve()));
@@ -42,13 +68,19 @@ export class LaneCounter {
     const outgoing = dial(this.target, '127.0.0.1');
     let kind: string | undefined;
     incoming.on('data', (bytes) => {
-      kind ??= bytes.subarray(0, LANE_PREAMBLE.length).toString('latin1');
+      if (kind === undefined) {
+        kind = bytes.subarray(0, LANE_PREAMBLE.length).toString('latin1');
+        if (kind === LANE_PREAMBLE) this.#lanes.push(incoming);
+      }
       if (!outgoing.write(bytes)) incoming.pause();
     });
     outgoing.on('drain', () => incoming.resume());
     incoming.on('drain', () => outgoing.resume());
     outgoing.on('data', (bytes) => {
-      if (kind === LANE_PREAMBLE) this.laneBytes += bytes.length;
+      if (kind === LANE_PREAMBLE) {
+        this.laneBytes += bytes.length;
+        for (const look of this.#waiting) look();
+      }
       if (!incoming.write(bytes)) outgoing.pause();
     });
     const pairs: [Socket, Socket][] = [

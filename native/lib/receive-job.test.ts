@@ -180,7 +180,7 @@ it('refuses arguments that native code could not bear', async () => {
     create({ durable: 1 }),
     create({ onWake: 'x' }),
     () => void job.addLane('127.0.0.1', 0, 0, KEYS),
-    () => void job.addLane('127.0.0.1', 1, 16, KEYS),
+    () => void job.addLane('127.0.0.1', 1, 256, KEYS),
     () => void job.addLane(7 as never, 1, 0, KEYS),
     () => void job.addLane('127.0.0.1', 1, 0, { ...KEYS, laneSecret: new Uint8Array(31) }),
     () => job.failEntry(-1, true),

@@ -120,7 +120,8 @@ interface ReceiveJobBinding {
 }
 
 const COLLISIONS: Collision[] = ['rename', 'overwrite', 'skip', 'ask'];
-const MAX_LANES = 16;
+/** Of packages/protocol. */
+const MAX_LANE_NUMBERS = 256;
 
 function collisionNumber(collision: Collision): number {
   const number = COLLISIONS.indexOf(collision);
@@ -212,7 +213,7 @@ export class ReceiveJob {
   ): Promise<void> {
     assertText('host', host);
     assertInteger('port', port, 1, 65535);
-    assertInteger('lane', lane, 0, MAX_LANES - 1);
+    assertInteger('lane', lane, 0, MAX_LANE_NUMBERS - 1);
     assertBytes('sessionId', sessionId, 16);
     assertBytes('laneSecret', laneSecret, 32);
     if (relayToken !== undefined) assertBytes('relayToken', relayToken, 32);
@@ -222,7 +223,7 @@ export class ReceiveJob {
 
   /** Ends one lane soon; news tell when. */
   cutLane(lane: number): void {
-    assertInteger('lane', lane, 0, MAX_LANES - 1);
+    assertInteger('lane', lane, 0, MAX_LANE_NUMBERS - 1);
     this.#native.cutLane(lane);
   }
 

@@ -38,6 +38,8 @@ export interface SendNews {
   /** Once, after the last page. */
   walked?: { entries: number; files: number; bytes: number };
   lanesEnded: LaneEnd[];
+  /** Closed by the receiver: what it had not taken of them comes by the others. */
+  lanesMoved: number[];
 }
 
 /** How one lane has ended. */
@@ -73,6 +75,9 @@ interface NativeSendJob {
   expectLanes(listener: NativeListener, sessionId: Uint8Array, laneSecret: Uint8Array, suiteBit: number): void;
   takeNews(): SendNews;
   answer(first: number, count: number, wanted: Uint8Array, entries: number[], bitmaps: Uint8Array[]): void;
+  acknowledge(taken: number[]): void;
+  closeLane(lane: number, frames: number): void;
+  retireLane(lane: number): void;
   fold(number: number, secret: Uint8Array): void;
   drop(entry: number): void;
   finish(): void;
@@ -146,6 +151,38 @@ export class SendJob {
       entries,
       partials.map(({ held }) => held),
     );
+  }
+
+  /**
+   * The receiver has taken so many frames of these lanes (PROTOCOL 5.3). Ends those whose path has been silent for too long.
+   *
+   * @throws HANDSHAKE_MALFORMED when they are more than were sent
+   */
+  acknowledge(lanes: readonly { lane: number; frames: number }[]): void {
+    this.#native.acknowledge(
+      lanes.flatMap(({ lane, frames }) => {
+        assertInteger('lane', lane, 0, NO_ENTRY);
+        assertInteger('frames', frames, 0, Number.MAX_SAFE_INTEGER);
+        return [lane, frames];
+      }),
+    );
+  }
+
+  /**
+   * The receiver's end of a lane is closed, with so many frames taken; the others carry the rest. News tell when that is so.
+   *
+   * @throws HANDSHAKE_MALFORMED when they are more than were sent, or it was closed before
+   */
+  closeLane(lane: number, frames: number): void {
+    assertInteger('lane', lane, 0, NO_ENTRY);
+    assertInteger('frames', frames, 0, Number.MAX_SAFE_INTEGER);
+    this.#native.closeLane(lane, frames);
+  }
+
+  /** A lane ends well after the frame it is at. */
+  retireLane(lane: number): void {
+    assertInteger('lane', lane, 0, NO_ENTRY);
+    this.#native.retireLane(lane);
   }
 
   /** Every lane's writer moves to this fold before its next frame (PROTOCOL 4.3). The secret is copied. */

@@ -71,20 +71,21 @@ TEST_F(LaneHelloTest, IsPutTogetherFromSingleBytes) {
 
 TEST_F(LaneHelloTest, TakesEveryLaneOfASessionOnce) {
   std::vector<Dialler> diallers;
-  for (uint32_t lane = 0; lane < core::kMaxLanes; lane++) {
+  for (uint32_t lane = 0; lane < core::kMaxLaneNumbers; lane++) {
     diallers.push_back(Dial());
     diallers.back().Send(RightHello(lane));
     const auto taken = lanes_->inbox.Take();
     ASSERT_TRUE(taken.has_value());
     EXPECT_EQ(taken->number, lane);
   }
-  for (uint32_t lane = 0; lane < core::kMaxLanes; lane++) EXPECT_TRUE(IsRefused(RightHello(lane))) << lane;
+  for (uint32_t lane = 0; lane < core::kMaxLaneNumbers; lane++) EXPECT_TRUE(IsRefused(RightHello(lane))) << lane;
 }
 
 TEST_F(LaneHelloTest, IsRefusedWhenWrongAndCostsTheSessionNothing) {
   Sealer other_key(kSuite, test::KeyOf(9)), other_direction(kSuite, LaneKey(0, Role::kResponder));
   Sealer other_lane(kSuite, LaneKey(1, Role::kInitiator)), late(kSuite, LaneKey(0, Role::kInitiator));
-  Sealer beyond(kSuite, LaneKey(core::kMaxLanes, Role::kInitiator)), far(kSuite, LaneKey(UINT32_MAX, Role::kInitiator));
+  Sealer beyond(kSuite, LaneKey(core::kMaxLaneNumbers, Role::kInitiator)),
+      far(kSuite, LaneKey(UINT32_MAX, Role::kInitiator));
   Sealer kind(kSuite, LaneKey(0, Role::kInitiator)), longer(kSuite, LaneKey(0, Role::kInitiator));
   Sealer elsewhere(kSuite, LaneKey(0, Role::kInitiator));
   test::Seal(&late, {0});
@@ -92,7 +93,7 @@ TEST_F(LaneHelloTest, IsRefusedWhenWrongAndCostsTheSessionNothing) {
   EXPECT_TRUE(IsRefused(Hello(0, &other_direction)));
   EXPECT_TRUE(IsRefused(Hello(0, &other_lane)));
   EXPECT_TRUE(IsRefused(Hello(0, &late)));  // its frame is the second one
-  EXPECT_TRUE(IsRefused(Hello(core::kMaxLanes, &beyond)));
+  EXPECT_TRUE(IsRefused(Hello(core::kMaxLaneNumbers, &beyond)));
   EXPECT_TRUE(IsRefused(Hello(UINT32_MAX, &far)));
   EXPECT_TRUE(IsRefused(Hello(0, &kind, kSession, {1})));
   EXPECT_TRUE(IsRefused(Hello(0, &longer, kSession, {0, 0})));

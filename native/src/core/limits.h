@@ -12,6 +12,7 @@ inline constexpr size_t kMaxFramePlaintext = kChunkBytes + 4096;
 inline constexpr uint64_t kRatchetBytes = uint64_t{1} << 30;
 inline constexpr uint64_t kRatchetFrames = uint64_t{1} << 20;
 inline constexpr uint32_t kMaxLanes = 16;
+inline constexpr uint32_t kMaxLaneNumbers = 256;
 inline constexpr size_t kMaxPageBytes = size_t{256} << 10;
 inline constexpr uint32_t kMaxEntries = uint32_t{1} << 22;
 inline constexpr size_t kMaxNameBytes = 255;

@@ -50,7 +50,7 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
     return info.Env().Undefined();
   }
 
-  // () -> { pages, problems, walked?, lanesEnded }
+  // () -> { pages, problems, walked?, lanesEnded, lanesMoved }
   Napi::Value TakeNews(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const stream::SendNews news = job_->TakeNews();
@@ -65,6 +65,7 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
     result.Set("pages", pages);
     result.Set("problems", problems);
     result.Set("lanesEnded", EndsOf(env, news.lanes_ended));
+    result.Set("lanesMoved", NumbersOf(env, news.lanes_moved));
     if (news.walked) result.Set("walked", TotalsOf(env, *news.walked));
     return result;
   }
@@ -83,6 +84,33 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
         job_->Answer(info[0].As<Napi::Number>().Uint32Value(), info[1].As<Napi::Number>().Uint32Value(), wanted.Data(),
                      wanted.ByteLength(), partials);
     if (!status.ok()) Throw(info.Env(), status);
+    return info.Env().Undefined();
+  }
+
+  // ([lane, frames, …]): the receiver has taken so many of each
+  Napi::Value Acknowledge(const Napi::CallbackInfo& info) {
+    const auto taken = info[0].As<Napi::Array>();
+    Status status = Status::Ok();
+    for (uint32_t i = 0; i + 1 < taken.Length() && status.ok(); i += 2) {
+      const auto frames = static_cast<uint64_t>(taken.Get(i + 1).As<Napi::Number>().Int64Value());
+      status = job_->lanes().Acknowledge(taken.Get(i).As<Napi::Number>().Uint32Value(), frames);
+    }
+    job_->lanes().CutSilent();
+    if (!status.ok()) Throw(info.Env(), status);
+    return info.Env().Undefined();
+  }
+
+  // (lane, frames)
+  Napi::Value CloseLane(const Napi::CallbackInfo& info) {
+    const auto frames = static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value());
+    const Status status = job_->lanes().Close(info[0].As<Napi::Number>().Uint32Value(), frames);
+    if (!status.ok()) Throw(info.Env(), status);
+    return info.Env().Undefined();
+  }
+
+  // (lane)
+  Napi::Value RetireLane(const Napi::CallbackInfo& info) {
+    job_->lanes().Retire(info[0].As<Napi::Number>().Uint32Value());
     return info.Env().Undefined();
   }
 
@@ -157,9 +185,11 @@ void InitSendJob(Napi::Env env, Napi::Object exports) {
           {SendJob::InstanceMethod<&SendJob::Start>("start"),
            SendJob::InstanceMethod<&SendJob::ExpectLanes>("expectLanes"),
            SendJob::InstanceMethod<&SendJob::TakeNews>("takeNews"), SendJob::InstanceMethod<&SendJob::Answer>("answer"),
-           SendJob::InstanceMethod<&SendJob::Fold>("fold"), SendJob::InstanceMethod<&SendJob::Drop>("drop"),
-           SendJob::InstanceMethod<&SendJob::Finish>("finish"), SendJob::InstanceMethod<&SendJob::Digest>("digest"),
-           SendJob::InstanceMethod<&SendJob::Close>("close")}));
+           SendJob::InstanceMethod<&SendJob::Acknowledge>("acknowledge"),
+           SendJob::InstanceMethod<&SendJob::CloseLane>("closeLane"),
+           SendJob::InstanceMethod<&SendJob::RetireLane>("retireLane"), SendJob::InstanceMethod<&SendJob::Fold>("fold"),
+           SendJob::InstanceMethod<&SendJob::Drop>("drop"), SendJob::InstanceMethod<&SendJob::Finish>("finish"),
+           SendJob::InstanceMethod<&SendJob::Digest>("digest"), SendJob::InstanceMethod<&SendJob::Close>("close")}));
 }
 
 }  // namespace keibi::napi

@@ -27,7 +27,7 @@ class LaneAcceptor {
 
   // Called on the listener's thread, so it must be quick and must not wait for the thread that stops the listener.
   // Owns `fd` from here on: connected, blocking, TCP_NODELAY set, hello already read and right. `lane` is below
-  // kMaxLanes and comes once. `sealer` writes as ExpectedLanes::self; `opener` expects the frame after the hello.
+  // kMaxLaneNumbers and comes once. `sealer` writes as ExpectedLanes::self; `opener` expects the frame after the hello.
   // A lane that was being checked when Listener::Forget was called may still arrive: refuse it by closing `fd`.
   virtual void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
                       std::unique_ptr<frame::Opener> opener) = 0;

@@ -10,8 +10,6 @@
 namespace keibi::stream {
 namespace {
 
-static_assert(core::kMaxLanes <= 32, "Session::taken holds one bit a lane");
-
 constexpr size_t kLaneAt = 16;
 constexpr size_t kFrameAt = kLaneAt + 4;
 constexpr uint8_t kHelloKind = 0;  // PROTOCOL 5.2
@@ -53,16 +51,16 @@ std::optional<LaneRegistry::Admitted> LaneRegistry::Admit(LaneHello* hello) {
   SessionId id;
   std::copy_n(hello->data(), id.size(), id.begin());
   const uint32_t lane = core::LoadBigEndian<uint32_t>(hello->data() + kLaneAt);
-  if (lane >= core::kMaxLanes) return std::nullopt;
+  if (lane >= core::kMaxLaneNumbers) return std::nullopt;
 
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(id);
-  if (found == sessions_.end() || (found->second.taken >> lane & 1) != 0) return std::nullopt;
+  if (found == sessions_.end() || found->second.taken.test(lane)) return std::nullopt;
   Session& session = found->second;
   const auto& [session_id, secret, suite, self] = session.lanes;
   auto opener = std::make_unique<frame::Opener>(suite, frame::LaneKey(secret, suite, Other(self), lane));
   if (!OpensHello(opener.get(), hello)) return std::nullopt;
-  session.taken |= uint32_t{1} << lane;
+  session.taken.set(lane);
   auto sealer = std::make_unique<frame::Sealer>(suite, frame::LaneKey(secret, suite, self, lane));
   return Admitted{session.acceptor, lane, std::move(sealer), std::move(opener)};
 }

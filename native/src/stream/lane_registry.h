@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/limits.h"
 #include "stream/lane_acceptor.h"
 
 namespace keibi::stream {
@@ -40,7 +42,7 @@ class LaneRegistry {
   struct Session {
     ExpectedLanes lanes;
     std::shared_ptr<LaneAcceptor> acceptor;
-    uint32_t taken = 0;  // one bit a lane
+    std::bitset<core::kMaxLaneNumbers> taken{};
   };
 
   std::mutex mutex_;

@@ -21,7 +21,20 @@ SendJob::SendJob(SendOptions options, Wake wake)
           Code::kSourceUnreadable),
       sources_(table_, tops_, &dirs_),
       queue_(table_),
-      limiter_(options_.budget) {}
+      limiter_(options_.budget),
+      lanes_(&queue_, {.ended = [this](LaneEnd end) { OnLaneEnd(end); },
+                       .moved =
+                           [this](uint32_t lane) {
+                             {
+                               const std::scoped_lock lock(mutex_);
+                               news_.lanes_moved.push_back(lane);
+                             }
+                             wake_();
+                           },
+                       .stranded =
+                           [this](uint32_t lane) {
+                             OnLaneEnd({lane, 0, Status::Of(Code::kSourceUnreadable)});
+                           }}) {}
 
 SendJob::~SendJob() { Stop(); }
 
@@ -82,22 +95,19 @@ Status SendJob::Answer(uint32_t first, uint32_t count, const uint8_t* wanted, si
 void SendJob::OnLane(int fd, uint32_t number, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener>) {
   core::Fd socket(fd);
   TuneLane(socket.get());
-  const std::scoped_lock lock(mutex_);
-  if (stopped_) return;
   sealer->Follow(folds_);
-  auto lane = std::make_unique<SendLane>(std::move(socket), std::move(sealer), &queue_, &sources_, &limiter_,
-                                         [this](uint32_t entry, Status status) {
-                                           OnProblem({entry, status, table_.PathOf(entry)});
-                                         });
-  SendLane* const running = lane.get();
-  lanes_.push_back({std::move(lane), std::thread([this, running, number] {
-                      const Status status = running->Run();
-                      {
-                        const std::scoped_lock news_lock(mutex_);
-                        news_.lanes_ended.push_back({number, 0, status});
-                      }
-                      wake_();
-                    })});
+  lanes_.Add(number, std::make_unique<SendLane>(std::move(socket), std::move(sealer), &queue_, &sources_, &limiter_,
+                                                [this](uint32_t entry, Status status) {
+                                                  OnProblem({entry, status, table_.PathOf(entry)});
+                                                }));
+}
+
+void SendJob::OnLaneEnd(LaneEnd end) {
+  {
+    const std::scoped_lock lock(mutex_);
+    news_.lanes_ended.push_back(end);
+  }
+  wake_();
 }
 
 bool SendJob::OnPage(const EntryTable::Page& page) {
@@ -141,13 +151,9 @@ void SendJob::Stop() {
   // No lane comes any more, and the walker is not started.
   limiter_.Stop();
   queue_.Stop();
-  for (const Lane& lane : lanes_) lane.lane->Shutdown();
-  for (Lane& lane : lanes_) {
-    if (lane.thread.joinable()) lane.thread.join();
-  }
+  lanes_.Shutdown();
+  lanes_.Join();
   if (walker_.joinable()) walker_.join();
-  // The job itself lives until JavaScript collects what wraps it, which a megabyte out of its sight does not hasten.
-  lanes_.clear();
   dirs_.Close();
 }
 

@@ -16,7 +16,7 @@
 #include "frame/fold.h"
 #include "stream/lane_acceptor.h"
 #include "stream/lane_end.h"
-#include "stream/send_lane.h"
+#include "stream/send_lanes.h"
 #include "stream/wake.h"
 #include "stream/walker.h"
 
@@ -34,6 +34,7 @@ struct SendNews {
   std::vector<WalkProblem> problems;  // of the walk and of reading
   std::optional<WalkTotals> walked;   // once
   std::vector<LaneEnd> lanes_ended;
+  std::vector<uint32_t> lanes_moved;  // closed by the receiver: what it had not taken will come by others
 };
 
 // One receiver's transfer on the sending peer: walks, then reads what is wanted, on threads of its own.
@@ -54,6 +55,8 @@ class SendJob : public LaneAcceptor {
   void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
               std::unique_ptr<frame::Opener> opener) override;
 
+  SendLanes& lanes() { return lanes_; }
+
   void Drop(uint32_t index) { queue_.Drop(index); }  // the receiver cannot keep this entry
   // Every lane's writer moves to this fold before its next frame (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
@@ -69,6 +72,7 @@ class SendJob : public LaneAcceptor {
 
   bool OnPage(const EntryTable::Page& page);
   void OnProblem(WalkProblem problem);
+  void OnLaneEnd(LaneEnd end);
 
   const SendOptions options_;
   const Wake wake_;
@@ -87,11 +91,7 @@ class SendJob : public LaneAcceptor {
   uint32_t answered_ = 0;              // entries of the pages answered so far
   std::atomic<bool> stopped_ = false;  // written with mutex_ held
   std::thread walker_;
-  struct Lane {
-    std::unique_ptr<SendLane> lane;
-    std::thread thread;
-  };
-  std::vector<Lane> lanes_;
+  SendLanes lanes_;
 };
 
 }  // namespace keibi::stream

@@ -23,7 +23,7 @@ constexpr int kGatherMs = 20;  // a slow writer's bytes leave at the latest this
 
 Status SendLane::Run() {
   SendWork work;
-  while (queue_->Take(&work)) {
+  while (queue_->Take(&work, retired_)) {
     if (work.kind == SendWork::Kind::kEnd) {
       const Status status = SendFrame(LaneFrame::kEnd, 1);
       shutdown(socket_.get(), SHUT_WR);
@@ -67,6 +67,7 @@ Status SendLane::SendChunk(const SendWork& work) {
   }
   const Segment segment{work.file->index(), 0, uint64_t{work.chunk} * core::kChunkBytes, static_cast<uint32_t>(bytes)};
   segment.WriteHeader(header);
+  log_.Add(work);
   return SendFrame(LaneFrame::kSegments, 1 + Segment::kHeaderBytes + bytes);
 }
 
@@ -74,13 +75,21 @@ Status SendLane::SendHole(const SendWork& work, uint32_t chunks) {
   queue_->Skip(*work.file, work.chunk + chunks);
   const Segment segment{work.file->index(), kHole, uint64_t{work.chunk} * core::kChunkBytes, chunks};
   segment.WriteHeader(buffer_.plaintext() + 1);
+  log_.Add(work);
   return SendFrame(LaneFrame::kSegments, 1 + Segment::kHeaderBytes);
 }
 
 Status SendLane::SendPack(const std::vector<uint32_t>& pack) {
   size_t at = 1;
-  for (const uint32_t index : pack) at += AppendWhole(index, at);
-  return at == 1 ? Status::Ok() : SendFrame(LaneFrame::kSegments, at);
+  SendWork sent{.kind = SendWork::Kind::kPack};
+  for (const uint32_t index : pack) {
+    const size_t bytes = AppendWhole(index, at);
+    if (bytes > 0) sent.pack.push_back(index);  // what failed was told, and is not to be told again
+    at += bytes;
+  }
+  if (sent.pack.empty()) return Status::Ok();
+  log_.Add(std::move(sent));
+  return SendFrame(LaneFrame::kSegments, at);
 }
 
 // Appends a whole file at plaintext offset `at`; 0 if it failed. The queue has seen to it that it fits.
@@ -111,6 +120,7 @@ size_t SendLane::AppendWhole(uint32_t index, size_t at) {
 Status SendLane::SendStream(uint32_t index) {
   uint8_t* const header = buffer_.plaintext() + 1;
   Segment segment{index};
+  streaming_.store(true);
   while (!stopped_.load()) {
     segment.length = 0;
     while (segment.length < core::kChunkBytes && !(segment.flags & kEndOfStream)) {
@@ -123,6 +133,7 @@ Status SendLane::SendStream(uint32_t index) {
           read(STDIN_FILENO, header + Segment::kHeaderBytes + segment.length, core::kChunkBytes - segment.length);
       if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (got < 0) {
+        streaming_.store(false);
         on_failed_(index, Status::FromErrno(Code::kSourceUnreadable));
         return Status::Ok();
       }
@@ -130,8 +141,13 @@ Status SendLane::SendStream(uint32_t index) {
       segment.length += static_cast<uint32_t>(got);
     }
     segment.WriteHeader(header);
+    log_.Add({.kind = SendWork::Kind::kStream});
     const Status status = SendFrame(LaneFrame::kSegments, 1 + Segment::kHeaderBytes + segment.length);
-    if (!status.ok() || segment.flags & kEndOfStream) return status;
+    if (!status.ok()) return status;
+    if (segment.flags & kEndOfStream) {
+      streaming_.store(false);
+      return status;
+    }
     segment.offset += segment.length;
   }
   return Status::Of(Code::kCancelled);

@@ -8,7 +8,9 @@
 #include "core/status.h"
 #include "frame/frame.h"
 #include "stream/lane_buffer.h"
+#include "stream/path_state.h"
 #include "stream/send_queue.h"
+#include "stream/sent_log.h"
 #include "stream/socket.h"
 #include "stream/source.h"
 
@@ -30,7 +32,12 @@ class SendLane {
         on_failed_(std::move(on_failed)) {}
 
   core::Status Run();
-  void Shutdown();  // from any thread: ends Run() soon
+  // From any thread.
+  void Shutdown();                         // ends Run() soon
+  void Retire() { retired_.store(true); }  // ends it with a goodbye; SendQueue::Nudge wakes it
+  SentLog& log() { return log_; }
+  bool streaming() const { return streaming_.load(); }  // it has begun a stream and not ended it
+  PathState path() const { return PathOf(socket_.get()); }
 
  private:
   core::Status Do(const SendWork& work);
@@ -47,7 +54,8 @@ class SendLane {
   const Sources* const sources_;
   RateLimiter* const limiter_;
   const OnFailed on_failed_;
-  std::atomic<bool> stopped_ = false;
+  std::atomic<bool> stopped_ = false, retired_ = false, streaming_ = false;
+  SentLog log_;
   LaneBuffer buffer_;
 };
 

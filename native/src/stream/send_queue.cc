@@ -2,6 +2,7 @@
 #include "stream/send_queue.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/limits.h"
 #include "stream/segment.h"
@@ -36,11 +37,35 @@ void SendQueue::Skip(const SourceFile& file, uint32_t next_chunk) {
   if (current_.get() == &file) next_chunk_ = std::max(next_chunk_, next_chunk);
 }
 
-bool SendQueue::Take(SendWork* work) {
+void SendQueue::Again(std::deque<SendWork> works) {
+  const std::scoped_lock lock(mutex_);
+  again_.insert(again_.end(), std::make_move_iterator(works.begin()), std::make_move_iterator(works.end()));
+  changed_.notify_all();
+}
+
+void SendQueue::Nudge() {
+  const std::scoped_lock lock(mutex_);
+  changed_.notify_all();
+}
+
+bool SendQueue::Take(SendWork* work, const std::atomic<bool>& retired) {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopped_ || finished_ || current_ || !wanted_.empty(); });
+    changed_.wait(lock, [&] {
+      return stopped_ || finished_ || retired.load() || current_ || !wanted_.empty() || !again_.empty();
+    });
     if (stopped_) return false;
+    if (retired.load()) {
+      work->kind = SendWork::Kind::kEnd;
+      // A waker meant for one lane may have reached this one.
+      changed_.notify_one();
+      return true;
+    }
+    if (!again_.empty()) {
+      *work = std::move(again_.front());
+      again_.pop_front();
+      return true;
+    }
     if (current_ && TakeChunk(work)) return true;
     if (!wanted_.empty()) {
       TakeFront(work);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -20,9 +21,9 @@ namespace keibi::stream {
 struct SendWork {
   enum class Kind { kChunk, kPack, kStream, kEnd };
   Kind kind = Kind::kEnd;
-  std::shared_ptr<SourceFile> file;  // kChunk
-  uint32_t chunk = 0;                // kChunk
-  std::vector<uint32_t> pack;        // kPack: files of up to a chunk that fit one frame; kStream: the one entry
+  std::shared_ptr<SourceFile> file = nullptr;  // kChunk
+  uint32_t chunk = 0;                          // kChunk
+  std::vector<uint32_t> pack = {};  // kPack: files of up to a chunk that fit one frame; kStream: the one entry
 };
 
 // The wanted entries in the order they were asked for, handed out in pieces to any number of lanes.
@@ -38,8 +39,12 @@ class SendQueue {
   // Chunks of `file` before this one need not be handed out: they were found to be hole, and sent.
   void Skip(const SourceFile& file, uint32_t next_chunk);
 
-  // Blocks until there is work. False once stopped; kEnd once finished and empty.
-  bool Take(SendWork* work);
+  // What a lane could not bring: it comes before everything else, in this order.
+  void Again(std::deque<SendWork> works);
+
+  // Blocks until there is work. False once stopped; kEnd once finished and empty, or `retired` and Nudge was called.
+  bool Take(SendWork* work, const std::atomic<bool>& retired);
+  void Nudge();
 
   void Finish();  // nothing more will be wanted
   void Stop();
@@ -53,6 +58,7 @@ class SendQueue {
   const EntryTable& table_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::deque<SendWork> again_;
   std::deque<uint32_t> wanted_;
   std::unordered_map<uint32_t, Bitmap> held_;
   std::unordered_set<uint32_t> dropped_;

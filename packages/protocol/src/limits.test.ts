@@ -55,6 +55,7 @@ describe('the limits', () => {
       RATCHET_FRAMES: 1048576,
       FOLD_BYTES: 68719476736,
       MAX_LANES: 16,
+      MAX_LANE_NUMBERS: 256,
       MAX_PAGE_BYTES: 262144,
       MAX_ENTRIES: 4194304,
       MAX_NAME_BYTES: 255,

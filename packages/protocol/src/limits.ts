@@ -22,6 +22,8 @@ export const FOLD_BYTES = 64 * 2 ** 30;
 
 /** Lanes of one session (PROTOCOL 5). */
 export const MAX_LANES = 16;
+/** Lanes of one session one after the other: each number is used once (PROTOCOL 5.1). */
+export const MAX_LANE_NUMBERS = 256;
 
 /** Longest manifest page (PROTOCOL 6). */
 export const MAX_PAGE_BYTES = 256 * 1024;

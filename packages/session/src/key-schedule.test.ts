@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { readFileSync } from 'node:fs';
-import { ALL_SUITES, MAX_LANES } from '@keibidrop/protocol';
+import { ALL_SUITES, MAX_LANE_NUMBERS, MAX_LANES } from '@keibidrop/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   controlKey,
@@ -50,7 +50,7 @@ describe('the key schedule', () => {
     const key = hex(laneKey(sodium, secret, 'aes-256-gcm', 'responder', 0));
     secret.fill(0);
     const tokens = (await deriving).map(hex);
-    expect(new Set([...tokens, key]).size).toBe(MAX_LANES + 1);
+    expect(new Set([...tokens, key]).size).toBe(MAX_LANE_NUMBERS + 1);
     expect(tokens).not.toEqual((await relayLaneTokens(secret)).map(hex));
   });
 

@@ -2,7 +2,7 @@
 import {
   CONFIRM_BYTES,
   CONTROL_PREAMBLE,
-  MAX_LANES,
+  MAX_LANE_NUMBERS,
   RELAY_TOKEN_BYTES,
   type Suite,
   suiteLabel,
@@ -93,7 +93,7 @@ export async function relayLaneTokens(laneSecret: Uint8Array): Promise<Uint8Arra
   // The caller may wipe its own while libsodium loads.
   const secret = laneSecret.slice();
   const sodium = await loadSodium();
-  const tokens = Array.from({ length: MAX_LANES }, (_, lane) =>
+  const tokens = Array.from({ length: MAX_LANE_NUMBERS }, (_, lane) =>
     expand(sodium, secret, 'KeibiDrop relay lane', RELAY_TOKEN_BYTES, laneNumber(lane)),
   );
   wipe(secret);

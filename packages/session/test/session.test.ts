@@ -74,7 +74,7 @@ describe('the control plane', () => {
           let bytes = 0;
           for await (const { body } of call.iterator({ destroyOnReturn: false })) {
             if (body.$case === 'page') bytes += body.value.entries.length;
-            call.write({ body: { $case: 'progress', value: { files: 0, bytes } } });
+            call.write({ body: { $case: 'progress', value: { files: 0, bytes, lanes: [] } } });
           }
           call.end();
         },

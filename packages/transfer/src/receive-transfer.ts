@@ -3,7 +3,7 @@ import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js'
 import { type Collision, NO_ENTRY, type Page, type RateBudget } from '@keibidrop/native';
 import type { EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES, messageFor } from '@keibidrop/protocol';
-import type { LanePlan } from './lane-keeper.ts';
+import type { LanePath, LanePlan } from './lane-keeper.ts';
 import { Offer, type OfferTotals } from './offer.ts';
 import {
   checkedLabel,
@@ -94,6 +94,16 @@ export class ReceiveTransfer {
   fold(number: number, secret: Uint8Array): void {
     this.#served?.fold(number, secret);
     secret.fill(0);
+  }
+
+  /**
+   * Moves the lanes of a transfer that runs to another address; see LaneKeeper.moveTo().
+   *
+   * @throws SESSION_CLOSED if there is none to be moved
+   */
+  async moveLanes(path: LanePath): Promise<void> {
+    if (this.#served === undefined) throw new KeibiError('SESSION_CLOSED');
+    await this.#served.moveLanes(path);
   }
 
   /** Handler of Peer.Transfer, for the session of this transfer. */
@@ -197,6 +207,11 @@ class ServedTransfer {
     return undefined;
   }
 
+  async moveLanes(path: LanePath): Promise<void> {
+    if (this.#reception === undefined) throw new KeibiError('SESSION_CLOSED');
+    await this.#reception.lanes.moveTo(path);
+  }
+
   /** Takes messages one by one; gRPC holds the next ones back meanwhile, and TCP with it the sender's walk. */
   async #consume(): Promise<never> {
     // Not `for await`: leaving that would end the call.
@@ -227,6 +242,12 @@ class ServedTransfer {
         else this.#waiting.push(page);
         return;
       }
+      case 'laneBroken':
+        this.#reception?.lanes.broken(body.value.lane);
+        return;
+      case 'laneMoved':
+        this.#reception?.lanes.moved(body.value.lane);
+        return;
       case 'failed':
         return this.#senderFailed(body.value);
       case 'offerEnd':
@@ -241,6 +262,7 @@ class ServedTransfer {
   #mayFollow(kind: NonNullable<SenderMessage['body']>['$case']): boolean {
     if (this.#stage === 'waiting') return kind === 'offerStart';
     if (this.#text !== undefined) return false;
+    if (kind === 'laneBroken' || kind === 'laneMoved') return this.#reception !== undefined;
     return kind === 'failed' || (this.#stage === 'offering' && (kind === 'page' || kind === 'offerEnd'));
   }
 

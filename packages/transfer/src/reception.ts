@@ -6,7 +6,7 @@ import { foldsNames } from './case-folding.ts';
 import { compareDigests } from './digests.ts';
 import { LaneKeeper, type LanePlan } from './lane-keeper.ts';
 import type { Offer } from './offer.ts';
-import { type FailedEntry, failedEntry, laneError, type TransferProgress } from './outcome.ts';
+import { type FailedEntry, failedEntry, type TransferProgress } from './outcome.ts';
 import type { ReceptionCounts, RunTally } from './run-tally.ts';
 
 export interface ReceptionOptions {
@@ -40,10 +40,10 @@ const WORTHLESS: readonly ErrorCode[] = ['TRANSFER_SOURCE_CHANGED', 'TRANSFER_SO
 
 /** The receiving end of an accepted offer: a native job, what it asks of people, and what it tells the sender. */
 export class Reception {
+  readonly lanes: LaneKeeper;
   readonly #options: ReceptionOptions;
   readonly #events: ReceptionEvents;
   readonly #job: ReceiveJob;
-  readonly #lanes: LaneKeeper;
   readonly #failedEntries = new Set<number>();
   readonly #leftAlone = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
@@ -57,7 +57,12 @@ export class Reception {
     const { out, collisions, toStdout, durable, budget, verbose: reportPlaced } = options;
     const onWake = () => this.#drain();
     this.#job = new ReceiveJob({ out, collisions, toStdout, durable, budget, reportPlaced, onWake });
-    this.#lanes = new LaneKeeper(this.#job, options.lanes);
+    this.lanes = new LaneKeeper({
+      job: this.#job,
+      plan: options.lanes,
+      write: (body) => events.write(body),
+      onFailed: (reason) => this.#break(reason),
+    });
   }
 
   /** Makes the destination ready; true if it cannot tell names apart that differ in case. */
@@ -76,7 +81,7 @@ export class Reception {
 
   async openLanes(): Promise<void> {
     try {
-      await this.#lanes.open();
+      await this.lanes.open();
     } catch (reason) {
       throw asKeibiError(reason, 'PEER_UNREACHABLE');
     }
@@ -180,7 +185,7 @@ export class Reception {
   /** Ends everything; what has arrived is kept. Once. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    this.#lanes.close();
+    this.lanes.close();
     await this.#job.close();
     if (!this.#finished) this.#options.tally.add(this.#job.progress());
   }
@@ -194,7 +199,8 @@ export class Reception {
   #report(): void {
     const { files, bytes, skipped } = this.#job.progress();
     this.#events.progress({ files: files + skipped, bytes });
-    this.#events.write({ $case: 'progress', value: { files: files + skipped, bytes } });
+    const lanes = this.lanes.taken().map(({ lane, frames }) => ({ lane, frames }));
+    this.#events.write({ $case: 'progress', value: { files: files + skipped, bytes, lanes } });
   }
 
   #drain(): void {
@@ -207,10 +213,16 @@ export class Reception {
     }
     for (const entry of placed) this.#options.onFile(this.#job.finalPathOf(entry));
     if (complete) this.#settle?.resolve(this.#options.tally.totalWith(this.#job.progress()));
-    const [ended] = lanesEnded;
-    if (ended === undefined) return;
-    this.#early = laneError(ended.code);
-    this.#settle?.reject(this.#early);
+    try {
+      this.lanes.take(lanesEnded);
+    } catch (reason) {
+      this.#break(KeibiError.from(reason, 'SESSION_LOST'));
+    }
+  }
+
+  #break(reason: KeibiError): void {
+    this.#early = reason;
+    this.#settle?.reject(reason);
   }
 }
 

@@ -158,7 +158,16 @@ export class SendTransfer {
         break;
       }
       case 'progress':
+        this.#job.acknowledge(body.value.lanes);
         this.#options.onProgress(body.value);
+        break;
+      case 'laneClosed': {
+        const { lane = 0, frames = 0 } = body.value.taken ?? {};
+        this.#job.closeLane(lane, frames);
+        break;
+      }
+      case 'laneRetired':
+        this.#job.retireLane(body.value.lane);
         break;
       case 'failed':
         this.#receiverFailed(body.value);
@@ -206,7 +215,7 @@ export class SendTransfer {
   }
 
   async #passOn(): Promise<boolean> {
-    const { pages, problems, walked, lanesEnded } = this.#job.takeNews();
+    const { pages, problems, walked, lanesEnded, lanesMoved } = this.#job.takeNews();
     for (const { first, count, bytes } of pages) {
       this.#paged = first + count;
       if (!this.#write({ $case: 'page', value: { firstEntry: first, count, entries: bytes } })) await this.#drained();
@@ -216,8 +225,12 @@ export class SendTransfer {
       this.#write({ $case: 'offerEnd', value: walked });
       this.#options.onOffer(walked);
     }
-    const [ended] = lanesEnded;
-    if (ended !== undefined && !this.#finished) throw laneError(ended.code);
+    for (const { lane, code } of lanesEnded) {
+      if (this.#finished || code === '') continue;
+      if (code !== 'SESSION_LOST') throw laneError(code);
+      this.#write({ $case: 'laneBroken', value: { lane } });
+    }
+    for (const lane of lanesMoved) this.#write({ $case: 'laneMoved', value: { lane } });
     return pages.length > 0;
   }
 

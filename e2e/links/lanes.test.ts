@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MPL-2.0
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LaneCounter } from '../harness/lane-counter.ts';
+import { exitsOf, run, Sandbox, type StartOptions } from '../harness/sandbox.ts';
+import { readTree, writeRandom, writeSmallFiles } from '../harness/tree.ts';
+import { elsewhere } from '../reach/away.ts';
+
+const MIB = 2 ** 20;
+
+describe('a transfer whose lanes are cut', () => {
+  let room: Sandbox;
+  let proxy: LaneCounter;
+  beforeEach(async () => {
+    room = await Sandbox.open();
+    proxy = await LaneCounter.open();
+    await writeSmallFiles(room.path('tree', 'small'), 3000);
+    await writeRandom(room.path('tree', 'large'), 96 * MIB);
+    await writeRandom(room.path('tree', 'largest'), 128 * MIB);
+  });
+  afterEach(async () => {
+    await room.close();
+    await proxy.close();
+  });
+
+  /** Through the proxy; slow enough for it to cut in the middle. */
+  async function start(lanes: number, receive: string[] = [], options: StartOptions = {}, paths = ['tree']) {
+    const { sender, port } = await room.send([...paths, '--limit', '100M']);
+    proxy.target = port;
+    const { env } = await elsewhere(room);
+    const dial = ['--connect', proxy.address, ...receive];
+    const receiver = await room.receive(dial, { ...options, env: { ...env, KD_LANES: `${lanes}` } });
+    return { sender, receiver };
+  }
+
+  it('goes on by the others, and by another one, when one of four is cut', async () => {
+    const sides = await start(4, ['--out', 'out']);
+    await proxy.carried(30 * MIB);
+    proxy.cutLanes(1);
+    expect(await exitsOf(sides)).toEqual({ sender: 0, receiver: 0 });
+    expect(proxy.lanes).toBe(5);
+    expect(await readTree(room.path('out', 'tree'))).toEqual(await readTree(room.path('tree')));
+  });
+
+  it('goes on by others when all are cut, again and again', async () => {
+    const sides = await start(3, ['--out', 'out']);
+    for (const bytes of [20, 60, 100, 140]) {
+      await proxy.carried(bytes * MIB);
+      proxy.cutLanes();
+    }
+    expect(await exitsOf(sides)).toEqual({ sender: 0, receiver: 0 });
+    expect(proxy.lanes).toBeGreaterThanOrEqual(6);
+    expect(await readTree(room.path('out', 'tree'))).toEqual(await readTree(room.path('tree')));
+  });
+
+  it('is told once of each file, and sends no more again than was on its way', async () => {
+    const sides = await start(2, ['--out', 'out', '--verbose']);
+    await proxy.carried(80 * MIB);
+    proxy.cutLanes();
+    expect(await exitsOf(sides)).toEqual({ sender: 0, receiver: 0 });
+    const files = sides.receiver.events().filter(({ event }) => event === 'file');
+    expect(files).toHaveLength(3002);
+    expect(new Set(files.map(({ path }) => path)).size).toBe(3002);
+    const done = await sides.receiver.until('done');
+    expect(done).toMatchObject({ files: 3002, skipped: 0, resumedBytes: 0 });
+    expect(proxy.laneBytes).toBeLessThan((done.bytes as number) + 32 * MIB);
+  });
+
+  it('writes to standard output in order though its lane is cut', async () => {
+    const { sender, receiver } = await start(1, ['--stdout'], { stdoutTo: room.path('piped') }, [
+      'tree/largest',
+      'tree/large',
+    ]);
+    for (const bytes of [20, 60, 110, 180]) {
+      await proxy.carried(bytes * MIB);
+      proxy.cutLanes();
+    }
+    expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });
+    expect(proxy.lanes).toBe(5);
+    const [largest, large] = ['largest', 'large'].map((name) => room.path('tree', name));
+    run('sh', '-c', 'cat "$1" "$2" | cmp - "$3"', 'sh', `${largest}`, `${large}`, room.path('piped'));
+  });
+});
