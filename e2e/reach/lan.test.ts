@@ -110,6 +110,31 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     expect(await offering.ended).toBe(0);
   });
 
+  it('a network without multicast leads back to an address that was named once, unless discovery is off', async () => {
+    const middle = lan.switch('s');
+    const [one, two] = [lan.host('h1'), lan.host('h2')];
+    lan.plug(one, middle, 'eth0', { ipv4: '10.77.0.1/24' });
+    lan.plug(two, middle, 'eth0', { ipv4: '10.77.0.2/24', multicast: false });
+    const { start } = await computer(two);
+    const receive = (...args: string[]) => start(['receive', CODE, '--yes', '--json', '--overwrite', ...args]);
+    const offering = await sender(one, '--receivers', '3');
+    for (const args of [
+      ['--connect', '10.77.0.1:26431', '--discovery', 'off'],
+      ['--discovery', 'off'],
+    ]) {
+      const silent = await receive(...args);
+      expect(await silent.ended).toBe(args.includes('--connect') ? 0 : 4);
+    }
+    const unknown = await receive();
+    expect(await unknown.ended).toBe(4);
+    const named = await receive('--connect', '10.77.0.1:26431');
+    expect(await named.ended).toBe(0);
+    const again = await receive();
+    expect(await again.ended, again.stdout).toBe(0);
+    expect(await again.until('connected')).toMatchObject({ path: 'direct' });
+    expect(await offering.ended).toBe(0);
+  });
+
   it('peers lists who waits, by an address that works and nothing that identifies, until Ctrl-C', async () => {
     const middle = lan.switch('s');
     const [one, two] = [lan.host('h1'), lan.host('h2')];

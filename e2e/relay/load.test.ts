@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { HAS_REDIS, Redis } from '../harness/redis.ts';
 import { Sandbox } from '../harness/sandbox.ts';
 import { holdMailbox, RelayClients } from './relay-clients.ts';
 
@@ -18,11 +19,13 @@ let clients: RelayClients;
 let pid: number;
 beforeEach(async () => {
   sandbox = await Sandbox.open();
-  const relay = await sandbox.start(['relay', '--json', '--quiet', '--listen', '127.0.0.1:0']);
+});
+async function serve(...args: string[]): Promise<void> {
+  const relay = await sandbox.start(['relay', '--json', '--quiet', '--listen', '127.0.0.1:0', ...args]);
   const { port } = await relay.until('listening');
   clients = new RelayClients(port as number);
   pid = relay.pid;
-});
+}
 afterEach(async () => {
   clients.close();
   await sandbox.close();
@@ -40,7 +43,7 @@ async function metric(name: string): Promise<number> {
   return Number(line?.slice(name.length));
 }
 
-it('holds 2000 mailboxes and relays 200 pairs at once within 300 MiB', async () => {
+async function isLoaded(): Promise<void> {
   await clients.many(MAILBOXES, (index) => holdMailbox(clients, index));
   expect(await metric('keibidrop_mailboxes')).toBe(MAILBOXES);
 
@@ -58,9 +61,22 @@ it('holds 2000 mailboxes and relays 200 pairs at once within 300 MiB', async () 
   expect(await metric('keibidrop_relay_bytes_total')).toBe(2 * PAIRS * MIB);
   expect(await metric('keibidrop_mailboxes')).toBe(MAILBOXES);
   expect(peakBytes()).toBeLessThan(MOST_RSS_BYTES);
+}
+
+it('holds 2000 mailboxes and relays 200 pairs at once within 300 MiB', async () => {
+  await serve();
+  await isLoaded();
+});
+
+it.skipIf(!HAS_REDIS)('does so if it shares the mailboxes, too (needs redis-server)', async () => {
+  const redis = await Redis.start(sandbox);
+  await serve('--redis', redis.url);
+  await isLoaded();
+  expect(await redis.ask('DBSIZE')).toBe(`:${MAILBOXES}\r\n`);
 });
 
 it('drops by name what is no peer, and nobody else notices', async () => {
+  await serve();
   const [one, other] = await clients.pair(1);
   const waiting = await clients.show(2);
   await holdMailbox(clients, 0);

@@ -21,6 +21,8 @@ export interface FindRendezvousOptions {
   signal: AbortSignal;
 }
 
+/** Whoever was once at a remembered address may be far away now: nobody waits for that. */
+const REMEMBERED_TIMEOUT_MS = 2000;
 /** How long a network is asked before a public rendezvous hears of a meeting. */
 const NEAR_HEAD_START_MS = 300;
 
@@ -75,12 +77,24 @@ export async function joinAnywhere(options: FindRendezvousOptions & JoinOptions)
     join: (place, over) => {
       // A port that can be dialled from again: the sender may be told how the server sees it.
       const fromPort = place.transport === 'rendezvous' ? { fromPort: 0 } : {};
-      return joinMailbox(place, mailbox, { openChannel, signal: over, ...fromPort });
+      const patience = isRemembered(place, options)
+        ? AbortSignal.any([over, AbortSignal.timeout(REMEMBERED_TIMEOUT_MS)])
+        : over;
+      return joinMailbox(place, mailbox, { openChannel, signal: patience, ...fromPort });
     },
     signal,
   });
   if (joined) return joined;
-  throw notFound(options, attempts);
+  // That nobody waits at an old address is no news.
+  const telling = attempts.filter(
+    ({ place, error }) => !isRemembered(place, options) || error.code === 'RENDEZVOUS_BUSY',
+  );
+  throw notFound(options, telling);
+}
+
+/** A direct address that nobody has named is one where a sender was once. */
+function isRemembered({ transport }: Candidate, { connect }: FindRendezvousOptions): boolean {
+  return connect === undefined && transport === 'direct';
 }
 
 function notFound(options: FindRendezvousOptions, attempts: readonly FailedJoin[]): KeibiError {

@@ -28,6 +28,7 @@ export { keepPortMapped, type MappedPort, tryPortMapping } from './port-mapping.
 export { createPunchTransport } from './punch.ts';
 export { announce, createRegistryTransport, type RegistryOptions, sendersHere } from './registry.ts';
 export { createRelayTransport } from './relay-transport.ts';
+export { createRememberedTransport, rememberAddress } from './remembered.ts';
 export type { JoinOptions, OpenChannel } from './rendezvous-client.ts';
 export { runtimeDirectory } from './runtime-directory.ts';
 export type { Transport } from './transport.ts';

@@ -59,6 +59,8 @@ export interface SendOptions extends TransferOptions {
 export type CollisionAnswer = 'rename' | 'overwrite' | 'skip';
 
 export interface ReceiveOptions extends TransferOptions {
+  /** Where addresses are remembered at which senders were reached; absent, or with discovery off: nowhere. */
+  addressFile?: string | undefined;
   code: Code;
   /** The destination directory, absolute; created if missing. */
   out: string;

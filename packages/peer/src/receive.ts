@@ -4,9 +4,11 @@ import {
   assertInterface,
   createLanTransport,
   createRegistryTransport,
+  createRememberedTransport,
   type JoinedMailbox,
   joinAnywhere,
   parseRendezvous,
+  rememberAddress,
   type Transport,
 } from '@keibidrop/discovery';
 import { type Candidate, type ErrorCode, KeibiError, mailboxOf } from '@keibidrop/protocol';
@@ -63,6 +65,7 @@ export async function receiveWith(options: ReceiveOptions, hooks: ReceiveHooks):
     met = meeting;
     const reached = await dialSender(candidates, meeting, prepared, options);
     meeting.wipe();
+    await remember(reached, options);
     return await new Receiving(options, hooks, candidates).run(reached);
   } finally {
     met?.wipe();
@@ -72,6 +75,12 @@ export async function receiveWith(options: ReceiveOptions, hooks: ReceiveHooks):
       () => {},
     );
   }
+}
+
+/** Keeps an address at which the sender has proved itself, for a network where multicast does not find it. */
+async function remember({ candidate, path }: ReachedSender, { reach, addressFile }: ReceiveOptions): Promise<void> {
+  if (addressFile === undefined || reach.discovery === 'off' || (path !== 'lan' && path !== 'direct')) return;
+  await rememberAddress(addressFile, candidate);
 }
 
 /** One run: sessions with one sender, one after the other. */
@@ -167,11 +176,21 @@ async function meetAgain(options: ReceiveOptions, secret: ReturnSecret, signal: 
 }
 
 /** Where and how the mailbox is looked for. */
-function searchOf({ code, connect, reach }: ReceiveOptions, signal: AbortSignal): Parameters<typeof joinAnywhere>[0] {
+function searchOf(
+  { code, connect, reach, addressFile }: ReceiveOptions,
+  signal: AbortSignal,
+): Parameters<typeof joinAnywhere>[0] {
   const rendezvous = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
   if (reach.relayOnly && rendezvous === undefined) throw relayNotNamed();
   const mailbox = mailboxOf(code.nameplate);
-  return { mailbox, connect, rendezvous, transports: searchedBy(reach), openChannel: openGrpcChannel, signal };
+  return {
+    mailbox,
+    connect,
+    rendezvous,
+    transports: searchedBy(reach, addressFile),
+    openChannel: openGrpcChannel,
+    signal,
+  };
 }
 
 /** What the sender tells a guest that it has met. Ends the conversation. */
@@ -194,9 +213,11 @@ async function candidatesOf(
 }
 
 /** Where a sender is looked for before the public rendezvous: nowhere if only a relay may lead to it. */
-function searchedBy({ discovery, relayOnly }: ReceiveOptions['reach']): Transport[] {
+function searchedBy({ discovery, relayOnly }: ReceiveOptions['reach'], addressFile: string | undefined): Transport[] {
   if (relayOnly) return [];
-  return [createRegistryTransport(), ...(discovery === 'off' ? [] : [createLanTransport({ discovery })])];
+  if (discovery === 'off') return [createRegistryTransport()];
+  const remembered = addressFile === undefined ? [] : [createRememberedTransport(addressFile)];
+  return [createRegistryTransport(), createLanTransport({ discovery }), ...remembered];
 }
 
 /** Says that the networks are searched, if that takes a moment. */

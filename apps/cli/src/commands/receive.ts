@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { join } from 'node:path';
 import type { ReceiveOptions } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
@@ -100,6 +101,7 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
       out: settings.savePath,
       toStdout: options.stdout,
       connect: settings.connect,
+      addressFile: join(settings.configDir, 'addresses.json'),
       collisions: options.collisions,
       verify: options.verify,
       durable: options.durable,
