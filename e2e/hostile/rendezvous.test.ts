@@ -115,8 +115,9 @@ describe('an owner at a hostile rendezvous', () => {
       ['evil.example.org', undefined],
       ['', undefined],
     ]) {
-      const { states } = await ownAt(() => {}, { host: host as string, relay: true });
-      expect(states).toMatchObject([{ kind: 'open', observed, relay: { own: { host: '127.0.0.1' } } }]);
+      const { states } = await ownAt(() => {}, { host: host as string, port: 9, relay: true });
+      const seen = observed === undefined ? undefined : { host: observed, port: 9 };
+      expect(states).toMatchObject([{ kind: 'open', observed: seen, relay: { own: { host: '127.0.0.1' } } }]);
     }
   });
 
