@@ -113,10 +113,10 @@ export class NatWorld {
       [MINIUPNPD, `lease_file=${this.room.path('leases')}`, ...flags, ''].join('\n'),
     );
     await writeFile(this.room.path('mappings.nft'), MAPPING_TABLE);
-    this.#inside('natA', 'nft', '-f', this.room.path('mappings.nft'));
-    this.#inside('natA', 'ip', 'address', 'add', `${MAPPED_HOST}/32`, 'dev', 'wan');
+    this.inside('natA', 'nft', '-f', this.room.path('mappings.nft'));
+    this.inside('natA', 'ip', 'address', 'add', `${MAPPED_HOST}/32`, 'dev', 'wan');
     for (const place of ['natB', 'pub'] as const) {
-      this.#inside(place, 'ip', 'route', 'add', MAPPED_HOST, 'via', '203.0.113.10');
+      this.inside(place, 'ip', 'route', 'add', MAPPED_HOST, 'via', '203.0.113.10');
     }
     const args = ['-d', '-f', this.room.path('miniupnpd.conf'), '-P', pid];
     const daemon = await this.room.start(args, { command: [...this.in('natA'), 'miniupnpd'] });
@@ -125,10 +125,11 @@ export class NatWorld {
 
   /** What A's router leads to whom, as nft shows it. */
   mappings(): string {
-    return this.#inside('natA', 'nft', 'list', 'chain', 'inet', 'mappings', 'prerouting_miniupnpd');
+    return this.inside('natA', 'nft', 'list', 'chain', 'inet', 'mappings', 'prerouting_miniupnpd');
   }
 
-  #inside(where: Place, ...command: string[]): string {
+  /** Runs a command there and gives what it prints. */
+  inside(where: Place, ...command: string[]): string {
     return run('ip', 'netns', 'exec', `${this.#prefix}-${where}`, ...command);
   }
 

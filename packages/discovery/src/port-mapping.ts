@@ -47,9 +47,15 @@ export function keepPortMapped(port: number, onState: (state: MappedPort | Keibi
 /** Maps a port and gives it back: for a diagnosis. @throws PEER_UNREACHABLE; `signal.reason` on abort */
 export async function tryPortMapping(port: number, { signal }: { signal: AbortSignal }): Promise<MappedPort> {
   const nonce = randomBytes(NONCE_BYTES);
-  const held = await ask(port, { outside: port, nonce, signal });
-  await givenBack(held);
-  return held.mapped;
+  // What asks keeps no process alive, and here somebody waits.
+  const waiting = setInterval(() => {}, RETRY_MS);
+  try {
+    const held = await ask(port, { outside: port, nonce, signal });
+    await givenBack(held);
+    return held.mapped;
+  } finally {
+    clearInterval(waiting);
+  }
 }
 
 async function keep(
