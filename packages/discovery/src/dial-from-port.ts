@@ -32,7 +32,7 @@ export async function dialFromPort(place: HostPort, options: PortDialOptions): P
       return new Socket({ fd, readable: true, writable: true }).setNoDelay(true);
     } catch (reason) {
       signal.throwIfAborted();
-      cause = reason;
+      cause = asNodeSays(reason, { host, port: place.port });
     }
   }
   throw unreachable(place, cause);
@@ -53,4 +53,12 @@ async function addressesOf(place: HostPort, signal: AbortSignal): Promise<string
 
 function unreachable(place: HostPort, cause: unknown): KeibiError {
   return new KeibiError('PEER_UNREACHABLE', `Nothing answers at ${formatHostPort(place)}.`, { cause });
+}
+
+/** A dial that failed in native code as the same one would have in Node: with the system's name for it as `code`. */
+function asNodeSays(reason: unknown, place: HostPort): unknown {
+  const name = reason instanceof Error && 'errnoName' in reason ? reason.errnoName : undefined;
+  if (typeof name !== 'string') return reason;
+  const message = `connect ${name} ${formatHostPort(place)}`;
+  return Object.assign(new Error(message, { cause: reason }), { code: name });
 }
