@@ -16,23 +16,20 @@ export type Place = 'A' | 'natA' | 'B' | 'natB' | 'pub';
 
 /** Where the server of the tests waits, and a second address of it. */
 export const SERVER = '203.0.113.1:26431';
-const SECOND_SERVER = '203.0.113.2:26431';
+export const SECOND_SERVER = '203.0.113.2:26431';
 export const HAS_NFT = spawnSync('nft', ['--version']).status === 0;
 
 export const HAS_MINIUPNPD = spawnSync('miniupnpd', ['--version']).error === undefined;
 /** The outside address of A's router while it maps ports: miniupnpd refuses to for those of documentation, like that of nat.sh. */
 export const MAPPED_HOST = '203.0.114.10';
 
-const MINIUPNPD = (leases: string) => `
+const MINIUPNPD = `
 ext_ifname=wan
 ext_ip=${MAPPED_HOST}
 listening_ip=lan
 http_port=0
-enable_natpmp=yes
-enable_upnp=yes
 secure_mode=yes
 uuid=00000000-0000-4000-8000-000000000001
-lease_file=${leases}
 upnp_table_name=mappings
 upnp_nat_table_name=mappings
 upnp_forward_chain=miniupnpd
@@ -108,23 +105,32 @@ export class NatWorld {
   }
 
   /** A's router maps ports for A by UPnP, NAT-PMP and PCP, as miniupnpd does it. Its outside address is one that it takes for a public one. */
-  async serveMappings(): Promise<void> {
+  async serveMappings(served: readonly ('natpmp' | 'upnp')[]): Promise<void> {
+    const flags = (['natpmp', 'upnp'] as const).map((each) => `enable_${each}=${served.includes(each) ? 'yes' : 'no'}`);
     const pid = this.room.path('miniupnpd.pid');
-    await writeFile(this.room.path('miniupnpd.conf'), MINIUPNPD(this.room.path('leases')));
+    await writeFile(
+      this.room.path('miniupnpd.conf'),
+      [MINIUPNPD, `lease_file=${this.room.path('leases')}`, ...flags, ''].join('\n'),
+    );
     await writeFile(this.room.path('mappings.nft'), MAPPING_TABLE);
-    run(...this.in('natA'), 'nft', '-f', this.room.path('mappings.nft'));
-    run(...this.in('natA'), 'ip', 'address', 'add', `${MAPPED_HOST}/32`, 'dev', 'wan');
+    this.inside('natA', 'nft', '-f', this.room.path('mappings.nft'));
+    this.inside('natA', 'ip', 'address', 'add', `${MAPPED_HOST}/32`, 'dev', 'wan');
     for (const place of ['natB', 'pub'] as const) {
-      run(...this.in(place), 'ip', 'route', 'add', MAPPED_HOST, 'via', '203.0.113.10');
+      this.inside(place, 'ip', 'route', 'add', MAPPED_HOST, 'via', '203.0.113.10');
     }
     const args = ['-d', '-f', this.room.path('miniupnpd.conf'), '-P', pid];
     const daemon = await this.room.start(args, { command: [...this.in('natA'), 'miniupnpd'] });
-    await daemon.shows(/Listening for NAT-PMP\/PCP traffic/);
+    await daemon.shows(/HTTP listening on port/);
   }
 
   /** What A's router leads to whom, as nft shows it. */
   mappings(): string {
-    return run(...this.in('natA'), 'nft', 'list', 'chain', 'inet', 'mappings', 'prerouting_miniupnpd');
+    return this.inside('natA', 'nft', 'list', 'chain', 'inet', 'mappings', 'prerouting_miniupnpd');
+  }
+
+  /** Runs a command there and gives what it prints. */
+  inside(where: Place, ...command: string[]): string {
+    return run('ip', 'netns', 'exec', `${this.#prefix}-${where}`, ...command);
   }
 
   #nat(...args: string[]): void {

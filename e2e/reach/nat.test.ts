@@ -56,14 +56,17 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('two peers, each behind its own NAT (this 
     );
   });
 
-  it.skipIf(!HAS_MINIUPNPD)(
-    'are joined by a port that the router of the sender maps, where punching cannot do (needs miniupnpd)',
-    async () => {
+  it.skipIf(!HAS_MINIUPNPD).each<[string, ('natpmp' | 'upnp')[]]>([
+    ['PCP', ['natpmp', 'upnp']],
+    ['UPnP', ['upnp']],
+  ])(
+    'are joined by a port that the router of the sender maps by %s, where punching cannot do (needs miniupnpd)',
+    async (protocol, served) => {
       await between('sym', 'sym');
-      await world.serveMappings();
+      await world.serveMappings(served);
       const sender = await world.send(['--discovery', 'auto']);
       const { address, by } = await sender.until('mapping', ({ state }) => state === 'open');
-      expect({ address, by }).toEqual({ address: `${MAPPED_HOST}:26431`, by: 'PCP' });
+      expect({ address, by }).toEqual({ address: `${MAPPED_HOST}:26431`, by: protocol });
       expect(world.mappings()).toContain('192.168.10.2:26431');
       const receiver = await world.receive();
       await expectArrived(sender, receiver, 'mapped');

@@ -141,6 +141,17 @@ describe('what a person is told about the way', () => {
     );
   });
 
+  it('says with --verbose what the router of a sender says', () => {
+    const events: PeerEvent[] = [
+      { type: 'mapping', state: 'open', address: '198.51.100.1:26431', by: 'PCP' },
+      { type: 'mapping', state: 'failed', message: 'The router refuses to map a port (PCP, result 2).' },
+    ];
+    expect(shown(events, { role: 'send' })).toBe('');
+    expect(shown(events, { role: 'send', verbose: true })).toBe(
+      'The router leads 198.51.100.1:26431 to this computer (PCP).\nThe router refuses to map a port (PCP, result 2).\n',
+    );
+  });
+
   it('names no address of a sender that nobody can dial', () => {
     const waiting: PeerEvent = { type: 'waiting', host: '127.0.0.1', port: 9 };
     expect(shown([waiting], { role: 'send', relayOnly: true })).toBe('Waiting for a relay; Ctrl-C ends the offer.\n');

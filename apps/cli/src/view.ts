@@ -274,6 +274,6 @@ function mayServeSeveral({ role, receivers = 1 }: ViewOptions): boolean {
   return role === 'send' && receivers !== 1;
 }
 
-function mappingSentence({ state, address, by, message = '' }: MappingEvent): string {
+function mappingSentence({ state, address, by, message = '' }: Extract<PeerEvent, { type: 'mapping' }>): string {
   return state === 'open' ? `The router leads ${address} to this computer (${by}).` : message;
 }

@@ -15,7 +15,7 @@ import type { MappedPort } from './port-mapping.ts';
 
 /** A question is asked again after this, doubled each time, and the router given up after the last. */
 const FIRST_WAIT_MS = 250;
-const ASKED = 4;
+const ASKED = 3;
 
 /**
  * Asks a router for a port by PCP, or NAT-PMP if that is what it knows.

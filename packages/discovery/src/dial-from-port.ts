@@ -14,8 +14,9 @@ export interface PortDialOptions {
   signal: AbortSignal;
 }
 
-/** One that answers nothing at all is given up after this. */
+/** One that answers nothing at all is given up after this; while there is another address of it, sooner. */
 const DIAL_TIMEOUT_MS = 10_000;
+const NEXT_ADDRESS_MS = 2000;
 
 /**
  * Opens a TCP connection from a port of ours, so that routers on the way give it the address by which others know that port already.
@@ -26,13 +27,15 @@ const DIAL_TIMEOUT_MS = 10_000;
 export async function dialFromPort(place: HostPort, options: PortDialOptions): Promise<Socket> {
   const { fromPort, insist = false, timeoutMs = DIAL_TIMEOUT_MS, signal } = options;
   let cause: unknown;
-  for (const host of await addressesOf(place, signal)) {
+  const hosts = await addressesOf(place, signal);
+  for (const [i, host] of hosts.entries()) {
+    const patienceMs = i < hosts.length - 1 ? Math.min(timeoutMs, NEXT_ADDRESS_MS) : timeoutMs;
     try {
-      const fd = await dialFrom({ fromPort, host, port: place.port, insist, timeoutMs, signal });
+      const fd = await dialFrom({ fromPort, host, port: place.port, insist, timeoutMs: patienceMs, signal });
       return new Socket({ fd, readable: true, writable: true }).setNoDelay(true);
     } catch (reason) {
       signal.throwIfAborted();
-      cause = reason;
+      cause = asNodeSays(reason, { host, port: place.port });
     }
   }
   throw unreachable(place, cause);
@@ -53,4 +56,12 @@ async function addressesOf(place: HostPort, signal: AbortSignal): Promise<string
 
 function unreachable(place: HostPort, cause: unknown): KeibiError {
   return new KeibiError('PEER_UNREACHABLE', `Nothing answers at ${formatHostPort(place)}.`, { cause });
+}
+
+/** A dial that failed in native code as the same one would have in Node: with the system's name for it as `code`. */
+function asNodeSays(reason: unknown, place: HostPort): unknown {
+  const name = reason instanceof Error && 'errnoName' in reason ? reason.errnoName : undefined;
+  if (typeof name !== 'string') return reason;
+  const message = `connect ${name} ${formatHostPort(place)}`;
+  return Object.assign(new Error(message, { cause: reason }), { code: name });
 }

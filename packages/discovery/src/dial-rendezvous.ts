@@ -39,10 +39,10 @@ async function dialled(place: HostPort, fromPort: number | undefined, signal: Ab
   }
 }
 
-/** Of an error of native/lib: the port, or the pair of ports, is in use. */
+/** The port, or the pair of ports, is in use. */
 function isTaken(cause: unknown): boolean {
-  const name = cause instanceof Error && 'errnoName' in cause ? cause.errnoName : undefined;
-  return name === 'EADDRNOTAVAIL' || name === 'EADDRINUSE';
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return code === 'EADDRNOTAVAIL' || code === 'EADDRINUSE';
 }
 
 export function rendezvousUnreachable(place: HostPort, cause?: unknown): KeibiError {

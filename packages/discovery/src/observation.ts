@@ -35,23 +35,47 @@ export async function observePort(
   server: HostPort,
   { fromPort, signal }: { fromPort: number; signal: AbortSignal },
 ): Promise<Observation> {
+  const { seen, localPort } = await ask(server, '/observed', { fromPort, signal });
+  if (!isEndpoint(seen) || localPort === undefined) throw rendezvousUnreachable(server);
+  return { host: seen.host, port: seen.port, fromPort: localPort };
+}
+
+/**
+ * Asks a server whether it reaches what listens on a port of ours, by dialling back the address it sees us at.
+ *
+ * @throws  RENDEZVOUS_UNREACHABLE, also if it does not want to; `signal.reason` on abort
+ */
+export async function isReached(
+  server: HostPort,
+  { port, signal }: { port: number; signal: AbortSignal },
+): Promise<boolean> {
+  const { seen } = await ask(server, `/reached?port=${port}`, { fromPort: 0, signal });
+  const reached = typeof seen === 'object' && seen !== null && 'reached' in seen ? seen.reached : undefined;
+  if (typeof reached !== 'boolean') throw rendezvousUnreachable(server);
+  return reached;
+}
+
+async function ask(server: HostPort, path: string, { fromPort, signal }: { fromPort: number; signal: AbortSignal }) {
   try {
     const connection = await dialFromPort(server, { fromPort, timeoutMs: ANSWER_TIMEOUT_MS, signal });
     const { localPort } = connection;
     const asked = server.tls ? await tlsOver(connection, server, signal) : connection;
-    const seen: unknown = JSON.parse(await answerOver(asked, server, signal));
-    if (isEndpoint(seen) && localPort !== undefined) return { host: seen.host, port: seen.port, fromPort: localPort };
+    const seen: unknown = JSON.parse(await answerOver(asked, server, { path, signal }));
+    return { seen, localPort };
   } catch (cause) {
     signal.throwIfAborted();
     throw rendezvousUnreachable(server, cause);
   }
-  throw rendezvousUnreachable(server);
 }
 
-function answerOver(connection: Socket, server: HostPort, signal: AbortSignal): Promise<string> {
+function answerOver(
+  connection: Socket,
+  server: HostPort,
+  { path, signal }: { path: string; signal: AbortSignal },
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const request = get({
-      path: '/observed',
+      path,
       headers: { host: formatHostPort(server), connection: 'close' },
       createConnection: () => connection,
       timeout: ANSWER_TIMEOUT_MS,

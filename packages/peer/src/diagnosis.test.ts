@@ -9,7 +9,14 @@ const signal = new AbortController().signal;
 async function checksOf(options: Partial<Parameters<typeof diagnose>[0]> = {}): Promise<Map<string, Check>> {
   const listen = { host: '127.0.0.1', port: 0, orAnyPort: true };
   const checks = new Map<string, Check>();
-  for await (const check of diagnose({ listen, discovery: 'off', savePath: '/tmp', signal, ...options }))
+  for await (const check of diagnose({
+    listen,
+    discovery: 'off',
+    rendezvous: [],
+    savePath: '/tmp',
+    signal,
+    ...options,
+  }))
     checks.set(check.name, check);
   return checks;
 }

@@ -7,6 +7,7 @@ import { announce, createRegistryTransport, runtimeDirectory, tryMulticast } fro
 import { FrameSealer, hasHardwareAes, libcryptoVersion } from '@keibidrop/native';
 import { ALL_SUITES, chooseSuite, type Suite } from '@keibidrop/protocol';
 import type { ListenAddress, ReachOptions } from './api.ts';
+import { ReachDiagnosis, type ReachDiagnosisOptions } from './reach-diagnosis.ts';
 
 /** `ok`; `note`: good to know; `warning`: works, but worse than it could; `failed`: sending or receiving will not work. */
 export type CheckStatus = 'ok' | 'note' | 'warning' | 'failed';
@@ -18,7 +19,7 @@ export interface Check {
   text: string;
 }
 
-type Finding = Omit<Check, 'name'>;
+export type Finding = Omit<Check, 'name'>;
 
 const MIN_NODE = [20, 19] as const;
 /** When this was written: a clock before it is wrong. */
@@ -30,22 +31,26 @@ const LOW_DISK_BYTES = 2 ** 30;
 /**
  * Tries what sending and receiving need on this machine, one check after another.
  *
- * A check that throws is a failed one. Leaves nothing behind, and dials nobody; the networks hear one question.
+ * A check that throws is a failed one. Leaves nothing behind, and dials nobody but the servers that are named; the networks hear one question, and the
+ * router is asked for a port unless discovery is off.
  */
-export async function* diagnose(options: {
-  listen: ListenAddress;
-  discovery: ReachOptions['discovery'];
-  savePath: string;
-  signal: AbortSignal;
-}): AsyncGenerator<Check, void, void> {
+export async function* diagnose(
+  options: ReachDiagnosisOptions & { savePath: string },
+): AsyncGenerator<Check, void, void> {
   const { listen, discovery, savePath, signal } = options;
+  const reach = new ReachDiagnosis(options);
   const checks: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
     'Node.js': checkNode,
     'native part': checkNative,
     'sealing speed': checkSealing,
     'runtime directory': checkRuntimeDirectory,
     port: () => checkPort(listen),
+    IPv6: () => reach.ipv6(),
     multicast: () => checkMulticast(discovery),
+    rendezvous: () => reach.rendezvous(),
+    NAT: () => reach.nat(),
+    firewall: () => reach.firewall(),
+    'port mapping': () => reach.mapping(),
     clock: checkClock,
     'save path': () => checkSavePath(savePath),
     BBR: checkBbr,

@@ -120,7 +120,7 @@ export interface ReconnectingEvent {
 
 /** One way to the peer that was not taken, and why. */
 export interface TriedWay {
-  /** What kind of way it is: `local`, `lan`, `direct`, `relay`. */
+  /** What kind of way it is: `local`, `lan`, `direct`, `mapped`, `punched`, `relay`. */
   transport: string;
   /** `HOST:PORT` */
   address: string;

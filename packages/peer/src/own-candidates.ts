@@ -18,10 +18,15 @@ export function isBoundToAll({ host }: HostPort): boolean {
   return host === '::' || host === '0.0.0.0';
 }
 
-/** What a sender tells of itself beside a relay, best first (PROTOCOL 2.2). */
-export function ownCandidates({ listening, observed, mapped }: OwnPort): Candidate[] {
+/**
+ * What a sender tells of itself beside a relay, best first (PROTOCOL 2.2).
+ * @param own  the addresses under which this machine is reached without any router's help
+ */
+export function ownCandidates(
+  { listening, observed, mapped }: OwnPort,
+  own: readonly string[] = reachableAddresses(listening.host),
+): Candidate[] {
   const { port } = listening;
-  const own = reachableAddresses(listening.host);
   const direct = own.map((host) => ({ transport: 'direct', host, port }));
   if (!isBoundToAll(listening)) return direct;
   const viaRouter = mapped === undefined ? [] : [{ transport: 'mapped', host: mapped.host, port: mapped.port }];

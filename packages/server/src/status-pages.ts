@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Registry } from 'prom-client';
+import { DialBack } from './dial-back.ts';
 
 /** From the first byte of a request to the last of its answer. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -15,20 +16,24 @@ export interface StatusPagesOptions {
   requests: number;
 }
 
-/** `/healthz`, `/metrics` and `/observed` over connections that somebody else accepts; one request each. */
+/** `/healthz`, `/metrics`, `/observed` and `/reached` over connections that somebody else accepts; one request each. */
 export function createStatusPages({ trouble, metrics, requests }: StatusPagesOptions): {
   attach(socket: Socket): void;
   close(): void;
 } {
   const open = new Set<Socket>();
+  const dialBack = new DialBack();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     response.setHeader('connection', 'close');
-    const path = request.url?.replace(/\?.*$/, '');
+    const { pathname: path, searchParams } = new URL(request.url ?? '', 'http://peer');
     if (request.method !== 'GET' && request.method !== 'HEAD') end(response, 405, 'GET or HEAD\n');
     else if (path === '/healthz') end(response, trouble() === undefined ? 200 : 503, `${trouble() ?? 'ok'}\n`);
     else if (path === '/metrics') end(response, 200, await metrics.metrics(), metrics.contentType);
     else if (path === '/observed') end(response, 200, JSON.stringify(endpointOf(request.socket)), 'application/json');
-    else end(response, 404, 'There is /healthz, /metrics and /observed.\n');
+    else if (path === '/reached') {
+      const reached = await dialBack.reaches(endpointOf(request.socket).host, Number(searchParams.get('port')));
+      end(response, reached === undefined ? 400 : 200, JSON.stringify({ reached }), 'application/json');
+    } else end(response, 404, 'There is /healthz, /metrics, /observed and /reached.\n');
   };
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) => {
     answer(request, response).catch(() => response.destroy());

@@ -186,6 +186,26 @@ describe('limits of the rendezvous', () => {
 });
 
 describe('status pages', () => {
+  it('tells a peer how it is seen, and whether its port is reached', async () => {
+    const served = await Served.open();
+    const seen = (await (await served.get('/observed')).json()) as { host: string; port: number };
+    expect(seen).toEqual({ host: '127.0.0.1', port: expect.any(Number) });
+    const reached = async (port: unknown) => {
+      const answer = await served.get(`/reached?port=${port}`);
+      return [answer.status, await answer.json()];
+    };
+    expect(await reached(served.server.port)).toEqual([200, { reached: true }]);
+    expect(await reached(seen.port)).toEqual([200, { reached: false }]);
+    for (const port of [80, 65536, 'x', '']) expect(await reached(port)).toEqual([400, {}]);
+  });
+
+  it('dials one port of a network back at a time', async () => {
+    const served = await Served.open();
+    const ask = () => served.get(`/reached?port=${served.server.port}`).then(({ status }) => status);
+    expect((await Promise.all([ask(), ask(), ask()])).sort()).toEqual([200, 400, 400]);
+    expect(await ask()).toBe(200);
+  });
+
   it('say that it is healthy, and its metrics, and nothing else', async () => {
     const served = await Served.open();
     const [one, other] = await pairOf(served, 1);

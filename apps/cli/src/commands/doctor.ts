@@ -14,6 +14,7 @@ export interface DoctorCommand {
   config?: string;
   listen?: string;
   discovery?: string;
+  rendezvous?: string[];
   out?: string;
   json?: boolean;
 }
@@ -22,10 +23,11 @@ const AFTER_HELP = `
 Examples:
   keibidrop doctor
   keibidrop doctor --listen 26431 --out ~/Downloads
+  keibidrop doctor --rendezvous a.example.org:26431 --rendezvous 192.0.2.7:1
   keibidrop doctor --json
 
-Environment: KD_LISTEN KD_DISCOVERY KD_SAVE_PATH KD_CONFIG_DIR; all others are
-checked too.
+Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_SAVE_PATH KD_CONFIG_DIR;
+all others are checked too.
 Exit codes: 0 nothing failed, 1 something did, 2 usage.
 `;
 
@@ -36,6 +38,12 @@ export function addDoctorCommand(program: Command, onRun: (options: DoctorComman
     .description('Check whether this machine can send and receive, and how well.')
     .addOption(new Option('--listen <host:port>', 'the port a sender would listen on'))
     .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
+    .addOption(
+      new Option(
+        '--rendezvous <host:port|url>',
+        'ask this server how it sees this machine; twice tells the NAT',
+      ).argParser((value: string, before: string[] = []) => [...before, value]),
+    )
     .addOption(new Option('-o, --out <dir>', 'where received files would go'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
     .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
@@ -45,7 +53,7 @@ export function addDoctorCommand(program: Command, onRun: (options: DoctorComman
 
 /** Prints each check as it ends; resolves with 1 if one failed, else 0. */
 export async function runDoctor(options: DoctorCommand, io: Io, loadPeer: () => Promise<PeerPackage>): Promise<number> {
-  const { config, listen, discovery, out } = options;
+  const { config, listen, discovery, rendezvous, out } = options;
   const print = options.json ? printJson : printForPeople;
   let failed = 0;
   const show = (check: Check): void => {
@@ -55,12 +63,17 @@ export async function runDoctor(options: DoctorCommand, io: Io, loadPeer: () => 
 
   const peer = await loadPeer();
   const { settings, check } = await tryLoadSettings(() =>
-    peer.loadSettings({ flags: { config, listen, discovery, out }, env: io.env, cwd: io.cwd }),
+    peer.loadSettings({
+      flags: { config, listen, discovery, rendezvous: rendezvous?.[0], out },
+      env: io.env,
+      cwd: io.cwd,
+    }),
   );
   show(check);
   const places = {
     discovery: settings?.discovery ?? 'off',
     listen: settings?.listen ?? { host: '::', port: 0, orAnyPort: true },
+    rendezvous: [...(settings?.rendezvous === undefined ? [] : [settings.rendezvous]), ...(rendezvous?.slice(1) ?? [])],
     savePath: settings?.savePath ?? resolve(io.cwd),
   };
   for await (const found of peer.diagnose({ ...places, signal: io.signal })) show(found);
