@@ -81,10 +81,15 @@ export class Sandbox {
     }
   }
 
-  /** Starts `keibidrop ARGS` on a terminal of its own (util-linux `script`); everything it shows is `stdout`, `type` is the keyboard. */
-  async startOnTerminal(args: string[]): Promise<Running & { type(text: string): void }> {
+  /**
+   * Starts `keibidrop ARGS` on a terminal of its own (util-linux `script`); everything it shows is `stdout`, `type` is the keyboard.
+   * @param after  what a shell does on that terminal when it has ended
+   */
+  async startOnTerminal(args: string[], after?: string): Promise<Running & { type(text: string): void }> {
     const line = [process.execPath, PROGRAM, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-    const command = ['script', '--quiet', '--return', '--command', line, '/dev/null'];
+    // A shell that waits ends with Ctrl-C, as what it waits for does, unless it does something about it.
+    const all = after === undefined ? line : `trap : INT; ${line}; ${after}`;
+    const command = ['script', '--quiet', '--return', '--command', all, '/dev/null'];
     const running = await this.start([], { command, stdin: 'pipe', env: { SHELL: '/bin/sh', TERM: 'xterm' } });
     return Object.assign(running, { type: (text: string) => void running.child.stdin?.write(text) });
   }
