@@ -9,7 +9,7 @@ import { digestOf, writeRandom } from '../harness/tree.ts';
 // What networks do to a transfer, between two computers of one network made of namespaces. Nobody types a command again.
 
 const MIB = 1 << 20;
-const SIZE = 24 * MIB;
+const SIZE = 16 * MIB;
 const WELL = { sender: 0, receiver: 0 };
 const SOAK = process.env.KD_SOAK === '1';
 const LONGEST_MS = 900_000;

@@ -133,7 +133,7 @@ describe('a sender whose receivers leave', () => {
 });
 
 describe('a sender that has ended without a word', () => {
-  it('is waited for as long as it might be restarted, and then given up with 5', async () => {
+  it('is tried a few times more, and then given up with 5', async () => {
     await writeRandom(room.path('file'), 16 * MIB);
     const { sender } = await room.send(['file', '--limit', '8M']);
     const receiver = await room.receive(['--out', 'out'], PATIENT);
