@@ -19,11 +19,13 @@ export const LISTEN = ['--listen', '127.0.0.1:0'];
 export const NOBODY = 65534;
 export const IS_ROOT = process.getuid?.() === 0;
 
-/** A process that takes longer than this is killed, so that no test leaves one behind. */
+/** A process that takes longer than this is killed unless a test needs more, so that no test leaves one behind. */
 const PROCESS_TIMEOUT_MS = 300_000;
 
 export interface StartOptions {
   env?: Record<string, string>;
+  /** When it is killed. */
+  timeoutMs?: number;
   /** Arguments for Node itself. */
   node?: string[];
   /** What is typed, then the end of input; absent: an empty input. `'pipe'` leaves it open. */
@@ -65,7 +67,7 @@ export class Sandbox {
     const spawnOptions: SpawnOptions = {
       cwd: this.home,
       env: await this.#environment(options),
-      timeout: PROCESS_TIMEOUT_MS,
+      timeout: options.timeoutMs ?? PROCESS_TIMEOUT_MS,
       killSignal: 'SIGKILL',
     };
     const out = options.stdoutTo === undefined ? undefined : openSync(options.stdoutTo, 'w');
@@ -81,10 +83,15 @@ export class Sandbox {
     }
   }
 
-  /** Starts `keibidrop ARGS` on a terminal of its own (util-linux `script`); everything it shows is `stdout`, `type` is the keyboard. */
-  async startOnTerminal(args: string[]): Promise<Running & { type(text: string): void }> {
+  /**
+   * Starts `keibidrop ARGS` on a terminal of its own (util-linux `script`); everything it shows is `stdout`, `type` is the keyboard.
+   * @param after  what a shell does on that terminal when it has ended
+   */
+  async startOnTerminal(args: string[], after?: string): Promise<Running & { type(text: string): void }> {
     const line = [process.execPath, PROGRAM, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-    const command = ['script', '--quiet', '--return', '--command', line, '/dev/null'];
+    // A shell that waits ends with Ctrl-C, as what it waits for does, unless it does something about it.
+    const all = after === undefined ? line : `trap : INT; ${line}; ${after}`;
+    const command = ['script', '--quiet', '--return', '--command', all, '/dev/null'];
     const running = await this.start([], { command, stdin: 'pipe', env: { SHELL: '/bin/sh', TERM: 'xterm' } });
     return Object.assign(running, { type: (text: string) => void running.child.stdin?.write(text) });
   }

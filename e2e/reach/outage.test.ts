@@ -9,9 +9,10 @@ import { digestOf, writeRandom } from '../harness/tree.ts';
 // What networks do to a transfer, between two computers of one network made of namespaces. Nobody types a command again.
 
 const MIB = 1 << 20;
-const SIZE = 24 * MIB;
+const SIZE = 16 * MIB;
 const WELL = { sender: 0, receiver: 0 };
 const SOAK = process.env.KD_SOAK === '1';
+const LONGEST_MS = 900_000;
 
 describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', () => {
   let lan: Lan;
@@ -44,10 +45,10 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     await writeRandom(here.path('file'), SIZE);
     const env = { KD_DISCOVERY: 'auto', KD_PATIENCE: '30m', KD_HEARTBEAT_MS: `${heartbeatMs}` };
     const send = ['send', 'file', '--code', CODE, '--json', '--limit', rate];
-    const sender = await here.start(send, { under: inNamespace(hosts.sender), env });
+    const sender = await here.start(send, { under: inNamespace(hosts.sender), env, timeoutMs: LONGEST_MS });
     await sender.until('waiting');
     const receive = ['receive', CODE, '--yes', '--json'];
-    const receiver = await there.start(receive, { under: inNamespace(hosts.receiver), env });
+    const receiver = await there.start(receive, { under: inNamespace(hosts.receiver), env, timeoutMs: LONGEST_MS });
     await receiver.until('progress', ({ bytes }) => (bytes as number) >= 4 * MIB);
     return { sender, receiver };
   }
@@ -114,7 +115,7 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     expect(await end(both)).toBe(2);
   });
 
-  it.runIf(SOAK).each([60, 600])('%i s without a network', { timeout: 900_000 }, async (seconds) => {
+  it.runIf(SOAK).each([60, 600])('%i s without a network', { timeout: LONGEST_MS }, async (seconds) => {
     const both = await begin();
     silence(plugs.receiver);
     await sleep(seconds * 1000);

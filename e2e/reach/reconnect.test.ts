@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { readdirSync, readlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LaneCounter } from '../harness/lane-counter.ts';
 import type { Running } from '../harness/running.ts';
@@ -23,6 +24,20 @@ afterEach(async () => {
   await room.close();
   await counter.close();
 });
+
+/** Sockets that a process has open. */
+function socketsOf({ pid }: Running): number {
+  const descriptors = readdirSync(`/proc/${pid}/fd`);
+  return descriptors.filter((fd) => linkOf(`/proc/${pid}/fd/${fd}`).startsWith('socket:')).length;
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ''; // it has just been closed
+  }
+}
 
 const reached = (receiver: Running, least: number) =>
   receiver.until('progress', ({ bytes }) => (bytes as number) >= least);
@@ -90,8 +105,35 @@ describe('a connection that is cut', () => {
   });
 });
 
+describe('a sender whose receivers leave', () => {
+  it('has nothing open of a session that was cut and taken up again, or cancelled on either side', async () => {
+    await writeRandom(room.path('file'), 8 * MIB);
+    const { sender, port } = await room.send(['file', '--limit', '8M', '--receivers', '0']);
+    counter.target = port;
+    const open = () => ({ sockets: socketsOf(sender), threads: readdirSync(`/proc/${sender.pid}/task`).length });
+    const { sockets } = open();
+    let threads = 0;
+    for (let round = 0; round < 4; round++) {
+      const args = ['--connect', counter.address, '--out', `out${round}`];
+      const receiver = await room.receive(args, PATIENT);
+      await reached(receiver, MIB);
+      counter.cut();
+      await receiver.until('reconnecting');
+      await reached(receiver, 2 * MIB);
+      receiver.kill('SIGINT');
+      expect(await receiver.ended).toBe(130);
+      await expect.poll(() => open().sockets).toBe(sockets);
+      // Node keeps the threads that the first round has made it start.
+      if (round === 0) threads = open().threads;
+      else await expect.poll(() => open().threads).toBe(threads);
+    }
+    sender.kill('SIGINT');
+    expect(await sender.ended).toBe(130);
+  });
+});
+
 describe('a sender that has ended without a word', () => {
-  it('is waited for as long as it might be restarted, and then given up with 5', async () => {
+  it('is tried a few times more, and then given up with 5', async () => {
     await writeRandom(room.path('file'), 16 * MIB);
     const { sender } = await room.send(['file', '--limit', '8M']);
     const receiver = await room.receive(['--out', 'out'], PATIENT);

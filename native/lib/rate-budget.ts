@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import { assertInteger, misuse } from './arguments.ts';
+import { assertBoolean, assertInteger, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 
 /** The addon's own object, as other files of native/lib pass it back to native code. */
-export type NativeRateBudget = object;
+export interface NativeRateBudget {
+  hold(held: boolean): void;
+}
 
 interface RateBudgetBinding {
   RateBudget: new (bytesPerSecond: number) => NativeRateBudget;
@@ -22,6 +24,12 @@ export class RateBudget {
     assertInteger('bytesPerSecond', bytesPerSecond, 0, Number.MAX_SAFE_INTEGER);
     const { RateBudget: Native } = loadBinding<RateBudgetBinding>();
     this.#native = new Native(bytesPerSecond);
+  }
+
+  /** While held, no job that keeps to it moves a byte more than is on its way. */
+  hold(held: boolean): void {
+    assertBoolean('held', held);
+    this.#native.hold(held);
   }
 
   /** @internal for the jobs, which take none as no limit */

@@ -108,6 +108,42 @@ TEST_F(RateTest, LetsEverythingPassWithoutALimit) {
   EXPECT_EQ(clock_->Seconds(), 0);
 }
 
+// Lets go of a budget once somebody has waited for it a few times.
+class LettingGo : public TestClock {
+ public:
+  void Wait(std::condition_variable* changed, std::unique_lock<std::mutex>* lock, Time until) override {
+    TestClock::Wait(changed, lock, until);
+    if (++waits == 3) budget->Hold(false);
+  }
+  RateBudget* budget = nullptr;
+  int waits = 0;
+};
+
+TEST(RateLimiter, WaitsWhileTheBudgetIsHeldWithALimitOrWithout) {
+  for (const uint64_t rate : {uint64_t{0}, 1'000 * kMegabyte}) {
+    const auto clock = std::make_shared<LettingGo>();
+    const auto budget = std::make_shared<RateBudget>(rate, clock);
+    clock->budget = budget.get();
+    RateLimiter limiter(budget);
+    limiter.Pass(1);
+    EXPECT_EQ(clock->waits, 0);
+    budget->Hold(true);
+    limiter.Pass(1);
+    EXPECT_EQ(clock->waits, 3);
+    limiter.Pass(1);
+    EXPECT_EQ(clock->waits, 3);
+  }
+}
+
+TEST(RateLimiter, StopsWhileTheBudgetIsHeld) {
+  const auto budget = std::make_shared<RateBudget>(0);
+  budget->Hold(true);
+  RateLimiter limiter(budget);
+  std::thread lane([&] { limiter.Pass(1); });
+  limiter.Stop();
+  lane.join();
+}
+
 TEST(RateLimiter, StopsInTheMiddleOfALongWait) {
   RateLimiter limiter(std::make_shared<RateBudget>(1));
   limiter.Pass(1'000'000);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createInterface } from 'node:readline/promises';
 import type { WriteStream } from 'node:tty';
+import { type Keyboard, openKeyboard } from './keyboard.ts';
 import { askSecretOnTerminal } from './secret-prompt.ts';
 
 /** One of the two places to print to. */
@@ -26,6 +27,8 @@ export interface Io {
   ask(question: string): Promise<string>;
   /** The same for what nobody may read on the screen. */
   askSecret(question: string): Promise<string>;
+  /** Hands over single keys of the terminal until closed; undefined where there is no person to press any. */
+  keyboard(onKey: (key: string) => void): Keyboard | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** What runs this program once more: an interpreter and its arguments. */
@@ -55,6 +58,7 @@ export function createProcessIo(signal: AbortSignal): Io {
     canAsk: stdin.isTTY === true && stderr.isTTY === true,
     ask: (question) => askOnTerminal(question, signal),
     askSecret: (question) => askSecretOnTerminal(question, { input: stdin, output: stderr, signal }),
+    keyboard: (onKey) => (io.canAsk ? openKeyboard(stdin, onKey) : undefined),
     env,
     cwd: process.cwd(),
     program: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],

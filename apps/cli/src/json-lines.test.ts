@@ -71,6 +71,10 @@ describe('the lines of DESIGN 7', () => {
       { event: 'receiverLost', peer: 'bob', code: 'SESSION_LOST', message: 'm', mayReturn: true },
     ],
     [
+      { type: 'paused', paused: true, by: 'peer', session: 1 },
+      { event: 'paused', paused: true, by: 'peer' },
+    ],
+    [
       { type: 'reconnecting', reason: 'The connection was lost.', attempt: 2, nextInMs: 500 },
       { event: 'reconnecting', reason: 'The connection was lost.', attempt: 2, nextInMs: 500 },
     ],

@@ -47,6 +47,8 @@ function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
       return verbose ? { path: event.path } : undefined;
     case 'failed':
       return { path: event.path, code: event.code, message: event.message };
+    case 'paused':
+      return { paused: event.paused, by: event.by };
     case 'receiverDone':
       return { peer: event.peer, ...countsOf(event), failed: event.failed };
     case 'receiverLost':

@@ -3,6 +3,7 @@
 /** What the commands use of `packages/peer`: handed in, so that it is loaded only when a command runs and can be replaced in tests. */
 export type PeerPackage = Pick<
   typeof import('@keibidrop/peer'),
+  | 'PauseSwitch'
   | 'send'
   | 'receive'
   | 'benchAlone'

@@ -107,6 +107,63 @@ describe('a sender to several receivers', () => {
   });
 });
 
+describe('a session that is lost', () => {
+  it('shows as reconnecting at the receiver, which says so once, and then goes on where it was', () => {
+    const { view, shown } = watch({ role: 'receive' });
+    view.onEvent(connected(1));
+    view.onEvent(progress(1, 50 * MIB));
+    for (const attempt of [1, 2]) {
+      view.onEvent({ type: 'reconnecting', reason: 'The connection was lost.', attempt, nextInMs: 250 });
+    }
+    const lost = [
+      'Connected to bob (local, aes-256-gcm).',
+      'Warning: The connection was lost. Reconnecting; Ctrl-C stops.',
+    ];
+    expect(shown()).toEqual([...lost, '1/4 files  50.0/100 MiB  50%  0 B/s  reconnecting…']);
+    view.onEvent(connected(1));
+    view.onEvent(progress(1, 51 * MIB));
+    view.end();
+    expect(shown()).toEqual([...lost, 'Connected again to bob (local, aes-256-gcm).', '']);
+  });
+
+  it('is away at the sender, which says when it is back', () => {
+    const { view, shown } = watch();
+    view.onEvent(connected(1));
+    const lost = { type: 'receiverLost', session: 1, peer: 'bob', code: 'SESSION_LOST', message: 'm' } as const;
+    view.onEvent({ ...lost, mayReturn: true });
+    view.onEvent(connected(1));
+    expect(shown()).toEqual([
+      'Receiver 1 is bob (local, aes-256-gcm).',
+      'Warning: 1 bob is away: the connection was lost. It goes on once it is back.',
+      'Receiver 1 is back: bob (local, aes-256-gcm).',
+      '',
+    ]);
+  });
+});
+
+describe('a pause', () => {
+  it('of a peer is its own, one of ours is of all', () => {
+    const { io, view, shown } = watch();
+    for (const session of [1, 2]) view.onEvent(connected(session));
+    for (const session of [1, 2]) view.onEvent(progress(session, MIB));
+    io.advance(100);
+    view.onEvent({ type: 'paused', paused: true, by: 'peer', session: 2 });
+    expect(shown().slice(-3)).toEqual([
+      '2 bob has paused.',
+      '1 bob  1/4 files  1.0/100 MiB  1%  1.0 MiB/s  ETA 1:39  local',
+      '2 bob  1/4 files  1.0/100 MiB  1%      0 B/s            paused',
+    ]);
+    io.advance(100);
+    view.onEvent({ type: 'paused', paused: false, by: 'peer', session: 2 });
+    view.onEvent({ type: 'paused', paused: true, by: 'self' });
+    expect(shown().slice(-3)).toEqual([
+      'Paused; p goes on.',
+      '1 bob  1/4 files  1.0/100 MiB  1%  0 B/s  paused',
+      '2 bob  1/4 files  1.0/100 MiB  1%  0 B/s  paused',
+    ]);
+  });
+});
+
 it('of a sender to one receiver is one line without a name', () => {
   const { view, shown } = watch({ receivers: 1 });
   view.onEvent(connected(1));

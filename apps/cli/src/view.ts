@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ConnectedEvent, PeerEvent, ProgressEvent, RendezvousEvent } from '@keibidrop/peer';
+import type { ConnectedEvent, MappingEvent, PeerEvent, ProgressEvent, RendezvousEvent } from '@keibidrop/peer';
 import { formatCount, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
 import { jsonLine } from './json-lines.ts';
@@ -50,12 +50,15 @@ function createJsonView(io: Io, options: ViewOptions): View {
 /** Nothing heard of a receiver for this long: its last rate is no more. */
 const SILENCE_MS = 3000;
 const RECONNECTING = 'reconnecting…';
+const PAUSED = 'paused';
 
 /** A session that is up, and how far it is. */
 interface Up {
   connected: ConnectedEvent;
   /** It was lost, and another is being sought. */
   lost: boolean;
+  /** Its peer holds it. */
+  paused?: boolean;
   progress?: ProgressEvent;
   heardAt?: number;
 }
@@ -67,6 +70,8 @@ class PeopleView implements View {
   #sessions = new Map<number, Up>();
   /** Receivers that were lost. */
   #away = new Set<number>();
+  /** This side holds everything. */
+  #paused = false;
 
   constructor(io: Io, options: ViewOptions) {
     this.#io = io;
@@ -109,6 +114,9 @@ class PeopleView implements View {
         this.#showConnected(event);
         this.#sessions.set(event.session, { ...this.#sessions.get(event.session), connected: event, lost: false });
         this.#away.delete(event.session);
+        break;
+      case 'paused':
+        this.#showPaused(event);
         break;
       case 'reconnecting':
         this.#showReconnecting(event);
@@ -154,6 +162,19 @@ class PeopleView implements View {
     for (const { transport, address, reason } of tried) {
       this.#note(`  not by ${harmless(address)} (${harmless(transport)}): ${harmless(reason)}`);
     }
+  }
+
+  #showPaused({ paused, by, session }: Extract<PeerEvent, { type: 'paused' }>): void {
+    const held = session === undefined ? undefined : this.#sessions.get(session);
+    if (by === 'self') this.#paused = paused;
+    else if (held !== undefined) held.paused = paused;
+    const who =
+      by === 'self'
+        ? 'Paused; p goes on.'
+        : `${harmless(held === undefined ? 'The peer' : this.#nameOf(held.connected))} has paused.`;
+    const goesOn = by === 'self' ? 'Going on.' : 'The peer goes on.';
+    this.#note(paint(this.#io.stderr, 'dim', paused ? who : goesOn));
+    this.#repaint();
   }
 
   /** The first try of each loss is told; after that only the progress says that it goes on. */
@@ -223,12 +244,13 @@ class PeopleView implements View {
     return [...lines, shortened(`${more}, ${formatRate(rate)}`, columns)];
   }
 
-  #rowOf({ connected, lost, progress, heardAt = 0 }: Up): ProgressRow {
-    const silent = lost || this.#io.now() - heardAt > SILENCE_MS;
+  #rowOf({ connected, lost, paused, progress, heardAt = 0 }: Up): ProgressRow {
+    const held = this.#paused || paused === true;
+    const silent = lost || held || this.#io.now() - heardAt > SILENCE_MS;
     return {
       ...(mayServeSeveral(this.#options) && { name: harmless(this.#nameOf(connected)) }),
       ...(progress && { progress: silent ? { ...progress, bytesPerSecond: 0 } : progress }),
-      via: lost ? RECONNECTING : connected.path,
+      via: lost ? RECONNECTING : held ? PAUSED : connected.path,
     };
   }
 

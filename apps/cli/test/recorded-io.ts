@@ -53,6 +53,7 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
     ask: answer,
     askSecret: answer,
     onHangUp: () => {},
+    keyboard: () => undefined,
     env,
     cwd,
     program: [],

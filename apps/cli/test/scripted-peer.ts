@@ -12,7 +12,14 @@ import type {
   WaitForBenchOptions,
   WaitingSender,
 } from '@keibidrop/peer';
-import { configDirOf, IdentityStore, loadRelaySettings, loadSettings, openRelayServer } from '@keibidrop/peer';
+import {
+  configDirOf,
+  IdentityStore,
+  loadRelaySettings,
+  loadSettings,
+  openRelayServer,
+  PauseSwitch,
+} from '@keibidrop/peer';
 import type { PeerPackage } from '../src/peer-package.ts';
 
 export const DONE = { files: 2, bytes: 3 * 2 ** 20, skipped: 0, resumedBytes: 0, seconds: 1.5 };
@@ -63,6 +70,7 @@ export function createScriptedPeer(script: {
   const peer: PeerPackage = {
     configDirOf,
     IdentityStore,
+    PauseSwitch,
     loadSettings,
     loadRelaySettings,
     openRelayServer,

@@ -10,7 +10,9 @@ constexpr napi_type_tag kTypeTag = {0x5c1e83d2f7a94b06, 0x9b3f26d8407ce15a};
 
 }  // namespace
 
-Napi::Function RateBudget::Define(Napi::Env env) { return DefineClass(env, "RateBudget", {}); }
+Napi::Function RateBudget::Define(Napi::Env env) {
+  return DefineClass(env, "RateBudget", {InstanceMethod<&RateBudget::Hold>("hold")});
+}
 
 std::shared_ptr<stream::RateBudget> RateBudget::From(const Napi::Value& value) {
   if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kTypeTag)) return nullptr;
@@ -22,6 +24,8 @@ RateBudget::RateBudget(const Napi::CallbackInfo& info)
       budget_(std::make_shared<stream::RateBudget>(static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value()))) {
   info.This().As<Napi::Object>().TypeTag(&kTypeTag);
 }
+
+void RateBudget::Hold(const Napi::CallbackInfo& info) { budget_->Hold(info[0].As<Napi::Boolean>().Value()); }
 
 void InitRateBudget(Napi::Env env, Napi::Object exports) { exports.Set("RateBudget", RateBudget::Define(env)); }
 

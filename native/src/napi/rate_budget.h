@@ -21,6 +21,9 @@ class RateBudget : public Napi::ObjectWrap<RateBudget> {
   explicit RateBudget(const Napi::CallbackInfo& info);
 
  private:
+  // (held) -> undefined
+  void Hold(const Napi::CallbackInfo& info);
+
   std::shared_ptr<stream::RateBudget> budget_;
 };
 

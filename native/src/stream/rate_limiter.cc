@@ -13,6 +13,8 @@ constexpr size_t kSmallestSlice = 1 << 10;
 // Who comes late, mostly because a sleep was too long or the disk slow, may catch up this much: the rate is kept on
 // average. After an idle time it is also the burst that a link sees.
 constexpr std::chrono::milliseconds kCatchUp{100};
+// How soon a lane sees that a budget is held no longer. Nobody else waits on the lane meanwhile.
+constexpr std::chrono::milliseconds kHeldLook{50};
 
 }  // namespace
 
@@ -37,11 +39,12 @@ RateLimiter::RateLimiter(std::shared_ptr<RateBudget> budget)
     : budget_(budget ? std::move(budget) : std::make_shared<RateBudget>(0)) {}
 
 void RateLimiter::Pass(size_t bytes) {
-  if (budget_->unlimited()) return;
+  if (budget_->unlimited() && !budget_->held()) return;
   const RateClock::Time until = budget_->Book(bytes);
   RateClock& clock = budget_->clock();
   std::unique_lock lock(mutex_);
-  while (!stopped_ && clock.Now() < until) clock.Wait(&stopping_, &lock, until);
+  while (!stopped_ && (budget_->held() || clock.Now() < until))
+    clock.Wait(&stopping_, &lock, budget_->held() ? clock.Now() + kHeldLook : until);
 }
 
 void RateLimiter::Stop() {

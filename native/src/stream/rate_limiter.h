@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -36,11 +37,15 @@ class RateBudget {
   // From when on `bytes` may move. They count as moved.
   RateClock::Time Book(size_t bytes);
   bool unlimited() const { return bytes_per_second_ == 0; }
+  // While held nothing moves, with or without a limit.
+  void Hold(bool held) { held_.store(held); }
+  bool held() const { return held_.load(); }
   RateClock& clock() const { return *clock_; }
 
  private:
   const uint64_t bytes_per_second_;
   const std::shared_ptr<RateClock> clock_;
+  std::atomic<bool> held_ = false;
   std::mutex mutex_;
   bool begun_ = false;
   RateClock::Time next_;
@@ -53,7 +58,7 @@ class RateLimiter {
   explicit RateLimiter(std::shared_ptr<RateBudget> budget);
 
   size_t Slice(size_t wanted) const { return budget_->Slice(wanted); }
-  // Waits until `bytes` more may move; not at all once stopped.
+  // Waits until `bytes` more may move, which is not while the budget is held; not at all once stopped.
   void Pass(size_t bytes);
   void Stop();
 

@@ -2,6 +2,7 @@
 import type { Discovery, HostPort } from '@keibidrop/discovery';
 import type { Code, Suite } from '@keibidrop/protocol';
 import type { FailedEntry, PathName, PeerEvent, TransferCounts } from './events.ts';
+import type { PauseSwitch } from './pause-switch.ts';
 
 /** Where a sender listens. */
 export interface ListenAddress extends HostPort {
@@ -30,6 +31,8 @@ export interface TransferOptions {
   reach: ReachOptions;
   /** What this peer calls itself, at most MAX_LABEL_BYTES of UTF-8. */
   label: string;
+  /** Holds everything that this side sends or receives; absent: nobody can. */
+  pausing?: PauseSwitch | undefined;
   /** Emit a `file` event for each file. */
   verbose?: boolean | undefined;
   /** Ends the transfer; the promise then rejects with `signal.reason`. */

@@ -26,6 +26,7 @@ it('has defaults for everything', async () => {
     discovery: 'auto',
     log: 'warn',
     limitBytesPerSecond: undefined,
+    patienceMs: undefined,
     codeLength: 2,
     label: expect.stringMatching(/./),
   });
@@ -39,6 +40,7 @@ it('reads every key of the file', async () => {
     discovery = "eth0"
     log = "debug"
     limit = "10M"
+    patience = "10m"
     code_length = 3
     label = "my laptop"
   `;
@@ -51,6 +53,7 @@ it('reads every key of the file', async () => {
     discovery: { interface: 'eth0' },
     log: 'debug',
     limitBytesPerSecond: 10 * 2 ** 20,
+    patienceMs: 600_000,
     codeLength: 3,
     label: 'my laptop',
   });
@@ -76,6 +79,7 @@ describe('flags beat the environment, which beats the file', () => {
     ],
     ['save_path', 'save_path = "/f"', { KD_SAVE_PATH: '/e' }, { out: '/g' }, 'savePath', ['/f', '/e', '/g']],
     ['limit', 'limit = 1', {}, { limit: '2' }, 'limitBytesPerSecond', [1, 1, 2]],
+    ['patience', 'patience = "1s"', { KD_PATIENCE: '2s' }, { patience: '0' }, 'patienceMs', [1000, 2000, 0]],
     ['log', 'log = "info"', { KD_LOG: 'error' }, {}, 'log', ['info', 'error', 'error']],
     ['code_length', 'code_length = 3', {}, { codeLength: '4' }, 'codeLength', [3, 3, 4]],
   ] as const)('for %s', async (_, toml, env, flags, name, [file, environment, flag]) => {

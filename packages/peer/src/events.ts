@@ -41,6 +41,7 @@ export type PeerEvent =
   | LookingEvent
   | ConnectedEvent
   | ReconnectingEvent
+  | PausedEvent
   | OfferEvent
   | ProgressEvent
   | FileEvent
@@ -116,6 +117,15 @@ export interface ReconnectingEvent {
   reason: string;
   attempt: number;
   nextInMs: number;
+}
+
+/** Somebody holds the transfer, or lets it go on: this side with all its peers, or one peer. */
+export interface PausedEvent {
+  type: 'paused';
+  paused: boolean;
+  by: 'self' | 'peer';
+  /** Of the peer. */
+  session?: number;
 }
 
 /** One way to the peer that was not taken, and why. */

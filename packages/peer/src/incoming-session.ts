@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { HostPort } from '@keibidrop/discovery';
-import { type LaneWay, RateBudget } from '@keibidrop/native';
+import type { LaneWay, RateBudget } from '@keibidrop/native';
 import { KeibiError, MAX_LANES } from '@keibidrop/protocol';
 import { openSession, relayLaneTokens } from '@keibidrop/session';
 import { type LanePlan, ReceiveTransfer, type RunTally } from '@keibidrop/transfer';
@@ -27,6 +27,7 @@ export interface IncomingRun {
   options: ReceiveOptions & ReceiveHooks;
   tally: RunTally;
   clock: TransferClock;
+  budget: RateBudget;
   /** The sender has spoken under the session's keys, so it knows them. */
   onProven(): void;
 }
@@ -88,6 +89,7 @@ export class IncomingSession {
     if (options.signal.aborted) onAbort();
     lost(session).catch(end);
     const unwatch = watchOwnEnd(socket, () => cut.abort(networkGone()));
+    const untell = options.pausing?.onChange((paused) => incoming.transfer.tellPaused(paused));
     incoming.renewal = new KeyRenewal(session, (number, secret) => incoming.transfer.fold(number, secret), end);
     try {
       const received = await incoming.transfer.done;
@@ -103,6 +105,7 @@ export class IncomingSession {
       throw reason;
     } finally {
       unwatch();
+      untell?.();
       options.signal.removeEventListener('abort', onAbort);
       laneKeys.laneSecret.fill(0);
     }
@@ -131,7 +134,7 @@ class IncomingTransfer {
       durable: options.durable === true,
       verbose: options.verbose === true,
       label: options.label,
-      budget: new RateBudget(options.limitBytesPerSecond ?? 0),
+      budget: run.budget,
       tally,
       signal: AbortSignal.any([options.signal, this.#ending.signal]),
       lanes,
@@ -139,6 +142,7 @@ class IncomingTransfer {
         this.peer = label;
         run.onProven();
         onEvent({ type: 'connected', path, suite, peer: label, session, tried });
+        if (options.pausing?.paused) this.transfer.tellPaused(true);
       },
       onOffer: ({ files, directories, symlinks, bytes }) =>
         onEvent({ type: 'offer', files, directories, symlinks, bytes }),
@@ -151,6 +155,7 @@ class IncomingTransfer {
         const counts = { files, bytes, totalFiles: totals.files, totalBytes: totals.bytes, totalsFinal };
         onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
       },
+      onPause: (paused) => onEvent({ type: 'paused', paused, by: 'peer', session }),
       onFile: (file) => onEvent({ type: 'file', path: file, session }),
       onFailed: (failed) => onEvent({ type: 'failed', session, ...failed }),
       onWarning: (message, file) =>

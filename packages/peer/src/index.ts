@@ -12,6 +12,7 @@ export { configDirOf, loadSettings, type Settings } from './config.ts';
 export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';
 export type * from './events.ts';
 export { type Identity, IdentityStore, type IdentityStoreOptions } from './identity/identity-store.ts';
+export { PauseSwitch } from './pause-switch.ts';
 export { type WaitingSender, waitingSenders } from './peers.ts';
 export { receive } from './receive.ts';
 export { loadRelaySettings, type RelayFlags, type RelaySettings } from './relay-settings.ts';

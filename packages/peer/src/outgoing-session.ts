@@ -124,6 +124,7 @@ export class OutgoingSession implements ServingSession {
       signal: this.#cut.signal,
     });
     keys.wipe();
+    const untell = send.pausing?.onChange((paused) => transfer.tellPaused(paused));
     const unwatch = watchOwnEnd(socket, () => this.#cut.abort(new KeibiError('SESSION_LOST', LEFT_NETWORK)));
     try {
       const outcome = await Promise.race([transfer.run(session.client), lost(session)]);
@@ -137,6 +138,7 @@ export class OutgoingSession implements ServingSession {
       throw reason;
     } finally {
       unwatch();
+      untell?.();
       stopRelaying();
       await transfer.close();
     }
@@ -200,7 +202,7 @@ export class OutgoingSession implements ServingSession {
     const onEvent = (event: PeerEvent) => (named ? send.onEvent(event) : void early.push(event));
     const offer = (counts: { files: number; bytes: number }) =>
       onEvent({ type: 'offer', directories: 0, symlinks: 0, ...counts });
-    return new SendTransfer({
+    const transfer: SendTransfer = new SendTransfer({
       roots,
       text: send.text,
       label: send.label,
@@ -213,6 +215,7 @@ export class OutgoingSession implements ServingSession {
         const path = this.#path();
         onEvent({ type: 'connected', path, suite, peer: label, session });
         for (const event of early.splice(0)) onEvent(event);
+        if (send.pausing?.paused) transfer.tellPaused(true);
         if (send.text !== undefined) offer({ files: 0, bytes: Buffer.byteLength(send.text) });
       },
       onAccepted: () => {
@@ -228,9 +231,11 @@ export class OutgoingSession implements ServingSession {
         const counts = { files, bytes, totalFiles: total.files, totalBytes: total.bytes, totalsFinal };
         onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
       },
+      onPause: (paused) => onEvent({ type: 'paused', paused, by: 'peer', session }),
       onFailed: (failed) => onEvent({ type: 'failed', session, ...failed }),
       onWarning: (path) =>
         onEvent({ type: 'warning', message: 'left out: neither a file, a folder nor a symlink', path }),
     });
+    return transfer;
   }
 }

@@ -11,6 +11,7 @@ import {
   rememberAddress,
   type Transport,
 } from '@keibidrop/discovery';
+import { RateBudget } from '@keibidrop/native';
 import { type Candidate, type ErrorCode, KeibiError, mailboxOf } from '@keibidrop/protocol';
 import {
   CandidateExchange,
@@ -26,6 +27,7 @@ import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import { dialSender, type ReachedSender } from './dial-sender.ts';
 import { type IncomingRun, IncomingSession, type ReceiveHooks } from './incoming-session.ts';
 import { fromOwnPort, toldOf } from './own-way.ts';
+import { holdingBy } from './pause-switch.ts';
 import { PATIENCE_MS, reconnect } from './reconnect.ts';
 import { RememberedAnswers } from './remembered-answers.ts';
 import { relayNotNamed } from './sender-reach.ts';
@@ -104,12 +106,15 @@ class Receiving {
       options: { ...options, ...hooks, confirm: asked, resolveCollision: resolved },
       tally: new RunTally(),
       clock,
+      budget: new RateBudget(options.limitBytesPerSecond ?? 0),
       onProven,
     };
     this.#known = told;
   }
 
   async run(first: ReachedSender): Promise<ReceiveResult> {
+    const { options, budget } = this.#run;
+    const release = options.pausing?.drive(holdingBy(budget, options.onEvent));
     try {
       for (let reached = first; ; ) {
         this.#secrets.unshift(reached.keys.returning.copy());
@@ -122,6 +127,7 @@ class Receiving {
         }
       }
     } finally {
+      release?.();
       this.#forget(0);
     }
   }

@@ -33,10 +33,11 @@ const USED_UP: readonly string[] = ['relay', 'punched'];
 /** How long a receiver tries unless told otherwise. */
 export const PATIENCE_MS = 24 * 60 * 60_000;
 /**
- * A sender whose connection has ended, and at whose address nobody listens, has ended too: whoever restarts it does so within this. A
- * rendezvous that has been restarted does not know its mailboxes until their owners come back, which may take them 30 s.
+ * A sender whose connection has ended, and at whose address nobody listens, has ended too, and one that is started there does not know the
+ * session; this is for a firewall or a router that refuses for a moment. A rendezvous that has been restarted does not know its mailboxes
+ * until their owners come back, which may take them 30 s.
  */
-const REFUSED_PATIENCE_MS = 10_000;
+const REFUSED_PATIENCE_MS = 5000;
 const NOT_FOUND_PATIENCE_MS = 45_000;
 
 /**

@@ -17,6 +17,7 @@ import { prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
 import type { ListenAddress, SendOptions, SendResult } from './api.ts';
 import { MeetingDesk } from './meeting-desk.ts';
 import { OutgoingSession, type SessionOutcome } from './outgoing-session.ts';
+import { holdingBy } from './pause-switch.ts';
 import { type Receiver, Receivers } from './receivers.ts';
 import { resolveRoots } from './roots.ts';
 import { SenderReach } from './sender-reach.ts';
@@ -126,6 +127,7 @@ class Sender {
     // What the first receiver would otherwise wait for is loaded while nobody waits.
     void Promise.all([this.#rendezvous.ready(), warmUpHandshakes()]).catch(() => {});
     const onAbort = () => this.#reject(signal.reason);
+    const release = this.#options.pausing?.drive(holdingBy(this.#budget, onEvent));
     try {
       await new Promise<void>((resolve, reject) => {
         this.#resolve = resolve;
@@ -134,6 +136,7 @@ class Sender {
         if (signal.aborted) onAbort();
       });
     } finally {
+      release?.();
       signal.removeEventListener('abort', onAbort);
     }
     return this.#result();

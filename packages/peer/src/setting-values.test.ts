@@ -4,6 +4,7 @@ import {
   BadValue,
   parseCodeLength,
   parseDiscovery,
+  parseDuration,
   parseHostPort,
   parseLabel,
   parseListen,
@@ -103,6 +104,20 @@ table(
     ['16', 16],
   ],
   ['', '1', '17', '2.5', 'two'],
+);
+
+table(
+  'a time',
+  parseDuration,
+  [
+    ['0', 0],
+    ['0s', 0],
+    [' 90S ', 90_000],
+    ['10m', 600_000],
+    ['24h', 86_400_000],
+    ['30d', 2_592_000_000],
+  ],
+  ['', '5', '-1s', '1.5h', '31d', '1w', 'soon'],
 );
 
 table(

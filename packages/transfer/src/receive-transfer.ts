@@ -45,6 +45,8 @@ export interface ReceiveTransferOptions {
   /** Files that are only counted as they come and written nowhere: a measurement. */
   discards?: ((path: string) => boolean) | undefined;
   onProgress(progress: TransferProgress, totals: OfferTotals, final: boolean): void;
+  /** The sender holds the transfer, or lets it go on. */
+  onPause(paused: boolean): void;
   onFile(path: string): void;
   onFailed(failed: FailedEntry): void;
   onWarning(message: string, path?: string): void;
@@ -106,6 +108,10 @@ export class ReceiveTransfer {
     await this.#served.moveLanes(path);
   }
 
+  /** Tells the sender that this side holds the transfer, or lets it go on. */
+  tellPaused(paused: boolean): void 
+    this.#served?.tellPaused(paused);
+
   /** Handler of Peer.Transfer, for the session of this transfer. */
   readonly transfer: TransferHandler = (call) => {
     if (this.#served) {
@@ -120,16 +126,14 @@ export class ReceiveTransfer {
    *
    * @returns  false if everything stands already: nothing that happens to the session can undo that, and `done` resolves
    */
-  end(reason: unknown): boolean {
+  end(reason: unknown): boolean 
     if (this.#served) return this.#served.end(reason);
     this.#reject(reason);
     return true;
-  }
 
   /** Why this transfer cannot be begun again over another session and go on, if so: a sentence. */
-  get stuckBecause(): string | undefined {
+  get stuckBecause(): string | undefined 
     return this.#served?.stuckBecause;
-  }
 
   async #serve(call: Call): Promise<void> {
     this.#served = new ServedTransfer(call, this.#options, this.#client);
@@ -201,6 +205,10 @@ class ServedTransfer {
     this.#reception?.fold(number, secret);
   }
 
+  tellPaused(paused: boolean): void {
+    if (!this.#standing) this.#write({ $case: 'pause', value: { paused } });
+  }
+
   get stuckBecause(): string | undefined {
     if (this.#offer.totals.stream) return 'Standard input cannot be sent a second time.';
     if (this.#options.toStdout && this.#reception) return 'What was written to standard output cannot be taken back.';
@@ -250,6 +258,8 @@ class ServedTransfer {
         return;
       case 'failed':
         return this.#senderFailed(body.value);
+      case 'pause':
+        return this.#options.onPause(body.value.paused);
       case 'offerEnd':
         this.#offer.assertComplete(body.value);
         this.#stage = 'offered';
@@ -261,6 +271,7 @@ class ServedTransfer {
   /** An offer, then its pages, then its end, with failures among and behind them; a text is all there is. */
   #mayFollow(kind: NonNullable<SenderMessage['body']>['$case']): boolean {
     if (this.#stage === 'waiting') return kind === 'offerStart';
+    if (kind === 'pause') return true;
     if (this.#text !== undefined) return false;
     if (kind === 'laneBroken' || kind === 'laneMoved') return this.#reception !== undefined;
     return kind === 'failed' || (this.#stage === 'offering' && (kind === 'page' || kind === 'offerEnd'));

@@ -50,6 +50,8 @@ export interface SendTransferOptions {
   /** The walk has ended: once. */
   onOffer(totals: { files: number; bytes: number }): void;
   onProgress(progress: TransferProgress): void;
+  /** The receiver holds the transfer, or lets it go on. */
+  onPause(paused: boolean): void;
   onFailed(failed: FailedEntry): void;
   /** Something was left out that is no file: a socket, a device. */
   onWarning(path: string): void;
@@ -129,6 +131,11 @@ export class SendTransfer {
     secret.fill(0);
   }
 
+  /** Tells the receiver that this side holds the transfer, or lets it go on. */
+  tellPaused(paused: boolean): void {
+    if (this.#call !== undefined && !this.#finished) this.#write({ $case: 'pause', value: { paused } });
+  }
+
   /** Ends the call and native's threads. Idempotent. */
   close(): Promise<void> {
     if (!this.#finished) this.#call?.cancel();
@@ -171,6 +178,9 @@ export class SendTransfer {
         break;
       case 'failed':
         this.#receiverFailed(body.value);
+        break;
+      case 'pause':
+        this.#options.onPause(body.value.paused);
         break;
       case 'finished':
         this.#finish(body.value);

@@ -5,6 +5,7 @@ import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { Io } from '../io.ts';
 import { receivedSummary, reportOutcome } from '../outcome.ts';
+import { PauseKey } from '../pause-key.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../questions.ts';
 import { createView } from '../view.ts';
@@ -32,8 +33,8 @@ Examples:
 
 A file that is there with the same size and time is skipped. Beside another file
 of its name it becomes "name (1).ext", unless --overwrite, --skip or --ask says
-otherwise. A lost connection is taken up again by itself. Interrupted? Run the
-same command again: it goes on where it was.
+otherwise. A lost connection is taken up again by itself; p pauses and goes on.
+Interrupted? Run the same command again: it goes on where it was.
 
 Environment: KD_SAVE_PATH KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
 KD_LOG
@@ -93,7 +94,9 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
   assertMayAsk(options, io);
 
   const view = createView(io, { ...options, role: 'receive' });
-  const policy = createCollisionPolicy((path) => view.during(() => askAboutCollision(path, io)));
+  const keys = new PauseKey(io, peer, options);
+  const ask = <T>(question: () => Promise<T>) => view.during(() => keys.during(question));
+  const policy = createCollisionPolicy((path) => ask(() => askAboutCollision(path, io)));
   try {
     const result = await peer.receive({
       ...reachOf(options, settings),
@@ -106,8 +109,9 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
       verify: options.verify,
       durable: options.durable,
       patienceMs: settings.patienceMs,
-      confirm: options.yes ? undefined : (offer) => view.during(() => askAboutOffer(offer, io, destinationOf())),
+      confirm: options.yes ? undefined : (offer) => ask(() => askAboutOffer(offer, io, destinationOf())),
       resolveCollision: options.collisions === 'ask' ? policy : undefined,
+      pausing: keys.pausing,
       signal: io.signal,
       onEvent: (event) => view.onEvent(event),
     });
@@ -117,6 +121,7 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
       summary: result.text === undefined ? receivedSummary(result, destinationOf()) : '',
     });
   } finally {
+    keys.close();
     view.end();
   }
 

@@ -5,6 +5,7 @@ import { type Code, KeibiError, messageFor, parseCode } from '@keibidrop/protoco
 import { type Command, Option } from 'commander';
 import type { Io } from '../io.ts';
 import { reportOutcome, sentSummary } from '../outcome.ts';
+import { PauseKey } from '../pause-key.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { quoted } from '../terminal-text.ts';
 import { createView } from '../view.ts';
@@ -32,7 +33,8 @@ Examples:
   keibidrop send backup --json --code 7-guitar-pencil --listen 127.0.0.1:26431
 
 The offer ends after --receivers receivers or three wrong guesses of its code.
-Interrupted? Send again and receive into the same folder: it goes on from there.
+On a terminal p pauses and goes on. Interrupted? Send again and receive into the
+same folder: it goes on from there.
 
 Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR KD_LOG
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused, 4 not reachable, 5 interrupted
@@ -92,6 +94,7 @@ export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): 
   await assertSourcesExist(options.paths, io.cwd);
 
   const view = createView(io, { ...options, role: 'send' });
+  const keys = new PauseKey(io, peer, options);
   try {
     const result = await peer.send({
       ...reachOf(options, settings),
@@ -103,12 +106,14 @@ export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): 
       insecureCode: options.insecureCode,
       listen: settings.listen,
       receivers: options.receivers,
+      pausing: keys.pausing,
       signal: io.signal,
       onEvent: (event) => view.onEvent(event),
     });
     view.end();
     return reportOutcome(result, io, { ...options, summary: sentSummary(result, options.text !== undefined) });
   } finally {
+    keys.close();
     view.end();
   }
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { PauseSwitch } from '@keibidrop/peer';
+import type { Io } from './io.ts';
+import type { Keyboard } from './keyboard.ts';
+import type { PeerPackage } from './peer-package.ts';
+
+const KEY = 'p';
+
+/** The key by which a person holds a transfer and lets it go on. */
+export class PauseKey {
+  /** Undefined where there is nobody to press it. */
+  readonly pausing: PauseSwitch | undefined;
+  readonly #keyboard: Keyboard | undefined;
+
+  /** @param options.json, options.stdin  nobody watches, or what is typed is sent */
+  constructor(io: Io, peer: Pick<PeerPackage, 'PauseSwitch'>, options: { json?: boolean; stdin?: boolean }) {
+    if (options.json || options.stdin) return;
+    const pausing = new peer.PauseSwitch();
+    this.#keyboard = io.keyboard((key) => {
+      if (key !== KEY) return;
+      if (pausing.paused) pausing.resume();
+      else pausing.pause();
+    });
+    if (this.#keyboard !== undefined) this.pausing = pausing;
+  }
+
+  /** Asks a question that takes a whole line. */
+  during<T>(question: () => Promise<T>): Promise<T> {
+    return this.#keyboard === undefined ? question() : this.#keyboard.during(question);
+  }
+
+  /** Gives the terminal back. Idempotent. */
+  close(): void {
+    this.#keyboard?.close();
+  }
+}
