@@ -150,7 +150,7 @@ describe('a lane', () => {
     ['whose frame is altered', 0, (hello) => changed(hello, hello.length - 20)],
     ['whose tag is altered', 0, (hello) => changed(hello, hello.length - 1)],
     ['whose nonce is altered', 0, (hello) => changed(hello, 40)],
-    ['with number 16', 16, (hello) => hello],
+    ['with number 256', 256, (hello) => hello],
     ['with number 2^32 - 1', 0xffffffff, (hello) => hello],
   ];
 

@@ -49,6 +49,7 @@ struct PairOptions {
   std::vector<stream::Root> generated = {};  // offered instead of the source
   uint32_t discard = stream::kTop;           // an entry that the receiver only counts
   bool durable = false;
+  bool repair = false;  // the sender is told of lanes that ended
 };
 
 // A sending and a receiving job joined by real lanes over loopback; this thread carries what the control connection
@@ -102,6 +103,9 @@ class Pair {
   }
   bool Run() {
     Open();
+    return RunToEnd();
+  }
+  bool RunToEnd() {
     const bool complete = RunUntil([this] { return complete_; });
     EXPECT_TRUE(receiver->Finish().ok());
     for (const stream::EntryProblem& problem : receiver->TakeNews().problems) received_problems.push_back(problem);
@@ -112,7 +116,8 @@ class Pair {
   std::unique_ptr<stream::ReceiveJob> receiver;
   std::vector<stream::WalkProblem> sent_problems;
   std::vector<stream::EntryProblem> received_problems;
-  std::vector<LaneEnd> lanes_ended;
+  std::vector<stream::LaneEnd> lanes_ended;  // at the receiver
+  std::vector<uint32_t> lanes_moved;         // by the sender
   std::vector<uint32_t> restarted;
   size_t placed = 0;
 
@@ -140,7 +145,12 @@ class Pair {
     }
     placed += received.placed.size();
     complete_ = complete_ || received.complete;
-    lanes_ended.insert(lanes_ended.end(), received.lanes_ended.begin(), received.lanes_ended.end());
+    for (const stream::LaneEnd& end : received.lanes_ended) {
+      lanes_ended.push_back(end);
+      if (!options_.repair) continue;
+      EXPECT_TRUE(sender->lanes().Close(end.lane, end.frames).ok());
+    }
+    lanes_moved.insert(lanes_moved.end(), sent.lanes_moved.begin(), sent.lanes_moved.end());
     return !sent.pages.empty();
   }
 

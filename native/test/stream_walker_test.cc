@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+#include <atomic>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -185,6 +186,7 @@ class SendQueueTest : public testing::Test {
 
   EntryTable table_;
   SendQueue queue_{table_};
+  const std::atomic<bool> stays_ = false;
   SendWork work_;
 };
 
@@ -193,16 +195,16 @@ TEST_F(SendQueueTest, PacksSmallFilesAndCutsLargeOnes) {
                  last = Append(core::kChunkBytes);
   for (const uint32_t index : {small, empty, large, last}) queue_.Want(index);
   queue_.Finish();
-  ASSERT_TRUE(queue_.Take(&work_));
+  ASSERT_TRUE(queue_.Take(&work_, stays_));
   EXPECT_EQ(work_.pack, (std::vector<uint32_t>{small, empty}));
   for (uint32_t chunk = 0; chunk < 3; chunk++) {
-    ASSERT_TRUE(queue_.Take(&work_));
+    ASSERT_TRUE(queue_.Take(&work_, stays_));
     EXPECT_EQ(work_.kind, SendWork::Kind::kChunk);
     EXPECT_EQ(work_.chunk, chunk);
   }
-  ASSERT_TRUE(queue_.Take(&work_));
+  ASSERT_TRUE(queue_.Take(&work_, stays_));
   EXPECT_EQ(work_.pack, std::vector<uint32_t>{last});
-  ASSERT_TRUE(queue_.Take(&work_));
+  ASSERT_TRUE(queue_.Take(&work_, stays_));
   EXPECT_EQ(work_.kind, SendWork::Kind::kEnd);
 }
 
@@ -210,7 +212,7 @@ TEST_F(SendQueueTest, FillsAFrameAndNeverMore) {
   for (int i = 0; i < 300; i++) queue_.Want(Append(40'000));
   queue_.Finish();
   size_t files = 0;
-  while (queue_.Take(&work_) && work_.kind == SendWork::Kind::kPack) {
+  while (queue_.Take(&work_, stays_) && work_.kind == SendWork::Kind::kPack) {
     EXPECT_LE(1 + work_.pack.size() * (Segment::kHeaderBytes + 40'000), core::kMaxFramePlaintext);
     files += work_.pack.size();
   }
@@ -220,9 +222,9 @@ TEST_F(SendQueueTest, FillsAFrameAndNeverMore) {
 TEST_F(SendQueueTest, LeavesOutTheChunksThatAreHeld) {
   queue_.WantRest(Append(4 * core::kChunkBytes), First(4, 3));
   queue_.Finish();
-  ASSERT_TRUE(queue_.Take(&work_));
+  ASSERT_TRUE(queue_.Take(&work_, stays_));
   EXPECT_EQ(work_.chunk, 3u);
-  ASSERT_TRUE(queue_.Take(&work_));
+  ASSERT_TRUE(queue_.Take(&work_, stays_));
   EXPECT_EQ(work_.kind, SendWork::Kind::kEnd);
 }
 
@@ -232,12 +234,12 @@ TEST_F(SendQueueTest, ForgetsADroppedFileBeforeAndWhileItIsSent) {
   queue_.WantRest(later, First(4, 1));
   queue_.Want(small);
   queue_.Finish();
-  ASSERT_TRUE(queue_.Take(&work_));
+  ASSERT_TRUE(queue_.Take(&work_, stays_));
   queue_.Drop(now);
   queue_.Drop(later);
   queue_.Drop(small);
   queue_.Drop(kTop);  // no such entry
-  ASSERT_TRUE(queue_.Take(&work_));
+  ASSERT_TRUE(queue_.Take(&work_, stays_));
   EXPECT_EQ(work_.kind, SendWork::Kind::kEnd);
 }
 
@@ -249,7 +251,7 @@ TEST_F(SendQueueTest, WakesEveryLaneForTheChunksOfOneFile) {
   for (int i = 0; i < kLanes; i++) {
     lanes.emplace_back([&] {
       SendWork work;
-      if (!queue_.Take(&work)) return;
+      if (!queue_.Take(&work, stays_)) return;
       for (with_work++; with_work < kLanes;) std::this_thread::yield();  // holds its chunk until all have one
     });
   }

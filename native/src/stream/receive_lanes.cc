@@ -58,6 +58,7 @@ Status ReceiveLanes::Add(const std::string& host, uint16_t port, uint32_t lane, 
   running->lane = std::make_unique<ReceiveLane>(std::move(socket), std::move(opener), sink_, limiter_);
   running->thread = std::thread([this, running] {
     const Status status = running->lane->Run();
+    running->lane->Shutdown();  // the other side, and a relay between, are to know at once
     {
       const std::scoped_lock ending(mutex_);
       running->ended = true;

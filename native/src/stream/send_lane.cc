@@ -23,7 +23,8 @@ constexpr int kGatherMs = 20;  // a slow writer's bytes leave at the latest this
 
 Status SendLane::Run() {
   SendWork work;
-  while (queue_->Take(&work, retired_)) {
+  while (queue_->Take(&work, leaving_)) {
+    if (stopped_.load()) break;
     if (work.kind == SendWork::Kind::kEnd) {
       const Status status = SendFrame(LaneFrame::kEnd, 1);
       shutdown(socket_.get(), SHUT_WR);
@@ -38,6 +39,12 @@ Status SendLane::Run() {
 void SendLane::Shutdown() {
   stopped_.store(true);
   shutdown(socket_.get(), SHUT_RDWR);
+  Retire();
+}
+
+void SendLane::Retire() {
+  leaving_.store(true);
+  queue_->Nudge();
 }
 
 Status SendLane::Do(const SendWork& work) {

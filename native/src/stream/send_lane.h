@@ -33,8 +33,8 @@ class SendLane {
 
   core::Status Run();
   // From any thread.
-  void Shutdown();                         // ends Run() soon
-  void Retire() { retired_.store(true); }  // ends it with a goodbye; SendQueue::Nudge wakes it
+  void Shutdown();  // ends Run() soon
+  void Retire();    // ends it by a goodbye, after the frame it is at
   SentLog& log() { return log_; }
   bool streaming() const { return streaming_.load(); }  // it has begun a stream and not ended it
   PathState path() const { return PathOf(socket_.get()); }
@@ -54,7 +54,7 @@ class SendLane {
   const Sources* const sources_;
   RateLimiter* const limiter_;
   const OnFailed on_failed_;
-  std::atomic<bool> stopped_ = false, retired_ = false, streaming_ = false;
+  std::atomic<bool> stopped_ = false, leaving_ = false, streaming_ = false;
   SentLog log_;
   LaneBuffer buffer_;
 };

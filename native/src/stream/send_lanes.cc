@@ -35,12 +35,15 @@ bool SendLanes::Add(uint32_t number, std::unique_ptr<SendLane> lane) {
 }
 
 void SendLanes::Run(Lane* lane) {
-  const Status status = lane->lane->Run();
+  Status status = lane->lane->Run();
+  if (!status.ok()) lane->lane->Shutdown();  // the other side, and a relay between, are to know at once
   bool closed = false;
   {
     const std::scoped_lock lock(mutex_);
     lane->ended = true;
     closed = lane->closed;
+    // Cut while it waited for work.
+    if (status.code == Code::kCancelled && !shut_) status = Status::Of(Code::kSessionLost);
   }
   events_.ended({lane->number, 0, closed ? Status::Ok() : status});
   if (closed) Settle(lane);
@@ -102,11 +105,8 @@ void SendLanes::Settle(Lane* lane) {
 }
 
 void SendLanes::Retire(uint32_t number) {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (Lane* const lane = FindLocked(number); lane != nullptr) lane->lane->Retire();
-  }
-  queue_->Nudge();
+  const std::scoped_lock lock(mutex_);
+  if (Lane* const lane = FindLocked(number); lane != nullptr) lane->lane->Retire();
 }
 
 SendLanes::Lane* SendLanes::FindLocked(uint32_t number) {

@@ -48,14 +48,14 @@ void SendQueue::Nudge() {
   changed_.notify_all();
 }
 
-bool SendQueue::Take(SendWork* work, const std::atomic<bool>& retired) {
+bool SendQueue::Take(SendWork* work, const std::atomic<bool>& leaving) {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] {
-      return stopped_ || finished_ || retired.load() || current_ || !wanted_.empty() || !again_.empty();
+      return stopped_ || finished_ || leaving.load() || current_ || !wanted_.empty() || !again_.empty();
     });
     if (stopped_) return false;
-    if (retired.load()) {
+    if (leaving.load()) {
       work->kind = SendWork::Kind::kEnd;
       // A waker meant for one lane may have reached this one.
       changed_.notify_one();

@@ -42,8 +42,9 @@ class SendQueue {
   // What a lane could not bring: it comes before everything else, in this order.
   void Again(std::deque<SendWork> works);
 
-  // Blocks until there is work. False once stopped; kEnd once finished and empty, or `retired` and Nudge was called.
-  bool Take(SendWork* work, const std::atomic<bool>& retired);
+  // Blocks until there is work. False once stopped; kEnd once finished and empty, or when the lane is `leaving`, which
+  // it has to be nudged about.
+  bool Take(SendWork* work, const std::atomic<bool>& leaving);
   void Nudge();
 
   void Finish();  // nothing more will be wanted

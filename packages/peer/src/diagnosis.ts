@@ -27,6 +27,8 @@ const CLOCK_FLOOR = Date.UTC(2025, 0, 1);
 const CLOCK_SKEW_MS = 2000;
 const SEAL_MS = 80;
 const LOW_DISK_BYTES = 2 ** 30;
+/** What 1 Gbit/s holds in 250 ms. */
+const LONG_LINK_BYTES = 32 * 2 ** 20;
 
 /**
  * Tries what sending and receiving need on this machine, one check after another.
@@ -54,6 +56,7 @@ export async function* diagnose(
     clock: checkClock,
     'save path': () => checkSavePath(savePath),
     BBR: checkBbr,
+    'socket buffers': checkSocketBuffers,
     FUSE: checkFuse,
   };
   for (const [name, check] of Object.entries(checks)) {
@@ -208,6 +211,26 @@ async function checkBbr(): Promise<Finding> {
   return available.split(/\s+/).includes('bbr')
     ? { status: 'ok', text: 'is available' }
     : { status: 'note', text: `is not available (${available.trim()}): long links are slower; try modprobe tcp_bbr` };
+}
+
+/** A connection carries at most this much in a round trip. */
+async function checkSocketBuffers(): Promise<Finding> {
+  if (process.platform !== 'linux') return { status: 'note', text: 'are checked on Linux only' };
+  const [read = 0, write = 0] = await Promise.all(['tcp_rmem', 'tcp_wmem'].map(mostBytes));
+  const text = `hold ${mebibytes(write)} to send, ${mebibytes(read)} to receive`;
+  if (Math.min(read, write) >= LONG_LINK_BYTES) return { status: 'ok', text };
+  const raise = `sysctl -w net.ipv4.tcp_rmem='4096 131072 ${LONG_LINK_BYTES}' net.ipv4.tcp_wmem='4096 16384 ${LONG_LINK_BYTES}'`;
+  return { status: 'note', text: `${text}: fast long links need more lanes than with ${raise}` };
+}
+
+/** The largest size that the kernel lets a connection's buffer grow to. */
+async function mostBytes(name: string): Promise<number> {
+  const sizes = (await readFile(`/proc/sys/net/ipv4/${name}`, 'utf8')).trim().split(/\s+/);
+  return Number(sizes.at(-1));
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 }
 
 async function checkFuse(): Promise<Finding> {

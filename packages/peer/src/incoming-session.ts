@@ -3,10 +3,11 @@ import type { HostPort } from '@keibidrop/discovery';
 import type { LaneWay, RateBudget } from '@keibidrop/native';
 import { KeibiError, MAX_LANES } from '@keibidrop/protocol';
 import { openSession, relayLaneTokens } from '@keibidrop/session';
-import { type LanePlan, ReceiveTransfer, type RunTally } from '@keibidrop/transfer';
+import { type LanePath, type LanePlan, ReceiveTransfer, type RunTally } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import type { ReachedSender } from './dial-sender.ts';
+import type { PathName } from './events.ts';
 import { heartbeatTimes } from './heartbeat-times.ts';
 import { KeyRenewal } from './key-renewal.ts';
 import { openHole } from './punched-lanes.ts';
@@ -46,6 +47,15 @@ export class IncomingSession {
   /** Why another session cannot go on with this transfer, if so: a sentence. */
   get stuckBecause(): string | undefined {
     return this.#incoming?.transfer.stuckBecause;
+  }
+
+  /** Moves the lanes to a better path, which is then told. @throws as LaneKeeper.moveTo(); SESSION_CLOSED if nothing is on its way */
+  async moveLanes(to: LanePath, path: PathName): Promise<void> {
+    const incoming = this.#incoming;
+    if (incoming === undefined) throw new KeibiError('SESSION_CLOSED');
+    await incoming.transfer.moveLanes(to);
+    const { suite } = this.#reached.keys;
+    this.#run.options.onEvent({ type: 'connected', path, suite, peer: incoming.peer, session: 1 });
   }
 
   /** Receives and says goodbye. Wipes the keys. @throws what ended the session; `signal.reason` on abort */

@@ -39,7 +39,9 @@ const GONE: readonly ErrorCode[] = ['SESSION_LOST', 'FRAME_TRUNCATED'];
 /** A dial that fails so never reached the sender's registry: its number is as good as new. */
 const NEVER_CAME: readonly ErrorCode[] = ['PEER_UNREACHABLE', 'RENDEZVOUS_BUSY'];
 /** Pauses before the first dials after lanes that brought nothing; after as many the session counts as lost. */
-const PAUSES_MS = [0, 250, 500, 1000, 2000, 4000];
+const PAUSES_MS = [0, 100, 250, 500, 1000, 2000];
+/** A sender that says nothing of a lane's end for so long is not one of ours, if there is no other lane. */
+const ANSWER_TIMEOUT_MS = 10_000;
 
 /**
  * Keeps the lanes of one receiving job: dials as many as raise its rate, has the sender send again what a lost one did not bring, dials another
@@ -64,6 +66,7 @@ export class LaneKeeper {
   #fruitless = 0;
   #timer: NodeJS.Timeout | undefined;
   #pause: NodeJS.Timeout | undefined;
+  #unanswered: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: LaneKeeperOptions) {
@@ -98,6 +101,9 @@ export class LaneKeeper {
       this.#fruitless = frames > 0 || code === '' ? 0 : this.#fruitless + 1;
       this.#options.write({ $case: 'laneClosed', value: { taken: { lane, frames } } });
       if (this.#fruitless >= PAUSES_MS.length) throw laneError(code);
+      if (this.#open.size > 0 || this.#closed) continue;
+      clearTimeout(this.#unanswered);
+      this.#unanswered = setTimeout(() => this.#options.onFailed(laneError(code)), ANSWER_TIMEOUT_MS);
     }
   }
 
@@ -108,7 +114,9 @@ export class LaneKeeper {
 
   /** The sender sends elsewhere what a lane did not bring: now another may take its place. */
   moved(lane: number): void {
-    if (this.#telling.delete(lane)) this.#redial();
+    if (!this.#telling.delete(lane)) return;
+    clearTimeout(this.#unanswered);
+    this.#redial();
   }
 
   /** How far each lane has come. */
@@ -120,6 +128,7 @@ export class LaneKeeper {
     this.#closed = true;
     clearInterval(this.#timer);
     clearTimeout(this.#pause);
+    clearTimeout(this.#unanswered);
     this.#options.plan.keys.laneSecret.fill(0);
   }
 
