@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-#include <atomic>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <thread>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ConnectedEvent, MappingEvent, PeerEvent, ProgressEvent, RendezvousEvent } from '@keibidrop/peer';
+import type { ConnectedEvent, PeerEvent, ProgressEvent, RendezvousEvent } from '@keibidrop/peer';
 import { formatCount, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
 import { jsonLine } from './json-lines.ts';

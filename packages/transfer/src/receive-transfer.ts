@@ -109,8 +109,9 @@ export class ReceiveTransfer {
   }
 
   /** Tells the sender that this side holds the transfer, or lets it go on. */
-  tellPaused(paused: boolean): void 
+  tellPaused(paused: boolean): void {
     this.#served?.tellPaused(paused);
+  }
 
   /** Handler of Peer.Transfer, for the session of this transfer. */
   readonly transfer: TransferHandler = (call) => {
