@@ -127,14 +127,16 @@ export class ReceiveTransfer {
    *
    * @returns  false if everything stands already: nothing that happens to the session can undo that, and `done` resolves
    */
-  end(reason: unknown): boolean 
+  end(reason: unknown): boolean {
     if (this.#served) return this.#served.end(reason);
     this.#reject(reason);
     return true;
+  }
 
   /** Why this transfer cannot be begun again over another session and go on, if so: a sentence. */
-  get stuckBecause(): string | undefined 
+  get stuckBecause(): string | undefined {
     return this.#served?.stuckBecause;
+  }
 
   async #serve(call: Call): Promise<void> {
     this.#served = new ServedTransfer(call, this.#options, this.#client);
