@@ -108,7 +108,15 @@ describe('LaneKeeper', () => {
 
   it('moves the lanes of a relayed transfer to a direct path, and the relay has nothing left to do', async () => {
     const relay = Listener.open({ host: HOST, port: 0, onConnection() {} });
-    relay.serveRelay({ pairs: 8, waiting: 8, perAddress: 16, waitMs: 10_000, idleMs: 60_000, lifetimeMs: 60_000 });
+    relay.serveRelay({
+      pairs: 8,
+      waiting: 8,
+      perAddress: 16,
+      waitMs: 10_000,
+      idleMs: 60_000,
+      lifetimeMs: 60_000,
+      bytesPerSecond: 0,
+    });
     const way = async (lane: number) => {
       const relayToken = Buffer.alloc(32, lane + 1);
       const place = { host: HOST, port: relay.port, token: relayToken, waitMs: 10_000 };
