@@ -102,7 +102,9 @@ TEST_F(LanesTest, TheReceiverIsNotBelievedMoreThanWasSent) {
 }
 
 TEST_F(LanesTest, ALaneThatWasClosedBeforeItCameIsRefused) {
-  Pair pair(Source(), Out(), Slow(1));
+  test::PairOptions unrepaired = Slow(1);
+  unrepaired.repair = false;  // it would close the refused lane a second time
+  Pair pair(Source(), Out(), unrepaired);
   pair.Open();
   EXPECT_TRUE(pair.sender->lanes().Close(7, 0).ok());
   ASSERT_TRUE(pair.RunUntil([&] { return pair.lanes_moved.size() == 1; }));
