@@ -128,6 +128,13 @@ export class NatWorld {
     return this.inside('natA', 'nft', 'list', 'chain', 'inet', 'mappings', 'prerouting_miniupnpd');
   }
 
+  /** Bytes that the relay has forwarded, as the server's metrics have it. */
+  relayedBytes(): number {
+    const ask = `fetch('http://${SERVER}/metrics').then((answer) => answer.text()).then(console.log)`;
+    const metrics = this.inside('pub', process.execPath, '-e', ask);
+    return Number(/^keibidrop_relay_bytes_total (\d+)$/m.exec(metrics)?.[1]);
+  }
+
   /** Runs a command there and gives what it prints. */
   inside(where: Place, ...command: string[]): string {
     return run('ip', 'netns', 'exec', `${this.#prefix}-${where}`, ...command);

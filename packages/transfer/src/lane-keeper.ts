@@ -43,7 +43,7 @@ const NEVER_CAME: readonly ErrorCode[] = ['PEER_UNREACHABLE', 'RENDEZVOUS_BUSY']
 const PAUSES_MS = [0, 100, 250, 500, 1000, 2000];
 /** A sender that says nothing of a lane's end for so long is not one of ours, if there is no other lane. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** A sender with something to send has sent a frame by then; a stranger who only takes connections never does. */
+/** A sender with something to send has begun a frame by then, and goes on with it; a stranger who only takes connections never does. */
 const PROOF_TIMEOUT_MS = 3000;
 /** Tries elsewhere leave so many numbers to the lanes there are. */
 const MOST_NUMBERS_ELSEWHERE = MAX_LANE_NUMBERS / 2;
@@ -171,13 +171,15 @@ export class LaneKeeper {
 
   /** Waits for the sender to speak on a lane that is tried. @throws PEER_UNREACHABLE if it does not; the lane is cut then */
   async #proven(lane: number): Promise<void> {
-    const deadline = performance.now() + PROOF_TIMEOUT_MS;
+    let heard = { bytes: 0, atMs: performance.now() };
     while (this.#trials.has(lane) && !this.#closed) {
-      if (this.taken().some((each) => each.lane === lane && each.frames > 0)) {
+      const { frames = 0, bytes = 0 } = this.taken().find((each) => each.lane === lane) ?? {};
+      if (frames > 0) {
         this.#trials.delete(lane);
         return;
       }
-      if (performance.now() > deadline) this.#options.job.cutLane(lane);
+      if (bytes > heard.bytes) heard = { bytes, atMs: performance.now() };
+      if (performance.now() - heard.atMs > PROOF_TIMEOUT_MS) this.#options.job.cutLane(lane);
       await sleep(LOOK_EVERY_MS);
     }
     throw new KeibiError('PEER_UNREACHABLE', 'Nobody who knows the session answers there.');
