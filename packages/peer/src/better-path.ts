@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { isIP } from 'node:net';
 import { createDirectTransport } from '@keibidrop/discovery';
-import type { Candidate } from '@keibidrop/protocol';
+import { type Candidate, KeibiError } from '@keibidrop/protocol';
 import type { LanePath } from '@keibidrop/transfer';
 import type { PathName } from './events.ts';
 import { pause } from './reconnect.ts';
@@ -29,14 +29,11 @@ const MOST_PUNCHES = 128;
  */
 export async function seekBetterPath({ told, punch, move, signal }: BetterPathOptions): Promise<void> {
   let punches = 0;
-  const countedPunch = () => {
-    if (++punches > MOST_PUNCHES) throw new RangeError('enough punches of one session');
-    return punch();
-  };
   const ways = told.filter(({ transport, host }) => transport !== 'relay' && isIP(host) !== 0);
   const tryOne = async ({ transport, host, port }: Candidate) => {
     if (transport === 'punched') {
-      return move({ host, port, way: async () => ({ fromPort: await countedPunch() }) }, 'punched');
+      if (++punches > MOST_PUNCHES) throw new KeibiError('PEER_UNREACHABLE');
+      return move({ host, port, way: async () => ({ fromPort: await punch() }) }, 'punched');
     }
     await knock({ transport, host, port }, signal);
     const path = transport === 'mapped' ? 'mapped' : pathTo(host, { lan: transport === 'lan' });
