@@ -53,14 +53,15 @@ add rule ip filter cforward ct status dnat accept
 /** Two peers, A that sends and B that receives, each behind its own NAT, and a server that both reach. Needs root. */
 export class NatWorld {
   readonly room: Sandbox;
+  #server: Running | undefined;
   readonly #prefix = `kd${process.pid}n${Math.random().toString(36).slice(2, 5)}`;
 
   /** The server runs. */
   static async open(a: NatType, b: NatType): Promise<NatWorld> {
     const world = new NatWorld(await Sandbox.open());
     world.#nat('up', a, b);
-    const server = await world.start('pub', ['relay', '--listen', '0.0.0.0:26431', '--json']);
-    await server.until('listening');
+    world.#server = await world.start('pub', ['relay', '--listen', '0.0.0.0:26431', '--json']);
+    await world.#server.until('listening');
     return world;
   }
 
@@ -126,6 +127,18 @@ export class NatWorld {
   /** What A's router leads to whom, as nft shows it. */
   mappings(): string {
     return this.inside('natA', 'nft', 'list', 'chain', 'inet', 'mappings', 'prerouting_miniupnpd');
+  }
+
+  /** The server is gone from one moment to the next. */
+  killServer(): void {
+    this.#server?.kill();
+  }
+
+  /** Bytes that the relay has forwarded, as the server's metrics have it. */
+  relayedBytes(): number {
+    const ask = `fetch('http://${SERVER}/metrics').then((answer) => answer.text()).then(console.log)`;
+    const metrics = this.inside('pub', process.execPath, '-e', ask);
+    return Number(/^keibidrop_relay_bytes_total (\d+)$/m.exec(metrics)?.[1]);
   }
 
   /** Runs a command there and gives what it prints. */

@@ -228,4 +228,15 @@ describe('what a person is told about the way', () => {
       `${connected}  not by [::1]:9 (direct): no\\x1banswer\n`,
     );
   });
+
+  it('says with --verbose that a relayed transfer has moved to a better path', () => {
+    const connected = { type: 'connected', suite: 'aes-256-gcm', peer: 'bob', session: 1 } as const;
+    const events: PeerEvent[] = [
+      { ...connected, path: 'relay' },
+      { ...connected, path: 'punched' },
+    ];
+    const began = 'Connected to bob (relay, aes-256-gcm).\n';
+    expect(shown(events, { role: 'receive' })).toBe(began);
+    expect(shown(events, { role: 'receive', verbose: true })).toBe(`${began}Moved from relay to punched.\n`);
+  });
 });

@@ -153,7 +153,13 @@ class PeopleView implements View {
   }
 
   #showConnected({ session, peer, path, suite, tried = [] }: ConnectedEvent): void {
-    const again = this.#away.has(session) || this.#sessions.has(session);
+    const held = this.#sessions.get(session);
+    if (this.#options.role !== 'send' && held?.lost === false) {
+      // The session is the one it was: only its lanes take another way.
+      if (this.#options.verbose) this.#note(`Moved from ${held.connected.path} to ${path}.`);
+      return;
+    }
+    const again = this.#away.has(session) || held !== undefined;
     const who = mayServeSeveral(this.#options)
       ? `Receiver ${session} is${again ? ' back:' : ''}`
       : `Connected ${again ? 'again ' : ''}to`;

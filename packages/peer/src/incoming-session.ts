@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { HostPort } from '@keibidrop/discovery';
 import type { LaneWay, RateBudget } from '@keibidrop/native';
-import { KeibiError, MAX_LANES } from '@keibidrop/protocol';
+import { type Candidate, KeibiError, MAX_LANES } from '@keibidrop/protocol';
 import { openSession, relayLaneTokens } from '@keibidrop/session';
 import { type LanePath, type LanePlan, ReceiveTransfer, type RunTally } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
+import { seekBetterPath } from './better-path.ts';
 import type { ReachedSender } from './dial-sender.ts';
 import type { PathName } from './events.ts';
 import { heartbeatTimes } from './heartbeat-times.ts';
@@ -37,11 +38,16 @@ export interface IncomingRun {
 export class IncomingSession {
   readonly #run: IncomingRun;
   readonly #reached: ReachedSender;
+  readonly #told: readonly Candidate[];
+  /** Aborted when the session is over. */
+  readonly #over = new AbortController();
   #incoming: IncomingTransfer | undefined;
 
-  constructor(reached: ReachedSender, run: IncomingRun) {
+  /** @param told  the sender's addresses, to be tried again if only a relay led to it */
+  constructor(reached: ReachedSender, run: IncomingRun, told: readonly Candidate[]) {
     this.#reached = reached;
     this.#run = run;
+    this.#told = told;
   }
 
   /** Why another session cannot go on with this transfer, if so: a sentence. */
@@ -50,12 +56,20 @@ export class IncomingSession {
   }
 
   /** Moves the lanes to a better path, which is then told. @throws as LaneKeeper.moveTo(); SESSION_CLOSED if nothing is on its way */
-  async moveLanes(to: LanePath, path: PathName): Promise<void> {
+  async #moveLanes(to: LanePath, path: PathName): Promise<void> {
     const incoming = this.#incoming;
     if (incoming === undefined) throw new KeibiError('SESSION_CLOSED');
     await incoming.transfer.moveLanes(to);
+    if (this.#over.signal.aborted) return;
     const { suite } = this.#reached.keys;
     this.#run.options.onEvent({ type: 'connected', path, suite, peer: incoming.peer, session: 1 });
+  }
+
+  /** While the relay carries the transfer, unless nothing else may. */
+  #seekBetterPath(punch: () => Promise<number>): void {
+    if (this.#reached.path !== 'relay' || this.#run.options.reach.relayOnly) return;
+    const move = (to: LanePath, path: PathName) => this.#moveLanes(to, path);
+    void seekBetterPath({ told: this.#told, punch, move, signal: this.#over.signal });
   }
 
   /** Receives and says goodbye. Wipes the keys. @throws what ended the session; `signal.reason` on abort */
@@ -71,12 +85,14 @@ export class IncomingSession {
       count: laneCount(options),
       path: async () => {
         await options.beforeLanes?.({ host, port });
+        this.#seekBetterPath(punch);
         return { host, port, way };
       },
     };
+    const punch = () => openHole(session.client, options);
     const way = async (lane: number): Promise<LaneWay> => ({
       relayToken: (await relayTokens)?.[lane],
-      fromPort: path === 'punched' ? await openHole(session.client, options) : undefined,
+      fromPort: path === 'punched' ? await punch() : undefined,
     });
     const incoming = new IncomingTransfer(this.#run, this.#reached, lanes);
     this.#incoming = incoming;
@@ -103,6 +119,7 @@ export class IncomingSession {
     incoming.renewal = new KeyRenewal(session, (number, secret) => incoming.transfer.fold(number, secret), end);
     try {
       const received = await incoming.transfer.done;
+      this.#over.abort();
       const result = { ...received, peer: incoming.peer, seconds: clock.seconds };
       if (received.text !== undefined) options.onEvent({ type: 'text', text: received.text });
       const { files, bytes, skipped, resumedBytes, failed, seconds } = result;
@@ -114,6 +131,7 @@ export class IncomingSession {
       await session.close(KeibiError.from(reason, 'CANCELLED'));
       throw reason;
     } finally {
+      this.#over.abort();
       unwatch();
       untell?.();
       options.signal.removeEventListener('abort', onAbort);

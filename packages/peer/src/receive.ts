@@ -119,7 +119,7 @@ class Receiving {
       for (let reached = first; ; ) {
         this.#secrets.unshift(reached.keys.returning.copy());
         this.#known = [reached.candidate, ...this.#known.filter((known) => known !== reached.candidate)];
-        const session = new IncomingSession(reached, this.#run);
+        const session = new IncomingSession(reached, this.#run, this.#known);
         try {
           return await session.run();
         } catch (reason) {

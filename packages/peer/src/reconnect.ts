@@ -135,7 +135,7 @@ function patienceWith(kind: Absence): number {
 }
 
 /** Waits, but no longer than until this machine has other addresses: that is the moment to try. @throws `signal.reason` on abort */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const settle = (how: () => void) => {

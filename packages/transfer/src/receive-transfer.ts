@@ -101,7 +101,7 @@ export class ReceiveTransfer {
   /**
    * Moves the lanes of a transfer that runs to another address; see LaneKeeper.moveTo().
    *
-   * @throws SESSION_CLOSED if there is none to be moved
+   * @throws SESSION_CLOSED if there is none to be moved, or what is lost of it could not be sent again
    */
   async moveLanes(path: LanePath): Promise<void> {
     if (this.#served === undefined) throw new KeibiError('SESSION_CLOSED');
@@ -219,7 +219,7 @@ class ServedTransfer {
   }
 
   async moveLanes(path: LanePath): Promise<void> {
-    if (this.#reception === undefined) throw new KeibiError('SESSION_CLOSED');
+    if (this.#reception === undefined || this.stuckBecause !== undefined) throw new KeibiError('SESSION_CLOSED');
     await this.#reception.lanes.moveTo(path);
   }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LaneKeys, Listener, RateBudget, ReceiveJob, SendJob } from '@keibidrop/native';
@@ -130,7 +132,7 @@ describe('LaneKeeper', () => {
     await transfer.keeper.moveTo({ host: HOST, port: transfer.listener.port });
     await transfer.reaches(40 * MIB);
     expect(relay.relayStats().pairs).toBe(0);
-    expect(transfer.receiver.lanes().map(({ lane }) => lane)).toEqual([3, 4, 5]);
+    expect(transfer.receiver.lanes().map(({ lane }) => lane)).toEqual([255, 254, 253]);
     await transfer.done;
     await expectEqual();
     await relay.close();
@@ -149,6 +151,33 @@ describe('LaneKeeper', () => {
     await transfer.done;
     await expectEqual();
   });
+
+  it.each([
+    ['says nothing', ''],
+    ['says something else', 'SSH-2.0-stranger, with more bytes than a frame has in front\r\n'.repeat(4)],
+  ])(
+    'stays where it is if somebody else takes its lanes at the other address and %s',
+    async (_, greeting) => {
+      const stranger = createServer((socket) =>
+        socket
+          .on('error', () => {})
+          .resume()
+          .write(greeting),
+      );
+      await once(stranger.listen(0, HOST), 'listening');
+      const first: LanePath = { host: HOST, port: 0 };
+      transfer = new Transfer(source, join(folder, 'out'), first, 2);
+      first.port = transfer.listener.port;
+      await transfer.begin();
+      await transfer.reaches(4 * MIB);
+      const { port } = stranger.address() as AddressInfo;
+      await expect(transfer.keeper.moveTo({ host: HOST, port })).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+      await transfer.done;
+      await expectEqual();
+      stranger.close();
+    },
+    20_000,
+  );
 
   it('gives up when its lanes are cut and no other comes up', async () => {
     const first: LanePath = { host: HOST, port: 0 };

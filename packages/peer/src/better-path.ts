@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MPL-2.0
+import { isIP } from 'node:net';
+import { createDirectTransport } from '@keibidrop/discovery';
+import { type Candidate, KeibiError } from '@keibidrop/protocol';
+import type { LanePath } from '@keibidrop/transfer';
+import type { PathName } from './events.ts';
+import { pause } from './reconnect.ts';
+import { pathTo } from './suites.ts';
+
+export interface BetterPathOptions {
+  /** What the sender has told of itself. */
+  told: readonly Candidate[];
+  /** Opens one more way through the routers; the port of ours from which it leads. */
+  punch(): Promise<number>;
+  /** Moves the lanes; rejects if that address does not lead to the sender, and nothing has changed then. */
+  move(to: LanePath, path: PathName): Promise<void>;
+  signal: AbortSignal;
+}
+
+/** Before the first try, and the longest before another. */
+const FIRST_PAUSE_MS = 2000;
+const LONGEST_PAUSE_MS = 60_000;
+/** A sender takes 256 punches of one session, and lanes that have moved need some. */
+const MOST_PUNCHES = 128;
+
+/**
+ * Tries the addresses of a sender that was reached through a relay again, all at a time, with ever longer pauses and whenever this machine has
+ * other addresses, until the lanes have moved to one of them or `signal` is aborted. Never rejects: the relay goes on meanwhile.
+ */
+export async function seekBetterPath({ told, punch, move, signal }: BetterPathOptions): Promise<void> {
+  let punches = 0;
+  const ways = told.filter(({ transport, host }) => transport !== 'relay' && isIP(host) !== 0);
+  const tryOne = async ({ transport, host, port }: Candidate) => {
+    if (transport === 'punched') {
+      if (++punches > MOST_PUNCHES) throw new KeibiError('PEER_UNREACHABLE');
+      return move({ host, port, way: async () => ({ fromPort: await punch() }) }, 'punched');
+    }
+    await knock({ transport, host, port }, signal);
+    const path = transport === 'mapped' ? 'mapped' : pathTo(host, { lan: transport === 'lan' });
+    return move({ host, port }, path);
+  };
+  for (let pauseMs = FIRST_PAUSE_MS; ways.length > 0; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      await pause(pauseMs, signal);
+    } catch {
+      return;
+    }
+    const tries = await Promise.allSettled(ways.map(tryOne));
+    if (tries.some(({ status }) => status === 'fulfilled')) return;
+  }
+}
+
+/** Whether anybody listens there: a lane that waits for that would hold a thread of the program. */
+async function knock(candidate: Candidate, signal: AbortSignal): Promise<void> {
+  const socket = await createDirectTransport().dial(candidate, { signal });
+  socket.on('error', () => {});
+  socket.destroy();
+}
