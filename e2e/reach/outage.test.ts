@@ -115,7 +115,7 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     expect(await end(both)).toBe(2);
   });
 
-  it.runIf(SOAK).each([60, 600])('%i s without a network', { timeout: LONGEST_MS }, async (seconds) => {
+  it.each(SOAK ? [60, 600] : [])('%i s without a network', { timeout: LONGEST_MS }, async (seconds) => {
     const both = await begin();
     silence(plugs.receiver);
     await sleep(seconds * 1000);
