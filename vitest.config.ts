@@ -21,7 +21,8 @@ export default defineConfig({
           env,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          poolOptions: { forks: { singleFork: true } },
+          // Two at a time: most of them wait, for timers and for networks that are down.
+          poolOptions: { forks: { minForks: 1, maxForks: 2 } },
         },
       },
     ],
