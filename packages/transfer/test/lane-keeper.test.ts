@@ -132,7 +132,8 @@ describe('LaneKeeper', () => {
     await transfer.keeper.moveTo({ host: HOST, port: transfer.listener.port });
     await transfer.reaches(40 * MIB);
     expect(relay.relayStats().pairs).toBe(0);
-    expect(transfer.receiver.lanes().map(({ lane }) => lane)).toEqual([255, 254, 253]);
+    const lanes = transfer.receiver.lanes().map(({ lane }) => lane);
+    expect(lanes.sort()).toEqual([253, 254, 255]); // dialled side by side, so in any order
     await transfer.done;
     await expectEqual();
     await relay.close();
