@@ -6,6 +6,9 @@ const env = { KD_DISCOVERY: 'off' };
 
 export default defineConfig({
   test: {
+    // Two files at a time, whatever the machine: most tests wait, for timers, processes and networks that are down.
+    minWorkers: 1,
+    maxWorkers: 2,
     projects: [
       {
         test: {
@@ -21,8 +24,6 @@ export default defineConfig({
           env,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          // Two at a time: most of them wait, for timers and for networks that are down.
-          poolOptions: { forks: { minForks: 1, maxForks: 2 } },
         },
       },
     ],
