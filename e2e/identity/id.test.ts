@@ -77,10 +77,13 @@ describe('keibidrop id', () => {
     await differ.shows(/Once more: /);
     differ.type('three big owls\r');
     expect(await differ.ended).toBe(2);
-    const stopped = await sandbox.startOnTerminal(['id', 'passphrase', ...CONFIG]);
+    const stopped = await sandbox.startOnTerminal(['id', 'passphrase', ...CONFIG], 'echo "exit $?"; stty -a');
     await stopped.shows(/New passphrase: /);
     stopped.type('three\u0003');
-    expect(await stopped.ended).toBe(130);
+    await stopped.ended;
+    expect(stopped.stdout).toContain('exit 130');
+    expect(stopped.stdout).toMatch(/\sicanon\s/);
+    expect(stopped.stdout).toMatch(/\secho\s/);
     expect(await id()).toEqual(before);
   });
 

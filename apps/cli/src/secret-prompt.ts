@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ReadStream } from 'node:tty';
+import { openKeyboard } from './keyboard.ts';
 
 export interface SecretPromptOptions {
   input: ReadStream;
@@ -7,9 +8,7 @@ export interface SecretPromptOptions {
   signal: AbortSignal;
 }
 
-const ENTER = /[\r\n]/;
-const CTRL_C = '\u0003';
-const CTRL_D = '\u0004';
+const ENDS = ['\r', '\n', '\u0004'];
 const CTRL_U = '\u0015';
 const BACKSPACES = ['\u007f', '\b'];
 
@@ -17,39 +16,32 @@ const BACKSPACES = ['\u007f', '\b'];
 export async function askSecretOnTerminal(question: string, options: SecretPromptOptions): Promise<string> {
   const { input, output, signal } = options;
   signal.throwIfAborted();
-  output.write(question);
-  const line = new SecretLine();
-  input.setRawMode(true);
+  let line = '';
+  let release = () => {};
   try {
     return await new Promise<string>((resolve, reject) => {
-      const take = (typed: Buffer) => line.type(typed.toString('utf8')) && resolve(line.text);
-      input
-        .on('data', take)
-        .once('end', () => resolve(line.text))
-        .resume();
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const onAbort = () => reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      const keyboard = openKeyboard(input, (key) => {
+        if (ENDS.includes(key)) resolve(line);
+        else line = edited(line, key);
+      });
+      release = () => {
+        keyboard.close();
+        signal.removeEventListener('abort', onAbort);
+      };
+      // Not before the terminal has stopped to show what is typed: a script answers at once.
+      output.write(question);
     });
   } finally {
-    input.removeAllListeners('data').removeAllListeners('end');
-    input.setRawMode(false).pause();
+    release();
     output.write('\n');
   }
 }
 
-/** What a terminal in raw mode sends, edited as a line. */
-class SecretLine {
-  text = '';
-
-  /** True once the line is complete. */
-  type(typed: string): boolean {
-    for (const key of typed) {
-      if (ENTER.test(key) || key === CTRL_D) return true;
-      // In raw mode the terminal leaves that to us.
-      if (key === CTRL_C) process.kill(process.pid, 'SIGINT');
-      else if (key === CTRL_U) this.text = '';
-      else if (BACKSPACES.includes(key)) this.text = [...this.text].slice(0, -1).join('');
-      else if (key >= ' ') this.text += key;
-    }
-    return false;
-  }
+/** A line after one more key, as a terminal that is not raw would have it. */
+function edited(line: string, key: string): string {
+  if (key === CTRL_U) return '';
+  if (BACKSPACES.includes(key)) return [...line].slice(0, -1).join('');
+  return key >= ' ' ? line + key : line;
 }

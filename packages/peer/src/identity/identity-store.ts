@@ -56,7 +56,7 @@ export class IdentityStore {
     return identityOf(secret, lock);
   }
 
-  /** Makes a new identity in place of the one there, locked by the same kind of key. Contacts of the old one do not know it. */
+  /** Makes a new identity in place of the one there, locked by the passphrase or, without one, by a key file. Contacts of the old one do not know it. */
   async rotate(passphrase: string | undefined): Promise<Identity> {
     const secret = await newSecret();
     return this.#replace(secret, passphrase);
@@ -103,10 +103,14 @@ export class IdentityStore {
   }
 
   async #replace(secret: Uint8Array, passphrase: string | undefined): Promise<Identity> {
-    await this.#write(secret, passphrase, { replace: true });
-    // Nobody who finds it later opens an older copy of the identity with it.
-    if (passphrase !== undefined) await rm(this.#keyFile, { force: true });
-    return identityOf(secret, passphrase === undefined ? 'key' : 'passphrase');
+    try {
+      await this.#write(secret, passphrase, { replace: true });
+      // Nobody who finds it later opens an older copy of the identity with it.
+      if (passphrase !== undefined) await rm(this.#keyFile, { force: true });
+      return await identityOf(secret, passphrase === undefined ? 'key' : 'passphrase');
+    } finally {
+      secret.fill(0);
+    }
   }
 
   async #secret(): Promise<{ secret: Uint8Array; lock: LockKind }> {
@@ -123,8 +127,11 @@ export class IdentityStore {
   /** Another process may be quicker: what then stands there is the identity. */
   async #first(): Promise<Uint8Array> {
     const secret = await newSecret();
-    await this.#write(secret, undefined, { replace: false });
-    secret.fill(0);
+    try {
+      await this.#write(secret, undefined, { replace: false });
+    } finally {
+      secret.fill(0);
+    }
     const file = await readPrivate(this.#file);
     if (file === undefined) throw new KeibiError('IDENTITY_LOCKED', `${this.#file} was removed meanwhile.`);
     return file;
@@ -143,8 +150,11 @@ export class IdentityStore {
 
   async #write(secret: Uint8Array, passphrase: string | undefined, options: { replace: boolean }): Promise<void> {
     const key = passphrase === undefined ? await this.#keyFileKey() : { kind: 'passphrase' as const, passphrase };
-    await writePrivate(this.#file, await sealSecret(secret, key), options);
-    if (key.kind === 'key') key.key.fill(0);
+    try {
+      await writePrivate(this.#file, await sealSecret(secret, key), options);
+    } finally {
+      if (key.kind === 'key') key.key.fill(0);
+    }
   }
 
   /** The first to need the key file makes it. A damaged one opens nothing any more, so it goes. */
