@@ -24,6 +24,10 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('a transfer that began through the relay (
   let world: NatWorld;
   afterEach(() => world.close());
 
+  function pathsOf(side: Running): unknown[] {
+    return side.events().flatMap(({ event, path }) => (event === 'connected' ? [path] : []));
+  }
+
   /** Both sides, some chunks in. */
   async function begin(kind: NatType): Promise<{ sender: Running; receiver: Running }> {
     world = await NatWorld.open(kind, kind);
@@ -41,7 +45,7 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('a transfer that began through the relay (
     const { room } = world;
     expect(await digestOf(room.path('out', 'tree', 'large'))).toBe(await digestOf(room.path('tree', 'large')));
     expect(lastOf(both.receiver)).toMatchObject({ event: 'done', files: 1, bytes: SIZE, resumedBytes: 0 });
-    return both.receiver.events().flatMap(({ event, path }) => (event === 'connected' ? [path] : []));
+    return pathsOf(both.receiver);
   }
 
   it('moves to a path through both NATs when a firewall opens', { timeout: 60_000 }, async () => {
@@ -52,6 +56,7 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('a transfer that began through the relay (
     const come = both.receiver.events({ progress: true }).findLast(({ event }) => event === 'progress')?.bytes;
     expect(come).toBeLessThan(SIZE - 2 * LANES * MIB);
     expect(await end(both)).toEqual(['relay', 'punched']);
+    expect(pathsOf(both.sender)).toEqual(['relay', 'punched']);
     // Each lane ends the chunk that it is at, and the control connection goes on there.
     expect(world.relayedBytes() - relayed).toBeLessThan((LANES + 1) * MIB);
   });
@@ -63,6 +68,8 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('a transfer that began through the relay (
     await both.receiver.until('connected', ({ path }) => path === 'direct');
     world.killServer();
     expect(await end(both)).toEqual(['relay', 'direct', 'direct']);
+    // The relay may take the news of the first move with it.
+    expect(pathsOf(both.sender).at(-1)).toBe('direct');
   });
 
   it('ends through it if nothing opens', { timeout: 60_000 }, async () => {

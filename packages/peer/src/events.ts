@@ -97,7 +97,7 @@ export interface LookingEvent {
 
 /**
  * A session is up. `session` counts the peers of one send or receive from 1: one that was lost and comes back keeps its number, and is told
- * as connected once more; at the receiver so is one whose lanes have moved to a better path.
+ * as connected once more; so is one whose lanes have moved to a better path.
  */
 export interface ConnectedEvent {
   type: 'connected';

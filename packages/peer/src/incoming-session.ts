@@ -59,7 +59,7 @@ export class IncomingSession {
   async #moveLanes(to: LanePath, path: PathName): Promise<void> {
     const incoming = this.#incoming;
     if (incoming === undefined) throw new KeibiError('SESSION_CLOSED');
-    await incoming.transfer.moveLanes(to);
+    await incoming.transfer.moveLanes(to, path);
     if (this.#over.signal.aborted) return;
     const { suite } = this.#reached.keys;
     this.#run.options.onEvent({ type: 'connected', path, suite, peer: incoming.peer, session: 1 });

@@ -21,7 +21,7 @@ import type { MeetingDesk } from './meeting-desk.ts';
 import { type Receiver, type Receivers, replaced, type ServingSession } from './receivers.ts';
 import type { SenderReach } from './sender-reach.ts';
 import { causeOf, lost } from './session-end.ts';
-import { pathTo, suiteOffer } from './suites.ts';
+import { betterPathOf, pathTo, suiteOffer } from './suites.ts';
 import { Throughput } from './throughput.ts';
 
 export interface OutgoingSessionOptions {
@@ -196,6 +196,7 @@ export class OutgoingSession implements ServingSession {
     const throughput = new Throughput();
     let total = { files: 0, bytes: 0 };
     let totalsFinal = false;
+    let moved = false;
     // A small walk can end before the receiver has said its name: `connected` is still the first event of a session.
     const early: PeerEvent[] = [];
     let named = false;
@@ -230,6 +231,12 @@ export class OutgoingSession implements ServingSession {
       onProgress: ({ files, bytes }) => {
         const counts = { files, bytes, totalFiles: total.files, totalBytes: total.bytes, totalsFinal };
         onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
+      },
+      onPath: (told) => {
+        const path = betterPathOf(told);
+        if (path === undefined || moved || !this.#incoming.relayed) return;
+        moved = true;
+        onEvent({ type: 'connected', path, suite, peer: receiver.peer, session });
       },
       onPause: (paused) => onEvent({ type: 'paused', paused, by: 'peer', session }),
       onFailed: (failed) => onEvent({ type: 'failed', session, ...failed }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
-import { pathTo } from './suites.ts';
+import { betterPathOf, pathTo } from './suites.ts';
 
 describe('the path of a connection', () => {
   it.each<[string, Parameters<typeof pathTo>[1], string]>([
@@ -16,4 +16,9 @@ describe('the path of a connection', () => {
   ])('to %s with %o is %s', (address, options, path) => {
     expect(pathTo(address, options)).toBe(path);
   });
+});
+
+describe('where a peer says that the lanes have moved to', () => {
+  it.each(['lan', 'punched'] as const)('%s is shown', (path) => expect(betterPathOf(path)).toBe(path));
+  it.each(['relay', '', 'toString', '\u001b[2J'])('%j is not', (path) => expect(betterPathOf(path)).toBeUndefined());
 });

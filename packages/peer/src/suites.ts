@@ -5,9 +5,16 @@ import { hasHardwareAes } from '@keibidrop/native';
 import { ALL_SUITES, type Suite, type SuiteOffer } from '@keibidrop/protocol';
 import type { PathName } from './events.ts';
 
+const BETTER_THAN_RELAY: readonly PathName[] = ['local', 'lan', 'direct', 'mapped', 'punched'];
+
 /** What this peer offers in a handshake: everything, or the one suite that was forced. */
 export function suiteOffer(forced: Suite | undefined): SuiteOffer {
   return { suites: forced ? [forced] : ALL_SUITES, hardware: hasHardwareAes() };
+}
+
+/** What a peer may say of where the lanes of a relayed session have moved to; undefined for anything else. */
+export function betterPathOf(told: string): PathName | undefined {
+  return BETTER_THAN_RELAY.find((path) => path === told);
 }
 
 /**

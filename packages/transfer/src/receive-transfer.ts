@@ -99,13 +99,13 @@ export class ReceiveTransfer {
   }
 
   /**
-   * Moves the lanes of a transfer that runs to another address; see LaneKeeper.moveTo().
+   * Moves the lanes of a transfer that runs to another address, and tells the sender what path that is; see LaneKeeper.moveTo().
    *
    * @throws SESSION_CLOSED if there is none to be moved, or what is lost of it could not be sent again
    */
-  async moveLanes(path: LanePath): Promise<void> {
+  async moveLanes(to: LanePath, path: string): Promise<void> {
     if (this.#served === undefined) throw new KeibiError('SESSION_CLOSED');
-    await this.#served.moveLanes(path);
+    await this.#served.moveLanes(to, path);
   }
 
   /** Tells the sender that this side holds the transfer, or lets it go on. */
@@ -218,9 +218,10 @@ class ServedTransfer {
     return undefined;
   }
 
-  async moveLanes(path: LanePath): Promise<void> {
+  async moveLanes(to: LanePath, path: string): Promise<void> {
     if (this.#reception === undefined || this.stuckBecause !== undefined) throw new KeibiError('SESSION_CLOSED');
-    await this.#reception.lanes.moveTo(path);
+    await this.#reception.lanes.moveTo(to);
+    if (!this.#standing) this.#write({ $case: 'path', value: { path } });
   }
 
   /** Takes messages one by one; gRPC holds the next ones back meanwhile, and TCP with it the sender's walk. */

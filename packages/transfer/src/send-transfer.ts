@@ -52,6 +52,8 @@ export interface SendTransferOptions {
   onProgress(progress: TransferProgress): void;
   /** The receiver holds the transfer, or lets it go on. */
   onPause(paused: boolean): void;
+  /** The receiver says that the lanes have moved to a path of this name, which may be anything. */
+  onPath(path: string): void;
   onFailed(failed: FailedEntry): void;
   /** Something was left out that is no file: a socket, a device. */
   onWarning(path: string): void;
@@ -181,6 +183,9 @@ export class SendTransfer {
         break;
       case 'pause':
         this.#options.onPause(body.value.paused);
+        break;
+      case 'path':
+        this.#options.onPath(body.value.path);
         break;
       case 'finished':
         this.#finish(body.value);
