@@ -21,7 +21,7 @@ export {
   tryMulticast,
 } from './lan.ts';
 export { assertInterface, type Discovery, isPrivateAddress } from './lan-networks.ts';
-export { isReached, type Observation, observePort } from './observation.ts';
+export { isReached, type Observation, type ObservedWithClock, observePort } from './observation.ts';
 export { reachableAddresses } from './own-addresses.ts';
 export { type MailboxState, type OwnOptions, ownMailbox } from './own-mailbox.ts';
 export { keepPortMapped, type MappedPort, tryPortMapping } from './port-mapping.ts';

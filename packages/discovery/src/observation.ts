@@ -15,6 +15,11 @@ export interface Observation {
   readonly fromPort: number;
 }
 
+/** With it, if the server told its time: how far our clock is ahead, to a second and the time of an answer. */
+export interface ObservedWithClock extends Observation {
+  readonly aheadMs: number | undefined;
+}
+
 const ANSWER_TIMEOUT_MS = 5000;
 const MAX_ANSWER_BYTES = 1024;
 
@@ -34,10 +39,11 @@ export function observationOf(seen: { host: string; port: number }, connection: 
 export async function observePort(
   server: HostPort,
   { fromPort, signal }: { fromPort: number; signal: AbortSignal },
-): Promise<Observation> {
-  const { seen, localPort } = await ask(server, '/observed', { fromPort, signal });
+): Promise<ObservedWithClock> {
+  const { seen, serverTime, localPort } = await ask(server, '/observed', { fromPort, signal });
   if (!isEndpoint(seen) || localPort === undefined) throw rendezvousUnreachable(server);
-  return { host: seen.host, port: seen.port, fromPort: localPort };
+  const aheadMs = serverTime === undefined ? undefined : Date.now() - serverTime;
+  return { host: seen.host, port: seen.port, fromPort: localPort, aheadMs };
 }
 
 /**
@@ -60,8 +66,9 @@ async function ask(server: HostPort, path: string, { fromPort, signal }: { fromP
     const connection = await dialFromPort(server, { fromPort, timeoutMs: ANSWER_TIMEOUT_MS, signal });
     const { localPort } = connection;
     const asked = server.tls ? await tlsOver(connection, server, signal) : connection;
-    const seen: unknown = JSON.parse(await answerOver(asked, server, { path, signal }));
-    return { seen, localPort };
+    const { text, serverTime } = await answerOver(asked, server, { path, signal });
+    const seen: unknown = JSON.parse(text);
+    return { seen, serverTime, localPort };
   } catch (cause) {
     signal.throwIfAborted();
     throw rendezvousUnreachable(server, cause);
@@ -72,7 +79,7 @@ function answerOver(
   connection: Socket,
   server: HostPort,
   { path, signal }: { path: string; signal: AbortSignal },
-): Promise<string> {
+): Promise<{ text: string; serverTime: number | undefined }> {
   return new Promise((resolve, reject) => {
     const request = get({
       path,
@@ -93,7 +100,9 @@ function answerOver(
         text += part;
         if (text.length > MAX_ANSWER_BYTES) request.destroy(new Error('the answer is too long'));
       });
-      response.once('end', () => resolve(response.statusCode === 200 ? text : ''));
+      const time = Date.parse(response.headers.date ?? '');
+      const serverTime = Number.isNaN(time) ? undefined : time;
+      response.once('end', () => resolve({ text: response.statusCode === 200 ? text : '', serverTime }));
     });
   });
 }

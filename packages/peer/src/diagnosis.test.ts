@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -54,6 +55,22 @@ describe('diagnose', () => {
       status: 'ok',
     });
     expect((await checksOf({ savePath: '/proc/self/not-there' })).get('save path')).toMatchObject({ status: 'failed' });
+  });
+
+  it('sees that the clock is not that of a server', async () => {
+    const server = createHttpServer((_, response) => {
+      response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString());
+      response.end('{"host":"127.0.0.1","port":1}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    try {
+      const { status, text } = (await checksOf({ rendezvous: [`127.0.0.1:${port}`] })).get('clock') ?? {};
+      expect(status).toBe('warning');
+      expect(text).toMatch(/is 360\d s ahead of the rendezvous/);
+    } finally {
+      server.close();
+    }
   });
 
   it('stops when it is told to', async () => {

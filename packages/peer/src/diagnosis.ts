@@ -25,6 +25,8 @@ const MIN_NODE = [20, 19] as const;
 /** When this was written: a clock before it is wrong. */
 const CLOCK_FLOOR = Date.UTC(2025, 0, 1);
 const CLOCK_SKEW_MS = 2000;
+/** A server's clock may be off a little, too. */
+const SERVER_SKEW_MS = 30_000;
 const SEAL_MS = 80;
 const LOW_DISK_BYTES = 2 ** 30;
 /** What 1 Gbit/s holds in 250 ms. */
@@ -53,7 +55,7 @@ export async function* diagnose(
     NAT: () => reach.nat(),
     firewall: () => reach.firewall(),
     'port mapping': () => reach.mapping(),
-    clock: checkClock,
+    clock: () => checkClock(reach.clockAheadMs),
     'save path': () => checkSavePath(savePath),
     BBR: checkBbr,
     'socket buffers': checkSocketBuffers,
@@ -167,11 +169,15 @@ function nameOf({ interface: name, family }: { interface: string; family: 4 | 6 
   return `${name} (IPv${family})`;
 }
 
-/** Times of files decide what is up to date: they and the clock must agree. */
-async function checkClock(): Promise<Finding> {
+/** Times of files decide what is up to date: they and the clock must agree. Contacts find each other by the day (PROTOCOL 10). */
+async function checkClock(aheadMs: number | undefined): Promise<Finding> {
   const now = Date.now();
   const text = new Date(now).toISOString();
   if (now < CLOCK_FLOOR) return { status: 'failed', text: `${text} is long past: set the clock` };
+  if (aheadMs !== undefined && Math.abs(aheadMs) > SERVER_SKEW_MS) {
+    const off = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+    return { status: 'warning', text: `${text} is ${off} the rendezvous: contacts may not find each other` };
+  }
   const directory = await mkdtemp(join(runtimeDirectory(), 'doctor-'));
   try {
     const file = join(directory, 'clock');

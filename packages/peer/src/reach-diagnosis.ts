@@ -6,7 +6,7 @@ import {
   formatHostPort,
   type HostPort,
   isReached,
-  type Observation,
+  type ObservedWithClock,
   observePort,
   parseRendezvous,
   reachableAddresses,
@@ -32,7 +32,7 @@ const MOST_SERVERS = 4;
 export class ReachDiagnosis {
   readonly #options: ReachDiagnosisOptions;
   /** What each server said that has answered. */
-  #seen: { server: HostPort; observed: Observation }[] = [];
+  #seen: { server: HostPort; observed: ObservedWithClock }[] = [];
 
   constructor(options: ReachDiagnosisOptions) {
     this.#options = options;
@@ -68,6 +68,11 @@ export class ReachDiagnosis {
     if (silent.length === 0) return { status: 'ok', text: `${answering} answers` };
     const text = `${silent.join(', ')} does not answer: check the address and the network`;
     return { status: 'warning', text: answering === '' ? text : `${answering} answers, ${text}` };
+  }
+
+  /** How far this machine's clock is ahead of the first server that tells its own, in milliseconds. */
+  get clockAheadMs(): number | undefined {
+    return this.#seen.find(({ observed }) => observed.aheadMs !== undefined)?.observed.aheadMs;
   }
 
   nat(): Finding {
