@@ -2,6 +2,7 @@
 import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { type Command, CommanderError } from 'commander';
 import { runBench } from './commands/bench.ts';
+import { runContacts } from './commands/contacts.ts';
 import { runDoctor } from './commands/doctor.ts';
 import { runId } from './commands/id.ts';
 import { runPeers } from './commands/peers.ts';
@@ -38,6 +39,9 @@ export async function runCommandLine(
       },
       relay: async (options) => {
         exitCode = await runRelay(options, io, await loadPeer());
+      },
+      contacts: async (options) => {
+        exitCode = await runContacts(options, io, await loadPeer());
       },
       id: async (options) => {
         exitCode = await runId(options, io, await loadPeer());

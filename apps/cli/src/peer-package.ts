@@ -10,6 +10,7 @@ export type PeerPackage = Pick<
   | 'benchAgainst'
   | 'waitForBench'
   | 'configDirOf'
+  | 'ContactStore'
   | 'IdentityStore'
   | 'loadSettings'
   | 'loadRelaySettings'

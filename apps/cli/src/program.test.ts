@@ -16,6 +16,7 @@ async function parsed(line: string): Promise<unknown> {
     send: keep('send'),
     receive: keep('receive'),
     bench: keep('bench'),
+    contacts: keep('contacts'),
     id: keep('id'),
     peers: keep('peers'),
     relay: keep('relay'),
@@ -35,6 +36,18 @@ describe('argv becomes options', () => {
     ['send a', send],
     ['relay', { command: 'relay' }],
     ['relay --listen 127.0.0.1:0 --json -v', { command: 'relay', listen: '127.0.0.1:0', json: true, verbose: true }],
+    ['contacts', { command: 'contacts', action: 'list' }],
+    ['contacts list --json --config d', { command: 'contacts', action: 'list', json: true, config: 'd' }],
+    [
+      `contacts add Ann ${'A'.repeat(86)}`,
+      { command: 'contacts', action: 'add', name: 'Ann', fingerprint: new Uint8Array(64) },
+    ],
+    ['contacts rename Ann Anna', { command: 'contacts', action: 'rename', name: 'Ann', to: 'Anna' }],
+    ['contacts remove Ann', { command: 'contacts', action: 'remove', name: 'Ann' }],
+    ['contacts verify Ann -y --undo', { command: 'contacts', action: 'verify', name: 'Ann', yes: true, undo: true }],
+    ['contacts block Ann', { command: 'contacts', action: 'block', name: 'Ann' }],
+    ['contacts rule Ann accept in', { command: 'contacts', action: 'rule', name: 'Ann', rule: 'accept', folder: 'in' }],
+    ['contacts rule Ann never', { command: 'contacts', action: 'rule', name: 'Ann', rule: 'never' }],
     ['id', { command: 'id', action: 'show' }],
     ['id show --json', { command: 'id', action: 'show', json: true }],
     ['id rotate --yes --config d', { command: 'id', action: 'rotate', yes: true, config: 'd' }],
@@ -142,7 +155,16 @@ describe('help', () => {
     const io = createRecordedIo();
     const nothing = async () => {};
     const program = createProgram(
-      { send: nothing, receive: nothing, bench: nothing, id: nothing, peers: nothing, relay: nothing, doctor: nothing },
+      {
+        send: nothing,
+        receive: nothing,
+        bench: nothing,
+        contacts: nothing,
+        id: nothing,
+        peers: nothing,
+        relay: nothing,
+        doctor: nothing,
+      },
       io,
     );
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
@@ -154,6 +176,7 @@ describe('help', () => {
     'send --help',
     'receive --help',
     'bench --help',
+    'contacts --help',
     'id --help',
     'peers --help',
     'relay --help',

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Command } from 'commander';
 import { addBenchCommand, type BenchCommand } from './commands/bench.ts';
+import { addContactsCommand, type ContactsCommand } from './commands/contacts.ts';
 import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
 import { addIdCommand, type IdCommand } from './commands/id.ts';
 import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
@@ -16,6 +17,7 @@ export interface Handlers {
   receive(options: ReceiveCommand): Promise<void>;
   bench(options: BenchCommand): Promise<void>;
   peers(options: PeersCommand): Promise<void>;
+  contacts(options: ContactsCommand): Promise<void>;
   id(options: IdCommand): Promise<void>;
   relay(options: RelayCommand): Promise<void>;
   doctor(options: DoctorCommand): Promise<void>;
@@ -64,6 +66,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
   addReceiveCommand(program, handlers.receive);
   addBenchCommand(program, handlers.bench);
   addPeersCommand(program, handlers.peers);
+  addContactsCommand(program, handlers.contacts);
   addIdCommand(program, handlers.id);
   addRelayCommand(program, handlers.relay);
   addDoctorCommand(program, handlers.doctor);

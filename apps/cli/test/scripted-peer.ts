@@ -13,6 +13,7 @@ import type {
   WaitingSender,
 } from '@keibidrop/peer';
 import {
+  ContactStore,
   configDirOf,
   IdentityStore,
   loadRelaySettings,
@@ -69,6 +70,7 @@ export function createScriptedPeer(script: {
   };
   const peer: PeerPackage = {
     configDirOf,
+    ContactStore,
     IdentityStore,
     PauseSwitch,
     loadSettings,

@@ -9,6 +9,8 @@ export { benchAlone } from './bench/alone.ts';
 export type * from './bench/api.ts';
 export { waitForBench } from './bench/wait.ts';
 export { configDirOf, loadSettings, type Settings } from './config.ts';
+export type { Contact, ContactRule } from './contacts/contact.ts';
+export { type ContactChange, ContactStore } from './contacts/contact-store.ts';
 export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';
 export type * from './events.ts';
 export { type Identity, IdentityStore, type IdentityStoreOptions } from './identity/identity-store.ts';

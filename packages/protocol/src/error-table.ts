@@ -202,6 +202,19 @@ const table = {
     'DATA_LOSS',
     'The stored identity cannot be read. Restore it from a copy or make a new one.',
   ),
+  CONTACTS_CORRUPT: row(
+    'never',
+    1,
+    'DATA_LOSS',
+    'The stored contacts cannot be read. Put them back from a copy, or move the file away to begin anew.',
+  ),
+  CONTACT_UNKNOWN: row(
+    'never',
+    1,
+    'NOT_FOUND',
+    'There is no such contact. See keibidrop contacts for those there are.',
+  ),
+  CONTACT_BLOCKED: row('never', 3, 'PERMISSION_DENIED', 'The contact has blocked you, so nothing was sent.'),
   MOUNT_UNAVAILABLE: row(
     'never',
     6,

@@ -6,6 +6,21 @@
 export { type Candidate, decodeCandidates, encodeCandidates, MAX_CANDIDATES } from './candidate.ts';
 export { assertCodeStrength, type Code, codeBits, createCode, mailboxOf, parseCode } from './code.ts';
 export {
+  CONTACT_NONCE_BYTES,
+  type ContactMessage,
+  type ContactOpening,
+  decodeContactMessage,
+  decodeContactOpening,
+  encodeContactMessage,
+  encodeContactOpening,
+  type Farewell,
+  INVITATION_ID_BYTES,
+  type Invitation,
+  type InvitedTo,
+  type OpeningKind,
+  type Verdict,
+} from './contact-message.ts';
+export {
   type ErrorCode,
   type ErrorDetail,
   exitCodeOf,
@@ -35,6 +50,8 @@ export {
   handshakeBodyBytes,
   type InitiatorConfirm,
   type InitiatorHello,
+  KEM_CIPHERTEXT_BYTES,
+  KEM_KEY_BYTES,
   PROTOCOL_VERSION,
   type ResponderHello,
   X25519_BYTES,

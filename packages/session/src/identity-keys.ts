@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: MPL-2.0
 import { X25519_BYTES } from '@keibidrop/protocol';
 import { sha512 } from './hkdf.ts';
-import { loadSodium, wipe } from './sodium.ts';
+import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
 /** The seed of ML-KEM's key generation, d || z (FIPS 203 7.1). */
 const KEM_SEED_BYTES = 64;
 /** What an identity is made of, and all that has to be kept of it: the X25519 secret and the seed of the ML-KEM-1024 keys. */
 export const IDENTITY_SEED_BYTES = X25519_BYTES + KEM_SEED_BYTES;
 
+/** What everybody may know of an identity: 32 and 1568 bytes. */
+export interface PublicKeys {
+  readonly x25519: Uint8Array;
+  readonly kem: Uint8Array;
+}
+
+/** By which people compare identities: SHA-512(X25519 public key || ML-KEM-1024 encapsulation key), 64 bytes (PROTOCOL 9). */
+export function fingerprintOf(sodium: Sodium, { x25519, kem }: PublicKeys): Uint8Array {
+  return sha512(sodium, x25519, kem);
+}
+
 /** The keys by which a peer is known for longer than one code. */
 export interface IdentityKeys {
   readonly x25519: { readonly secret: Uint8Array; readonly public: Uint8Array };
   readonly kem: { readonly secretKey: Uint8Array; readonly publicKey: Uint8Array };
-  /** By which people compare them: SHA-512(X25519 public key || ML-KEM-1024 encapsulation key), 64 bytes (PROTOCOL 9). */
   readonly fingerprint: Uint8Array;
   wipe(): void;
 }
@@ -33,7 +43,7 @@ export async function identityFromSeed(seed: Uint8Array): Promise<IdentityKeys> 
   return {
     x25519: { secret, public: publicKey },
     kem: kemKeys,
-    fingerprint: sha512(sodium, publicKey, kemKeys.publicKey),
+    fingerprint: fingerprintOf(sodium, { x25519: publicKey, kem: kemKeys.publicKey }),
     wipe: () => wipe(secret, kemKeys.secretKey),
   };
 }

@@ -4,6 +4,14 @@
 // It needs bytes from discovery's connections and mailboxes but knows neither; it carries no files and keeps nothing on disk.
 
 export { CandidateExchange } from './candidate-exchange.ts';
+export { ContactConversation } from './contact-conversation.ts';
+export {
+  type ContactMeetingOptions,
+  type MetContact,
+  meetContactAsGuest,
+  meetContactAsOwner,
+  type OwnerMeetingOptions,
+} from './contact-meeting.ts';
 export type { PeerHandlers } from './control-server.ts';
 export { type PreparedHandshake, prepareHandshake, warmUpHandshakes } from './ephemeral.ts';
 export { FoldResponder, fold, MAX_FOLDS, type OnFold } from './fold.ts';
@@ -15,9 +23,16 @@ export {
   type InitiatorOptions,
   type ResponderOptions,
 } from './handshake.ts';
-export { drawIdentitySeed, IDENTITY_SEED_BYTES, type IdentityKeys, identityFromSeed } from './identity-keys.ts';
+export {
+  drawIdentitySeed,
+  IDENTITY_SEED_BYTES,
+  type IdentityKeys,
+  identityFromSeed,
+  type PublicKeys,
+} from './identity-keys.ts';
 export { type Keys, type Role, relayLaneTokens } from './key-schedule.ts';
 export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
+export { mailboxDays, PairKey } from './pair-key.ts';
 export { askToPunch, punchResponder } from './punch-call.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
 export { ReturnSecret } from './return-secret.ts';

@@ -2,43 +2,48 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type FileHandle, link, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { KeibiError } from '@keibidrop/protocol';
+import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
 
-/** More than any file of an identity. */
-const MAX_FILE_BYTES = 8192;
+/** What is kept in a file: the most that is read of it, and the error when it cannot be used. */
+export interface FileUse {
+  readonly maxBytes: number;
+  readonly unusable: ErrorCode;
+}
+
+const IDENTITY: FileUse = { maxBytes: 8192, unusable: 'IDENTITY_LOCKED' };
 const OTHERS = 0o077;
 
 /**
  * Reads a small file that is this user's alone.
  *
  * @returns  undefined if there is none
- * @throws   IDENTITY_LOCKED if others may read or write it, or it cannot be read
+ * @throws   `use.unusable` if others may read or write it, or it cannot be read
  */
-export function readPrivate(path: string): Promise<Uint8Array | undefined> {
-  return read(path, OTHERS);
+export function readPrivate(path: string, use: FileUse = IDENTITY): Promise<Uint8Array | undefined> {
+  return read(path, OTHERS, use);
 }
 
 /** The same for a file that may stand on a stick, where everything is everybody's. */
 export function readCopy(path: string): Promise<Uint8Array | undefined> {
-  return read(path, 0);
+  return read(path, 0, IDENTITY);
 }
 
-async function read(path: string, forbidden: number): Promise<Uint8Array | undefined> {
+async function read(path: string, forbidden: number, use: FileUse): Promise<Uint8Array | undefined> {
   let file: FileHandle | undefined;
   try {
     // Not blocking: a pipe of that name must not hold us up.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await file.stat();
-    if (!found.isFile()) throw new KeibiError('IDENTITY_LOCKED', `${path} is not a file.`);
+    if (!found.isFile()) throw new KeibiError(use.unusable, `${path} is not a file.`);
     if ((found.mode & forbidden) !== 0) {
-      throw new KeibiError('IDENTITY_LOCKED', `Others may read or change ${path}. Run chmod 600 on it if nobody has.`);
+      throw new KeibiError(use.unusable, `Others may read or change ${path}. Run chmod 600 on it if nobody has.`);
     }
-    const buffer = new Uint8Array(MAX_FILE_BYTES);
-    const { bytesRead } = await file.read(buffer, 0, MAX_FILE_BYTES, 0);
+    const buffer = new Uint8Array(Math.min(found.size, use.maxBytes));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     return buffer.subarray(0, bytesRead);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw cause instanceof KeibiError ? cause : unusable(path, 'read', cause);
+    throw cause instanceof KeibiError ? cause : unusable(use, path, 'read', cause);
   } finally {
     await file?.close();
   }
@@ -49,12 +54,13 @@ async function read(path: string, forbidden: number): Promise<Uint8Array | undef
  *
  * @param replace  false: what stands there already stays
  * @returns        whether it was written
- * @throws         IDENTITY_LOCKED if it cannot be written
+ * @throws         `use.unusable` if it cannot be written
  */
 export async function writePrivate(
   path: string,
   bytes: Uint8Array,
   { replace }: { replace: boolean },
+  use: FileUse = IDENTITY,
 ): Promise<boolean> {
   const fresh = `${path}.${randomUUID()}`;
   try {
@@ -70,7 +76,7 @@ export async function writePrivate(
     await syncDirectory(dirname(path));
     return written;
   } catch (cause) {
-    throw unusable(path, 'written', cause);
+    throw unusable(use, path, 'written', cause);
   } finally {
     await unlink(fresh).catch(() => {});
   }
@@ -92,7 +98,7 @@ async function syncDirectory(path: string): Promise<void> {
   await directory.sync().finally(() => directory.close());
 }
 
-function unusable(path: string, how: string, cause: unknown): KeibiError {
+function unusable(use: FileUse, path: string, how: string, cause: unknown): KeibiError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new KeibiError('IDENTITY_LOCKED', `${path} cannot be ${how}: ${reason}.`, { cause });
+  return new KeibiError(use.unusable, `${path} cannot be ${how}: ${reason}.`, { cause });
 }

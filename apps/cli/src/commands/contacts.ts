@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MPL-2.0
+import { resolve } from 'node:path';
+import type { Contact, ContactRule, ContactStore } from '@keibidrop/peer';
+import { fingerprintPhrase, formatFingerprint, KeibiError, parseFingerprint } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import { formatCount } from '../format.ts';
+import { type Io, paint } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import { knownPassphrase } from '../passphrases.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { columnsOf, harmless, quoted } from '../terminal-text.ts';
+
+/** `keibidrop contacts`, parsed. */
+export type ContactsCommand = ContactsAction & ContactsOptions;
+
+type ContactsAction =
+  | { action: 'list' }
+  | { action: 'add'; name: string; fingerprint: Uint8Array }
+  | { action: 'rename'; name: string; to: string }
+  | { action: 'remove' | 'verify' | 'block' | 'unblock'; name: string }
+  | { action: 'rule'; name: string; rule: ContactRule['kind']; folder?: string };
+
+interface ContactsOptions {
+  /** Of verify: nobody is asked. */
+  yes?: boolean;
+  /** Of verify: takes it back. */
+  undo?: boolean;
+  passphraseFile?: string;
+  config?: string;
+  json?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop contacts                             who is there
+  keibidrop contacts add Ann FINGERPRINT         what her keibidrop id shows
+  keibidrop contacts verify Ann                  words to compare with her
+  keibidrop contacts rule Ann accept ~/Inbox     what she sends goes there
+  keibidrop contacts block Ann
+
+Two who have added each other need no code any more. Whoever meets by a code
+can keep the other with --save NAME on send and on receive.
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 done, 1 no such contact or damaged, 2 usage, 3 refused.
+`;
+
+const RULES = ['ask', 'accept', 'never'] as const satisfies readonly ContactRule['kind'][];
+
+export function addContactsCommand(program: Command, onRun: (options: ContactsCommand) => Promise<void>): void {
+  const contacts = program
+    .command('contacts')
+    .summary('list and keep the people you share with')
+    .description('List and keep the people you share with.')
+    .addHelpText('after', AFTER_HELP);
+  const add = (name: string, summary: string, parse: (words: string[]) => ContactsAction, options: Option[] = []) => {
+    const command = contacts
+      .command(name, { isDefault: name === 'list' })
+      .summary(summary)
+      .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
+    const config = new Option('--config <dir>', 'where the contacts are');
+    const json = new Option('--json', 'one JSON object on stdout, for programs');
+    for (const option of [...options, config, json]) command.addOption(option);
+    command.action((...args: unknown[]) => {
+      const words = args.filter((arg) => typeof arg === 'string');
+      return onRun({ ...command.opts<ContactsOptions>(), ...parse(words) });
+    });
+  };
+  add('list', 'list them', () => ({ action: 'list' }));
+  add('add <name> <fingerprint>', 'keep somebody by the fingerprint', ([name = '', fingerprint = '']) => {
+    return { action: 'add', name, fingerprint: parseFingerprint(fingerprint) };
+  });
+  add('rename <name> <new>', 'give another name', ([name = '', to = '']) => ({ action: 'rename', name, to }));
+  add('remove <name>', 'forget somebody', ([name = '']) => ({ action: 'remove', name }));
+  add('verify <name>', 'compare fingerprints, word by word', ([name = '']) => ({ action: 'verify', name }), [
+    new Option('-y, --yes', 'they are the same: do not ask'),
+    new Option('--undo', 'take the mark away'),
+    new Option('--passphrase-file <file>', 'its first line is the passphrase of your identity'),
+  ]);
+  add('block <name>', 'take nothing from somebody', ([name = '']) => ({ action: 'block', name }));
+  add('unblock <name>', 'take things again', ([name = '']) => ({ action: 'unblock', name }));
+  add('rule <name> <ask|accept|never> [dir]', 'say what becomes of things sent to you', parseRule);
+}
+
+/** @throws USAGE */
+function parseRule([name = '', rule = '', folder]: string[]): ContactsAction {
+  const kind = RULES.find((known) => known === rule);
+  if (kind === undefined) throw usage(`A rule is ask, accept DIR or never; it is ${quoted(rule)}.`);
+  if (kind === 'accept' && folder === undefined)
+    throw usage('Name the folder: keibidrop contacts rule NAME accept DIR.');
+  if (kind !== 'accept' && folder !== undefined) throw usage(`Only accept has a folder; leave out ${quoted(folder)}.`);
+  return { action: 'rule', name, rule: kind, ...(folder !== undefined && { folder }) };
+}
+
+/**
+ * Does one thing with the contacts and shows what came of it; resolves with 0.
+ *
+ * @throws CONTACT_UNKNOWN, CONTACTS_CORRUPT, USAGE, OFFER_DECLINED; what opening the identity throws
+ */
+export async function runContacts(options: ContactsCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const directory = peer.configDirOf({ flags: { config: options.config }, env: io.env, cwd: io.cwd });
+  const store = new peer.ContactStore({ directory });
+  if (options.action === 'list') {
+    const contacts = await store.list();
+    if (options.json) io.stdout.write(lineOf('contacts', { contacts: contacts.map(fieldsOf) }));
+    else io.stdout.write(tableOf(contacts, io));
+    return 0;
+  }
+  const { contact, sentence } = await done(options, io, store, () => ownFingerprint(options, io, peer, directory));
+  const { action } = options;
+  if (options.json) io.stdout.write(lineOf('contact', { action, ...fieldsOf(contact) }));
+  else io.stdout.write(`${sentence}\n`);
+  return 0;
+}
+
+async function done(
+  options: Exclude<ContactsCommand, { action: 'list' }>,
+  io: Io,
+  store: ContactStore,
+  self: () => Promise<Uint8Array>,
+): Promise<{ contact: Contact; sentence: string }> {
+  const { name } = options;
+  switch (options.action) {
+    case 'add': {
+      const contact = await store.add({ name, fingerprint: options.fingerprint });
+      const next = `Once ${shown(contact)} has added yours (keibidrop id), you meet without a code.`;
+      return { contact, sentence: `Added ${shown(contact)}. ${next}` };
+    }
+    case 'rename': {
+      const contact = await store.rename(name, options.to);
+      return { contact, sentence: `${harmless(name)} is ${shown(contact)} now.` };
+    }
+    case 'remove': {
+      const contact = await store.remove(name);
+      return { contact, sentence: `${shown(contact)} is forgotten.` };
+    }
+    case 'verify': {
+      if (options.undo !== true) await compare(options, io, await store.get(name), self);
+      const contact = await store.change(name, { verified: options.undo !== true });
+      return { contact, sentence: `${shown(contact)} is ${options.undo ? 'no longer verified' : 'verified'}.` };
+    }
+    case 'block': {
+      const contact = await store.change(name, { blocked: true });
+      return { contact, sentence: `${shown(contact)} is blocked, and is told so.` };
+    }
+    case 'unblock': {
+      const contact = await store.change(name, { blocked: false });
+      return { contact, sentence: `${shown(contact)} is not blocked.` };
+    }
+    case 'rule': {
+      const rule: ContactRule =
+        options.rule === 'accept'
+          ? { kind: 'accept', folder: resolve(io.cwd, options.folder ?? '') }
+          : { kind: options.rule };
+      const contact = await store.change(name, { rule });
+      return { contact, sentence: ruleSentence(contact) };
+    }
+  }
+}
+
+/** Shows both fingerprints as words, and asks whether the contact sees the same. @throws OFFER_DECLINED, USAGE if nobody can be asked */
+async function compare(
+  options: ContactsOptions,
+  io: Io,
+  contact: Contact,
+  self: () => Promise<Uint8Array>,
+): Promise<void> {
+  if (options.yes) return;
+  if (!io.canAsk) {
+    throw usage('Nobody can be asked here. Compare the fingerprints another way, then add --yes.');
+  }
+  const name = shown(contact);
+  const width = Math.max(3, columnsOf(name));
+  const line = (who: string, fingerprint: Uint8Array) =>
+    `  ${who}${' '.repeat(width - columnsOf(who))}  ${paint(io.stderr, 'bold', fingerprintPhrase(fingerprint))}\n`;
+  io.stderr.write('Read these aloud to each other, on the phone or in one room:\n\n');
+  io.stderr.write(`${line('You', await self())}${line(name, contact.fingerprint)}\n`);
+  io.stderr.write(`${name} sees the second line with keibidrop id, and both with contacts verify.\n`);
+  const answer = await io.ask('Are all sixteen words the same on both sides? [y/N] ');
+  if (!/^\s*y(es)?\s*$/i.test(answer)) throw new KeibiError('OFFER_DECLINED', 'Nothing was changed.');
+}
+
+async function ownFingerprint(
+  { passphraseFile }: ContactsOptions,
+  io: Io,
+  peer: PeerPackage,
+  directory: string,
+): Promise<Uint8Array> {
+  const askPassphrase = () => knownPassphrase(passphraseFile, io);
+  const { keys } = await new peer.IdentityStore({ directory, askPassphrase }).open();
+  keys.wipe();
+  return keys.fingerprint;
+}
+
+function fieldsOf({ name, fingerprint, verified, blocked, rule, added, lastSeen }: Contact) {
+  return {
+    name,
+    fingerprint: formatFingerprint(fingerprint),
+    words: fingerprintPhrase(fingerprint),
+    verified,
+    blocked,
+    rule: rule.kind,
+    ...(rule.kind === 'accept' && { folder: rule.folder }),
+    added: added.toISOString(),
+    ...(lastSeen && { lastSeen: lastSeen.toISOString() }),
+  };
+}
+
+function tableOf(contacts: readonly Contact[], io: Io): string {
+  if (contacts.length === 0) {
+    return 'No contacts yet. Add one with keibidrop contacts add NAME FINGERPRINT,\nor save who you meet by a code: --save NAME on send and on receive.\n';
+  }
+  const width = Math.max(...contacts.map((contact) => columnsOf(shown(contact))));
+  const lines = contacts.map((contact) => {
+    const name = shown(contact);
+    return `${paint(io.stdout, 'bold', name)}${' '.repeat(width - columnsOf(name))}  ${remarksOn(contact, io)}\n`;
+  });
+  return `${lines.join('')}${formatCount(contacts.length, 'contact')}.\n`;
+}
+
+function remarksOn({ verified, blocked, rule, lastSeen }: Contact, io: Io): string {
+  const seen = lastSeen === undefined ? 'never seen' : `seen ${lastSeen.toISOString().slice(0, 10)}`;
+  const mark = verified ? paint(io.stdout, 'green', 'verified'.padEnd(12)) : 'not verified';
+  const taken = blocked ? paint(io.stdout, 'red', 'blocked') : ruleWords(rule);
+  return `${mark}  ${seen.padEnd(15)}  ${taken}`;
+}
+
+function ruleWords(rule: ContactRule): string {
+  if (rule.kind === 'accept') return `into ${harmless(rule.folder)}`;
+  return rule.kind === 'ask' ? 'asks first' : 'refused';
+}
+
+function ruleSentence(contact: Contact): string {
+  const { rule } = contact;
+  if (rule.kind === 'accept')
+    return `What ${shown(contact)} sends goes into ${harmless(rule.folder)}, and nobody is asked.`;
+  return rule.kind === 'ask'
+    ? `You are asked about what ${shown(contact)} sends.`
+    : `What ${shown(contact)} sends is refused.`;
+}
+
+/** Kept names are harmless; a file that somebody edited is not believed to be so. */
+function shown({ name }: Contact): string {
+  return harmless(name);
+}
+
+function usage(message: string): KeibiError {
+  return new KeibiError('USAGE', message);
+}

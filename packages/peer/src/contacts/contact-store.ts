@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MPL-2.0
+import { watch } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+import type { PublicKeys } from '@keibidrop/session';
+import { whileLocked } from '../identity/lock-file.ts';
+import { type FileUse, readPrivate, writePrivate } from '../identity/private-file.ts';
+import {
+  type Contact,
+  type ContactRule,
+  clashes,
+  decodeContacts,
+  encodeContacts,
+  isSameFingerprint,
+  isSameName,
+  MAX_CONTACTS,
+  parseContactName,
+} from './contact.ts';
+
+const FILE = 'contacts.json';
+/** Contacts are below 3 KiB each. */
+const USE: FileUse = { maxBytes: 4 * 2 ** 20, unusable: 'CONTACTS_CORRUPT' };
+
+/** What a person may change of a contact. */
+export interface ContactChange {
+  readonly verified?: boolean;
+  readonly blocked?: boolean;
+  readonly rule?: ContactRule;
+}
+
+/** What a meeting has brought. */
+export interface Encounter {
+  /** The contact's, as proved. */
+  readonly keys: PublicKeys;
+  /** It came by the mailbox of both keys. */
+  readonly paired: boolean;
+  readonly at: Date;
+}
+
+/**
+ * The contacts of one configuration directory, in `contacts.json` there. Any number of processes may read and change them at once; a file
+ * that cannot be read is an error (CONTACTS_CORRUPT, of every method) and stays as it is.
+ */
+export class ContactStore {
+  readonly #directory: string;
+  readonly #file: string;
+
+  constructor({ directory }: { directory: string }) {
+    this.#directory = directory;
+    this.#file = join(directory, FILE);
+  }
+
+  /** By name. */
+  async list(): Promise<Contact[]> {
+    const contacts = await this.#read();
+    return contacts.sort((one, other) => one.name.localeCompare(other.name));
+  }
+
+  /** @throws CONTACT_UNKNOWN */
+  async get(name: string): Promise<Contact> {
+    return named(await this.#read(), name);
+  }
+
+  async byFingerprint(fingerprint: Uint8Array): Promise<Contact | undefined> {
+    return (await this.#read()).find((contact) => isSameFingerprint(contact.fingerprint, fingerprint));
+  }
+
+  /**
+   * Keeps a contact under a name. One that is kept under that name with that fingerprint already stays as it is, but for keys that were not
+   * known.
+   *
+   * @throws USAGE for a name that is none, or if the name or the fingerprint is another contact's
+   */
+  async add(who: { name: string; fingerprint: Uint8Array; keys?: PublicKeys }): Promise<Contact> {
+    const name = parseContactName(who.name);
+    return this.#change((contacts) => {
+      const there = contacts.find((contact) => clashes({ ...who, name }, contact));
+      if (there === undefined) {
+        if (contacts.length >= MAX_CONTACTS)
+          throw usage(`There are ${MAX_CONTACTS} contacts already, which is the most.`);
+        const fresh = {
+          verified: false,
+          blocked: false,
+          rule: { kind: 'ask' },
+          paired: false,
+          added: new Date(),
+        } as const;
+        return { ...fresh, name, fingerprint: who.fingerprint.slice(), ...(who.keys && { keys: who.keys }) };
+      }
+      if (!isSameFingerprint(there.fingerprint, who.fingerprint)) {
+        throw usage(`“${there.name}” is another contact. Choose another name, or remove that one first.`);
+      }
+      if (!isSameName(there.name, name)) {
+        throw usage(`That fingerprint is the one of “${there.name}”. Rename that contact instead.`);
+      }
+      return there.keys === undefined && who.keys !== undefined ? { ...there, keys: who.keys } : there;
+    });
+  }
+
+  /** @throws CONTACT_UNKNOWN; USAGE for a name that is none, or another contact's */
+  async rename(name: string, to: string): Promise<Contact> {
+    const parsed = parseContactName(to);
+    return this.#change((contacts) => {
+      const contact = named(contacts, name);
+      const taken = contacts.find((other) => other !== contact && isSameName(other.name, parsed));
+      if (taken !== undefined) throw usage(`“${taken.name}” is another contact. Choose another name.`);
+      return { ...contact, name: parsed };
+    });
+  }
+
+  /** @throws CONTACT_UNKNOWN */
+  async remove(name: string): Promise<Contact> {
+    return this.#locked(async () => {
+      const contacts = await this.#read();
+      const removed = named(contacts, name);
+      await this.#write(contacts.filter((contact) => contact !== removed));
+      return removed;
+    });
+  }
+
+  /** @throws CONTACT_UNKNOWN */
+  change(name: string, change: ContactChange): Promise<Contact> {
+    return this.#change((contacts) => ({ ...named(contacts, name), ...change }));
+  }
+
+  /** Notes that a contact was met. Undefined if it was removed meanwhile, and then it stays so. */
+  async noteMet(fingerprint: Uint8Array, { keys, paired, at }: Encounter): Promise<Contact | undefined> {
+    return this.#change((contacts) => {
+      const contact = contacts.find((one) => isSameFingerprint(one.fingerprint, fingerprint));
+      return contact && { ...contact, keys, paired: contact.paired || paired, lastSeen: at };
+    });
+  }
+
+  /** The contacts now, and again after each change, whoever makes it. @throws `signal.reason` on abort */
+  async *watch({ signal }: { signal: AbortSignal }): AsyncGenerator<Contact[]> {
+    signal.throwIfAborted();
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    let changed = true;
+    let wake = () => {};
+    const watcher = watch(this.#directory, (_, name) => {
+      if (name !== null && name !== FILE) return;
+      changed = true;
+      wake();
+    });
+    const onAbort = () => wake();
+    signal.addEventListener('abort', onAbort);
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        if (changed) {
+          changed = false;
+          yield await this.list();
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+    } finally {
+      watcher.close();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Puts what `change` makes in the place of the contact with that fingerprint, or at the end. Nothing is written for undefined. */
+  #change<T extends Contact | undefined>(change: (contacts: readonly Contact[]) => T): Promise<T> {
+    return this.#locked(async () => {
+      const contacts = await this.#read();
+      const changed = change(contacts);
+      if (changed === undefined || contacts.includes(changed)) return changed;
+      const place = contacts.findIndex((one) => isSameFingerprint(one.fingerprint, changed.fingerprint));
+      await this.#write(place < 0 ? [...contacts, changed] : contacts.with(place, changed));
+      return changed;
+    });
+  }
+
+  async #locked<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await whileLocked(join(this.#directory, `${FILE}.lock`), act);
+    } catch (cause) {
+      if (cause instanceof KeibiError) throw cause;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new KeibiError('CONTACTS_CORRUPT', `The contacts cannot be changed: ${reason}.`, { cause });
+    }
+  }
+
+  async #read(): Promise<Contact[]> {
+    const file = await readPrivate(this.#file, USE);
+    if (file === undefined) return [];
+    try {
+      return decodeContacts(file);
+    } catch (reason) {
+      throw corrupt(this.#file, reason);
+    }
+  }
+
+  async #write(contacts: readonly Contact[]): Promise<void> {
+    await writePrivate(this.#file, encodeContacts(contacts), { replace: true }, USE);
+  }
+}
+
+function named(contacts: readonly Contact[], name: string): Contact {
+  const contact = contacts.find((one) => isSameName(one.name, name));
+  if (contact === undefined) throw new KeibiError('CONTACT_UNKNOWN');
+  return contact;
+}
+
+function corrupt(file: string, reason: unknown): KeibiError {
+  const what = reason instanceof KeibiError ? reason.message : 'It is damaged.';
+  const message = `The stored contacts cannot be read. ${what} Put ${file} back from a copy, or move it away to begin anew.`;
+  return new KeibiError('CONTACTS_CORRUPT', message, { cause: reason });
+}
+
+function usage(message: string): KeibiError {
+  return new KeibiError('USAGE', message);
+}

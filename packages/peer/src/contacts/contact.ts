@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createHash } from 'node:crypto';
+import { isAbsolute } from 'node:path';
+import {
+  foldName,
+  formatFingerprint,
+  KEM_KEY_BYTES,
+  KeibiError,
+  parseCode,
+  parseFingerprint,
+  X25519_BYTES,
+} from '@keibidrop/protocol';
+import type { PublicKeys } from '@keibidrop/session';
+
+/** What becomes of an invitation of a contact: somebody is asked, it is received into a folder at once, or it is refused. */
+export type ContactRule =
+  | { readonly kind: 'ask' }
+  /** `folder`: absolute. */
+  | { readonly kind: 'accept'; readonly folder: string }
+  | { readonly kind: 'never' };
+
+/** A peer who was saved. */
+export interface Contact {
+  readonly name: string;
+  readonly fingerprint: Uint8Array;
+  /** Not yet known of one that was added by its fingerprint, until the first meeting. */
+  readonly keys?: PublicKeys;
+  /** Two people have compared the fingerprints. */
+  readonly verified: boolean;
+  readonly blocked: boolean;
+  readonly rule: ContactRule;
+  /** It has come by the mailbox of both keys once: the one of first contact need not be kept any more. */
+  readonly paired: boolean;
+  readonly added: Date;
+  readonly lastSeen?: Date;
+}
+
+const VERSION = 1;
+export const MAX_CONTACTS = 1000;
+const MAX_NAME_CHARACTERS = 64;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** A name as it is kept, without white space around it. @throws USAGE */
+export function parseContactName(text: string): string {
+  const name = text.trim().normalize('NFC');
+  const length = [...name].length;
+  if (length < 1 || length > MAX_NAME_CHARACTERS || UNSEEN.test(name)) {
+    throw usage(`A contact’s name has 1 to ${MAX_NAME_CHARACTERS} characters, all of them visible.`);
+  }
+  if (name.startsWith('-')) throw usage('A contact’s name cannot begin with a dash: it would be taken for an option.');
+  if (isCode(name)) throw usage('That looks like a code. Choose a name that nobody takes for one.');
+  return name;
+}
+
+/** Whether two names are one, for people. */
+export function isSameName(one: string, other: string): boolean {
+  return foldName(one.trim()) === foldName(other.trim());
+}
+
+export function isSameFingerprint(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, i) => byte === other[i]);
+}
+
+/** The file of these contacts: JSON that a person can read and mend. */
+export function encodeContacts(contacts: readonly Contact[]): Uint8Array {
+  const kept = contacts.map(({ fingerprint, keys, added, lastSeen, ...rest }) => ({
+    ...rest,
+    fingerprint: formatFingerprint(fingerprint),
+    ...(keys && { keys: { x25519: base64url(keys.x25519), kem: base64url(keys.kem) } }),
+    added: added.toISOString(),
+    ...(lastSeen && { lastSeen: lastSeen.toISOString() }),
+  }));
+  return new TextEncoder().encode(`${JSON.stringify({ version: VERSION, contacts: kept }, null, 2)}\n`);
+}
+
+/**
+ * What `encodeContacts` has written.
+ *
+ * @throws CONTACTS_CORRUPT for anything else, naming what is wrong: a damaged entry is never left out
+ */
+export function decodeContacts(file: Uint8Array): Contact[] {
+  const { version, contacts } = objectOf(parsed(file), 'It is no file of contacts.');
+  if (typeof version === 'number' && version > VERSION) {
+    throw corrupt(`It was written by a later KeibiDrop (format ${version}, this one reads ${VERSION}).`);
+  }
+  if (version !== VERSION || !Array.isArray(contacts)) throw corrupt('It is no file of contacts.');
+  if (contacts.length > MAX_CONTACTS) throw corrupt(`It has more than ${MAX_CONTACTS} contacts.`);
+  const decoded = contacts.map((entry, i) => decodeContact(entry, i + 1));
+  decoded.forEach((contact, i) => {
+    const again = decoded.slice(0, i).some((other) => clashes(contact, other));
+    if (again) throw corrupt(`Contact ${i + 1} has the name or the fingerprint of an earlier one.`);
+  });
+  return decoded;
+}
+
+/** Whether both cannot be kept. */
+export function clashes(one: Pick<Contact, 'name' | 'fingerprint'>, other: Contact): boolean {
+  return isSameName(one.name, other.name) || isSameFingerprint(one.fingerprint, other.fingerprint);
+}
+
+function decodeContact(value: unknown, number: number): Contact {
+  const wrong = (what: string) => corrupt(`Contact ${number} has ${what}.`);
+  const entry = objectOf(value, `Contact ${number} is none.`);
+  const { name, verified, blocked, paired } = entry;
+  if (typeof name !== 'string' || !isName(name)) throw wrong('an impossible name');
+  for (const [what, flag] of Object.entries({ verified, blocked, paired })) {
+    if (typeof flag !== 'boolean') throw wrong(`no “${what}”`);
+  }
+  const fingerprint = fingerprintIn(entry.fingerprint) ?? raise(wrong('no fingerprint'));
+  const keys = entry.keys === undefined ? undefined : (keysIn(entry.keys) ?? raise(wrong('keys that are none')));
+  if (keys !== undefined && !isSameFingerprint(digestOf(keys), fingerprint)) {
+    throw wrong('keys that are not those of its fingerprint');
+  }
+  const added = dateIn(entry.added) ?? raise(wrong('no day on which it was added'));
+  const lastSeen =
+    entry.lastSeen === undefined ? undefined : (dateIn(entry.lastSeen) ?? raise(wrong('an impossible “lastSeen”')));
+  return {
+    name,
+    fingerprint,
+    ...(keys && { keys }),
+    verified: verified === true,
+    blocked: blocked === true,
+    rule: ruleIn(entry.rule) ?? raise(wrong('an unknown rule')),
+    paired: paired === true,
+    added,
+    ...(lastSeen && { lastSeen }),
+  };
+}
+
+function ruleIn(value: unknown): ContactRule | undefined {
+  const { kind, folder } = (value ?? {}) as Record<string, unknown>;
+  if (kind === 'ask' || kind === 'never') return { kind };
+  return kind === 'accept' && typeof folder === 'string' && isAbsolute(folder) ? { kind, folder } : undefined;
+}
+
+function keysIn(value: unknown): PublicKeys | undefined {
+  const { x25519, kem } = (value ?? {}) as Record<string, unknown>;
+  const keys = { x25519: bytesIn(x25519), kem: bytesIn(kem) };
+  return keys.x25519.length === X25519_BYTES && keys.kem.length === KEM_KEY_BYTES ? keys : undefined;
+}
+
+function fingerprintIn(value: unknown): Uint8Array | undefined {
+  try {
+    return typeof value === 'string' ? parseFingerprint(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isName(name: string): boolean {
+  try {
+    return parseContactName(name) === name;
+  } catch {
+    return false;
+  }
+}
+
+function isCode(name: string): boolean {
+  try {
+    return parseCode(name) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function dateIn(value: unknown): Date | undefined {
+  const date = new Date(typeof value === 'string' ? value : Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+/** The fingerprint of public keys (PROTOCOL 9), without what a command that meets nobody would have to load for it. */
+export function digestOf({ x25519, kem }: PublicKeys): Uint8Array {
+  return createHash('sha512').update(x25519).update(kem).digest();
+}
+
+function base64url(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url');
+}
+
+function bytesIn(value: unknown): Uint8Array {
+  return typeof value === 'string' ? new Uint8Array(Buffer.from(value, 'base64url')) : new Uint8Array();
+}
+
+function parsed(file: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(file));
+  } catch {
+    throw corrupt('It is cut short or damaged.');
+  }
+}
+
+function objectOf(value: unknown, otherwise: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw corrupt(otherwise);
+  return value as Record<string, unknown>;
+}
+
+function raise(error: KeibiError): never {
+  throw error;
+}
+
+function usage(message: string): KeibiError {
+  return new KeibiError('USAGE', message);
+}
+
+function corrupt(what: string): KeibiError {
+  return new KeibiError('CONTACTS_CORRUPT', what);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MPL-2.0
+import { parseCode } from './code.ts';
+import { KeibiError } from './errors.ts';
+import { KEM_CIPHERTEXT_BYTES, KEM_KEY_BYTES, X25519_BYTES } from './handshake-message.ts';
+import { MAX_LABEL_BYTES } from './limits.ts';
+
+/** Fresh randomness of either side, so that no two conversations of the same contacts have the same keys. */
+export const CONTACT_NONCE_BYTES = 32;
+/** What tells one invitation from another. */
+export const INVITATION_ID_BYTES = 16;
+
+const OPENING_VERSION = 1;
+/** Length, nonce and tag of a frame (PROTOCOL 4.1). */
+const FRAME_OVERHEAD_BYTES = 32;
+const OPENING_HEAD_BYTES = 2 + CONTACT_NONCE_BYTES;
+const MAX_CODE_BYTES = 255;
+
+/**
+ * One of the bodies with which two contacts meet in a mailbox, PROTOCOL 10.2; `frame` is sealed.
+ *
+ *   KEYS           |  9 | version 1 | nonce 32 | frame (X25519 key 32, ML-KEM key 1568) |      of either side, only at first contact
+ *   CONTACT        | 10 | version 1 | nonce 32 | frame (ML-KEM ciphertext 1568) |              of the guest
+ *   CONTACT-REPLY  | 11 | version 1 | nonce 32 | frame (ML-KEM ciphertext 1568) |              of the owner
+ */
+export interface ContactOpening {
+  readonly kind: OpeningKind;
+  readonly nonce: Uint8Array;
+  readonly frame: Uint8Array;
+}
+export type OpeningKind = 'keys' | 'contact' | 'contact-reply';
+
+const OPENINGS: Readonly<Record<OpeningKind, { readonly byte: number; readonly plaintextBytes: number }>> = {
+  keys: { byte: 9, plaintextBytes: X25519_BYTES + KEM_KEY_BYTES },
+  contact: { byte: 10, plaintextBytes: KEM_CIPHERTEXT_BYTES },
+  'contact-reply': { byte: 11, plaintextBytes: KEM_CIPHERTEXT_BYTES },
+};
+
+export function encodeContactOpening({ kind, nonce, frame }: ContactOpening): Uint8Array {
+  const body = new Uint8Array(OPENING_HEAD_BYTES + frame.length);
+  body.set([OPENINGS[kind].byte, OPENING_VERSION]);
+  body.set(nonce, 2);
+  body.set(frame, OPENING_HEAD_BYTES);
+  return body;
+}
+
+/**
+ * Decodes the body that is due; its fields are views of `body`.
+ *
+ * @throws HANDSHAKE_MALFORMED for any other, and for one of another length than its kind has
+ */
+export function decodeContactOpening<K extends OpeningKind>(body: Uint8Array, kind: K): ContactOpening {
+  const { byte, plaintextBytes } = OPENINGS[kind];
+  if (body[0] !== byte) throw malformed();
+  if (body.length > 1 && body[1] !== OPENING_VERSION) {
+    throw new KeibiError(
+      'HANDSHAKE_MALFORMED',
+      `The contact meets by version ${body[1]} of the protocol, this program by version ${OPENING_VERSION}. Update the older one.`,
+    );
+  }
+  if (body.length !== OPENING_HEAD_BYTES + FRAME_OVERHEAD_BYTES + plaintextBytes) throw malformed();
+  return { kind, nonce: body.subarray(2, OPENING_HEAD_BYTES), frame: body.subarray(OPENING_HEAD_BYTES) };
+}
+
+/** What an invitation leads to: a transfer of files, a text, or a folder that is offered live. */
+export type InvitedTo = 'files' | 'text' | 'share';
+const INVITED_TO = [undefined, 'files', 'text', 'share'] as const satisfies readonly (InvitedTo | undefined)[];
+
+/** A code for one meeting, handed to a contact. */
+export interface Invitation {
+  readonly id: Uint8Array;
+  /** `Code.text`. Secret. */
+  readonly code: string;
+  readonly to: InvitedTo;
+  /** What it is about, at most MAX_LABEL_BYTES of UTF-8: a claim of the peer's, to be made harmless before it is shown. */
+  readonly label: string;
+}
+
+/**
+ * What becomes of an invitation: `taken` the meeting has begun, `asked` a person is asked and another verdict follows, `declined` by that
+ * person, `refused` by a rule, `blocked` the contact takes nothing from us, `busy` there is no room, so try again.
+ */
+export type Verdict = 'taken' | 'asked' | 'refused' | 'blocked' | 'declined' | 'busy';
+const VERDICTS = [undefined, 'taken', 'asked', 'refused', 'blocked', 'declined', 'busy'] as const satisfies readonly (
+  | Verdict
+  | undefined
+)[];
+
+/** Why a conversation ends. */
+export type Farewell = 'leaving' | 'blocked';
+const FAREWELLS = [undefined, 'leaving', 'blocked'] as const satisfies readonly (Farewell | undefined)[];
+
+/**
+ * What two contacts say to each other once they have met, PROTOCOL 10.3: the plaintext of a sealed body.
+ *
+ *   READY         | 1 |                                                          the first of either side: its proof
+ *   PING          | 2 |
+ *   PONG          | 3 |
+ *   INVITE        | 4 | id 16 | to 1 | code length 1 | code | label, the rest |
+ *   INVITE-REPLY  | 5 | id 16 | verdict 1 |
+ *   WITHDRAW      | 6 | id 16 |
+ *   BYE           | 7 | reason 1 |
+ */
+export type ContactMessage =
+  | { readonly kind: 'ready' | 'ping' | 'pong' }
+  | { readonly kind: 'invite'; readonly invitation: Invitation }
+  | { readonly kind: 'invite-reply'; readonly id: Uint8Array; readonly verdict: Verdict }
+  | { readonly kind: 'withdraw'; readonly id: Uint8Array }
+  | { readonly kind: 'bye'; readonly reason: Farewell };
+
+/** @throws RangeError for an id, a code or a label of a length that none may have */
+export function encodeContactMessage(message: ContactMessage): Uint8Array {
+  switch (message.kind) {
+    case 'ready':
+      return Uint8Array.of(1);
+    case 'ping':
+      return Uint8Array.of(2);
+    case 'pong':
+      return Uint8Array.of(3);
+    case 'invite':
+      return encodeInvitation(message.invitation);
+    case 'invite-reply':
+      return Uint8Array.of(5, ...idOf(message.id), VERDICTS.indexOf(message.verdict));
+    case 'withdraw':
+      return Uint8Array.of(6, ...idOf(message.id));
+    case 'bye':
+      return Uint8Array.of(7, FAREWELLS.indexOf(message.reason));
+  }
+}
+
+/**
+ * Decodes one message; an id is a view of `bytes`.
+ *
+ * @throws HANDSHAKE_MALFORMED
+ */
+export function decodeContactMessage(bytes: Uint8Array): ContactMessage {
+  switch (bytes[0]) {
+    case 1:
+    case 2:
+    case 3:
+      exactly(bytes, 0);
+      return { kind: (['ready', 'ping', 'pong'] as const)[bytes[0] - 1] as 'ready' | 'ping' | 'pong' };
+    case 4:
+      return { kind: 'invite', invitation: decodeInvitation(bytes) };
+    case 5: {
+      const rest = exactly(bytes, INVITATION_ID_BYTES + 1);
+      const verdict = known(VERDICTS, rest[INVITATION_ID_BYTES]);
+      return { kind: 'invite-reply', id: rest.subarray(0, INVITATION_ID_BYTES), verdict };
+    }
+    case 6:
+      return { kind: 'withdraw', id: exactly(bytes, INVITATION_ID_BYTES) };
+    case 7:
+      return { kind: 'bye', reason: known(FAREWELLS, exactly(bytes, 1)[0]) };
+    default:
+      throw malformed();
+  }
+}
+
+function encodeInvitation({ id, code, to, label }: Invitation): Uint8Array {
+  const encoder = new TextEncoder();
+  const [codeBytes, labelBytes] = [encoder.encode(code), encoder.encode(label)];
+  if (codeBytes.length > MAX_CODE_BYTES) throw new RangeError(`a code of ${codeBytes.length} bytes`);
+  if (labelBytes.length > MAX_LABEL_BYTES) throw new RangeError(`a label of ${labelBytes.length} bytes`);
+  return Uint8Array.of(4, ...idOf(id), INVITED_TO.indexOf(to), codeBytes.length, ...codeBytes, ...labelBytes);
+}
+
+const CODE_AT = 1 + INVITATION_ID_BYTES + 2;
+
+function decodeInvitation(bytes: Uint8Array): Invitation {
+  const [to, codeLength = 0] = bytes.subarray(CODE_AT - 2);
+  const labelAt = CODE_AT + codeLength;
+  if (bytes.length < labelAt || bytes.length - labelAt > MAX_LABEL_BYTES) throw malformed();
+  return {
+    id: bytes.subarray(1, CODE_AT - 2),
+    to: known(INVITED_TO, to),
+    code: codeIn(bytes.subarray(CODE_AT, labelAt)),
+    label: textOf(bytes.subarray(labelAt)),
+  };
+}
+
+/** A code in its one spelling. */
+function codeIn(bytes: Uint8Array): string {
+  const text = textOf(bytes);
+  try {
+    if (parseCode(text).text === text) return text;
+  } catch (cause) {
+    throw malformed(cause);
+  }
+  throw malformed();
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw malformed(cause);
+  }
+}
+
+function idOf(id: Uint8Array): Uint8Array {
+  if (id.length !== INVITATION_ID_BYTES) throw new RangeError(`an invitation's id of ${id.length} bytes`);
+  return id;
+}
+
+function known<T>(table: readonly (T | undefined)[], byte: number | undefined): T {
+  const value = table[byte ?? 0];
+  if (value === undefined) throw malformed();
+  return value;
+}
+
+function exactly(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length !== 1 + length) throw malformed();
+  return bytes.subarray(1);
+}
+
+function malformed(cause?: unknown): KeibiError {
+  return new KeibiError('HANDSHAKE_MALFORMED', undefined, { cause });
+}
