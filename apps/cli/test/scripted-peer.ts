@@ -14,11 +14,21 @@ import type {
 } from '@keibidrop/peer';
 import {
   configDirOf,
+  eventJson,
+  findDaemon,
+  freeBytes,
+  History,
   IdentityStore,
   loadRelaySettings,
   loadSettings,
+  offeredBy,
+  openDaemon,
   openRelayServer,
   PauseSwitch,
+  placeOf,
+  recording,
+  stateDirOf,
+  stopDaemon,
 } from '@keibidrop/peer';
 import type { PeerPackage } from '../src/peer-package.ts';
 
@@ -69,11 +79,21 @@ export function createScriptedPeer(script: {
   };
   const peer: PeerPackage = {
     configDirOf,
+    eventJson,
+    findDaemon,
+    freeBytes,
+    History,
     IdentityStore,
     PauseSwitch,
     loadSettings,
     loadRelaySettings,
     openRelayServer,
+    offeredBy,
+    openDaemon,
+    placeOf,
+    recording,
+    stateDirOf,
+    stopDaemon,
     async send(options) {
       asked.send = options;
       play(options);
