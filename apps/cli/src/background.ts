@@ -30,7 +30,12 @@ export async function sendInBackground(
     incognito,
     reach: reachOf(options, settings),
   };
-  return handOver(options, io, peer, async (daemon) => (await daemon.call('send', request, { signal: io.signal })).transfer);
+  return handOver(
+    options,
+    io,
+    peer,
+    async (daemon) => (await daemon.call('send', request, { signal: io.signal })).transfer,
+  );
 }
 
 /** Hands a receive over to the daemon. */
@@ -53,7 +58,12 @@ export async function receiveInBackground(
     incognito,
     reach: reachOf(options, settings),
   };
-  return handOver(options, io, peer, async (daemon) => (await daemon.call('receive', request, { signal: io.signal })).transfer);
+  return handOver(
+    options,
+    io,
+    peer,
+    async (daemon) => (await daemon.call('receive', request, { signal: io.signal })).transfer,
+  );
 }
 
 async function handOver(

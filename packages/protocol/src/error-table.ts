@@ -209,12 +209,7 @@ const table = {
     'This system cannot mount. Run keibidrop doctor to see why.',
   ),
   MOUNT_BUSY: row('never', 6, 'FAILED_PRECONDITION', 'The mount is in use. Close what uses it and try again.'),
-  DAEMON_UNREACHABLE: row(
-    'later',
-    4,
-    'UNAVAILABLE',
-    'No daemon runs here. Start it with keibidrop daemon.',
-  ),
+  DAEMON_UNREACHABLE: row('later', 4, 'UNAVAILABLE', 'No daemon runs here. Start it with keibidrop daemon.'),
   DAEMON_RUNNING: row('never', 1, 'ALREADY_EXISTS', 'A daemon runs here already. End it with keibidrop stop.'),
   DAEMON_LOST: row('later', 4, 'UNAVAILABLE', 'The daemon has ended. Run the same command again to start it.'),
   DAEMON_INCOMPATIBLE: row(

@@ -91,5 +91,8 @@ async function endListening(server: Server, socket: string, held: FileHandle): P
 
 function assertShort(socket: string): void {
   if (Buffer.byteLength(socket) <= MAX_PATH_BYTES) return;
-  throw new KeibiError('CONFIG_INVALID', `The path ${socket} is too long for a socket. Set XDG_RUNTIME_DIR to a shorter one.`);
+  throw new KeibiError(
+    'CONFIG_INVALID',
+    `The path ${socket} is too long for a socket. Set XDG_RUNTIME_DIR to a shorter one.`,
+  );
 }

@@ -5,7 +5,15 @@ import { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
 import { openGrpcChannel } from '@keibidrop/session';
 import { connectToDaemon, type DaemonPlace } from './daemon-socket.ts';
-import { LOCAL_API, type Method, type ReplyOf, type RequestOf, requestOf, type Streaming, type Unary } from './local-calls.ts';
+import {
+  LOCAL_API,
+  type Method,
+  type ReplyOf,
+  type RequestOf,
+  requestOf,
+  type Streaming,
+  type Unary,
+} from './local-calls.ts';
 import { errorOfStatus } from './local-error.ts';
 
 type Reply<M extends Method> = (error: ServiceError | null, reply: ReplyOf<M>) => void;
@@ -52,7 +60,11 @@ export class LocalClient {
    *
    * @throws what the daemon threw; DAEMON_LOST if it ends; `signal.reason`
    */
-  call<M extends Unary>(method: M, request: Partial<RequestOf<M>>, { signal }: { signal: AbortSignal }): Promise<ReplyOf<M>> {
+  call<M extends Unary>(
+    method: M,
+    request: Partial<RequestOf<M>>,
+    { signal }: { signal: AbortSignal },
+  ): Promise<ReplyOf<M>> {
     signal.throwIfAborted();
     return new Promise<ReplyOf<M>>((resolve, reject) => {
       const start = (this.#client[method] as unknown as AnyUnary).bind(this.#client);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Socket } from 'node:net';
 import {
-  type sendUnaryData,
   Server,
   ServerCredentials,
   type ServerUnaryCall,
   type ServerWritableStream,
+  type sendUnaryData,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { local } from '@keibidrop/proto';

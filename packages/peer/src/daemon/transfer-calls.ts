@@ -29,7 +29,8 @@ export function transferCalls({ transfers, questions }: DaemonParts): LocalGroup
 
     async control({ transfer: id, action }) {
       const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
-      if (act === undefined) throw new KeibiError('USAGE', `The action must be one of ${Object.keys(actions).join(', ')}.`);
+      if (act === undefined)
+        throw new KeibiError('USAGE', `The action must be one of ${Object.keys(actions).join(', ')}.`);
       if (id === 0 && (action === 'pause' || action === 'resume')) {
         transfers.pauseAll(action === 'pause');
         return { transfer: undefined };

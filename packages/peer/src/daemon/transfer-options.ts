@@ -10,15 +10,11 @@ export type ReadSettings = (flags: SettingFlags) => Promise<Settings>;
 
 type Run = 'signal' | 'onEvent' | 'pausing';
 
-
 const COLLISIONS: readonly string[] = ['rename', 'overwrite', 'skip', 'ask'] satisfies ReceiveOptions['collisions'][];
 const MAX_RECEIVERS = 999_999;
 
 /** @throws USAGE, CODE_MALFORMED, CONFIG_INVALID */
-export async function sendOptionsOf(
-  request: local.SendRequest,
-  read: ReadSettings,
-): Promise<Omit<SendOptions, Run>> {
+export async function sendOptionsOf(request: local.SendRequest, read: ReadSettings): Promise<Omit<SendOptions, Run>> {
   const { paths, text, code, wordCount, insecureCode, listen, receivers = 1, reach } = request;
   if ((text === undefined) === (paths.length === 0)) throw usage('Say what to send: paths, or a text.');
   for (const path of paths) if (!isAbsolute(path)) throw usage(`${JSON.stringify(path)} is not an absolute path.`);
@@ -66,7 +62,8 @@ function flagsOf(reach: local.Reach | undefined): SettingFlags {
 
 function commonOf(reach: local.Reach | undefined, settings: Settings): Omit<TransferOptions, Run> {
   const { suite, directOnly = false, relayOnly = false } = reach ?? {};
-  if (suite !== undefined && !(ALL_SUITES as readonly string[]).includes(suite)) throw usage(`suite must be one of ${ALL_SUITES.join(', ')}.`);
+  if (suite !== undefined && !(ALL_SUITES as readonly string[]).includes(suite))
+    throw usage(`suite must be one of ${ALL_SUITES.join(', ')}.`);
   if (directOnly && relayOnly) throw usage('Either a relay only or no relay, not both.');
   const { rendezvous, discovery, limitBytesPerSecond, label } = settings;
   return {

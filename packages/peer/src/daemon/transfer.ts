@@ -10,8 +10,8 @@ import { historyEntryOf, placeOf } from '../history/history-entry.ts';
 import { PauseSwitch } from '../pause-switch.ts';
 import { receive } from '../receive.ts';
 import { send } from '../send.ts';
-import type { Questions } from './questions.ts';
 import { offeredBy, TransferFigures } from '../transfer-figures.ts';
+import type { Questions } from './questions.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 
 /** What somebody asked the daemon for. */
@@ -35,15 +35,7 @@ export type TransferEntry = Order & {
  * queued: its turn has not come. waiting: for a peer. running: bytes move. paused: by this side, or by every peer. asking: a person is to answer.
  * done, failed, cancelled: it has ended.
  */
-export type TransferState =
-  | 'queued'
-  | 'waiting'
-  | 'running'
-  | 'paused'
-  | 'asking'
-  | 'done'
-  | 'failed'
-  | 'cancelled';
+export type TransferState = 'queued' | 'waiting' | 'running' | 'paused' | 'asking' | 'done' | 'failed' | 'cancelled';
 
 /** What a transfer needs of the daemon. */
 export interface TransferHost {
