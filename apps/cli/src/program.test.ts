@@ -19,6 +19,12 @@ async function parsed(line: string): Promise<unknown> {
     id: keep('id'),
     peers: keep('peers'),
     relay: keep('relay'),
+    daemon: keep('daemon'),
+    status: keep('status'),
+    stop: keep('stop'),
+    transfers: keep('transfers'),
+    history: keep('history'),
+    ui: keep('ui'),
     doctor: keep('doctor'),
   };
   await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
@@ -85,6 +91,11 @@ describe('argv becomes options', () => {
       'bench 7-guitar-pencil --connect h:1 --json',
       { command: 'bench', mode: 'against', code, connect: 'h:1', json: true },
     ],
+    ['daemon --config d', { command: 'daemon', config: 'd' }],
+    ['transfers', { command: 'transfers' }],
+    ['transfers pause 3', { command: 'transfers', action: 'pause', id: 3 }],
+    ['history', { command: 'history', limit: 20 }],
+    ['ui --no-open', { command: 'ui', open: false }],
     ['doctor', { command: 'doctor' }],
     [
       'doctor --json --listen 1 --out d --config c',
@@ -99,6 +110,10 @@ describe('argv that makes no sense', () => {
     ['send a --text b', 'USAGE', 'not both'],
     ['send --text=', 'USAGE', 'empty'],
     ['send - a', 'USAGE', 'alone'],
+    ['send - --background', 'USAGE', 'background'],
+    ['send a --now', 'USAGE', '--now'],
+    ['transfers pause', 'USAGE', 'number'],
+    ['history --limit many', 'USAGE', '--limit'],
     ['send a --receivers many', 'USAGE', '--receivers'],
     ['send a --receivers -1', 'USAGE', '--receivers'],
     ['send a --code 7', 'CODE_MALFORMED', 'code'],
@@ -142,7 +157,21 @@ describe('help', () => {
     const io = createRecordedIo();
     const nothing = async () => {};
     const program = createProgram(
-      { send: nothing, receive: nothing, bench: nothing, id: nothing, peers: nothing, relay: nothing, doctor: nothing },
+      {
+        send: nothing,
+        receive: nothing,
+        bench: nothing,
+        id: nothing,
+        peers: nothing,
+        relay: nothing,
+        daemon: nothing,
+        status: nothing,
+        stop: nothing,
+        transfers: nothing,
+        history: nothing,
+        ui: nothing,
+        doctor: nothing,
+      },
       io,
     );
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
@@ -158,6 +187,12 @@ describe('help', () => {
     'peers --help',
     'relay --help',
     'doctor --help',
+    'daemon --help',
+    'status --help',
+    'stop --help',
+    'transfers --help',
+    'history --help',
+    'ui --help',
     'help send',
   ])('of "%s" fits 80 columns and has examples and the exit codes', async (line) => {
     const help = await helpOf(line);
@@ -176,6 +211,12 @@ describe('help', () => {
       await helpOf('peers --help'),
       await helpOf('relay --help'),
       await helpOf('doctor --help'),
+      await helpOf('daemon --help'),
+      await helpOf('status --help'),
+      await helpOf('stop --help'),
+      await helpOf('transfers --help'),
+      await helpOf('history --help'),
+      await helpOf('ui --help'),
     ];
     const lines = pages.flatMap((page) => page.split('Examples:')[1]?.split('\n\n')[0]?.trim().split('\n') ?? []);
     const examples = lines.map((line) => /keibidrop (.*?)(?: {2,}| \||$)/.exec(line)?.[1] ?? '');

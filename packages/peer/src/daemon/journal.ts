@@ -55,18 +55,16 @@ export class Journal<Entry> {
       return this.#next.written;
     }
     const before = this.#writing?.catch(() => {}) ?? Promise.resolve();
-    const next = {
-      state,
-      written: before.then(() => {
-        this.#next = undefined;
-        this.#writing = this.#put(next.state()).finally(() => {
-          this.#writing = undefined;
-        });
-        return this.#writing;
-      }),
-    };
-    this.#next = next;
-    return next.written;
+    const written = before.then(() => {
+      const now = this.#next?.state ?? state;
+      this.#next = undefined;
+      this.#writing = this.#put(now()).finally(() => {
+        this.#writing = undefined;
+      });
+      return this.#writing;
+    });
+    this.#next = { state, written };
+    return written;
   }
 
   async #put({ next, transfers }: JournalState<Entry>): Promise<void> {

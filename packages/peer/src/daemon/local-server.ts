@@ -5,6 +5,7 @@ import {
   ServerCredentials,
   type ServerUnaryCall,
   type ServerWritableStream,
+  type UntypedHandleCall,
   type sendUnaryData,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
@@ -66,9 +67,9 @@ export class LocalServer {
 
 type AnyCall = (request: never, caller: { signal: AbortSignal }) => unknown;
 
-function unary(calls: LocalCalls, method: Method) {
+function unary(calls: LocalCalls, method: Method): UntypedHandleCall {
   const handler = calls[method] as AnyCall;
-  return (call: ServerUnaryCall<never, unknown>, reply: sendUnaryData<unknown>): void => {
+  const answer = (call: ServerUnaryCall<never, unknown>, reply: sendUnaryData<unknown>): void => {
     const gone = new AbortController();
     call.once('cancelled', () => gone.abort(new KeibiError('CANCELLED')));
     Promise.resolve()
@@ -78,11 +79,12 @@ function unary(calls: LocalCalls, method: Method) {
         (reason) => reply(statusOf(reason)),
       );
   };
+  return answer as UntypedHandleCall;
 }
 
-function streaming(calls: LocalCalls, method: Method) {
+function streaming(calls: LocalCalls, method: Method): UntypedHandleCall {
   const handler = calls[method] as AnyCall;
-  return (call: ServerWritableStream<never, unknown>): void => {
+  const answer = (call: ServerWritableStream<never, unknown>): void => {
     const gone = new AbortController();
     const leave = () => gone.abort(new KeibiError('CANCELLED'));
     for (const end of ['cancelled', 'close', 'error'] as const) call.once(end, leave);
@@ -97,6 +99,7 @@ function streaming(calls: LocalCalls, method: Method) {
       }
     })();
   };
+  return answer as unknown as UntypedHandleCall;
 }
 
 /** Resolves when the client has room for more, or is gone. */

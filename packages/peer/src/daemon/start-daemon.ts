@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { type ErrorCode, isErrorCode, KeibiError } from '@keibidrop/protocol';
 import { configDirOf, stateDirOf } from '../config.ts';
 import { daemonPlace } from './daemon-socket.ts';
@@ -84,8 +85,9 @@ async function startDaemon(
       throw new KeibiError('DAEMON_UNREACHABLE', 'The daemon cannot be started.', { cause });
     });
     failed.catch(() => {});
-    await Promise.race([listening(child.stdout, signal), failed]);
-    child.stdout.destroy();
+    const output = child.stdout as Readable;
+    await Promise.race([listening(output, signal), failed]);
+    output.destroy();
   } finally {
     await log.close();
   }
