@@ -59,7 +59,7 @@ export async function receiveInBackground(
     reach: reachOf(options, settings),
   };
   return handOver(
-    options,
+    { ...options, asks: !yes },
     io,
     peer,
     async (daemon) => (await daemon.call('receive', request, { signal: io.signal })).transfer,
@@ -67,7 +67,7 @@ export async function receiveInBackground(
 }
 
 async function handOver(
-  { config, json }: Everywhere,
+  { config, json, asks = false }: Everywhere & { asks?: boolean },
   io: Io,
   peer: PeerPackage,
   order: (daemon: LocalClient) => Promise<TransferView | undefined>,
@@ -84,6 +84,7 @@ async function handOver(
         io.stdout.write(`On the other computer: ${paint(io.stdout, 'bold', `keibidrop receive ${code}`)}\n`);
       }
       io.stdout.write(`Transfer ${id} is ${state} in the background. See keibidrop transfers.\n`);
+      if (asks) io.stdout.write(`It asks before it writes: keibidrop transfers accept ${id}\n`);
     }
     return 0;
   });

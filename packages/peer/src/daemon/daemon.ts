@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { loadSettings, type SettingsQuery, stateDirOf } from '../config.ts';
@@ -78,8 +80,11 @@ export class Daemon {
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
-    const { flags, env, cwd } = settings;
-    const read: ReadSettings = (asked) => loadSettings({ flags: { ...flags, ...defined(asked) }, env, cwd });
+    const { flags, env } = settings;
+    // Wherever it was started: what it receives goes where people look for it.
+    const cwd = downloads();
+    const read: ReadSettings = (asked) =>
+      loadSettings({ flags: { ...flags, ...defined(asked), config: configDir }, env, cwd });
     const stateDir = stateDirOf(configDir);
     const events = new EventStream();
     const questions = new Questions(events);
@@ -136,6 +141,11 @@ function callsOf(parts: DaemonParts): LocalCalls {
     ...identityCalls(parts),
     ...pageCalls(parts),
   };
+}
+
+function downloads(): string {
+  const folder = join(homedir(), 'Downloads');
+  return existsSync(folder) ? folder : homedir();
 }
 
 function defined<T extends object>(values: T): Partial<T> {

@@ -5,8 +5,8 @@ import {
   ServerCredentials,
   type ServerUnaryCall,
   type ServerWritableStream,
-  type UntypedHandleCall,
   type sendUnaryData,
+  type UntypedHandleCall,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { local } from '@keibidrop/proto';
