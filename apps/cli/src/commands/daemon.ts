@@ -20,15 +20,15 @@ const AFTER_HELP = `
 Examples:
   keibidrop daemon
   keibidrop daemon --rendezvous relay.example.org:26431
-  systemctl --user enable --now keibidrop-daemon     see docs/ARCHITECTURE.md
 
 Commands that need it start it by themselves. There is one for each directory of
 --config; only its user can reach it. Ended or killed, the next one goes on with
-what was not done. Ctrl-C or keibidrop stop ends it.
+what was not done. Ctrl-C or keibidrop stop ends it. For systemd there is
+docs/keibidrop-daemon.service.
 
 Environment: KD_CONFIG_DIR KD_RENDEZVOUS KD_LISTEN KD_SAVE_PATH KD_DISCOVERY
-Exit codes: 0 ended when told to, 1 failed or one runs already, 2 usage, 70 a bug
-of ours.
+Exit codes: 0 ended when told to, 1 failed or one runs already, 2 usage, 70 a
+bug of ours.
 `;
 
 export function addDaemonCommand(program: Command, onRun: (options: DaemonCommand) => Promise<void>): void {
