@@ -5,6 +5,7 @@
 // ones that carry `code`, an ErrorCode of packages/protocol; the packages above make KeibiErrors of them.
 export { Bench, type DiskRead, type SuiteSpeed } from './bench.ts';
 export { type DialFromOptions, dialFrom } from './dial.ts';
+export { tryLock } from './file-lock.ts';
 export { FrameOpener, FrameSealer, hasHardwareAes, libcryptoVersion, type Suite } from './frame.ts';
 export { type Incoming, Listener, type RelayLimits, type RelayPlace, type RelayStats } from './listener.ts';
 export { type MlKem1024, mlKem1024 } from './ml-kem.ts';

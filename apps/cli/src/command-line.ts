@@ -3,12 +3,17 @@ import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { type Command, CommanderError } from 'commander';
 import { runBench } from './commands/bench.ts';
 import { runContacts } from './commands/contacts.ts';
+import { runDaemon } from './commands/daemon.ts';
 import { runDoctor } from './commands/doctor.ts';
+import { runHistory } from './commands/history.ts';
 import { runId } from './commands/id.ts';
 import { runPeers } from './commands/peers.ts';
 import { runReceive } from './commands/receive.ts';
 import { runRelay } from './commands/relay.ts';
 import { runSend } from './commands/send.ts';
+import { runStatus, runStop } from './commands/status.ts';
+import { runTransfers } from './commands/transfers.ts';
+import { runUi } from './commands/ui.ts';
 import { reportError } from './error-report.ts';
 import type { Io } from './io.ts';
 import type { PeerPackage } from './peer-package.ts';
@@ -48,6 +53,24 @@ export async function runCommandLine(
       },
       peers: async (options) => {
         exitCode = await runPeers(options, io, await loadPeer());
+      },
+      daemon: async (options) => {
+        exitCode = await runDaemon(options, io, await loadPeer());
+      },
+      status: async (options) => {
+        exitCode = await runStatus(options, io, await loadPeer());
+      },
+      stop: async (options) => {
+        exitCode = await runStop(options, io, await loadPeer());
+      },
+      transfers: async (options) => {
+        exitCode = await runTransfers(options, io, await loadPeer());
+      },
+      history: async (options) => {
+        exitCode = await runHistory(options, io, await loadPeer());
+      },
+      ui: async (options) => {
+        exitCode = await runUi(options, io, await loadPeer());
       },
       doctor: async (options) => {
         exitCode = await runDoctor(options, io, loadPeer);

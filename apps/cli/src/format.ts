@@ -51,6 +51,13 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor(whole / 60) % 60} min`;
 }
 
+/** `2026-11-21 21:04`, as on this machine's clock. */
+export function formatTime(time: Date): string {
+  const twoDigits = (value: number): string => String(value).padStart(2, '0');
+  const day = `${time.getFullYear()}-${twoDigits(time.getMonth() + 1)}-${twoDigits(time.getDate())}`;
+  return `${day} ${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`;
+}
+
 /** The unit in which the number has at most four digits. */
 function unitOf(bytes: number): number {
   let unit = 0;

@@ -1,19 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { PeerEvent, TransferCounts } from '@keibidrop/peer';
-
-/**
- * The `--json` line of an event (DESIGN 7), or undefined if it has none.
- *
- * @param receivers  more than one receiver may be served: lines that belong to one then say to which, by its number
- */
-export function jsonLine(event: PeerEvent, options: { verbose: boolean; receivers: boolean }): string | undefined {
-  // With one receiver its end is the end of the run, which `done` tells.
-  if (event.type === 'receiverDone' && !options.receivers) return undefined;
-  const fields = fieldsOf(event, options.verbose);
-  if (fields === undefined) return undefined;
-  const receiver = options.receivers && 'session' in event ? { receiver: event.session } : {};
-  return lineOf(event.type, { ...fields, ...receiver });
-}
+import type { TransferCounts } from '@keibidrop/peer';
 
 /** The last line of a run that did not succeed. */
 export function jsonErrorLine(error: { code: string; message: string }, counts?: TransferCounts): string {
@@ -21,45 +7,9 @@ export function jsonErrorLine(error: { code: string; message: string }, counts?:
   return lineOf('error', { code, message, ...(counts && countsOf(counts)) });
 }
 
+/** One line of `--json`. */
 export function lineOf(event: string, fields: object): string {
   return `${JSON.stringify({ event, ...fields })}\n`;
-}
-
-function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
-  switch (event.type) {
-    case 'connected':
-      return {
-        path: event.path,
-        suite: event.suite,
-        peer: event.peer,
-        ...(event.tried?.length && { tried: event.tried }),
-      };
-    case 'offer':
-      return { files: event.files, bytes: event.bytes };
-    case 'progress':
-      return {
-        files: event.files,
-        bytes: event.bytes,
-        totalBytes: event.totalBytes,
-        bytesPerSecond: Math.round(event.bytesPerSecond),
-      };
-    case 'file':
-      return verbose ? { path: event.path } : undefined;
-    case 'failed':
-      return { path: event.path, code: event.code, message: event.message };
-    case 'paused':
-      return { paused: event.paused, by: event.by };
-    case 'receiverDone':
-      return { peer: event.peer, ...countsOf(event), failed: event.failed };
-    case 'receiverLost':
-      return { peer: event.peer, code: event.code, message: event.message, mayReturn: event.mayReturn };
-    case 'done':
-      return event.failed === 0 ? countsOf(event) : undefined;
-    default: {
-      const { type: _, ...fields } = event;
-      return fields;
-    }
-  }
 }
 
 function countsOf({ files, bytes, skipped, resumedBytes, seconds }: TransferCounts): TransferCounts {

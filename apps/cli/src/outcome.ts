@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { FailedEntry, ReceiveResult, SendResult, TransferCounts, TransferSummary } from '@keibidrop/peer';
-import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
+import { errorOfFailures, exitCodeOf } from '@keibidrop/protocol';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
 import { jsonErrorLine } from './json-lines.ts';
@@ -19,7 +19,7 @@ export interface OutcomeOptions {
 
 /** Prints how a transfer that ran to its end went, and returns the exit code. With --json its `done` line is written already. */
 export function reportOutcome(result: TransferSummary, io: Io, options: OutcomeOptions): number {
-  const error = errorOf(result.failed);
+  const error = errorOfFailures(result.failed);
   if (options.json) {
     if (error !== undefined) io.stdout.write(jsonErrorLine(error, result));
   } else {
@@ -28,15 +28,6 @@ export function reportOutcome(result: TransferSummary, io: Io, options: OutcomeO
     if (error !== undefined) io.stderr.write(failureList(result.failed, io));
   }
   return error === undefined ? 0 : exitCodeOf(error);
-}
-
-/** One error for all entries that failed: the code they share, else TRANSFER_INCOMPLETE. */
-function errorOf(failed: readonly FailedEntry[]): KeibiError | undefined {
-  const [first] = failed;
-  if (first === undefined) return undefined;
-  const code = failed.every((entry) => entry.code === first.code) ? first.code : 'TRANSFER_INCOMPLETE';
-  const which = `${first.path}: ${first.message}`;
-  return new KeibiError(code, failed.length === 1 ? which : `${failed.length} entries failed; the first is ${which}`);
 }
 
 /** What failed and why, at most 20 of them. */

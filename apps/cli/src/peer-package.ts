@@ -4,6 +4,16 @@
 export type PeerPackage = Pick<
   typeof import('@keibidrop/peer'),
   | 'PauseSwitch'
+  | 'findDaemon'
+  | 'openDaemon'
+  | 'stopDaemon'
+  | 'History'
+  | 'offeredBy'
+  | 'placeOf'
+  | 'recording'
+  | 'stateDirOf'
+  | 'eventJson'
+  | 'freeBytes'
   | 'send'
   | 'receive'
   | 'benchAlone'

@@ -2,12 +2,17 @@
 import { Command } from 'commander';
 import { addBenchCommand, type BenchCommand } from './commands/bench.ts';
 import { addContactsCommand, type ContactsCommand } from './commands/contacts.ts';
+import { addDaemonCommand, type DaemonCommand } from './commands/daemon.ts';
 import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
+import { addHistoryCommand, type HistoryCommand } from './commands/history.ts';
 import { addIdCommand, type IdCommand } from './commands/id.ts';
 import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
 import { addRelayCommand, type RelayCommand } from './commands/relay.ts';
 import { addSendCommand, type SendCommand } from './commands/send.ts';
+import { addStatusCommand, addStopCommand, type StatusCommand } from './commands/status.ts';
+import { addTransfersCommand, type TransfersCommand } from './commands/transfers.ts';
+import { addUiCommand, type UiCommand } from './commands/ui.ts';
 import type { Io } from './io.ts';
 import { VERSION } from './version.ts';
 
@@ -20,6 +25,12 @@ export interface Handlers {
   contacts(options: ContactsCommand): Promise<void>;
   id(options: IdCommand): Promise<void>;
   relay(options: RelayCommand): Promise<void>;
+  daemon(options: DaemonCommand): Promise<void>;
+  status(options: StatusCommand): Promise<void>;
+  stop(options: StatusCommand): Promise<void>;
+  transfers(options: TransfersCommand): Promise<void>;
+  history(options: HistoryCommand): Promise<void>;
+  ui(options: UiCommand): Promise<void>;
   doctor(options: DoctorCommand): Promise<void>;
 }
 
@@ -33,7 +44,7 @@ Examples:
 Settings: flags beat the environment (KD_RENDEZVOUS KD_LISTEN KD_CONFIG_DIR
 KD_SAVE_PATH KD_DISCOVERY KD_LOG), which beats config.toml in the directory of
 --config, with the keys rendezvous, listen, save_path, discovery, log, limit,
-code_length and label.
+code_length, label, history_entries and history_days.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 peer or server
 not reachable, 5 interrupted but resumable, 6 mount not available, 70 a bug of
@@ -68,6 +79,12 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
   addPeersCommand(program, handlers.peers);
   addContactsCommand(program, handlers.contacts);
   addIdCommand(program, handlers.id);
+  addDaemonCommand(program, handlers.daemon);
+  addStatusCommand(program, handlers.status);
+  addStopCommand(program, handlers.stop);
+  addTransfersCommand(program, handlers.transfers);
+  addHistoryCommand(program, handlers.history);
+  addUiCommand(program, handlers.ui);
   addRelayCommand(program, handlers.relay);
   addDoctorCommand(program, handlers.doctor);
   return program;

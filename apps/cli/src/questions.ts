@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { CollisionAnswer, OfferSummary } from '@keibidrop/peer';
 import { formatBytes, formatCount, formatNumber } from './format.ts';
-import { freeBytes } from './free-space.ts';
 import { type Io, paint, type Screen } from './io.ts';
+import type { PeerPackage } from './peer-package.ts';
 import { harmless, quoted } from './terminal-text.ts';
 
 const SHOWN_NAMES = 20;
@@ -12,8 +12,12 @@ const SHOWN_NAMES = 20;
  *
  * @param destination  undefined: standard output
  */
-export async function askAboutOffer(offer: OfferSummary, io: Io, destination: string | undefined): Promise<boolean> {
-  const free = destination === undefined ? undefined : await freeBytes(destination);
+export async function askAboutOffer(
+  offer: OfferSummary,
+  io: Io,
+  { destination, peer }: { destination: string | undefined; peer: Pick<PeerPackage, 'freeBytes'> },
+): Promise<boolean> {
+  const free = destination === undefined ? undefined : await peer.freeBytes(destination);
   io.stderr.write(offerText(offer, { screen: io.stderr, destination, free }));
   const answer = await io.ask(`Receive ${offer.text || offer.files + offer.symlinks === 1 ? 'it' : 'them'}? [y/N] `);
   return /^\s*y(es)?\s*$/i.test(answer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { PeerEvent } from '@keibidrop/peer';
+import { eventJson, type PeerEvent } from '@keibidrop/peer';
 import { describe, expect, it } from 'vitest';
 import { createRecordedIo } from '../test/recorded-io.ts';
 import { shownBy } from '../test/small-terminal.ts';
@@ -10,7 +10,7 @@ const size = { columns: 80, rows: 24 };
 
 function watch(options: Partial<ViewOptions> = {}) {
   const io = createRecordedIo({ terminal: true, ...size });
-  const view = createView(io, { role: 'send', receivers: 0, ...options });
+  const view = createView(io, { eventJson }, { role: 'send', receivers: 0, ...options });
   return { io, view, shown: () => shownBy(io.printed.stderr, size) };
 }
 
@@ -178,7 +178,7 @@ it('of a sender to one receiver is one line without a name', () => {
 /** What a person sees of `events` on standard error. */
 function shown(events: PeerEvent[], options: ViewOptions): string {
   const io = createRecordedIo();
-  const view = createView(io, options);
+  const view = createView(io, { eventJson }, options);
   for (const event of events) view.onEvent(event);
   view.end();
   return io.printed.stderr;

@@ -2,9 +2,9 @@
 import type { ConnectedEvent, PeerEvent, ProgressEvent, RendezvousEvent } from '@keibidrop/peer';
 import { formatCount, formatRate } from './format.ts';
 import { type Io, paint } from './io.ts';
-import { jsonLine } from './json-lines.ts';
 import { dialableAddress } from './local-address.ts';
 import { amountOf } from './outcome.ts';
+import type { PeerPackage } from './peer-package.ts';
 import { type ProgressRow, progressLines } from './progress-line.ts';
 import { RepaintedLines } from './repainted-lines.ts';
 import { harmless, harmlessLines, shortened } from './terminal-text.ts';
@@ -31,16 +31,16 @@ export interface ViewOptions {
   text?: string;
 }
 
-export function createView(io: Io, options: ViewOptions): View {
-  return options.json ? createJsonView(io, options) : new PeopleView(io, options);
+export function createView(io: Io, peer: Pick<PeerPackage, 'eventJson'>, options: ViewOptions): View {
+  return options.json ? createJsonView(io, peer, options) : new PeopleView(io, options);
 }
 
-function createJsonView(io: Io, options: ViewOptions): View {
+function createJsonView(io: Io, peer: Pick<PeerPackage, 'eventJson'>, options: ViewOptions): View {
   const lines = { verbose: options.verbose === true, receivers: mayServeSeveral(options) };
   return {
     onEvent: (event) => {
-      const line = jsonLine(event, lines);
-      if (line !== undefined) io.stdout.write(line);
+      const json = peer.eventJson(event, lines);
+      if (json !== undefined) io.stdout.write(`${JSON.stringify(json)}\n`);
     },
     during: (question) => question(),
     end: () => {},

@@ -15,11 +15,21 @@ import type {
 import {
   ContactStore,
   configDirOf,
+  eventJson,
+  findDaemon,
+  freeBytes,
+  History,
   IdentityStore,
   loadRelaySettings,
   loadSettings,
+  offeredBy,
+  openDaemon,
   openRelayServer,
   PauseSwitch,
+  placeOf,
+  recording,
+  stateDirOf,
+  stopDaemon,
 } from '@keibidrop/peer';
 import type { PeerPackage } from '../src/peer-package.ts';
 
@@ -71,11 +81,21 @@ export function createScriptedPeer(script: {
   const peer: PeerPackage = {
     configDirOf,
     ContactStore,
+    eventJson,
+    findDaemon,
+    freeBytes,
+    History,
     IdentityStore,
     PauseSwitch,
     loadSettings,
     loadRelaySettings,
     openRelayServer,
+    offeredBy,
+    openDaemon,
+    placeOf,
+    recording,
+    stateDirOf,
+    stopDaemon,
     async send(options) {
       asked.send = options;
       play(options);

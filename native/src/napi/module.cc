@@ -10,6 +10,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   aead::PrepareLibcrypto();
   InitBench(env, exports);
   InitDial(env, exports);
+  InitFileLock(env, exports);
   InitFrame(env, exports);
   InitListener(env, exports);
   InitMlKem(env, exports);

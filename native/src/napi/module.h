@@ -9,6 +9,7 @@ namespace keibi::napi {
 
 void InitBench(Napi::Env env, Napi::Object exports);
 void InitDial(Napi::Env env, Napi::Object exports);
+void InitFileLock(Napi::Env env, Napi::Object exports);
 void InitFrame(Napi::Env env, Napi::Object exports);
 void InitListener(Napi::Env env, Napi::Object exports);
 void InitMlKem(Napi::Env env, Napi::Object exports);

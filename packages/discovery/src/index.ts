@@ -30,5 +30,5 @@ export { announce, createRegistryTransport, type RegistryOptions, sendersHere } 
 export { createRelayTransport } from './relay-transport.ts';
 export { createRememberedTransport, rememberAddress } from './remembered.ts';
 export type { JoinOptions, OpenChannel } from './rendezvous-client.ts';
-export { runtimeDirectory } from './runtime-directory.ts';
+export { assertPrivate, makePrivate, runtimeDirectory } from './runtime-directory.ts';
 export type { Transport } from './transport.ts';

@@ -29,6 +29,7 @@ it('has defaults for everything', async () => {
     patienceMs: undefined,
     codeLength: 2,
     label: expect.stringMatching(/./),
+    history: { entries: 1000, days: 365 },
   });
 });
 
@@ -43,6 +44,8 @@ it('reads every key of the file', async () => {
     patience = "10m"
     code_length = 3
     label = "my laptop"
+    history_entries = 0
+    history_days = 30
   `;
   expect(await load(toml)).toEqual({
     configDir: directory,
@@ -56,6 +59,7 @@ it('reads every key of the file', async () => {
     patienceMs: 600_000,
     codeLength: 3,
     label: 'my laptop',
+    history: { entries: 0, days: 30 },
   });
 });
 

@@ -4,10 +4,12 @@ import { join, resolve } from 'node:path';
 import type { HostPort } from '@keibidrop/discovery';
 import envPaths from 'env-paths';
 import type { ListenAddress, ReachOptions } from './api.ts';
+import type { HistoryLimits } from './history/history.ts';
 import { type Found, finderOf, parsed, readConfigFile, type Source } from './setting-sources.ts';
 import {
   ANY_HOST,
   type LogLevel,
+  parseAmount,
   parseCodeLength,
   parseDiscovery,
   parseDuration,
@@ -22,6 +24,9 @@ import {
 
 /** The port a sender listens on unless told otherwise (DESIGN 7). */
 export const DEFAULT_PORT = 26431;
+
+const HISTORY_ENTRIES = 1000;
+const HISTORY_DAYS = 365;
 
 /** What holds for every command of one run: flags beat the environment, which beats the file, which beats the defaults. */
 export interface Settings {
@@ -43,6 +48,8 @@ export interface Settings {
   codeLength: number;
   /** What this peer calls itself. */
   label: string;
+  /** How much is remembered of what was sent and received. */
+  history: HistoryLimits;
 }
 
 /** Values as people typed them on a command line; absent ones fall through to the environment. */
@@ -70,6 +77,8 @@ const sources: Readonly<Record<SettingName, Source<SettingFlags>>> = {
   patience: { key: 'patience', env: 'KD_PATIENCE', flag: 'patience' },
   codeLength: { key: 'code_length', flag: 'codeLength' },
   label: { key: 'label' },
+  historyEntries: { key: 'history_entries' },
+  historyDays: { key: 'history_days' },
 };
 
 type SettingName =
@@ -82,7 +91,9 @@ type SettingName =
   | 'limit'
   | 'patience'
   | 'codeLength'
-  | 'label';
+  | 'label'
+  | 'historyEntries'
+  | 'historyDays';
 
 /** The keys of the file, outside of its tables. */
 const settingKeys = Object.values(sources).flatMap(({ key }) => key ?? []);
@@ -118,6 +129,10 @@ export async function loadSettings(options: SettingsQuery): Promise<Settings> {
     patienceMs: value('patience', parseDuration),
     codeLength: value('codeLength', parseCodeLength) ?? 2,
     label: value('label', parseLabel) ?? ownName(),
+    history: {
+      entries: value('historyEntries', parseAmount) ?? HISTORY_ENTRIES,
+      days: value('historyDays', parseAmount) ?? HISTORY_DAYS,
+    },
   };
 }
 
@@ -128,6 +143,12 @@ export function configDirOf({
   cwd,
 }: Pick<SettingsQuery, 'env' | 'cwd'> & { flags: { config?: string | undefined } }): string {
   return resolve(cwd, flags.config || env.KD_CONFIG_DIR || envPaths('keibidrop', { suffix: '' }).config);
+}
+
+/** Where what the programs of one configuration directory remember stands; absolute, and perhaps not there. */
+export function stateDirOf(configDir: string): string {
+  const { config, log } = envPaths('keibidrop', { suffix: '' });
+  return configDir === config ? log : join(configDir, 'state');
 }
 
 export function configFileIn(configDir: string): string {

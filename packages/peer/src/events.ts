@@ -146,6 +146,9 @@ export interface OfferEvent {
   directories: number;
   symlinks: number;
   bytes: number;
+  /** At the receiver: the top-level names, at most 20, and how many there are in all. The peer's words, to be made harmless. */
+  names?: readonly string[];
+  nameCount?: number;
 }
 
 /** How far one session is, at most ten times a second and once at its end. Counts what stands on the receiver's disk. */

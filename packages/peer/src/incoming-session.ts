@@ -172,8 +172,8 @@ class IncomingTransfer {
         onEvent({ type: 'connected', path, suite, peer: label, session, tried });
         if (options.pausing?.paused) this.transfer.tellPaused(true);
       },
-      onOffer: ({ files, directories, symlinks, bytes }) =>
-        onEvent({ type: 'offer', files, directories, symlinks, bytes }),
+      onOffer: ({ files, directories, symlinks, bytes, names, nameCount }) =>
+        onEvent({ type: 'offer', files, directories, symlinks, bytes, names, nameCount }),
       confirm:
         confirm && ((totals, text) => confirm({ ...totals, peer: this.peer, path, suite, text: text !== undefined })),
       resolveCollision: options.resolveCollision,

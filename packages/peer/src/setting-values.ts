@@ -106,6 +106,13 @@ export function parseCount(text: string): number {
   return count;
 }
 
+/** How many of something are kept; 0: none. */
+export function parseAmount(text: string): number {
+  const amount = /^\d{1,7}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!(amount <= MOST_COUNTED)) throw new BadValue(`must be a number from 0 to ${MOST_COUNTED}`);
+  return amount;
+}
+
 /** `redis://` or `rediss://` (by TLS), with user, password, port and database as is usual; the text is kept as it is. */
 export function parseRedisUrl(text: string): string {
   const trimmed = text.trim();

@@ -31,6 +31,7 @@ export {
   type Retry,
   retryOf,
 } from './errors.ts';
+export { errorOfFailures } from './failures.ts';
 export {
   FINGERPRINT_BYTES,
   fingerprintLink,

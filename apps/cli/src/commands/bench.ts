@@ -137,7 +137,7 @@ export async function runBench(options: BenchCommand, io: Io, peer: PeerPackage)
   const flags = { config, rendezvous, discovery, out: dir, listen, codeLength, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
 
-  const view = createView(io, { ...options, role: 'bench', receivers: 1 });
+  const view = createView(io, peer, { ...options, role: 'bench', receivers: 1 });
   const report = new BenchReport(io, options);
   // A limit of the settings is not passed on: what is asked for is what could be.
   const common = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { Settings } from '@keibidrop/peer';
+import type { PeerEvent, Settings, TransferSummary } from '@keibidrop/peer';
 import type { Suite } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import type { PeerPackage } from '../peer-package.ts';
 
 /** The options that every command about a transfer takes (DESIGN 7), as typed. */
 export interface Everywhere {
@@ -46,4 +47,20 @@ export function reachOf(options: Everywhere, settings: Settings) {
       relayOnly: options.relayOnly === true,
     },
   };
+}
+
+type Record = <T extends TransferSummary>(
+  onEvent: (event: PeerEvent) => void,
+  run: (onEvent: (event: PeerEvent) => void) => Promise<T>,
+) => Promise<T>;
+
+/** Does a transfer and has the history keep it, unless it is to leave nothing. */
+export function recordOf(
+  { incognito }: { incognito?: boolean },
+  { configDir, history: limits }: Settings,
+  peer: Pick<PeerPackage, 'recording' | 'stateDirOf'>,
+  about: { kind: 'send' | 'receive'; what?: string; place: string },
+): Record {
+  if (incognito) return (onEvent, run) => run(onEvent);
+  return (onEvent, run) => peer.recording({ ...about, stateDir: peer.stateDirOf(configDir), limits, onEvent }, run);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import { join } from 'node:path';
-import type { ReceiveOptions } from '@keibidrop/peer';
+import type { OfferSummary, ReceiveOptions } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import { receiveInBackground } from '../background.ts';
 import type { Io } from '../io.ts';
 import { receivedSummary, reportOutcome } from '../outcome.ts';
 import { PauseKey } from '../pause-key.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../questions.ts';
 import { createView } from '../view.ts';
-import { addEverywhereOptions, type Everywhere, reachOf } from './everywhere.ts';
+import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './everywhere.ts';
 
 /** `keibidrop receive`, parsed. */
 export interface ReceiveCommand extends Everywhere {
@@ -22,6 +23,9 @@ export interface ReceiveCommand extends Everywhere {
   durable?: boolean;
   patience?: string;
   stdout?: boolean;
+  /** Hand it over to the daemon. */
+  background?: boolean;
+  incognito?: boolean;
 }
 
 const AFTER_HELP = `
@@ -58,7 +62,11 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
     .addOption(new Option('--verify', 'read back what was written and compare it with the sender'))
     .addOption(new Option('--durable', 'be done only when everything would survive a power cut'))
     .addOption(new Option('--patience <time>', 'how long to try to come back to a lost sender, or 0 (24h)'))
-    .addOption(new Option('--stdout', 'write the one file to standard output').conflicts(['json', 'out', 'durable']));
+    .addOption(new Option('--stdout', 'write the one file to standard output').conflicts(['json', 'out', 'durable']))
+    .addOption(
+      new Option('--background', 'hand it over to the daemon, which is started if need be').conflicts('stdout'),
+    )
+    .addOption(new Option('--incognito', 'leave nothing on the disk but what is received'));
   addEverywhereOptions(command)
     .addHelpText('after', AFTER_HELP)
     .action((words: string[], typed: TypedReceive) => onRun(parseReceive(words, typed)));
@@ -91,30 +99,38 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
   const { config, rendezvous, discovery, limit, patience, out, connect } = options;
   const flags = { config, rendezvous, discovery, limit, patience, out, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
+  if (options.background) return receiveInBackground(options, settings, io, peer);
   assertMayAsk(options, io);
 
-  const view = createView(io, { ...options, role: 'receive' });
+  const view = createView(io, peer, { ...options, role: 'receive' });
   const keys = new PauseKey(io, peer, options);
   const ask = <T>(question: () => Promise<T>) => view.during(() => keys.during(question));
   const policy = createCollisionPolicy((path) => ask(() => askAboutCollision(path, io)));
   try {
-    const result = await peer.receive({
-      ...reachOf(options, settings),
-      code: options.code,
-      out: settings.savePath,
-      toStdout: options.stdout,
-      connect: settings.connect,
-      addressFile: join(settings.configDir, 'addresses.json'),
-      collisions: options.collisions,
-      verify: options.verify,
-      durable: options.durable,
-      patienceMs: settings.patienceMs,
-      confirm: options.yes ? undefined : (offer) => ask(() => askAboutOffer(offer, io, destinationOf())),
-      resolveCollision: options.collisions === 'ask' ? policy : undefined,
-      pausing: keys.pausing,
-      signal: io.signal,
-      onEvent: (event) => view.onEvent(event),
-    });
+    const confirm = (offer: OfferSummary) =>
+      ask(() => askAboutOffer(offer, io, { destination: destinationOf(), peer }));
+    const record = recordOf(options, settings, peer, { kind: 'receive', place: destinationOf() ?? '' });
+    const result = await record(
+      (event) => view.onEvent(event),
+      (onEvent) =>
+        peer.receive({
+          ...reachOf(options, settings),
+          code: options.code,
+          out: settings.savePath,
+          toStdout: options.stdout,
+          connect: settings.connect,
+          addressFile: options.incognito ? undefined : join(settings.configDir, 'addresses.json'),
+          collisions: options.collisions,
+          verify: options.verify,
+          durable: options.durable,
+          patienceMs: settings.patienceMs,
+          confirm: options.yes ? undefined : confirm,
+          resolveCollision: options.collisions === 'ask' ? policy : undefined,
+          pausing: keys.pausing,
+          signal: io.signal,
+          onEvent,
+        }),
+    );
     view.end();
     return reportOutcome(result, io, {
       ...options,

@@ -3,13 +3,14 @@ import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Code, KeibiError, messageFor, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import { sendInBackground } from '../background.ts';
 import type { Io } from '../io.ts';
 import { reportOutcome, sentSummary } from '../outcome.ts';
 import { PauseKey } from '../pause-key.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { quoted } from '../terminal-text.ts';
 import { createView } from '../view.ts';
-import { addEverywhereOptions, type Everywhere, reachOf } from './everywhere.ts';
+import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './everywhere.ts';
 
 /** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin` and `text` is given. */
 export interface SendCommand extends Everywhere {
@@ -22,6 +23,11 @@ export interface SendCommand extends Everywhere {
   listen?: string;
   /** 0: until Ctrl-C. */
   receivers: number;
+  /** Hand it over to the daemon. */
+  background?: boolean;
+  /** There: do not wait for the sends before it. */
+  now?: boolean;
+  incognito?: boolean;
 }
 
 const AFTER_HELP = `
@@ -52,7 +58,10 @@ export function addSendCommand(program: Command, onRun: (options: SendCommand) =
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
     .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))
     .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free one if taken)'))
-    .addOption(new Option('--receivers <n>', 'end after so many receivers, 0 for no end (1)'));
+    .addOption(new Option('--receivers <n>', 'end after so many receivers, 0 for no end (1)'))
+    .addOption(new Option('--background', 'hand it over to the daemon, which is started if need be'))
+    .addOption(new Option('--now', 'there, do not wait for the sends before it'))
+    .addOption(new Option('--incognito', 'leave nothing on the disk: no history, no queue'));
   addEverywhereOptions(command)
     .addHelpText('after', AFTER_HELP)
     .action((paths: string[], typed: TypedSend) => onRun(parseSend(paths, typed)));
@@ -74,6 +83,8 @@ function parseSend(paths: string[], typed: TypedSend): SendCommand {
   if (!/^\d{1,6}$/.test(receivers)) {
     throw usage(`--receivers must be a number of receivers, or 0 for no end; it is ${quoted(receivers)}.`);
   }
+  if (rest.background && stdin) throw usage('Standard input (-) cannot be sent in the background.');
+  if (rest.now && !rest.background) throw usage('--now is for --background.');
   const parsedCode = code === undefined ? {} : { code: parseCode(code) };
   return { ...rest, ...parsedCode, paths: stdin ? [] : paths, stdin, receivers: Number(receivers) };
 }
@@ -93,23 +104,35 @@ export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): 
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   await assertSourcesExist(options.paths, io.cwd);
 
-  const view = createView(io, { ...options, role: 'send' });
+  if (options.background) return sendInBackground(options, settings, io, peer);
+
+  const view = createView(io, peer, { ...options, role: 'send' });
   const keys = new PauseKey(io, peer, options);
   try {
-    const result = await peer.send({
-      ...reachOf(options, settings),
-      paths: options.paths,
-      stdin: options.stdin,
-      text: options.text,
-      code: options.code,
-      wordCount: settings.codeLength,
-      insecureCode: options.insecureCode,
-      listen: settings.listen,
-      receivers: options.receivers,
-      pausing: keys.pausing,
-      signal: io.signal,
-      onEvent: (event) => view.onEvent(event),
+    const paths = options.paths.map((path) => resolve(io.cwd, path));
+    const record = recordOf(options, settings, peer, {
+      kind: 'send',
+      what: options.stdin ? 'standard input' : peer.offeredBy({ paths, text: options.text }),
+      place: peer.placeOf(paths),
     });
+    const result = await record(
+      (event) => view.onEvent(event),
+      (onEvent) =>
+        peer.send({
+          ...reachOf(options, settings),
+          paths: options.paths,
+          stdin: options.stdin,
+          text: options.text,
+          code: options.code,
+          wordCount: settings.codeLength,
+          insecureCode: options.insecureCode,
+          listen: settings.listen,
+          receivers: options.receivers,
+          pausing: keys.pausing,
+          signal: io.signal,
+          onEvent,
+        }),
+    );
     view.end();
     return reportOutcome(result, io, { ...options, summary: sentSummary(result, options.text !== undefined) });
   } finally {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MPL-2.0
+import { resolve } from 'node:path';
+import type { LocalClient, ReceiveRequest, SendRequest, Settings, TransferView } from '@keibidrop/peer';
+import { isErrorCode, KeibiError } from '@keibidrop/protocol';
+import type { Everywhere } from './commands/everywhere.ts';
+import type { ReceiveCommand } from './commands/receive.ts';
+import type { SendCommand } from './commands/send.ts';
+import { withDaemon } from './daemon-connection.ts';
+import { type Io, paint } from './io.ts';
+import { lineOf } from './json-lines.ts';
+import type { PeerPackage } from './peer-package.ts';
+
+/** Hands a send over to the daemon and prints its code. @throws what it failed of before that */
+export async function sendInBackground(
+  options: SendCommand,
+  settings: Settings,
+  io: Io,
+  peer: PeerPackage,
+): Promise<number> {
+  const { text, code, insecureCode = false, listen, receivers, now = false, incognito = false } = options;
+  const request: Partial<SendRequest> = {
+    paths: options.paths.map((path) => resolve(io.cwd, path)),
+    text,
+    code: code?.text,
+    wordCount: settings.codeLength,
+    insecureCode,
+    listen,
+    receivers,
+    now,
+    incognito,
+    reach: reachOf(options, settings),
+  };
+  return handOver(
+    options,
+    io,
+    peer,
+    async (daemon) => (await daemon.call('send', request, { signal: io.signal })).transfer,
+  );
+}
+
+/** Hands a receive over to the daemon. */
+export async function receiveInBackground(
+  options: ReceiveCommand,
+  settings: Settings,
+  io: Io,
+  peer: PeerPackage,
+): Promise<number> {
+  const { code, connect, yes, collisions, verify = false, durable = false, incognito = false } = options;
+  const request: Partial<ReceiveRequest> = {
+    code: code.text,
+    out: settings.savePath,
+    connect,
+    yes,
+    collisions,
+    verify,
+    durable,
+    patienceMs: settings.patienceMs,
+    incognito,
+    reach: reachOf(options, settings),
+  };
+  return handOver(
+    { ...options, asks: !yes },
+    io,
+    peer,
+    async (daemon) => (await daemon.call('receive', request, { signal: io.signal })).transfer,
+  );
+}
+
+async function handOver(
+  { config, json, asks = false }: Everywhere & { asks?: boolean },
+  io: Io,
+  peer: PeerPackage,
+  order: (daemon: LocalClient) => Promise<TransferView | undefined>,
+): Promise<number> {
+  return withDaemon(io, peer, { config, start: true }, async (daemon) => {
+    const taken = await order(daemon);
+    if (taken === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
+    const transfer = taken.kind === 'send' ? await withCode(daemon, taken.id, io) : taken;
+    if (json) io.stdout.write(lineOf('transfer', transfer));
+    else {
+      const { id, code, state } = transfer;
+      if (code !== undefined) {
+        io.stdout.write(`Code: ${paint(io.stdout, 'bold', code)}\n`);
+        io.stdout.write(`On the other computer: ${paint(io.stdout, 'bold', `keibidrop receive ${code}`)}\n`);
+      }
+      io.stdout.write(`Transfer ${id} is ${state} in the background. See keibidrop transfers.\n`);
+      if (asks) io.stdout.write(`It asks before it writes: keibidrop transfers accept ${id}\n`);
+    }
+    return 0;
+  });
+}
+
+/** A send as soon as it has its code, or can have none yet. @throws what it failed of */
+async function withCode(daemon: LocalClient, id: number, { signal }: Io): Promise<TransferView> {
+  for await (const { transfer, json } of daemon.stream('watch', {}, { signal })) {
+    if (transfer !== id) continue;
+    const view = JSON.parse(json) as TransferView & { event: string };
+    if (view.event !== 'transfer') continue;
+    if (view.error !== undefined) {
+      const { code, message } = view.error;
+      throw new KeibiError(isErrorCode(code) ? code : 'INTERNAL', message);
+    }
+    if (view.code !== undefined || view.state !== 'waiting') {
+      const { event, ...rest } = view;
+      return rest;
+    }
+  }
+  throw new KeibiError('DAEMON_LOST');
+}
+
+function reachOf(options: Everywhere, settings: Settings): NonNullable<SendRequest['reach']> {
+  const { discovery, rendezvous, limitBytesPerSecond } = settings;
+  return {
+    rendezvous,
+    discovery: typeof discovery === 'string' ? discovery : discovery.interface,
+    directOnly: options.directOnly === true,
+    relayOnly: options.relayOnly === true,
+    suite: options.suite,
+    limit: limitBytesPerSecond,
+  };
+}

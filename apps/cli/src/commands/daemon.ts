@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type Command, Option } from 'commander';
+import type { Io } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { harmless } from '../terminal-text.ts';
+import { VERSION } from '../version.ts';
+
+/** `keibidrop daemon`, parsed. */
+export interface DaemonCommand {
+  rendezvous?: string;
+  discovery?: string;
+  limit?: string;
+  listen?: string;
+  config?: string;
+  json?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop daemon
+  keibidrop daemon --rendezvous relay.example.org:26431
+
+Commands that need it start it by themselves. There is one for each directory of
+--config; only its user can reach it. Ended or killed, the next one goes on with
+what was not done. Ctrl-C or keibidrop stop ends it. For systemd there is
+docs/keibidrop-daemon.service.
+
+Environment: KD_CONFIG_DIR KD_RENDEZVOUS KD_LISTEN KD_SAVE_PATH KD_DISCOVERY
+Exit codes: 0 ended when told to, 1 failed or one runs already, 2 usage, 70 a
+bug of ours.
+`;
+
+export function addDaemonCommand(program: Command, onRun: (options: DaemonCommand) => Promise<void>): void {
+  program
+    .command('daemon')
+    .summary('run what transfers in the background')
+    .description('Run what sends and receives in the background, for this user’s programs.')
+    .addOption(new Option('--rendezvous <host:port|url>', 'meet at this server'))
+    .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
+    .addOption(new Option('--listen <host:port>', 'where sends listen (port 26431, or any free one if taken)'))
+    .addOption(new Option('--limit <rate>', 'bytes a second of each transfer, such as 500K or 10M'))
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addHelpText('after', AFTER_HELP)
+    .action((options: DaemonCommand) => onRun(options));
+}
+
+/**
+ * Serves until it is stopped or interrupted; resolves with 0.
+ *
+ * @throws DAEMON_RUNNING, USAGE, CONFIG_INVALID
+ */
+export async function runDaemon(options: DaemonCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const { json, ...flags } = options;
+  const daemon = await peer.openDaemon({
+    settings: { flags, env: io.env, cwd: io.cwd },
+    version: VERSION,
+    log: (line) => io.stderr.write(`${new Date().toISOString()} ${harmless(line)}\n`),
+  });
+  const onInterrupt = () => void daemon.stop();
+  io.signal.addEventListener('abort', onInterrupt, { once: true });
+  if (io.signal.aborted) onInterrupt();
+  const { socket } = daemon.place;
+  io.stdout.write(json ? lineOf('listening', { socket, pid: process.pid }) : `Listening at ${harmless(socket)}.\n`);
+  await daemon.ended;
+  if (json) io.stdout.write(lineOf('ended', {}));
+  return 0;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { HistoryEntry } from '@keibidrop/peer';
+import { KeibiError } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import { formatBytes, formatCount, formatRate, formatTime } from '../format.ts';
+import { type Io, paint } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { harmless, quoted } from '../terminal-text.ts';
+
+/** `keibidrop history`, parsed. */
+export interface HistoryCommand {
+  limit: number;
+  clear?: boolean;
+  config?: string;
+  json?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop history
+  keibidrop history --limit 5 --json
+  keibidrop history --clear
+
+Kept are the last 1000 entries of one year, or what history_entries and
+history_days in config.toml say; 0 keeps nothing. What was sent or received with
+--incognito is not in it.
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 done, 1 failed, 2 usage.
+`;
+
+export function addHistoryCommand(program: Command, onRun: (options: HistoryCommand) => Promise<void>): void {
+  program
+    .command('history')
+    .summary('list what was sent and received')
+    .description('List what was sent and received, the newest last.')
+    .addOption(new Option('--limit <n>', 'the last so many (20)'))
+    .addOption(new Option('--clear', 'forget everything').conflicts('limit'))
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addHelpText('after', AFTER_HELP)
+    .action((typed: Omit<HistoryCommand, 'limit'> & { limit?: string }) => {
+      const { limit = '20', ...rest } = typed;
+      if (!/^\d{1,6}$/.test(limit)) {
+        throw new KeibiError('USAGE', `--limit must be a number of entries; it is ${quoted(limit)}.`);
+      }
+      return onRun({ ...rest, limit: Number(limit) });
+    });
+}
+
+/** @throws CONFIG_INVALID */
+export async function runHistory(options: HistoryCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const { config, clear, limit, json } = options;
+  const { configDir, history: limits } = await peer.loadSettings({ flags: { config }, env: io.env, cwd: io.cwd });
+  const history = new peer.History(peer.stateDirOf(configDir), async () => limits);
+  if (clear) {
+    const removed = await history.clear();
+    io.stdout.write(json ? lineOf('cleared', { removed }) : `${formatCount(removed, 'entry')} removed.\n`);
+    return 0;
+  }
+  const entries = (await history.list(limit)).reverse();
+  if (json) io.stdout.write(lineOf('history', { entries }));
+  else if (entries.length === 0) io.stdout.write('Nothing was sent or received yet.\n');
+  else for (const entry of entries) io.stdout.write(textOf(entry, io));
+  return 0;
+}
+
+/** `2026-11-21 21:04  sent      photos to bob: 3 files, 12 MiB, 30 MiB/s, lan`. */
+function textOf(entry: HistoryEntry, io: Io): string {
+  const { time, kind, what, with: peer, files, bytes, bytesPerSecond, path, result } = entry;
+  const when = paint(io.stdout, 'dim', formatTime(new Date(time)));
+  const whom = peer === '' ? '' : ` ${kind === 'send' ? 'to' : 'from'} ${harmless(peer)}`;
+  const verb = kind === 'send' ? 'sent    ' : 'received';
+  const name = harmless(what === '' ? 'nothing' : what);
+  if (result !== 'OK') return `${when}  ${verb}  ${name}${whom}: ${paint(io.stdout, 'red', result)}\n`;
+  const figures = [
+    ...(files > 0 ? [formatCount(files, 'file')] : []),
+    formatBytes(bytes),
+    ...(bytesPerSecond > 0 ? [formatRate(bytesPerSecond)] : []),
+    ...(path === undefined ? [] : [path]),
+  ];
+  return `${when}  ${verb}  ${name}${whom}: ${figures.join(', ')}\n`;
+}

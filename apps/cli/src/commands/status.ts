@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type Command, Option } from 'commander';
+import { withDaemon } from '../daemon-connection.ts';
+import { formatCount, formatTime } from '../format.ts';
+import type { Io } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { harmless } from '../terminal-text.ts';
+
+/** `keibidrop status` and `keibidrop stop`, parsed. */
+export interface StatusCommand {
+  config?: string;
+  json?: boolean;
+}
+
+const AFTER_STATUS = `
+Examples:
+  keibidrop status
+  keibidrop status --json
+
+Starts nothing.
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 a daemon runs, 1 failed, 2 usage, 4 none runs.
+`;
+
+const AFTER_STOP = `
+Examples:
+  keibidrop stop
+
+What is not done comes back when the daemon is started again.
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 none runs any more, 1 failed, 2 usage.
+`;
+
+export function addStatusCommand(program: Command, onRun: (options: StatusCommand) => Promise<void>): void {
+  add(program, 'status', 'say whether the daemon runs, and what it does', AFTER_STATUS, onRun);
+}
+
+export function addStopCommand(program: Command, onRun: (options: StatusCommand) => Promise<void>): void {
+  add(program, 'stop', 'end the daemon', AFTER_STOP, onRun);
+}
+
+function add(
+  program: Command,
+  name: string,
+  summary: string,
+  after: string,
+  onRun: (options: StatusCommand) => Promise<void>,
+): void {
+  program
+    .command(name)
+    .summary(summary)
+    .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addHelpText('after', after)
+    .action((options: StatusCommand) => onRun(options));
+}
+
+/** @throws DAEMON_UNREACHABLE if none runs */
+export async function runStatus({ config, json }: StatusCommand, io: Io, peer: PeerPackage): Promise<number> {
+  return withDaemon(io, peer, { config, start: false }, async (daemon) => {
+    const status = await daemon.call('status', {}, { signal: io.signal });
+    if (json) {
+      io.stdout.write(lineOf('status', { ...status, started: new Date(status.started).toISOString() }));
+      return 0;
+    }
+    const { pid, version, started, running, queued, label, savePath, rendezvous, page } = status;
+    const rows: [string, string][] = [
+      ['Daemon', `process ${pid}, version ${version}, since ${formatTime(new Date(started))}`],
+      ['Transfers', `${running} under way, ${queued} queued`],
+      ['Calls itself', label],
+      ['Saves to', savePath],
+      ['Meets at', rendezvous ?? 'this machine and its networks'],
+      ...(page === undefined ? [] : ([['Page', `open at ${page}`]] as [string, string][])),
+    ];
+    for (const [name, text] of rows) io.stdout.write(`${name.padEnd(12)} ${harmless(text)}\n`);
+    return 0;
+  });
+}
+
+/** None running is what was asked for. */
+export async function runStop({ config, json }: StatusCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const unfinished = await peer.stopDaemon({ env: io.env, cwd: io.cwd, config, signal: io.signal });
+  if (json) io.stdout.write(lineOf('stopped', { ran: unfinished !== undefined, unfinished: unfinished ?? 0 }));
+  else if (unfinished === undefined) io.stdout.write('No daemon runs here.\n');
+  else {
+    const rest = unfinished > 0 ? ` ${formatCount(unfinished, 'transfer')} will go on when it is started again.` : '';
+    io.stdout.write(`Stopped.${rest}\n`);
+  }
+  return 0;
+}

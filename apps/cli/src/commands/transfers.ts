@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { LocalClient, TransferView } from '@keibidrop/peer';
+import { KeibiError } from '@keibidrop/protocol';
+import { Argument, type Command, Option } from 'commander';
+import { withDaemon } from '../daemon-connection.ts';
+import { formatBytes, formatBytesOf, formatRate } from '../format.ts';
+import { type Io, paint } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { harmless, quoted, shortened } from '../terminal-text.ts';
+
+const ACTIONS = ['pause', 'resume', 'cancel', 'retry', 'first', 'remove', 'accept', 'decline'] as const;
+
+/** `keibidrop transfers`, parsed. */
+export interface TransfersCommand {
+  action?: (typeof ACTIONS)[number];
+  id?: number;
+  config?: string;
+  json?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop transfers
+  keibidrop transfers pause 3
+  keibidrop transfers retry 3
+  keibidrop transfers accept 4
+
+Sends move their bytes one after the other, unless they were asked for with
+--now; first puts one in front. retry is for what has failed or was cancelled,
+remove takes what has ended off the list, accept and decline answer whether to
+receive what is offered.
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 done, 1 failed or no such transfer, 2 usage, 4 no daemon runs.
+`;
+
+export function addTransfersCommand(program: Command, onRun: (options: TransfersCommand) => Promise<void>): void {
+  program
+    .command('transfers')
+    .summary('list and control what the daemon transfers')
+    .description('List what the daemon sends and receives, or change it.')
+    .addArgument(new Argument('[action]', 'what to do').choices(ACTIONS))
+    .argument('[id]', 'with which transfer: its number in the list')
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addHelpText('after', AFTER_HELP)
+    .action((action: TransfersCommand['action'], id: string | undefined, options: TransfersCommand) => {
+      if (action === undefined) return onRun(options);
+      if (id === undefined || !/^\d{1,9}$/.test(id)) {
+        const what = id === undefined ? 'It is missing' : `It is ${quoted(id)}`;
+        throw new KeibiError('USAGE', `Say which transfer, by its number. ${what}; see keibidrop transfers.`);
+      }
+      return onRun({ ...options, action, id: Number(id) });
+    });
+}
+
+/** @throws DAEMON_UNREACHABLE, TRANSFER_UNKNOWN, QUESTION_GONE, USAGE */
+export async function runTransfers(options: TransfersCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const { config, action, id = 0, json } = options;
+  return withDaemon(io, peer, { config, start: false }, async (daemon) => {
+    if (action === undefined) {
+      const { transfers } = await daemon.call('transfers', {}, { signal: io.signal });
+      if (json) io.stdout.write(lineOf('transfers', { transfers }));
+      else io.stdout.write(listOf(transfers, io));
+      return 0;
+    }
+    const transfer = await changed(daemon, action, id, io);
+    if (json) io.stdout.write(lineOf('transfer', transfer));
+    else io.stdout.write(`Transfer ${id} is ${action === 'remove' ? 'off the list' : transfer.state}.\n`);
+    return 0;
+  });
+}
+
+async function changed(
+  daemon: LocalClient,
+  action: (typeof ACTIONS)[number],
+  id: number,
+  { signal }: Io,
+): Promise<TransferView> {
+  if (action === 'accept' || action === 'decline') {
+    const { questions } = await daemon.call('questions', {}, { signal });
+    const offer = questions.find(({ transfer, kind }) => transfer === id && kind === 'offer');
+    if (offer === undefined) throw new KeibiError('QUESTION_GONE', `Transfer ${id} asks nothing.`);
+    const answer = action === 'accept' ? 'yes' : 'no';
+    await daemon.call('answer', { question: offer.question, answer }, { signal });
+    const { transfers } = await daemon.call('transfers', {}, { signal });
+    const transfer = transfers.find((each) => each.id === id);
+    if (transfer === undefined) throw new KeibiError('TRANSFER_UNKNOWN');
+    return transfer;
+  }
+  const { transfer } = await daemon.call('control', { transfer: id, action }, { signal });
+  if (transfer === undefined) throw new KeibiError('TRANSFER_UNKNOWN');
+  return transfer;
+}
+
+function listOf(transfers: readonly TransferView[], io: Io): string {
+  if (transfers.length === 0) return 'Nothing is under way.\n';
+  return transfers.map((transfer) => `${lineOfTransfer(transfer, io)}\n`).join('');
+}
+
+/** `  3 send     running   photos to bob, 12/34 MiB, 30 MiB/s`. */
+function lineOfTransfer(transfer: TransferView, io: Io): string {
+  const { id, kind, state, what, contact, peer, code, error } = transfer;
+  const head = `${String(id).padStart(3)} ${kind.padEnd(7)} ${state.padEnd(9)} `;
+  const name = contact ?? peer;
+  const whom = name === undefined ? '' : ` ${kind === 'send' ? 'to' : 'from'} ${harmless(name)}`;
+  const waiting = state === 'waiting' && code !== undefined ? `, code ${code}` : '';
+  const tail = error === undefined ? `${amountOf(transfer)}${waiting}` : `: ${error.code}`;
+  const text = `${harmless(what === '' ? 'something' : what)}${whom}${tail}`;
+  const columns = io.stdout.isTerminal ? io.stdout.columns() : Number.POSITIVE_INFINITY;
+  return paint(io.stdout, 'bold', head) + shortened(text, columns - head.length);
+}
+
+function amountOf({ state, bytes, totalBytes, bytesPerSecond }: TransferView): string {
+  if (state === 'done') return `, ${formatBytes(bytes)}`;
+  if (bytes === 0 && totalBytes === 0) return '';
+  const rate = state === 'running' ? `, ${formatRate(bytesPerSecond)}` : '';
+  return `, ${formatBytesOf(bytes, Math.max(bytes, totalBytes))}${rate}`;
+}

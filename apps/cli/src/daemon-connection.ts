@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { LocalClient } from '@keibidrop/peer';
+import type { Io } from './io.ts';
+import type { PeerPackage } from './peer-package.ts';
+
+export interface ConnectOptions {
+  /** `--config` */
+  config?: string | undefined;
+  /** Start a daemon where none runs. */
+  start: boolean;
+}
+
+/**
+ * Does `work` with a connection to this user's daemon.
+ *
+ * @throws DAEMON_UNREACHABLE, DAEMON_INCOMPATIBLE, CONFIG_INVALID; what `work` throws; `io.signal.reason`
+ */
+export async function withDaemon<T>(
+  io: Io,
+  peer: Pick<PeerPackage, 'findDaemon'>,
+  { config, start }: ConnectOptions,
+  work: (daemon: LocalClient) => Promise<T>,
+): Promise<T> {
+  const { env, cwd, program, signal } = io;
+  const daemon = await peer.findDaemon({ env, cwd, config, signal, ...(start && { program }) });
+  try {
+    return await work(daemon);
+  } finally {
+    daemon.close();
+  }
+}

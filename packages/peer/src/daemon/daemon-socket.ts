@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createHash } from 'node:crypto';
+import { chmod, type FileHandle, rm } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { assertPrivate, makePrivate, runtimeDirectory } from '@keibidrop/discovery';
+import { KeibiError } from '@keibidrop/protocol';
+import { tryLockFile } from '../lock-file.ts';
+
+/** What a socket's address holds, its end included. */
+const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
+
+/** Where the daemon of one configuration directory stands: files in the user's runtime directory. */
+export interface DaemonPlace {
+  readonly directory: string;
+  readonly socket: string;
+  readonly lock: string;
+  /** Leads a browser to the page. */
+  readonly page: string;
+}
+
+/** @param configDir  absolute */
+export function daemonPlace(configDir: string, env: NodeJS.ProcessEnv = process.env): DaemonPlace {
+  const directory = runtimeDirectory(env);
+  const name = `daemon-${createHash('sha256').update(configDir).digest('hex').slice(0, 16)}`;
+  const socket = join(directory, `${name}.sock`);
+  return { directory, socket, lock: join(directory, `${name}.lock`), page: join(directory, `${name}.html`) };
+}
+
+/** A socket that listens, and this process's right to. */
+export interface DaemonSocket {
+  readonly server: Server;
+  close(): Promise<void>;
+}
+
+/**
+ * Listens for this user's programs; of all daemons of one configuration directory one does.
+ *
+ * Who has the lock, which ends with its process, is the daemon: a socket that it finds is what a dead one has left.
+ *
+ * @throws DAEMON_RUNNING; CONFIG_INVALID if the runtime directory is not this user's alone, or its path too long
+ */
+export async function listenForClients(
+  { directory, socket, lock }: DaemonPlace,
+  onClient: (client: Socket) => void,
+): Promise<DaemonSocket> {
+  assertShort(socket);
+  await makePrivate(directory);
+  const held = await tryLockFile(lock);
+  if (held === undefined) throw new KeibiError('DAEMON_RUNNING');
+  try {
+    await rm(socket, { force: true });
+    const server = await listening(socket, onClient);
+    await chmod(socket, 0o600);
+    return { server, close: () => endListening(server, socket, held) };
+  } catch (reason) {
+    await held.close();
+    throw reason;
+  }
+}
+
+/**
+ * Connects to the daemon.
+ *
+ * @throws DAEMON_UNREACHABLE if none runs; CONFIG_INVALID if the runtime directory is not this user's alone
+ */
+export async function connectToDaemon({ directory, socket }: DaemonPlace): Promise<Socket> {
+  assertShort(socket);
+  if (!(await assertPrivate(directory))) throw new KeibiError('DAEMON_UNREACHABLE');
+  return new Promise((resolve, reject) => {
+    const client = connect(socket);
+    client.once('connect', () => resolve(client));
+    client.once('error', (cause) => reject(new KeibiError('DAEMON_UNREACHABLE', undefined, { cause })));
+  });
+}
+
+function listening(path: string, onClient: (client: Socket) => void): Promise<Server> {
+  const server = createServer(onClient);
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => reject(new KeibiError('CONFIG_INVALID', `Cannot listen at ${path}.`, { cause })));
+    server.listen(path, () => resolve(server));
+  });
+}
+
+/** Node removes the socket's file as it closes; nobody else has made one there, since the lock is still held. */
+async function endListening(server: Server, socket: string, held: FileHandle): Promise<void> {
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  await rm(socket, { force: true });
+  await held.close();
+}
+
+function assertShort(socket: string): void {
+  if (Buffer.byteLength(socket) <= MAX_PATH_BYTES) return;
+  throw new KeibiError(
+    'CONFIG_INVALID',
+    `The path ${socket} is too long for a socket. Set XDG_RUNTIME_DIR to a shorter one.`,
+  );
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MPL-2.0
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+import { loadSettings, type SettingsQuery, stateDirOf } from '../config.ts';
+import { History } from '../history/history.ts';
+import { type DaemonPlace, type DaemonSocket, daemonPlace, listenForClients } from './daemon-socket.ts';
+import { EventStream } from './event-stream.ts';
+import { historyCalls } from './history-calls.ts';
+import { identityCalls } from './identity-calls.ts';
+import { IdentityKeeper } from './identity-keeper.ts';
+import { Journal } from './journal.ts';
+import type { LocalCalls } from './local-calls.ts';
+import { LocalServer } from './local-server.ts';
+import { PageDoor, pageCalls } from './page-calls.ts';
+import { Questions } from './questions.ts';
+import { statusCalls } from './status-calls.ts';
+import { transferCalls } from './transfer-calls.ts';
+import type { ReadSettings } from './transfer-options.ts';
+import { Transfers } from './transfers.ts';
+
+export interface DaemonOptions {
+  /** Of the daemon's own command line: what it holds stands for every transfer that says nothing else. */
+  settings: SettingsQuery;
+  /** Of the program. */
+  version: string;
+  /** Takes a line for each thing that went wrong where no client waits for it. */
+  log(line: string): void;
+}
+
+/** What the calls work with. */
+export interface DaemonParts {
+  readonly version: string;
+  readonly configDir: string;
+  readonly stateDir: string;
+  /** Milliseconds since 1970. */
+  readonly started: number;
+  /** The settings as they are now. */
+  readonly read: ReadSettings;
+  readonly events: EventStream;
+  readonly questions: Questions;
+  readonly transfers: Transfers;
+  readonly history: History;
+  readonly identity: IdentityKeeper;
+  readonly page: PageDoor;
+  /** How many programs are connected. */
+  clients(): number;
+  /** Begins the daemon's end. @returns  how many transfers come back with the next one */
+  stop(): Promise<number>;
+}
+
+/** One Peer for all of a user's programs, until it is stopped. */
+export class Daemon {
+  readonly place: DaemonPlace;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+  readonly #parts: DaemonParts;
+  readonly #server: LocalServer;
+  #socket: DaemonSocket | undefined;
+  #stopping: Promise<number> | undefined;
+  #end: () => void = () => {};
+
+  /**
+   * Listens, and takes up what an earlier daemon has not done.
+   *
+   * @throws DAEMON_RUNNING if there is one for this configuration directory; CONFIG_INVALID
+   */
+  static async open(options: DaemonOptions): Promise<Daemon> {
+    const { configDir } = await loadSettings(options.settings);
+    const daemon = new Daemon(configDir, options);
+    daemon.#socket = await listenForClients(daemon.place, (client) => daemon.#server.attach(client));
+    const damaged = await daemon.#parts.transfers.restore();
+    if (damaged !== undefined) options.log(`The list of transfers made no sense. It is kept as ${damaged}.`);
+    return daemon;
+  }
+
+  private constructor(configDir: string, { settings, version, log }: DaemonOptions) {
+    this.place = daemonPlace(configDir, settings.env);
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    const { flags, env } = settings;
+    // Wherever it was started: what it receives goes where people look for it.
+    const cwd = downloads();
+    const read: ReadSettings = (asked) =>
+      loadSettings({ flags: { ...flags, ...defined(asked), config: configDir }, env, cwd });
+    const stateDir = stateDirOf(configDir);
+    const events = new EventStream();
+    const questions = new Questions(events);
+    const history = new History(stateDir, async () => (await read({})).history);
+    const journal = new Journal<never>(join(stateDir, 'transfers.json'));
+    const onTrouble = (error: KeibiError) => log(`${error.code}: ${error.message}`);
+    const calls: { all?: LocalCalls } = {};
+    this.#parts = {
+      version,
+      configDir,
+      stateDir,
+      started: Date.now(),
+      read,
+      events,
+      questions,
+      history,
+      transfers: new Transfers({ read, events, questions, history, journal, onTrouble }),
+      identity: new IdentityKeeper(configDir),
+      page: new PageDoor(() => calls.all as LocalCalls, this.place.page),
+      clients: () => this.#server.clients,
+      stop: () => this.stop(),
+    };
+    calls.all = callsOf(this.#parts);
+    this.#server = new LocalServer(calls.all);
+  }
+
+  /** Ends it; what it does comes back with the next one. Idempotent. @returns  how many transfers do */
+  stop(): Promise<number> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<number> {
+    const { transfers, events, page } = this.#parts;
+    const unfinished = await transfers.close();
+    events.close(new KeibiError('DAEMON_LOST'));
+    // Whoever asked for the end hears that it has come.
+    setImmediate(async () => {
+      await page.close();
+      this.#server.close();
+      await this.#socket?.close();
+      this.#end();
+    });
+    return unfinished;
+  }
+}
+
+/** All calls; a group that lacks one does not compile. */
+function callsOf(parts: DaemonParts): LocalCalls {
+  return {
+    ...statusCalls(parts),
+    ...transferCalls(parts),
+    ...historyCalls(parts),
+    ...identityCalls(parts),
+    ...pageCalls(parts),
+  };
+}
+
+function downloads(): string {
+  const folder = join(homedir(), 'Downloads');
+  return existsSync(folder) ? folder : homedir();
+}
+
+function defined<T extends object>(values: T): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { local } from '@keibidrop/proto';
+import { KeibiError } from '@keibidrop/protocol';
+import type { EventJson } from '../event-json.ts';
+
+/** Events that wait for one client; one more ends its stream. */
+const MAX_WAITING = 4096;
+/** Events that wait for one client above which it is told of progress only once it has caught up: the next one says more. */
+const MAX_BEFORE_PROGRESS = 16;
+
+/** What one client wants to hear. */
+export interface Wanted {
+  progress: boolean;
+  files: boolean;
+}
+
+/** One sequence of events for all clients. */
+export class EventStream {
+  readonly #clients = new Set<Subscription>();
+  #sequence = 0;
+
+  /** How many listen. */
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  /** @param transfer  0: of none */
+  emit(transfer: number, event: EventJson): void {
+    this.#sequence++;
+    if (this.#clients.size === 0) return;
+    const told = { sequence: this.#sequence, transfer, json: JSON.stringify(event) };
+    for (const client of this.#clients) client.offer(told, event.event);
+  }
+
+  /**
+   * Yields `present`, then everything from now on, until `signal`.
+   *
+   * @param present  what there is now; called at once, so that nothing happens in between
+   * @throws         EVENTS_LOST if the client reads too slowly; `signal.reason`
+   */
+  async *watch(
+    present: () => readonly { transfer: number; event: EventJson }[],
+    wanted: Wanted,
+    signal: AbortSignal,
+  ): AsyncGenerator<local.Event> {
+    signal.throwIfAborted();
+    const sequence = this.#sequence;
+    const subscription = new Subscription(wanted);
+    const onAbort = () => subscription.end(signal.reason);
+    this.#clients.add(subscription);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const now = [...present(), { transfer: 0, event: { event: 'present' } }];
+      for (const { transfer, event } of now) yield { sequence, transfer, json: JSON.stringify(event) };
+      for (;;) yield await subscription.next();
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#clients.delete(subscription);
+    }
+  }
+
+  /** Ends every stream with `reason`. */
+  close(reason: unknown): void {
+    for (const client of this.#clients) client.end(reason);
+  }
+}
+
+class Subscription {
+  readonly #wanted: Wanted;
+  #waiting: local.Event[] = [];
+  #ended: { reason: unknown } | undefined;
+  #wake: () => void = () => {};
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted;
+  }
+
+  offer(event: local.Event, name: string): void {
+    if (this.#ended !== undefined) return;
+    if (name === 'progress' && (!this.#wanted.progress || this.#waiting.length >= MAX_BEFORE_PROGRESS)) return;
+    if (name === 'file' && !this.#wanted.files) return;
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#waiting = [];
+      this.end(new KeibiError('EVENTS_LOST'));
+      return;
+    }
+    this.#waiting.push(event);
+    this.#wake();
+  }
+
+  end(reason: unknown): void {
+    this.#ended ??= { reason };
+    this.#wake();
+  }
+
+  /** @throws what ended it, after everything that came before */
+  async next(): Promise<local.Event> {
+    for (;;) {
+      const event = this.#waiting.shift();
+      if (event !== undefined) return event;
+      if (this.#ended !== undefined) throw this.#ended.reason;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { local } from '@keibidrop/proto';
+import { KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
+import { isMethod, isStreaming, type LocalCalls, type Method, requestOf } from './local-calls.ts';
+import { localErrorOf } from './local-error.ts';
+import { assets } from './page-assets.ts';
+
+const HOST = '127.0.0.1';
+const TOKEN_BYTES = 32;
+/** A text, each of whose bytes JSON may write as six. */
+const MAX_BODY_BYTES = 6 * MAX_TEXT_BYTES + 4096;
+const API = '/api/';
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS = {
+  'content-security-policy': CSP,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+/** The HTTP statuses of the gRPC ones that say more than 500. */
+const STATUS: Readonly<Record<string, number>> = { USAGE: 400, DAEMON_REFUSED: 403, INTERNAL: 500 };
+const FAILED = 422;
+
+/**
+ * The HTTP door: the page, and the calls of Local as `POST /api/NAME` with JSON both ways; one of many replies has a line for each.
+ *
+ * It listens on the loopback interface, where every user and every web page of this machine can reach it. So a call needs the bearer token,
+ * which only this user gets; and its Host must be this door and its Origin, if a browser tells one, this page: a page of another origin can
+ * neither call nor, by a name that leads here, read.
+ */
+export class HttpDoor {
+  readonly #server: Server;
+  readonly #token = randomBytes(TOKEN_BYTES).toString('base64url');
+  readonly #calls: LocalCalls;
+
+  private constructor(calls: LocalCalls) {
+    this.#calls = calls;
+    this.#server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000 }, (request, response) => {
+      void this.#serve(request, response);
+    });
+  }
+
+  static async open(calls: LocalCalls): Promise<HttpDoor> {
+    const door = new HttpDoor(calls);
+    door.#server.listen(0, HOST);
+    await once(door.#server, 'listening');
+    return door;
+  }
+
+  /** `HOST:PORT` */
+  get address(): string {
+    return `${HOST}:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** The page's. The token stands behind the `#`: browsers do not send that to any server. */
+  get url(): string {
+    return `http://${this.address}/#token=${this.#token}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    const path = request.url ?? '';
+    try {
+      this.#assertOurs(request);
+      if (path.startsWith(API)) await this.#call(path.slice(API.length), request, response);
+      else serveAsset(path, request, response);
+    } catch (reason) {
+      refuse(response, reason);
+    }
+  }
+
+  /** @throws DAEMON_REFUSED for a request that another page, or a name that leads here, may have made */
+  #assertOurs({ headers }: IncomingMessage): void {
+    const site = headers['sec-fetch-site'];
+    const ours =
+      headers.host === this.address &&
+      (headers.origin === undefined || headers.origin === `http://${this.address}`) &&
+      (site === undefined || site === 'same-origin' || site === 'none' || headers['sec-fetch-mode'] === 'navigate');
+    if (!ours) throw new KeibiError('DAEMON_REFUSED', 'The daemon takes calls of its own page only.');
+  }
+
+  #assertAuthorized({ headers }: IncomingMessage): void {
+    const shown = Buffer.from(headers.authorization ?? '');
+    const expected = Buffer.from(`Bearer ${this.#token}`);
+    if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) throw new KeibiError('DAEMON_REFUSED');
+  }
+
+  async #call(name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#assertAuthorized(request);
+    if (request.method !== 'POST') throw new KeibiError('USAGE', 'Calls are made with POST.');
+    if (!/^application\/json(;|$)/.test(request.headers['content-type'] ?? '')) {
+      throw new KeibiError('USAGE', 'Calls are JSON: content-type application/json.');
+    }
+    const method = name.charAt(0).toLowerCase() + name.slice(1);
+    if (!isMethod(method)) throw new KeibiError('USAGE', 'There is no such call.');
+    const asked = await asMessage(method, request);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort(new KeibiError('CANCELLED')));
+    const handler = this.#calls[method] as (request: unknown, caller: { signal: AbortSignal }) => unknown;
+    const replied = handler(asked, { signal: gone.signal });
+    if (isStreaming(method)) await stream(replied as AsyncIterable<unknown>, response, gone.signal);
+    else answer(response, 200, JSON.stringify(await replied));
+  }
+}
+
+/** What the body says, as if it had come by gRPC. @throws USAGE */
+async function asMessage(method: Method, request: IncomingMessage): Promise<unknown> {
+  const { requestSerialize, requestDeserialize } = local.LocalService[method];
+  const body = await bodyOf(request);
+  try {
+    const message = requestOf(method, JSON.parse(body === '' ? '{}' : body));
+    return requestDeserialize((requestSerialize as (value: unknown) => Buffer)(message));
+  } catch (cause) {
+    throw new KeibiError('USAGE', 'That is no request of this call.', { cause });
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > MAX_BODY_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'That request is too long.');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+/** A line of JSON for each reply; a failure in the middle is the last one, `{"error": …}`. */
+async function stream(replies: AsyncIterable<unknown>, response: ServerResponse, gone: AbortSignal): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  response.flushHeaders();
+  try {
+    for await (const reply of replies) {
+      if (!response.write(`${JSON.stringify(reply)}\n`)) await once(response, 'drain', { signal: gone });
+    }
+    response.end();
+  } catch (reason) {
+    if (!gone.aborted) response.end(`${JSON.stringify({ error: localErrorOf(reason) })}\n`);
+  }
+}
+
+function serveAsset(path: string, { method }: IncomingMessage, response: ServerResponse): void {
+  const asset = assets[path];
+  if (asset === undefined || !Object.hasOwn(assets, path)) answer(response, 404, 'Not found.\n', 'text/plain');
+  else if (method !== 'GET' && method !== 'HEAD') answer(response, 405, 'GET or HEAD\n', 'text/plain');
+  else answer(response, 200, asset.text, asset.type);
+}
+
+function refuse(response: ServerResponse, reason: unknown): void {
+  const error = localErrorOf(reason);
+  response.setHeader('connection', 'close');
+  answer(response, STATUS[error.code] ?? FAILED, JSON.stringify({ error }));
+}
+
+function answer(response: ServerResponse, status: number, text: string, type = 'application/json'): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Daemon, DaemonOptions } from './daemon.ts';
+import type { LocalClient } from './local-client.ts';
+import type { FindDaemonOptions } from './start-daemon.ts';
+
+// Loaded when they are needed: a send or receive of its own needs neither.
+
+/** Runs the daemon in this process. Throws as Daemon.open does. */
+export async function openDaemon(options: DaemonOptions): Promise<Daemon> {
+  return (await import('./daemon.ts')).Daemon.open(options);
+}
+
+/** Connects to the daemon of this user. Throws as start-daemon's does. */
+export async function findDaemon(options: FindDaemonOptions): Promise<LocalClient> {
+  return (await import('./start-daemon.ts')).findDaemon(options);
+}
+
+/** Ends the daemon of this user. Throws as start-daemon's does. */
+export async function stopDaemon(options: Omit<FindDaemonOptions, 'program'>): Promise<number | undefined> {
+  return (await import('./start-daemon.ts')).stopDaemon(options);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Socket } from 'node:net';
+import {
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+  type UntypedHandleCall,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { local } from '@keibidrop/proto';
+import { KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
+import { isStreaming, type LocalCalls, type Method } from './local-calls.ts';
+import { statusOf } from './local-error.ts';
+
+/** A text and the fields around it, or many paths. */
+const MAX_MESSAGE_BYTES = 4 * MAX_TEXT_BYTES;
+/** Programs of one user; one more is refused. */
+const MAX_CLIENTS = 1024;
+
+/** The gRPC door: the Local service over sockets that somebody else accepts. */
+export class LocalServer {
+  readonly #server: Server;
+  readonly #attach: (socket: Socket) => void;
+  readonly #clients = new Set<Socket>();
+
+  constructor(calls: LocalCalls) {
+    this.#server = new Server({
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_send_message_length': -1,
+      'grpc.enable_channelz': 0,
+    });
+    const methods = Object.keys(local.LocalService) as Method[];
+    const implementation: UntypedServiceImplementation = {};
+    for (const method of methods) {
+      implementation[method] = isStreaming(method) ? streaming(calls, method) : unary(calls, method);
+    }
+    this.#server.addService(local.LocalService, implementation);
+    const injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
+    this.#attach = (socket) => injector.injectConnection(socket);
+  }
+
+  /** How many programs are connected. */
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  /** Serves a program; the socket is owned from now on. */
+  attach(socket: Socket): void {
+    socket.on('error', () => {});
+    if (this.#clients.size >= MAX_CLIENTS) {
+      socket.destroy();
+      return;
+    }
+    this.#clients.add(socket);
+    socket.once('close', () => this.#clients.delete(socket));
+    this.#attach(socket);
+  }
+
+  /** Ends every connection, once what was replied is out. */
+  close(): void {
+    this.#server.forceShutdown();
+    for (const socket of this.#clients) socket.destroySoon();
+  }
+}
+
+type AnyCall = (request: never, caller: { signal: AbortSignal }) => unknown;
+
+function unary(calls: LocalCalls, method: Method): UntypedHandleCall {
+  const handler = calls[method] as AnyCall;
+  const answer = (call: ServerUnaryCall<never, unknown>, reply: sendUnaryData<unknown>): void => {
+    const gone = new AbortController();
+    call.once('cancelled', () => gone.abort(new KeibiError('CANCELLED')));
+    Promise.resolve()
+      .then(() => handler(call.request, { signal: gone.signal }))
+      .then(
+        (value) => reply(null, value),
+        (reason) => reply(statusOf(reason)),
+      );
+  };
+  return answer as UntypedHandleCall;
+}
+
+function streaming(calls: LocalCalls, method: Method): UntypedHandleCall {
+  const handler = calls[method] as AnyCall;
+  const answer = (call: ServerWritableStream<never, unknown>): void => {
+    const gone = new AbortController();
+    const leave = () => gone.abort(new KeibiError('CANCELLED'));
+    for (const end of ['cancelled', 'close', 'error'] as const) call.once(end, leave);
+    void (async () => {
+      try {
+        for await (const value of handler(call.request, { signal: gone.signal }) as AsyncIterable<unknown>) {
+          await written(call, value);
+        }
+        call.end();
+      } catch (reason) {
+        if (!gone.signal.aborted) call.emit('error', statusOf(reason));
+      }
+    })();
+  };
+  return answer as unknown as UntypedHandleCall;
+}
+
+/** Resolves when the client has room for more, or is gone. */
+function written(call: ServerWritableStream<never, unknown>, value: unknown): Promise<void> {
+  return new Promise((resolve) => {
+    if (call.cancelled || call.destroyed || call.write(value)) {
+      resolve();
+      return;
+    }
+    const go = () => {
+      for (const event of ['drain', 'cancelled', 'close'] as const) call.off(event, go);
+      resolve();
+    };
+    for (const event of ['drain', 'cancelled', 'close'] as const) call.once(event, go);
+  });
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { local } from '@keibidrop/proto';
+import { KeibiError } from '@keibidrop/protocol';
+import type { EventStream } from './event-stream.ts';
+
+/** What a person is asked. */
+export interface Asked {
+  /** 0: of none. */
+  transfer: number;
+  kind: string;
+  /** What one has to know to answer. */
+  about: object;
+  answers: readonly string[];
+}
+
+export interface GivenAnswer {
+  answer: string;
+  /** The same for all like it. */
+  always: boolean;
+}
+
+interface Open {
+  asked: Asked;
+  resolve(given: GivenAnswer): void;
+}
+
+/** Questions that wait until any client answers them. */
+export class Questions {
+  readonly #events: EventStream;
+  readonly #open = new Map<number, Open>();
+  #last = 0;
+
+  constructor(events: EventStream) {
+    this.#events = events;
+  }
+
+  /** @throws `signal.reason` if nobody needs to know any more */
+  async ask(asked: Asked, { signal }: { signal: AbortSignal }): Promise<GivenAnswer> {
+    signal.throwIfAborted();
+    const question = ++this.#last;
+    const { transfer, kind, about } = asked;
+    let onAbort = () => {};
+    const answered = new Promise<GivenAnswer>((resolve, reject) => {
+      onAbort = () => reject(signal.reason);
+      this.#open.set(question, { asked, resolve });
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#events.emit(transfer, { event: 'question', question, kind, ...about });
+    let answer = '';
+    try {
+      const given = await answered;
+      answer = given.answer;
+      return given;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#open.delete(question);
+      this.#events.emit(transfer, { event: 'answered', question, answer });
+    }
+  }
+
+  /** @throws QUESTION_GONE, USAGE for an answer it does not have */
+  answer(question: number, given: GivenAnswer): void {
+    const open = this.#open.get(question);
+    if (open === undefined) throw new KeibiError('QUESTION_GONE');
+    const { answers } = open.asked;
+    if (!answers.includes(given.answer)) {
+      throw new KeibiError('USAGE', `The answer must be ${answers.join(' or ')}.`);
+    }
+    this.#open.delete(question);
+    open.resolve(given);
+  }
+
+  /** The oldest first. */
+  list(): local.Question[] {
+    return [...this.#open].map(([question, { asked }]) => ({
+      question,
+      transfer: asked.transfer,
+      kind: asked.kind,
+      json: JSON.stringify(asked.about),
+    }));
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MPL-2.0
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, open, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { type ErrorCode, isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { configDirOf, stateDirOf } from '../config.ts';
+import { daemonPlace } from './daemon-socket.ts';
+import { LocalClient } from './local-client.ts';
+
+/** A log that is longer is put aside when the next daemon starts. */
+const MAX_LOG_BYTES = 1024 * 1024;
+const MAX_LINE_BYTES = 64 * 1024;
+
+export interface FindDaemonOptions {
+  /** Of the program that looks for it. */
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** `--config`, if it was given. */
+  config?: string | undefined;
+  /** What runs `keibidrop`, to start a daemon where none runs; absent: none is started. */
+  program?: readonly string[];
+  signal: AbortSignal;
+}
+
+/**
+ * Connects to this user's daemon, which is started if need be.
+ *
+ * @throws DAEMON_UNREACHABLE, DAEMON_INCOMPATIBLE, CONFIG_INVALID; what kept it from starting; `signal.reason`
+ */
+export async function findDaemon(options: FindDaemonOptions): Promise<LocalClient> {
+  const { env, cwd, config, program, signal } = options;
+  const configDir = configDirOf({ flags: { config }, env, cwd });
+  const place = daemonPlace(configDir, env);
+  try {
+    return await LocalClient.connect(place, { signal });
+  } catch (reason) {
+    const absent = reason instanceof KeibiError && reason.code === 'DAEMON_UNREACHABLE';
+    if (!absent || program === undefined) throw reason;
+  }
+  await startDaemon(program, configDir, { env, signal });
+  return LocalClient.connect(place, { signal });
+}
+
+/** Ends this user's daemon, and waits until it has ended. @returns  how many transfers come back with the next one; undefined if none ran */
+export async function stopDaemon({
+  env,
+  cwd,
+  config,
+  signal,
+}: Omit<FindDaemonOptions, 'program'>): Promise<number | undefined> {
+  const place = daemonPlace(configDirOf({ flags: { config }, env, cwd }), env);
+  const daemon = await LocalClient.connect(place, { signal, anyVersion: true }).catch((reason) => {
+    if (reason instanceof KeibiError && reason.code === 'DAEMON_UNREACHABLE') return undefined;
+    throw reason;
+  });
+  if (daemon === undefined) return undefined;
+  try {
+    const { unfinished } = await daemon.call('stop', {}, { signal });
+    await daemon.closed;
+    return unfinished;
+  } finally {
+    daemon.close();
+  }
+}
+
+/** Starts a daemon that outlives this process, and waits until it listens, or another does. */
+async function startDaemon(
+  program: readonly string[],
+  configDir: string,
+  { env, signal }: Pick<FindDaemonOptions, 'env' | 'signal'>,
+): Promise<void> {
+  const [command = '', ...before] = program;
+  const log = await openLog(stateDirOf(configDir));
+  try {
+    const child = spawn(command, [...before, 'daemon', '--json', '--config', configDir], {
+      cwd: '/',
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', log.fd],
+    });
+    child.unref();
+    const failed = once(child, 'error', { signal }).then(([cause]) => {
+      throw new KeibiError('DAEMON_UNREACHABLE', 'The daemon cannot be started.', { cause });
+    });
+    failed.catch(() => {});
+    const output = child.stdout as Readable;
+    await Promise.race([listening(output, signal), failed]);
+    output.destroy();
+  } finally {
+    await log.close();
+  }
+}
+
+/** Reads the first line of a daemon: that it listens, or why it does not. */
+async function listening(output: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+  let text = '';
+  for await (const piece of output) {
+    signal.throwIfAborted();
+    text += piece.toString();
+    if (text.includes('\n') || text.length > MAX_LINE_BYTES) break;
+  }
+  const [line = ''] = text.split('\n');
+  const { event, code, message } = told(line);
+  // Of two starters one was quicker.
+  if (event === 'listening' || code === 'DAEMON_RUNNING') return;
+  throw new KeibiError(
+    code !== undefined && isErrorCode(code) ? code : 'DAEMON_UNREACHABLE',
+    message ?? 'The daemon ended as it was started. Run keibidrop daemon to see why.',
+  );
+}
+
+function told(line: string): { event?: string; code?: ErrorCode; message?: string } {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+}
+
+async function openLog(stateDir: string) {
+  const file = join(stateDir, 'daemon.log');
+  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  const { size } = await stat(file).catch(() => ({ size: 0 }));
+  if (size > MAX_LOG_BYTES) await rename(file, `${file}.1`);
+  return open(file, 'a', 0o600);
+}

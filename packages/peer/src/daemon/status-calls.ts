@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MPL-2.0
+import { KeibiError } from '@keibidrop/protocol';
+import type { DaemonParts } from './daemon.ts';
+import { LOCAL_API, type LocalGroup } from './local-calls.ts';
+
+/** The daemon itself: that it is there, how it is, what happens, its end. */
+export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' | 'watch' | 'stop'> {
+  const { version, configDir, events, transfers, questions } = daemon;
+  return {
+    hello({ api }) {
+      if (api !== LOCAL_API) throw new KeibiError('DAEMON_INCOMPATIBLE');
+      return { api: LOCAL_API, version, pid: process.pid, configDir };
+    },
+
+    async status() {
+      const { label, savePath, rendezvous } = await daemon.read({});
+      const open = transfers.list().filter(({ end }) => end === undefined);
+      const queued = open.filter(({ state }) => state === 'queued').length;
+      return {
+        version,
+        pid: process.pid,
+        configDir,
+        stateDir: daemon.stateDir,
+        label,
+        savePath,
+        rendezvous,
+        started: daemon.started,
+        running: open.length - queued,
+        queued,
+        clients: daemon.clients(),
+        page: daemon.page.address,
+      };
+    },
+
+    watch(wanted, { signal }) {
+      const present = () => [
+        ...transfers.list().map((one) => ({ transfer: one.id, event: { event: 'transfer', ...one.view() } })),
+        ...questions.list().map(({ question, transfer, kind, json }) => ({
+          transfer,
+          event: { event: 'question', question, kind, ...JSON.parse(json) },
+        })),
+      ];
+      return events.watch(present, wanted, signal);
+    },
+
+    async stop() {
+      return { unfinished: await daemon.stop() };
+    },
+  };
+}

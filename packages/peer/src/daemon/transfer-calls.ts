@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MPL-2.0
+import { KeibiError } from '@keibidrop/protocol';
+import type { DaemonParts } from './daemon.ts';
+import type { LocalGroup } from './local-calls.ts';
+import type { Transfer } from './transfer.ts';
+
+type Names = 'send' | 'receive' | 'transfers' | 'control' | 'questions' | 'answer';
+
+/** Sends and receives. */
+export function transferCalls({ transfers, questions }: DaemonParts): LocalGroup<Names> {
+  const actions: Record<string, (transfer: Transfer) => unknown> = {
+    pause: (transfer) => transfer.pause(true),
+    resume: (transfer) => transfer.pause(false),
+    cancel: (transfer) => transfer.cancel(),
+    retry: (transfer) => transfers.retry(transfer),
+    first: (transfer) => transfers.first(transfer),
+    remove: (transfer) => transfers.remove(transfer),
+  };
+  return {
+    async send(request) {
+      return { transfer: (await transfers.add({ kind: 'send', request })).view() };
+    },
+
+    async receive(request) {
+      return { transfer: (await transfers.add({ kind: 'receive', request })).view() };
+    },
+
+    transfers: () => ({ transfers: transfers.list().map((transfer) => transfer.view()) }),
+
+    async control({ transfer: id, action }) {
+      const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
+      if (act === undefined)
+        throw new KeibiError('USAGE', `The action must be one of ${Object.keys(actions).join(', ')}.`);
+      if (id === 0 && (action === 'pause' || action === 'resume')) {
+        transfers.pauseAll(action === 'pause');
+        return { transfer: undefined };
+      }
+      const transfer = transfers.get(id);
+      await act(transfer);
+      return { transfer: transfer.view() };
+    },
+
+    questions: () => ({ questions: questions.list() }),
+
+    answer({ question, answer, always }) {
+      questions.answer(question, { answer, always });
+      return {};
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MPL-2.0
+import { isAbsolute, join } from 'node:path';
+import type { local } from '@keibidrop/proto';
+import { ALL_SUITES, KeibiError, parseCode, type Suite } from '@keibidrop/protocol';
+import type { ReceiveOptions, SendOptions, TransferOptions } from '../api.ts';
+import type { SettingFlags, Settings } from '../config.ts';
+
+/** Reads the settings as they are now; what a client said stands in place of flags. */
+export type ReadSettings = (flags: SettingFlags) => Promise<Settings>;
+
+type Run = 'signal' | 'onEvent' | 'pausing';
+
+const COLLISIONS: readonly string[] = ['rename', 'overwrite', 'skip', 'ask'] satisfies ReceiveOptions['collisions'][];
+const MAX_RECEIVERS = 999_999;
+
+/** @throws USAGE, CODE_MALFORMED, CONFIG_INVALID */
+export async function sendOptionsOf(request: local.SendRequest, read: ReadSettings): Promise<Omit<SendOptions, Run>> {
+  const { paths, text, code, wordCount, insecureCode, listen, receivers = 1, reach } = request;
+  if ((text === undefined) === (paths.length === 0)) throw usage('Say what to send: paths, or a text.');
+  for (const path of paths) if (!isAbsolute(path)) throw usage(`${JSON.stringify(path)} is not an absolute path.`);
+  if (receivers > MAX_RECEIVERS) throw usage(`There can be ${MAX_RECEIVERS} receivers at most.`);
+  const codeLength = wordCount === undefined ? undefined : String(wordCount);
+  const settings = await read({ ...flagsOf(reach), listen, codeLength });
+  return {
+    ...commonOf(reach, settings),
+    paths,
+    text,
+    code: code === undefined ? undefined : parseCode(code),
+    wordCount: settings.codeLength,
+    insecureCode,
+    listen: settings.listen,
+    receivers,
+  };
+}
+
+/** @throws USAGE, CODE_MALFORMED, CONFIG_INVALID */
+export async function receiveOptionsOf(
+  request: local.ReceiveRequest,
+  read: ReadSettings,
+): Promise<Omit<ReceiveOptions, Run | 'confirm' | 'resolveCollision'>> {
+  const { code, out, connect, collisions = 'rename', verify, durable, patienceMs, incognito, reach } = request;
+  if (out !== undefined && !isAbsolute(out)) throw usage(`${JSON.stringify(out)} is not an absolute path.`);
+  if (!COLLISIONS.includes(collisions)) throw usage(`collisions must be one of ${COLLISIONS.join(', ')}.`);
+  const settings = await read({ ...flagsOf(reach), connect, out });
+  return {
+    ...commonOf(reach, settings),
+    addressFile: incognito ? undefined : join(settings.configDir, 'addresses.json'),
+    code: parseCode(code),
+    out: settings.savePath,
+    connect: settings.connect,
+    patienceMs: patienceMs ?? settings.patienceMs,
+    collisions: collisions as ReceiveOptions['collisions'],
+    verify,
+    durable,
+  };
+}
+
+function flagsOf(reach: local.Reach | undefined): SettingFlags {
+  const { rendezvous, discovery, limit } = reach ?? {};
+  return { rendezvous, discovery, limit: limit === undefined ? undefined : String(limit) };
+}
+
+function commonOf(reach: local.Reach | undefined, settings: Settings): Omit<TransferOptions, Run> {
+  const { suite, directOnly = false, relayOnly = false } = reach ?? {};
+  if (suite !== undefined && !(ALL_SUITES as readonly string[]).includes(suite))
+    throw usage(`suite must be one of ${ALL_SUITES.join(', ')}.`);
+  if (directOnly && relayOnly) throw usage('Either a relay only or no relay, not both.');
+  const { rendezvous, discovery, limitBytesPerSecond, label } = settings;
+  return {
+    suite: suite as Suite | undefined,
+    limitBytesPerSecond,
+    label,
+    reach: { rendezvous, discovery, directOnly, relayOnly },
+  };
+}
+
+function usage(message: string): KeibiError {
+  return new KeibiError('USAGE', message);
+}

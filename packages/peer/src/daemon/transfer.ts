@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { local } from '@keibidrop/proto';
+import { errorOfFailures, KeibiError } from '@keibidrop/protocol';
+import type { CollisionAnswer, OfferSummary, TransferSummary } from '../api.ts';
+import { type EventJson, eventJson } from '../event-json.ts';
+import type { PeerEvent } from '../events.ts';
+import { freeBytes } from '../free-space.ts';
+import type { HistoryEntry } from '../history/history.ts';
+import { historyEntryOf, placeOf } from '../history/history-entry.ts';
+import { PauseSwitch } from '../pause-switch.ts';
+import { receive } from '../receive.ts';
+import { send } from '../send.ts';
+import { offeredBy, TransferFigures } from '../transfer-figures.ts';
+import type { Questions } from './questions.ts';
+import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
+
+/** What somebody asked the daemon for. */
+export type Order = { kind: 'send'; request: local.SendRequest } | { kind: 'receive'; request: local.ReceiveRequest };
+
+/** What of a transfer outlives the daemon. */
+export type TransferEntry = Order & {
+  id: number;
+  added: number;
+  /** A person holds it. */
+  paused: boolean;
+  /** Of a send: its code, which stays the same. */
+  code?: string | undefined;
+  /** Of a receive: the offer that was said yes to. */
+  accepted?: string | undefined;
+  /** Of a receive: where it goes. */
+  place?: string | undefined;
+};
+
+/**
+ * queued: its turn has not come. waiting: for a peer. running: bytes move. paused: by this side, or by every peer. asking: a person is to answer.
+ * done, failed, cancelled: it has ended.
+ */
+export type TransferState = 'queued' | 'waiting' | 'running' | 'paused' | 'asking' | 'done' | 'failed' | 'cancelled';
+
+/** What a transfer needs of the daemon. */
+export interface TransferHost {
+  read: ReadSettings;
+  questions: Questions;
+  /** Called in order. */
+  onEvent(transfer: Transfer, event: EventJson): void;
+  /** It is another than it was, in more than its numbers. */
+  onChange(transfer: Transfer): void;
+  /** What outlives the daemon is another. */
+  onEntry(transfer: Transfer): void;
+}
+
+/** How a run ended. */
+export interface TransferEnd {
+  at: number;
+  state: Extract<TransferState, 'done' | 'failed' | 'cancelled'>;
+  summary?: TransferSummary;
+  error?: KeibiError;
+}
+
+/** One send or receive, from being asked for to its end, and again if it is retried. */
+export class Transfer {
+  readonly entry: TransferEntry;
+  readonly #host: TransferHost;
+  #figures: TransferFigures;
+  #run: { ending: AbortController; pausing: PauseSwitch; over: Promise<void> } | undefined;
+  #end: TransferEnd | undefined;
+  /** The queue holds it. */
+  #held = false;
+  #asking = 0;
+  /** A person's answer to every collision that is still to come. */
+  #always: CollisionAnswer | undefined;
+
+  constructor(entry: TransferEntry, host: TransferHost) {
+    this.entry = entry;
+    this.#host = host;
+    this.#figures = this.#fresh();
+  }
+
+  get id(): number {
+    return this.entry.id;
+  }
+
+  /** How it ended, if it has. */
+  get end(): TransferEnd | undefined {
+    return this.#end;
+  }
+
+  get begun(): boolean {
+    return this.#run !== undefined;
+  }
+
+  get connected(): boolean {
+    return this.#figures.sessions.size > 0;
+  }
+
+  get state(): TransferState {
+    const { sessions, holding } = this.#figures;
+    if (this.#end !== undefined) return this.#end.state;
+    if (this.entry.paused) return 'paused';
+    if (this.#run === undefined || this.#held) return 'queued';
+    if (this.#asking > 0) return 'asking';
+    if (sessions.size === 0) return 'waiting';
+    return holding.size === sessions.size ? 'paused' : 'running';
+  }
+
+  view(): local.Transfer {
+    const { kind, id, added, place } = this.entry;
+    const { what, code, text, last } = this.#figures;
+    const { error, at } = this.#end ?? {};
+    return {
+      id,
+      kind,
+      state: this.state,
+      what,
+      peer: last?.peer,
+      contact: undefined,
+      code: kind === 'send' && this.#end === undefined ? code : undefined,
+      place: kind === 'receive' ? place : undefined,
+      path: last?.path,
+      suite: last?.suite,
+      ...this.#figures.sums(),
+      error: error && { code: error.code, message: error.message },
+      added,
+      ended: at,
+      incognito: this.entry.request.incognito,
+      text,
+      receivers: this.#receivers,
+    };
+  }
+
+  get #receivers(): number {
+    return this.entry.kind === 'send' ? (this.entry.request.receivers ?? 1) : 1;
+  }
+
+  /** What the history keeps of it, once it has ended; undefined if it is to leave nothing. */
+  historyEntry(): HistoryEntry | undefined {
+    const { entry } = this;
+    if (this.#end === undefined || entry.request.incognito) return undefined;
+    const { state, ...end } = this.#end;
+    const error = state === 'cancelled' ? new KeibiError('CANCELLED') : end.error;
+    const place = entry.kind === 'send' ? placeOf(entry.request.paths) : (entry.place ?? '');
+    return historyEntryOf({ kind: entry.kind, place, figures: this.#figures, ...end, error });
+  }
+
+  /** Begins; a failure becomes its end. */
+  begin(): void {
+    if (this.#run !== undefined) return;
+    const ending = new AbortController();
+    const pausing = new PauseSwitch();
+    if (this.entry.paused) pausing.pause();
+    const run = { ending, pausing, over: Promise.resolve() };
+    this.#run = run;
+    this.#end = undefined;
+    this.#figures = this.#fresh();
+    run.over = this.#transfer(ending.signal, pausing).then(
+      (summary) => this.#finish(endOf(summary)),
+      (reason) => this.#finish(failureOf(reason, ending.signal)),
+    );
+    this.#host.onChange(this);
+  }
+
+  /** Holds it, or lets it go on, because a person says so. */
+  pause(paused: boolean): void {
+    if (this.#end !== undefined || this.entry.paused === paused) return;
+    this.entry.paused = paused;
+    this.#hold();
+    this.#host.onEntry(this);
+    this.#host.onChange(this);
+  }
+
+  /** The same because of others before it. */
+  hold(held: boolean): void {
+    if (this.#held === held) return;
+    this.#held = held;
+    this.#hold();
+    this.#host.onChange(this);
+  }
+
+  /** Ends it, unless it has ended. Resolves when it has. */
+  async cancel(): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) {
+      if (this.#end === undefined) this.#finish({ at: Date.now(), state: 'cancelled' });
+      return;
+    }
+    run.ending.abort(new KeibiError('CANCELLED'));
+    await run.over;
+  }
+
+  /** It may begin once more. */
+  renew(): void {
+    if (this.#run !== undefined) return;
+    if (this.#end?.error?.code === 'CODE_EXHAUSTED') this.entry.code = undefined;
+    this.#end = undefined;
+    this.entry.paused = false;
+    this.#host.onEntry(this);
+    this.#host.onChange(this);
+  }
+
+  /** Ends it because the daemon ends: it has not ended for good. */
+  async suspend(): Promise<void> {
+    const run = this.#run;
+    run?.ending.abort(new KeibiError('SESSION_CLOSED', 'The daemon has ended.'));
+    await run?.over;
+  }
+
+  async #transfer(signal: AbortSignal, pausing: PauseSwitch): Promise<TransferSummary> {
+    const { entry } = this;
+    const { read } = this.#host;
+    const run = { signal, pausing, verbose: true, onEvent: (event: PeerEvent) => this.#onEvent(event) };
+    if (entry.kind === 'send') {
+      // A code that was drawn once is strong enough, or somebody has insisted on it.
+      const again = entry.code === undefined ? {} : { code: entry.code, insecureCode: true };
+      return send({ ...(await sendOptionsOf({ ...entry.request, ...again }, read)), ...run });
+    }
+    const options = await receiveOptionsOf(entry.request, read);
+    this.entry.place = options.out;
+    return receive({
+      ...options,
+      ...run,
+      confirm: entry.request.yes ? undefined : (offer) => this.#confirm(offer, options.out, signal),
+      resolveCollision: (file) => this.#resolveCollision(file, options.out, signal),
+    });
+  }
+
+  async #confirm(offer: OfferSummary, place: string, signal: AbortSignal): Promise<boolean> {
+    const { names, nameCount, peer, text, stream } = offer;
+    const key = JSON.stringify([names, nameCount, peer, text, stream]);
+    if (this.entry.accepted === key) return true;
+    const about = { ...offer, place, freeBytes: await freeBytes(place) };
+    const { answer } = await this.#ask('offer', about, ['yes', 'no'], signal);
+    if (answer !== 'yes') return false;
+    this.entry.accepted = key;
+    this.#host.onEntry(this);
+    return true;
+  }
+
+  async #resolveCollision(file: string, place: string, signal: AbortSignal) {
+    if (this.#always !== undefined) return this.#always;
+    const answers = ['rename', 'overwrite', 'skip'] as const;
+    const given = await this.#ask('collision', { file, place }, answers, signal);
+    const answer = answers.find((one) => one === given.answer) ?? 'skip';
+    if (given.always) this.#always = answer;
+    return answer;
+  }
+
+  async #ask(kind: string, about: object, answers: readonly string[], signal: AbortSignal) {
+    this.#asking++;
+    this.#host.onChange(this);
+    try {
+      return await this.#host.questions.ask({ transfer: this.id, kind, about, answers }, { signal });
+    } finally {
+      this.#asking--;
+      this.#host.onChange(this);
+    }
+  }
+
+  #onEvent(event: PeerEvent): void {
+    this.#figures.take(event);
+    if (event.type === 'code' && this.entry.code !== event.code) {
+      this.entry.code = event.code;
+      this.#host.onEntry(this);
+    }
+    const json = eventJson(event, { verbose: true, receivers: this.#receivers !== 1 });
+    if (json !== undefined) this.#host.onEvent(this, json);
+    if (event.type !== 'progress' && event.type !== 'file') this.#host.onChange(this);
+  }
+
+  #hold(): void {
+    const pausing = this.#run?.pausing;
+    if (this.entry.paused || this.#held) pausing?.pause();
+    else pausing?.resume();
+  }
+
+  #finish(end: TransferEnd): void {
+    this.#run = undefined;
+    this.#end = end;
+    this.#held = false;
+    this.#always = undefined;
+    this.#figures.sessions.clear();
+    if (end.error) this.#host.onEvent(this, { event: 'error', code: end.error.code, message: end.error.message });
+    this.#host.onChange(this);
+  }
+
+  #fresh(): TransferFigures {
+    const { entry } = this;
+    return new TransferFigures(entry.kind === 'send' ? offeredBy(entry.request) : '');
+  }
+}
+
+function endOf(summary: TransferSummary): TransferEnd {
+  const error = errorOfFailures(summary.failed);
+  return { at: Date.now(), summary, ...(error ? { state: 'failed', error } : { state: 'done' }) };
+}
+
+function failureOf(reason: unknown, signal: AbortSignal): TransferEnd {
+  const error = KeibiError.from(signal.aborted ? signal.reason : reason, 'INTERNAL');
+  return error.code === 'CANCELLED'
+    ? { at: Date.now(), state: 'cancelled' }
+    : { at: Date.now(), state: 'failed', error };
+}

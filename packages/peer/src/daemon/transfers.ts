@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MPL-2.0
+import { isDeepStrictEqual } from 'node:util';
+import type { local } from '@keibidrop/proto';
+import { KeibiError } from '@keibidrop/protocol';
+import type { EventJson } from '../event-json.ts';
+import type { History } from '../history/history.ts';
+import type { EventStream } from './event-stream.ts';
+import type { Journal } from './journal.ts';
+import type { Questions } from './questions.ts';
+import { type Order, Transfer, type TransferEntry } from './transfer.ts';
+import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
+
+/** Sends that wait for receivers, each with a port of its own; those after them begin as they end. */
+const MAX_BEGUN_SENDS = 32;
+/** Ended ones that stay in the list; the oldest go. */
+const MAX_ENDED = 200;
+/** All that have not ended. */
+const MAX_TRANSFERS = 10_000;
+
+export interface TransfersOptions {
+  read: ReadSettings;
+  events: EventStream;
+  questions: Questions;
+  history: History;
+  journal: Journal<TransferEntry>;
+  /** Called with what went wrong where no client waits for it. */
+  onTrouble(error: KeibiError): void;
+}
+
+/**
+ * Every send and receive of this daemon, in the order of its queue.
+ *
+ * A send begins at once, so that its code can be given away. Of those that have a receiver one moves bytes at a time, the first of the queue;
+ * the others are held, unless they were asked for with `now`. Receives are not held.
+ */
+export class Transfers {
+  readonly #options: TransfersOptions;
+  readonly #all: Transfer[] = [];
+  readonly #told = new Map<Transfer, local.Transfer>();
+  readonly #recorded = new WeakSet<object>();
+  #next = 1;
+  #closing = false;
+
+  constructor(options: TransfersOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up what an earlier daemon has not done. @returns  where a journal is kept that made no sense */
+  async restore(): Promise<string | undefined> {
+    const { state, damaged } = await this.#options.journal.read();
+    this.#next = state?.next ?? 1;
+    for (const entry of state?.transfers ?? []) this.#insert(entry);
+    this.#schedule();
+    return damaged;
+  }
+
+  /** Takes on an order, and would remember it. @throws USAGE, CODE_MALFORMED, CONFIG_INVALID */
+  async add(order: Order): Promise<Transfer> {
+    const { read } = this.#options;
+    const place = await checked(order, read);
+    if (this.#closing) throw new KeibiError('DAEMON_LOST');
+    if (this.#all.length >= MAX_TRANSFERS) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The queue is full.');
+    const transfer = this.#insert({ ...order, id: this.#next++, added: Date.now(), paused: false, place });
+    await this.#save();
+    this.#schedule();
+    return transfer;
+  }
+
+  list(): readonly Transfer[] {
+    return this.#all;
+  }
+
+  /** @throws TRANSFER_UNKNOWN */
+  get(id: number): Transfer {
+    const found = this.#all.find((transfer) => transfer.id === id);
+    if (found === undefined) throw new KeibiError('TRANSFER_UNKNOWN');
+    return found;
+  }
+
+  /** Holds all that have not ended, or lets them go on. */
+  pauseAll(paused: boolean): void {
+    for (const transfer of this.#all) transfer.pause(paused);
+  }
+
+  /** An ended one runs once more, as the last of the queue. @throws USAGE if it has not ended */
+  retry(transfer: Transfer): void {
+    if (transfer.end === undefined) throw new KeibiError('USAGE', 'It has not ended, so there is nothing to retry.');
+    this.#move(transfer, this.#all.length);
+    transfer.renew();
+    this.#schedule();
+  }
+
+  /** Puts one in front of all others. */
+  first(transfer: Transfer): void {
+    this.#move(transfer, 0);
+    this.#onEntry();
+    this.#schedule();
+  }
+
+  /** Takes an ended one off the list. @throws USAGE if it has not ended */
+  remove(transfer: Transfer): void {
+    if (transfer.end === undefined) throw new KeibiError('USAGE', 'It has not ended. Cancel it first.');
+    this.#forget(transfer);
+  }
+
+  /** Ends all of them; they come back with the next daemon. @returns  how many */
+  async close(): Promise<number> {
+    const unfinished = this.#all.filter(({ end, entry }) => end === undefined && !entry.request.incognito);
+    await this.#save();
+    this.#closing = true;
+    await Promise.all(this.#all.map((transfer) => transfer.suspend()));
+    return unfinished.length;
+  }
+
+  #insert(entry: TransferEntry): Transfer {
+    const { read, questions } = this.#options;
+    const transfer = new Transfer(entry, {
+      read,
+      questions,
+      onEvent: (of, event) => this.#emit(of, event),
+      onChange: (changed) => this.#onChange(changed),
+      onEntry: () => this.#onEntry(),
+    });
+    this.#all.push(transfer);
+    this.#onChange(transfer);
+    return transfer;
+  }
+
+  #emit({ id }: Transfer, event: EventJson): void {
+    this.#options.events.emit(id, event);
+  }
+
+  #onChange(transfer: Transfer): void {
+    if (this.#closing) return;
+    const { end } = transfer;
+    if (end !== undefined && !this.#recorded.has(end)) {
+      this.#recorded.add(end);
+      this.#record(transfer);
+    }
+    if (this.#all.includes(transfer)) this.#schedule();
+    const view = transfer.view();
+    if (isDeepStrictEqual(withoutNumbers(view), withoutNumbers(this.#told.get(transfer)))) return;
+    this.#told.set(transfer, view);
+    this.#emit(transfer, { event: 'transfer', ...view });
+  }
+
+  #onEntry(): void {
+    this.#save().catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')));
+  }
+
+  #record(transfer: Transfer): void {
+    this.#onEntry();
+    const { onTrouble, history } = this.#options;
+    const entry = transfer.historyEntry();
+    if (entry !== undefined) history.add(entry).catch((reason) => onTrouble(KeibiError.from(reason, 'INTERNAL')));
+    const ended = this.#all.filter(({ end }) => end !== undefined);
+    for (const old of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#forget(old);
+  }
+
+  #forget(transfer: Transfer): void {
+    this.#told.delete(transfer);
+    this.#all.splice(this.#all.indexOf(transfer), 1);
+    this.#emit(transfer, { event: 'removed' });
+  }
+
+  #move(transfer: Transfer, to: number): void {
+    this.#all.splice(this.#all.indexOf(transfer), 1);
+    this.#all.splice(to, 0, transfer);
+  }
+
+  #save(): Promise<void> {
+    if (this.#closing) return Promise.resolve();
+    return this.#options.journal.write(() => ({
+      next: this.#next,
+      transfers: this.#all.filter(isRemembered).map(({ entry }) => entry),
+    }));
+  }
+
+  #scheduling = false;
+
+  /** Begins what may begin, and lets the first of the sends that have a receiver move its bytes. */
+  #schedule(): void {
+    // What follows from a change is looked at by who makes it.
+    if (this.#scheduling || this.#closing) return;
+    this.#scheduling = true;
+    const open = this.#all.filter(({ end }) => end === undefined);
+    const sends = open.filter(({ entry }) => entry.kind === 'send');
+    const mayBegin = [...open.filter(({ entry }) => entry.kind === 'receive'), ...sends.slice(0, MAX_BEGUN_SENDS)];
+    for (const transfer of mayBegin) if (!transfer.begun && !transfer.entry.paused) transfer.begin();
+    const inTurn = sends.filter(({ entry }) => entry.kind === 'send' && !entry.request.now);
+    const [first] = inTurn.filter(({ connected, entry }) => connected && !entry.paused);
+    for (const transfer of inTurn) transfer.hold(transfer.connected && first !== undefined && transfer !== first);
+    this.#scheduling = false;
+  }
+}
+
+/** Reads an order as its run will. @returns  where a receive goes */
+async function checked(order: Order, read: ReadSettings): Promise<string | undefined> {
+  if (order.kind === 'receive') return (await receiveOptionsOf(order.request, read)).out;
+  await sendOptionsOf(order.request, read);
+  return undefined;
+}
+
+function isRemembered({ end, entry }: Transfer): boolean {
+  return end === undefined && !entry.request.incognito;
+}
+
+/** What of a transfer is worth telling when it changes: progress has its own events. */
+function withoutNumbers(view: local.Transfer | undefined): Partial<local.Transfer> | undefined {
+  if (view === undefined) return undefined;
+  const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond, ...rest } = view;
+  return rest;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { PeerEvent, TransferCounts } from './events.ts';
+
+/** One object of `--json`: `event` and what belongs to it. */
+export interface EventJson {
+  readonly event: string;
+  readonly [field: string]: unknown;
+}
+
+/**
+ * An event as programs are told of it (DESIGN 7), or undefined if they are not.
+ *
+ * @param receivers  more than one receiver may be served: what belongs to one then says to which, by its number
+ */
+export function eventJson(event: PeerEvent, options: { verbose: boolean; receivers: boolean }): EventJson | undefined {
+  // With one receiver its end is the end of the run, which `done` tells.
+  if (event.type === 'receiverDone' && !options.receivers) return undefined;
+  const fields = fieldsOf(event, options.verbose);
+  if (fields === undefined) return undefined;
+  const receiver = options.receivers && 'session' in event ? { receiver: event.session } : {};
+  return { event: event.type, ...fields, ...receiver };
+}
+
+function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
+  switch (event.type) {
+    case 'connected':
+      return {
+        path: event.path,
+        suite: event.suite,
+        peer: event.peer,
+        ...(event.tried?.length && { tried: event.tried }),
+      };
+    case 'offer':
+      return { files: event.files, bytes: event.bytes };
+    case 'progress':
+      return {
+        files: event.files,
+        bytes: event.bytes,
+        totalBytes: event.totalBytes,
+        bytesPerSecond: Math.round(event.bytesPerSecond),
+      };
+    case 'file':
+      return verbose ? { path: event.path } : undefined;
+    case 'failed':
+      return { path: event.path, code: event.code, message: event.message };
+    case 'paused':
+      return { paused: event.paused, by: event.by };
+    case 'receiverDone':
+      return { peer: event.peer, ...countsOf(event), failed: event.failed };
+    case 'receiverLost':
+      return { peer: event.peer, code: event.code, message: event.message, mayReturn: event.mayReturn };
+    case 'done':
+      return event.failed === 0 ? countsOf(event) : undefined;
+    default: {
+      const { type: _, ...fields } = event;
+      return fields;
+    }
+  }
+}
+
+function countsOf({ files, bytes, skipped, resumedBytes, seconds }: TransferCounts): TransferCounts {
+  return { files, bytes, skipped, resumedBytes, seconds: Math.round(seconds * 1000) / 1000 };
+}

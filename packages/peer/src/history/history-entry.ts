@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MPL-2.0
+import { dirname } from 'node:path';
+import type { KeibiError } from '@keibidrop/protocol';
+import type { TransferSummary } from '../api.ts';
+import type { TransferFigures } from '../transfer-figures.ts';
+import type { HistoryEntry } from './history.ts';
+
+/** A run that has ended. */
+export interface EndedRun {
+  kind: HistoryEntry['kind'];
+  /** The destination, or where what was sent stands. */
+  place: string;
+  contact?: string | undefined;
+  /** What its events told. */
+  figures: TransferFigures;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** If it ran to its end. */
+  summary?: TransferSummary | undefined;
+  /** If that was no success. */
+  error?: KeibiError | undefined;
+}
+
+export function historyEntryOf({ kind, place, contact, figures, at, summary, error }: EndedRun): HistoryEntry {
+  const { files, bytes, seconds, resumedBytes } = summary ?? { ...figures.sums(), seconds: 0, resumedBytes: 0 };
+  return {
+    time: new Date(at).toISOString(),
+    kind,
+    what: figures.what,
+    with: contact ?? figures.last?.peer ?? '',
+    contact: contact !== undefined,
+    place,
+    path: figures.last?.path,
+    files,
+    bytes,
+    seconds: Math.round(seconds * 1000) / 1000,
+    bytesPerSecond: seconds > 0 ? Math.round((bytes - resumedBytes) / seconds) : 0,
+    result: error?.code ?? 'OK',
+  };
+}
+
+/** Where what is sent stands. */
+export function placeOf(paths: readonly string[]): string {
+  const [first] = paths;
+  return first === undefined ? '' : dirname(first);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomUUID } from 'node:crypto';
+import { constants, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+import { withLock } from '../lock-file.ts';
+
+/** One send or receive that has ended. */
+export interface HistoryEntry {
+  /** ISO 8601, when it ended. */
+  time: string;
+  kind: 'send' | 'receive';
+  /** The names of what was offered. */
+  what: string;
+  /** The contact's name, or what the peer calls itself; '' if nobody came. */
+  with: string;
+  /** `with` is a contact's name. */
+  contact: boolean;
+  /** The destination, or the folder of what was sent. */
+  place: string;
+  /** Of the connection: `local`, `lan`, …; absent if there was none. */
+  path?: string | undefined;
+  files: number;
+  bytes: number;
+  seconds: number;
+  bytesPerSecond: number;
+  /** `OK`, or an ErrorCode. */
+  result: string;
+}
+
+/** How much of it is kept. */
+export interface HistoryLimits {
+  /** 0: nothing is written. */
+  entries: number;
+  days: number;
+}
+
+const FILE = 'history.jsonl';
+/** Pruned when it is so much longer than it may be: not at every entry. */
+const SLACK = 1.1;
+const DAY_MS = 86_400_000;
+const MAX_LINE_BYTES = 16 * 1024;
+
+/** What was sent and received, a JSON object a line, in a file that is this user's alone; any number of processes may add. */
+export class History {
+  readonly #file: string;
+  readonly #limits: () => Promise<HistoryLimits>;
+
+  constructor(directory: string, limits: () => Promise<HistoryLimits>) {
+    this.#file = join(directory, FILE);
+    this.#limits = limits;
+  }
+
+  /** @throws CONFIG_INVALID if it cannot be written */
+  async add(entry: HistoryEntry): Promise<void> {
+    const limits = await this.#limits();
+    if (limits.entries === 0) return;
+    const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+    if (line.length > MAX_LINE_BYTES) throw new KeibiError('INTERNAL', 'bug: a line of the history is too long');
+    await this.#alone(async () => {
+      const file = await open(this.#file, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
+      try {
+        const { size } = await file.stat();
+        const last = size === 0 ? undefined : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer[0];
+        // A line that a power cut has torn ends here, and costs no other.
+        const whole = last === undefined || last === 0x0a ? line : Buffer.concat([Buffer.from('\n'), line]);
+        await file.appendFile(whole);
+      } finally {
+        await file.close();
+      }
+      await this.#prune(limits);
+    });
+  }
+
+  /** The newest first, at most `limit`. */
+  async list(limit: number): Promise<HistoryEntry[]> {
+    const { days } = await this.#limits();
+    const entries = entriesIn(await this.#text()).filter(({ time }) => isYounger(time, days));
+    return entries.reverse().slice(0, limit);
+  }
+
+  /** @returns  how many entries there were */
+  async clear(): Promise<number> {
+    return this.#alone(async () => {
+      const { length } = entriesIn(await this.#text());
+      await rm(this.#file, { force: true });
+      return length;
+    });
+  }
+
+  async #prune({ entries, days }: HistoryLimits): Promise<void> {
+    const text = await this.#text();
+    const all = entriesIn(text);
+    const [oldest] = all;
+    const tooMany = all.length > Math.ceil(entries * SLACK);
+    if (!tooMany && (oldest === undefined || isYounger(oldest.time, days + 1))) return;
+    const kept = all.filter(({ time }) => isYounger(time, days)).slice(-entries);
+    const fresh = `${this.#file}.${randomUUID()}`;
+    const file = await open(fresh, 'wx', 0o600);
+    try {
+      await file.writeFile(kept.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, this.#file);
+  }
+
+  async #text(): Promise<string> {
+    try {
+      return await readFile(this.#file, 'utf8');
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
+      throw unusable(this.#file, cause);
+    }
+  }
+
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+      return await withLock(`${this.#file}.lock`, work);
+    } catch (cause) {
+      throw cause instanceof KeibiError ? cause : unusable(this.#file, cause);
+    }
+  }
+}
+
+/** Lines that make no sense are passed over. */
+function entriesIn(text: string): HistoryEntry[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      const entry = JSON.parse(line);
+      return isEntry(entry) ? [entry] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function isEntry(value: unknown): value is HistoryEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const entry = value as Record<keyof HistoryEntry, unknown>;
+  const texts = [entry.time, entry.what, entry.with, entry.place, entry.result];
+  const numbers = [entry.files, entry.bytes, entry.seconds, entry.bytesPerSecond];
+  return (
+    texts.every((text) => typeof text === 'string') &&
+    numbers.every((number) => typeof number === 'number') &&
+    (entry.kind === 'send' || entry.kind === 'receive')
+  );
+}
+
+function isYounger(time: string, days: number): boolean {
+  return Date.now() - Date.parse(time) < days * DAY_MS;
+}
+
+function unusable(file: string, cause: unknown): KeibiError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new KeibiError('CONFIG_INVALID', `The history ${file} cannot be used: ${reason}.`, { cause });
+}

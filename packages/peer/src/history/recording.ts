@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MPL-2.0
+import { errorOfFailures, KeibiError } from '@keibidrop/protocol';
+import type { TransferSummary } from '../api.ts';
+import type { PeerEvent } from '../events.ts';
+import { TransferFigures } from '../transfer-figures.ts';
+import type { HistoryEntry } from './history.ts';
+import { History, type HistoryLimits } from './history.ts';
+import { historyEntryOf } from './history-entry.ts';
+
+export interface RecordingOptions {
+  kind: HistoryEntry['kind'];
+  /** What is sent; of a receive it comes with the offer. */
+  what?: string;
+  place: string;
+  stateDir: string;
+  limits: HistoryLimits;
+  onEvent(event: PeerEvent): void;
+}
+
+/**
+ * Does one send or receive and puts it into the history, however it ends. A history that cannot be written is a warning.
+ *
+ * @param run  gets what its events go to
+ */
+export async function recording<T extends TransferSummary>(
+  { kind, what = '', place, stateDir, limits, onEvent }: RecordingOptions,
+  run: (onEvent: (event: PeerEvent) => void) => Promise<T>,
+): Promise<T> {
+  const figures = new TransferFigures(what);
+  const keep = async (end: { summary?: TransferSummary; error?: KeibiError | undefined }) => {
+    const history = new History(stateDir, async () => limits);
+    await history.add(historyEntryOf({ kind, place, figures, at: Date.now(), ...end })).catch((reason) => {
+      onEvent({ type: 'warning', message: KeibiError.from(reason, 'INTERNAL').message });
+    });
+  };
+  try {
+    const summary = await run((event) => {
+      figures.take(event);
+      onEvent(event);
+    });
+    await keep({ summary, error: errorOfFailures(summary.failed) });
+    return summary;
+  } catch (reason) {
+    await keep({ error: KeibiError.from(reason, 'INTERNAL') });
+    throw reason;
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MPL-2.0
+import { basename } from 'node:path';
+import type { local } from '@keibidrop/proto';
+import type { ConnectedEvent, PeerEvent, ProgressEvent } from './events.ts';
+
+const SHOWN_NAMES = 3;
+const TEXT = 'text';
+
+/** What the events of one run add up to, over all of its peers. */
+export class TransferFigures {
+  /** The names of what is offered; '' while they are not known. */
+  what: string;
+  code: string | undefined;
+  /** The text that came. */
+  text: string | undefined;
+  /** The peer that connected last. */
+  last: ConnectedEvent | undefined;
+  /** Peers that are connected. */
+  readonly sessions = new Set<number>();
+  /** Of those, the ones that hold the transfer. */
+  readonly holding = new Set<number>();
+  readonly #progress = new Map<number, ProgressEvent>();
+  #offered = { files: 0, bytes: 0 };
+
+  constructor(what: string) {
+    this.what = what;
+  }
+
+  take(event: PeerEvent): void {
+    switch (event.type) {
+      case 'code':
+        this.code = event.code;
+        break;
+      case 'connected':
+        this.last = event;
+        this.sessions.add(event.session);
+        break;
+      case 'reconnecting':
+        this.#leave(1);
+        break;
+      case 'receiverLost':
+      case 'receiverDone':
+        this.#leave(event.session);
+        break;
+      case 'offer':
+        this.#offered = { files: event.files, bytes: event.bytes };
+        if (event.names !== undefined) this.what = namesOf(event.names, event.nameCount);
+        break;
+      case 'text':
+        this.text = event.text;
+        this.what = TEXT;
+        break;
+      case 'paused':
+        if (event.by === 'peer') this.#hold(event.session ?? 1, event.paused);
+        break;
+      case 'progress':
+        this.#progress.set(event.session, event);
+        break;
+      default:
+    }
+  }
+
+  /** The numbers of local.Transfer. */
+  sums(): Pick<
+    local.Transfer,
+    'files' | 'bytes' | 'totalFiles' | 'totalBytes' | 'totalsFinal' | 'bytesPerSecond' | 'sessions'
+  > {
+    const sum = { files: 0, bytes: 0, totalFiles: 0, totalBytes: 0, totalsFinal: true, bytesPerSecond: 0 };
+    for (const [session, progress] of this.#progress) {
+      sum.files += progress.files;
+      sum.bytes += progress.bytes;
+      sum.totalFiles += progress.totalFiles;
+      sum.totalBytes += progress.totalBytes;
+      sum.totalsFinal &&= progress.totalsFinal;
+      if (this.sessions.has(session) && !this.holding.has(session)) sum.bytesPerSecond += progress.bytesPerSecond;
+    }
+    if (this.#progress.size === 0) {
+      sum.totalFiles = this.#offered.files;
+      sum.totalBytes = this.#offered.bytes;
+      sum.totalsFinal = this.#offered.bytes > 0;
+    }
+    return { ...sum, bytesPerSecond: Math.round(sum.bytesPerSecond), sessions: this.sessions.size };
+  }
+
+  #leave(session: number): void {
+    this.sessions.delete(session);
+    this.holding.delete(session);
+  }
+
+  #hold(session: number, held: boolean): void {
+    if (held) this.holding.add(session);
+    else this.holding.delete(session);
+  }
+}
+
+/** What a send offers, as a person would say it. */
+export function offeredBy({ paths, text }: Pick<local.SendRequest, 'paths' | 'text'>): string {
+  return text === undefined ? namesOf(paths.map((path) => basename(path))) : TEXT;
+}
+
+/** `a, b, c and 4 more`. */
+export function namesOf(names: readonly string[], count = names.length): string {
+  const shown = names.slice(0, SHOWN_NAMES);
+  const more = count - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+}

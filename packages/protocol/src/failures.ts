@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ErrorCode, KeibiError } from './errors.ts';
+
+/** One error for all entries of a run that failed: the code they share, else TRANSFER_INCOMPLETE; undefined if none did. */
+export function errorOfFailures(
+  failed: readonly { path: string; code: ErrorCode; message: string }[],
+): KeibiError | undefined {
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const code = failed.every((entry) => entry.code === first.code) ? first.code : 'TRANSFER_INCOMPLETE';
+  const which = `${first.path}: ${first.message}`;
+  return new KeibiError(code, failed.length === 1 ? which : `${failed.length} entries failed; the first is ${which}`);
+}
