@@ -123,8 +123,7 @@ export class Daemon {
     events.close(new KeibiError('DAEMON_LOST'));
     // Whoever asked for the end hears that it has come.
     setImmediate(async () => {
-      await page.close();
-      this.#server.close();
+      await Promise.all([page.close(), this.#server.close()]);
       await this.#socket?.close();
       this.#end();
     });

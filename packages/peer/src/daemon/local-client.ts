@@ -22,12 +22,9 @@ type AnyStreaming = (request: unknown) => ClientReadableStream<unknown>;
 
 /** A program's connection to the daemon of its user. */
 export class LocalClient {
-  /** Resolves when the connection has ended. */
-  readonly closed: Promise<void>;
   readonly #client: local.LocalClient;
 
   private constructor(socket: Socket) {
-    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     const channelOverride = openGrpcChannel(socket);
     this.#client = new local.LocalClient('daemon', credentials.createInsecure(), { channelOverride });
   }

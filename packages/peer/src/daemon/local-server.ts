@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
+import { once } from 'node:events';
+import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import {
   Server,
   ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
   type ServerUnaryCall,
   type ServerWritableStream,
   type sendUnaryData,
@@ -18,18 +22,23 @@ import { statusOf } from './local-error.ts';
 const MAX_MESSAGE_BYTES = 4 * MAX_TEXT_BYTES;
 /** Programs of one user; one more is refused. */
 const MAX_CLIENTS = 1024;
+/** How long an ending daemon waits for its last replies to be taken. */
+const LAST_WORDS_MS = 1000;
 
 /** The gRPC door: the Local service over sockets that somebody else accepts. */
 export class LocalServer {
   readonly #server: Server;
   readonly #attach: (socket: Socket) => void;
   readonly #clients = new Set<Socket>();
+  /** Calls that are not over. */
+  readonly #calls = new Set<ServerHttp2Stream>();
 
   constructor(calls: LocalCalls) {
     this.#server = new Server({
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_send_message_length': -1,
       'grpc.enable_channelz': 0,
+      interceptors: [(_method, call) => this.#track(call)],
     });
     const methods = Object.keys(local.LocalService) as Method[];
     const implementation: UntypedServiceImplementation = {};
@@ -58,10 +67,22 @@ export class LocalServer {
     this.#attach(socket);
   }
 
-  /** Ends every connection, once what was replied is out. */
-  close(): void {
+  /** Ends every connection, once what was replied is out, or nobody takes it. */
+  async close(): Promise<void> {
+    const over = AbortSignal.timeout(LAST_WORDS_MS);
+    await Promise.all([...this.#calls].map((call) => once(call, 'close', { signal: over }))).catch(() => {});
     this.#server.forceShutdown();
     for (const socket of this.#clients) socket.destroySoon();
+  }
+
+  /** Should a later grpc-js hide the stream, last words may get lost. */
+  #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
+    const { stream } = call as { stream?: ServerHttp2Stream };
+    if (stream !== undefined) {
+      this.#calls.add(stream);
+      stream.once('close', () => this.#calls.delete(stream));
+    }
+    return new ServerInterceptingCall(call);
   }
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type ErrorCode, isErrorCode, KeibiError } from '@keibidrop/protocol';
 import { configDirOf, stateDirOf } from '../config.ts';
+import { withLock } from '../lock-file.ts';
 import { daemonPlace } from './daemon-socket.ts';
 import { LocalClient } from './local-client.ts';
 
@@ -58,7 +59,9 @@ export async function stopDaemon({
   if (daemon === undefined) return undefined;
   try {
     const { unfinished } = await daemon.call('stop', {}, { signal });
-    await daemon.closed;
+    daemon.close();
+    // Its lock is the last that it gives up.
+    await withLock(place.lock, async () => {});
     return unfinished;
   } finally {
     daemon.close();

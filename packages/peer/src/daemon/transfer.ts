@@ -3,7 +3,7 @@ import type { local } from '@keibidrop/proto';
 import { errorOfFailures, KeibiError } from '@keibidrop/protocol';
 import type { CollisionAnswer, OfferSummary, TransferSummary } from '../api.ts';
 import { type EventJson, eventJson } from '../event-json.ts';
-import type { PeerEvent } from '../events.ts';
+import type { CodeEvent, PeerEvent } from '../events.ts';
 import { freeBytes } from '../free-space.ts';
 import type { HistoryEntry } from '../history/history.ts';
 import { historyEntryOf, placeOf } from '../history/history-entry.ts';
@@ -45,8 +45,8 @@ export interface TransferHost {
   onEvent(transfer: Transfer, event: EventJson): void;
   /** It is another than it was, in more than its numbers. */
   onChange(transfer: Transfer): void;
-  /** What outlives the daemon is another. */
-  onEntry(transfer: Transfer): void;
+  /** What outlives the daemon is another. Resolves once that is on the disk, or cannot be. */
+  onEntry(transfer: Transfer): Promise<void>;
 }
 
 /** How a run ended. */
@@ -67,6 +67,8 @@ export class Transfer {
   /** The queue holds it. */
   #held = false;
   #asking = 0;
+  /** Events that wait for the disk. */
+  #untold: PeerEvent[] | undefined;
   /** A person's answer to every collision that is still to come. */
   #always: CollisionAnswer | undefined;
 
@@ -164,7 +166,7 @@ export class Transfer {
     if (this.#end !== undefined || this.entry.paused === paused) return;
     this.entry.paused = paused;
     this.#hold();
-    this.#host.onEntry(this);
+    void this.#host.onEntry(this);
     this.#host.onChange(this);
   }
 
@@ -193,7 +195,7 @@ export class Transfer {
     if (this.#end?.error?.code === 'CODE_EXHAUSTED') this.entry.code = undefined;
     this.#end = undefined;
     this.entry.paused = false;
-    this.#host.onEntry(this);
+    void this.#host.onEntry(this);
     this.#host.onChange(this);
   }
 
@@ -231,7 +233,7 @@ export class Transfer {
     const { answer } = await this.#ask('offer', about, ['yes', 'no'], signal);
     if (answer !== 'yes') return false;
     this.entry.accepted = key;
-    this.#host.onEntry(this);
+    await this.#host.onEntry(this);
     return true;
   }
 
@@ -256,11 +258,23 @@ export class Transfer {
   }
 
   #onEvent(event: PeerEvent): void {
+    if (this.#untold !== undefined) this.#untold.push(event);
+    else if (event.type === 'code' && this.entry.code !== event.code) void this.#keepCode(event);
+    else this.#tell(event);
+  }
+
+  /** Nobody hears of a code that the next daemon would not know. */
+  async #keepCode(event: CodeEvent): Promise<void> {
+    const untold: PeerEvent[] = [event];
+    this.#untold = untold;
+    this.entry.code = event.code;
+    await this.#host.onEntry(this);
+    this.#untold = undefined;
+    for (const each of untold) this.#tell(each);
+  }
+
+  #tell(event: PeerEvent): void {
     this.#figures.take(event);
-    if (event.type === 'code' && this.entry.code !== event.code) {
-      this.entry.code = event.code;
-      this.#host.onEntry(this);
-    }
     const json = eventJson(event, { verbose: true, receivers: this.#receivers !== 1 });
     if (json !== undefined) this.#host.onEvent(this, json);
     if (event.type !== 'progress' && event.type !== 'file') this.#host.onChange(this);

@@ -93,7 +93,7 @@ export class Transfers {
   /** Puts one in front of all others. */
   first(transfer: Transfer): void {
     this.#move(transfer, 0);
-    this.#onEntry();
+    void this.#onEntry();
     this.#schedule();
   }
 
@@ -144,12 +144,12 @@ export class Transfers {
     this.#emit(transfer, { event: 'transfer', ...view });
   }
 
-  #onEntry(): void {
-    this.#save().catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')));
+  #onEntry(): Promise<void> {
+    return this.#save().catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')));
   }
 
   #record(transfer: Transfer): void {
-    this.#onEntry();
+    void this.#onEntry();
     const { onTrouble, history } = this.#options;
     const entry = transfer.historyEntry();
     if (entry !== undefined) history.add(entry).catch((reason) => onTrouble(KeibiError.from(reason, 'INTERNAL')));

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CODE, IS_ROOT, LISTEN, NOBODY, run, Sandbox } from '../harness/sandbox.ts';
+import { OwnDaemon } from './own-daemon.ts';
+
+const MIB = 2 ** 20;
+const SLOW = { limit: 8 * MIB, directOnly: false, relayOnly: false };
+
+let sandbox: Sandbox;
+let alice: OwnDaemon;
+let bob: OwnDaemon;
+beforeAll(async () => {
+  sandbox = await Sandbox.open();
+  await writeFile(sandbox.path('big'), randomBytes(8 * MIB));
+  await writeFile(sandbox.path('small'), 'content');
+  alice = await OwnDaemon.start(sandbox, 'alice');
+  bob = await OwnDaemon.start(sandbox, 'bob');
+});
+afterAll(() => sandbox.close());
+
+const equal = async (out: string, name: string) =>
+  (await readFile(sandbox.path(out, name))).equals(await readFile(sandbox.path(name)));
+
+describe('two daemons', () => {
+  it('transfer in the background, and both remember it', async () => {
+    const sent = await alice.order('send', 'big', ...LISTEN);
+    expect(sent).toMatchObject({ state: 'waiting', what: 'big', code: expect.stringMatching(/^\d+-\w+-\w+$/) });
+    const received = await bob.order('receive', sent.code as string, '--yes', '--out', 'in');
+    expect(await bob.state(received.id, 'done')).toMatchObject({ what: 'big', files: 1, bytes: 8 * MIB });
+    await alice.state(sent.id, 'done');
+    expect(await equal('in', 'big')).toBe(true);
+    const { event } = await bob.command('history');
+    expect(event.entries).toEqual([expect.objectContaining({ kind: 'receive', what: 'big', files: 1, result: 'OK' })]);
+  });
+
+  it('ask before they write, and any client may answer', async () => {
+    const { code } = await alice.send({ paths: [sandbox.path('small')] });
+    const id = await bob.receive({ code, out: sandbox.path('asked') });
+    const asked = await bob.until(({ event }) => event === 'question');
+    expect(asked).toMatchObject({
+      transfer: id,
+      kind: 'offer',
+      names: ['small'],
+      bytes: 7,
+      place: sandbox.path('asked'),
+      freeBytes: expect.any(Number),
+    });
+    expect((await bob.command('transfers', 'accept', `${id}`)).exit).toBe(0);
+    await bob.state(id, 'done');
+    expect((await bob.command('transfers', 'accept', `${id}`)).event).toMatchObject({ code: 'QUESTION_GONE' });
+    expect(await equal('asked', 'small')).toBe(true);
+  });
+
+  it('move the bytes of their sends one after the other', async () => {
+    const one = await alice.send({ paths: [sandbox.path('big')], reach: SLOW });
+    const other = await alice.send({ paths: [sandbox.path('small')] });
+    const first = await bob.receive({ code: one.code, out: sandbox.path('one'), yes: true });
+    await alice.state(one.id, 'running');
+    const second = await bob.receive({ code: other.code, out: sandbox.path('other'), yes: true });
+    await alice.until((event) => event.transfer === other.id && event.state === 'queued' && event.sessions === 1);
+    await bob.state(second, 'paused');
+    // Whoever is put in front goes first.
+    await alice.control(other.id, 'first');
+    await bob.state(second, 'done');
+    await bob.state(first, 'done');
+    const { event } = await bob.command('history', '--limit', '2');
+    expect(event.entries).toMatchObject([{ what: 'small' }, { what: 'big' }]);
+    expect(await equal('one', 'big')).toBe(true);
+  });
+
+  it('pause, go on, cancel and retry', async () => {
+    const { id, code } = await alice.send({ paths: [sandbox.path('big')], reach: SLOW });
+    const receiver = await bob.receive({ code, out: sandbox.path('paused'), yes: true, patienceMs: 0 });
+    await alice.state(id, 'running');
+    expect((await alice.command('transfers', 'pause', `${id}`)).event).toMatchObject({ state: 'paused' });
+    await bob.state(receiver, 'paused');
+    expect(await alice.control(id, 'resume')).toMatchObject({ state: 'running' });
+    expect(await alice.control(id, 'cancel')).toMatchObject({ state: 'cancelled' });
+    expect(await bob.state(receiver, 'failed')).toMatchObject({ error: { code: 'SESSION_CLOSED' } });
+    expect(await alice.control(id, 'retry')).toMatchObject({ state: 'waiting' });
+    await alice.until((event) => event.transfer === id && event.code === code);
+    await bob.control(receiver, 'retry');
+    await bob.state(receiver, 'done');
+    expect(await equal('paused', 'big')).toBe(true);
+    await expect(alice.control(999, 'cancel')).rejects.toMatchObject({ code: 'TRANSFER_UNKNOWN' });
+  });
+});
+
+describe('one daemon', () => {
+  it('is all there is for a configuration directory', async () => {
+    const second = await sandbox.start(['daemon', '--json', '--config', 'alice']);
+    expect(await second.ended).toBe(1);
+    expect(second.events()).toMatchObject([{ event: 'error', code: 'DAEMON_RUNNING' }]);
+    expect((await alice.command('status')).event).toMatchObject({ pid: alice.running.pid });
+  });
+
+  it('is started when it is needed, once however many need it, and stopped', async () => {
+    const both = await Promise.all(
+      ['small', 'big'].map(async (path) => {
+        const running = await sandbox.start(['send', path, '--background', '--json', '--config', 'carol', ...LISTEN]);
+        expect(await running.ended).toBe(0);
+        return running.events()[0];
+      }),
+    );
+    expect(both.map((event) => event?.id).sort()).toEqual([1, 2]);
+    const stop = async () => {
+      const running = await sandbox.start(['stop', '--json', '--config', 'carol']);
+      return [await running.ended, running.events()[0]];
+    };
+    expect(await stop()).toEqual([0, { event: 'stopped', ran: true, unfinished: 2 }]);
+    expect(await stop()).toEqual([0, { event: 'stopped', ran: false, unfinished: 0 }]);
+    const status = await sandbox.start(['status', '--json', '--config', 'carol']);
+    expect(await status.ended).toBe(4);
+    expect(status.events()).toMatchObject([{ event: 'error', code: 'DAEMON_UNREACHABLE' }]);
+  });
+
+  it('takes the place of one that was killed, whose socket is still there, and goes on with what that had to do', async () => {
+    const { code, id } = await alice.send({ paths: [sandbox.path('small')] });
+    await alice.replace();
+    await alice.until((event) => event.transfer === id && event.code === code && event.state === 'waiting');
+    await bob.state(await bob.receive({ code, out: sandbox.path('later'), yes: true }), 'done');
+    expect(await equal('later', 'small')).toBe(true);
+  });
+
+  it('killed in the middle of a receive goes on from what had come', async () => {
+    const { sender } = await sandbox.send(['big', '--limit', '5M']);
+    const id = await bob.receive({ code: CODE, out: sandbox.path('cut'), yes: true });
+    await bob.until(({ event, bytes }) => event === 'progress' && (bytes as number) > 5 * MIB);
+    await bob.replace();
+    const done = await bob.until(({ event, transfer }) => event === 'done' && transfer === id);
+    expect(done.resumedBytes).toBeGreaterThan(2 * MIB);
+    expect(await sender.ended).toBe(0);
+    expect(await equal('cut', 'big')).toBe(true);
+  });
+});
+
+describe('many clients', () => {
+  it('hear the same, each from the state it finds, 200 at once; one that is killed takes nothing with it', async () => {
+    const clients = await Promise.all(Array.from({ length: 200 }, () => alice.client()));
+    const killed = await sandbox.start(['send', 'small', '--background', '--json', '--config', 'alice', ...LISTEN]);
+    const { id } = await killed.until('transfer');
+    killed.kill();
+    const seen = await Promise.all(
+      clients.map((client) => alice.until((event) => event.transfer === id && event.event === 'transfer', client)),
+    );
+    expect(new Set(seen.map(({ code }) => code)).size).toBe(1);
+    const gone = clients.map((client) =>
+      alice.until(({ event, transfer }) => event === 'removed' && transfer === id, client),
+    );
+    expect(await alice.control(id, 'cancel')).toMatchObject({ state: 'cancelled' });
+    await alice.control(id, 'remove');
+    expect(await Promise.all(gone)).toHaveLength(200);
+    for (const client of clients) client.close();
+  });
+});
+
+describe('another user of the machine', () => {
+  it.runIf(IS_ROOT)('can neither connect nor read what the daemon keeps', async () => {
+    await alice.command('ui');
+    const { event } = await alice.command('status');
+    const files = [alice.socket, alice.socket.replace(/sock$/, 'html'), `${event.stateDir}/transfers.json`];
+    for (const file of files) {
+      expect((await stat(file)).mode & 0o077, file).toBe(0);
+      // The directories around them are closed, too: what is tried here is the file itself.
+      run('chmod', '0711', sandbox.path('run-0'), sandbox.path('run-0', 'keibidrop'));
+    }
+    const script = `
+      const [socket, ...files] = process.argv.slice(1);
+      const { connect } = require('node:net');
+      for (const file of files) try { require('node:fs').readFileSync(file); console.log('read', file); } catch (e) { console.log(e.code); }
+      connect(socket).on('connect', () => { console.log('connected'); process.exit(); }).on('error', (e) => console.log(e.code));
+    `;
+    const other = await sandbox.start([], { command: [process.execPath, '-e', script, ...files], uid: NOBODY });
+    await other.ended;
+    run('chmod', '0700', sandbox.path('run-0'), sandbox.path('run-0', 'keibidrop'));
+    expect(other.stdout.trim().split('\n')).toEqual(['EACCES', 'EACCES', 'EACCES']);
+    await rm(sandbox.path('small.copy'), { force: true });
+  });
+});

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MPL-2.0
+import { setMaxListeners } from 'node:events';
+import {
+  findDaemon,
+  type LocalClient,
+  type ReceiveRequest,
+  type SendRequest,
+  type TransferView,
+} from '../../packages/peer/src/index.ts';
+import type { Running } from '../harness/running.ts';
+import type { Sandbox, StartOptions } from '../harness/sandbox.ts';
+
+/** One event as a client of the daemon hears it. */
+export interface Heard {
+  transfer: number;
+  event: string;
+  [field: string]: unknown;
+}
+
+/** A daemon that a test has started, with a configuration directory of its own. */
+export class OwnDaemon {
+  readonly sandbox: Sandbox;
+  /** Of the configuration directory, in the sandbox. */
+  readonly name: string;
+  running: Running;
+  readonly #over = new AbortController();
+  #own: LocalClient | undefined;
+  readonly #socket: string;
+
+  static async start(sandbox: Sandbox, name: string, options: StartOptions = {}): Promise<OwnDaemon> {
+    const running = await sandbox.start(['daemon', '--json', '--config', name], options);
+    const { socket } = await running.until('listening');
+    return new OwnDaemon(sandbox, name, running, socket as string);
+  }
+
+  private constructor(sandbox: Sandbox, name: string, running: Running, socket: string) {
+    this.sandbox = sandbox;
+    this.name = name;
+    this.running = running;
+    this.#socket = socket;
+    // Hundreds of calls at once.
+    setMaxListeners(0, this.#over.signal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  get socket(): string {
+    return this.#socket;
+  }
+
+  /** `keibidrop ARGS --json`, of this daemon's user, to its end. */
+  async command(...args: string[]): Promise<{ exit: unknown; event: Record<string, unknown> }> {
+    const running = await this.sandbox.start([...args, '--json', '--config', this.name]);
+    const exit = await running.ended;
+    return { exit, event: running.events().at(-1) ?? { event: 'nothing', stderr: running.stderr } };
+  }
+
+  /** The same in the background. */
+  async order(...args: string[]): Promise<TransferView> {
+    const { event } = await this.command(...args, '--background');
+    return event as unknown as TransferView;
+  }
+
+  /** One more program that is connected, in this process. */
+  client(): Promise<LocalClient> {
+    const { home } = this.sandbox;
+    const env = { XDG_RUNTIME_DIR: this.sandbox.path(`run-${process.getuid?.()}`) };
+    return findDaemon({ env, cwd: home, config: this.name, signal: this.signal });
+  }
+
+  /** The connection that is there for calls. */
+  async own(): Promise<LocalClient> {
+    this.#own ??= await this.client();
+    return this.#own;
+  }
+
+  async control(transfer: number, action: string): Promise<TransferView | undefined> {
+    return (await (await this.own()).call('control', { transfer, action }, { signal: this.signal })).transfer;
+  }
+
+  /** A send of this process's, with a port of the loopback interface. */
+  async send(request: Partial<SendRequest>): Promise<{ id: number; code: string }> {
+    const client = await this.own();
+    const { transfer } = await client.call('send', { listen: '127.0.0.1:0', ...request }, { signal: this.signal });
+    const id = transfer?.id ?? 0;
+    const { code } = await this.until((event) => event.transfer === id && typeof event.code === 'string');
+    return { id, code: code as string };
+  }
+
+  async receive(request: Partial<ReceiveRequest>): Promise<number> {
+    const client = await this.own();
+    return (await client.call('receive', request, { signal: this.signal })).transfer?.id ?? 0;
+  }
+
+  /** What a new client hears, until `found`. */
+  async until(found: (event: Heard) => boolean, client?: LocalClient): Promise<Heard> {
+    const listening = client ?? (await this.own());
+    for await (const { transfer, json } of listening.stream('watch', { progress: true }, { signal: this.signal })) {
+      const event = { transfer, ...JSON.parse(json) } as Heard;
+      if (found(event)) return event;
+    }
+    throw new Error('The daemon has ended.');
+  }
+
+  /** The transfer, once it is in that state. */
+  state(id: number, state: string): Promise<Heard> {
+    return this.until((event) => event.transfer === id && event.event === 'transfer' && event.state === state);
+  }
+
+  /** Kills it and starts the next one. */
+  async replace(): Promise<void> {
+    this.running.kill();
+    await this.running.ended;
+    const { running } = await OwnDaemon.start(this.sandbox, this.name);
+    this.running = running;
+    this.#own?.close();
+    this.#own = undefined;
+  }
+}
