@@ -15,6 +15,7 @@ async function parsed(line: string): Promise<unknown> {
   const handlers = {
     send: keep('send'),
     receive: keep('receive'),
+    share: keep('share'),
     bench: keep('bench'),
     contacts: keep('contacts'),
     id: keep('id'),
@@ -40,6 +41,8 @@ const receive = { command: 'receive', code, yes: false, collisions: 'rename' };
 describe('argv becomes options', () => {
   it.each<[string, object]>([
     ['send a', send],
+    ['share d', { command: 'share', dir: 'd', readOnly: false }],
+    ['share d --read-only --code 7-Guitar-pencil', { command: 'share', dir: 'd', readOnly: true, code }],
     ['relay', { command: 'relay' }],
     ['relay --listen 127.0.0.1:0 --json -v', { command: 'relay', listen: '127.0.0.1:0', json: true, verbose: true }],
     ['contacts', { command: 'contacts', action: 'list' }],
@@ -173,6 +176,7 @@ describe('help', () => {
       {
         send: nothing,
         receive: nothing,
+        share: nothing,
         bench: nothing,
         contacts: nothing,
         id: nothing,
@@ -196,6 +200,7 @@ describe('help', () => {
     '--help',
     'send --help',
     'receive --help',
+    'share --help',
     'bench --help',
     'contacts --help',
     'id --help',
