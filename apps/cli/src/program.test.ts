@@ -152,7 +152,7 @@ describe('argv that makes no sense', () => {
     ['send a --recievers 2', '--receivers'],
     ['receive 7-a-b --overwite', '--overwrite'],
     ['sned a', 'send'],
-    ['share a', "unknown command 'share'"],
+    ['share', 'Say which folder'],
     ['send a --suite rot13', 'aes-256-gcm'],
     ['send a --code 7-a-b --code-length 3', '--code-length'],
     ['receive 7-a-b --overwrite --skip', '--skip'],
