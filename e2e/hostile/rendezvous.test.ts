@@ -55,8 +55,7 @@ async function ownAt(behave: (call: Call) => void, opened: Partial<Opened> = {},
     stops.push(
       serveDuplex(
         socket.on('error', () => {}),
-        RendezvousService,
-        { join },
+        [{ definition: RendezvousService, handlers: { join } }],
       ),
     );
   }).listen(0, '127.0.0.1');

@@ -4,6 +4,7 @@
 // defaults arguments and owns the memory that JavaScript reads. It depends on nothing of this workspace. Errors are plain
 // ones that carry `code`, an ErrorCode of packages/protocol; the packages above make KeibiErrors of them.
 export { Bench, type DiskRead, type SuiteSpeed } from './bench.ts';
+export { type Change, type ChangeKind, type Changes, ChangeWatch } from './change-watch.ts';
 export { type DialFromOptions, dialFrom } from './dial.ts';
 export { tryLock } from './file-lock.ts';
 export { FrameOpener, FrameSealer, hasHardwareAes, libcryptoVersion, type Suite } from './frame.ts';
@@ -30,3 +31,4 @@ export {
   SendJob,
   type SendNews,
 } from './send-job.ts';
+export { type Listing, type ListingPage, SharedFolder } from './shared-folder.ts';

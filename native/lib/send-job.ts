@@ -5,12 +5,14 @@ import { type Suite, suiteBitOf } from './frame.ts';
 import type { Listener, NativeListener } from './listener.ts';
 import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
 
-/** One path a person named and the name it travels under; an empty path is standard input. */
+/** One path and the name it travels under. A person has named it, so that it is absolute, or empty for standard input. */
 export interface Root {
   path: string;
   name: string;
   /** With an empty path: a file of so many bytes of noise, more than 1 MiB, that is on no disk. For measurements. */
   generatedBytes?: number;
+  /** An absolute folder below which another peer has named the path: then no symlink beneath it is followed. */
+  beneath?: string;
 }
 
 /** Some entries of the manifest as they travel (PROTOCOL 6). */
@@ -102,14 +104,20 @@ export class SendJob {
    */
   constructor(options: { roots: Root[]; budget?: RateBudget | undefined; onWake(): void }) {
     assertFunction('onWake', options.onWake);
-    for (const { path, name, generatedBytes } of options.roots) {
+    for (const { path, name, generatedBytes, beneath } of options.roots) {
       assertText('path', path);
       assertText('name', name);
+      if (beneath !== undefined) assertText('beneath', beneath);
       if (generatedBytes === undefined) continue;
       assertInteger('generatedBytes', generatedBytes, CHUNK_BYTES + 1, Number.MAX_SAFE_INTEGER);
       if (path !== '') throw misuse('a file is either on a disk or generated');
     }
-    const roots = options.roots.flatMap(({ path, name, generatedBytes = 0 }) => [path, name, generatedBytes]);
+    const roots = options.roots.flatMap(({ path, name, generatedBytes = 0, beneath = '' }) => [
+      path,
+      name,
+      generatedBytes,
+      beneath,
+    ]);
     const { SendJob: Native } = loadBinding<SendJobBinding>();
     this.#native = new Native(roots, RateBudget.nativeOf(options.budget), () => options.onWake());
   }

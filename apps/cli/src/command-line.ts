@@ -11,6 +11,7 @@ import { runPeers } from './commands/peers.ts';
 import { runReceive } from './commands/receive.ts';
 import { runRelay } from './commands/relay.ts';
 import { runSend } from './commands/send.ts';
+import { runShare } from './commands/share.ts';
 import { runStatus, runStop } from './commands/status.ts';
 import { runTransfers } from './commands/transfers.ts';
 import { runUi } from './commands/ui.ts';
@@ -38,6 +39,9 @@ export async function runCommandLine(
       },
       receive: async (options) => {
         exitCode = await runReceive(options, io, await loadPeer());
+      },
+      share: async (options) => {
+        exitCode = await runShare(options, io, await loadPeer());
       },
       bench: async (options) => {
         exitCode = await runBench(options, io, await loadPeer());

@@ -27,4 +27,6 @@ export type PeerPackage = Pick<
   | 'diagnose'
   | 'waitingSenders'
   | 'openRelayServer'
+  | 'share'
+  | 'shareEventJson'
 >;

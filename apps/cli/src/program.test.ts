@@ -15,6 +15,7 @@ async function parsed(line: string): Promise<unknown> {
   const handlers = {
     send: keep('send'),
     receive: keep('receive'),
+    share: keep('share'),
     bench: keep('bench'),
     contacts: keep('contacts'),
     id: keep('id'),
@@ -40,6 +41,8 @@ const receive = { command: 'receive', code, yes: false, collisions: 'rename' };
 describe('argv becomes options', () => {
   it.each<[string, object]>([
     ['send a', send],
+    ['share d', { command: 'share', dir: 'd', readOnly: false }],
+    ['share d --read-only --code 7-Guitar-pencil', { command: 'share', dir: 'd', readOnly: true, code }],
     ['relay', { command: 'relay' }],
     ['relay --listen 127.0.0.1:0 --json -v', { command: 'relay', listen: '127.0.0.1:0', json: true, verbose: true }],
     ['contacts', { command: 'contacts', action: 'list' }],
@@ -149,7 +152,7 @@ describe('argv that makes no sense', () => {
     ['send a --recievers 2', '--receivers'],
     ['receive 7-a-b --overwite', '--overwrite'],
     ['sned a', 'send'],
-    ['share a', "unknown command 'share'"],
+    ['share', 'Say which folder'],
     ['send a --suite rot13', 'aes-256-gcm'],
     ['send a --code 7-a-b --code-length 3', '--code-length'],
     ['receive 7-a-b --overwrite --skip', '--skip'],
@@ -173,6 +176,7 @@ describe('help', () => {
       {
         send: nothing,
         receive: nothing,
+        share: nothing,
         bench: nothing,
         contacts: nothing,
         id: nothing,
@@ -196,6 +200,7 @@ describe('help', () => {
     '--help',
     'send --help',
     'receive --help',
+    'share --help',
     'bench --help',
     'contacts --help',
     'id --help',

@@ -10,6 +10,7 @@ import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
 import { addRelayCommand, type RelayCommand } from './commands/relay.ts';
 import { addSendCommand, type SendCommand } from './commands/send.ts';
+import { addShareCommand, type ShareCommand } from './commands/share.ts';
 import { addStatusCommand, addStopCommand, type StatusCommand } from './commands/status.ts';
 import { addTransfersCommand, type TransfersCommand } from './commands/transfers.ts';
 import { addUiCommand, type UiCommand } from './commands/ui.ts';
@@ -20,6 +21,7 @@ import { VERSION } from './version.ts';
 export interface Handlers {
   send(options: SendCommand): Promise<void>;
   receive(options: ReceiveCommand): Promise<void>;
+  share(options: ShareCommand): Promise<void>;
   bench(options: BenchCommand): Promise<void>;
   peers(options: PeersCommand): Promise<void>;
   contacts(options: ContactsCommand): Promise<void>;
@@ -75,6 +77,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
     .addHelpText('after', AFTER_HELP);
   addSendCommand(program, handlers.send);
   addReceiveCommand(program, handlers.receive);
+  addShareCommand(program, handlers.share);
   addBenchCommand(program, handlers.bench);
   addPeersCommand(program, handlers.peers);
   addContactsCommand(program, handlers.contacts);

@@ -9,6 +9,8 @@ import type {
   ReceiveResult,
   SendOptions,
   SendResult,
+  ShareEvent,
+  ShareOptions,
   WaitForBenchOptions,
   WaitingSender,
 } from '@keibidrop/peer';
@@ -28,6 +30,7 @@ import {
   PauseSwitch,
   placeOf,
   recording,
+  shareEventJson,
   stateDirOf,
   stopDaemon,
 } from '@keibidrop/peer';
@@ -52,6 +55,7 @@ export interface Asked {
   send?: SendOptions;
   receive?: ReceiveOptions;
   accepted?: boolean;
+  share?: ShareOptions;
   benchAlone?: BenchAloneOptions;
   benchAgainst?: BenchAgainstOptions;
   waitForBench?: WaitForBenchOptions;
@@ -61,6 +65,7 @@ export interface Asked {
 export function createScriptedPeer(script: {
   events?: PeerEvent[];
   figures?: BenchEvent[];
+  shared?: ShareEvent[];
   offer?: OfferSummary;
   collisions?: string[];
   result?: Partial<SendResult & ReceiveResult>;
@@ -90,6 +95,7 @@ export function createScriptedPeer(script: {
     loadSettings,
     loadRelaySettings,
     openRelayServer,
+    shareEventJson,
     offeredBy,
     openDaemon,
     placeOf,
@@ -120,6 +126,11 @@ export function createScriptedPeer(script: {
       asked.waitForBench = options;
       playBench(options);
       return { ...DONE, failed: [], receivers: 1, ...script.result };
+    },
+    async share(options) {
+      asked.share = options;
+      for (const event of script.shared ?? []) options.onEvent(event);
+      if (script.error !== undefined) throw script.error;
     },
     async *waitingSenders() {
       yield* script.senders ?? [];

@@ -9,6 +9,7 @@ namespace {
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   aead::PrepareLibcrypto();
   InitBench(env, exports);
+  InitChangeWatch(env, exports);
   InitDial(env, exports);
   InitFileLock(env, exports);
   InitFrame(env, exports);
@@ -17,6 +18,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitRateBudget(env, exports);
   InitReceiveJob(env, exports);
   InitSendJob(env, exports);
+  InitSharedFolder(env, exports);
   return exports;
 }
 

@@ -8,6 +8,7 @@
 namespace keibi::napi {
 
 void InitBench(Napi::Env env, Napi::Object exports);
+void InitChangeWatch(Napi::Env env, Napi::Object exports);
 void InitDial(Napi::Env env, Napi::Object exports);
 void InitFileLock(Napi::Env env, Napi::Object exports);
 void InitFrame(Napi::Env env, Napi::Object exports);
@@ -16,5 +17,6 @@ void InitMlKem(Napi::Env env, Napi::Object exports);
 void InitRateBudget(Napi::Env env, Napi::Object exports);
 void InitReceiveJob(Napi::Env env, Napi::Object exports);
 void InitSendJob(Napi::Env env, Napi::Object exports);
+void InitSharedFolder(Napi::Env env, Napi::Object exports);
 
 }  // namespace keibi::napi

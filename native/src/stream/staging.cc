@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "stream/staging.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -9,8 +8,9 @@
 
 #include <atomic>
 #include <cerrno>
-#include <memory>
 #include <string_view>
+
+#include "stream/owned_dir.h"
 
 namespace keibi::stream {
 
@@ -22,10 +22,6 @@ namespace {
 constexpr int kMostFolders = 100;
 constexpr unsigned kMostThreadFolders = 16;
 constexpr const char* kLock = "lock";
-
-struct CloseDir {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
 
 }  // namespace
 
@@ -87,7 +83,7 @@ std::string Staging::SmallFileName(uint32_t entry) {
 template <typename See>
 void Staging::ForEach(int folder, See see) {
   const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, CloseDir> listing(own < 0 ? nullptr : fdopendir(own));
+  const OwnedDir listing(own < 0 ? nullptr : fdopendir(own));
   while (const dirent* child = listing ? readdir(listing.get()) : nullptr) see(std::string(child->d_name));
 }
 

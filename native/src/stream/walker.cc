@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "stream/walker.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <memory>
 
 #include "core/limits.h"
-#include "stream/bitmap.h"
-#include "stream/file_time.h"
+#include "stream/beneath.h"
+#include "stream/child.h"
+#include "stream/owned_dir.h"
 
 namespace keibi::stream {
 namespace {
@@ -23,27 +22,16 @@ Status SourceError() {
   return Status::FromErrno(errno == ENOENT || errno == ENOTDIR ? Code::kSourceMissing : Code::kSourceUnreadable);
 }
 
-// Takes up less of the disk than it is long. A file that the disk compresses looks the same, which does no harm.
-bool IsSparse(const struct stat& status) {
-  constexpr off_t kBlockBytes = 512;  // of st_blocks (stat(3type))
-  return status.st_size > static_cast<off_t>(core::kChunkBytes) && status.st_blocks < status.st_size / kBlockBytes;
-}
-
-// Sparse files can be longer than any disk.
-bool IsTooLong(const struct stat& status) {
-  return S_ISREG(status.st_mode) &&
-         static_cast<uint64_t>(status.st_size) > (IsSparse(status) ? core::kMaxSparseBytes : kMaxChunkedBytes);
-}
-
-struct CloseDir {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
-
 }  // namespace
 
 Status OpenRoot(const Root& root, int flags, core::Fd* fd) {
-  *fd = core::Fd(open(root.path.c_str(), flags | O_CLOEXEC));
-  return fd->valid() ? Status::Ok() : SourceError();
+  if (root.beneath.empty()) {
+    *fd = core::Fd(open(root.path.c_str(), flags | O_CLOEXEC));
+    return fd->valid() ? Status::Ok() : SourceError();
+  }
+  core::Fd folder;
+  const Status status = OpenFolder(root.beneath, &folder);
+  return status.ok() ? OpenBeneath(folder.get(), root.path, flags, fd) : status;
 }
 
 WalkTotals Walker::Run() {
@@ -64,6 +52,7 @@ WalkTotals Walker::Run() {
 }
 
 bool Walker::AddRoot(const Root& root) {
+  if (!root.beneath.empty()) return AddRootBeneath(root);
   struct stat status {};
   if (root.path.empty()) {
     status.st_mode = (root.generated_bytes > 0 ? S_IFREG : S_IFIFO) | 0644;
@@ -84,7 +73,26 @@ bool Walker::AddRoot(const Root& root) {
     return true;
   }
   tops_->push_back(root);
-  return Add(status, kTop, 0, root.name, "");
+  Entry entry = EntryOf(status);
+  entry.name = root.name;
+  return Add(entry, 0);
+}
+
+bool Walker::AddRootBeneath(const Root& root) {
+  core::Fd folder, parent;
+  std::string name;
+  Child child;
+  Status status = OpenFolder(root.beneath, &folder);
+  if (status.ok()) status = OpenParentBeneath(folder.get(), root.path, &parent, &name);
+  if (status.ok()) status = LookAt(parent.get(), name.c_str(), &child);
+  if (status.ok() && root.name.starts_with(kStagingName)) status = Status::Of(Code::kPathRefused);
+  if (!status.ok()) {
+    Problem(kTop, status, root.name);
+    return true;
+  }
+  tops_->push_back(root);
+  child.entry.name = root.name;
+  return Add(child.entry, 0);
 }
 
 bool Walker::AddChildren(const Pending& pending) {
@@ -95,7 +103,7 @@ bool Walker::AddChildren(const Pending& pending) {
   }
   // fdopendir takes its descriptor over, and a duplicate would share the read position with the cached one.
   const int own = openat(handle->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, CloseDir> directory(own < 0 ? nullptr : fdopendir(own));
+  const OwnedDir directory(own < 0 ? nullptr : fdopendir(own));
   if (!directory) {
     Problem(pending.directory, SourceError(), table_->PathOf(pending.directory));
     return true;
@@ -110,48 +118,21 @@ bool Walker::AddChildren(const Pending& pending) {
 }
 
 bool Walker::AddChild(int directory, const Pending& parent, const char* name) {
-  const auto problem = [&](Status status) {
+  Child child;
+  Status status = LookAt(directory, name, &child);
+  if (status.ok() && parent.depth + 1 > core::kMaxDepth) status = Status::Of(Code::kPathRefused);
+  if (!status.ok()) {
     Problem(kTop, status, table_->PathOf(parent.directory) + "/" + name);
     return true;
-  };
-  struct stat status;
-  if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return problem(SourceError());
-  if (!IsAcceptableName(name) || parent.depth + 1 > core::kMaxDepth) return problem(Status::Of(Code::kPathRefused));
-  std::string target;
-  if (S_ISLNK(status.st_mode)) {
-    target.resize(core::kMaxTargetBytes + 1);
-    const ssize_t length = readlinkat(directory, name, target.data(), target.size());
-    if (length <= 0) return problem(SourceError());
-    target.resize(static_cast<size_t>(length));
-    if (target.size() > core::kMaxTargetBytes || !IsUtf8(target)) return problem(Status::Of(Code::kPathRefused));
-  } else if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
-    return problem(Status::Of(Code::kSourceUnsupported));
   }
-  if (IsTooLong(status)) return problem(Status::Of(Code::kLimitExceeded));
-  return Add(status, parent.directory, parent.depth + 1, name, target);
+  child.entry.parent = parent.directory;
+  return Add(child.entry, parent.depth + 1);
 }
 
-bool Walker::Add(const struct stat& status, uint32_t parent, uint32_t depth, const std::string& name,
-                 const std::string& target) {
-  Entry entry;
-  entry.mode = status.st_mode & 0777;
-  entry.parent = parent;
-  entry.mtime_ns = MtimeNs(status);
-  entry.name = name;
-  entry.target = target;
-  if (S_ISDIR(status.st_mode)) {
-    entry.type = EntryType::kDirectory;
-  } else if (S_ISLNK(status.st_mode)) {
-    entry.type = EntryType::kSymlink;
-  } else if (S_ISREG(status.st_mode)) {
-    entry.size = static_cast<uint64_t>(status.st_size);
-    entry.sparse = IsSparse(status);
-  } else {
-    entry.type = EntryType::kStream;
-  }
+bool Walker::Add(const Entry& entry, uint32_t depth) {
   const uint32_t index = table_->Append(entry);
   if (index == kTop) {
-    Problem(kTop, Status::Of(Code::kLimitExceeded), table_->PathOf(parent) + "/" + name);
+    Problem(kTop, Status::Of(Code::kLimitExceeded), table_->PathOf(entry.parent) + "/" + std::string(entry.name));
     return false;
   }
   if (entry.IsFile()) {

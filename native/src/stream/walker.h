@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
-#include <sys/stat.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,11 +12,12 @@
 
 namespace keibi::stream {
 
-// One path a person named, and the name it travels under.
+// One path, and the name it travels under.
 struct Root {
-  std::string path;  // absolute, or empty for standard input
+  std::string path;  // named by a person: absolute, or empty for standard input
   std::string name;
   uint64_t generated_bytes = 0;  // above a chunk: a file of so much noise that is on no disk; the path is empty then
+  std::string beneath = {};      // not empty: an absolute folder below which a peer has named the path (beneath.h)
 };
 
 struct WalkTotals {
@@ -34,7 +33,7 @@ struct WalkProblem {
   std::string path;
 };
 
-// Opens the file or directory a root names; the one place where a symlink is followed, since a person typed it.
+// Opens the file or directory a root names; the one place where a symlink is followed, if a person typed it.
 core::Status OpenRoot(const Root& root, int flags, core::Fd* fd);
 
 // Walks roots depth first into a table, page by page, without holding more than one directory's names. One thread, its
@@ -59,10 +58,10 @@ class Walker {
   };
 
   bool AddRoot(const Root& root);
+  bool AddRootBeneath(const Root& root);
   bool AddChildren(const Pending& pending);
   bool AddChild(int directory, const Pending& parent, const char* name);
-  bool Add(const struct stat& status, uint32_t parent, uint32_t depth, const std::string& name,
-           const std::string& target);
+  bool Add(const Entry& entry, uint32_t depth);
   bool Flush(bool whatever_there_is);
   void Problem(uint32_t entry, core::Status status, std::string path);
 

@@ -71,6 +71,8 @@ export interface ReceiveOptions extends TransferOptions {
   toStdout?: boolean | undefined;
   /** Dial only this address. */
   connect?: HostPort | undefined;
+  /** Where the sender was reached a moment ago: looked for there before anywhere else. */
+  near?: HostPort | undefined;
   /** How long a lost session is tried to be taken up again; 0: not at all, 24 h if absent. */
   patienceMs?: number | undefined;
   /** `ask` calls `resolveCollision`, which must then be given. */

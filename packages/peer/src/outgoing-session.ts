@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Socket } from 'node:net';
-import type { Incoming, Listener, RateBudget, Root } from '@keibidrop/native';
+import type { RateBudget, Root } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
-import {
-  FoldResponder,
-  handshakeAsResponder,
-  type Keys,
-  openSession,
-  type PreparedHandshake,
-  punchResponder,
-  type ReturnSecret,
-  relayLaneTokens,
-} from '@keibidrop/session';
+import { FoldResponder, type Keys, openSession, punchResponder, relayLaneTokens } from '@keibidrop/session';
 import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { SendOptions } from './api.ts';
-import type { PathName, PeerEvent } from './events.ts';
+import { type Admission, type ArrivedPeer, admit, pathOfArrival } from './arrived-peer.ts';
+import type { PeerEvent } from './events.ts';
 import { heartbeatTimes } from './heartbeat-times.ts';
-import type { MeetingDesk } from './meeting-desk.ts';
+import type { ListeningPort } from './listening-port.ts';
 import { type Receiver, type Receivers, replaced, type ServingSession } from './receivers.ts';
-import type { SenderReach } from './sender-reach.ts';
 import { causeOf, lost } from './session-end.ts';
-import { betterPathOf, pathTo, suiteOffer } from './suites.ts';
+import { betterPathOf } from './suites.ts';
 import { Throughput } from './throughput.ts';
 
 export interface OutgoingSessionOptions {
@@ -29,11 +19,8 @@ export interface OutgoingSessionOptions {
   roots: Root[];
   /** What all receivers' sessions may send together. */
   budget: RateBudget;
-  listener: Listener;
-  reach: SenderReach;
-  desk: MeetingDesk;
+  port: Pick<ListeningPort, 'listener' | 'reach'>;
   receivers: Receivers;
-  prepared: Promise<PreparedHandshake>;
   signal: AbortSignal;
 }
 
@@ -46,27 +33,19 @@ export interface SessionOutcome extends TransferOutcome {
   seconds: number;
 }
 
-/** How a session comes in. */
-export interface Admission {
-  /** A receiver with the code. */
-  take(returning: ReturnSecret): Receiver;
-  /** One whose session was lost; undefined if that is forgotten. */
-  takeBack(attempt: Uint8Array, returning: ReturnSecret): Promise<Receiver | undefined>;
-}
-
 /** One session with a receiver, from its control connection to its end. */
 export class OutgoingSession implements ServingSession {
   readonly #options: OutgoingSessionOptions;
-  readonly #incoming: Incoming;
+  readonly #peer: ArrivedPeer;
   /** Cuts the session without a goodbye. */
   readonly #cut = new AbortController();
   readonly #ended: Promise<void>;
   #end: () => void = () => {};
   #receiver: Receiver | undefined;
 
-  constructor(options: OutgoingSessionOptions, incoming: Incoming) {
+  constructor(options: OutgoingSessionOptions, peer: ArrivedPeer) {
     this.#options = options;
-    this.#incoming = incoming;
+    this.#peer = peer;
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -83,10 +62,10 @@ export class OutgoingSession implements ServingSession {
   }
 
   /**
-   * Handshakes, serves, says goodbye.
+   * Serves, says goodbye.
    *
-   * @param admission  asked with the authenticated session before anything is offered; throws to turn it away
-   * @throws       HANDSHAKE_*, FRAME_*, SESSION_*, OFFER_DECLINED; `signal.reason` on abort
+   * @param admission  asked before anything is offered
+   * @throws       HANDSHAKE_MALFORMED, FRAME_*, SESSION_*, OFFER_DECLINED; `signal.reason` on abort
    */
   async run(admission: Admission): Promise<SessionOutcome> {
     try {
@@ -97,17 +76,13 @@ export class OutgoingSession implements ServingSession {
   }
 
   async #serve(admission: Admission): Promise<SessionOutcome> {
-    const { send, roots, listener, reach } = this.#options;
-    const socket = new Socket({ fd: this.#incoming.fd, readable: true, writable: true });
-    socket.setNoDelay(true);
-    // Handshake and session each learn of errors in their own way; between them nobody listens.
-    socket.on('error', () => {});
-    const keys = await this.#handshake(socket);
-    const receiver = await this.#admitted(keys, socket, admission);
+    const { send, roots, port } = this.#options;
+    const { socket, keys, incoming } = this.#peer;
+    const receiver = await admit(this.#peer, admission, this.#cut.signal);
     this.#receiver = receiver;
     const transfer = this.#transfer(send, roots, keys.suite, receiver);
-    transfer.expectLanes(listener, keys);
-    const stopRelaying = this.#incoming.relayed ? this.#relayLanes(keys) : () => {};
+    transfer.expectLanes(port.listener, keys);
+    const stopRelaying = incoming.relayed ? this.#relayLanes(keys) : () => {};
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
     const peerService = {
@@ -115,7 +90,7 @@ export class OutgoingSession implements ServingSession {
       digests: transfer.digests,
       fold,
       foldReady,
-      punch: punchResponder((place) => reach.holes.open(place)),
+      punch: punchResponder((place) => port.reach.holes.open(place)),
     };
     // An abort ends the transfer, which then says goodbye; it does not cut the session.
     const session = openSession(socket, keys, 'responder', {
@@ -147,48 +122,11 @@ export class OutgoingSession implements ServingSession {
   /** The receiver came through a relay, so its lanes do too. Returns what ends the waiting for them. */
   #relayLanes({ laneSecret }: Keys): () => void {
     const over = new AbortController();
-    const { remoteAddress: host, remotePort: port } = this.#incoming;
+    const { remoteAddress: host, remotePort: port } = this.#peer.incoming;
     void relayLaneTokens(laneSecret).then((tokens) =>
-      this.#options.reach.joinLanes({ host, port }, tokens, over.signal),
+      this.#options.port.reach.joinLanes({ host, port }, tokens, over.signal),
     );
     return () => over.abort();
-  }
-
-  #handshake(socket: Socket): Promise<Keys & { readonly attempt: Uint8Array }> {
-    const { send, desk, receivers, prepared, signal } = this.#options;
-    const authOf = (attempt: Uint8Array) => desk.authOf(attempt) ?? receivers.secretOf(attempt)?.auth;
-    return handshakeAsResponder(socket, { ...suiteOffer(send.suite), authOf, prepared, signal });
-  }
-
-  /** Who has come: by the code, or back. A meeting is used up by that, a return not before its receiver has been heard. */
-  async #admitted(
-    keys: Keys & { readonly attempt: Uint8Array },
-    socket: Socket,
-    { take, takeBack }: Admission,
-  ): Promise<Receiver> {
-    try {
-      const meeting = this.#options.desk.take(keys.attempt);
-      meeting?.wipe();
-      const receiver = meeting === undefined ? await takeBack(keys.attempt, keys.returning) : take(keys.returning);
-      if (receiver === undefined) {
-        throw new KeibiError('HANDSHAKE_MALFORMED', 'A second handshake of one meeting was refused.');
-      }
-      this.#cut.signal.throwIfAborted();
-      receiver.peer ||= this.#incoming.remoteAddress;
-      return receiver;
-    } catch (reason) {
-      keys.wipe();
-      socket.destroy();
-      throw reason;
-    }
-  }
-
-  #path(): PathName {
-    const { relayed, remoteAddress, remotePort } = this.#incoming;
-    const punched = this.#options.reach.holes.has({ host: remoteAddress, port: remotePort });
-    if (relayed || punched) return relayed ? 'relay' : 'punched';
-    const path = pathTo(remoteAddress, { lan: this.#options.send.reach.discovery !== 'off' });
-    return path === 'direct' && this.#options.reach.isMapped(remoteAddress) ? 'mapped' : path;
   }
 
   #transfer(send: SendOptions, roots: Root[], suite: SendOptions['suite'] & string, receiver: Receiver): SendTransfer {
@@ -213,7 +151,7 @@ export class OutgoingSession implements ServingSession {
         receiver.peer = label;
         this.#options.receivers.prove(receiver);
         named = true;
-        const path = this.#path();
+        const path = pathOfArrival(this.#peer.incoming, this.#options.port.reach, send.reach);
         onEvent({ type: 'connected', path, suite, peer: label, session });
         for (const event of early.splice(0)) onEvent(event);
         if (send.pausing?.paused) transfer.tellPaused(true);
@@ -234,7 +172,7 @@ export class OutgoingSession implements ServingSession {
       },
       onPath: (told) => {
         const path = betterPathOf(told);
-        if (path === undefined || moved || !this.#incoming.relayed) return;
+        if (path === undefined || moved || !this.#peer.incoming.relayed) return;
         moved = true;
         onEvent({ type: 'connected', path, suite, peer: receiver.peer, session });
       },

@@ -3,8 +3,8 @@ import { formatHostPort } from '@keibidrop/discovery';
 import { type Candidate, KeibiError } from '@keibidrop/protocol';
 import { type Meeting, prepareHandshake, type ReturnSecret } from '@keibidrop/session';
 import { watchOwnAddresses } from './address-watch.ts';
-import type { ReceiveOptions } from './api.ts';
 import { dialSender, type ReachedSender } from './dial-sender.ts';
+import type { MeetOptions } from './meet-sender.ts';
 
 /** A session that ended without a verdict, and what leads back to its sender. */
 export interface LostSession {
@@ -16,7 +16,7 @@ export interface LostSession {
 }
 
 export interface ReconnectOptions {
-  receive: ReceiveOptions;
+  receive: Omit<MeetOptions, 'addressFile' | 'code'>;
   /** Asks for the sender's addresses of now, and meets it once more. Absent where a person has named the only one to be dialled. */
   lookAgain?:
     | ((secret: ReturnSecret, signal: AbortSignal) => Promise<{ meeting: Meeting; candidates: Candidate[] }>)

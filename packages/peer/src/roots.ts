@@ -32,6 +32,20 @@ export async function resolveRoots(paths: readonly string[], stdin: boolean): Pr
   return roots;
 }
 
+/**
+ * What a peer asks for of a folder that is shared, as roots of an offer: no symlink beneath the folder is followed.
+ *
+ * @param paths  checked, '' for the folder itself
+ */
+export function rootsBeneath(folder: { path: string; name: string }, paths: readonly string[]): Root[] {
+  const taken = new Set<string>();
+  return paths.map((path) => {
+    const name = freeName(path === '' ? folder.name : basename(path), taken);
+    taken.add(name);
+    return path === '' ? { path: folder.path, name } : { path, name, beneath: folder.path };
+  });
+}
+
 /** `a/report.pdf` and `b/report.pdf` travel as `report.pdf` and `report (1).pdf`. */
 function freeName(name: string, taken: ReadonlySet<string>): string {
   const extension = extname(name);

@@ -38,6 +38,7 @@ export class SenderReach {
   readonly #rendezvous: HostPort | undefined;
   /** Told once the sender waits: nothing comes before `waiting`. */
   #untold: RendezvousEvent[] | undefined = [];
+  #begun = false;
   #state: MailboxState | undefined;
   readonly holes: Holes;
   #mapped: MappedPort | undefined;
@@ -53,15 +54,18 @@ export class SenderReach {
   }
 
   /**
-   * Takes a mailbox at the public rendezvous, if one is named. One that is down is told as an event and tried again.
+   * Takes a mailbox at the public rendezvous, if one is named, until `over`. One that is down is tried again, which events tell of the mailbox
+   * that was taken before `begin`.
    *
    * @throws RENDEZVOUS_BUSY if another sender has the mailbox; PEER_UNREACHABLE if only a relay is to be used and there is none
    */
-  async own(mailbox: string): Promise<Owner | undefined> {
+  async own(mailbox: string, over: AbortSignal): Promise<Owner | undefined> {
     const place = this.#rendezvous;
     if (place === undefined) return undefined;
+    const { listener, reach } = this.#options;
+    const signal = AbortSignal.any([this.#options.signal, over]);
+    if (this.#begun) return ownMailbox(place, mailbox, { openChannel: openGrpcChannel, signal, onState: () => {} });
     this.#untold = [];
-    const { listener, signal, reach } = this.#options;
     const fromPort = reach.relayOnly ? {} : { fromPort: listener.port };
     const onState = (state: MailboxState) => this.#take(place, state);
     const owner = await ownMailbox(place, mailbox, {
@@ -80,6 +84,7 @@ export class SenderReach {
   /** The sender waits and has said so: from now on events are told as they come. */
   begin(): void {
     const untold = this.#untold ?? [];
+    this.#begun = true;
     this.#untold = undefined;
     for (const event of untold) this.#options.onEvent(event);
     this.#map();

@@ -195,6 +195,36 @@ const table = {
     'DATA_LOSS',
     'Some files did not arrive. Run the same command to complete what can be completed.',
   ),
+  NOT_A_SHARE: row(
+    'never',
+    2,
+    'FAILED_PRECONDITION',
+    'That code does not lead to a shared folder. If somebody sends you files, use keibidrop receive with it.',
+  ),
+  NOT_A_TRANSFER: row(
+    'never',
+    2,
+    'FAILED_PRECONDITION',
+    'That code leads to a shared folder. Use keibidrop connect with it, then keibidrop list and keibidrop pull.',
+  ),
+  SHARE_PATH_REFUSED: row(
+    'never',
+    1,
+    'INVALID_ARGUMENT',
+    'That is no path within the share. Name what keibidrop list shows, with / between folders; symlinks are not followed.',
+  ),
+  SHARE_NOT_FOUND: row(
+    'never',
+    1,
+    'NOT_FOUND',
+    'There is nothing of that name in the share. See what there is with keibidrop list.',
+  ),
+  SHARE_UNREADABLE: row(
+    'never',
+    1,
+    'PERMISSION_DENIED',
+    'The computer that shares it cannot read it. Ask its owner to look at the permissions.',
+  ),
   IDENTITY_LOCKED: row('never', 1, 'FAILED_PRECONDITION', 'The identity is locked. Unlock it and try again.'),
   IDENTITY_CORRUPT: row(
     'never',

@@ -72,4 +72,5 @@ export {
 export type { Conversation, MessagePipe, Owner } from './message-pipe.ts';
 export { decodeRelayAnswer, encodeRelayHello, RELAY_TOKEN_BYTES, type RelayAnswer } from './relay-message.ts';
 export { checkName, foldName, printable, STAGING_PREFIX } from './remote-path.ts';
+export { checkSharePath } from './share-path.ts';
 export { ALL_SUITES, chooseSuite, type Suite, type SuiteOffer, suiteLabel } from './suite.ts';

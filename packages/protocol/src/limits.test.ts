@@ -70,6 +70,9 @@ describe('the limits', () => {
       MAX_MAILBOX_BODY_BYTES: 4096,
       MAX_WRONG_GUESSES: 3,
       MIN_CODE_BITS: 16,
+      MAX_SHARE_PATH_BYTES: 32768,
+      MAX_FETCH_PATHS: 1024,
+      MAX_NOTICE_CHANGES: 1024,
     });
   });
 });

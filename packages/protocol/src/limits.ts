@@ -66,3 +66,12 @@ export const MAX_WRONG_GUESSES = 3;
 
 /** Least strength of a code, in bits, unless the user insists (DESIGN 3). */
 export const MIN_CODE_BITS = 16;
+
+/** Longest path within a share, in UTF-8 bytes (PROTOCOL 11). */
+export const MAX_SHARE_PATH_BYTES = 2 ** 15;
+
+/** Paths of one Fetch (PROTOCOL 11). */
+export const MAX_FETCH_PATHS = 1024;
+
+/** Changes that one notice tells (PROTOCOL 11). */
+export const MAX_NOTICE_CHANGES = 1024;

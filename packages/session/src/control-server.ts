@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { type PeerServer, PeerService } from '@keibidrop/proto';
-import { serveDuplex } from './grpc-duplex.ts';
+import { type ServedService, serveDuplex } from './grpc-duplex.ts';
 import { refusal } from './refusal.ts';
 
 /** What a session lets its peer call, beside the heartbeat and the goodbye that it answers itself. */
@@ -16,9 +16,15 @@ const refuse = (_call: unknown, reply: (error: ReturnType<typeof refusal>) => vo
 /**
  * Serves Peer at the other end of `duplex`: heartbeats are echoed, `onGoodbye` gets the code the peer leaves with (empty: all went well).
  * @param duplex  owned from now on
+ * @param more    services that this side of the session has beside Peer
  * @returns       ends the connection and every running call
  */
-export function serveControl(duplex: Duplex, handlers: PeerHandlers, onGoodbye: (code: string) => void): () => void {
+export function serveControl(
+  duplex: Duplex,
+  handlers: PeerHandlers,
+  onGoodbye: (code: string) => void,
+  more: readonly ServedService[] = [],
+): () => void {
   const service: UntypedServiceImplementation & PeerServer = {
     transfer: handlers.transfer,
     digests: handlers.digests,
@@ -31,5 +37,5 @@ export function serveControl(duplex: Duplex, handlers: PeerHandlers, onGoodbye: 
       reply(null, {});
     },
   };
-  return serveDuplex(duplex, PeerService, service);
+  return serveDuplex(duplex, [{ definition: PeerService, handlers: service }, ...more]);
 }

@@ -77,16 +77,18 @@ class DuplexGrpcChannel implements ChannelInterface {
   }
 }
 
+/** One gRPC service with the handlers of its calls. */
+export interface ServedService {
+  definition: ServiceDefinition;
+  handlers: UntypedServiceImplementation;
+}
+
 /**
- * Serves `implementation` to whoever is at the other end of `duplex`.
+ * Serves `services` to whoever is at the other end of `duplex`.
  * @param duplex  owned from now on
  * @returns       ends the connection and every running call
  */
-export function serveDuplex(
-  duplex: Duplex,
-  service: ServiceDefinition,
-  implementation: UntypedServiceImplementation,
-): () => void {
+export function serveDuplex(duplex: Duplex, services: readonly ServedService[]): () => void {
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
@@ -94,7 +96,7 @@ export function serveDuplex(
     'grpc.enable_channelz': 0,
     interceptors: [widenWindow],
   });
-  server.addService(service, implementation);
+  for (const { definition, handlers } of services) server.addService(definition, handlers);
   server.createConnectionInjector(ServerCredentials.createInsecure()).injectConnection(duplex);
   return () => {
     server.forceShutdown();

@@ -15,7 +15,7 @@ export {
 export type { PeerHandlers } from './control-server.ts';
 export { type PreparedHandshake, prepareHandshake, warmUpHandshakes } from './ephemeral.ts';
 export { FoldResponder, fold, MAX_FOLDS, type OnFold } from './fold.ts';
-export { openGrpcChannel } from './grpc-duplex.ts';
+export { openGrpcChannel, type ServedService } from './grpc-duplex.ts';
 export {
   type HandshakeOptions,
   handshakeAsInitiator,
@@ -34,6 +34,7 @@ export { type Keys, type Role, relayLaneTokens } from './key-schedule.ts';
 export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
 export { mailboxDays, PairKey } from './pair-key.ts';
 export { askToPunch, punchResponder } from './punch-call.ts';
+export { refusal } from './refusal.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
 export { ReturnSecret } from './return-secret.ts';
 export { type LockKind, lockKindOf, openSecret, type SecretKey, sealSecret } from './sealed-secret.ts';

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Duplex } from 'node:stream';
-import { Metadata } from '@grpc/grpc-js';
+import { type ChannelInterface, Metadata } from '@grpc/grpc-js';
 import type { PeerClient } from '@keibidrop/proto';
-import { isErrorCode, KeibiError, type Suite } from '@keibidrop/protocol';
+import { type ErrorCode, isErrorCode, KeibiError, type Suite } from '@keibidrop/protocol';
 import { createControlClient } from './control-client.ts';
 import { type PeerHandlers, serveControl } from './control-server.ts';
+import { openGrpcChannel, type ServedService } from './grpc-duplex.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import type { Keys, Role } from './key-schedule.ts';
 import { openSealedChannel, type SealedChannel } from './sealed-channel.ts';
@@ -15,6 +16,8 @@ type AgreedKeys = Omit<Keys, 'wipe' | 'returning'>;
 export interface SessionOptions {
   /** Handlers of the calls the peer may make. */
   peerService: PeerHandlers;
+  /** Services that the peer may call beside Peer. */
+  services?: readonly ServedService[];
   /** Breaks the session off at once; `closed` then tells CANCELLED, or the reason if that is a KeibiError. */
   signal: AbortSignal;
   heartbeat?: Partial<HeartbeatTimes>;
@@ -36,6 +39,8 @@ export interface Session {
   readonly laneSecret: Uint8Array;
   /** Calls the other side's Peer service. */
   readonly client: PeerClient;
+  /** For clients of the other services there. It ends with the session. */
+  readonly channel: ChannelInterface;
   /**
    * Resolves once, when the connection is gone: undefined after a goodbye without a reason from either side, the reason given to `close`,
    * SESSION_CLOSED with `detail.reason` after the peer's goodbye with one, else SESSION_LOST (`detail.silent` if nobody has said so) or FRAME_*.
@@ -60,6 +65,7 @@ class ControlSession implements Session {
   readonly suite: Suite;
   readonly laneSecret: Uint8Array;
   readonly client: PeerClient;
+  readonly channel: ChannelInterface;
   readonly closed: Promise<KeibiError | undefined>;
   readonly #connection: SealedChannel;
   readonly #stopServing: () => void;
@@ -76,8 +82,14 @@ class ControlSession implements Session {
     this.#connection = openSealedChannel(stream, keys);
     const [initiated, responded] = this.#connection.channels;
     const [called, served] = role === 'initiator' ? [initiated, responded] : [responded, initiated];
-    this.#stopServing = serveControl(served, options.peerService, (code) => this.#receiveGoodbye(code));
-    this.client = createControlClient(called);
+    this.#stopServing = serveControl(
+      served,
+      options.peerService,
+      (code) => this.#receiveGoodbye(code),
+      options.services,
+    );
+    this.channel = openGrpcChannel(called);
+    this.client = createControlClient(this.channel);
     this.#stopHeartbeat = startHeartbeat({
       ...HEARTBEAT,
       ...options.heartbeat,
@@ -142,7 +154,11 @@ function silence(message: string): KeibiError {
   return new KeibiError('SESSION_LOST', message, { detail: { silent: true } });
 }
 
+/** What a goodbye says of the whole meeting, and not of how it went. */
+const PLAIN: readonly string[] = ['NOT_A_TRANSFER'] satisfies ErrorCode[];
+
 function closedByPeer(code: string): KeibiError {
+  if (isErrorCode(code) && PLAIN.includes(code)) return new KeibiError(code, undefined, { detail: { remote: true } });
   return new KeibiError('SESSION_CLOSED', undefined, {
     detail: { remote: true, reason: isErrorCode(code) ? code : 'INTERNAL' },
   });

@@ -4,7 +4,8 @@
 // tells it what to move and tells people what happens. It knows no code, handshake or address: the peer package brings sessions and lanes.
 export type { LanePath, LanePlan } from './lane-keeper.ts';
 export type { OfferTotals } from './offer.ts';
-export type { FailedEntry, TransferOutcome, TransferProgress } from './outcome.ts';
+export { checkedLabel, type FailedEntry, type TransferOutcome, type TransferProgress } from './outcome.ts';
 export { type ReceivedTransfer, ReceiveTransfer, type ReceiveTransferOptions } from './receive-transfer.ts';
+export { remoteError } from './remote-error.ts';
 export { RunTally } from './run-tally.ts';
 export { type DigestsHandler, SendTransfer, type SendTransferOptions } from './send-transfer.ts';

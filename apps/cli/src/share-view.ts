@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { PullProgressEvent, ShareEvent } from '@keibidrop/peer';
+import { formatCount, formatRate } from './format.ts';
+import { type Io, paint } from './io.ts';
+import { dialableAddress } from './local-address.ts';
+import { amountOf } from './outcome.ts';
+import type { PeerPackage } from './peer-package.ts';
+import { type ProgressRow, progressLines } from './progress-line.ts';
+import { RepaintedLines } from './repainted-lines.ts';
+import { harmless, quoted, shortened } from './terminal-text.ts';
+
+export interface ShareViewOptions {
+  dir: string;
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+  relayOnly?: boolean;
+}
+
+/** Shows a share while it is there: who comes and goes, and what they take. */
+export interface ShareView {
+  onEvent(event: ShareEvent): void;
+  /** Takes away what is repainted; may be called again. */
+  end(): void;
+}
+
+export function createShareView(
+  io: Io,
+  { shareEventJson }: Pick<PeerPackage, 'shareEventJson'>,
+  options: ShareViewOptions,
+): ShareView {
+  if (!options.json) return new PeopleShareView(io, options);
+  return { onEvent: (event) => io.stdout.write(`${JSON.stringify(shareEventJson(event))}\n`), end: () => {} };
+}
+
+const NAMED_PATHS = 3;
+
+class PeopleShareView implements ShareView {
+  readonly #io: Io;
+  readonly #options: ShareViewOptions;
+  readonly #lines: RepaintedLines;
+  readonly #guests = new Map<number, { path: string }>();
+  /** What is being taken. */
+  readonly #pulls = new Map<number, { name: string; session: number; progress?: PullProgressEvent }>();
+
+  constructor(io: Io, options: ShareViewOptions) {
+    this.#io = io;
+    this.#options = options;
+    this.#lines = new RepaintedLines(io.stderr, io.now);
+  }
+
+  end(): void {
+    this.#lines.clear();
+  }
+
+  onEvent(event: ShareEvent): void {
+    switch (event.type) {
+      case 'code':
+        this.#showCode(event.code);
+        break;
+      case 'waiting':
+        this.#showWaiting(event.host, event.port);
+        break;
+      case 'connected': {
+        const back = this.#guests.has(event.session) ? 'is back' : 'is here';
+        this.#guests.set(event.session, { path: event.path });
+        this.#note(`${guestOf(event)} ${back} (${event.path}, ${event.suite}).`);
+        break;
+      }
+      case 'guestLeft':
+        this.#note(`${guestOf(event)} ${event.mayReturn ? 'is away: the connection was lost.' : 'has left.'}`);
+        break;
+      case 'pull':
+        this.#pulls.set(event.pull, { name: guestOf(event), session: event.session });
+        this.#note(`${guestOf(event)} takes ${namesOf(event)}.`);
+        break;
+      case 'progress':
+        this.#showProgress(event);
+        break;
+      case 'pulled':
+        this.#pulls.delete(event.pull);
+        this.#note(`${guestOf(event)} has ${amountOf(event)}.${event.failed > 0 ? ` ${event.failed} failed.` : ''}`);
+        break;
+      case 'pullFailed':
+        this.#pulls.delete(event.pull);
+        this.#note(`${guestOf(event)} has not got everything: ${harmless(event.message)}`);
+        break;
+      case 'warning':
+        this.#warn(event.path === undefined ? event.message : `${event.path}: ${event.message}`);
+        break;
+      case 'wrongCode':
+        this.#warn(`Somebody tried a wrong code; ${event.remaining} more and nobody else can join.`);
+        break;
+      case 'rendezvous':
+        if (event.state === 'lost') this.#warn(`${event.message} It is tried again.`);
+        else this.#dim(`Waiting at the rendezvous ${event.address}${event.relay ? ', which relays' : ''}.`);
+        break;
+      case 'mapping':
+        if (this.#options.verbose && event.state === 'open')
+          this.#dim(`The router leads ${event.address} here (${event.by}).`);
+    }
+  }
+
+  #showCode(code: string): void {
+    const { stdout } = this.#io;
+    stdout.write(`Code: ${paint(stdout, 'bold', code)}\n`);
+    if (this.#options.quiet) return;
+    stdout.write(`On the other computer: ${paint(stdout, 'bold', `keibidrop connect ${code}`)}\n`);
+  }
+
+  #showWaiting(host: string, port: number): void {
+    const address = this.#options.relayOnly ? undefined : dialableAddress(host, port);
+    const unnamed = this.#options.relayOnly ? 'for a relay' : `on port ${port}`;
+    const where = address === undefined ? unnamed : `at ${address}, for --connect`;
+    this.#dim(`Sharing ${quoted(this.#options.dir)} ${where}; Ctrl-C ends it.`);
+  }
+
+  #showProgress(event: PullProgressEvent): void {
+    const pull = this.#pulls.get(event.pull);
+    if (pull === undefined || this.#options.quiet) return;
+    pull.progress = event;
+    this.#lines.show({
+      lines: (columns, rows) => this.#picture(columns, rows),
+      plainLine: () =>
+        progressLines(
+          [...this.#pulls.values()].map((one) => this.#rowOf(one)),
+          Number.POSITIVE_INFINITY,
+        ).join('\n'),
+    });
+  }
+
+  /** A line for each pull, the last one for all those that there is no room for. */
+  #picture(columns: number, rows: number): string[] {
+    const pulls = [...this.#pulls.values()];
+    const shown = pulls.length > rows ? pulls.slice(0, rows - 1) : pulls;
+    const lines = progressLines(
+      shown.map((pull) => this.#rowOf(pull)),
+      columns,
+    );
+    const rest = pulls.slice(shown.length);
+    if (rest.length === 0) return lines;
+    const rate = rest.reduce((sum, { progress }) => sum + (progress?.bytesPerSecond ?? 0), 0);
+    return [...lines, shortened(`and ${formatCount(rest.length, 'other')}, ${formatRate(rate)}`, columns)];
+  }
+
+  #rowOf({ name, session, progress }: { name: string; session: number; progress?: PullProgressEvent }): ProgressRow {
+    return { name, ...(progress && { progress }), via: this.#guests.get(session)?.path ?? '' };
+  }
+
+  #dim(text: string): void {
+    this.#note(paint(this.#io.stderr, 'dim', text));
+  }
+
+  #note(text: string): void {
+    if (!this.#options.quiet) this.#lines.note(text);
+  }
+
+  #warn(text: string): void {
+    this.#lines.note(paint(this.#io.stderr, 'yellow', `Warning: ${harmless(text)}`));
+  }
+}
+
+/** Guests may have the same name, so each has its number in front. */
+function guestOf({ session, peer }: { session: number; peer: string }): string {
+  return harmless(`${session} ${peer}`);
+}
+
+function namesOf({ paths, pathCount }: { paths: string[]; pathCount: number }): string {
+  const named = paths.slice(0, NAMED_PATHS).map((path) => (path === '' ? 'everything' : quoted(path)));
+  return pathCount > named.length ? `${named.join(', ')} and ${pathCount - named.length} more` : named.join(', ');
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/change_watch.h"
+
+#include <memory>
+#include <utility>
+
+#include "napi/async.h"
+#include "napi/errors.h"
+#include "napi/job.h"
+#include "napi/module.h"
+
+// ChangeWatch for native/lib/change-watch.ts, which has checked every argument. All methods run on the JavaScript
+// thread.
+namespace keibi::napi {
+namespace {
+
+class ChangeWatch : public Napi::ObjectWrap<ChangeWatch> {
+ public:
+  static Napi::Function Define(Napi::Env env) {
+    return DefineClass(env, "ChangeWatch",
+                       {InstanceMethod<&ChangeWatch::Take>("take"), InstanceMethod<&ChangeWatch::Close>("close")});
+  }
+
+  // (folder, on wake)
+  explicit ChangeWatch(const Napi::CallbackInfo& info)
+      : Napi::ObjectWrap<ChangeWatch>(info),
+        waker_(info.Env(), info[1].As<Napi::Function>()),
+        watch_(std::make_shared<stream::ChangeWatch>(info[0].As<Napi::String>().Utf8Value(), waker_.wake())) {
+    hook_ = info.Env().AddCleanupHook(std::function<void()>([watch = watch_, waker = waker_]() mutable {
+      watch->Stop();
+      waker.Release();
+    }));
+  }
+
+  // () -> { kinds, paths, watching, missed, trouble? }
+  Napi::Value Take(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const stream::Changes taken = watch_->Take();
+    const auto count = static_cast<uint32_t>(taken.changes.size());
+    Napi::Array kinds = Napi::Array::New(env, count), paths = Napi::Array::New(env, count);
+    for (uint32_t i = 0; i < count; i++) {
+      kinds.Set(i, Napi::Number::New(env, static_cast<double>(taken.changes[i].kind)));
+      paths.Set(i, Napi::String::New(env, taken.changes[i].path));
+    }
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("kinds", kinds);
+    result.Set("paths", paths);
+    result.Set("watching", Napi::Boolean::New(env, taken.watching));
+    result.Set("missed", Napi::Boolean::New(env, taken.missed));
+    if (!taken.trouble.ok()) result.Set("trouble", MakeError(env, taken.trouble).Value());
+    return result;
+  }
+
+  // () -> Promise, once its thread has ended
+  Napi::Value Close(const Napi::CallbackInfo& info) {
+    waker_.Release();
+    if (!std::exchange(closed_, true)) hook_.Remove(info.Env());
+    return RunAsync(info.Env(), [watch = watch_] {
+      watch->Stop();
+      return core::Status::Ok();
+    });
+  }
+
+ private:
+  Waker waker_;
+  CleanupHook hook_;
+  bool closed_ = false;
+  const std::shared_ptr<stream::ChangeWatch> watch_;
+};
+
+}  // namespace
+
+void InitChangeWatch(Napi::Env env, Napi::Object exports) { exports.Set("ChangeWatch", ChangeWatch::Define(env)); }
+
+}  // namespace keibi::napi

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "core/fd.h"
+#include "core/poller.h"
+#include "stream/beneath.h"
+#include "stream/change_watch.h"
+#include "stream/entry.h"
+#include "stream/owned_dir.h"
+
+namespace keibi::stream {
+namespace {
+
+using core::Code;
+using core::Status;
+
+constexpr uint32_t kMask = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE |
+                           IN_ATTRIB | IN_ONLYDIR | IN_EXCL_UNLINK;
+constexpr uint32_t kRootMask = kMask | IN_DELETE_SELF | IN_MOVE_SELF;
+constexpr int kNoParent = -1;
+
+// What is told of a path of which two things are to be told.
+ChangeKind Merged(ChangeKind before, ChangeKind now) {
+  return before == ChangeKind::kMade && now == ChangeKind::kChanged ? before : now;
+}
+
+bool IsTold(std::string_view name) { return IsAcceptableName(name) && !name.starts_with(kStagingName); }
+
+bool IsDirectory(int directory, const dirent& child) {
+  if (child.d_type != DT_UNKNOWN) return child.d_type == DT_DIR;
+  struct stat status;
+  return fstatat(directory, child.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
+// inotify(7) watches directories one by one: each has a number, and this keeps the tree of them.
+class ChangeWatch::Thread {
+ public:
+  Thread(std::string folder, Wake wake) : folder_(std::move(folder)), wake_(std::move(wake)) {
+    const Status status = Open();
+    if (status.ok()) {
+      thread_ = std::thread([this] { Run(); });
+    } else {
+      Trouble(status);
+    }
+  }
+
+  Changes Take() {
+    const std::scoped_lock lock(mutex_);
+    Changes taken;
+    for (auto& [path, kind] : pending_) taken.changes.push_back({kind, path});
+    pending_.clear();
+    taken.missed = std::exchange(missed_, false);
+    taken.watching = watching_;
+    taken.trouble = trouble_;
+    woken_ = false;
+    return taken;
+  }
+
+  void Stop() {
+    stopped_.store(true);
+    poller_.Wake();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  // A directory that is watched. The others know it by its number.
+  struct Node {
+    int parent = kNoParent;
+    std::string name;
+    std::map<std::string, int, std::less<>> children;
+  };
+
+  // Constructor.
+  Status Open() {
+    if (const Status status = OpenFolder(folder_, &top_); !status.ok()) return status;
+    if (const Status status = poller_.Open(); !status.ok()) return status;
+    events_ = core::Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    if (!events_.valid() || !poller_.Add(events_.get(), 0)) return Status::FromErrno(Code::kInternal);
+    return Status::Ok();
+  }
+
+  // Everything below runs on the thread.
+  void Run() {
+    AddTree("", kNoParent, "");
+    {
+      const std::scoped_lock lock(mutex_);
+      watching_ = true;
+      WakeLocked();
+    }
+    std::vector<uint64_t> ready;
+    while (!stopped_.load()) {
+      ReadEvents();
+      if (!stopped_.load()) poller_.Wait(/*timeout_ms=*/-1, &ready);
+    }
+  }
+
+  void ReadEvents() {
+    alignas(inotify_event) char buffer[64 << 10];
+    while (!stopped_.load()) {
+      const ssize_t got = read(events_.get(), buffer, sizeof buffer);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return;
+      for (ssize_t at = 0; at < got;) {
+        const auto* const event = reinterpret_cast<const inotify_event*>(buffer + at);
+        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+        TakeEvent(*event);
+      }
+    }
+  }
+
+  void TakeEvent(const inotify_event& event) {
+    if ((event.mask & IN_Q_OVERFLOW) != 0) return LookAgain();
+    const auto found = nodes_.find(event.wd);
+    if (found == nodes_.end()) return;  // of a directory that has been moved away since
+    if ((event.mask & IN_IGNORED) != 0) return Forget(event.wd);
+    if ((event.mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) != 0) {
+      if (found->second.parent == kNoParent) Trouble(Status::Of(Code::kSourceMissing));
+      return;
+    }
+    if (event.len == 0) return;  // of the directory itself, which its parent tells as well
+    const std::string name = event.name;
+    if (!IsTold(name)) return;
+    const bool directory = (event.mask & IN_ISDIR) != 0;
+    const std::string path = PathOf(event.wd, name);
+    if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
+      // Watched before it is told: whoever looks then misses nothing that follows.
+      if (directory) AddTree(path, event.wd, name);
+      Note(ChangeKind::kMade, path);
+    } else if ((event.mask & (IN_DELETE | IN_MOVED_FROM)) != 0) {
+      if (directory) DropTree(event.wd, name);
+      Note(ChangeKind::kRemoved, path);
+    } else {
+      Note(ChangeKind::kChanged, path);
+    }
+  }
+
+  // The kernel's queue was full: directories may have come that nobody has seen.
+  void LookAgain() {
+    AddTree("", kNoParent, "");
+    const std::scoped_lock lock(mutex_);
+    MissLocked();
+  }
+
+  // Watches a directory and all below it. Does no harm to those that are watched already.
+  void AddTree(const std::string& path, int parent, const std::string& name) {
+    struct Place {
+      std::string path, name;
+      int parent;
+    };
+    std::vector<Place> places{{path, name, parent}};
+    while (!places.empty() && !stopped_.load()) {
+      const Place place = std::move(places.back());
+      places.pop_back();
+      core::Fd fd;
+      if (!OpenBeneath(top_.get(), place.path, O_RDONLY | O_DIRECTORY, &fd).ok()) continue;  // gone, or nobody reads it
+      const int number = Watch(fd.get(), place.parent, place.name);
+      OwnedDir listing(number < 0 ? nullptr : fdopendir(fd.get()));
+      if (!listing) continue;
+      fd.release();
+      while (const dirent* const child = readdir(listing.get())) {
+        const std::string_view found = child->d_name;
+        if (found == "." || found == ".." || !IsTold(found) || !IsDirectory(dirfd(listing.get()), *child)) continue;
+        places.push_back(
+            {place.path.empty() ? std::string(found) : place.path + "/" + child->d_name, std::string(found), number});
+      }
+    }
+  }
+
+  // By the descriptor and not by the path, which may lead elsewhere by now. Negative if it cannot be watched.
+  int Watch(int fd, int parent, const std::string& name) {
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    const int number = inotify_add_watch(events_.get(), link.c_str(), parent == kNoParent ? kRootMask : kMask);
+    if (number < 0) {
+      Trouble(Status::FromErrno(errno == ENOSPC ? Code::kLimitExceeded : Code::kSourceUnreadable));
+      return number;
+    }
+    Node& node = nodes_[number];
+    if (node.parent != parent || node.name != name) Unlink(number, node);
+    node.parent = parent;
+    node.name = name;
+    if (parent != kNoParent) nodes_[parent].children[name] = number;
+    return number;
+  }
+
+  void DropTree(int parent, const std::string& name) {
+    const auto& children = nodes_[parent].children;
+    const auto child = children.find(name);
+    if (child == children.end()) return;
+    std::vector<int> left{child->second};
+    while (!left.empty()) {
+      const int number = left.back();
+      left.pop_back();
+      const auto found = nodes_.find(number);
+      if (found == nodes_.end()) continue;
+      for (const auto& [_, below] : found->second.children) left.push_back(below);
+      inotify_rm_watch(events_.get(), number);
+      Forget(number);
+    }
+  }
+
+  void Forget(int number) {
+    const auto found = nodes_.find(number);
+    if (found == nodes_.end()) return;
+    Unlink(number, found->second);
+    nodes_.erase(found);
+  }
+
+  void Unlink(int number, const Node& node) {
+    const auto parent = nodes_.find(node.parent);
+    if (parent == nodes_.end()) return;
+    const auto entry = parent->second.children.find(node.name);
+    if (entry != parent->second.children.end() && entry->second == number) parent->second.children.erase(entry);
+  }
+
+  std::string PathOf(int number, const std::string& name) const {
+    std::string path = name;
+    for (auto at = nodes_.find(number); at != nodes_.end() && at->second.parent != kNoParent;
+         at = nodes_.find(at->second.parent)) {
+      path.insert(0, at->second.name + "/");
+    }
+    return path;
+  }
+
+  void Note(ChangeKind kind, const std::string& path) {
+    const std::scoped_lock lock(mutex_);
+    if (missed_) return;
+    const auto [entry, added] = pending_.try_emplace(path, kind);
+    if (!added) entry->second = Merged(entry->second, kind);
+    if (pending_.size() > kMostChanges) return MissLocked();
+    WakeLocked();
+  }
+
+  // Also by the constructor.
+  void Trouble(Status status) {
+    const std::scoped_lock lock(mutex_);
+    if (trouble_.ok()) trouble_ = status;
+    MissLocked();
+  }
+
+  void MissLocked() {
+    pending_.clear();
+    missed_ = true;
+    WakeLocked();
+  }
+
+  void WakeLocked() {
+    if (!std::exchange(woken_, true)) wake_();
+  }
+
+  const std::string folder_;
+  const Wake wake_;
+  core::Fd top_;
+  core::Fd events_;
+  core::Poller poller_;
+  std::unordered_map<int, Node> nodes_;
+  std::atomic<bool> stopped_ = false;
+
+  std::mutex mutex_;
+  std::map<std::string, ChangeKind> pending_;
+  bool watching_ = false, missed_ = false, woken_ = false;
+  Status trouble_;
+
+  std::thread thread_;
+};
+
+ChangeWatch::ChangeWatch(std::string folder, Wake wake)
+    : thread_(std::make_unique<Thread>(std::move(folder), std::move(wake))) {}
+
+ChangeWatch::~ChangeWatch() = default;
+
+Changes ChangeWatch::Take() { return thread_->Take(); }
+
+void ChangeWatch::Stop() { thread_->Stop(); }
+
+}  // namespace keibi::stream

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <dirent.h>
+
+#include <memory>
+
+namespace keibi::stream {
+
+struct CloseDir {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+// A directory that is being read; closed when destroyed.
+using OwnedDir = std::unique_ptr<DIR, CloseDir>;
+
+}  // namespace keibi::stream

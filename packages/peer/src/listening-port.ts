@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes, randomInt } from 'node:crypto';
+import { Socket } from 'node:net';
+import { announce, announceOnLan, assertInterface } from '@keibidrop/discovery';
+import { type Incoming, Listener } from '@keibidrop/native';
+import { type Code, createCode, KeibiError, mailboxOf, type Owner, type Suite } from '@keibidrop/protocol';
+import { RendezvousServer } from '@keibidrop/server';
+import { handshakeAsResponder, prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
+import type { ListenAddress, ReachOptions } from './api.ts';
+import type { ArrivedPeer } from './arrived-peer.ts';
+import type { PeerEvent } from './events.ts';
+import { MeetingDesk } from './meeting-desk.ts';
+import type { Receivers } from './receivers.ts';
+import { SenderReach } from './sender-reach.ts';
+import { suiteOffer } from './suites.ts';
+
+export interface PortOptions {
+  listen: ListenAddress;
+  reach: ReachOptions;
+  suite?: Suite | undefined;
+  /** Codes at one time; 1 if absent. */
+  codes?: number;
+  onEvent(event: PeerEvent): void;
+  signal: AbortSignal;
+}
+
+export interface WaitOptions {
+  /** The code to use; absent: a new one of `wordCount` words. */
+  code?: Code | undefined;
+  wordCount?: number | undefined;
+  /** Digits of a new code's nameplate; absent: few, to be read aloud. */
+  digits?: number | undefined;
+  /** Who may come back without the code. */
+  receivers: Receivers;
+  /** Whether one more peer may come. */
+  hasRoom(): boolean;
+  /** Serves whoever has shaken hands. Never rejects. */
+  serve(peer: ArrivedPeer): Promise<void>;
+  onWrongCode(remaining: number): void;
+  /** The last guess was wrong: nobody else can come by this code. */
+  onExhausted(error: KeibiError): void;
+  signal: AbortSignal;
+}
+
+const DEFAULT_WORDS = 2;
+/** Nameplates of generated codes are short, to be read aloud: a machine has few senders, a public rendezvous many. */
+const NAMEPLATES = 1000;
+const PUBLIC_NAMEPLATES = 100_000;
+const NAMEPLATE_TRIES = 20;
+/** More digits are drawn after so many nameplates that were taken. */
+const TRIES_OF_ONE_LENGTH = 4;
+/** A peer that only a relay may lead to still has a listener, which joins relays; nobody else can dial it. */
+const NOWHERE: ListenAddress = { host: '127.0.0.1', port: 0, orAnyPort: true };
+/** Connections at once that have not yet shown that they know a code; one more ends the oldest, so that silent ones keep nobody out. */
+const MAX_HANDSHAKES = 64;
+
+/** The one port at which a peer is met, and the codes that are waited under there. */
+export class ListeningPort {
+  readonly listener: Listener;
+  readonly reach: SenderReach;
+  readonly #options: PortOptions;
+  readonly #rendezvous: RendezvousServer;
+  readonly #waiting = new Set<Waiting>();
+  readonly #ending = new AbortController();
+  readonly #signal: AbortSignal;
+  /** Each ends a handshake, in the order they began. */
+  readonly #handshakes = new Set<AbortController>();
+  readonly #active = new Set<Promise<void>>();
+
+  /** @throws CONFIG_INVALID (the port, the interface); PEER_UNREACHABLE if only a relay is to be used and no rendezvous is named; USAGE */
+  constructor(options: PortOptions) {
+    const { reach, listen, onEvent, signal, codes = 1 } = options;
+    assertInterface(reach.discovery);
+    this.#options = options;
+    this.#signal = AbortSignal.any([signal, this.#ending.signal]);
+    this.#rendezvous = new RendezvousServer({ limits: { mailboxes: codes } });
+    this.listener = openListener(reach.relayOnly ? NOWHERE : listen, (incoming) => this.#accept(incoming));
+    try {
+      this.reach = new SenderReach({ listener: this.listener, reach, onEvent, signal: this.#signal });
+    } catch (reason) {
+      void this.listener.close();
+      throw reason;
+    }
+  }
+
+  /**
+   * Waits under a code, until that is closed; a generated one is drawn until its nameplate is free on this machine and at the rendezvous.
+   *
+   * @throws RENDEZVOUS_BUSY if the code's number is taken; PEER_UNREACHABLE if only a relay is to be used and there is none
+   */
+  async wait(options: WaitOptions): Promise<Waiting> {
+    const { code, owners, withdraw } = await this.#announce(options);
+    const { discovery, relayOnly } = this.#options.reach;
+    const silence = relayOnly ? undefined : announceOnLan(mailboxOf(code.nameplate), this.listener, { discovery });
+    const waiting: Waiting = new Waiting(code, options, this.reach, async () => {
+      this.#waiting.delete(waiting);
+      for (const owner of owners) owner.close();
+      await Promise.all([withdraw(), silence?.()]);
+    });
+    this.#waiting.add(waiting);
+    for (const owner of owners) void waiting.desk.serve(owner);
+    return waiting;
+  }
+
+  /** Whoever waits has said so: from now on the rendezvous' events are told, and a router is asked for a port. */
+  begin(): void {
+    this.reach.begin();
+    // What the first peer would otherwise wait for is loaded while nobody waits.
+    void Promise.all([this.#rendezvous.ready(), warmUpHandshakes()]).catch(() => {});
+  }
+
+  /** Ends everything that waits here. */
+  async close(): Promise<void> {
+    await Promise.all([this.reach.close(), ...[...this.#waiting].map((waiting) => waiting.close())]);
+    this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The sender has ended.'));
+    await Promise.allSettled(this.#active);
+    await this.#rendezvous.close();
+    await this.listener.close();
+  }
+
+  async #announce(options: WaitOptions): Promise<{ code: Code; owners: Owner[]; withdraw(): Promise<void> }> {
+    const { code: given, wordCount = DEFAULT_WORDS, digits } = options;
+    const few = this.#options.reach.rendezvous === undefined ? NAMEPLATES : PUBLIC_NAMEPLATES;
+    for (let tries = 0; ; tries++) {
+      const count = digits === undefined ? few * 10 ** Math.floor(tries / TRIES_OF_ONE_LENGTH) : 10 ** digits;
+      const nameplate = String(randomInt(1, count));
+      const code = given ?? createCode({ nameplate, wordCount, randomBytes: (bytes) => randomBytes(bytes) });
+      try {
+        return { code, ...(await this.#own(mailboxOf(code.nameplate), options.signal)) };
+      } catch (reason) {
+        const taken = reason instanceof KeibiError && reason.detail?.taken === true;
+        if (given || !taken || tries + 1 === NAMEPLATE_TRIES) throw reason;
+      }
+    }
+  }
+
+  /** Where only a relay may be used nobody is to meet us here. */
+  async #own(mailbox: string, signal: AbortSignal): Promise<{ owners: Owner[]; withdraw(): Promise<void> }> {
+    const { relayOnly } = this.#options.reach;
+    const withdraw = relayOnly ? async () => {} : await announce(mailbox, this.listener);
+    try {
+      const remote = await this.reach.own(mailbox, signal);
+      const local = relayOnly ? [] : [this.#rendezvous.own(mailbox)];
+      return { withdraw, owners: [...local, ...(remote === undefined ? [] : [remote])] };
+    } catch (reason) {
+      await withdraw();
+      throw reason;
+    }
+  }
+
+  #accept(incoming: Incoming): void {
+    if (this.#options.reach.relayOnly && !incoming.relayed) {
+      socketOf(incoming).destroy();
+      return;
+    }
+    if (incoming.kind === 'rendezvous') {
+      this.#rendezvous.attach(socketOf(incoming));
+      return;
+    }
+    const [oldest] = this.#handshakes;
+    if (oldest !== undefined && this.#handshakes.size >= MAX_HANDSHAKES) {
+      this.#handshakes.delete(oldest);
+      oldest.abort(new KeibiError('PEER_BUSY'));
+    }
+    const served = this.#serve(incoming).finally(() => this.#active.delete(served));
+    this.#active.add(served);
+  }
+
+  /** Shakes hands, and leaves the peer to the code it has come by, or has lost its session of. */
+  async #serve(incoming: Incoming): Promise<void> {
+    const socket = socketOf(incoming);
+    socket.setNoDelay(true);
+    // Handshake and session each learn of errors in their own way; between them nobody listens.
+    socket.on('error', () => {});
+    const handshake = new AbortController();
+    this.#handshakes.add(handshake);
+    let place: Waiting | undefined;
+    const authOf = (attempt: Uint8Array) => {
+      for (const waiting of this.#waiting) {
+        const auth = waiting.authOf(attempt);
+        if (auth === undefined) continue;
+        place = waiting;
+        return auth;
+      }
+      return undefined;
+    };
+    try {
+      const signal = AbortSignal.any([this.#signal, handshake.signal]);
+      const prepared = prepareHandshake('responder');
+      const keys = await handshakeAsResponder(socket, { ...suiteOffer(this.#options.suite), authOf, prepared, signal });
+      this.#handshakes.delete(handshake);
+      await place?.admit({ incoming, socket, keys });
+    } catch {
+      // Whoever has not shown to know a code is nobody to tell about.
+      this.#handshakes.delete(handshake);
+    }
+  }
+}
+
+/** One code that is waited under. */
+export class Waiting {
+  readonly code: Code;
+  readonly desk: MeetingDesk;
+  readonly #options: WaitOptions;
+  readonly #withdraw: () => Promise<void>;
+  readonly #active = new Set<Promise<void>>();
+  #closed: Promise<void> | undefined;
+
+  /** @param withdraw  nobody new finds it from then on */
+  constructor(code: Code, options: WaitOptions, reach: SenderReach, withdraw: () => Promise<void>) {
+    this.code = code;
+    this.#options = options;
+    this.#withdraw = withdraw;
+    this.desk = new MeetingDesk({
+      code,
+      candidates: () => reach.candidates(),
+      onGuest: (candidates) => reach.holes.openTo(candidates),
+      hasRoom: options.hasRoom,
+      returnSecretOf: (attempt) => options.receivers.secretOf(attempt),
+      onWrongCode: options.onWrongCode,
+      onExhausted: options.onExhausted,
+      signal: options.signal,
+    });
+  }
+
+  /** What is mixed into the handshake that names this attempt; undefined if it is not one of ours. */
+  authOf(attempt: Uint8Array): Uint8Array | undefined {
+    return this.desk.authOf(attempt) ?? this.#options.receivers.secretOf(attempt)?.auth;
+  }
+
+  /** Serves a peer that has shaken hands. */
+  async admit(peer: Omit<ArrivedPeer, 'desk'>): Promise<void> {
+    if (this.#closed !== undefined) {
+      peer.keys.wipe();
+      peer.socket.destroy();
+      return;
+    }
+    const served = this.#options.serve({ ...peer, desk: this.desk }).finally(() => this.#active.delete(served));
+    this.#active.add(served);
+    await served;
+  }
+
+  /** Withdraws the code; resolves when nobody is served any more, whose end is the caller's to bring about. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#withdraw();
+    await Promise.allSettled(this.#active);
+    this.desk.close();
+  }
+}
+
+function socketOf({ fd }: Incoming): Socket {
+  return new Socket({ fd, readable: true, writable: true });
+}
+
+/** @throws CONFIG_INVALID when the port that was asked for by name cannot be had */
+function openListener(listen: ListenAddress, onConnection: (incoming: Incoming) => void): Listener {
+  const { host, port, orAnyPort } = listen;
+  // A machine without IPv6 still has every IPv4 address.
+  const withoutIpv6 = () => openListener({ ...listen, host: '0.0.0.0' }, onConnection);
+  try {
+    return Listener.open({ host, port, onConnection });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (orAnyPort && code === 'EADDRINUSE') return Listener.open({ host, port: 0, onConnection });
+    if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) return withoutIpv6();
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const text = `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`;
+    throw new KeibiError('CONFIG_INVALID', text, { cause });
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MPL-2.0
+import { setTimeout } from 'node:timers/promises';
+import {
+  createDirectTransport,
+  createLanTransport,
+  createRegistryTransport,
+  createRememberedTransport,
+  type JoinedMailbox,
+  joinAnywhere,
+  parseRendezvous,
+  rememberAddress,
+  type Transport,
+} from '@keibidrop/discovery';
+import { type Candidate, type ErrorCode, KeibiError, mailboxOf } from '@keibidrop/protocol';
+import {
+  CandidateExchange,
+  type Meeting,
+  meetAgainAsGuest,
+  meetAsGuest,
+  openGrpcChannel,
+  prepareHandshake,
+  type ReturnSecret,
+} from '@keibidrop/session';
+import type { ReceiveOptions } from './api.ts';
+import { dialSender, type ReachedSender } from './dial-sender.ts';
+import { fromOwnPort, toldOf } from './own-way.ts';
+import { relayNotNamed } from './sender-reach.ts';
+
+/** What it takes to come to a peer that waits under a code. */
+export type MeetOptions = Pick<
+  ReceiveOptions,
+  'addressFile' | 'code' | 'connect' | 'near' | 'onEvent' | 'patienceMs' | 'reach' | 'signal' | 'suite'
+>;
+
+const MEETING_TIMEOUT_MS = 30_000;
+/** A script, or two quick people, may start the receiver a moment before the sender. */
+const SENDER_GRACE_MS = 1500;
+const SENDER_RETRY_MS = 40;
+/** A server is asked less often than this machine. */
+const RENDEZVOUS_RETRY_MS = 500;
+/** When a person wants to know what takes so long. */
+const LOOKING_NOTICE_MS = 500;
+const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'RENDEZVOUS_UNREACHABLE', 'PEER_UNREACHABLE'];
+
+/** A peer that was met and reached, and all the addresses it has told. */
+export interface MetSender {
+  readonly reached: ReachedSender;
+  readonly told: readonly Candidate[];
+}
+
+/**
+ * Finds whoever waits under a code, proves the code and shakes hands.
+ *
+ * @throws RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*; `signal.reason` on abort
+ */
+export async function meetSender(options: MeetOptions): Promise<MetSender> {
+  const prepared = prepareHandshake('initiator');
+  prepared.catch(() => {});
+  let met: Meeting | undefined;
+  try {
+    const { meeting, candidates } = await meet(options);
+    met = meeting;
+    const reached = await dialSender(candidates, meeting, prepared, options);
+    meeting.wipe();
+    await remember(reached, options);
+    return { reached, told: candidates };
+  } finally {
+    met?.wipe();
+    // Not used if the handshake was never reached; wiping twice does no harm.
+    void prepared.then(
+      ({ wipe }) => wipe(),
+      () => {},
+    );
+  }
+}
+
+/** Keeps an address at which the sender has proved itself, for a network where multicast does not find it. */
+async function remember({ candidate, path }: ReachedSender, { reach, addressFile }: MeetOptions): Promise<void> {
+  if (addressFile === undefined || reach.discovery === 'off' || (path !== 'lan' && path !== 'direct')) return;
+  await rememberAddress(addressFile, candidate);
+}
+
+/** Finds the sender's mailbox, proves the code, learns where to dial. */
+async function meet(options: MeetOptions): Promise<{ meeting: Meeting; candidates: Candidate[] }> {
+  const { code } = options;
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
+  try {
+    const { pipe, place } = await tellingWhileLooking(options, () => joinPatiently(searchOf(options, signal)));
+    const meeting = await meetAsGuest(pipe, code, { signal });
+    return { meeting, candidates: await candidatesOf({ pipe, place }, meeting, options, signal) };
+  } catch (reason) {
+    options.signal.throwIfAborted();
+    if (signal.aborted) throw new KeibiError('HANDSHAKE_TIMEOUT', undefined, { cause: reason });
+    throw reason;
+  }
+}
+
+/** Finds the mailbox of a sender whose session was lost, and learns where to dial now. */
+export async function meetAgain(options: MeetOptions, secret: ReturnSecret, signal: AbortSignal) {
+  const { pipe, place } = await joinAnywhere(searchOf(options, signal));
+  const meeting = await meetAgainAsGuest(pipe, secret, { signal });
+  try {
+    return { meeting, candidates: await candidatesOf({ pipe, place }, meeting, options, signal) };
+  } catch (reason) {
+    meeting.wipe();
+    throw reason;
+  }
+}
+
+/** Where and how the mailbox is looked for. */
+function searchOf(
+  { code, connect, near, reach, addressFile }: MeetOptions,
+  signal: AbortSignal,
+): Parameters<typeof joinAnywhere>[0] {
+  const rendezvous = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
+  if (reach.relayOnly && rendezvous === undefined) throw relayNotNamed();
+  const mailbox = mailboxOf(code.nameplate);
+  return {
+    mailbox,
+    connect,
+    rendezvous,
+    transports: [...(near === undefined ? [] : [createDirectTransport(near)]), ...searchedBy(reach, addressFile)],
+    openChannel: openGrpcChannel,
+    signal,
+  };
+}
+
+/** What the sender tells a guest that it has met. Ends the conversation. */
+async function candidatesOf(
+  { pipe, place }: JoinedMailbox,
+  meeting: Meeting,
+  { connect, reach }: MeetOptions,
+  signal: AbortSignal,
+): Promise<Candidate[]> {
+  const exchange = new CandidateExchange(pipe, meeting, 'guest');
+  try {
+    const observed = reach.relayOnly ? undefined : pipe.observed;
+    await exchange.send(toldOf(observed));
+    const told = fromOwnPort(await exchange.receive({ signal }), observed);
+    // Where its mailbox was is the surest way to the sender, and the only one if a person named it; a public rendezvous is no sender.
+    return connect !== undefined ? [place] : place.transport === 'rendezvous' ? told : [place, ...told];
+  } finally {
+    exchange.close();
+  }
+}
+
+/** Where a sender is looked for before the public rendezvous: nowhere if only a relay may lead to it. */
+function searchedBy({ discovery, relayOnly }: MeetOptions['reach'], addressFile: string | undefined): Transport[] {
+  if (relayOnly) return [];
+  if (discovery === 'off') return [createRegistryTransport()];
+  const remembered = addressFile === undefined ? [] : [createRememberedTransport(addressFile)];
+  return [createRegistryTransport(), createLanTransport({ discovery }), ...remembered];
+}
+
+/** Says that the networks are searched, if that takes a moment. */
+async function tellingWhileLooking<T>({ connect, reach, onEvent }: MeetOptions, look: () => Promise<T>): Promise<T> {
+  if (connect || reach.relayOnly || reach.discovery === 'off') return look();
+  const timer = globalThis.setTimeout(() => onEvent({ type: 'looking' }), LOOKING_NOTICE_MS);
+  return look().finally(() => clearTimeout(timer));
+}
+
+/** Looks again for a short while if nobody waits yet. */
+async function joinPatiently(find: Parameters<typeof joinAnywhere>[0]): Promise<JoinedMailbox> {
+  const deadline = performance.now() + SENDER_GRACE_MS;
+  for (;;) {
+    try {
+      return await joinAnywhere(find);
+    } catch (reason) {
+      const absent = reason instanceof KeibiError && ABSENT.includes(reason.code);
+      if (!absent || performance.now() > deadline) throw reason;
+      await setTimeout(find.rendezvous ? RENDEZVOUS_RETRY_MS : SENDER_RETRY_MS, undefined, { signal: find.signal });
+    }
+  }
+}

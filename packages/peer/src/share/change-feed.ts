@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type Change, ChangeWatch } from '@keibidrop/native';
+import { ChangeKind, type ChangeNotice } from '@keibidrop/proto';
+import { KeibiError, MAX_NOTICE_CHANGES } from '@keibidrop/protocol';
+
+/** From the first change to its notice: what comes within that time is told together. */
+const GATHER_MS = 100;
+/** Changes kept for a guest that does not take them. One more, and it has to look at everything again. */
+const MOST_WAITING = 8192;
+/** Of the paths in one notice, so that it fits a message. */
+const MOST_NOTICE_CHARACTERS = 128 * 1024;
+
+const KINDS = {
+  made: ChangeKind.MADE,
+  changed: ChangeKind.CHANGED,
+  removed: ChangeKind.REMOVED,
+} as const;
+
+/** What changes in a folder, for any number of followers. The folder is watched from the first follower on. */
+export class ChangeFeed {
+  readonly #folder: string;
+  readonly #onTrouble: (trouble: KeibiError) => void;
+  readonly #followers = new Set<Follower>();
+  #watch: ChangeWatch | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #watching = false;
+  #incomplete = false;
+  #closed = false;
+
+  /** @param onTrouble  a part of the folder cannot be watched: called once */
+  constructor(folder: string, onTrouble: (trouble: KeibiError) => void) {
+    this.#folder = folder;
+    this.#onTrouble = onTrouble;
+  }
+
+  /**
+   * What changes from now on, until `signal`. The first notice comes when all of the folder is watched.
+   *
+   * Whoever takes them slowly gets fewer: a path is told once, however often it has changed meanwhile.
+   */
+  async *follow({ signal }: { signal: AbortSignal }): AsyncGenerator<ChangeNotice> {
+    const follower = new Follower(signal);
+    this.#followers.add(follower);
+    this.#watch ??= this.#closed ? undefined : new ChangeWatch(this.#folder, () => this.#gather());
+    if (this.#watching) follower.begin();
+    try {
+      while (await follower.hasNews()) yield follower.take(this.#incomplete);
+    } finally {
+      follower.end();
+      this.#followers.delete(follower);
+    }
+  }
+
+  /** Ends the watch and every follower. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    for (const follower of this.#followers) follower.end();
+    await this.#watch?.close();
+  }
+
+  #gather(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#tell();
+    }, GATHER_MS);
+  }
+
+  #tell(): void {
+    if (this.#watch === undefined || this.#closed) return;
+    const { changes, watching, missed, trouble } = this.#watch.take();
+    if (trouble !== undefined && !this.#incomplete) {
+      this.#incomplete = true;
+      this.#onTrouble(KeibiError.from(trouble, 'INTERNAL'));
+    }
+    for (const follower of this.#followers) follower.add(changes, missed);
+    // What cannot be watched at all is not waited for: its guests are told that they miss something.
+    if (!this.#watching && (watching || trouble !== undefined)) {
+      this.#watching = true;
+      for (const follower of this.#followers) follower.begin();
+    }
+  }
+}
+
+/** What one follower has not taken yet. */
+class Follower {
+  readonly #signal: AbortSignal;
+  readonly #waiting = new Map<string, Change['kind']>();
+  readonly #onAbort = () => this.end();
+  #lookAgain = false;
+  #begun = false;
+  /** The first notice has been taken. */
+  #greeted = false;
+  #ended = false;
+  #notify: () => void = () => {};
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal.aborted) this.end();
+  }
+
+  begin(): void {
+    this.#begun = true;
+    this.#notify();
+  }
+
+  add(changes: readonly Change[], missed: boolean): void {
+    for (const { kind, path } of changes) {
+      // What is new to a follower stays new, with all that is below it.
+      if (kind !== 'changed' || this.#waiting.get(path) !== 'made') this.#waiting.set(path, kind);
+    }
+    if (missed || this.#waiting.size > MOST_WAITING) {
+      this.#waiting.clear();
+      this.#lookAgain = true;
+    }
+    this.#notify();
+  }
+
+  /** Resolves with false at the end. */
+  async hasNews(): Promise<boolean> {
+    while (!this.#ended && !this.#isReady()) {
+      await new Promise<void>((resolve) => {
+        this.#notify = resolve;
+      });
+    }
+    return !this.#ended;
+  }
+
+  take(incomplete: boolean): ChangeNotice {
+    const changes: ChangeNotice['changes'] = [];
+    let characters = 0;
+    for (const [path, kind] of this.#waiting) {
+      characters += path.length;
+      if (changes.length === MAX_NOTICE_CHANGES || (characters > MOST_NOTICE_CHARACTERS && changes.length > 0)) break;
+      changes.push({ path, kind: KINDS[kind] });
+      this.#waiting.delete(path);
+    }
+    const lookAgain = this.#lookAgain;
+    this.#lookAgain = false;
+    this.#greeted = true;
+    return { changes, lookAgain, incomplete };
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#notify();
+  }
+
+  #isReady(): boolean {
+    return this.#begun && (!this.#greeted || this.#lookAgain || this.#waiting.size > 0);
+  }
+}

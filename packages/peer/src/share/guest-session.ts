@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ClientUnaryCall, credentials, type ServiceError } from '@grpc/grpc-js';
+import { ShareClient } from '@keibidrop/proto';
+import { KeibiError } from '@keibidrop/protocol';
+import { openSession, type Session } from '@keibidrop/session';
+import { remoteError } from '@keibidrop/transfer';
+import { watchOwnEnd } from '../address-watch.ts';
+import type { ReachedSender } from '../dial-sender.ts';
+import { heartbeatTimes } from '../heartbeat-times.ts';
+import { causeOf, lost } from '../session-end.ts';
+import { checkedInfo, type ShareInfo } from './share-entries.ts';
+
+/** What a peer without Share says of a call to it (gRPC UNIMPLEMENTED). */
+const UNIMPLEMENTED = 12;
+
+/** One session of a guest with the peer that shares, from the handshake to its end. */
+export class GuestSession {
+  readonly client: ShareClient;
+  readonly #session: Session;
+  readonly #cut = new AbortController();
+  readonly #unwatch: () => void;
+
+  /** Wipes the keys. */
+  constructor({ socket, keys }: ReachedSender) {
+    const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
+    this.#session = openSession(socket, keys, 'initiator', {
+      peerService: { transfer: refuse, digests: refuse },
+      heartbeat: heartbeatTimes(),
+      signal: this.#cut.signal,
+    });
+    keys.wipe();
+    this.client = new ShareClient('peer', credentials.createInsecure(), { channelOverride: this.#session.channel });
+    this.#unwatch = watchOwnEnd(socket, () => this.#cut.abort(networkGone()));
+    void this.#session.closed.then(this.#unwatch);
+  }
+
+  /** Says who we are, and asks what is shared. @throws NOT_A_SHARE; what ended the session; `signal.reason` on abort */
+  async begin(label: string, { signal }: { signal: AbortSignal }): Promise<ShareInfo> {
+    try {
+      return checkedInfo(await unary((done) => this.client.info({ label }, done), { signal }));
+    } catch (reason) {
+      const unknown = (reason as { code?: unknown }).code === UNIMPLEMENTED;
+      const error = unknown ? new KeibiError('NOT_A_SHARE', undefined, { cause: reason }) : await this.causeOf(reason);
+      await this.close(KeibiError.from(error, 'CANCELLED'));
+      throw error;
+    }
+  }
+
+  /** Why a call failed: what ended the session, if that is over, else what its peer said. */
+  causeOf(symptom: unknown): Promise<unknown> {
+    if ((symptom as { name?: unknown }).name === 'AbortError') return Promise.resolve(symptom);
+    return causeOf(remoteError(symptom), this.#session);
+  }
+
+  /** Resolves after a goodbye of ours. @throws what else ended the session */
+  async ended(): Promise<void> {
+    if ((await this.#session.closed) !== undefined) await lost(this.#session);
+  }
+
+  close(reason?: KeibiError): Promise<void> {
+    return this.#session.close(reason);
+  }
+}
+
+/** One call and its answer; an abort cancels it. @throws the call's failure as grpc-js tells it; `signal.reason` on abort */
+export async function unary<Reply>(
+  call: (done: (error: ServiceError | null, reply: Reply) => void) => ClientUnaryCall,
+  { signal }: { signal: AbortSignal },
+): Promise<Reply> {
+  signal.throwIfAborted();
+  let onAbort = () => {};
+  try {
+    return await new Promise<Reply>((resolve, reject) => {
+      const running = call((error, reply) => (error === null ? resolve(reply) : reject(error)));
+      onAbort = () => {
+        running.cancel();
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function networkGone(): KeibiError {
+  return new KeibiError('SESSION_LOST', 'This computer has left the network.', { detail: { silent: true } });
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ClientReadableStream } from '@grpc/grpc-js';
+import type { HostPort } from '@keibidrop/discovery';
+import type { FetchReply, StatReply } from '@keibidrop/proto';
+import { type Code, checkSharePath, type ErrorCode, KeibiError, parseCode } from '@keibidrop/protocol';
+import type { ReceiveOptions, ReceiveResult } from '../api.ts';
+import type { ReachedSender } from '../dial-sender.ts';
+import type { ConnectedEvent, LookingEvent, ReconnectingEvent } from '../events.ts';
+import { type MeetOptions, meetSender } from '../meet-sender.ts';
+import { receive } from '../receive.ts';
+import { PATIENCE_MS, pause } from '../reconnect.ts';
+import { isLoss } from '../session-end.ts';
+import { WayBack } from '../way-back.ts';
+import { GuestSession, unary } from './guest-session.ts';
+import {
+  checkedEntry,
+  checkedNotice,
+  ListingCheck,
+  type ShareEntry,
+  type ShareInfo,
+  type ShareNotice,
+} from './share-entries.ts';
+
+export interface ConnectOptions extends Omit<MeetOptions, 'near' | 'onEvent'> {
+  /** What this peer calls itself. */
+  label: string;
+  /** Called in order, on the event loop, never after `closed` has settled. Must not throw. */
+  onEvent(event: ConnectedEvent | ReconnectingEvent | LookingEvent): void;
+}
+
+/** What a pull is told beside what the session knows. */
+export type PullOptions = Omit<ReceiveOptions, 'code' | 'connect' | 'near' | 'reach' | 'suite' | 'label'>;
+
+/** A part of a directory. */
+export interface ShareListing {
+  entries: ShareEntry[];
+  /** What stands there too and cannot be told: sockets, devices, names that are not Unicode. */
+  leftOut: number;
+}
+
+/** Ways that lead to one session alone. */
+const USED_UP: readonly string[] = ['relay', 'punched'];
+/** Who shares may be started again, and waits under the same code then. */
+const MAY_COME: readonly ErrorCode[] = [
+  'RENDEZVOUS_NOT_FOUND',
+  'RENDEZVOUS_UNREACHABLE',
+  'RENDEZVOUS_BUSY',
+  'PEER_UNREACHABLE',
+  'PEER_BUSY',
+  'HANDSHAKE_TIMEOUT',
+  'SESSION_LOST',
+];
+/** Between two looks for one that has ended: the first, doubled with each, and the longest. */
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 15_000;
+
+/** The session that is up, or the next one. */
+interface Turn {
+  readonly up: Promise<GuestSession>;
+  resolve(session: GuestSession): void;
+  reject(reason: unknown): void;
+  /** Resolves when that session is over and another turn has come. */
+  readonly over: Promise<void>;
+  end(): void;
+}
+
+/**
+ * A guest of a share, over as many sessions as the network makes of it; also over a new start of the peer, if it waits under the same code.
+ *
+ * A call waits while there is no session, for as long as its `signal` allows, and rejects once there is to be none any more.
+ */
+export class ShareGuest {
+  /** Settles when it is over: resolves after `close`, rejects with any other end. */
+  readonly closed: Promise<void>;
+  readonly #options: ConnectOptions;
+  readonly #ending = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #way: WayBack;
+  #turn: Turn = createTurn();
+  #info: ShareInfo | undefined;
+  #reached: ReachedSender | undefined;
+
+  /**
+   * Meets whoever shares under a code.
+   *
+   * @throws NOT_A_SHARE; what `receive` throws of meeting; `signal.reason` on abort
+   */
+  static async connect(options: ConnectOptions): Promise<ShareGuest> {
+    options.signal.throwIfAborted();
+    const onEvent: MeetOptions['onEvent'] = (event) => event.type === 'looking' && options.onEvent(event);
+    const guest = new ShareGuest(options, await meetSender({ ...options, onEvent }));
+    await Promise.race([guest.#turn.up, guest.closed]);
+    return guest;
+  }
+
+  private constructor(options: ConnectOptions, met: Awaited<ReturnType<typeof meetSender>>) {
+    this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
+    const onEvent: MeetOptions['onEvent'] = (event) => event.type === 'reconnecting' && options.onEvent(event);
+    this.#way = new WayBack({ ...options, signal: this.#signal, onEvent });
+    this.#way.begin(met);
+    this.closed = this.#run(met.reached);
+    this.closed.catch(() => {});
+  }
+
+  /** What was last said of the share. */
+  get info(): ShareInfo {
+    return this.#info as ShareInfo;
+  }
+
+  /** One entry; '' is the shared folder. @throws SHARE_*, SESSION_*, TRANSFER_*, HANDSHAKE_MALFORMED; `signal.reason` on abort */
+  async stat(path: string, { signal }: { signal: AbortSignal }): Promise<ShareEntry> {
+    checkSharePath(path);
+    const { entry } = await this.#call(signal, (session) =>
+      unary<StatReply>((done) => session.client.stat({ path }, done), { signal }),
+    );
+    return checkedEntry(entry, path === '' ? this.info.name : path.slice(path.lastIndexOf('/') + 1));
+  }
+
+  /** A directory, part by part as it is taken. Throws as `stat` does; a session that is lost ends it. */
+  async *list(path: string, { signal }: { signal: AbortSignal }): AsyncGenerator<ShareListing> {
+    checkSharePath(path);
+    const session = await within(this.#turn.up, signal);
+    const check = new ListingCheck();
+    try {
+      for await (const page of messagesOf(session.client.list({ path }), signal)) {
+        yield { entries: check.add(page), leftOut: page.leftOut };
+      }
+    } catch (reason) {
+      signal.throwIfAborted();
+      throw await session.causeOf(reason);
+    }
+  }
+
+  /**
+   * What changes from the first notice on, until `signal`, over lost sessions: the first notice after one says to look again.
+   *
+   * Throws as `stat` does.
+   */
+  async *watch({ signal }: { signal: AbortSignal }): AsyncGenerator<ShareNotice> {
+    for (let lookAgain = false; ; lookAgain = true) {
+      const turn = this.#turn;
+      const session = await within(turn.up, signal);
+      try {
+        for await (const notice of messagesOf(session.client.watch({}), signal)) {
+          const checked = checkedNotice(notice);
+          yield { ...checked, lookAgain: checked.lookAgain || lookAgain };
+          lookAgain = false;
+        }
+        throw new KeibiError('SESSION_LOST');
+      } catch (reason) {
+        signal.throwIfAborted();
+        const cause = await session.causeOf(reason);
+        if (!isLoss(cause)) throw cause;
+        await within(turn.over, signal);
+      }
+    }
+  }
+
+  /** A code by which one receiver gets these paths, each under its last name; '' is all of the share. Throws as `stat` does. */
+  async invitation(paths: readonly string[], { signal }: { signal: AbortSignal }): Promise<Code> {
+    const asked = paths.map(checkSharePath);
+    const { code } = await this.#call(signal, (session) =>
+      unary<FetchReply>((done) => session.client.fetch({ paths: asked }, done), { signal }),
+    );
+    return parseCode(code);
+  }
+
+  /** Receives paths of the share. Throws as `invitation` and `receive` do. */
+  async pull(paths: readonly string[], options: PullOptions): Promise<ReceiveResult> {
+    const code = await this.invitation(paths, options);
+    const { reach, suite, label, connect } = this.#options;
+    return receive({ ...options, code, reach, suite, label, connect, near: this.#place() });
+  }
+
+  /** Says goodbye. Resolves when everything is freed. Idempotent. */
+  async close(): Promise<void> {
+    this.#ending.abort(new KeibiError('SESSION_CLOSED'));
+    await this.closed.catch(() => {});
+  }
+
+  /** Where the peer was reached last, if it can be reached there more than once. */
+  #place(): HostPort | undefined {
+    const { candidate } = this.#reached ?? {};
+    return candidate === undefined || USED_UP.includes(candidate.transport) ? undefined : candidate;
+  }
+
+  async #run(first: ReachedSender): Promise<void> {
+    try {
+      for (let reached = first; ; ) {
+        const reason = await this.#serve(reached).catch((failure: unknown) => failure);
+        if (this.#ending.signal.aborted) return;
+        reached = await this.#comeBack(endOf(reason));
+      }
+    } catch (reason) {
+      if (this.#ending.signal.aborted) return;
+      this.#ending.abort(reason);
+      throw reason;
+    } finally {
+      this.#turn.reject(this.#ending.signal.reason);
+      this.#turn.end();
+      this.#way.close();
+    }
+  }
+
+  /** One session, to its end. @throws what ended it */
+  async #serve(reached: ReachedSender): Promise<void> {
+    this.#reached = reached;
+    const { path, tried } = reached;
+    const { suite } = reached.keys;
+    const session = new GuestSession(reached);
+    const onAbort = () => void session.close();
+    this.#signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      this.#info = await session.begin(this.#options.label, { signal: this.#signal });
+      this.#way.prove();
+      this.#options.onEvent({ type: 'connected', path, suite, peer: this.#info.peer, session: 1, tried });
+      this.#turn.resolve(session);
+      await session.ended();
+    } finally {
+      this.#signal.removeEventListener('abort', onAbort);
+      const { end } = this.#turn;
+      if (await isSettled(this.#turn.up)) this.#turn = createTurn();
+      end();
+    }
+  }
+
+  /** @throws what ended the share; `signal.reason` on abort */
+  async #comeBack(reason: unknown): Promise<ReachedSender> {
+    try {
+      return await this.#way.comeBack(reason);
+    } catch (gone) {
+      this.#signal.throwIfAborted();
+      const { patienceMs = PATIENCE_MS } = this.#options;
+      if (patienceMs === 0 || !isLoss(gone)) throw gone;
+      return this.#meetAnew(gone, performance.now() + patienceMs);
+    }
+  }
+
+  /** The peer has ended, perhaps to begin again under the same code. A wrong code ends it at once: each counts as a guess there. */
+  async #meetAnew(gone: KeibiError, deadline: number): Promise<ReachedSender> {
+    for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt++, pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      this.#options.onEvent({
+        type: 'reconnecting',
+        reason: 'The share is not there any more.',
+        attempt,
+        nextInMs: pauseMs,
+      });
+      await pause(pauseMs, this.#signal);
+      try {
+        const met = await meetSender({ ...this.#options, signal: this.#signal, onEvent: () => {} });
+        this.#way.begin(met);
+        return met.reached;
+      } catch (reason) {
+        this.#signal.throwIfAborted();
+        const mayCome = reason instanceof KeibiError && MAY_COME.includes(reason.code);
+        if (!mayCome) throw reason;
+        if (performance.now() > deadline) throw gone;
+      }
+    }
+  }
+
+  /** A call that may be made again in another session. */
+  async #call<Reply>(signal: AbortSignal, work: (session: GuestSession) => Promise<Reply>): Promise<Reply> {
+    for (;;) {
+      const turn = this.#turn;
+      const session = await within(turn.up, signal);
+      try {
+        return await work(session);
+      } catch (reason) {
+        signal.throwIfAborted();
+        const cause = await session.causeOf(reason);
+        if (!isLoss(cause)) throw cause;
+        await within(turn.over, signal);
+      }
+    }
+  }
+}
+
+/** What ended a session, in words about a share. */
+function endOf(reason: unknown): unknown {
+  if (!(reason instanceof KeibiError && reason.code === 'SESSION_CLOSED') || isLoss(reason)) return reason;
+  return new KeibiError('SESSION_CLOSED', 'The share has ended: the computer that shares has closed it.', {
+    cause: reason,
+  });
+}
+
+function createTurn(): Turn {
+  let resolve: Turn['resolve'] = () => {};
+  let reject: Turn['reject'] = () => {};
+  let end: Turn['end'] = () => {};
+  const up = new Promise<GuestSession>((onUp, onFailure) => {
+    resolve = onUp;
+    reject = onFailure;
+  });
+  up.catch(() => {});
+  const over = new Promise<void>((onOver) => {
+    end = onOver;
+  });
+  return { up, resolve, reject, over, end };
+}
+
+/** Whether a turn has had its session. */
+async function isSettled(up: Promise<unknown>): Promise<boolean> {
+  const none = Symbol('none');
+  return (await Promise.race([up, Promise.resolve(none)])) !== none;
+}
+
+/** Waits for `promise`, or for the end of patience. @throws `signal.reason` on abort */
+async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The messages of a call, no faster than they are taken; an abort, or leaving the loop, cancels it. */
+async function* messagesOf<Message>(call: ClientReadableStream<Message>, signal: AbortSignal): AsyncGenerator<Message> {
+  const onAbort = () => call.cancel();
+  call.on('error', () => {});
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    yield* call as AsyncIterable<Message>;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    call.cancel();
+  }
+}

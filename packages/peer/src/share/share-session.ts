@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type Code, KeibiError } from '@keibidrop/protocol';
+import { openSession, punchResponder, type Session } from '@keibidrop/session';
+import { watchOwnEnd } from '../address-watch.ts';
+import { type Admission, type ArrivedPeer, admit } from '../arrived-peer.ts';
+import { heartbeatTimes } from '../heartbeat-times.ts';
+import type { ListeningPort } from '../listening-port.ts';
+import { type Receiver, replaced, type ServingSession } from '../receivers.ts';
+import { lost } from '../session-end.ts';
+import type { ChangeFeed } from './change-feed.ts';
+import type { ShareHost } from './share-host.ts';
+import { shareServiceFor } from './share-service.ts';
+
+export interface ShareSessionOptions {
+  host: ShareHost;
+  changes: ChangeFeed;
+  readOnly: boolean;
+  /** What this peer calls itself. */
+  label: string;
+  port: Pick<ListeningPort, 'reach'>;
+  /** The guest has said what it calls itself, for the first time in this session. */
+  onGuest(guest: Receiver, label: string): void;
+  /** Waits with these paths under a code of their own. @throws SHARE_*, PEER_BUSY */
+  invite(guest: Receiver, paths: readonly string[]): Promise<Code>;
+  signal: AbortSignal;
+}
+
+/** A guest asks at once what is shared. Whoever does not has taken the code for one of a transfer. */
+const FIRST_WORD_MS = 5000;
+const LEFT_NETWORK = 'This computer has left the network.';
+
+/** One session with a guest of a share, until one of the two ends it. */
+export class ShareSession implements ServingSession {
+  readonly #options: ShareSessionOptions;
+  readonly #peer: ArrivedPeer;
+  /** Cuts the session without a goodbye. */
+  readonly #cut = new AbortController();
+  readonly #ended: Promise<void>;
+  #end: () => void = () => {};
+  #guest: Receiver | undefined;
+
+  constructor(options: ShareSessionOptions, peer: ArrivedPeer) {
+    this.#options = options;
+    this.#peer = peer;
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /** Undefined until it is known who it is. */
+  get guest(): Receiver | undefined {
+    return this.#guest;
+  }
+
+  replace(): Promise<void> {
+    this.#cut.abort(replaced());
+    return this.#ended;
+  }
+
+  /** Serves until the guest leaves. @throws FRAME_*, SESSION_*, NOT_A_TRANSFER; `signal.reason` on abort */
+  async run(admission: Admission): Promise<void> {
+    try {
+      await this.#serve(await admit(this.#peer, admission, this.#cut.signal));
+    } finally {
+      this.#end();
+    }
+  }
+
+  async #serve(guest: Receiver): Promise<void> {
+    const { host, changes, readOnly, label, port, signal, invite } = this.#options;
+    const { socket, keys } = this.#peer;
+    this.#guest = guest;
+    const over = new AbortController();
+    const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
+    let named = false;
+    const service = shareServiceFor({
+      host,
+      changes,
+      info: { label, name: host.name, readOnly },
+      onGuest: (name) => {
+        if (!named) this.#options.onGuest(guest, name);
+        named = true;
+      },
+      invite: (paths) => invite(guest, paths),
+      signal: AbortSignal.any([signal, over.signal]),
+    });
+    const session = openSession(socket, keys, 'responder', {
+      peerService: {
+        transfer: refuse,
+        digests: refuse,
+        punch: punchResponder((place) => port.reach.holes.open(place)),
+      },
+      services: [service],
+      heartbeat: heartbeatTimes(),
+      signal: this.#cut.signal,
+    });
+    keys.wipe();
+    const silence = setTimeout(() => {
+      if (!named) void session.close(new KeibiError('NOT_A_TRANSFER'));
+    }, FIRST_WORD_MS);
+    const unwatch = watchOwnEnd(socket, () => this.#cut.abort(new KeibiError('SESSION_LOST', LEFT_NETWORK)));
+    const onAbort = () => void session.close(KeibiError.from(signal.reason, 'SESSION_CLOSED'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    try {
+      await ended(session);
+    } finally {
+      over.abort();
+      clearTimeout(silence);
+      unwatch();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+/** Resolves when the session has ended with a goodbye that gave no reason. */
+async function ended(session: Session): Promise<void> {
+  if ((await session.closed) === undefined) return;
+  await lost(session);
+}

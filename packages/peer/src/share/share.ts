@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MPL-2.0
+import { RateBudget } from '@keibidrop/native';
+import { assertCodeStrength, type Code, KeibiError } from '@keibidrop/protocol';
+import type { SendOptions, TransferOptions } from '../api.ts';
+import { type ArrivedPeer, pathOfArrival } from '../arrived-peer.ts';
+import { ListeningPort, type Waiting } from '../listening-port.ts';
+import { type Receiver, Receivers } from '../receivers.ts';
+import { isLoss } from '../session-end.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { MOST_PULLS, Pulls } from './pulls.ts';
+import type { ShareEvent } from './share-events.ts';
+import { ShareHost } from './share-host.ts';
+import { ShareSession } from './share-session.ts';
+
+export interface ShareOptions
+  extends Pick<TransferOptions, 'suite' | 'limitBytesPerSecond' | 'reach' | 'label' | 'signal'>,
+    Pick<SendOptions, 'code' | 'wordCount' | 'insecureCode' | 'listen'> {
+  /** The folder, absolute. */
+  dir: string;
+  /** What guests are told; nobody can write yet. */
+  readOnly: boolean;
+  /** Called in order, on the event loop, never after the promise has settled. Must not throw. */
+  onEvent(event: ShareEvent): void;
+}
+
+/** Codes at one time: the one that people have, those of contacts, and one for each pull. */
+const MOST_CODES = MOST_PULLS + 64;
+/** Of a code that no person types. */
+const INVITATION = { wordCount: 16, digits: 9 };
+/** Guests served at one time. */
+const MOST_GUESTS = 256;
+
+/**
+ * Shares a folder until `signal`; resolves then.
+ *
+ * Any number of guests may come by the code, and whoever is lost may come back. A pull is a send of its own, with a code of its own, at the
+ * same port.
+ *
+ * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED (nobody is there any more), CONFIG_INVALID, TRANSFER_SOURCE_* (the folder); RENDEZVOUS_BUSY;
+ *         PEER_UNREACHABLE
+ */
+export async function share(options: ShareOptions): Promise<void> {
+  const sharing = await openSharing(options);
+  try {
+    await sharing.ended;
+  } finally {
+    await sharing.close();
+  }
+}
+
+/** A folder that is being shared. */
+export interface Sharing {
+  /** Resolves once `signal` is aborted; rejects with what ended it before. */
+  readonly ended: Promise<void>;
+  /** A new code for one contact: the same share, under words that nobody could guess. */
+  invite(): Promise<Code>;
+  close(): Promise<void>;
+}
+
+/** Begins to share; has to be closed. Throws as `share` does. */
+export async function openSharing(options: ShareOptions): Promise<Sharing> {
+  options.signal.throwIfAborted();
+  if (options.code && !options.insecureCode) assertCodeStrength(options.code);
+  const sharing = new OpenSharing(options, await ShareHost.open(options.dir));
+  try {
+    await sharing.begin();
+    return sharing;
+  } catch (reason) {
+    await sharing.close();
+    throw reason;
+  }
+}
+
+class OpenSharing implements Sharing {
+  readonly ended: Promise<void>;
+  readonly #options: ShareOptions;
+  readonly #host: ShareHost;
+  readonly #changes: ChangeFeed;
+  readonly #ending = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #guests = new Receivers();
+  readonly #port: ListeningPort;
+  readonly #pulls: Pulls;
+  readonly #invited: Waiting[] = [];
+  #exhausted: KeibiError | undefined;
+  #resolve: () => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
+
+  constructor(options: ShareOptions, host: ShareHost) {
+    const { listen, reach, suite, onEvent } = options;
+    this.#options = options;
+    this.#host = host;
+    this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
+    this.#changes = new ChangeFeed(host.path, (trouble) => onEvent(unwatched(trouble)));
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.ended.catch(() => {});
+    this.#port = new ListeningPort({
+      listen,
+      reach,
+      suite,
+      codes: MOST_CODES,
+      onEvent: tellable(onEvent),
+      signal: this.#signal,
+    });
+    const budget = new RateBudget(options.limitBytesPerSecond ?? 0);
+    this.#pulls = new Pulls({ ...options, budget, port: this.#port, signal: this.#signal });
+  }
+
+  async begin(): Promise<void> {
+    const { onEvent, code, wordCount, signal } = this.#options;
+    const waiting = await this.#wait({ code, wordCount });
+    const { host, port } = this.#port.listener;
+    onEvent({ type: 'code', code: waiting.code.text });
+    onEvent({ type: 'waiting', host, port });
+    this.#port.begin();
+    signal.addEventListener('abort', this.#resolve, { once: true });
+    if (signal.aborted) this.#resolve();
+  }
+
+  async invite(): Promise<Code> {
+    return (await this.#wait(INVITATION)).code;
+  }
+
+  async close(): Promise<void> {
+    this.#options.signal.removeEventListener('abort', this.#resolve);
+    const withdrawn = Promise.all(this.#invited.map((waiting) => waiting.close()));
+    this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The share has ended.'));
+    await Promise.all([withdrawn, this.#pulls.close(), this.#changes.close()]);
+    this.#guests.close();
+    await this.#port.close();
+  }
+
+  async #wait(code: { code?: Code | undefined; wordCount?: number | undefined; digits?: number }): Promise<Waiting> {
+    const { onEvent } = this.#options;
+    const waiting = await this.#port.wait({
+      ...code,
+      receivers: this.#guests,
+      hasRoom: () => this.#guests.served < MOST_GUESTS,
+      serve: (peer) => this.#serve(peer),
+      onWrongCode: (remaining) => onEvent({ type: 'wrongCode', remaining }),
+      onExhausted: (error) => this.#exhaust(error),
+      signal: this.#signal,
+    });
+    this.#invited.push(waiting);
+    return waiting;
+  }
+
+  /** Nobody else can join; who is there, or may come back, is served on. */
+  #exhaust(error: KeibiError): void {
+    this.#exhausted = error;
+    const message = 'The code was guessed wrong three times, so nobody else can join. Who is connected stays.';
+    if (this.#guests.size === 0) this.#reject(error);
+    else this.#options.onEvent({ type: 'warning', message });
+  }
+
+  async #serve(peer: ArrivedPeer): Promise<void> {
+    const guests = this.#guests;
+    const { readOnly, label } = this.#options;
+    const shared = {
+      host: this.#host,
+      changes: this.#changes,
+      readOnly,
+      label,
+      port: this.#port,
+      signal: this.#signal,
+    };
+    const session: ShareSession = new ShareSession(
+      {
+        ...shared,
+        onGuest: (guest, name) => this.#greet(guest, name, peer),
+        invite: async (guest, paths) => this.#pulls.begin(guest, paths, await this.#host.roots(paths)),
+      },
+      peer,
+    );
+    const error = await session
+      .run({
+        take: (returning) => {
+          if (guests.served >= MOST_GUESTS) throw new KeibiError('PEER_BUSY');
+          return guests.add(session, returning, Number.POSITIVE_INFINITY);
+        },
+        takeBack: (attempt, returning) => guests.takeBack(attempt, session, returning),
+      })
+      .catch((reason) => KeibiError.from(reason, 'SESSION_LOST'));
+    const { guest } = session;
+    // Of a session that another has replaced nobody has to hear.
+    if (guest === undefined || !guests.isServing(guest, session)) return;
+    this.#part(guest, error ?? undefined);
+  }
+
+  #greet(guest: Receiver, name: string, { incoming, keys }: ArrivedPeer): void {
+    const { reach, onEvent } = this.#options;
+    guest.peer = name;
+    this.#guests.prove(guest);
+    const path = pathOfArrival(incoming, this.#port.reach, reach);
+    onEvent({ type: 'connected', path, suite: keys.suite, peer: name, session: guest.number });
+  }
+
+  #part(guest: Receiver, error: KeibiError | undefined): void {
+    const mayReturn = error !== undefined && isLoss(error);
+    if (mayReturn) this.#guests.leave(guest);
+    else this.#guests.forget(guest);
+    if (this.#signal.aborted) return;
+    const { number: session, peer } = guest;
+    if (error?.code === 'NOT_A_TRANSFER') {
+      const message = `${peer} used the code with keibidrop receive. It is for keibidrop connect, and was told so.`;
+      this.#options.onEvent({ type: 'warning', message });
+    } else {
+      this.#options.onEvent({ type: 'guestLeft', session, peer, mayReturn });
+    }
+    if (this.#exhausted !== undefined && this.#guests.size === 0) this.#reject(this.#exhausted);
+  }
+}
+
+/** A port tells only what is in both unions. */
+function tellable(onEvent: (event: ShareEvent) => void): ConstructorParameters<typeof ListeningPort>[0]['onEvent'] {
+  return (event) => {
+    if (event.type === 'rendezvous' || event.type === 'mapping' || event.type === 'warning') onEvent(event);
+  };
+}
+
+function unwatched({ code }: KeibiError): ShareEvent {
+  const why =
+    code === 'TRANSFER_LIMIT_EXCEEDED'
+      ? 'the system watches no more folders (fs.inotify.max_user_watches)'
+      : code === 'TRANSFER_SOURCE_MISSING'
+        ? 'the folder is not there any more'
+        : 'a part of it cannot be watched';
+  return {
+    type: 'warning',
+    message: `Guests do not hear of every change: ${why}. They still see what is there when they look.`,
+  };
+}
