@@ -140,7 +140,7 @@ describe('many clients', () => {
   it('hear the same, each from the state it finds, 200 at once; one that is killed takes nothing with it', async () => {
     const clients = await Promise.all(Array.from({ length: 200 }, () => alice.client()));
     const killed = await sandbox.start(['send', 'small', '--background', '--json', '--config', 'alice', ...LISTEN]);
-    const { id } = await killed.until('transfer');
+    const id = (await killed.until('transfer')).id as number;
     killed.kill();
     const seen = await Promise.all(
       clients.map((client) => alice.until((event) => event.transfer === id && event.event === 'transfer', client)),
