@@ -92,9 +92,8 @@ export class ListeningPort {
     const { code, owners, withdraw } = await this.#announce(options);
     const { discovery, relayOnly } = this.#options.reach;
     const silence = relayOnly ? undefined : announceOnLan(mailboxOf(code.nameplate), this.listener, { discovery });
-    const waiting: Waiting = new Waiting(code, options, this.reach, async () => {
+    const waiting: Waiting = new Waiting(code, owners, options, this.reach, async () => {
       this.#waiting.delete(waiting);
-      for (const owner of owners) owner.close();
       await Promise.all([withdraw(), silence?.()]);
     });
     this.#waiting.add(waiting);
@@ -201,14 +200,23 @@ export class ListeningPort {
 export class Waiting {
   readonly code: Code;
   readonly desk: MeetingDesk;
+  readonly #owners: readonly Owner[];
   readonly #options: WaitOptions;
   readonly #withdraw: () => Promise<void>;
   readonly #active = new Set<Promise<void>>();
+  #withdrawn: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @param withdraw  nobody new finds it from then on */
-  constructor(code: Code, options: WaitOptions, reach: SenderReach, withdraw: () => Promise<void>) {
+  /** @param withdraw  takes back what this machine and its networks were told */
+  constructor(
+    code: Code,
+    owners: readonly Owner[],
+    options: WaitOptions,
+    reach: SenderReach,
+    withdraw: () => Promise<void>,
+  ) {
     this.code = code;
+    this.#owners = owners;
     this.#options = options;
     this.#withdraw = withdraw;
     this.desk = new MeetingDesk({
@@ -240,14 +248,21 @@ export class Waiting {
     await served;
   }
 
-  /** Withdraws the code; resolves when nobody is served any more, whose end is the caller's to bring about. Idempotent. */
+  /** Nobody new finds it from now on. A guest that is being talked to hears the end of that. Idempotent. */
+  withdraw(): Promise<void> {
+    this.#withdrawn ??= this.#withdraw();
+    return this.#withdrawn;
+  }
+
+  /** Withdraws the code and resolves when nobody is served any more, whose end is the caller's to bring about. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
   async #close(): Promise<void> {
-    await this.#withdraw();
+    await this.withdraw();
+    for (const owner of this.#owners) owner.close();
     await Promise.allSettled(this.#active);
     this.desk.close();
   }

@@ -101,9 +101,10 @@ class Sender {
   }
 
   async close(): Promise<void> {
-    const withdrawn = this.#waiting?.close();
+    // Only then: whoever has guessed wrong for the last time hears of it meanwhile.
+    await this.#waiting?.withdraw();
     this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The sender has ended.'));
-    await withdrawn;
+    await this.#waiting?.close();
     this.#receivers.close();
     if (this.#place.port === undefined) await this.#port?.close();
   }

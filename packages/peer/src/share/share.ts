@@ -126,9 +126,9 @@ class OpenSharing implements Sharing {
 
   async close(): Promise<void> {
     this.#options.signal.removeEventListener('abort', this.#resolve);
-    const withdrawn = Promise.all(this.#invited.map((waiting) => waiting.close()));
+    await Promise.all(this.#invited.map((waiting) => waiting.withdraw()));
     this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The share has ended.'));
-    await Promise.all([withdrawn, this.#pulls.close(), this.#changes.close()]);
+    await Promise.all([...this.#invited.map((waiting) => waiting.close()), this.#pulls.close(), this.#changes.close()]);
     this.#guests.close();
     await this.#port.close();
   }
