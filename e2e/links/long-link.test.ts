@@ -30,8 +30,9 @@ describe.skipIf(!IS_ROOT)('over a long link (this test needs root)', () => {
     const from = [...link.at('a'), ...node];
     const listen = `${link.address('a')}:${PORT}`;
     const { sender } = await room.send(['tree', '--listen', listen, ...send], { command: from, timeoutMs });
+    const away = await elsewhere(room);
     const receiver = await room.start(['receive', CODE, '--yes', '--json', '--connect', listen, '--out', 'out'], {
-      ...(await elsewhere(room)),
+      env: { ...away.env, KD_PATIENCE: '30m' },
       command: [...link.at('b'), ...node],
       timeoutMs,
     });
