@@ -83,7 +83,7 @@ export async function runCommandLine(
     io,
   );
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(argv.map(notAnOption), { from: 'user' });
     return exitCode;
   } catch (reason) {
     if (reason instanceof CommanderError && isHelp(reason)) return reason.exitCode === 0 ? 0 : USAGE_EXIT;
@@ -94,6 +94,11 @@ export async function runCommandLine(
 }
 
 const USAGE_EXIT = 2;
+
+/** One fingerprint in 64 begins with a dash. Written as a link nobody takes it for an option. */
+function notAnOption(word: string): string {
+  return /^-[\w-]{85}$/.test(word) ? `keibidrop://id/${word}` : word;
+}
 
 /** What ended the run: once interrupted, every failure is a consequence of that. */
 function endOf(reason: unknown, signal: AbortSignal): KeibiError {

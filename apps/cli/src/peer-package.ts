@@ -22,6 +22,7 @@ export type PeerPackage = Pick<
   | 'configDirOf'
   | 'ContactStore'
   | 'IdentityStore'
+  | 'parseContactName'
   | 'loadSettings'
   | 'loadRelaySettings'
   | 'diagnose'

@@ -98,6 +98,9 @@ class PeopleView implements View {
       case 'warning':
         this.#warn(event.path === undefined ? event.message : `${event.path}: ${event.message}`);
         break;
+      case 'saved':
+        this.#note(`Saved as ${harmless(event.contact)}; send --to ${harmless(event.contact)} needs no code.`);
+        break;
       case 'wrongCode':
         this.#warn(`Somebody tried a wrong code; ${event.remaining} more and the offer ends.`);
         break;

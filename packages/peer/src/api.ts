@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Discovery, HostPort } from '@keibidrop/discovery';
 import type { Code, Suite } from '@keibidrop/protocol';
+import type { SaveOptions } from './contacts/saving.ts';
 import type { FailedEntry, PathName, PeerEvent, TransferCounts } from './events.ts';
 import type { PauseSwitch } from './pause-switch.ts';
 
@@ -31,6 +32,8 @@ export interface TransferOptions {
   reach: ReachOptions;
   /** What this peer calls itself, at most MAX_LABEL_BYTES of UTF-8. */
   label: string;
+  /** Keeps the other side as a contact, if it asks for the same; absent: nobody learns who this is. Of a sender: with `receivers: 1`. */
+  save?: SaveOptions | undefined;
   /** Holds everything that this side sends or receives; absent: nobody can. */
   pausing?: PauseSwitch | undefined;
   /** Emit a `file` event for each file. */

@@ -48,6 +48,7 @@ export type PeerEvent =
   | FailedEvent
   | TextEvent
   | WarningEvent
+  | SavedEvent
   | WrongCodeEvent
   | ReceiverLostEvent
   | ReceiverDoneEvent
@@ -189,6 +190,13 @@ export interface WarningEvent {
   type: 'warning';
   message: string;
   path?: string;
+}
+
+/** The other side of a session by code is a contact now, or was one and stays it. */
+export interface SavedEvent {
+  type: 'saved';
+  contact: string;
+  fingerprint: string;
 }
 
 /** Somebody tried a wrong code at this sender. `remaining` guesses are left before the offer ends. */

@@ -7,6 +7,7 @@ import { type LanePath, type LanePlan, ReceiveTransfer, type RunTally } from '@k
 import { watchOwnEnd } from './address-watch.ts';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import { seekBetterPath } from './better-path.ts';
+import type { Saving } from './contacts/saving.ts';
 import type { ReachedSender } from './dial-sender.ts';
 import type { PathName } from './events.ts';
 import { heartbeatTimes } from './heartbeat-times.ts';
@@ -30,6 +31,7 @@ export interface IncomingRun {
   tally: RunTally;
   clock: TransferClock;
   budget: RateBudget;
+  saving: Saving | undefined;
   /** The sender has spoken under the session's keys, so it knows them. */
   onProven(): void;
 }
@@ -74,7 +76,7 @@ export class IncomingSession {
 
   /** Receives and says goodbye. Wipes the keys. @throws what ended the session; `signal.reason` on abort */
   async run(): Promise<ReceiveResult> {
-    const { options, clock } = this.#run;
+    const { options, clock, saving } = this.#run;
     const { socket, keys, path } = this.#reached;
     const host = socket.remoteAddress ?? '';
     const port = socket.remotePort ?? 0;
@@ -97,7 +99,7 @@ export class IncomingSession {
     const incoming = new IncomingTransfer(this.#run, this.#reached, lanes);
     this.#incoming = incoming;
     const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
-    const peerService = { transfer: incoming.transfer.transfer, digests: refuse };
+    const peerService = { transfer: incoming.transfer.transfer, digests: refuse, ...saving?.awaitedIn(keys.sessionId) };
     // An abort ends the transfer, which then says goodbye; it does not cut the session. A network that is gone does.
     const cut = new AbortController();
     const session = openSession(socket, keys, 'initiator', {
@@ -121,6 +123,7 @@ export class IncomingSession {
       const received = await incoming.transfer.done;
       this.#over.abort();
       const result = { ...received, peer: incoming.peer, seconds: clock.seconds };
+      await saving?.settle({ transferDone: true });
       if (received.text !== undefined) options.onEvent({ type: 'text', text: received.text });
       const { files, bytes, skipped, resumedBytes, failed, seconds } = result;
       options.onEvent({ type: 'done', files, bytes, skipped, resumedBytes, seconds, failed: failed.length });
@@ -129,6 +132,7 @@ export class IncomingSession {
     } catch (symptom) {
       const reason = await causeOf(symptom, session);
       await session.close(KeibiError.from(reason, 'CANCELLED'));
+      await saving?.settle({ transferDone: false });
       throw reason;
     } finally {
       this.#over.abort();
@@ -170,6 +174,7 @@ class IncomingTransfer {
         this.peer = label;
         run.onProven();
         onEvent({ type: 'connected', path, suite, peer: label, session, tried });
+        run.saving?.connected();
         if (options.pausing?.paused) this.transfer.tellPaused(true);
       },
       onOffer: ({ files, directories, symlinks, bytes, names, nameCount }) =>

@@ -6,6 +6,7 @@ import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { SendOptions } from './api.ts';
 import { type Admission, type ArrivedPeer, admit, pathOfArrival } from './arrived-peer.ts';
+import type { Saving } from './contacts/saving.ts';
 import type { PeerEvent } from './events.ts';
 import { heartbeatTimes } from './heartbeat-times.ts';
 import type { ListeningPort } from './listening-port.ts';
@@ -21,6 +22,7 @@ export interface OutgoingSessionOptions {
   budget: RateBudget;
   port: Pick<ListeningPort, 'listener' | 'reach'>;
   receivers: Receivers;
+  saving: Saving | undefined;
   signal: AbortSignal;
 }
 
@@ -76,7 +78,7 @@ export class OutgoingSession implements ServingSession {
   }
 
   async #serve(admission: Admission): Promise<SessionOutcome> {
-    const { send, roots, port } = this.#options;
+    const { send, roots, port, saving } = this.#options;
     const { socket, keys, incoming } = this.#peer;
     const receiver = await admit(this.#peer, admission, this.#cut.signal);
     this.#receiver = receiver;
@@ -102,6 +104,7 @@ export class OutgoingSession implements ServingSession {
     const untell = send.pausing?.onChange((paused) => transfer.tellPaused(paused));
     const unwatch = watchOwnEnd(socket, () => this.#cut.abort(new KeibiError('SESSION_LOST', LEFT_NETWORK)));
     try {
+      await saving?.introduce(session);
       const outcome = await Promise.race([transfer.run(session.client), lost(session)]);
       const seconds = (performance.now() - receiver.startedAt) / 1000;
       await session.close();
@@ -153,6 +156,7 @@ export class OutgoingSession implements ServingSession {
         named = true;
         const path = pathOfArrival(this.#peer.incoming, this.#options.port.reach, send.reach);
         onEvent({ type: 'connected', path, suite, peer: label, session });
+        this.#options.saving?.connected();
         for (const event of early.splice(0)) onEvent(event);
         if (send.pausing?.paused) transfer.tellPaused(true);
         if (send.text !== undefined) offer({ files: 0, bytes: Buffer.byteLength(send.text) });

@@ -3,6 +3,7 @@ import { assertInterface } from '@keibidrop/discovery';
 import { RateBudget } from '@keibidrop/native';
 import { RunTally } from '@keibidrop/transfer';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
+import { Saving } from './contacts/saving.ts';
 import { type IncomingRun, IncomingSession, type ReceiveHooks } from './incoming-session.ts';
 import { type MetSender, meetSender } from './meet-sender.ts';
 import { holdingBy } from './pause-switch.ts';
@@ -45,6 +46,7 @@ class Receiving {
       tally: new RunTally(),
       clock,
       budget: new RateBudget(options.limitBytesPerSecond ?? 0),
+      saving: options.save && new Saving(options.save, options.onEvent),
       onProven: () => this.#way.prove(),
     };
   }

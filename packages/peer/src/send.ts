@@ -4,6 +4,7 @@ import { RateBudget, type Root } from '@keibidrop/native';
 import { assertCodeStrength, KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
 import type { SendOptions, SendResult } from './api.ts';
 import type { ArrivedPeer } from './arrived-peer.ts';
+import { Saving } from './contacts/saving.ts';
 import { ListeningPort, type Waiting } from './listening-port.ts';
 import { OutgoingSession, type SessionOutcome } from './outgoing-session.ts';
 import { holdingBy } from './pause-switch.ts';
@@ -63,6 +64,7 @@ class Sender {
   readonly #signal: AbortSignal;
   readonly #served: SessionOutcome[] = [];
   readonly #receivers = new Receivers();
+  readonly #saving: Saving | undefined;
   #declined = 0;
   #exhausted: KeibiError | undefined;
   #port: ListeningPort | undefined;
@@ -75,6 +77,7 @@ class Sender {
     this.#roots = roots;
     this.#place = place;
     this.#budget = place.budget ?? new RateBudget(options.limitBytesPerSecond ?? 0);
+    this.#saving = options.save && new Saving(options.save, options.onEvent);
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
   }
 
@@ -148,7 +151,7 @@ class Sender {
 
   async #serve(peer: ArrivedPeer): Promise<void> {
     const receivers = this.#receivers;
-    const shared = { send: this.#options, roots: this.#roots, budget: this.#budget, receivers };
+    const shared = { send: this.#options, roots: this.#roots, budget: this.#budget, receivers, saving: this.#saving };
     const session = new OutgoingSession({ ...shared, port: this.#port as ListeningPort, signal: this.#signal }, peer);
     try {
       const outcome = await session.run({

@@ -3,11 +3,12 @@ import type { Duplex } from 'node:stream';
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import { type PeerServer, PeerService } from '@keibidrop/proto';
 import { type ServedService, serveDuplex } from './grpc-duplex.ts';
+import { stayUnknown } from './introduction.ts';
 import { refusal } from './refusal.ts';
 
 /** What a session lets its peer call, beside the heartbeat and the goodbye that it answers itself. */
 export type PeerHandlers = Pick<PeerServer, 'transfer' | 'digests'> &
-  Partial<Pick<PeerServer, 'fold' | 'foldReady' | 'punch'>>;
+  Partial<Pick<PeerServer, 'fold' | 'foldReady' | 'punch' | 'introduce' | 'introduceProof'>>;
 
 /** A call that this side of this session does not take. */
 const refuse = (_call: unknown, reply: (error: ReturnType<typeof refusal>) => void) =>
@@ -31,6 +32,8 @@ export function serveControl(
     fold: handlers.fold ?? refuse,
     foldReady: handlers.foldReady ?? refuse,
     punch: handlers.punch ?? refuse,
+    introduce: handlers.introduce ?? stayUnknown,
+    introduceProof: handlers.introduceProof ?? refuse,
     heartbeat: (call, reply) => reply(null, { sequence: call.request.sequence }),
     goodbye: (call, reply) => {
       onGoodbye(call.request.code);

@@ -30,6 +30,7 @@ export {
   identityFromSeed,
   type PublicKeys,
 } from './identity-keys.ts';
+export { Introduction, introduce } from './introduction.ts';
 export { type Keys, type Role, relayLaneTokens } from './key-schedule.ts';
 export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
 export { mailboxDays, PairKey } from './pair-key.ts';

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type ErrorCode, grpcStatusOf } from '@keibidrop/protocol';
+import { type ErrorCode, grpcStatusOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
 
 /** How an ErrorCode crosses the control plane: as the status of a call, its name in the details. */
 export function refusal(code: ErrorCode): { code: number; details: string } {
   return { code: grpcStatusOf(code), details: code };
+}
+
+/** What the failure of a call means: the ErrorCode of a `refusal` by the other side, else that the session is gone. */
+export function failureOf(error: Error & { details?: string }): KeibiError {
+  const { details } = error;
+  if (details === undefined || !isErrorCode(details)) return KeibiError.from(error, 'SESSION_LOST');
+  return new KeibiError(details, undefined, { cause: error, detail: { remote: true } });
 }

@@ -123,8 +123,8 @@ async function done(
   switch (options.action) {
     case 'add': {
       const contact = await store.add({ name, fingerprint: options.fingerprint });
-      const next = `Once ${shown(contact)} has added yours (keibidrop id), you meet without a code.`;
-      return { contact, sentence: `Added ${shown(contact)}. ${next}` };
+      const next = `Once ${shown(contact)} has added your fingerprint, which keibidrop id shows, neither needs a code.`;
+      return { contact, sentence: `Added ${shown(contact)}.\n${next}` };
     }
     case 'rename': {
       const contact = await store.rename(name, options.to);
@@ -170,12 +170,10 @@ async function compare(
     throw usage('Nobody can be asked here. Compare the fingerprints another way, then add --yes.');
   }
   const name = shown(contact);
-  const width = Math.max(3, columnsOf(name));
-  const line = (who: string, fingerprint: Uint8Array) =>
-    `  ${who}${' '.repeat(width - columnsOf(who))}  ${paint(io.stderr, 'bold', fingerprintPhrase(fingerprint))}\n`;
+  const words = (fingerprint: Uint8Array) => `  ${paint(io.stderr, 'bold', fingerprintPhrase(fingerprint))}\n`;
   io.stderr.write('Read these aloud to each other, on the phone or in one room:\n\n');
-  io.stderr.write(`${line('You', await self())}${line(name, contact.fingerprint)}\n`);
-  io.stderr.write(`${name} sees the second line with keibidrop id, and both with contacts verify.\n`);
+  io.stderr.write(`You\n${words(await self())}${name}\n${words(contact.fingerprint)}\n`);
+  io.stderr.write('The other side sees both by contacts verify, and its own by keibidrop id.\n');
   const answer = await io.ask('Are all sixteen words the same on both sides? [y/N] ');
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new KeibiError('OFFER_DECLINED', 'Nothing was changed.');
 }

@@ -9,11 +9,12 @@ import { receivedSummary, reportOutcome } from '../outcome.ts';
 import { PauseKey } from '../pause-key.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../questions.ts';
+import { addSaveOptions, openSaving, type SaveFlags } from '../saving.ts';
 import { createView } from '../view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './everywhere.ts';
 
 /** `keibidrop receive`, parsed. */
-export interface ReceiveCommand extends Everywhere {
+export interface ReceiveCommand extends Everywhere, SaveFlags {
   code: Code;
   out?: string;
   connect?: string;
@@ -67,7 +68,7 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
       new Option('--background', 'hand it over to the daemon, which is started if need be').conflicts('stdout'),
     )
     .addOption(new Option('--incognito', 'leave nothing on the disk but what is received'));
-  addEverywhereOptions(command)
+  addEverywhereOptions(addSaveOptions(command))
     .addHelpText('after', AFTER_HELP)
     .action((words: string[], typed: TypedReceive) => onRun(parseReceive(words, typed)));
 }
@@ -101,6 +102,7 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   if (options.background) return receiveInBackground(options, settings, io, peer);
   assertMayAsk(options, io);
+  const save = await openSaving(options, io, peer, settings.configDir);
 
   const view = createView(io, peer, { ...options, role: 'receive' });
   const keys = new PauseKey(io, peer, options);
@@ -126,6 +128,7 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
           patienceMs: settings.patienceMs,
           confirm: options.yes ? undefined : confirm,
           resolveCollision: options.collisions === 'ask' ? policy : undefined,
+          save,
           pausing: keys.pausing,
           signal: io.signal,
           onEvent,
@@ -137,6 +140,7 @@ export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPack
       summary: result.text === undefined ? receivedSummary(result, destinationOf()) : '',
     });
   } finally {
+    save?.self.wipe();
     keys.close();
     view.end();
   }

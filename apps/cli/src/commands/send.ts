@@ -8,12 +8,13 @@ import type { Io } from '../io.ts';
 import { reportOutcome, sentSummary } from '../outcome.ts';
 import { PauseKey } from '../pause-key.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import { addSaveOptions, openSaving, type SaveFlags } from '../saving.ts';
 import { quoted } from '../terminal-text.ts';
 import { createView } from '../view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './everywhere.ts';
 
 /** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin` and `text` is given. */
-export interface SendCommand extends Everywhere {
+export interface SendCommand extends Everywhere, SaveFlags {
   paths: string[];
   stdin: boolean;
   text?: string;
@@ -62,7 +63,7 @@ export function addSendCommand(program: Command, onRun: (options: SendCommand) =
     .addOption(new Option('--background', 'hand it over to the daemon, which is started if need be'))
     .addOption(new Option('--now', 'there, do not wait for the sends before it'))
     .addOption(new Option('--incognito', 'leave nothing on the disk: no history, no queue'));
-  addEverywhereOptions(command)
+  addEverywhereOptions(addSaveOptions(command))
     .addHelpText('after', AFTER_HELP)
     .action((paths: string[], typed: TypedSend) => onRun(parseSend(paths, typed)));
 }
@@ -80,6 +81,7 @@ function parseSend(paths: string[], typed: TypedSend): SendCommand {
     throw usage('Say what to send, for example: keibidrop send photos movie.mkv');
   }
   const { code, receivers = '1', ...rest } = typed;
+  if (typed.save !== undefined && receivers !== '1') throw usage('--save keeps one receiver: leave out --receivers.');
   if (!/^\d{1,6}$/.test(receivers)) {
     throw usage(`--receivers must be a number of receivers, or 0 for no end; it is ${quoted(receivers)}.`);
   }
@@ -103,8 +105,8 @@ export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): 
   const flags = { config, rendezvous, discovery, limit, listen, codeLength };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   await assertSourcesExist(options.paths, io.cwd);
-
   if (options.background) return sendInBackground(options, settings, io, peer);
+  const save = await openSaving(options, io, peer, settings.configDir);
 
   const view = createView(io, peer, { ...options, role: 'send' });
   const keys = new PauseKey(io, peer, options);
@@ -128,6 +130,7 @@ export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): 
           insecureCode: options.insecureCode,
           listen: settings.listen,
           receivers: options.receivers,
+          save,
           pausing: keys.pausing,
           signal: io.signal,
           onEvent,
@@ -136,6 +139,7 @@ export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): 
     view.end();
     return reportOutcome(result, io, { ...options, summary: sentSummary(result, options.text !== undefined) });
   } finally {
+    save?.self.wipe();
     keys.close();
     view.end();
   }

@@ -4,8 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import type { PublicKeys } from '@keibidrop/session';
-import { whileLocked } from '../identity/lock-file.ts';
 import { type FileUse, readPrivate, writePrivate } from '../identity/private-file.ts';
+import { withLock } from '../lock-file.ts';
 import {
   type Contact,
   type ContactRule,
@@ -177,7 +177,8 @@ export class ContactStore {
 
   async #locked<T>(act: () => Promise<T>): Promise<T> {
     try {
-      return await whileLocked(join(this.#directory, `${FILE}.lock`), act);
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      return await withLock(join(this.#directory, `${FILE}.lock`), act);
     } catch (cause) {
       if (cause instanceof KeibiError) throw cause;
       const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MPL-2.0
+import { setTimeout } from 'node:timers/promises';
+import { formatFingerprint, KeibiError } from '@keibidrop/protocol';
+import { type IdentityKeys, Introduction, introduce, type PublicKeys, type Session } from '@keibidrop/session';
+import type { PeerEvent, SavedEvent, WarningEvent } from '../events.ts';
+import { isLoss } from '../session-end.ts';
+import { digestOf, isSameFingerprint } from './contact.ts';
+import type { ContactStore } from './contact-store.ts';
+
+/** Under which name the other side of a session by code is kept, where, and what it learns of us. */
+export interface SaveOptions {
+  name: string;
+  /** The caller wipes it. */
+  self: IdentityKeys;
+  contacts: ContactStore;
+}
+
+/** A sender that has begun to introduce itself and says no more. */
+const PROOF_TIMEOUT_MS = 10_000;
+
+/**
+ * Keeps the other side of one transfer as a contact, if it wants to be kept and keeps us (PROTOCOL 10.4), over as many sessions as there
+ * are. Whatever comes of it is an event; it never ends a transfer.
+ */
+export class Saving {
+  readonly #options: SaveOptions;
+  readonly #onEvent: (event: PeerEvent) => void;
+  #introduction: Introduction | undefined;
+  #keeping: Promise<void> | undefined;
+  /** It is kept, or never will be. */
+  #concluded = false;
+  /** `connected` is the first event of a session, though who it is with was known before. */
+  #untold: SavedEvent | WarningEvent | undefined;
+  #connected = false;
+  #over = false;
+
+  constructor(options: SaveOptions, onEvent: (event: PeerEvent) => void) {
+    this.#options = options;
+    this.#onEvent = onEvent;
+  }
+
+  /** The session's `connected` was told. */
+  connected(): void {
+    this.#connected = true;
+    this.#flush();
+  }
+
+  /** The sender's side: introduces us, before anything is offered, and resolves when there is an end to that. */
+  async introduce({ client, id }: Session): Promise<void> {
+    if (this.#concluded) return;
+    const { self } = this.#options;
+    try {
+      const keys = await introduce(client, { sessionId: id, self });
+      if (keys === undefined)
+        this.#conclude(this.#notSaved('the receiver did not ask for it. It does with --save NAME.'));
+      else await this.#keep(keys);
+    } catch (reason) {
+      this.#fail(reason);
+    }
+  }
+
+  /** The receiver's side: handlers for a session in which the sender may introduce itself. */
+  awaitedIn(sessionId: Uint8Array): Pick<Introduction, 'introduce' | 'introduceProof'> {
+    const introduction = new Introduction({ sessionId, self: this.#options.self });
+    this.#introduction = introduction;
+    introduction.done.then(
+      (keys) => {
+        this.#keeping = this.#keep(keys).catch((reason: unknown) => this.#fail(reason));
+      },
+      (reason) => this.#fail(reason),
+    );
+    return introduction;
+  }
+
+  /** The receiver's side, at the end of each session; after the last nothing is told any more. */
+  async settle({ transferDone }: { transferDone: boolean }): Promise<void> {
+    const { asked = false, done = Promise.resolve() } = this.#introduction ?? {};
+    const waiting = new AbortController();
+    if (asked && transferDone) {
+      const proved = done.then(
+        () => {},
+        () => {},
+      );
+      await Promise.race([proved, setTimeout(PROOF_TIMEOUT_MS, undefined, waiting).catch(() => {})]);
+      waiting.abort();
+    }
+    await this.#keeping;
+    if (transferDone) this.#conclude(this.#notSaved('the sender did not ask for it. It does with --save NAME.'));
+    this.#over = transferDone;
+  }
+
+  async #keep(keys: PublicKeys): Promise<void> {
+    const { name, self, contacts } = this.#options;
+    const fingerprint = digestOf(keys);
+    if (isSameFingerprint(fingerprint, self.fingerprint)) {
+      return this.#conclude(this.#notSaved('the other side has your own identity.'));
+    }
+    await contacts.add({ name, fingerprint, keys });
+    const contact = await contacts.noteMet(fingerprint, { keys, paired: false, at: new Date() });
+    this.#conclude({ type: 'saved', contact: contact?.name ?? name, fingerprint: formatFingerprint(fingerprint) });
+  }
+
+  /** A session that is lost may come back, and try again. */
+  #fail(reason: unknown): void {
+    if (isLoss(reason)) return;
+    this.#conclude(this.#notSaved(KeibiError.from(reason, 'INTERNAL').message));
+  }
+
+  #notSaved(why: string): WarningEvent {
+    return { type: 'warning', message: `not saved as “${this.#options.name}”: ${why}` };
+  }
+
+  #conclude(event: SavedEvent | WarningEvent): void {
+    if (this.#concluded) return;
+    this.#concluded = true;
+    this.#untold = event;
+    this.#flush();
+  }
+
+  #flush(): void {
+    const event = this.#untold;
+    if (event === undefined || !this.#connected || this.#over) return;
+    this.#untold = undefined;
+    this.#onEvent(event);
+  }
+}
