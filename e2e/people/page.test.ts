@@ -95,6 +95,28 @@ describe('the HTTP door', () => {
   });
 });
 
+/** What a page tries that has even learned the token: by scripts, by a form, by a script of ours. */
+const STRANGER = `async (door, token) => {
+  const post = (init) => fetch(door + '/api/Stop', { method: 'POST', body: '{}', ...init });
+  const outcome = (made) => made.then(({ type }) => type, () => 'refused');
+  const script = Object.assign(document.createElement('script'), { src: door + '/page.js' });
+  const loaded = new Promise((done) => {
+    script.onload = () => done('loaded');
+    script.onerror = () => done('refused');
+  });
+  document.head.append(script);
+  const frame = Object.assign(document.createElement('iframe'), { name: 'into' });
+  const form = document.createElement('form');
+  document.body.append(frame, form);
+  Object.assign(form, { method: 'post', action: door + '/api/Stop', target: 'into', enctype: 'text/plain' }).submit();
+  return {
+    withToken: await outcome(post({ headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' } })),
+    simple: await outcome(post({ headers: { 'content-type': 'text/plain' } })),
+    blind: await outcome(post({ mode: 'no-cors' })),
+    script: await loaded,
+  };
+}`;
+
 describe.runIf(HAS_BROWSER)('in a browser', () => {
   it('the page shows what happens, and nothing of another origin can call or read the daemon', async () => {
     // Another page of this machine, with a name of its own that leads to the daemon, too.
@@ -115,36 +137,7 @@ describe.runIf(HAS_BROWSER)('in a browser', () => {
       const stranger = await browser.newPage();
       await stranger.goto(`http://127.0.0.1:${port}/`);
       const posted = stranger.waitForRequest((made) => made.isNavigationRequest() && made.method() === 'POST');
-      const tried = await stranger.evaluate(
-        async ({ door, bearer }) => {
-          const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
-          const call = (init: RequestInit) => fetch(`${door}/api/Stop`, { method: 'POST', body: '{}', ...init });
-          const outcome = (made: Promise<Response>) =>
-            made.then(
-              ({ type }) => type,
-              () => 'refused',
-            );
-          const form = document.body.appendChild(document.createElement('form'));
-          const frame = Object.assign(document.createElement('iframe'), { name: 'into' });
-          document.body.append(frame);
-          Object.assign(form, { method: 'post', action: `${door}/api/Stop`, target: 'into', enctype: 'text/plain' });
-          form.submit();
-          return {
-            // Even who has the token: a browser asks first whether it may.
-            withToken: await outcome(call({ headers })),
-            simple: await outcome(call({ headers: { 'content-type': 'text/plain' } })),
-            blind: await outcome(call({ mode: 'no-cors' })),
-            script: await new Promise((done) => {
-              const script = document.createElement('script');
-              script.onload = () => done('loaded');
-              script.onerror = () => done('refused');
-              script.src = `${door}/page.js`;
-              document.head.append(script);
-            }),
-          };
-        },
-        { door: `http://${url.host}`, bearer: token },
-      );
+      const tried = await stranger.evaluate(`(${STRANGER})('http://${url.host}', '${token}')`);
       expect(tried).toEqual({ withToken: 'refused', simple: 'refused', blind: 'refused', script: 'refused' });
       await posted;
       expect((await daemon.command('status')).event).toMatchObject({ pid: daemon.running.pid });
