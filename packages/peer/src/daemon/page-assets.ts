@@ -11,6 +11,7 @@ const HTML = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>KeibiDrop</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/page.css">
 <script type="module" src="/page.js"></script>
 </head>

@@ -16,6 +16,7 @@ const MAX_BEGUN_SENDS = 32;
 const MAX_ENDED = 200;
 /** All that have not ended. */
 const MAX_TRANSFERS = 10_000;
+const FIRST_INCOGNITO = 1_000_001;
 
 export interface TransfersOptions {
   read: ReadSettings;
@@ -39,6 +40,8 @@ export class Transfers {
   readonly #told = new Map<Transfer, local.Transfer>();
   readonly #recorded = new WeakSet<object>();
   #next = 1;
+  /** Numbers of their own, so that no gap in the others tells of them later. */
+  #nextIncognito = FIRST_INCOGNITO;
   #closing = false;
 
   constructor(options: TransfersOptions) {
@@ -60,8 +63,10 @@ export class Transfers {
     const place = await checked(order, read);
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
     if (this.#all.length >= MAX_TRANSFERS) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The queue is full.');
-    const transfer = this.#insert({ ...order, id: this.#next++, added: Date.now(), paused: false, place });
-    await this.#save();
+    const { incognito } = order.request;
+    const id = incognito ? this.#nextIncognito++ : this.#next++;
+    const transfer = this.#insert({ ...order, id, added: Date.now(), paused: false, place });
+    if (!incognito) await this.#save();
     this.#schedule();
     return transfer;
   }
@@ -119,7 +124,7 @@ export class Transfers {
       questions,
       onEvent: (of, event) => this.#emit(of, event),
       onChange: (changed) => this.#onChange(changed),
-      onEntry: () => this.#onEntry(),
+      onEntry: (of) => (of.entry.request.incognito ? Promise.resolve() : this.#onEntry()),
     });
     this.#all.push(transfer);
     this.#onChange(transfer);
@@ -149,8 +154,8 @@ export class Transfers {
   }
 
   #record(transfer: Transfer): void {
-    void this.#onEntry();
     const { onTrouble, history } = this.#options;
+    if (!transfer.entry.request.incognito) void this.#onEntry();
     const entry = transfer.historyEntry();
     if (entry !== undefined) history.add(entry).catch((reason) => onTrouble(KeibiError.from(reason, 'INTERNAL')));
     const ended = this.#all.filter(({ end }) => end !== undefined);

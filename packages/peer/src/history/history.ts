@@ -45,6 +45,8 @@ const MAX_LINE_BYTES = 16 * 1024;
 export class History {
   readonly #file: string;
   readonly #limits: () => Promise<HistoryLimits>;
+  /** Resolves once what was added here is in the file. */
+  #added: Promise<void> = Promise.resolve();
 
   constructor(directory: string, limits: () => Promise<HistoryLimits>) {
     this.#file = join(directory, FILE);
@@ -52,7 +54,13 @@ export class History {
   }
 
   /** @throws CONFIG_INVALID if it cannot be written */
-  async add(entry: HistoryEntry): Promise<void> {
+  add(entry: HistoryEntry): Promise<void> {
+    const added = this.#added.catch(() => {}).then(() => this.#add(entry));
+    this.#added = added;
+    return added;
+  }
+
+  async #add(entry: HistoryEntry): Promise<void> {
     const limits = await this.#limits();
     if (limits.entries === 0) return;
     const line = Buffer.from(`${JSON.stringify(entry)}\n`);
@@ -72,8 +80,9 @@ export class History {
     });
   }
 
-  /** The newest first, at most `limit`. */
+  /** The newest first, at most `limit`; what was added by this object is among them. */
   async list(limit: number): Promise<HistoryEntry[]> {
+    await this.#added.catch(() => {});
     const { days } = await this.#limits();
     const entries = entriesIn(await this.#text()).filter(({ time }) => isYounger(time, days));
     return entries.reverse().slice(0, limit);
