@@ -152,7 +152,9 @@ class Sender {
   async #serve(peer: ArrivedPeer): Promise<void> {
     const receivers = this.#receivers;
     const shared = { send: this.#options, roots: this.#roots, budget: this.#budget, receivers, saving: this.#saving };
-    const session = new OutgoingSession({ ...shared, port: this.#port as ListeningPort, signal: this.#signal }, peer);
+    // One for each session: Node takes many listeners on one for a leak.
+    const signal = AbortSignal.any([this.#signal]);
+    const session = new OutgoingSession({ ...shared, port: this.#port as ListeningPort, signal }, peer);
     try {
       const outcome = await session.run({
         take: (returning) => {
