@@ -136,6 +136,31 @@ describe('one daemon', () => {
   });
 });
 
+describe('the contacts of a daemon', () => {
+  it('are told to its clients whoever changes them', async () => {
+    const { signal } = alice;
+    const own = await alice.own();
+    const { fingerprint } = await (await bob.own()).call('identity', {}, { signal });
+    const { contact } = await own.call('addContact', { name: 'Bob', fingerprint }, { signal });
+    expect(contact).toMatchObject({ name: 'Bob', fingerprint, verified: false, rule: 'ask' });
+    const named = (name: string) =>
+      alice.until((event) => event.event === 'contacts' && JSON.stringify(event.contacts).includes(name));
+    const told = named('Robert');
+    expect((await alice.command('contacts', 'rename', 'Bob', 'Robert')).exit).toBe(0);
+    await told;
+    const change = { name: 'Robert', rule: 'accept', folder: sandbox.path('inbox'), verified: true };
+    const { contact: changed } = await own.call('changeContact', change, { signal });
+    expect(changed).toMatchObject({ rule: 'accept', folder: sandbox.path('inbox'), verified: true });
+    await expect(own.call('changeContact', { name: 'Robert', rule: 'accept' }, { signal })).rejects.toMatchObject({
+      code: 'USAGE',
+    });
+    await own.call('removeContact', { name: 'Robert' }, { signal });
+    await expect(own.call('removeContact', { name: 'Robert' }, { signal })).rejects.toMatchObject({
+      code: 'CONTACT_UNKNOWN',
+    });
+  });
+});
+
 describe('many clients', () => {
   it('hear the same, each from the state it finds, 200 at once; one that is killed takes nothing with it', async () => {
     const clients = await Promise.all(Array.from({ length: 200 }, () => alice.client()));

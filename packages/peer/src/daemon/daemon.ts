@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { loadSettings, type SettingsQuery, stateDirOf } from '../config.ts';
 import { History } from '../history/history.ts';
+import { contactCalls } from './contact-calls.ts';
+import { ContactDesk } from './contact-desk.ts';
 import { type DaemonPlace, type DaemonSocket, daemonPlace, listenForClients } from './daemon-socket.ts';
 import { EventStream } from './event-stream.ts';
 import { historyCalls } from './history-calls.ts';
@@ -43,6 +45,7 @@ export interface DaemonParts {
   readonly transfers: Transfers;
   readonly history: History;
   readonly identity: IdentityKeeper;
+  readonly contacts: ContactDesk;
   readonly page: PageDoor;
   /** How many programs are connected. */
   clients(): number;
@@ -71,6 +74,7 @@ export class Daemon {
     const daemon = new Daemon(configDir, options);
     daemon.#socket = await listenForClients(daemon.place, (client) => daemon.#server.attach(client));
     const damaged = await daemon.#parts.transfers.restore();
+    daemon.#parts.contacts.open();
     if (damaged !== undefined) options.log(`The list of transfers made no sense. It is kept as ${damaged}.`);
     return daemon;
   }
@@ -103,6 +107,7 @@ export class Daemon {
       history,
       transfers: new Transfers({ read, events, questions, history, journal, onTrouble }),
       identity: new IdentityKeeper(configDir),
+      contacts: new ContactDesk({ directory: configDir, events, onTrouble }),
       page: new PageDoor(() => calls.all as LocalCalls, this.place.page),
       clients: () => this.#server.clients,
       stop: () => this.stop(),
@@ -118,7 +123,8 @@ export class Daemon {
   }
 
   async #stop(): Promise<number> {
-    const { transfers, events, page } = this.#parts;
+    const { transfers, contacts, events, page } = this.#parts;
+    await contacts.close();
     const unfinished = await transfers.close();
     events.close(new KeibiError('DAEMON_LOST'));
     // Whoever asked for the end hears that it has come.
@@ -138,6 +144,7 @@ function callsOf(parts: DaemonParts): LocalCalls {
     ...transferCalls(parts),
     ...historyCalls(parts),
     ...identityCalls(parts),
+    ...contactCalls(parts),
     ...pageCalls(parts),
   };
 }

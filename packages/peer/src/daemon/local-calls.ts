@@ -58,6 +58,10 @@ const requests: Requests = {
   clearHistory: local.ClearHistoryRequest,
   identity: local.IdentityRequest,
   unlock: local.UnlockRequest,
+  contacts: local.ContactsRequest,
+  addContact: local.AddContactRequest,
+  changeContact: local.ChangeContactRequest,
+  removeContact: local.RemoveContactRequest,
   openPage: local.OpenPageRequest,
 };
 

@@ -5,7 +5,7 @@ import { LOCAL_API, type LocalGroup } from './local-calls.ts';
 
 /** The daemon itself: that it is there, how it is, what happens, its end. */
 export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' | 'watch' | 'stop'> {
-  const { version, configDir, events, transfers, questions } = daemon;
+  const { version, configDir, contacts, events, transfers, questions } = daemon;
   return {
     hello({ api }) {
       if (api !== LOCAL_API) throw new KeibiError('DAEMON_INCOMPATIBLE');
@@ -34,6 +34,7 @@ export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' 
 
     watch(wanted, { signal }) {
       const present = () => [
+        { transfer: 0, event: contacts.event() },
         ...transfers.list().map((one) => ({ transfer: one.id, event: { event: 'transfer', ...one.view() } })),
         ...questions.list().map(({ question, transfer, kind, json }) => ({
           transfer,

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MPL-2.0
+import { isAbsolute } from 'node:path';
+import type { local } from '@keibidrop/proto';
+import { KeibiError, parseFingerprint } from '@keibidrop/protocol';
+import type { ContactRule } from '../contacts/contact.ts';
+import type { DaemonParts } from './daemon.ts';
+import type { LocalGroup } from './local-calls.ts';
+
+/** The people known here. */
+export function contactCalls({
+  contacts,
+}: DaemonParts): LocalGroup<'contacts' | 'addContact' | 'changeContact' | 'removeContact'> {
+  const { store } = contacts;
+  return {
+    contacts: async () => ({ contacts: (await store.list()).map((contact) => contacts.view(contact)) }),
+
+    async addContact({ name, fingerprint }) {
+      return { contact: contacts.view(await store.add({ name, fingerprint: parseFingerprint(fingerprint) })) };
+    },
+
+    async changeContact(request) {
+      const { name, newName, verified, blocked } = request;
+      const rule = ruleOf(request);
+      const changed = await store.change(name, {
+        ...(verified !== undefined && { verified }),
+        ...(blocked !== undefined && { blocked }),
+        ...(rule && { rule }),
+      });
+      return { contact: contacts.view(newName === undefined ? changed : await store.rename(name, newName)) };
+    },
+
+    removeContact: async ({ name }) => ({ contact: contacts.view(await store.remove(name)) }),
+  };
+}
+
+/** @throws USAGE */
+function ruleOf({ rule, folder }: local.ChangeContactRequest): ContactRule | undefined {
+  if (rule === 'accept' && folder !== undefined && isAbsolute(folder)) return { kind: 'accept', folder };
+  if (rule === 'accept') throw new KeibiError('USAGE', 'The rule accept needs a folder, as an absolute path.');
+  if (rule === 'ask' || rule === 'never') return { kind: rule };
+  if (rule !== undefined || folder !== undefined) throw new KeibiError('USAGE', 'A rule is ask, accept or never.');
+  return undefined;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MPL-2.0
+import { appendFile, mkdtemp, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { History, type HistoryEntry } from '../src/history/history.ts';
+
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = join(await mkdtemp(join(tmpdir(), 'keibidrop-history-')), 'state');
+  file = join(directory, 'history.jsonl');
+});
+afterEach(() => rm(join(directory, '..'), { recursive: true }));
+
+const DAY_MS = 86_400_000;
+
+function entry(what: string, daysAgo = 0): HistoryEntry {
+  const time = new Date(Date.now() - daysAgo * DAY_MS).toISOString();
+  const counts = { files: 1, bytes: 7, seconds: 0.1, bytesPerSecond: 70 };
+  return {
+    time,
+    kind: 'send',
+    what,
+    with: 'bob',
+    contact: false,
+    place: '/home',
+    path: 'lan',
+    ...counts,
+    result: 'OK',
+  };
+}
+
+const open = (limits: { entries?: number; days?: number } = {}) =>
+  new History(directory, async () => ({ entries: 100, days: 30, ...limits }));
+const whats = (entries: readonly HistoryEntry[]) => entries.map(({ what }) => what);
+
+describe('the history', () => {
+  it('lists the newest first, from a file of this user alone', async () => {
+    const history = open();
+    for (const what of ['a', 'b', 'c']) await history.add(entry(what));
+    expect(whats(await history.list(2))).toEqual(['c', 'b']);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await open().list(9)).toEqual(await history.list(9));
+  });
+
+  it('survives a torn last line, which costs no other entry', async () => {
+    await open().add(entry('a'));
+    await open().add(entry('torn'));
+    await truncate(file, (await stat(file)).size - 10);
+    await open().add(entry('b'));
+    expect(whats(await open().list(9))).toEqual(['b', 'a']);
+    await appendFile(file, 'null\n{"time":"x"}\n[]\n');
+    expect(whats(await open().list(9))).toEqual(['b', 'a']);
+  });
+
+  it('keeps no more than so many, and none older than so many days', async () => {
+    const history = open({ entries: 10 });
+    for (let i = 0; i < 25; i++) await history.add(entry(`${i}`));
+    const { length } = (await readFile(file, 'utf8')).trim().split('\n');
+    expect(length).toBeLessThanOrEqual(11);
+    expect(whats(await history.list(3))).toEqual(['24', '23', '22']);
+    await rm(file);
+    await open().add(entry('old', 31));
+    await open().add(entry('new'));
+    expect(whats(await open().list(9))).toEqual(['new']);
+    await open({ days: 10 }).add(entry('newest'));
+    expect(await readFile(file, 'utf8')).not.toContain('old');
+  });
+
+  it('writes nothing if it is to keep nothing', async () => {
+    await open({ entries: 0 }).add(entry('a'));
+    await expect(stat(directory)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('takes entries of many at once, and forgets all when told to', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `${i}`);
+    await Promise.all(names.map((what) => open({ entries: 1000 }).add(entry(what))));
+    expect(whats(await open().list(100)).sort()).toEqual(names.sort());
+    expect(await open().clear()).toBe(40);
+    expect(await open().list(9)).toEqual([]);
+  });
+});
