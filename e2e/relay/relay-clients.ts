@@ -121,7 +121,7 @@ export async function holdMailbox(clients: RelayClients, index: number): Promise
   });
   call.on('error', () => {});
   const mailbox = createHash('sha256').update(`mailbox ${index}`).digest();
-  const value = { mailbox, role: Open_Role.OWNER, owner: new Uint8Array() };
+  const value = { mailbox, role: Open_Role.OWNER, owner: new Uint8Array(), contact: false };
   const open = JoinRequest.encode({ kind: { $case: 'open', value } }).finish();
   const length = Buffer.alloc(5);
   length.writeUInt32BE(open.length, 1);

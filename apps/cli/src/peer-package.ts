@@ -15,6 +15,7 @@ export type PeerPackage = Pick<
   | 'eventJson'
   | 'freeBytes'
   | 'send'
+  | 'sendVisiting'
   | 'receive'
   | 'benchAlone'
   | 'benchAgainst'

@@ -107,7 +107,7 @@ class PeopleView implements View {
       case 'receiverLost':
         this.#sessions.delete(event.session);
         this.#away.add(event.session);
-        this.#warn(`${this.#nameOf(event)} ${leftBecause(event)}`);
+        this.#warn(event.contact === undefined ? `${this.#nameOf(event)} ${leftBecause(event)}` : lostContact(event));
         break;
       case 'receiverDone':
         this.#sessions.delete(event.session);
@@ -123,6 +123,9 @@ class PeopleView implements View {
         break;
       case 'reconnecting':
         this.#showReconnecting(event);
+        break;
+      case 'inviting':
+        this.#showInviting(event);
         break;
       case 'looking':
         this.#note(paint(this.#io.stderr, 'dim', 'Looking for the sender on this network; Ctrl-C stops.'));
@@ -155,7 +158,17 @@ class PeopleView implements View {
     stdout.write(`On the other computer: ${paint(stdout, 'bold', `keibidrop ${command} ${code}`)}\n`);
   }
 
-  #showConnected({ session, peer, path, suite, tried = [] }: ConnectedEvent): void {
+  #showInviting({ contact, state }: Extract<PeerEvent, { type: 'inviting' }>): void {
+    const sentence = {
+      absent: `Waiting for ${contact} to come online; Ctrl-C stops.`,
+      told: undefined,
+      asked: `${contact} is online and is being asked; Ctrl-C withdraws it.`,
+      taken: `${contact} has accepted.`,
+    }[state];
+    if (sentence !== undefined) this.#note(paint(this.#io.stderr, 'dim', harmless(sentence)));
+  }
+
+  #showConnected({ session, peer, path, suite, tried = [], contact, verified }: ConnectedEvent): void {
     const held = this.#sessions.get(session);
     if (this.#options.role !== 'send' && held?.lost === false) {
       // The session is the one it was: only its lanes take another way.
@@ -163,10 +176,12 @@ class PeopleView implements View {
       return;
     }
     const again = this.#away.has(session) || held !== undefined;
-    const who = mayServeSeveral(this.#options)
-      ? `Receiver ${session} is${again ? ' back:' : ''}`
-      : `Connected ${again ? 'again ' : ''}to`;
-    this.#note(`${who} ${harmless(peer)} (${path}, ${suite}).`);
+    const by = contact !== undefined && !verified ? ', not verified' : '';
+    const who =
+      mayServeSeveral(this.#options) && contact === undefined
+        ? `Receiver ${session} is${again ? ' back:' : ''}`
+        : `Connected ${again ? 'again ' : ''}to`;
+    this.#note(`${who} ${harmless(peer)} (${path}, ${suite}${by}).`);
     if (!this.#options.verbose) return;
     for (const { transport, address, reason } of tried) {
       this.#note(`  not by ${harmless(address)} (${harmless(transport)}): ${harmless(reason)}`);
@@ -280,7 +295,8 @@ class PeopleView implements View {
   }
 
   /** Receivers may have the same name, so where there may be several each has its number in front. */
-  #nameOf({ session, peer }: { session: number; peer: string }): string {
+  #nameOf({ session, peer, contact }: { session: number; peer: string; contact?: string }): string {
+    if (contact !== undefined) return contact;
     return mayServeSeveral(this.#options) ? `${session} ${peer}` : peer;
   }
 
@@ -299,6 +315,11 @@ function leftBecause({ code, message, mayReturn }: Extract<PeerEvent, { type: 'r
   if (code === 'OFFER_DECLINED') return 'declined the offer.';
   const left = code === 'SESSION_LOST' || code === 'SESSION_CLOSED' || code === 'CANCELLED';
   return left ? 'left before it had everything.' : `failed: ${message}`;
+}
+
+/** The sentence of what refuses or fails has the contact's name in it. */
+function lostContact(event: Extract<PeerEvent, { type: 'receiverLost' }>): string {
+  return event.mayReturn ? `${event.peer} ${leftBecause(event)}` : event.message;
 }
 
 function mayServeSeveral({ role, receivers = 1 }: ViewOptions): boolean {

@@ -55,6 +55,7 @@ export const OFFER: OfferSummary = {
 export interface Asked {
   send?: SendOptions;
   receive?: ReceiveOptions;
+  sendVisiting?: Parameters<PeerPackage['sendVisiting']>[0];
   accepted?: boolean;
   share?: ShareOptions;
   benchAlone?: BenchAloneOptions;
@@ -76,7 +77,7 @@ export function createScriptedPeer(script: {
 }): { peer: PeerPackage; asked: Asked; answers: string[] } {
   const asked: Asked = {};
   const answers: string[] = [];
-  const play = (options: SendOptions | ReceiveOptions): void => {
+  const play = (options: Pick<SendOptions, 'onEvent'>): void => {
     for (const event of script.events ?? []) options.onEvent(event);
     if (script.error !== undefined) throw script.error;
   };
@@ -108,6 +109,11 @@ export function createScriptedPeer(script: {
       asked.send = options;
       play(options);
       return { ...DONE, failed: [], receivers: 1, ...script.result };
+    },
+    async sendVisiting(options) {
+      asked.sendVisiting = options;
+      play(options);
+      return { ...DONE, failed: [], receivers: options.names.length, ...script.result };
     },
     async receive(options) {
       asked.receive = options;

@@ -4,6 +4,7 @@
 // It gives connections and message pipes; it knows no code, key or session, and listens on nothing but multicast DNS.
 export { type Attempt, type DialRaceOptions, dialRace, type ProofOptions, type RaceResult } from './dial-race.ts';
 export { createDirectTransport, createMappedTransport } from './direct.ts';
+export { type DoorEntry, doorsHere, type RegisteredDoor, registerDoor } from './door-registry.ts';
 export {
   type FindRendezvousOptions,
   findRendezvous,
@@ -20,6 +21,7 @@ export {
   sendersOnLan,
   tryMulticast,
 } from './lan.ts';
+export { LanDoor } from './lan-door.ts';
 export { assertInterface, type Discovery, isPrivateAddress } from './lan-networks.ts';
 export { isReached, type Observation, type ObservedWithClock, observePort } from './observation.ts';
 export { reachableAddresses } from './own-addresses.ts';
@@ -30,5 +32,6 @@ export { announce, createRegistryTransport, type RegistryOptions, sendersHere } 
 export { createRelayTransport } from './relay-transport.ts';
 export { createRememberedTransport, rememberAddress } from './remembered.ts';
 export type { JoinOptions, OpenChannel } from './rendezvous-client.ts';
+export { RendezvousLine } from './rendezvous-line.ts';
 export { assertPrivate, makePrivate, runtimeDirectory } from './runtime-directory.ts';
 export type { Transport } from './transport.ts';

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createSocket, type RemoteInfo } from 'node:dgram';
-import createMdns, { type MulticastDNS, type QueryPacket, type ResponsePacket } from 'multicast-dns';
+import createMdns, {
+  type MulticastDNS,
+  type QueryOutgoingPacket,
+  type QueryPacket,
+  type ResponsePacket,
+} from 'multicast-dns';
 import type { LanNetwork } from './lan-networks.ts';
 import { type LanRecord, lanQuestion } from './lan-records.ts';
 
@@ -56,8 +61,8 @@ export class LanLink {
       this.#mdns.on('response', (response, from) => void (fromHere(from) && onResponse(response, from.address)));
   }
 
-  ask(): void {
-    this.#mdns.query(lanQuestion());
+  ask(query: QueryOutgoingPacket = { questions: lanQuestion() }): void {
+    this.#mdns.query(query);
   }
 
   tell(answers: LanRecord[]): Promise<void> {

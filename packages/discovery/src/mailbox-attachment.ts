@@ -23,6 +23,8 @@ export interface AttachOptions extends JoinOptions {
   owner: Uint8Array;
   /** Takes a guest that has spoken for the first time; throws if it has no room. */
   arrive(conversation: Conversation): void;
+  /** False: nobody here needs the server's relay, so nobody asks where it is. */
+  relayed?: boolean;
 }
 
 /** A relay as the two sides of a session are to dial it, so that they come to the same server. */
@@ -55,7 +57,7 @@ export async function attachAsOwner(
   connection: Socket,
   place: HostPort,
   mailbox: string,
-  { openChannel, signal, arrive, owner }: AttachOptions,
+  { openChannel, signal, arrive, owner, contact = false, relayed = true }: AttachOptions,
 ): Promise<Attachment> {
   connection.setKeepAlive(true, KEEPALIVE_MS);
   const reached = { host: connection.remoteAddress ?? place.host, port: connection.remotePort ?? place.port };
@@ -68,8 +70,8 @@ export async function attachAsOwner(
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
-    const opened = await attachment.open(mailbox, owner);
-    const relay = opened.relay ? await relayAccess(opened, place, reached) : undefined;
+    const opened = await attachment.open(mailbox, owner, contact);
+    const relay = relayed && opened.relay ? await relayAccess(opened, place, reached) : undefined;
     signal.throwIfAborted();
     return {
       observed: observationOf(opened, connection),
@@ -124,11 +126,14 @@ class OwnerCall {
   }
 
   /** @throws RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE */
-  async open(mailbox: string, owner: Uint8Array): Promise<Opened> {
+  async open(mailbox: string, owner: Uint8Array, contact: boolean): Promise<Opened> {
     const opened = new Promise<Opened>((resolve) => {
       this.#onOpened = resolve;
     });
-    this.#write({ $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.OWNER, owner } });
+    this.#write({
+      $case: 'open',
+      value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.OWNER, owner, contact },
+    });
     const outcome = await Promise.race([opened, this.ended]);
     if (outcome instanceof KeibiError) throw outcome;
     return outcome;

@@ -26,7 +26,7 @@ const MAX_LISTED = 256;
 const PUBLISH_TRIES = 20;
 /** Removing takes far less. */
 const CLAIM_MS = 10_000;
-const ANY_ADDRESS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1', '': '127.0.0.1' };
+export const ANY_ADDRESS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1', '': '127.0.0.1' };
 
 /** The senders of this machine and user, by their files in the runtime directory. */
 export function createRegistryTransport({ directory = runtimeDirectory() }: RegistryOptions = {}): Transport {
@@ -165,7 +165,7 @@ function isWithin(value: unknown, most: number): value is number {
   return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -19,6 +19,8 @@ export type OpenChannel = (connection: Socket) => ChannelInterface;
 
 export interface JoinOptions {
   openChannel: OpenChannel;
+  /** The mailbox is one of two contacts (PROTOCOL 10), not a number's. */
+  contact?: boolean;
   signal: AbortSignal;
 }
 
@@ -38,7 +40,7 @@ export async function joinOver(
   connection: Socket,
   place: HostPort,
   mailbox: string,
-  { openChannel, signal }: JoinOptions,
+  { openChannel, signal, contact = false }: JoinOptions,
 ): Promise<GuestConversation> {
   const channelOverride = openChannel(connection);
   const pipe = new GuestPipe(new RendezvousClient('peer', credentials.createInsecure(), { channelOverride }), place);
@@ -48,7 +50,7 @@ export async function joinOver(
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
-    const seen = await pipe.open(mailbox, { signal: timeout.signal });
+    const seen = await pipe.open(mailbox, contact, { signal: timeout.signal });
     pipe.observed = observationOf(seen, connection);
     return pipe;
   } catch (reason) {
@@ -82,11 +84,11 @@ class GuestPipe implements GuestConversation {
     });
   }
 
-  async open(mailbox: string, { signal }: { signal: AbortSignal }): Promise<Opened> {
+  async open(mailbox: string, contact: boolean, { signal }: { signal: AbortSignal }): Promise<Opened> {
     this.#call.write({
       kind: {
         $case: 'open',
-        value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.GUEST, owner: new Uint8Array() },
+        value: { mailbox: Buffer.from(mailbox, 'hex'), role: Open_Role.GUEST, owner: new Uint8Array(), contact },
       },
     });
     const { kind } = await this.#next(signal);

@@ -18,7 +18,8 @@ export function eventJson(event: PeerEvent, options: { verbose: boolean; receive
   const fields = fieldsOf(event, options.verbose);
   if (fields === undefined) return undefined;
   const receiver = options.receivers && 'session' in event ? { receiver: event.session } : {};
-  return { event: event.type, ...fields, ...receiver };
+  const contact = 'contact' in event && event.contact !== undefined ? { contact: event.contact } : {};
+  return { event: event.type, ...fields, ...contact, ...receiver };
 }
 
 function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
@@ -28,6 +29,7 @@ function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
         path: event.path,
         suite: event.suite,
         peer: event.peer,
+        ...(event.verified !== undefined && { verified: event.verified }),
         ...(event.tried?.length && { tried: event.tried }),
       };
     case 'offer':

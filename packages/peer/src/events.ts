@@ -35,6 +35,7 @@ export interface TransferCounts {
  */
 export type PeerEvent =
   | CodeEvent
+  | InvitingEvent
   | WaitingEvent
   | RendezvousEvent
   | MappingEvent
@@ -54,10 +55,23 @@ export type PeerEvent =
   | ReceiverDoneEvent
   | DoneEvent;
 
+/** What belongs to a transfer with a contact says so. */
+export interface OfContact {
+  /** As it is saved here, not as it calls itself. */
+  contact?: string;
+}
+
 /** The sender has a code to give away. Once. */
 export interface CodeEvent {
   type: 'code';
   code: string;
+}
+
+/** How far the invitation of one contact is: it is not there yet, it was told, somebody there is asked, it was accepted. */
+export interface InvitingEvent extends OfContact {
+  type: 'inviting';
+  contact: string;
+  state: 'absent' | 'told' | 'asked' | 'taken';
 }
 
 /** The sender listens and can be met. Once, after `code`. */
@@ -100,12 +114,14 @@ export interface LookingEvent {
  * A session is up. `session` counts the peers of one send or receive from 1: one that was lost and comes back keeps its number, and is told
  * as connected once more; so is one whose lanes have moved to a better path.
  */
-export interface ConnectedEvent {
+export interface ConnectedEvent extends OfContact {
   type: 'connected';
   path: PathName;
   suite: Suite;
   /** What the peer calls itself: a claim of the peer's, to be made harmless before it is shown. */
   peer: string;
+  /** Of a contact: whether its fingerprint was compared. */
+  verified?: boolean;
   session: number;
   /** At the receiver: the ways that were tried and did not lead to this session, in the order they failed. */
   tried?: readonly TriedWay[];
@@ -121,7 +137,7 @@ export interface ReconnectingEvent {
 }
 
 /** Somebody holds the transfer, or lets it go on: this side with all its peers, or one peer. */
-export interface PausedEvent {
+export interface PausedEvent extends OfContact {
   type: 'paused';
   paused: boolean;
   by: 'self' | 'peer';
@@ -141,7 +157,7 @@ export interface TriedWay {
 }
 
 /** The whole offer is known: at the receiver before it is asked, at the sender when the walk has ended. */
-export interface OfferEvent {
+export interface OfferEvent extends OfContact {
   type: 'offer';
   files: number;
   directories: number;
@@ -153,7 +169,7 @@ export interface OfferEvent {
 }
 
 /** How far one session is, at most ten times a second and once at its end. Counts what stands on the receiver's disk. */
-export interface ProgressEvent {
+export interface ProgressEvent extends OfContact {
   type: 'progress';
   session: number;
   files: number;
@@ -167,14 +183,14 @@ export interface ProgressEvent {
 }
 
 /** One file is complete. Only emitted if `verbose` is asked for. */
-export interface FileEvent {
+export interface FileEvent extends OfContact {
   type: 'file';
   path: string;
   session: number;
 }
 
 /** One entry failed; the others go on. */
-export interface FailedEvent extends FailedEntry {
+export interface FailedEvent extends FailedEntry, OfContact {
   type: 'failed';
   session: number;
 }
@@ -206,7 +222,7 @@ export interface WrongCodeEvent {
 }
 
 /** A session of this sender ended before its transfer did; the sender goes on waiting if it may. */
-export interface ReceiverLostEvent {
+export interface ReceiverLostEvent extends OfContact {
   type: 'receiverLost';
   /** It was the network: the receiver may come back by itself, and is then told as connected under the same number. */
   mayReturn: boolean;
@@ -217,7 +233,7 @@ export interface ReceiverLostEvent {
 }
 
 /** One receiver of this sender has everything it will get. */
-export interface ReceiverDoneEvent extends TransferCounts {
+export interface ReceiverDoneEvent extends TransferCounts, OfContact {
   type: 'receiverDone';
   session: number;
   peer: string;

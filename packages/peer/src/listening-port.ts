@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes, randomInt } from 'node:crypto';
-import { Socket } from 'node:net';
 import { announce, announceOnLan, assertInterface } from '@keibidrop/discovery';
-import { type Incoming, Listener } from '@keibidrop/native';
+import type { Incoming, Listener } from '@keibidrop/native';
 import { type Code, createCode, KeibiError, mailboxOf, type Owner, type Suite } from '@keibidrop/protocol';
 import { RendezvousServer } from '@keibidrop/server';
 import { handshakeAsResponder, prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
@@ -10,6 +9,7 @@ import type { ListenAddress, ReachOptions } from './api.ts';
 import type { ArrivedPeer } from './arrived-peer.ts';
 import type { PeerEvent } from './events.ts';
 import { MeetingDesk } from './meeting-desk.ts';
+import { openListener, socketOf } from './open-listener.ts';
 import type { Receivers } from './receivers.ts';
 import { SenderReach } from './sender-reach.ts';
 import { suiteOffer } from './suites.ts';
@@ -265,26 +265,5 @@ export class Waiting {
     for (const owner of this.#owners) owner.close();
     await Promise.allSettled(this.#active);
     this.desk.close();
-  }
-}
-
-function socketOf({ fd }: Incoming): Socket {
-  return new Socket({ fd, readable: true, writable: true });
-}
-
-/** @throws CONFIG_INVALID when the port that was asked for by name cannot be had */
-function openListener(listen: ListenAddress, onConnection: (incoming: Incoming) => void): Listener {
-  const { host, port, orAnyPort } = listen;
-  // A machine without IPv6 still has every IPv4 address.
-  const withoutIpv6 = () => openListener({ ...listen, host: '0.0.0.0' }, onConnection);
-  try {
-    return Listener.open({ host, port, onConnection });
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (orAnyPort && code === 'EADDRINUSE') return Listener.open({ host, port: 0, onConnection });
-    if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) return withoutIpv6();
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const text = `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`;
-    throw new KeibiError('CONFIG_INVALID', text, { cause });
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { createHash } from 'node:crypto';
 import { type Conversation, Inbox, KeibiError, type MessagePipe, type Owner } from '@keibidrop/protocol';
 import { type ConversationLimits, createConversation } from './conversation.ts';
 import { GuessLimit } from './guess-limit.ts';
@@ -11,6 +12,10 @@ export interface MailboxLimits extends ConversationLimits {
   mailboxesPerNetwork: number;
   /** Attempts of one network a minute to join mailboxes that are not there or to own mailboxes that are taken. */
   guessesPerMinute: number;
+  /** The same three for the mailboxes of contacts, whose names are secrets: a miss is no guess, but somebody who is not there. */
+  contactMailboxes: number;
+  contactMailboxesPerNetwork: number;
+  contactMissesPerMinute: number;
   /** Guests of one mailbox at one time. */
   guests: number;
 }
@@ -20,6 +25,9 @@ export const EMBEDDED_LIMITS: MailboxLimits = {
   mailboxes: 1,
   mailboxesPerNetwork: Number.POSITIVE_INFINITY,
   guessesPerMinute: Number.POSITIVE_INFINITY,
+  contactMailboxes: 0,
+  contactMailboxesPerNetwork: Number.POSITIVE_INFINITY,
+  contactMissesPerMinute: Number.POSITIVE_INFINITY,
   guests: 64,
   queuedBodies: 16,
   idleMs: 60_000,
@@ -27,6 +35,14 @@ export const EMBEDDED_LIMITS: MailboxLimits = {
 
 /** The owner or guest in this process. */
 const HERE = '';
+
+/** Whose mailboxes: those of numbers, or those of contacts. Neither is found as the other, whatever its name. */
+export type MailboxKind = 'number' | 'contact';
+
+/** Under what a contacts' mailbox is kept, 32 bytes as lower hex: nobody who asks for a number can come upon it. */
+export function contactMailbox(name: Uint8Array): string {
+  return createHash('sha256').update('KeibiDrop contact mailbox at a rendezvous').update(name).digest('hex');
+}
 
 /** Where owners and guests find one another: on this server alone, or on several. */
 export interface MailboxStore {
@@ -38,22 +54,25 @@ export interface MailboxStore {
    * @param owner    by what it is known again, if by anything: the same one takes its mailbox over from an attachment that has died
    * @throws         RENDEZVOUS_BUSY if another owns it (`detail.taken`), or there are too many mailboxes
    */
-  own(mailbox: string, network: string, owner: string): Owner | Promise<Owner>;
+  own(mailbox: string, network: string, owner: string, kind: MailboxKind): Owner | Promise<Owner>;
   /** Enters a mailbox as a guest. @throws RENDEZVOUS_NOT_FOUND if nobody owns it, RENDEZVOUS_BUSY if it is full */
-  join(mailbox: string, network: string): MessagePipe | Promise<MessagePipe>;
+  join(mailbox: string, network: string, kind: MailboxKind): MessagePipe | Promise<MessagePipe>;
 }
 
 /** Mailboxes in memory: each has one owner, and any number of guests up to the limit that each talk with the owner alone (PROTOCOL 2.2). */
 export class Mailboxes implements MailboxStore {
   readonly limits: MailboxLimits;
   readonly #owned = new Map<string, Mailbox>();
-  readonly #networks = new NetworkCount();
-  readonly #guesses: GuessLimit;
+  readonly #shelves: Readonly<Record<MailboxKind, Shelf>>;
   #closing = false;
 
   constructor(limits: MailboxLimits) {
     this.limits = limits;
-    this.#guesses = new GuessLimit(limits.guessesPerMinute);
+    const { contactMailboxes, contactMailboxesPerNetwork, contactMissesPerMinute } = limits;
+    this.#shelves = {
+      number: new Shelf(limits.mailboxes, limits.mailboxesPerNetwork, limits.guessesPerMinute),
+      contact: new Shelf(contactMailboxes, contactMailboxesPerNetwork, contactMissesPerMinute),
+    };
   }
 
   /** Mailboxes with an owner. */
@@ -63,36 +82,34 @@ export class Mailboxes implements MailboxStore {
 
   /** Attempts turned away because their network had guessed too often, ever. */
   get guessesRefused(): number {
-    return this.#guesses.refused;
+    return this.#shelves.number.guesses.refused + this.#shelves.contact.guesses.refused;
   }
 
-  own(mailbox: string, network: string = HERE, owner = ''): Owner {
-    this.assertMayTry(network);
+  own(mailbox: string, network: string = HERE, owner = '', kind: MailboxKind = 'number'): Owner {
+    this.assertMayTry(network, kind);
     const before = this.#owned.get(mailbox);
     if (before !== undefined && (owner === '' || before.owner !== owner)) {
-      this.missed(network);
+      this.missed(network, kind);
       throw mailboxTaken();
     }
     before?.close();
-    const { mailboxes, mailboxesPerNetwork } = this.limits;
-    if (this.#owned.size >= mailboxes || this.#networks.of(network) >= mailboxesPerNetwork) {
-      throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous has no mailbox left.');
-    }
+    const shelf = this.#shelves[kind];
+    shelf.assertRoom(network);
     const owned = new Mailbox(owner, this.limits, () => {
       if (this.#owned.get(mailbox) !== owned) return;
       this.#owned.delete(mailbox);
-      this.#networks.remove(network);
+      shelf.remove(network);
     });
     this.#owned.set(mailbox, owned);
-    this.#networks.add(network);
+    shelf.add(network);
     return owned;
   }
 
-  join(mailbox: string, network: string = HERE): MessagePipe {
-    this.assertMayTry(network);
+  join(mailbox: string, network: string = HERE, kind: MailboxKind = 'number'): MessagePipe {
+    this.assertMayTry(network, kind);
     const pipe = this.tryEnter(mailbox);
     if (pipe !== undefined) return pipe;
-    this.missed(network);
+    this.missed(network, kind);
     throw new KeibiError('RENDEZVOUS_NOT_FOUND');
   }
 
@@ -102,16 +119,16 @@ export class Mailboxes implements MailboxStore {
   }
 
   /** @throws RENDEZVOUS_BUSY if nobody is let in any more, or the network has guessed too often */
-  assertMayTry(network: string): void {
+  assertMayTry(network: string, kind: MailboxKind): void {
     if (this.#closing) {
       throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous is about to end. Try again in a moment.');
     }
-    this.#guesses.assertMayTry(network);
+    this.#shelves[kind].guesses.assertMayTry(network);
   }
 
   /** A network has tried a mailbox that is not there, or that another owns. */
-  missed(network: string): void {
-    this.#guesses.miss(network);
+  missed(network: string, kind: MailboxKind): void {
+    this.#shelves[kind].guesses.miss(network);
   }
 
   /** Lets nobody in any more; conversations go on. */
@@ -121,6 +138,38 @@ export class Mailboxes implements MailboxStore {
 
   close(): void {
     for (const mailbox of [...this.#owned.values()]) mailbox.close();
+  }
+}
+
+/** The mailboxes of one kind: how many there are, and who misses them. */
+class Shelf {
+  readonly guesses: GuessLimit;
+  readonly #most: number;
+  readonly #mostOfNetwork: number;
+  readonly #networks = new NetworkCount();
+  #size = 0;
+
+  constructor(most: number, mostOfNetwork: number, missesPerMinute: number) {
+    this.#most = most;
+    this.#mostOfNetwork = mostOfNetwork;
+    this.guesses = new GuessLimit(missesPerMinute);
+  }
+
+  /** @throws RENDEZVOUS_BUSY */
+  assertRoom(network: string): void {
+    if (this.#size >= this.#most || this.#networks.of(network) >= this.#mostOfNetwork) {
+      throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous has no mailbox left.');
+    }
+  }
+
+  add(network: string): void {
+    this.#size++;
+    this.#networks.add(network);
+  }
+
+  remove(network: string): void {
+    this.#size--;
+    this.#networks.remove(network);
   }
 }
 

@@ -22,6 +22,10 @@ export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
     mailboxes: 10_000,
     mailboxesPerNetwork: 100,
     guessesPerMinute: 30,
+    // Somebody with 200 contacts has twice as many around midnight, and whoever comes online looks for each of them once.
+    contactMailboxes: 20_000,
+    contactMailboxesPerNetwork: 1000,
+    contactMissesPerMinute: 2000,
     guests: 64,
     queuedBodies: 16,
     idleMs: MINUTE_MS,

@@ -10,8 +10,8 @@ import {
   RendezvousService,
 } from '@keibidrop/proto';
 import { grpcStatusOf, KeibiError, MAX_MAILBOX_BODY_BYTES, type MessagePipe, type Owner } from '@keibidrop/protocol';
-import type { MailboxStore } from './mailbox.ts';
-import { networkOf } from './network.ts';
+import { contactMailbox, type MailboxKind, type MailboxStore } from './mailbox.ts';
+import { NetworkCount, networkOf } from './network.ts';
 
 type Call = ServerDuplexStream<JoinRequest, JoinReply>;
 
@@ -37,8 +37,10 @@ export interface ServiceOptions {
 const MAX_MESSAGE_BYTES = MAX_MAILBOX_BODY_BYTES + 64;
 const MAILBOX_BYTES = 32;
 const OWNER_BYTES = 16;
-/** A guest needs one call; a few more may be just ending. */
-const MAX_CONCURRENT_CALLS = 4;
+/** A guest needs one call. A daemon has one for each of its contacts, and tries them as a guest on the same connection. */
+const MAX_CONCURRENT_CALLS = 1024;
+/** Calls of one network that have not said what they want. */
+const MAX_UNDECIDED_CALLS = 512;
 
 /** The Rendezvous service of proto/rendezvous.proto over connections that are there already. */
 export function createService(options: ServiceOptions): {
@@ -54,18 +56,31 @@ export function createService(options: ServiceOptions): {
     'grpc.enable_channelz': 0,
     ...(keepaliveMs > 0 && { 'grpc.keepalive_time_ms': keepaliveMs, 'grpc.keepalive_timeout_ms': keepaliveMs }),
   });
+  const undecided = new NetworkCount();
   server.addService(RendezvousService, {
-    join: (call: Call) => serveJoin(call, options),
+    join: (call: Call) => serveJoin(call, undecided, options),
   } satisfies Pick<RendezvousHandlers, 'join'>);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return { attach: (socket) => injector.injectConnection(socket), close: () => server.forceShutdown() };
 }
 
-function serveJoin(call: Call, options: ServiceOptions): void {
+function serveJoin(call: Call, undecided: NetworkCount, options: ServiceOptions): void {
+  const network = networkOf(addressOf(call).host);
+  if (undecided.of(network) >= MAX_UNDECIDED_CALLS) {
+    fail(call, new KeibiError('RENDEZVOUS_BUSY'));
+    return;
+  }
+  undecided.add(network);
   const timer = setTimeout(() => fail(call, new KeibiError('HANDSHAKE_TIMEOUT')), options.openTimeoutMs).unref();
-  call.once('close', () => clearTimeout(timer));
-  call.once('data', ({ kind }: JoinRequest) => {
+  let decided = false;
+  const decide = () => {
     clearTimeout(timer);
+    if (!decided) undecided.remove(network);
+    decided = true;
+  };
+  call.once('close', decide);
+  call.once('data', ({ kind }: JoinRequest) => {
+    decide();
     // What comes next is for the mailbox, which another server may have to be asked for.
     call.pause();
     open(call, kind, options)
@@ -76,16 +91,17 @@ function serveJoin(call: Call, options: ServiceOptions): void {
 
 async function open(call: Call, kind: JoinRequest['kind'], { mailboxes, relay }: ServiceOptions): Promise<void> {
   if (kind?.$case !== 'open') throw malformed();
-  const { mailbox: bytes, owner, role } = kind.value;
+  const { mailbox: bytes, owner, role, contact } = kind.value;
   if (bytes.length !== MAILBOX_BYTES || (owner.length !== 0 && owner.length !== OWNER_BYTES)) throw malformed();
-  const mailbox = Buffer.from(bytes).toString('hex');
+  const of: MailboxKind = contact ? 'contact' : 'number';
+  const mailbox = contact ? contactMailbox(bytes) : Buffer.from(bytes).toString('hex');
   const seen = addressOf(call);
   const network = networkOf(seen.host);
   const opened = openedFor(seen, relay);
   if (role === Open_Role.OWNER) {
-    serveOwner(call, await mailboxes.own(mailbox, network, Buffer.from(owner).toString('hex')), opened);
+    serveOwner(call, await mailboxes.own(mailbox, network, Buffer.from(owner).toString('hex'), of), opened);
   } else {
-    serveGuest(call, await mailboxes.join(mailbox, network), opened);
+    serveGuest(call, await mailboxes.join(mailbox, network, of), opened);
   }
 }
 

@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Owner } from '@keibidrop/protocol';
-import { EMBEDDED_LIMITS, Mailboxes, type MailboxLimits, type MailboxStore } from './mailbox.ts';
+import { contactMailbox, EMBEDDED_LIMITS, Mailboxes, type MailboxLimits, type MailboxStore } from './mailbox.ts';
 import { NetworkCount, networkOf } from './network.ts';
 import type { createService, RelayNotice } from './rendezvous-service.ts';
 
@@ -71,6 +71,11 @@ export class RendezvousServer {
     this.#limits = { ...LIMITS, ...limits };
     this.#mailboxes = new Mailboxes(this.#limits);
     this.#store = share?.(this.#mailboxes) ?? this.#mailboxes;
+  }
+
+  /** Attaches the owner of a contacts' mailbox in this process. Throws as `own` does. */
+  ownContact(mailbox: string): Owner {
+    return this.#mailboxes.own(contactMailbox(Buffer.from(mailbox, 'hex')), '', '', 'contact');
   }
 
   /**

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { KeibiError, type MessagePipe, type Owner } from '@keibidrop/protocol';
 import { createConversation } from './conversation.ts';
 import { FarConversation, type Tell } from './far-conversation.ts';
-import { type Mailboxes, type MailboxStore, mailboxTaken } from './mailbox.ts';
+import { type Mailboxes, type MailboxKind, type MailboxStore, mailboxTaken } from './mailbox.ts';
 import { type Holder, MAILBOX_TTL_MS, type RedisLink } from './redis-link.ts';
 import { encodeServerMessage, type ServerMessage, tryDecodeServerMessage } from './server-message.ts';
 
@@ -43,16 +43,16 @@ export class SharedMailboxes implements MailboxStore {
   }
 
   /** Throws RENDEZVOUS_UNREACHABLE, too, while Redis is away. */
-  own(mailbox: string, network: string, owner: string): Promise<Owner> {
+  own(mailbox: string, network: string, owner: string, kind: MailboxKind): Promise<Owner> {
     return this.#inTurn(network, async () => {
       const known = owner === '' ? randomBytes(32).toString('hex') : createHash('sha256').update(owner).digest('hex');
       const holder = { server: this.#server, owner: known };
-      const held = { holder, owner: this.#local.own(mailbox, network, owner) };
+      const held = { holder, owner: this.#local.own(mailbox, network, owner, kind) };
       this.#held.set(mailbox, held);
       try {
         const before = await this.#link.take(mailbox, holder);
         if (before === false) {
-          this.#local.missed(network);
+          this.#local.missed(network, kind);
           throw mailboxTaken();
         }
         if (before !== '' && before !== this.#server)
@@ -69,14 +69,14 @@ export class SharedMailboxes implements MailboxStore {
   }
 
   /** Throws RENDEZVOUS_UNREACHABLE, too, while Redis is away and the owner is not here. */
-  async join(mailbox: string, network: string): Promise<MessagePipe> {
+  async join(mailbox: string, network: string, kind: MailboxKind): Promise<MessagePipe> {
     const found = await this.#inTurn(network, async () => {
-      this.#local.assertMayTry(network);
+      this.#local.assertMayTry(network, kind);
       const here = this.#local.tryEnter(mailbox);
       if (here !== undefined) return { here };
       const holder = await this.#link.holderOf(mailbox);
       if (holder !== undefined && holder.server !== this.#server) return { holder };
-      this.#local.missed(network);
+      this.#local.missed(network, kind);
       throw new KeibiError('RENDEZVOUS_NOT_FOUND');
     });
     return found.here ?? this.#enter(mailbox, found.holder);

@@ -21,7 +21,10 @@ export async function warmUp(attach: (connection: Duplex) => void): Promise<void
       te: 'trailers',
     });
     const open = JoinRequest.encode({
-      kind: { $case: 'open', value: { mailbox: new Uint8Array(32), role: Open_Role.GUEST, owner: new Uint8Array() } },
+      kind: {
+        $case: 'open',
+        value: { mailbox: new Uint8Array(32), role: Open_Role.GUEST, owner: new Uint8Array(), contact: false },
+      },
     }).finish();
     call.end(Buffer.concat([Buffer.of(0, 0, 0, 0, open.length), open]));
     call.resume();

@@ -50,8 +50,13 @@ export class RawCall {
     this.#replies = call.iterator({ destroyOnReturn: false });
   }
 
-  open(mailbox: string, role: Open_Role = Open_Role.GUEST, owner: Uint8Array = new Uint8Array()): void {
-    this.write({ kind: { $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role, owner } } });
+  open(
+    mailbox: string,
+    role: Open_Role = Open_Role.GUEST,
+    owner: Uint8Array = new Uint8Array(),
+    contact = false,
+  ): void {
+    this.write({ kind: { $case: 'open', value: { mailbox: Buffer.from(mailbox, 'hex'), role, owner, contact } } });
   }
 
   body(text: string, guest = 0): void {

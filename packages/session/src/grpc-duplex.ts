@@ -38,10 +38,15 @@ export function openGrpcChannel(connection: Duplex): ChannelInterface {
   return new DuplexGrpcChannel(connection);
 }
 
+/** Like `openGrpcChannel`; a connection on which nothing comes back any more ends within twice `pingMs`. */
+export function openPingedGrpcChannel(connection: Duplex, pingMs: number): ChannelInterface {
+  return new DuplexGrpcChannel(connection, pingMs);
+}
+
 class DuplexGrpcChannel implements ChannelInterface {
   readonly #session: ClientHttp2Session;
 
-  constructor(duplex: Duplex) {
+  constructor(duplex: Duplex, pingMs?: number) {
     this.#session = connect('http://peer', {
       createConnection: () => duplex,
       settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
@@ -49,6 +54,24 @@ class DuplexGrpcChannel implements ChannelInterface {
     // Each call tells its own failure; the owner of the duplex knows about the connection.
     this.#session.on('error', () => {});
     this.#session.once('connect', () => this.#session.setLocalWindowSize(WINDOW_BYTES));
+    if (pingMs !== undefined) this.#keepPinging(duplex, pingMs);
+  }
+
+  /** RFC 9113 6.7 */
+  #keepPinging(connection: Duplex, pingMs: number): void {
+    let answered = true;
+    const timer = setInterval(() => {
+      if (this.#session.destroyed) return;
+      if (!answered) {
+        connection.destroy();
+        return;
+      }
+      answered = false;
+      this.#session.ping(() => {
+        answered = true;
+      });
+    }, pingMs).unref();
+    this.#session.once('close', () => clearInterval(timer));
   }
 
   createCall(path: string, deadline: Deadline): GrpcCall {

@@ -15,7 +15,7 @@ export {
 export type { PeerHandlers } from './control-server.ts';
 export { type PreparedHandshake, prepareHandshake, warmUpHandshakes } from './ephemeral.ts';
 export { FoldResponder, fold, MAX_FOLDS, type OnFold } from './fold.ts';
-export { openGrpcChannel, type ServedService } from './grpc-duplex.ts';
+export { openGrpcChannel, openPingedGrpcChannel, type ServedService } from './grpc-duplex.ts';
 export {
   type HandshakeOptions,
   handshakeAsInitiator,

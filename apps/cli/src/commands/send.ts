@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { sendInBackground } from '../background.ts';
 import type { Io } from '../io.ts';
 import { reportOutcome, sentSummary } from '../outcome.ts';
+import { knownPassphrase } from '../passphrases.ts';
 import { PauseKey } from '../pause-key.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { addSaveOptions, openSaving, type SaveFlags } from '../saving.ts';
@@ -29,6 +30,11 @@ export interface SendCommand extends Everywhere, SaveFlags {
   /** There: do not wait for the sends before it. */
   now?: boolean;
   incognito?: boolean;
+  /** Names of contacts: they are invited, and no code is shown. */
+  to?: string[];
+  /** How long an absent contact is waited for. */
+  patience?: string;
+  passphraseFile?: string;
 }
 
 const AFTER_HELP = `
@@ -38,8 +44,10 @@ Examples:
   tar c photos | keibidrop send -
   keibidrop send report.pdf --receivers 3
   keibidrop send backup --json --code 7-guitar-pencil --listen 127.0.0.1:26431
+  keibidrop send photos --to Anna --to Bea
 
 The offer ends after --receivers receivers or three wrong guesses of its code.
+With --to there is no code: each contact is waited for, asked, and gets its own.
 On a terminal p pauses and goes on. Interrupted? Send again and receive into the
 same folder: it goes on from there.
 
@@ -59,7 +67,14 @@ export function addSendCommand(program: Command, onRun: (options: SendCommand) =
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
     .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))
     .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free one if taken)'))
-    .addOption(new Option('--receivers <n>', 'end after so many receivers, 0 for no end (1)'))
+    .addOption(new Option('--receivers <n>', 'end after so many receivers, 0 for no end (1)').conflicts('to'))
+    .addOption(
+      new Option('--to <name>', 'send to this contact, without a code; may be given again')
+        .argParser((name: string, before: string[] = []) => [...before, name])
+        .conflicts(['code', 'codeLength', 'insecureCode']),
+    )
+    .addOption(new Option('--patience <time>', 'how long to wait for an absent contact, such as 10m (no end)'))
+    .addOption(new Option('--passphrase-file <file>', 'its first line unlocks the identity, for --to'))
     .addOption(new Option('--background', 'hand it over to the daemon, which is started if need be'))
     .addOption(new Option('--now', 'there, do not wait for the sends before it'))
     .addOption(new Option('--incognito', 'leave nothing on the disk: no history, no queue'));
@@ -80,6 +95,11 @@ function parseSend(paths: string[], typed: TypedSend): SendCommand {
   if (typed.text === undefined && paths.length === 0) {
     throw usage('Say what to send, for example: keibidrop send photos movie.mkv');
   }
+  if (stdin && typed.to !== undefined && typed.to.length > 1) {
+    throw usage('Standard input (-) can be read once, so send it to one contact.');
+  }
+  if (typed.to === undefined && typed.patience !== undefined)
+    throw usage('--patience is about contacts: add --to NAME.');
   const { code, receivers = '1', ...rest } = typed;
   if (typed.save !== undefined && receivers !== '1') throw usage('--save keeps one receiver: leave out --receivers.');
   if (!/^\d{1,6}$/.test(receivers)) {
@@ -101,40 +121,55 @@ function usage(message: string): KeibiError {
  * @throws any KeibiError that ended it; `io.signal.reason`
  */
 export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): Promise<number> {
-  const { config, rendezvous, discovery, limit, listen, codeLength } = options;
-  const flags = { config, rendezvous, discovery, limit, listen, codeLength };
+  const { config, rendezvous, discovery, limit, listen, codeLength, patience } = options;
+  const flags = { config, rendezvous, discovery, limit, listen, codeLength, patience };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   await assertSourcesExist(options.paths, io.cwd);
   if (options.background) return sendInBackground(options, settings, io, peer);
   const save = await openSaving(options, io, peer, settings.configDir);
 
-  const view = createView(io, peer, { ...options, role: 'send' });
+  const { to: names, text, receivers: asked } = options;
+  const receivers = names?.length ?? asked;
+  const view = createView(io, peer, { ...options, receivers, role: 'send' });
   const keys = new PauseKey(io, peer, options);
+  const offer = {
+    ...reachOf(options, settings),
+    paths: options.paths,
+    stdin: options.stdin,
+    text,
+    listen: settings.listen,
+    pausing: keys.pausing,
+    signal: io.signal,
+  };
   try {
     const paths = options.paths.map((path) => resolve(io.cwd, path));
     const record = recordOf(options, settings, peer, {
       kind: 'send',
-      what: options.stdin ? 'standard input' : peer.offeredBy({ paths, text: options.text }),
+      what: options.stdin ? 'standard input' : peer.offeredBy({ paths, text }),
       place: peer.placeOf(paths),
     });
     const result = await record(
       (event) => view.onEvent(event),
       (onEvent) =>
-        peer.send({
-          ...reachOf(options, settings),
-          paths: options.paths,
-          stdin: options.stdin,
-          text: options.text,
-          code: options.code,
-          wordCount: settings.codeLength,
-          insecureCode: options.insecureCode,
-          listen: settings.listen,
-          receivers: options.receivers,
-          save,
-          pausing: keys.pausing,
-          signal: io.signal,
-          onEvent,
-        }),
+        names === undefined
+          ? peer.send({
+              ...offer,
+              code: options.code,
+              wordCount: settings.codeLength,
+              insecureCode: options.insecureCode,
+              receivers,
+              save,
+              onEvent,
+            })
+          : peer.sendVisiting({
+              ...offer,
+              names,
+              directory: settings.configDir,
+              // KD_PATIENCE is about senders that were lost.
+              patienceMs: patience === undefined ? undefined : settings.patienceMs,
+              askPassphrase: () => knownPassphrase(options.passphraseFile, io),
+              onEvent,
+            }),
     );
     view.end();
     return reportOutcome(result, io, { ...options, summary: sentSummary(result, options.text !== undefined) });

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HostPort } from './host-port.ts';
+import { ANY_ADDRESS, isRunning, type RegistryOptions } from './registry.ts';
+import { assertPrivate, makePrivate, runtimeDirectory } from './runtime-directory.ts';
+
+/** A door of this machine and user, and the mailboxes behind it. `host` and `port` reach it from this machine. */
+export interface RegisteredDoor extends HostPort {
+  readonly mailboxes: ReadonlySet<string>;
+}
+
+/** What a door tells this user's other programs, in one file: there as a whole or not at all. */
+export interface DoorEntry {
+  /** Tells these mailboxes instead of those before. */
+  tell(mailboxes: readonly string[]): Promise<void>;
+  /** Takes the file away. One of a process that died is removed by the next look. */
+  withdraw(): Promise<void>;
+}
+
+/** Twice what a thousand contacts need. */
+const MAX_MAILBOXES = 4096;
+const MAX_FILE_BYTES = MAX_MAILBOXES * 68 + 256;
+const MAX_DOORS = 64;
+const ENTRY = /^[0-9a-f-]{36}\.json$/;
+const MAILBOX = /^[0-9a-f]{64}$/;
+
+/**
+ * Makes a door known to this machine and user.
+ * @param listening  as bound; an address of no interface in particular is told as loopback
+ * @throws           CONFIG_INVALID if the runtime directory is not this user's alone
+ */
+export async function registerDoor(
+  listening: HostPort,
+  { directory = runtimeDirectory() }: RegistryOptions = {},
+): Promise<DoorEntry> {
+  const doors = join(directory, 'doors');
+  await makePrivate(directory);
+  await makePrivate(doors);
+  const name = randomUUID();
+  const file = join(doors, `${name}.json`);
+  const { host, port } = listening;
+  return {
+    async tell(mailboxes) {
+      const entry = { host: ANY_ADDRESS[host] ?? host, port, pid: process.pid, mailboxes };
+      const draft = join(doors, `.${name}`);
+      await writeFile(draft, JSON.stringify(entry), { mode: 0o600 });
+      await rename(draft, file);
+    },
+    withdraw: () => unlink(file).catch(() => {}),
+  };
+}
+
+/** The doors of this machine and user. @throws CONFIG_INVALID as `registerDoor` does */
+export async function doorsHere({ directory = runtimeDirectory() }: RegistryOptions = {}): Promise<RegisteredDoor[]> {
+  const doors = join(directory, 'doors');
+  if (!(await assertPrivate(directory)) || !(await assertPrivate(doors))) return [];
+  const files = (await readdir(doors)).filter((name) => ENTRY.test(name)).slice(0, MAX_DOORS);
+  const found = await Promise.all(files.map((name) => readDoor(join(doors, name))));
+  return found.flatMap((door) => door ?? []);
+}
+
+/** A name is never used twice, so what a dead process left can simply go. */
+async function readDoor(file: string): Promise<RegisteredDoor | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const entry = text.length <= MAX_FILE_BYTES ? parse(text) : undefined;
+  if (entry !== undefined && isRunning(entry.pid)) return entry;
+  if (text !== '') await unlink(file).catch(() => {});
+  return undefined;
+}
+
+function parse(text: string): (RegisteredDoor & { pid: number }) | undefined {
+  let value: { [key in 'host' | 'port' | 'pid' | 'mailboxes']?: unknown } | null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { host, port, pid, mailboxes } = value ?? {};
+  if (typeof host !== 'string' || typeof port !== 'number' || typeof pid !== 'number') return undefined;
+  if (!Number.isInteger(port) || port < 1 || port > 65_535 || !Number.isInteger(pid) || pid < 1) return undefined;
+  if (!Array.isArray(mailboxes) || mailboxes.length > MAX_MAILBOXES) return undefined;
+  const known = mailboxes.filter((each): each is string => typeof each === 'string' && MAILBOX.test(each));
+  return { host, port, pid, mailboxes: new Set(known) };
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Conversation, Farewell, Invitation, MessagePipe, Verdict } from '@keibidrop/protocol';
+import {
+  type IdentityKeys,
+  type MetContact,
+  mailboxDays,
+  meetContactAsGuest,
+  meetContactAsOwner,
+  PairKey,
+  type PublicKeys,
+} from '@keibidrop/session';
+import type { Contact } from './contact.ts';
+import { ContactTalk } from './contact-talk.ts';
+import { ContactVisits } from './contact-visits.ts';
+import type { Place } from './door.ts';
+import { type ReceivedInvitation, ReceivedInvitations } from './received-invitations.ts';
+import { type DeliverOptions, SentInvitations } from './sent-invitations.ts';
+
+export interface ContactLinkOptions {
+  self: IdentityKeys;
+  /** False: we only visit, and take no invitations. */
+  resident: boolean;
+  join(mailbox: string, place: Place, options: { signal: AbortSignal }): Promise<MessagePipe>;
+  /** Whether there is a conversation by which the contact can be invited; told when that changes. */
+  onHere(here: boolean): void;
+  onInvitation(invitation: ReceivedInvitation): void;
+  /** It has proved to be who it is. `paired`: in the mailbox of both keys, to which it came. */
+  onMet(met: { keys: PublicKeys; paired: boolean }): void;
+}
+
+/** Guests in our mailbox that have not proved to be the contact. */
+const MAX_MEETINGS = 4;
+const MEETING_MS = 10_000;
+/** Conversations with one contact: two of daemons that come at the same time, and those of its sends. */
+const MAX_TALKS = 8;
+
+/** Everything between us and one contact: the mailboxes of both, conversations, invitations both ways. */
+export class ContactLink {
+  #contact: Contact;
+  readonly #options: ContactLinkOptions;
+  readonly #talks = new Set<ContactTalk>();
+  readonly #visits: ContactVisits;
+  readonly #received: ReceivedInvitations;
+  readonly #sent = new SentInvitations(() => this.#talks);
+  /** That of both keys first, then that of a first contact, while it is needed. */
+  #pairs: PairKey[] = [];
+  #own = new Map<string, PairKey>();
+  #wanted = new Map<string, PairKey>();
+  #meetings = 0;
+  #here = false;
+  #closed = false;
+
+  private constructor(contact: Contact, options: ContactLinkOptions) {
+    this.#contact = contact;
+    this.#options = options;
+    this.#received = new ReceivedInvitations((invitation) => options.onInvitation(invitation));
+    this.#visits = new ContactVisits({
+      isWanted: () => !this.#contact.blocked && !this.#closed && !this.#hasResident(),
+      visit: (mailbox, place, { signal }) => this.#visit(mailbox, place, signal),
+    });
+  }
+
+  static async open(contact: Contact, options: ContactLinkOptions): Promise<ContactLink> {
+    const link = new ContactLink(contact, options);
+    await link.#derive();
+    return link;
+  }
+
+  get contact(): Contact {
+    return this.#contact;
+  }
+
+  /** The mailboxes of ours that are kept for it, and those of its in which we visit it. */
+  get mailboxes(): { own: readonly string[]; wanted: readonly string[] } {
+    const wanted = this.#contact.blocked ? [] : [...this.#wanted.keys()];
+    return { own: this.#options.resident ? [...this.#own.keys()] : [], wanted };
+  }
+
+  /** The contact as it is now: renamed, blocked, its keys known. */
+  async update(contact: Contact): Promise<void> {
+    const { keys, paired, blocked } = this.#contact;
+    this.#contact = contact;
+    if ((keys === undefined) !== (contact.keys === undefined) || paired !== contact.paired) await this.#derive();
+    if (!contact.blocked) {
+      if (blocked) this.#visits.retry();
+      return;
+    }
+    this.#received.close();
+    for (const talk of [...this.#talks]) talk.close('blocked');
+  }
+
+  /** Names the mailboxes anew: days pass. */
+  turnPage(nowMs: number): void {
+    const named = (owner: 'self' | 'peer') =>
+      new Map(
+        mailboxDays(nowMs).flatMap((day) => this.#pairs.map((pair) => [pair.mailbox(owner, day), pair] as const)),
+      );
+    this.#own = named('self');
+    this.#wanted = named('peer');
+    this.#visits.keep(new Set(this.#wanted.keys()));
+  }
+
+  /** One of its mailboxes may be there. */
+  tell(mailbox: string, place: Place, fresh: boolean): void {
+    this.#visits.tell(mailbox, place, fresh);
+  }
+
+  /** Tries all places at once, unless the contact is here. */
+  retry(): void {
+    this.#visits.retry();
+  }
+
+  /** Somebody has come to one of our mailboxes. */
+  async greet(mailbox: string, guest: Conversation): Promise<void> {
+    const pair = this.#own.get(mailbox);
+    if (pair === undefined || this.#meetings >= MAX_MEETINGS || this.#closed) return guest.close();
+    this.#meetings++;
+    try {
+      const { self } = this.#options;
+      const { blocked } = this.#contact;
+      const met = await meetContactAsOwner(guest, { self, pair, blocked, signal: AbortSignal.timeout(MEETING_MS) });
+      this.#begin(met, 'owner', pair);
+    } catch {
+      // It has been told what there is to tell, and has proved nothing.
+    } finally {
+      this.#meetings--;
+    }
+  }
+
+  /** As SentInvitations.deliver. */
+  deliver(invitation: Invitation, options: DeliverOptions): Promise<Exclude<Verdict, 'asked'>> {
+    const delivering = this.#sent.deliver(invitation, options);
+    if (!this.#hasResident()) this.#visits.insist();
+    return delivering;
+  }
+
+  /** Says that we leave. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#visits.close();
+    this.#received.close();
+    for (const talk of [...this.#talks]) talk.close('leaving');
+    for (const pair of this.#pairs) pair.wipe();
+  }
+
+  async #derive(): Promise<void> {
+    const { keys, paired, fingerprint } = this.#contact;
+    const { self } = this.#options;
+    const before = this.#pairs;
+    this.#pairs = await Promise.all([
+      ...(keys === undefined ? [] : [PairKey.of(self, keys)]),
+      ...(paired ? [] : [PairKey.ofFingerprints(self.fingerprint, fingerprint)]),
+    ]);
+    this.turnPage(Date.now());
+    for (const pair of before) pair.wipe();
+  }
+
+  async #visit(mailbox: string, place: Place, signal: AbortSignal): Promise<void> {
+    const pair = this.#wanted.get(mailbox);
+    if (pair === undefined) return;
+    const pipe = await this.#options.join(mailbox, place, { signal });
+    try {
+      this.#begin(await meetContactAsGuest(pipe, { self: this.#options.self, pair, signal }), 'guest', pair);
+    } catch (reason) {
+      if (isBlocked(reason)) this.#sent.blocked();
+      throw reason;
+    }
+  }
+
+  /** The contact is at the other end of a conversation. */
+  #begin({ conversation, keys }: MetContact, side: 'guest' | 'owner', pair: PairKey): void {
+    const { resident, onMet } = this.#options;
+    if (this.#closed || this.#contact.blocked) {
+      conversation.close();
+      return;
+    }
+    onMet({ keys, paired: side === 'owner' && pair.peer.keys !== undefined });
+    const talk: ContactTalk = new ContactTalk(conversation, side, {
+      resident,
+      onMessage: (message) => {
+        if (message.kind === 'invite') this.#invited(message.invitation, talk);
+        else if (message.kind === 'invite-reply') this.#sent.take(message.id, message.verdict);
+        else if (message.kind === 'withdraw') this.#received.withdraw(message.id);
+      },
+      onResident: () => {
+        this.#sent.tellAll(talk);
+        this.#settle();
+        this.#changed();
+      },
+      onEnd: (farewell) => this.#ended(talk, farewell),
+    });
+    this.#talks.add(talk);
+    const [oldest] = this.#talks;
+    if (this.#talks.size > MAX_TALKS) oldest?.close('leaving');
+    this.#settle();
+  }
+
+  #invited(invitation: Invitation, talk: ContactTalk): void {
+    // A visitor is there for its own invitation only.
+    if (this.#options.resident) this.#received.take(this.#contact, invitation, talk);
+    else talk.send({ kind: 'invite-reply', id: invitation.id, verdict: 'busy' });
+  }
+
+  #ended(talk: ContactTalk, farewell: Farewell | undefined): void {
+    this.#talks.delete(talk);
+    if (farewell === 'blocked') this.#sent.blocked();
+    this.#received.leave(talk);
+    // What it has brought the contact may be waiting for us to repeat by another.
+    for (const other of this.#talks) this.#sent.tellAll(other);
+    this.#changed();
+    if (!this.#hasResident()) this.#visits.retry();
+  }
+
+  /**
+   * Two who come to each other at the same time need one conversation: the one with the higher fingerprint leaves the other's mailbox. Only it
+   * does, so that one is left.
+   */
+  #settle(): void {
+    const talks = [...this.#talks];
+    const [kept, ...more] = talks.filter(({ side }) => side === 'guest');
+    for (const talk of more) talk.close('leaving');
+    const higher = Buffer.compare(this.#options.self.fingerprint, this.#contact.fingerprint) > 0;
+    const isVisited = talks.some(({ side, peerIsResident }) => side === 'owner' && peerIsResident);
+    if (higher && isVisited) kept?.close('leaving');
+  }
+
+  /** Whoever owns a mailbox is there for longer. */
+  #hasResident(): boolean {
+    return [...this.#talks].some(({ side, peerIsResident }) => side === 'guest' || peerIsResident);
+  }
+
+  #changed(): void {
+    const here = [...this.#talks].some(({ peerIsResident }) => peerIsResident);
+    if (here === this.#here) return;
+    this.#here = here;
+    this.#options.onHere(here);
+  }
+}
+
+function isBlocked(reason: unknown): boolean {
+  return reason instanceof Error && 'code' in reason && reason.code === 'CONTACT_BLOCKED';
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ContactMessage, type Farewell, KeibiError } from '@keibidrop/protocol';
+import type { ContactConversation } from '@keibidrop/session';
+
+export interface TalkOptions {
+  /** True: we are there for longer, and say so every PING_EVERY_MS. False: a visitor, which only answers. */
+  resident: boolean;
+  /** About an invitation. */
+  onMessage(message: Extract<ContactMessage, { kind: 'invite' | 'invite-reply' | 'withdraw' }>): void;
+  /** The contact has shown that it is there for longer. Once. */
+  onResident(): void;
+  /** Once. `farewell`: it has said why. */
+  onEnd(farewell: Farewell | undefined): void;
+}
+
+const PING_EVERY_MS = 3000;
+/** Two pings that are missed, and half a third. */
+const SILENCE_MS = 7500;
+
+/** One conversation with a contact: alive as long as something comes. */
+export class ContactTalk {
+  readonly side: 'guest' | 'owner';
+  readonly #conversation: ContactConversation;
+  readonly #options: TalkOptions;
+  readonly #over = new AbortController();
+  readonly #pinging: NodeJS.Timeout | undefined;
+  #silence: NodeJS.Timeout;
+  #peerIsResident = false;
+  #ended = false;
+
+  /** @param conversation  owned from now on */
+  constructor(conversation: ContactConversation, side: 'guest' | 'owner', options: TalkOptions) {
+    this.side = side;
+    this.#conversation = conversation;
+    this.#options = options;
+    this.#silence = this.#listenFor();
+    if (options.resident) {
+      this.#pinging = setInterval(() => this.send({ kind: 'ping' }), PING_EVERY_MS);
+      this.send({ kind: 'ping' });
+    }
+    void this.#run();
+  }
+
+  /** Whether the contact is there for longer, and can be invited. */
+  get peerIsResident(): boolean {
+    return this.#peerIsResident;
+  }
+
+  /** What cannot be sent ends the conversation. */
+  send(message: ContactMessage): void {
+    if (!this.#ended) this.#conversation.send(message).catch(() => this.#end(undefined));
+  }
+
+  /** Says why, and ends it. Idempotent. */
+  close(reason: Farewell): void {
+    this.send({ kind: 'bye', reason });
+    this.#end(undefined);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#over;
+    try {
+      for (;;) this.#take(await this.#conversation.receive({ signal }));
+    } catch {
+      // Whatever it was, there is nobody to be told but by the end.
+      this.#end(undefined);
+    }
+  }
+
+  #take(message: ContactMessage): void {
+    clearTimeout(this.#silence);
+    this.#silence = this.#listenFor();
+    if (message.kind === 'ready') throw new KeibiError('HANDSHAKE_MALFORMED');
+    if (message.kind === 'bye') this.#end(message.reason);
+    else if (message.kind === 'ping') this.#heardPing();
+    else if (('id' in message || 'invitation' in message) && !this.#ended) this.#options.onMessage(message);
+  }
+
+  #heardPing(): void {
+    // Two who both ping need no other answer.
+    if (!this.#options.resident) this.send({ kind: 'pong' });
+    if (this.#peerIsResident) return;
+    this.#peerIsResident = true;
+    this.#options.onResident();
+  }
+
+  #listenFor(): NodeJS.Timeout {
+    return setTimeout(() => this.#end(undefined), SILENCE_MS);
+  }
+
+  #end(farewell: Farewell | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#silence);
+    clearInterval(this.#pinging);
+    this.#over.abort(new KeibiError('SESSION_CLOSED'));
+    this.#conversation.close();
+    this.#options.onEnd(farewell);
+  }
+}

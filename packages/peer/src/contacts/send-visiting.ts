@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MPL-2.0
+import { formatFingerprint, KeibiError } from '@keibidrop/protocol';
+import type { SendResult } from '../api.ts';
+import { IdentityStore } from '../identity/identity-store.ts';
+import type { Contact } from './contact.ts';
+import { ContactLinks } from './contact-links.ts';
+import { ContactStore } from './contact-store.ts';
+import { type SendToOptions, sendToContacts } from './send-to.ts';
+
+export interface SendVisitingOptions extends Omit<SendToOptions, 'contacts' | 'links'> {
+  /** The configuration directory: identity and contacts stand there. */
+  directory: string;
+  /** Of contacts, in any case; the same one twice counts once. */
+  names: readonly string[];
+  /** As IdentityStoreOptions.askPassphrase. */
+  askPassphrase(): Promise<string>;
+}
+
+/**
+ * Sends to contacts without a daemon of ours: visits each until it has answered.
+ *
+ * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for one that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; else as `sendToContacts`
+ */
+export async function sendVisiting(options: SendVisitingOptions): Promise<SendResult> {
+  const { directory, names, askPassphrase, ...sending } = options;
+  const { signal, reach } = options;
+  signal.throwIfAborted();
+  const store = new ContactStore({ directory });
+  const contacts = await contactsNamed(names, store);
+  const { keys: self } = await new IdentityStore({ directory, askPassphrase }).open();
+  try {
+    const only = new Set(contacts.map(({ fingerprint }) => formatFingerprint(fingerprint)));
+    const onRendezvous = (_address: string, lost: KeibiError | undefined) => {
+      if (lost !== undefined) options.onEvent({ type: 'warning', message: `${lost.message} It is tried again.` });
+    };
+    const links = await ContactLinks.open({ self, contacts: store, reach, only, onRendezvous, signal });
+    try {
+      return await sendToContacts({ ...sending, contacts, links });
+    } finally {
+      await links.close();
+    }
+  } finally {
+    self.wipe();
+  }
+}
+
+async function contactsNamed(names: readonly string[], store: ContactStore): Promise<Contact[]> {
+  const found = new Map<string, Contact>();
+  for (const name of names) {
+    const contact = await store.get(name);
+    if (contact.blocked) {
+      const text = `You have blocked ${contact.name}. Run keibidrop contacts unblock to send to ${contact.name} again.`;
+      throw new KeibiError('CONTACT_BLOCKED', text);
+    }
+    found.set(formatFingerprint(contact.fingerprint), contact);
+  }
+  return [...found.values()];
+}

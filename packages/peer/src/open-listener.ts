@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Socket } from 'node:net';
+import { type Incoming, Listener } from '@keibidrop/native';
+import { KeibiError } from '@keibidrop/protocol';
+import type { ListenAddress } from './api.ts';
+
+/** @throws CONFIG_INVALID when the port that was asked for by name cannot be had */
+export function openListener(listen: ListenAddress, onConnection: (incoming: Incoming) => void): Listener {
+  const { host, port, orAnyPort } = listen;
+  // A machine without IPv6 still has every IPv4 address.
+  const withoutIpv6 = () => openListener({ ...listen, host: '0.0.0.0' }, onConnection);
+  try {
+    return Listener.open({ host, port, onConnection });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (orAnyPort && code === 'EADDRINUSE') return Listener.open({ host, port: 0, onConnection });
+    if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) return withoutIpv6();
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new KeibiError(
+      'CONFIG_INVALID',
+      `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** What the listener has accepted, as a socket of Node's. */
+export function socketOf({ fd }: Incoming): Socket {
+  return new Socket({ fd, readable: true, writable: true });
+}
