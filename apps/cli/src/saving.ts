@@ -19,7 +19,7 @@ export function addSaveOptions(command: Command): Command {
         'incognito',
       ]),
     )
-    .addOption(new Option('--passphrase-file <file>', 'for --save: its first line unlocks your identity'));
+    .addOption(new Option('--passphrase-file <file>', 'its first line unlocks your identity, for contacts'));
 }
 
 /**
