@@ -14,7 +14,7 @@ export { type ContactChange, ContactStore } from './contacts/contact-store.ts';
 export type { SaveOptions } from './contacts/saving.ts';
 export type { Daemon, DaemonOptions } from './daemon/daemon.ts';
 export { findDaemon, openDaemon, stopDaemon } from './daemon/index.ts';
-export type { ReceiveRequest, SendRequest, TransferView } from './daemon/local-calls.ts';
+export type { ReceiveRequest, SendRequest, ShareEntryView, ShareView, TransferView } from './daemon/local-calls.ts';
 export type { LocalClient } from './daemon/local-client.ts';
 export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';
 export { type EventJson, eventJson } from './event-json.ts';
