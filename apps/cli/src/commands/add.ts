@@ -28,9 +28,9 @@ Examples:
   keibidrop list                  what is shared, and how many are connected
   keibidrop add --remove photos   share it no more; nothing is deleted
 
-The same as keibidrop share, but the daemon does it, which is started if need be:
-it goes on when the terminal is closed, and comes back with the same code when
-the daemon does.
+The same as keibidrop share, but done by the daemon, which is started if need
+be: it goes on when the terminal is closed, and comes back with the same code
+when the daemon does.
 
 Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage, 4 not reachable.

@@ -31,8 +31,8 @@ The daemon, which is started if need be, stays connected: it comes back after a
 lost network, also when the other side was started anew with the same code.
 
 Environment: KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
-Exit codes: 0 connected, 1 failed, 2 usage, or the code is of a transfer, 3 wrong
-code, 4 not reachable.
+Exit codes: 0 connected, 1 failed, 2 usage, or the code is of a transfer,
+3 wrong code, 4 not reachable.
 `;
 
 export function addConnectCommand(program: Command, onRun: (options: ConnectCommand) => Promise<void>): void {
