@@ -135,8 +135,12 @@ TEST_F(ChangeWatchTest, SaysToLookAgainInsteadOfKeepingMoreThanItMay) {
   Begin();
   for (size_t i = 0; i <= ChangeWatch::kMostChanges; i++) test::WriteFile(folder_ / std::to_string(i), "");
   EXPECT_TRUE(Until([this] { return missed_; }));
-  test::WriteFile(folder_ / "last", "1");
-  EXPECT_TRUE(Told("last", ChangeKind::kMade));
+  // What is still to come of these may be too much once more.
+  for (bool told = false; !told; told = told_.contains("last")) {
+    missed_ = false;
+    test::WriteFile(folder_ / "last", "1");
+    ASSERT_TRUE(Until([this] { return missed_ || told_.contains("last"); }));
+  }
 }
 
 TEST_F(ChangeWatchTest, SaysSoWhenTheFolderIsGone) {

@@ -28,7 +28,7 @@ export async function sendInBackground(
     receivers,
     now,
     incognito,
-    reach: reachOf(options, settings),
+    reach: daemonReach(options, settings),
   };
   return handOver(
     options,
@@ -56,7 +56,7 @@ export async function receiveInBackground(
     durable,
     patienceMs: settings.patienceMs,
     incognito,
-    reach: reachOf(options, settings),
+    reach: daemonReach(options, settings),
   };
   return handOver(
     { ...options, asks: !yes },
@@ -108,7 +108,8 @@ async function withCode(daemon: LocalClient, id: number, { signal }: Io): Promis
   throw new KeibiError('DAEMON_LOST');
 }
 
-function reachOf(options: Everywhere, settings: Settings): NonNullable<SendRequest['reach']> {
+/** How the daemon is to meet peers for this command. */
+export function daemonReach(options: Everywhere, settings: Settings): NonNullable<SendRequest['reach']> {
   const { discovery, rendezvous, limitBytesPerSecond } = settings;
   return {
     rendezvous,

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { type Command, CommanderError } from 'commander';
+import { runAdd } from './commands/add.ts';
 import { runBench } from './commands/bench.ts';
+import { runConnect } from './commands/connect.ts';
 import { runContacts } from './commands/contacts.ts';
 import { runDaemon } from './commands/daemon.ts';
 import { runDoctor } from './commands/doctor.ts';
 import { runHistory } from './commands/history.ts';
 import { runId } from './commands/id.ts';
+import { runList } from './commands/list.ts';
 import { runPeers } from './commands/peers.ts';
+import { runPull } from './commands/pull.ts';
 import { runReceive } from './commands/receive.ts';
 import { runRelay } from './commands/relay.ts';
 import { runSend } from './commands/send.ts';
@@ -39,6 +43,18 @@ export async function runCommandLine(
       },
       receive: async (options) => {
         exitCode = await runReceive(options, io, await loadPeer());
+      },
+      connect: async (options) => {
+        exitCode = await runConnect(options, io, await loadPeer());
+      },
+      list: async (options) => {
+        exitCode = await runList(options, io, await loadPeer());
+      },
+      pull: async (options) => {
+        exitCode = await runPull(options, io, await loadPeer());
+      },
+      add: async (options) => {
+        exitCode = await runAdd(options, io, await loadPeer());
       },
       share: async (options) => {
         exitCode = await runShare(options, io, await loadPeer());

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Command } from 'commander';
+import { type AddCommand, addAddCommand } from './commands/add.ts';
 import { addBenchCommand, type BenchCommand } from './commands/bench.ts';
+import { addConnectCommand, type ConnectCommand } from './commands/connect.ts';
 import { addContactsCommand, type ContactsCommand } from './commands/contacts.ts';
 import { addDaemonCommand, type DaemonCommand } from './commands/daemon.ts';
 import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
 import { addHistoryCommand, type HistoryCommand } from './commands/history.ts';
 import { addIdCommand, type IdCommand } from './commands/id.ts';
+import { addListCommand, type ListCommand } from './commands/list.ts';
 import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
+import { addPullCommand, type PullCommand } from './commands/pull.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
 import { addRelayCommand, type RelayCommand } from './commands/relay.ts';
 import { addSendCommand, type SendCommand } from './commands/send.ts';
@@ -22,6 +26,10 @@ export interface Handlers {
   send(options: SendCommand): Promise<void>;
   receive(options: ReceiveCommand): Promise<void>;
   share(options: ShareCommand): Promise<void>;
+  connect(options: ConnectCommand): Promise<void>;
+  list(options: ListCommand): Promise<void>;
+  pull(options: PullCommand): Promise<void>;
+  add(options: AddCommand): Promise<void>;
   bench(options: BenchCommand): Promise<void>;
   peers(options: PeersCommand): Promise<void>;
   contacts(options: ContactsCommand): Promise<void>;
@@ -78,6 +86,10 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
   addSendCommand(program, handlers.send);
   addReceiveCommand(program, handlers.receive);
   addShareCommand(program, handlers.share);
+  addConnectCommand(program, handlers.connect);
+  addListCommand(program, handlers.list);
+  addPullCommand(program, handlers.pull);
+  addAddCommand(program, handlers.add);
   addBenchCommand(program, handlers.bench);
   addPeersCommand(program, handlers.peers);
   addContactsCommand(program, handlers.contacts);

@@ -27,6 +27,7 @@ using core::Status;
 
 constexpr uint32_t kMask = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE |
                            IN_ATTRIB | IN_ONLYDIR | IN_EXCL_UNLINK;
+constexpr uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT;
 constexpr uint32_t kRootMask = kMask | IN_DELETE_SELF | IN_MOVE_SELF;
 constexpr int kNoParent = -1;
 
@@ -85,7 +86,8 @@ class ChangeWatch::Thread {
 
   // Constructor.
   Status Open() {
-    if (const Status status = OpenFolder(folder_, &top_); !status.ok()) return status;
+    core::Fd top;
+    if (const Status status = OpenFolder(folder_, &top); !status.ok()) return status;
     if (const Status status = poller_.Open(); !status.ok()) return status;
     events_ = core::Fd(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
     if (!events_.valid() || !poller_.Add(events_.get(), 0)) return Status::FromErrno(Code::kInternal);
@@ -126,11 +128,9 @@ class ChangeWatch::Thread {
     const auto found = nodes_.find(event.wd);
     if (found == nodes_.end()) return;  // of a directory that has been moved away since
     if ((event.mask & IN_IGNORED) != 0) return Forget(event.wd);
-    if ((event.mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) != 0) {
-      if (found->second.parent == kNoParent) Trouble(Status::Of(Code::kSourceMissing));
-      return;
-    }
-    if (event.len == 0) return;  // of the directory itself, which its parent tells as well
+    // Of the directory itself; its parent, if that is watched, tells the same.
+    if ((event.mask & kGone) != 0 && found->second.parent == kNoParent) Trouble(Status::Of(Code::kSourceMissing));
+    if (event.len == 0) return;
     const std::string name = event.name;
     if (!IsTold(name)) return;
     const bool directory = (event.mask & IN_ISDIR) != 0;
@@ -160,12 +160,15 @@ class ChangeWatch::Thread {
       std::string path, name;
       int parent;
     };
+    // Not kept open: the kernel tells of the end of a folder when nobody has it any more.
+    core::Fd top;
+    if (!OpenFolder(folder_, &top).ok()) return;
     std::vector<Place> places{{path, name, parent}};
     while (!places.empty() && !stopped_.load()) {
       const Place place = std::move(places.back());
       places.pop_back();
       core::Fd fd;
-      if (!OpenBeneath(top_.get(), place.path, O_RDONLY | O_DIRECTORY, &fd).ok()) continue;  // gone, or nobody reads it
+      if (!OpenBeneath(top.get(), place.path, O_RDONLY | O_DIRECTORY, &fd).ok()) continue;  // gone, or nobody reads it
       const int number = Watch(fd.get(), place.parent, place.name);
       OwnedDir listing(number < 0 ? nullptr : fdopendir(fd.get()));
       if (!listing) continue;
@@ -262,7 +265,6 @@ class ChangeWatch::Thread {
 
   const std::string folder_;
   const Wake wake_;
-  core::Fd top_;
   core::Fd events_;
   core::Poller poller_;
   std::unordered_map<int, Node> nodes_;

@@ -207,6 +207,7 @@ const table = {
     'FAILED_PRECONDITION',
     'That code leads to a shared folder. Use keibidrop connect with it, then keibidrop list and keibidrop pull.',
   ),
+  SHARE_UNKNOWN: row('never', 1, 'NOT_FOUND', 'There is no such share. See which there are with keibidrop list.'),
   SHARE_PATH_REFUSED: row(
     'never',
     1,

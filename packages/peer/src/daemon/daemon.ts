@@ -17,6 +17,8 @@ import type { LocalCalls } from './local-calls.ts';
 import { LocalServer } from './local-server.ts';
 import { PageDoor, pageCalls } from './page-calls.ts';
 import { Questions } from './questions.ts';
+import { shareCalls } from './share-calls.ts';
+import { Shares } from './shares.ts';
 import { statusCalls } from './status-calls.ts';
 import { transferCalls } from './transfer-calls.ts';
 import type { ReadSettings } from './transfer-options.ts';
@@ -43,6 +45,7 @@ export interface DaemonParts {
   readonly events: EventStream;
   readonly questions: Questions;
   readonly transfers: Transfers;
+  readonly shares: Shares;
   readonly history: History;
   readonly identity: IdentityKeeper;
   readonly contacts: ContactDesk;
@@ -74,6 +77,7 @@ export class Daemon {
     const daemon = new Daemon(configDir, options);
     daemon.#socket = await listenForClients(daemon.place, (client) => daemon.#server.attach(client));
     const damaged = await daemon.#parts.transfers.restore();
+    await daemon.#parts.shares.restore();
     daemon.#parts.contacts.open();
     if (damaged !== undefined) options.log(`The list of transfers made no sense. It is kept as ${damaged}.`);
     return daemon;
@@ -106,6 +110,7 @@ export class Daemon {
       questions,
       history,
       transfers: new Transfers({ read, events, questions, history, journal, onTrouble }),
+      shares: new Shares({ read, events, file: join(stateDir, 'shares.json'), onTrouble }),
       identity: new IdentityKeeper(configDir),
       contacts: new ContactDesk({ directory: configDir, events, onTrouble }),
       page: new PageDoor(() => calls.all as LocalCalls, this.place.page),
@@ -123,9 +128,9 @@ export class Daemon {
   }
 
   async #stop(): Promise<number> {
-    const { transfers, contacts, events, page } = this.#parts;
+    const { transfers, shares, contacts, events, page } = this.#parts;
     await contacts.close();
-    const unfinished = await transfers.close();
+    const [unfinished] = await Promise.all([transfers.close(), shares.close()]);
     events.close(new KeibiError('DAEMON_LOST'));
     // Whoever asked for the end hears that it has come.
     setImmediate(async () => {
@@ -142,6 +147,7 @@ function callsOf(parts: DaemonParts): LocalCalls {
   return {
     ...statusCalls(parts),
     ...transferCalls(parts),
+    ...shareCalls(parts),
     ...historyCalls(parts),
     ...identityCalls(parts),
     ...contactCalls(parts),

@@ -8,6 +8,8 @@ export const LOCAL_API = 1;
 export type SendRequest = local.SendRequest;
 export type ReceiveRequest = local.ReceiveRequest;
 export type TransferView = local.Transfer;
+export type ShareView = local.Share;
+export type ShareEntryView = local.ShareEntry;
 
 type Service = typeof local.LocalService;
 
@@ -54,6 +56,13 @@ const requests: Requests = {
   control: local.ControlRequest,
   questions: local.QuestionsRequest,
   answer: local.AnswerRequest,
+  addShare: local.AddShareRequest,
+  connect: local.ConnectRequest,
+  shares: local.SharesRequest,
+  endShare: local.EndShareRequest,
+  listShare: local.ListShareRequest,
+  watchShare: local.WatchShareRequest,
+  pull: local.PullRequest,
   history: local.HistoryRequest,
   clearHistory: local.ClearHistoryRequest,
   identity: local.IdentityRequest,

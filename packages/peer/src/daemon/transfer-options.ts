@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { isAbsolute, join } from 'node:path';
+import { parseHostPort } from '@keibidrop/discovery';
 import type { local } from '@keibidrop/proto';
 import { ALL_SUITES, KeibiError, parseCode, type Suite } from '@keibidrop/protocol';
 import type { ReceiveOptions, SendOptions, TransferOptions } from '../api.ts';
@@ -38,7 +39,7 @@ export async function receiveOptionsOf(
   request: local.ReceiveRequest,
   read: ReadSettings,
 ): Promise<Omit<ReceiveOptions, Run | 'confirm' | 'resolveCollision'>> {
-  const { code, out, connect, collisions = 'rename', verify, durable, patienceMs, incognito, reach } = request;
+  const { code, out, connect, near, collisions = 'rename', verify, durable, patienceMs, incognito, reach } = request;
   if (out !== undefined && !isAbsolute(out)) throw usage(`${JSON.stringify(out)} is not an absolute path.`);
   if (!COLLISIONS.includes(collisions)) throw usage(`collisions must be one of ${COLLISIONS.join(', ')}.`);
   const settings = await read({ ...flagsOf(reach), connect, out });
@@ -48,6 +49,7 @@ export async function receiveOptionsOf(
     code: parseCode(code),
     out: settings.savePath,
     connect: settings.connect,
+    near: near === undefined ? undefined : parseHostPort(near),
     patienceMs: patienceMs ?? settings.patienceMs,
     collisions: collisions as ReceiveOptions['collisions'],
     verify,
@@ -55,12 +57,12 @@ export async function receiveOptionsOf(
   };
 }
 
-function flagsOf(reach: local.Reach | undefined): SettingFlags {
+export function flagsOf(reach: local.Reach | undefined): SettingFlags {
   const { rendezvous, discovery, limit } = reach ?? {};
   return { rendezvous, discovery, limit: limit === undefined ? undefined : String(limit) };
 }
 
-function commonOf(reach: local.Reach | undefined, settings: Settings): Omit<TransferOptions, Run> {
+export function commonOf(reach: local.Reach | undefined, settings: Settings): Omit<TransferOptions, Run> {
   const { suite, directOnly = false, relayOnly = false } = reach ?? {};
   if (suite !== undefined && !(ALL_SUITES as readonly string[]).includes(suite))
     throw usage(`suite must be one of ${ALL_SUITES.join(', ')}.`);

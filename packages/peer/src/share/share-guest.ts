@@ -108,6 +108,12 @@ export class ShareGuest {
     return this.#info as ShareInfo;
   }
 
+  /** Where the peer was reached last, if it can be reached there more than once. */
+  get place(): HostPort | undefined {
+    const { candidate } = this.#reached ?? {};
+    return candidate === undefined || USED_UP.includes(candidate.transport) ? undefined : candidate;
+  }
+
   /** One entry; '' is the shared folder. @throws SHARE_*, SESSION_*, TRANSFER_*, HANDSHAKE_MALFORMED; `signal.reason` on abort */
   async stat(path: string, { signal }: { signal: AbortSignal }): Promise<ShareEntry> {
     checkSharePath(path);
@@ -170,19 +176,13 @@ export class ShareGuest {
   async pull(paths: readonly string[], options: PullOptions): Promise<ReceiveResult> {
     const code = await this.invitation(paths, options);
     const { reach, suite, label, connect } = this.#options;
-    return receive({ ...options, code, reach, suite, label, connect, near: this.#place() });
+    return receive({ ...options, code, reach, suite, label, connect, near: this.place });
   }
 
   /** Says goodbye. Resolves when everything is freed. Idempotent. */
   async close(): Promise<void> {
     this.#ending.abort(new KeibiError('SESSION_CLOSED'));
     await this.closed.catch(() => {});
-  }
-
-  /** Where the peer was reached last, if it can be reached there more than once. */
-  #place(): HostPort | undefined {
-    const { candidate } = this.#reached ?? {};
-    return candidate === undefined || USED_UP.includes(candidate.transport) ? undefined : candidate;
   }
 
   async #run(first: ReachedSender): Promise<void> {

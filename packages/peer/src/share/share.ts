@@ -50,6 +50,8 @@ export async function share(options: ShareOptions): Promise<void> {
 
 /** A folder that is being shared. */
 export interface Sharing {
+  /** What guests know the folder by. */
+  readonly name: string;
   /** Resolves once `signal` is aborted; rejects with what ended it before. */
   readonly ended: Promise<void>;
   /** A new code for one contact: the same share, under words that nobody could guess. */
@@ -73,6 +75,7 @@ export async function openSharing(options: ShareOptions): Promise<Sharing> {
 
 class OpenSharing implements Sharing {
   readonly ended: Promise<void>;
+  readonly name: string;
   readonly #options: ShareOptions;
   readonly #host: ShareHost;
   readonly #changes: ChangeFeed;
@@ -90,6 +93,7 @@ class OpenSharing implements Sharing {
     const { listen, reach, suite, onEvent } = options;
     this.#options = options;
     this.#host = host;
+    this.name = host.name;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
     this.#changes = new ChangeFeed(host.path, (trouble) => onEvent(unwatched(trouble)));
     this.ended = new Promise((resolve, reject) => {

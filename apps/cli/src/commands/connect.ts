@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ShareView } from '@keibidrop/peer';
+import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import { daemonReach } from '../background.ts';
+import { withDaemon } from '../daemon-connection.ts';
+import type { Io } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { harmless, quoted } from '../terminal-text.ts';
+import { limited } from '../time-limit.ts';
+import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
+
+/** `keibidrop connect`, parsed. */
+export interface ConnectCommand extends Everywhere {
+  /** Undefined with `leave`. */
+  code?: Code;
+  connect?: string;
+  leave?: string;
+  timeout?: string;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop connect 7-guitar-pencil
+  keibidrop connect 7-guitar-pencil --connect 192.168.1.7:26431
+  keibidrop list                        the shares that you are connected to
+  keibidrop connect --leave photos
+
+The daemon, which is started if need be, stays connected: it comes back after a
+lost network, also when the other side was started anew with the same code.
+
+Environment: KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
+Exit codes: 0 connected, 1 failed, 2 usage, or the code is of a transfer,
+3 wrong code, 4 not reachable.
+`;
+
+export function addConnectCommand(program: Command, onRun: (options: ConnectCommand) => Promise<void>): void {
+  const command = program
+    .command('connect')
+    .summary('connect to a shared folder')
+    .description('Connect to the folder that somebody shares under a code.')
+    .usage('[options] CODE')
+    .argument('[code...]', 'the code, such as 7-guitar-pencil')
+    .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
+    .addOption(new Option('--leave <share>', 'end the connection to this share'))
+    .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));
+  addEverywhereOptions(command)
+    .addHelpText('after', AFTER_HELP)
+    .action((words: string[], typed: ConnectCommand) => onRun(parseConnect(words, typed)));
+}
+
+/** @throws USAGE, CODE_MALFORMED */
+function parseConnect(words: string[], typed: ConnectCommand): ConnectCommand {
+  if (typed.leave !== undefined && words.length === 0) return typed;
+  if (words.length === 0 || typed.leave !== undefined) {
+    throw new KeibiError('USAGE', 'Say which code to connect to, for example: keibidrop connect 7-guitar-pencil');
+  }
+  return { ...typed, code: parseCode(words.join(' ')) };
+}
+
+/** @throws NOT_A_SHARE, SHARE_UNKNOWN; what keeps two peers from meeting; DAEMON_* */
+export async function runConnect(options: ConnectCommand, caller: Io, peer: PeerPackage): Promise<number> {
+  const { config, rendezvous, discovery, limit, connect, code, leave, json, quiet } = options;
+  const io = limited(caller, options.timeout, 'Check that the other side still shares, and try again.');
+  const flags = { config, rendezvous, discovery, limit, connect };
+  const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
+  return withDaemon(io, peer, { config, start: leave === undefined }, async (daemon) => {
+    if (leave !== undefined) {
+      const { share } = await daemon.call('endShare', { share: leave }, io);
+      if (json) io.stdout.write(lineOf('left', { name: share?.name }));
+      else if (!quiet) io.stdout.write(`Left ${quoted(leave)}.\n`);
+      return 0;
+    }
+    const request = { code: code?.text ?? '', connect, reach: daemonReach(options, settings) };
+    const { share } = await daemon.call('connect', request, io);
+    if (share === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
+    if (json) io.stdout.write(lineOf('share', share));
+    else if (!quiet) io.stdout.write(sentenceOf(share));
+    return 0;
+  });
+}
+
+function sentenceOf({ name, peer = '', path, suite, readOnly }: ShareView): string {
+  const how = readOnly ? ', read-only' : '';
+  return `Connected to ${quoted(name)} of ${harmless(peer)} (${path}, ${suite}${how}).\nSee what is in it: keibidrop list ${harmless(name)}\n`;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { LocalClient, ShareEntryView, ShareView } from '@keibidrop/peer';
+import { type Command, Option } from 'commander';
+import { withDaemon } from '../daemon-connection.ts';
+import { formatBytes, formatCount, formatTime } from '../format.ts';
+import { type Io, paint } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { harmless } from '../terminal-text.ts';
+import { limited } from '../time-limit.ts';
+
+/** `keibidrop list`, parsed. */
+export interface ListCommand {
+  path?: string;
+  watch?: boolean;
+  timeout?: string;
+  config?: string;
+  json?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop list                   the shares, yours and those you connected to
+  keibidrop list photos            what is in one of them
+  keibidrop list photos/holiday
+  keibidrop list photos --watch    tell what changes there, until Ctrl-C
+  keibidrop list photos --json
+
+With a single share its name may be left out: keibidrop list holiday
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 done, 1 failed or no such share, 2 usage, 4 no daemon runs, or the
+share is away and --timeout is over, 130 Ctrl-C.
+`;
+
+export function addListCommand(program: Command, onRun: (options: ListCommand) => Promise<void>): void {
+  program
+    .command('list')
+    .summary('list shares, or what is in one')
+    .description('List the shares, or what is in one that you are connected to.')
+    .argument('[path]', 'a share, or a folder in it: SHARE or SHARE/PATH')
+    .addOption(new Option('--watch', 'tell what changes there, as it does'))
+    .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'))
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object on stdout, one for each change with --watch'))
+    .addHelpText('after', AFTER_HELP)
+    .action((path: string | undefined, options: ListCommand) =>
+      onRun({ ...options, ...(path !== undefined && { path }) }),
+    );
+}
+
+/** @throws SHARE_*, DAEMON_* */
+export async function runList(options: ListCommand, caller: Io, peer: PeerPackage): Promise<number> {
+  const { path, watch, config, json, timeout } = options;
+  const io = limited(caller, timeout, 'The share may be away; see keibidrop list.');
+  return withDaemon(io, peer, { config, start: false }, async (daemon) => {
+    if (watch) return watchShare(daemon, path ?? '', io, json);
+    if (path === undefined) return listShares(daemon, io, json);
+    return listEntries(daemon, path, io, json);
+  });
+}
+
+async function listShares(daemon: LocalClient, io: Io, json: boolean | undefined): Promise<number> {
+  const { shares } = await daemon.call('shares', {}, io);
+  if (json) io.stdout.write(lineOf('shares', { shares }));
+  else if (shares.length === 0) {
+    io.stdout.write('No shares. Connect to one with keibidrop connect CODE, or add a folder: keibidrop add DIR\n');
+  } else for (const share of shares) io.stdout.write(`${lineOfShare(share, io)}\n`);
+  return 0;
+}
+
+/** `photos  connected  of anna (lan)` or `music  open  /home/me/music, code 7-guitar-pencil, 2 guests`. */
+function lineOfShare(
+  { name, kind, state, peer = '', path, folder = '', code = '', guests, readOnly }: ShareView,
+  io: Io,
+): string {
+  const about =
+    kind === 'own'
+      ? `${harmless(folder)}, code ${code}, ${formatCount(guests, 'guest')}`
+      : `of ${harmless(peer)}${path === undefined ? '' : ` (${path})`}`;
+  return `${paint(io.stdout, 'bold', harmless(name).padEnd(20))} ${state.padEnd(9)} ${about}${readOnly ? ', read-only' : ''}`;
+}
+
+async function listEntries(daemon: LocalClient, path: string, io: Io, json: boolean | undefined): Promise<number> {
+  const entries: ShareEntryView[] = [];
+  let leftOut = 0;
+  for await (const part of daemon.stream('listShare', { path }, io)) {
+    entries.push(...part.entries);
+    leftOut += part.leftOut;
+  }
+  entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+  if (json) {
+    const told = entries.map((entry) => ({ ...entry, modified: new Date(entry.modified).toISOString() }));
+    io.stdout.write(lineOf('list', { path, entries: told, leftOut }));
+    return 0;
+  }
+  for (const entry of entries) io.stdout.write(`${lineOfEntry(entry, io)}\n`);
+  if (entries.length === 0) io.stderr.write('There is nothing in it.\n');
+  if (leftOut > 0)
+    io.stderr.write(
+      `${formatCount(leftOut, 'thing')} there cannot be sent and ${leftOut === 1 ? 'is' : 'are'} left out.\n`,
+    );
+  return 0;
+}
+
+function lineOfEntry({ type, name, size, modified, target }: ShareEntryView, io: Io): string {
+  const amount = (type === 'file' ? formatBytes(size) : type === 'directory' ? 'folder' : 'link').padStart(9);
+  const shown = type === 'directory' ? paint(io.stdout, 'bold', `${harmless(name)}/`) : harmless(name);
+  return `${amount}  ${formatTime(new Date(modified))}  ${shown}${target === undefined ? '' : ` -> ${harmless(target)}`}`;
+}
+
+async function watchShare(daemon: LocalClient, path: string, io: Io, json: boolean | undefined): Promise<number> {
+  let first = true;
+  for await (const { changes, lookAgain, incomplete } of daemon.stream('watchShare', { path }, io)) {
+    if (json) io.stdout.write(lineOf(first ? 'watching' : 'changes', { changes, lookAgain, incomplete }));
+    else {
+      if (first) io.stderr.write('Watching; Ctrl-C ends.\n');
+      if (first && incomplete) io.stderr.write('Not all of it can be watched.\n');
+      if (lookAgain) io.stdout.write('anything may have changed\n');
+      for (const { kind, path: changed } of changes) io.stdout.write(`${kind.padEnd(8)} ${harmless(changed)}\n`);
+    }
+    first = false;
+  }
+  return 0;
+}

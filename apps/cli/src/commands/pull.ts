@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MPL-2.0
+import { resolve } from 'node:path';
+import type { LocalClient, TransferView } from '@keibidrop/peer';
+import { exitCodeOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import { withDaemon } from '../daemon-connection.ts';
+import { formatBytes, formatCount } from '../format.ts';
+import type { Io } from '../io.ts';
+import { jsonErrorLine, lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { type Progress, progressLines } from '../progress-line.ts';
+import { RepaintedLines } from '../repainted-lines.ts';
+import { harmless } from '../terminal-text.ts';
+import { limited } from '../time-limit.ts';
+
+/** `keibidrop pull`, parsed. */
+export interface PullCommand {
+  path: string;
+  dir?: string;
+  collisions: 'rename' | 'overwrite' | 'skip';
+  verify?: boolean;
+  durable?: boolean;
+  background?: boolean;
+  incognito?: boolean;
+  timeout?: string;
+  config?: string;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop pull photos/holiday/beach.jpg      one file, into the current folder
+  keibidrop pull photos/holiday ~/Pictures     a folder with all that is in it
+  keibidrop pull photos                        everything
+  keibidrop pull beach.jpg --json --timeout 1m
+
+A file that is there with the same size and time is skipped. Beside another file
+of its name it becomes "name (1).ext", unless --overwrite or --skip says
+otherwise. The daemon receives: Ctrl-C and --timeout end the waiting, not the
+pull; see keibidrop transfers.
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 done, 1 failed or no such thing, 2 usage, 3 refused, 4 no daemon
+runs or not done in time, 5 interrupted but resumable, 130 Ctrl-C.
+`;
+
+export function addPullCommand(program: Command, onRun: (options: PullCommand) => Promise<void>): void {
+  program
+    .command('pull')
+    .summary('take a file or folder from a share')
+    .description('Take a file or a folder from a share that you are connected to.')
+    .argument('[name]', 'what to take: SHARE/PATH, or SHARE for everything')
+    .argument('[dir]', 'put it here (default: the current folder)')
+    .addOption(new Option('--overwrite', 'replace files of the same name').conflicts('skip'))
+    .addOption(new Option('--skip', 'keep files of the same name'))
+    .addOption(new Option('--verify', 'read back what was written and compare it with the other side'))
+    .addOption(new Option('--durable', 'be done only when everything would survive a power cut'))
+    .addOption(new Option('--background', 'do not wait until it is done'))
+    .addOption(new Option('--incognito', 'leave nothing on the disk but what is received'))
+    .addOption(new Option('--timeout <time>', 'wait no longer than this, such as 30s or 10m'))
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addOption(new Option('-q, --quiet', 'print only errors'))
+    .addHelpText('after', AFTER_HELP)
+    .action((path: string | undefined, dir: string | undefined, typed: TypedPull) =>
+      onRun(parsePull(path, dir, typed)),
+    );
+}
+
+type TypedPull = Omit<PullCommand, 'path' | 'dir' | 'collisions'> & { overwrite?: boolean; skip?: boolean };
+
+/** @throws USAGE */
+function parsePull(path: string | undefined, dir: string | undefined, typed: TypedPull): PullCommand {
+  if (path === undefined)
+    throw new KeibiError('USAGE', 'Say what to take, for example: keibidrop pull photos/beach.jpg');
+  const { overwrite, skip, ...rest } = typed;
+  const collisions = overwrite ? 'overwrite' : skip ? 'skip' : 'rename';
+  return { ...rest, path, ...(dir !== undefined && { dir }), collisions };
+}
+
+/** @throws SHARE_*, DAEMON_*; HANDSHAKE_TIMEOUT after `--timeout` */
+export async function runPull(options: PullCommand, caller: Io, peer: PeerPackage): Promise<number> {
+  const { path, dir = '.', collisions, verify = false, durable = false, incognito = false, config, json } = options;
+  const io = limited(caller, options.timeout, 'If it has begun it goes on: see keibidrop transfers.');
+  return withDaemon(io, peer, { config, start: false }, async (daemon) => {
+    const request = { paths: [path], out: resolve(io.cwd, dir), collisions, verify, durable, incognito };
+    const { transfer } = await daemon.call('pull', request, io);
+    if (transfer === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
+    if (options.background) {
+      if (json) io.stdout.write(lineOf('transfer', transfer));
+      else if (!options.quiet) io.stdout.write(`Transfer ${transfer.id} has begun. See keibidrop transfers.\n`);
+      return 0;
+    }
+    return report(await untilEnded(daemon, transfer.id, io, options), options, io);
+  });
+}
+
+/** Shows how far it is until it has ended. */
+async function untilEnded(
+  daemon: LocalClient,
+  id: number,
+  io: Io,
+  { json, quiet }: Pick<PullCommand, 'json' | 'quiet'>,
+): Promise<TransferView> {
+  const lines = new RepaintedLines(io.stderr, io.now);
+  let view: TransferView | undefined;
+  const show = () => {
+    if (view === undefined || json || quiet) return;
+    const row = { progress: view as Progress, via: view.path ?? view.state };
+    lines.show({
+      lines: (columns) => progressLines([row], columns),
+      plainLine: () => progressLines([row], Number.POSITIVE_INFINITY).join('\n'),
+    });
+  };
+  try {
+    for await (const { transfer, json: text } of daemon.stream('watch', { progress: true }, io)) {
+      if (transfer !== id) continue;
+      const { event, ...fields } = JSON.parse(text) as { event: string } & Partial<TransferView>;
+      if (event === 'transfer') view = fields as TransferView;
+      else if (event === 'progress' && view !== undefined) view = { ...view, ...fields };
+      if (event === 'transfer' && view?.ended !== undefined) return view;
+      if (event === 'removed') throw new KeibiError('TRANSFER_UNKNOWN');
+      show();
+    }
+    throw new KeibiError('DAEMON_LOST');
+  } finally {
+    lines.clear();
+  }
+}
+
+function report(view: TransferView, { json, quiet }: PullCommand, io: Io): number {
+  const { state, error, files, bytes, place = '' } = view;
+  if (state === 'cancelled') throw new KeibiError('CANCELLED', 'The pull was cancelled.');
+  if (error !== undefined) {
+    const failure = new KeibiError(isErrorCode(error.code) ? error.code : 'INTERNAL', error.message);
+    if (!json) throw failure;
+    io.stdout.write(jsonErrorLine(failure));
+    return exitCodeOf(failure);
+  }
+  if (json) io.stdout.write(lineOf('pulled', view));
+  else if (!quiet)
+    io.stdout.write(`Received ${formatCount(files, 'file')}, ${formatBytes(bytes)} into ${harmless(place)}.\n`);
+  return 0;
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MPL-2.0
+import { isAbsolute } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatHostPort } from '@keibidrop/discovery';
+import type { local } from '@keibidrop/proto';
+import { KeibiError, parseCode, retryOf } from '@keibidrop/protocol';
+import { openSharing } from '../share/share.ts';
+import { ShareGuest } from '../share/share-guest.ts';
+import type { EventStream } from './event-stream.ts';
+import { Journal } from './journal.ts';
+import { commonOf, flagsOf, type ReadSettings } from './transfer-options.ts';
+
+/** All of this daemon: each has a port, or a connection. */
+const MAX_SHARES = 256;
+/** Before who shares is looked for again after a new start. */
+const AGAIN_MS = 10_000;
+
+/** What of a share outlives the daemon. `code` is the one that was drawn. */
+type ShareEntry = (
+  | { kind: 'own'; request: local.AddShareRequest }
+  | { kind: 'guest'; request: local.ConnectRequest }
+) & {
+  id: number;
+  added: number;
+  name: string;
+};
+
+/** One that is open. */
+interface OpenShare {
+  readonly entry: ShareEntry;
+  view: local.Share;
+  readonly ending: AbortController;
+  guest?: ShareGuest;
+}
+
+export interface SharesOptions {
+  read: ReadSettings;
+  events: EventStream;
+  /** Where they are kept. */
+  file: string;
+  /** Called with what went wrong where no client waits for it. */
+  onTrouble(error: KeibiError): void;
+}
+
+/** What this daemon shares, and the shares that it is connected to. They come back with the next daemon. */
+export class Shares {
+  readonly #options: SharesOptions;
+  readonly #journal: Journal<ShareEntry>;
+  readonly #open = new Map<number, OpenShare>();
+  /** Of all of them, until they have ended. */
+  readonly #running = new Set<Promise<void>>();
+  #next = 1;
+  #closing = false;
+
+  constructor(options: SharesOptions) {
+    this.#options = options;
+    this.#journal = new Journal(options.file);
+  }
+
+  /** Takes up what an earlier daemon had, in the background: who shares may not be there yet. */
+  async restore(): Promise<void> {
+    const { state } = await this.#journal.read();
+    this.#next = state?.next ?? 1;
+    for (const entry of state?.transfers ?? []) {
+      const { kind, id, name, added } = entry;
+      const view = { id, name, added, kind, state: 'away', readOnly: false, guests: 0 } as local.Share;
+      const share = { entry, view, ending: new AbortController() };
+      this.#open.set(id, share);
+      this.#run(share, this.#bringBack(share));
+    }
+  }
+
+  list(): local.Share[] {
+    return [...this.#open.values()].map(({ view }) => view);
+  }
+
+  /** Shares a folder. @throws what `share` does; USAGE */
+  async add(request: local.AddShareRequest): Promise<local.Share> {
+    if (!isAbsolute(request.path))
+      throw new KeibiError('USAGE', `${JSON.stringify(request.path)} is not an absolute path.`);
+    return this.#keep(await this.#share({ kind: 'own', request, ...this.#fresh() }));
+  }
+
+  /** Connects to a share. @throws what ShareGuest.connect does; USAGE */
+  async connect(request: local.ConnectRequest, { signal }: { signal: AbortSignal }): Promise<local.Share> {
+    return this.#keep(await this.#connect({ kind: 'guest', request, ...this.#fresh() }, undefined, signal));
+  }
+
+  /** @throws SHARE_UNKNOWN */
+  async end(name: string): Promise<local.Share> {
+    const share = this.#named(name);
+    share.ending.abort(new KeibiError('SESSION_CLOSED'));
+    await share.guest?.close();
+    return share.view;
+  }
+
+  /**
+   * The share that a path of a client leads to, and the path within it.
+   *
+   * @param text  SHARE, SHARE/PATH, or a path within the only one there is
+   * @throws SHARE_UNKNOWN
+   */
+  find(text: string): { guest: ShareGuest; view: local.Share; path: string } {
+    const [name = '', ...rest] = text.replace(/\/+$/, '').split('/');
+    const guests = [...this.#open.values()].filter(({ guest }) => guest !== undefined);
+    const named = guests.find(({ view }) => view.name === name);
+    const [only] = guests.length === 1 ? guests : [];
+    const share = named ?? only;
+    if (share?.guest === undefined) throw unknown(name, guests);
+    const path = named === undefined ? [name, ...rest].join('/') : rest.join('/');
+    return { guest: share.guest, view: share.view, path };
+  }
+
+  /** How a connected one is met. @throws SHARE_UNKNOWN */
+  requestOf(id: number): local.ConnectRequest {
+    const { entry } = this.#open.get(id) ?? {};
+    if (entry?.kind !== 'guest') throw new KeibiError('SHARE_UNKNOWN');
+    return entry.request;
+  }
+
+  /** Ends all of them; they come back with the next daemon. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#save();
+    for (const { ending } of this.#open.values())
+      ending.abort(new KeibiError('SESSION_CLOSED', 'The daemon has ended.'));
+    await Promise.allSettled(this.#running);
+  }
+
+  /** Tries for as long as it takes. Resolves once it is open, and keeps itself then. @throws what it will not be open for */
+  async #bringBack({ entry, ending }: OpenShare): Promise<void> {
+    for (;;) {
+      try {
+        await (entry.kind === 'own' ? this.#share(entry, ending) : this.#connect(entry, ending));
+        return;
+      } catch (reason) {
+        ending.signal.throwIfAborted();
+        const error = KeibiError.from(reason, 'INTERNAL');
+        if (retryOf(error.code) === 'never') {
+          this.#options.onTrouble(error);
+          throw error;
+        }
+        await sleep(AGAIN_MS, undefined, { signal: ending.signal });
+      }
+    }
+  }
+
+  #fresh(): { id: number; added: number; name: string } {
+    if (this.#closing) throw new KeibiError('DAEMON_LOST');
+    if (this.#open.size >= MAX_SHARES)
+      throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'There are too many shares. End one first.');
+    return { id: this.#next++, added: Date.now(), name: '' };
+  }
+
+  async #keep({ view }: OpenShare): Promise<local.Share> {
+    await this.#save();
+    return view;
+  }
+
+  #save(): Promise<void> {
+    return this.#journal.write(() => ({
+      next: this.#next,
+      transfers: [...this.#open.values()].map(({ entry }) => entry),
+    }));
+  }
+
+  async #share(entry: ShareEntry & { kind: 'own' }, ending = new AbortController()): Promise<OpenShare> {
+    const { path, readOnly, code, wordCount, insecureCode, listen, reach } = entry.request;
+    const codeLength = wordCount === undefined ? undefined : String(wordCount);
+    const settings = await this.#options.read({ ...flagsOf(reach), listen, codeLength });
+    const here = new Set<number>();
+    let share: OpenShare | undefined;
+    const sharing = await openSharing({
+      ...commonOf(reach, settings),
+      dir: path,
+      readOnly,
+      code: code === undefined ? undefined : parseCode(code),
+      wordCount: settings.codeLength,
+      // One that was drawn once is strong enough, or somebody has insisted on it.
+      insecureCode: insecureCode || entry.name !== '',
+      listen: settings.listen,
+      signal: ending.signal,
+      onEvent: (event) => {
+        if (event.type === 'code') entry.request.code = event.code;
+        else if (event.type === 'connected') here.add(event.session);
+        else if (event.type === 'guestLeft') here.delete(event.session);
+        else return;
+        if (share !== undefined) this.#change(share, { guests: here.size });
+      },
+    });
+    const own = { kind: 'own', state: 'open', folder: path, code: entry.request.code, readOnly };
+    share = this.#insert(entry, ending, sharing.name, own);
+    const opened = share;
+    this.#run(
+      opened,
+      sharing.ended.finally(() => sharing.close()),
+    );
+    return opened;
+  }
+
+  async #connect(
+    entry: ShareEntry & { kind: 'guest' },
+    ending = new AbortController(),
+    caller?: AbortSignal,
+  ): Promise<OpenShare> {
+    const { code, connect, reach } = entry.request;
+    const settings = await this.#options.read({ ...flagsOf(reach), connect });
+    let share: OpenShare | undefined;
+    const onAbort = () => ending.abort(caller?.reason);
+    caller?.addEventListener('abort', onAbort, { once: true });
+    const { limitBytesPerSecond: _, ...meeting } = commonOf(reach, settings);
+    try {
+      let seen: Partial<local.Share> = {};
+      const guest = await ShareGuest.connect({
+        ...meeting,
+        code: parseCode(code),
+        connect: settings.connect,
+        patienceMs: settings.patienceMs,
+        signal: ending.signal,
+        onEvent: (event) => {
+          if (event.type === 'connected') {
+            const { path, suite, peer } = event;
+            seen = { path, suite, peer, state: 'connected' };
+          } else if (event.type === 'reconnecting') seen = { state: 'away' };
+          if (share !== undefined) this.#change(share, seen);
+        },
+      });
+      share = this.#insert(entry, ending, guest.info.name, { kind: 'guest', readOnly: guest.info.readOnly, ...seen });
+      share.guest = guest;
+      this.#run(share, guest.closed);
+      return share;
+    } finally {
+      caller?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #insert(entry: ShareEntry, ending: AbortController, folder: string, fields: Partial<local.Share>): OpenShare {
+    entry.name ||= this.#freeName(folder);
+    const { id, added, name } = entry;
+    const view = { id, name, added, kind: '', state: '', readOnly: false, guests: 0, ...fields };
+    const share: OpenShare = { entry, view: view as local.Share, ending };
+    this.#open.set(id, share);
+    this.#options.events.emit(0, { event: 'share', ...share.view });
+    return share;
+  }
+
+  /** `photos`, `photos-2`, … */
+  #freeName(folder: string): string {
+    const taken = new Set(this.list().map(({ name }) => name));
+    let name = folder;
+    for (let i = 2; taken.has(name); i++) name = `${folder}-${i}`;
+    return name;
+  }
+
+  #change(share: OpenShare, fields: Partial<local.Share>): void {
+    if (Object.entries(fields).every(([key, value]) => share.view[key as keyof local.Share] === value)) return;
+    share.view = { ...share.view, ...fields };
+    this.#options.events.emit(0, { event: 'share', ...share.view });
+  }
+
+  /** Keeps it until it is over, which the next daemon need not know of if it was not this one's end. */
+  #run(share: OpenShare, over: Promise<void>): void {
+    const running = over
+      .then(
+        () => undefined,
+        (reason) => KeibiError.from(reason, 'INTERNAL'),
+      )
+      .then(async (error) => {
+        const { id, name } = share.view;
+        const wanted = share.ending.signal.aborted;
+        // What was brought back has another to keep it.
+        if (this.#closing || this.#open.get(id) !== share) return;
+        this.#open.delete(id);
+        const { code, message } = error ?? {};
+        this.#options.events.emit(0, {
+          event: 'shareEnded',
+          id,
+          name,
+          ...(!wanted && error && { error: { code, message } }),
+        });
+        await this.#save();
+      })
+      .catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  #named(name: string): OpenShare {
+    const found = [...this.#open.values()].find(({ view }) => view.name === name);
+    if (found === undefined) throw unknown(name, [...this.#open.values()]);
+    return found;
+  }
+}
+
+/** Where a share is reached now, for a transfer that follows. */
+export function placeOf({ place }: ShareGuest): string | undefined {
+  return place === undefined ? undefined : formatHostPort(place);
+}
+
+function unknown(name: string, there: readonly OpenShare[]): KeibiError {
+  const names = there.map(({ view }) => view.name).join(', ');
+  const what = there.length === 0 ? 'Connect to one first: keibidrop connect CODE.' : `There is: ${names}.`;
+  return new KeibiError('SHARE_UNKNOWN', `There is no share ${JSON.stringify(name)} here. ${what}`);
+}
