@@ -10,6 +10,7 @@ import { runDoctor } from './commands/doctor.ts';
 import { runHistory } from './commands/history.ts';
 import { runId } from './commands/id.ts';
 import { runList } from './commands/list.ts';
+import { runMcp } from './commands/mcp.ts';
 import { runPeers } from './commands/peers.ts';
 import { runPull } from './commands/pull.ts';
 import { runReceive } from './commands/receive.ts';
@@ -91,6 +92,9 @@ export async function runCommandLine(
       },
       ui: async (options) => {
         exitCode = await runUi(options, io, await loadPeer());
+      },
+      mcp: async (options) => {
+        exitCode = await runMcp(options, io, await loadPeer());
       },
       doctor: async (options) => {
         exitCode = await runDoctor(options, io, loadPeer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createInterface } from 'node:readline/promises';
+import type { Readable, Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { type Keyboard, openKeyboard } from './keyboard.ts';
 import { askSecretOnTerminal } from './secret-prompt.ts';
@@ -29,6 +30,8 @@ export interface Io {
   askSecret(question: string): Promise<string>;
   /** Hands over single keys of the terminal until closed; undefined where there is no person to press any. */
   keyboard(onKey: (key: string) => void): Keyboard | undefined;
+  /** Standard input and output as they are, for a command whose other side is a program. */
+  readonly pipes: { readonly input: Readable; readonly output: Writable };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** What runs this program once more: an interpreter and its arguments. */
@@ -58,6 +61,7 @@ export function createProcessIo(signal: AbortSignal): Io {
     canAsk: stdin.isTTY === true && stderr.isTTY === true,
     ask: (question) => askOnTerminal(question, signal),
     askSecret: (question) => askSecretOnTerminal(question, { input: stdin, output: stderr, signal }),
+    pipes: { input: stdin, output: stdout },
     keyboard: (onKey) => (io.canAsk ? openKeyboard(stdin, onKey) : undefined),
     env,
     cwd: process.cwd(),

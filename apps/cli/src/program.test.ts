@@ -31,6 +31,7 @@ async function parsed(line: string): Promise<unknown> {
     transfers: keep('transfers'),
     history: keep('history'),
     ui: keep('ui'),
+    mcp: keep('mcp'),
     doctor: keep('doctor'),
   };
   await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
@@ -207,6 +208,7 @@ describe('help', () => {
         transfers: nothing,
         history: nothing,
         ui: nothing,
+        mcp: nothing,
         doctor: nothing,
       },
       io,

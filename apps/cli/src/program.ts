@@ -9,6 +9,7 @@ import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
 import { addHistoryCommand, type HistoryCommand } from './commands/history.ts';
 import { addIdCommand, type IdCommand } from './commands/id.ts';
 import { addListCommand, type ListCommand } from './commands/list.ts';
+import { addMcpCommand, type McpCommand } from './commands/mcp.ts';
 import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
 import { addPullCommand, type PullCommand } from './commands/pull.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
@@ -41,6 +42,7 @@ export interface Handlers {
   transfers(options: TransfersCommand): Promise<void>;
   history(options: HistoryCommand): Promise<void>;
   ui(options: UiCommand): Promise<void>;
+  mcp(options: McpCommand): Promise<void>;
   doctor(options: DoctorCommand): Promise<void>;
 }
 
@@ -100,6 +102,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
   addTransfersCommand(program, handlers.transfers);
   addHistoryCommand(program, handlers.history);
   addUiCommand(program, handlers.ui);
+  addMcpCommand(program, handlers.mcp);
   addRelayCommand(program, handlers.relay);
   addDoctorCommand(program, handlers.doctor);
   return program;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { PassThrough, Readable } from 'node:stream';
 import type { Io, Screen } from '../src/io.ts';
 
 /** An Io that keeps what is printed, answers questions from a list, and has a clock that stands still until it is told to move. */
@@ -53,6 +54,7 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
     ask: answer,
     askSecret: answer,
     onHangUp: () => {},
+    pipes: { input: Readable.from([]), output: new PassThrough() },
     keyboard: () => undefined,
     env,
     cwd,

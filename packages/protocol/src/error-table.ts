@@ -266,6 +266,7 @@ const table = {
   EVENTS_LOST: row('later', 1, 'RESOURCE_EXHAUSTED', 'Events came faster than they were read. Watch again.'),
   QUESTION_GONE: row('never', 1, 'NOT_FOUND', 'That is answered already, or nobody needs to know any more.'),
   TRANSFER_UNKNOWN: row('never', 1, 'NOT_FOUND', 'There is no such transfer. See keibidrop transfers.'),
+  FOLDER_NOT_ALLOWED: row('never', 1, 'PERMISSION_DENIED', 'That is outside of the folders that may be used.'),
   CONFIG_INVALID: row('never', 2, 'INVALID_ARGUMENT', 'The configuration is not valid. Correct it and try again.'),
   USAGE: row('never', 2, 'INVALID_ARGUMENT', 'That command is not understood. Run keibidrop --help.'),
   CANCELLED: row('never', 130, 'CANCELLED', 'Stopped. Run the same command to go on.'),

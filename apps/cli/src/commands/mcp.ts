@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MPL-2.0
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { withDaemon } from '../daemon-connection.ts';
+import type { Io } from '../io.ts';
+import type { PeerPackage } from '../peer-package.ts';
+
+/** `keibidrop mcp`, parsed. */
+export interface McpCommand {
+  folders: string[];
+  config?: string;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop mcp ~/Shared
+  keibidrop mcp ~/Projects/report ~/Downloads
+
+In an agent's configuration:
+  {"mcpServers": {"keibidrop": {"command": "keibidrop", "args": ["mcp", "/home/me/Shared"]}}}
+
+The agent can send what is in these folders, receive into them, list and pull from
+what is shared with you, and see how that goes: docs/AGENTS.md. It sees no other
+transfer, and no file elsewhere. Transfers go on in the daemon when it leaves.
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 the agent has left, 2 usage, 130 Ctrl-C.
+`;
+
+export function addMcpCommand(program: Command, onRun: (options: McpCommand) => Promise<void>): void {
+  program
+    .command('mcp')
+    .summary('let an agent send and receive, within folders that you name')
+    .description('Serve an agent over standard input and output (Model Context Protocol).')
+    .argument('<folder...>', 'beneath which it may send and receive')
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addHelpText('after', AFTER_HELP)
+    .action((folders: string[], options: Omit<McpCommand, 'folders'>) => onRun({ ...options, folders }));
+}
+
+/** Serves until the agent closes standard input; resolves with 0. @throws USAGE; `io.signal.reason` */
+export async function runMcp({ folders, config }: McpCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const [{ AllowedFolders }, { serveMcp }] = await Promise.all([
+    import('../mcp/allowed-folders.ts'),
+    import('../mcp/mcp-server.ts'),
+  ]);
+  const context = {
+    folders: await AllowedFolders.of(folders.map((folder) => resolve(io.cwd, folder))),
+    begun: new Set<number>(),
+    withDaemon: <T>(work: Parameters<typeof withDaemon<T>>[3]) => withDaemon(io, peer, { config, start: true }, work),
+  };
+  await serveMcp(context, { ...io.pipes, signal: io.signal });
+  io.signal.throwIfAborted();
+  return 0;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MPL-2.0
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+
+/** The folders beneath which an agent may have files sent and received. Symlinks count for what they lead to. */
+export class AllowedFolders {
+  readonly #folders: readonly string[];
+
+  /** @throws USAGE if one of them is no folder */
+  static async of(folders: readonly string[]): Promise<AllowedFolders> {
+    const found = folders.map(async (folder) => {
+      const path = await realpath(folder).catch(() => undefined);
+      if (path === undefined || !(await stat(path)).isDirectory()) {
+        throw new KeibiError('USAGE', `There is no folder ${folder}.`);
+      }
+      return path;
+    });
+    return new AllowedFolders(await Promise.all(found));
+  }
+
+  private constructor(folders: readonly string[]) {
+    this.#folders = folders;
+  }
+
+  /** Absolute, without symlinks; the first is where received files go unless the agent says otherwise. */
+  get paths(): readonly string[] {
+    return this.#folders;
+  }
+
+  /**
+   * What is to be sent, without symlinks; a relative path counts from the first folder.
+   *
+   * @throws FOLDER_NOT_ALLOWED, TRANSFER_SOURCE_MISSING
+   */
+  async source(path: string): Promise<string> {
+    const asked = this.#absolute(path);
+    this.#assertInside(asked, path);
+    const found = await realpath(asked).catch((cause: unknown) => {
+      throw new KeibiError('TRANSFER_SOURCE_MISSING', `There is no ${path}.`, { cause });
+    });
+    return this.#assertInside(found, path);
+  }
+
+  /**
+   * Where files are to be received; it need not exist yet.
+   *
+   * @throws FOLDER_NOT_ALLOWED
+   */
+  async destination(path = '.'): Promise<string> {
+    const asked = this.#absolute(path);
+    this.#assertInside(asked, path);
+    return this.#assertInside(await realpathOfNearest(asked), path);
+  }
+
+  #absolute(path: string): string {
+    return resolve(this.#folders[0] ?? '', path);
+  }
+
+  #assertInside(absolute: string, told: string): string {
+    if (this.#folders.some((folder) => isBeneath(folder, absolute))) return absolute;
+    const folders = this.#folders.join(', ');
+    throw new KeibiError('FOLDER_NOT_ALLOWED', `${told} is outside of the folders that may be used: ${folders}.`);
+  }
+}
+
+function isBeneath(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`));
+}
+
+/** `path` with the symlinks resolved of as much of it as there is. */
+async function realpathOfNearest(path: string): Promise<string> {
+  const found = await realpath(path).catch(() => undefined);
+  if (found !== undefined || dirname(path) === path) return found ?? path;
+  return join(await realpathOfNearest(dirname(path)), basename(path));
+}

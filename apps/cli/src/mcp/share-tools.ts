@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ShareEntryView } from '@keibidrop/peer';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { z } from 'zod';
+import { hasEnded, waitFor } from './outcome-of.ts';
+import { answer, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
+import { begun, DEFAULT_WAIT_S, resultOf, waitInput } from './transfer-tools.ts';
+
+/** Entries of one answer: more would fill an agent's memory with names. */
+const MOST_ENTRIES = 1000;
+
+const listInput = {
+  path: z
+    .string()
+    .optional()
+    .describe('A share, or a folder in it: SHARE or SHARE/PATH. The shares themselves if left out.'),
+};
+
+const pullInput = {
+  paths: z
+    .array(z.string().min(1))
+    .min(1)
+    .max(1000)
+    .describe('Files and folders of one share: SHARE/PATH, or SHARE for all of it.'),
+  folder: z.string().optional().describe('Where to; made if it is missing. The first allowed folder if left out.'),
+  waitSeconds: waitInput,
+};
+
+/** `list` and `pull`, for shares that the user has connected to. */
+export function addShareTools(server: McpServer, context: ToolContext): void {
+  server.registerTool(
+    'list',
+    {
+      title: 'List shares, or what is in one',
+      description: 'Lists the folders of others that the user is connected to, or what is in one of them.',
+      inputSchema: listInput,
+      annotations: { readOnlyHint: true },
+    },
+    (args, call) => answer(() => list(context, args, call)),
+  );
+  server.registerTool(
+    'pull',
+    {
+      title: 'Take files from a share',
+      description:
+        'Receives files or folders from a share. Files that are there already are never replaced: new ones get another name.',
+      inputSchema: pullInput,
+      annotations: { destructiveHint: false, openWorldHint: true },
+    },
+    (args, call) => answer(() => pull(context, args, call)),
+  );
+}
+
+async function list(
+  context: ToolContext,
+  { path }: z.infer<z.ZodObject<typeof listInput>>,
+  { signal }: ToolCall,
+): Promise<ToolResult> {
+  return context.withDaemon(async (daemon) => {
+    if (path === undefined) {
+      const { shares } = await daemon.call('shares', {}, { signal });
+      // What the user shares has a code, which is not the agent's to give away.
+      const connected = shares.filter(({ kind }) => kind === 'guest');
+      return { shares: connected.map(({ name, state, peer, readOnly }) => ({ name, state, peer, readOnly })) };
+    }
+    const entries: ShareEntryView[] = [];
+    for await (const part of daemon.stream('listShare', { path }, { signal })) {
+      entries.push(...part.entries);
+      if (entries.length > MOST_ENTRIES) break;
+    }
+    const told = entries.slice(0, MOST_ENTRIES).map(({ type, name, size, modified }) => {
+      return { type, name, size, modified: new Date(modified).toISOString() };
+    });
+    return { path, entries: told, more: entries.length > MOST_ENTRIES };
+  });
+}
+
+async function pull(
+  context: ToolContext,
+  { paths, folder, waitSeconds = DEFAULT_WAIT_S }: z.infer<z.ZodObject<typeof pullInput>>,
+  { signal }: ToolCall,
+): Promise<ToolResult> {
+  const out = await context.folders.destination(folder);
+  return context.withDaemon(async (daemon) => {
+    const { transfer } = await daemon.call('pull', { paths, out }, { signal });
+    const id = begun(context, transfer);
+    return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000, signal }));
+  });
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { SendRequest, TransferView } from '@keibidrop/peer';
+import { KeibiError } from '@keibidrop/protocol';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { z } from 'zod';
+import { hasEnded, waitFor } from './outcome-of.ts';
+import { answer, errorOf, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
+
+const CODE_TIMEOUT_MS = 10_000;
+const MOST_WAIT_S = 3600;
+export const DEFAULT_WAIT_S = 60;
+
+export const waitInput = z
+  .number()
+  .min(0)
+  .max(MOST_WAIT_S)
+  .optional()
+  .describe('Seconds to wait for its end; after them it goes on, and `status` tells how it is.');
+
+const sendInput = {
+  paths: z
+    .array(z.string().min(1))
+    .max(1000)
+    .optional()
+    .describe('Files and folders; relative ones count from the first allowed folder.'),
+  text: z.string().optional().describe('A text instead of files.'),
+  to: z
+    .array(z.string().min(1))
+    .max(16)
+    .optional()
+    .describe('Names of contacts, who are invited. Without it a code is returned, for the person who receives.'),
+  waitSeconds: waitInput,
+};
+
+const receiveInput = {
+  code: z.string().min(1).describe('Such as 7-guitar-pencil.'),
+  folder: z.string().optional().describe('Where to; made if it is missing. The first allowed folder if left out.'),
+  waitSeconds: waitInput,
+};
+
+const statusInput = { transfer: z.number().int().positive().optional().describe('Only this one.') };
+
+/** `send`, `receive` and `status`. */
+export function addTransferTools(server: McpServer, context: ToolContext): void {
+  server.registerTool(
+    'send',
+    {
+      title: 'Send files or a text',
+      description:
+        'Offers files, folders or a text to another computer. Returns a code, which the other person types, unless contacts are invited.',
+      inputSchema: sendInput,
+      annotations: { destructiveHint: false, openWorldHint: true },
+    },
+    (args, call) => answer(() => send(context, args, call)),
+  );
+  server.registerTool(
+    'receive',
+    {
+      title: 'Receive what a code offers',
+      description:
+        'Receives files or a text by a code. Files that are there already are never replaced: new ones get another name.',
+      inputSchema: receiveInput,
+      annotations: { destructiveHint: false, openWorldHint: true },
+    },
+    (args, call) => answer(() => receive(context, args, call)),
+  );
+  server.registerTool(
+    'status',
+    {
+      title: 'How transfers are',
+      description: 'Tells of the transfers that were begun here: state, counts, rate, error.',
+      inputSchema: statusInput,
+      annotations: { readOnlyHint: true },
+    },
+    (args, call) => answer(() => status(context, args, call)),
+  );
+}
+
+async function send(
+  context: ToolContext,
+  { paths = [], text, to = [], waitSeconds = 0 }: z.infer<z.ZodObject<typeof sendInput>>,
+  { signal }: ToolCall,
+): Promise<ToolResult> {
+  if (paths.length > 0 === (text !== undefined)) throw new KeibiError('USAGE', 'Give either paths or a text.');
+  const request: Partial<SendRequest> = {
+    paths: await Promise.all(paths.map((path) => context.folders.source(path))),
+    text,
+    to,
+  };
+  return context.withDaemon(async (daemon) => {
+    const { transfer } = await daemon.call('send', request, { signal });
+    const id = begun(context, transfer);
+    const told = (view: TransferView) => view.code !== undefined || to.length > 0 || hasEnded(view);
+    const first = await waitFor(daemon, id, { until: told, timeoutMs: CODE_TIMEOUT_MS, signal });
+    if (waitSeconds === 0 || hasEnded(first)) return resultOf(first);
+    return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000, signal }));
+  });
+}
+
+async function receive(
+  context: ToolContext,
+  { code, folder, waitSeconds = DEFAULT_WAIT_S }: z.infer<z.ZodObject<typeof receiveInput>>,
+  { signal }: ToolCall,
+): Promise<ToolResult> {
+  const out = await context.folders.destination(folder);
+  return context.withDaemon(async (daemon) => {
+    const { transfer } = await daemon.call('receive', { code, out, yes: true }, { signal });
+    const id = begun(context, transfer);
+    return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000, signal }));
+  });
+}
+
+async function status(
+  context: ToolContext,
+  { transfer }: z.infer<z.ZodObject<typeof statusInput>>,
+  { signal }: ToolCall,
+): Promise<ToolResult> {
+  const { transfers } = await context.withDaemon((daemon) => daemon.call('transfers', {}, { signal }));
+  const own = transfers.filter(({ id }) => context.begun.has(id) && (transfer === undefined || id === transfer));
+  if (transfer !== undefined && own.length === 0) throw new KeibiError('TRANSFER_UNKNOWN');
+  return { transfers: own.map(viewOf), folders: context.folders.paths };
+}
+
+/** The number of a transfer that was begun here, from now on. */
+export function begun(context: ToolContext, transfer: TransferView | undefined): number {
+  if (transfer === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
+  context.begun.add(transfer.id);
+  return transfer.id;
+}
+
+/** @throws what it failed of */
+export function resultOf(transfer: TransferView): ToolResult {
+  if (transfer.error !== undefined) throw errorOf(transfer.error);
+  return viewOf(transfer);
+}
+
+function viewOf(view: TransferView): ToolResult {
+  const { id, kind, state, what, code, peer, contact, place, path, files, bytes, totalFiles, totalBytes, text, error } =
+    view;
+  const found = { code, peer: contact ?? peer, place, path, text, error };
+  const present = Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
+  return { transfer: id, kind, state, what, files, bytes, totalFiles, totalBytes, ...present };
+}

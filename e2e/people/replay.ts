@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/** One command of a session in a document, and what it shows. */
+export interface ShownCommand {
+  /** `alice` of `alice$ keibidrop …`. */
+  who: string;
+  /** Its words; those in <angle brackets> stand for what an earlier line has shown. */
+  words: string[];
+  /** Ends with `&`: it goes on while the next ones run. */
+  inBackground: boolean;
+  /** JSON lines, in their order; other lines may come between them. */
+  shown: Record<string, unknown>[];
+  /** Of a line `(exit 4)`; 0 without one. */
+  exit: number;
+}
+
+const BLOCK = /```console\n([\s\S]*?)```/g;
+const PROMPT = /^(\w+)\$ (.*)$/;
+
+/** Reads every `console` block of a document as one session. */
+export function sessionOf(document: string): ShownCommand[] {
+  const commands: ShownCommand[] = [];
+  for (const line of [...document.matchAll(BLOCK)].flatMap(([, text = '']) => text.split('\n'))) {
+    const [, who, typed] = PROMPT.exec(line) ?? [];
+    const last = commands.at(-1);
+    if (who !== undefined && typed !== undefined) {
+      const words = typed.match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? [];
+      const inBackground = words.at(-1) === '&';
+      commands.push({ who, words: inBackground ? words.slice(0, -1) : words, inBackground, shown: [], exit: 0 });
+    } else if (line.startsWith('{')) last?.shown.push(JSON.parse(line) as Record<string, unknown>);
+    else if (line.startsWith('(exit ') && last) last.exit = Number(/\d+/.exec(line)?.[0]);
+    else if (line !== '') throw new Error(`not a command and not what one shows: ${line}`);
+  }
+  return commands;
+}
+
+/** Names of what was shown: `<code>` in the document is this code from then on. `<…>` stands for anything. */
+export class Names {
+  readonly #known = new Map<string, unknown>();
+
+  /** A word with what its names stand for. */
+  filled(word: string): string {
+    return word.replaceAll(/<(\w+)>/g, (_, name: string) => {
+      if (!this.#known.has(name)) throw new Error(`nothing has shown <${name}> yet`);
+      return String(this.#known.get(name));
+    });
+  }
+
+  /** Whether `actual` is what the document shows: fields that it leaves out may be anything. Learns new names if it is. */
+  match(shown: unknown, actual: unknown): boolean {
+    const learnt = new Map<string, unknown>();
+    if (!this.#matches(shown, actual, learnt)) return false;
+    for (const [name, value] of learnt) this.#known.set(name, value);
+    return true;
+  }
+
+  #matches(shown: unknown, actual: unknown, learnt: Map<string, unknown>): boolean {
+    if (shown === '<…>') return actual !== undefined;
+    if (typeof shown === 'string' && /^<\w+>$/.test(shown)) {
+      const name = shown.slice(1, -1);
+      const known = this.#known.get(name) ?? learnt.get(name);
+      if (known === undefined) learnt.set(name, actual);
+      return actual !== undefined && (known === undefined || known === actual);
+    }
+    if (Array.isArray(shown)) {
+      if (!Array.isArray(actual) || actual.length !== shown.length) return false;
+      return shown.every((each, i) => this.#matches(each, actual[i], learnt));
+    }
+    if (typeof shown !== 'object' || shown === null) return shown === actual;
+    if (typeof actual !== 'object' || actual === null) return false;
+    const fields = actual as Record<string, unknown>;
+    return Object.entries(shown).every(([key, value]) => this.#matches(value, fields[key], learnt));
+  }
+}
