@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_PORT, loadSettings, type SettingFlags } from './config.ts';
+import { changeSettings, DEFAULT_PORT, loadSettings, type SettingFlags, settingsInForce } from './config.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -60,6 +60,45 @@ it('reads every key of the file', async () => {
     codeLength: 3,
     label: 'my laptop',
     history: { entries: 0, days: 30 },
+  });
+});
+
+describe('changing settings', () => {
+  const file = () => readFile(join(directory, 'config.toml'), 'utf8');
+  const change = (changes: Record<string, string>) =>
+    changeSettings({ flags: {}, env: { KD_CONFIG_DIR: directory }, cwd: '/work' }, changes);
+
+  it('rewrites the lines of its keys, and no other', async () => {
+    await load('# mine\nlimit = 10 # a lot\nlabel = "a"\n\n[relay]\nlisten = "1"\n');
+    await change({ limit: '5M', label: '', save_path: '/in "quotes"' });
+    expect(await file()).toBe('# mine\nlimit = "5M"\n\nsave_path = "/in \\"quotes\\""\n[relay]\nlisten = "1"\n');
+    expect(await load(undefined)).toMatchObject({ limitBytesPerSecond: 5 * 2 ** 20, savePath: '/in "quotes"' });
+  });
+
+  it.each([
+    [{ limit: 'fast' }, 'CONFIG_INVALID', 'limit must be'],
+    [{ lemit: '1' }, 'USAGE', 'lemit is not a setting'],
+    [{ label: 'b', listen: 'nowhere' }, 'CONFIG_INVALID', 'listen must be'],
+  ])('changes nothing for %j', async (changes: Record<string, string>, code, message) => {
+    await load('label = "a"\n');
+    await expect(change(changes)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+    expect(await file()).toBe('label = "a"\n');
+  });
+
+  it('leaves alone what no line stands for', async () => {
+    const text = 'label = """\na"""\n';
+    await load(text);
+    await expect(change({ label: 'b' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(await file()).toBe(text);
+  });
+
+  it('tells what goes before the file', async () => {
+    await load('limit = "10M"\nlisten = "9"\n');
+    const env = { KD_CONFIG_DIR: directory, KD_LISTEN: '8' };
+    const settings = await settingsInForce({ flags: {}, env, cwd: '/work' });
+    expect(settings).toContainEqual({ key: 'limit', value: '10M', fixed: undefined });
+    expect(settings).toContainEqual({ key: 'listen', value: '8', fixed: 'KD_LISTEN' });
+    expect(settings).toContainEqual({ key: 'label', value: undefined, fixed: undefined });
   });
 });
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import { homedir, hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { HostPort } from '@keibidrop/discovery';
+import { KeibiError } from '@keibidrop/protocol';
 import envPaths from 'env-paths';
 import type { ListenAddress, ReachOptions } from './api.ts';
+import { type ConfigChanges, changeConfigFile } from './config-file.ts';
 import type { HistoryLimits } from './history/history.ts';
-import { type Found, finderOf, parsed, readConfigFile, type Source } from './setting-sources.ts';
+import { type ConfigFile, type Found, finderOf, parsed, readConfigFile, type Source } from './setting-sources.ts';
 import {
   ANY_HOST,
   type LogLevel,
@@ -112,9 +114,12 @@ export interface SettingsQuery {
  * @throws USAGE for a flag, CONFIG_INVALID for a variable or a line of the file, each naming the place
  */
 export async function loadSettings(options: SettingsQuery): Promise<Settings> {
-  const { flags, env, cwd } = options;
   const configDir = configDirOf(options);
-  const find = finderOf(sources, { flags, env, file: await readConfigFile(configFileIn(configDir), settingKeys) });
+  return settingsIn(await readConfigFile(configFileIn(configDir), settingKeys), options, configDir);
+}
+
+function settingsIn(file: ConfigFile, { flags, env, cwd }: SettingsQuery, configDir: string): Settings {
+  const find = finderOf(sources, { flags, env, file });
   const value = <T>(name: SettingName, parse: (text: string) => T): T | undefined => parsed(find(name), parse);
 
   return {
@@ -134,6 +139,47 @@ export async function loadSettings(options: SettingsQuery): Promise<Settings> {
       days: value('historyDays', parseAmount) ?? HISTORY_DAYS,
     },
   };
+}
+
+/** One key of the file: its value, wherever it comes from, and what goes before the file. */
+export interface SettingInForce {
+  key: string;
+  /** Absent: the default. */
+  value: string | undefined;
+  /** The option or variable that was given instead. */
+  fixed: string | undefined;
+}
+
+/** Every setting that the file may have. Throws as `loadSettings` does. */
+export async function settingsInForce(options: SettingsQuery): Promise<SettingInForce[]> {
+  const { flags, env } = options;
+  await loadSettings(options);
+  const file = await readConfigFile(configFileIn(configDirOf(options)), settingKeys);
+  const find = finderOf(sources, { flags, env, file });
+  return (Object.keys(sources) as SettingName[]).flatMap((name) => {
+    const { key } = sources[name];
+    const found = find(name);
+    return key === undefined
+      ? []
+      : [{ key, value: found?.text, fixed: found === undefined || found.from === 'file' ? undefined : found.place }];
+  });
+}
+
+/**
+ * Changes keys of the file; '' takes one out.
+ *
+ * @throws USAGE for a key that is none; CONFIG_INVALID for a value, which then changes nothing, and as changeConfigFile does
+ */
+export async function changeSettings(options: SettingsQuery, changes: ConfigChanges): Promise<void> {
+  for (const key of Object.keys(changes)) {
+    if (!settingKeys.includes(key)) {
+      throw new KeibiError('USAGE', `${key} is not a setting. The settings are ${settingKeys.join(', ')}.`);
+    }
+  }
+  const path = configFileIn(configDirOf(options));
+  await changeConfigFile(path, changes, async (candidate) => {
+    settingsIn(await readConfigFile(candidate, settingKeys), { ...options, flags: {}, env: {} }, dirname(path));
+  });
 }
 
 /** Where `config.toml` is looked for; absolute, and perhaps not there. */

@@ -18,7 +18,8 @@ export interface Source<Flags> {
   readonly flag?: keyof Flags & string;
 }
 
-type ConfigFile = ReadonlyMap<string, Found>;
+/** What a file says, by key. */
+export type ConfigFile = ReadonlyMap<string, Found>;
 
 /** The tables of the file, each with a reader of its own. */
 const TABLES: readonly string[] = ['relay'];

@@ -19,6 +19,7 @@ import { PageDoor, pageCalls } from './page-calls.ts';
 import { Questions } from './questions.ts';
 import { shareCalls } from './share-calls.ts';
 import { Shares } from './shares.ts';
+import { settingsCalls } from './settings-calls.ts';
 import { statusCalls } from './status-calls.ts';
 import { transferCalls } from './transfer-calls.ts';
 import type { ReadSettings } from './transfer-options.ts';
@@ -40,6 +41,8 @@ export interface DaemonParts {
   readonly stateDir: string;
   /** Milliseconds since 1970. */
   readonly started: number;
+  /** Where settings come from. */
+  readonly settings: SettingsQuery;
   /** The settings as they are now. */
   readonly read: ReadSettings;
   readonly events: EventStream;
@@ -105,6 +108,7 @@ export class Daemon {
       configDir,
       stateDir,
       started: Date.now(),
+      settings: { flags: { ...flags, config: configDir }, env, cwd },
       read,
       events,
       questions,
@@ -151,6 +155,7 @@ function callsOf(parts: DaemonParts): LocalCalls {
     ...historyCalls(parts),
     ...identityCalls(parts),
     ...contactCalls(parts),
+    ...settingsCalls(parts),
     ...pageCalls(parts),
   };
 }

@@ -71,6 +71,8 @@ const requests: Requests = {
   addContact: local.AddContactRequest,
   changeContact: local.ChangeContactRequest,
   removeContact: local.RemoveContactRequest,
+  settings: local.SettingsRequest,
+  changeSettings: local.ChangeSettingsRequest,
   openPage: local.OpenPageRequest,
 };
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+import { parse } from 'smol-toml';
+
+/** New values by key, as text; '' takes the key out of the file. */
+export type ConfigChanges = Readonly<Record<string, string>>;
+
+/**
+ * Changes lines of a TOML file, and leaves all others as a person has written them: comments, order, tables.
+ *
+ * @param check  called with the path of a file that has the changes; what it throws, nothing is changed after
+ * @throws       CONFIG_INVALID if the file cannot be read or written, or has a key in a way that no line stands for
+ */
+export async function changeConfigFile(
+  path: string,
+  changes: ConfigChanges,
+  check: (candidate: string) => Promise<void>,
+): Promise<void> {
+  const before = await textOf(path);
+  let after = before;
+  for (const [key, value] of Object.entries(changes)) after = withValue(after, key, value);
+  assertChanged(after, changes, path);
+  const fresh = `${path}.${randomUUID()}`;
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const file = await open(fresh, 'wx', 0o600);
+    try {
+      await file.writeFile(after);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await check(fresh);
+    await rename(fresh, path);
+  } catch (cause) {
+    if (!(cause instanceof KeibiError)) throw unusable(path, 'written', cause);
+    throw new KeibiError(cause.code, cause.message.replaceAll(fresh, path), { cause });
+  } finally {
+    await rm(fresh, { force: true });
+  }
+}
+
+/** Top-level keys stand before the first table. */
+function withValue(text: string, key: string, value: string): string {
+  const table = /^[ \t]*\[/m.exec(text)?.index ?? text.length;
+  const [head, tables] = [text.slice(0, table), text.slice(table)];
+  const line = new RegExp(`^[ \\t]*${key}[ \\t]*=.*(?:\\n|$)`, 'm');
+  const fresh = value === '' ? '' : `${key} = ${JSON.stringify(value)}\n`;
+  if (line.test(head)) return head.replace(line, () => fresh) + tables;
+  return `${head === '' || head.endsWith('\n') ? head : `${head}\n`}${fresh}${tables}`;
+}
+
+/** A value over several lines, or a key in quotes, is not ours to rewrite. */
+function assertChanged(text: string, changes: ConfigChanges, path: string): void {
+  let values: Record<string, unknown> = {};
+  try {
+    values = parse(text);
+  } catch {
+    // What does not parse does not have the values either.
+  }
+  for (const [key, value] of Object.entries(changes)) {
+    if ((values[key] ?? '') === value) continue;
+    throw new KeibiError('CONFIG_INVALID', `${key} cannot be changed in ${path}. Change it there by hand.`);
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw unusable(path, 'read', cause);
+  }
+}
+
+function unusable(path: string, how: string, cause: unknown): KeibiError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new KeibiError('CONFIG_INVALID', `${path} cannot be ${how}: ${reason}.`, { cause });
+}
