@@ -26,6 +26,7 @@ export async function sendInBackground(
     insecureCode,
     listen,
     receivers,
+    to: options.to ?? [],
     now,
     incognito,
     reach: daemonReach(options, settings),

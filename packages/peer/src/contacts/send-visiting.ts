@@ -44,7 +44,8 @@ export async function sendVisiting(options: SendVisitingOptions): Promise<SendRe
   }
 }
 
-async function contactsNamed(names: readonly string[], store: ContactStore): Promise<Contact[]> {
+/** Each once. @throws CONTACT_UNKNOWN, CONTACTS_CORRUPT; CONTACT_BLOCKED for one that we have blocked */
+export async function contactsNamed(names: readonly string[], store: ContactStore): Promise<Contact[]> {
   const found = new Map<string, Contact>();
   for (const name of names) {
     const contact = await store.get(name);

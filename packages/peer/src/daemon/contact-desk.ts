@@ -2,36 +2,52 @@
 import { setTimeout } from 'node:timers/promises';
 import type { local } from '@keibidrop/proto';
 import { fingerprintPhrase, formatFingerprint, KeibiError } from '@keibidrop/protocol';
+import type { SendResult } from '../api.ts';
 import type { Contact } from '../contacts/contact.ts';
+import type { ContactLinks } from '../contacts/contact-links.ts';
 import { ContactStore } from '../contacts/contact-store.ts';
+import type { ReceivedInvitation } from '../contacts/received-invitations.ts';
+import type { SendToOptions } from '../contacts/send-to.ts';
 import type { EventJson } from '../event-json.ts';
 import type { EventStream } from './event-stream.ts';
+import type { IdentityKeeper } from './identity-keeper.ts';
+import type { Questions } from './questions.ts';
+import type { ReadSettings } from './transfer-options.ts';
 
-/** Until contacts that could not be read are looked at again. */
+/** Until contacts that could not be read, or links that could not be opened, are tried again. */
 const RETRY_MS = 30_000;
 
 export interface ContactDeskOptions {
   /** The configuration directory. */
   directory: string;
+  read: ReadSettings;
+  identity: IdentityKeeper;
   events: EventStream;
+  questions: Questions;
+  /** Receives what a contact has sent, into its folder or else where the settings say. */
+  receive(invitation: { contact: string; code: string; out: string | undefined }): Promise<unknown>;
   /** Called with what went wrong where no client waits for it. */
   onTrouble(error: KeibiError): void;
 }
 
-/** The daemon's contacts: what there is of them now, told to all clients whenever it changes. */
+/** The daemon's contacts: who there is, who is there, and what they send. */
 export class ContactDesk {
   readonly store: ContactStore;
   readonly #options: ContactDeskOptions;
   readonly #closing = new AbortController();
   #known: readonly Contact[] = [];
+  #links: Promise<ContactLinks> | undefined;
+  /** Those that are open. */
+  #open: ContactLinks | undefined;
   #watching: Promise<void> = Promise.resolve();
+  #trouble = '';
 
   constructor(options: ContactDeskOptions) {
     this.#options = options;
     this.store = new ContactStore(options);
   }
 
-  /** Begins to watch them. */
+  /** Begins to watch the contacts, and to be there for them once there are any. */
   open(): void {
     this.#watching = this.#watch();
   }
@@ -41,7 +57,8 @@ export class ContactDesk {
     return { event: 'contacts', contacts: this.#known.map((contact) => this.view(contact)) };
   }
 
-  view({ name, fingerprint, verified, blocked, rule, added, lastSeen }: Contact): local.Contact {
+  view(contact: Contact): local.Contact {
+    const { name, fingerprint, verified, blocked, rule, added, lastSeen } = contact;
     return {
       name,
       fingerprint: formatFingerprint(fingerprint),
@@ -52,30 +69,105 @@ export class ContactDesk {
       folder: rule.kind === 'accept' ? rule.folder : undefined,
       added: added.getTime(),
       lastSeen: lastSeen?.getTime(),
-      online: false,
+      online: this.#open?.isOnline(contact) ?? false,
     };
+  }
+
+  /** Sends to contacts by their names, as soon as each is there. @throws CONTACT_UNKNOWN, CONTACT_BLOCKED; as `sendToContacts` does */
+  async sendTo(names: readonly string[], options: Omit<SendToOptions, 'contacts' | 'links'>): Promise<SendResult> {
+    const [{ contactsNamed }, { sendToContacts }] = await Promise.all([
+      import('../contacts/send-visiting.ts'),
+      import('../contacts/send-to.ts'),
+    ]);
+    const contacts = await contactsNamed(names, this.store);
+    return sendToContacts({ ...options, contacts, links: await this.#linked() });
+  }
+
+  /** The identity has been unlocked: what needs it is tried anew. */
+  retry(): void {
+    if (this.#known.length > 0) this.#linked().catch(() => {});
   }
 
   async close(): Promise<void> {
     this.#closing.abort(new KeibiError('CANCELLED'));
     await this.#watching;
+    await (await this.#links?.catch(() => undefined))?.close();
   }
 
-  /** A file that makes no sense is told once it is touched, and does not end the watch. */
+  /** A file that makes no sense is told once, and does not end the watch. */
   async #watch(): Promise<void> {
     const { signal } = this.#closing;
-    const { events, onTrouble } = this.#options;
     while (!signal.aborted) {
       try {
         for await (const contacts of this.store.watch({ signal })) {
           this.#known = contacts;
-          events.emit(0, this.event());
+          this.#options.events.emit(0, this.event());
+          // Who has no contacts needs neither an identity nor a port.
+          if (contacts.length > 0) await this.#linked();
         }
       } catch (reason) {
         if (signal.aborted) return;
-        onTrouble(KeibiError.from(reason, 'INTERNAL'));
+        this.#tell(KeibiError.from(reason, 'INTERNAL'));
         await setTimeout(RETRY_MS, undefined, { signal }).catch(() => {});
       }
     }
+  }
+
+  #linked(): Promise<ContactLinks> {
+    this.#links ??= this.#connect().catch((reason) => {
+      this.#links = undefined;
+      throw reason;
+    });
+    return this.#links;
+  }
+
+  async #connect(): Promise<ContactLinks> {
+    const { read, identity, events } = this.#options;
+    const { keys: self } = await identity.open();
+    const { listen, rendezvous, discovery } = await read({});
+    const { ContactLinks: Links } = await import('../contacts/contact-links.ts');
+    this.#open = await Links.open({
+      self,
+      contacts: this.store,
+      listen: { ...listen, orAnyPort: true },
+      reach: { rendezvous, discovery, directOnly: false, relayOnly: false },
+      onPresence: ({ name }, online) => events.emit(0, { event: 'presence', contact: name, online }),
+      onInvitation: (invitation) => void this.#invited(invitation),
+      onTrouble: (error) => this.#tell(error),
+      signal: this.#closing.signal,
+    });
+    return this.#open;
+  }
+
+  async #invited(invitation: ReceivedInvitation): Promise<void> {
+    const { contact, folder, code, signal } = invitation;
+    try {
+      if (folder === undefined && (await this.#asked(invitation)) !== 'yes') {
+        invitation.answer('declined');
+        return;
+      }
+      signal.throwIfAborted();
+      // What nobody can take on is not told as taken.
+      await this.#options.receive({ contact: contact.name, code, out: folder });
+      invitation.answer('taken');
+    } catch (reason) {
+      if (signal.aborted) return;
+      invitation.answer('busy');
+      this.#tell(KeibiError.from(reason, 'INTERNAL'));
+    }
+  }
+
+  async #asked({ contact, to, label, signal }: ReceivedInvitation): Promise<string> {
+    // A share is opened, not received: that is for a window to offer.
+    if (to === 'share') return 'no';
+    const about = { contact: contact.name, verified: contact.verified, to, label };
+    const asked = { transfer: 0, kind: 'invitation', about, answers: ['yes', 'no'] };
+    return (await this.#options.questions.ask(asked, { signal })).answer;
+  }
+
+  #tell(error: KeibiError): void {
+    if (this.#trouble === error.message) return;
+    this.#trouble = error.message;
+    this.#options.onTrouble(error);
   }
 }

@@ -102,6 +102,25 @@ export class Daemon {
     const history = new History(stateDir, async () => (await read({})).history);
     const journal = new Journal<never>(join(stateDir, 'transfers.json'));
     const onTrouble = (error: KeibiError) => log(`${error.code}: ${error.message}`);
+    const identity = new IdentityKeeper(configDir);
+    const contacts: ContactDesk = new ContactDesk({
+      directory: configDir,
+      read,
+      identity,
+      events,
+      questions,
+      receive: (invitation) => transfers.addInvited(invitation),
+      onTrouble,
+    });
+    const transfers: Transfers = new Transfers({
+      read,
+      sendTo: (names, options) => contacts.sendTo(names, options),
+      events,
+      questions,
+      history,
+      journal,
+      onTrouble,
+    });
     const calls: { all?: LocalCalls } = {};
     this.#parts = {
       version,
@@ -113,10 +132,10 @@ export class Daemon {
       events,
       questions,
       history,
-      transfers: new Transfers({ read, events, questions, history, journal, onTrouble }),
+      transfers,
       shares: new Shares({ read, events, file: join(stateDir, 'shares.json'), onTrouble }),
-      identity: new IdentityKeeper(configDir),
-      contacts: new ContactDesk({ directory: configDir, events, onTrouble }),
+      identity,
+      contacts,
       page: new PageDoor(() => calls.all as LocalCalls, this.place.page),
       clients: () => this.#server.clients,
       stop: () => this.stop(),

@@ -5,10 +5,14 @@ import type { DaemonParts } from './daemon.ts';
 import type { LocalGroup } from './local-calls.ts';
 
 /** Who this peer is. */
-export function identityCalls({ identity }: DaemonParts): LocalGroup<'identity' | 'unlock'> {
+export function identityCalls({ identity, contacts }: DaemonParts): LocalGroup<'identity' | 'unlock'> {
   return {
     identity: async () => replyOf(await identity.open()),
-    unlock: async ({ passphrase }) => replyOf(await identity.unlock(passphrase)),
+    async unlock({ passphrase }) {
+      const unlocked = await identity.unlock(passphrase);
+      contacts.retry();
+      return replyOf(unlocked);
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import { PauseSwitch } from '../pause-switch.ts';
 import { receive } from '../receive.ts';
 import { send } from '../send.ts';
 import { offeredBy, TransferFigures } from '../transfer-figures.ts';
+import type { ContactDesk } from './contact-desk.ts';
 import type { Questions } from './questions.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 
@@ -29,6 +30,8 @@ export type TransferEntry = Order & {
   accepted?: string | undefined;
   /** Of a receive: where it goes. */
   place?: string | undefined;
+  /** Of a receive: who has sent it. */
+  contact?: string | undefined;
 };
 
 /**
@@ -41,6 +44,7 @@ export type TransferState = 'queued' | 'waiting' | 'running' | 'paused' | 'askin
 export interface TransferHost {
   read: ReadSettings;
   questions: Questions;
+  sendTo: ContactDesk['sendTo'];
   /** Called in order. */
   onEvent(transfer: Transfer, event: EventJson): void;
   /** It is another than it was, in more than its numbers. */
@@ -115,7 +119,7 @@ export class Transfer {
       state: this.state,
       what,
       peer: last?.peer,
-      contact: undefined,
+      contact: this.#contact,
       code: kind === 'send' && this.#end === undefined ? code : undefined,
       place: kind === 'receive' ? place : undefined,
       path: last?.path,
@@ -131,7 +135,15 @@ export class Transfer {
   }
 
   get #receivers(): number {
-    return this.entry.kind === 'send' ? (this.entry.request.receivers ?? 1) : 1;
+    if (this.entry.kind === 'receive') return 1;
+    const { to, receivers = 1 } = this.entry.request;
+    return to.length || receivers;
+  }
+
+  get #contact(): string | undefined {
+    const { entry } = this;
+    if (entry.kind === 'receive') return entry.contact;
+    return entry.request.to.length === 0 ? undefined : entry.request.to.join(', ');
   }
 
   /** What the history keeps of it, once it has ended; undefined if it is to leave nothing. */
@@ -141,7 +153,7 @@ export class Transfer {
     const { state, ...end } = this.#end;
     const error = state === 'cancelled' ? new KeibiError('CANCELLED') : end.error;
     const place = entry.kind === 'send' ? placeOf(entry.request.paths) : (entry.place ?? '');
-    return historyEntryOf({ kind: entry.kind, place, figures: this.#figures, ...end, error });
+    return historyEntryOf({ kind: entry.kind, place, contact: this.#contact, figures: this.#figures, ...end, error });
   }
 
   /** Begins; a failure becomes its end. */
@@ -208,12 +220,16 @@ export class Transfer {
 
   async #transfer(signal: AbortSignal, pausing: PauseSwitch): Promise<TransferSummary> {
     const { entry } = this;
-    const { read } = this.#host;
+    const { read, sendTo } = this.#host;
     const run = { signal, pausing, verbose: true, onEvent: (event: PeerEvent) => this.#onEvent(event) };
     if (entry.kind === 'send') {
       // A code that was drawn once is strong enough, or somebody has insisted on it.
       const again = entry.code === undefined ? {} : { code: entry.code, insecureCode: true };
-      return send({ ...(await sendOptionsOf({ ...entry.request, ...again }, read)), ...run });
+      const options = { ...(await sendOptionsOf({ ...entry.request, ...again }, read)), ...run };
+      const { to } = entry.request;
+      if (to.length === 0) return send(options);
+      const { code, wordCount, insecureCode, receivers, ...offer } = options;
+      return sendTo(to, offer);
     }
     const options = await receiveOptionsOf(entry.request, read);
     this.entry.place = options.out;

@@ -7,7 +7,7 @@ import type { History } from '../history/history.ts';
 import type { EventStream } from './event-stream.ts';
 import type { Journal } from './journal.ts';
 import type { Questions } from './questions.ts';
-import { type Order, Transfer, type TransferEntry } from './transfer.ts';
+import { type Order, Transfer, type TransferEntry, type TransferHost } from './transfer.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 
 /** Sends that wait for receivers, each with a port of its own; those after them begin as they end. */
@@ -20,6 +20,7 @@ const FIRST_INCOGNITO = 1_000_001;
 
 export interface TransfersOptions {
   read: ReadSettings;
+  sendTo: TransferHost['sendTo'];
   events: EventStream;
   questions: Questions;
   history: History;
@@ -58,17 +59,23 @@ export class Transfers {
   }
 
   /** Takes on an order, and would remember it. @throws USAGE, CODE_MALFORMED, CONFIG_INVALID */
-  async add(order: Order): Promise<Transfer> {
+  async add(order: Order, contact?: string): Promise<Transfer> {
     const { read } = this.#options;
     const place = await checked(order, read);
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
     if (this.#all.length >= MAX_TRANSFERS) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The queue is full.');
     const { incognito } = order.request;
     const id = incognito ? this.#nextIncognito++ : this.#next++;
-    const transfer = this.#insert({ ...order, id, added: Date.now(), paused: false, place });
+    const transfer = this.#insert({ ...order, id, added: Date.now(), paused: false, place, contact });
     if (!incognito) await this.#save();
     this.#schedule();
     return transfer;
+  }
+
+  /** Takes on what a contact has invited us to, into `out` or where the settings say. */
+  addInvited({ contact, code, out }: { contact: string; code: string; out: string | undefined }): Promise<Transfer> {
+    const request = { code, out, yes: true, verify: false, durable: false, incognito: false, reach: undefined };
+    return this.add({ kind: 'receive', request }, contact);
   }
 
   list(): readonly Transfer[] {
@@ -118,9 +125,10 @@ export class Transfers {
   }
 
   #insert(entry: TransferEntry): Transfer {
-    const { read, questions } = this.#options;
+    const { read, sendTo, questions } = this.#options;
     const transfer = new Transfer(entry, {
       read,
+      sendTo,
       questions,
       onEvent: (of, event) => this.#emit(of, event),
       onChange: (changed) => this.#onChange(changed),
