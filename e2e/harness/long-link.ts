@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { builtTool } from './built-tool.ts';
 import { inNamespace } from './lan.ts';
 import { run } from './sandbox.ts';
-
-const SOURCE = fileURLToPath(new URL('../tools/linkem.cc', import.meta.url));
-const BUILT = fileURLToPath(new URL('../tools/build/', import.meta.url));
-const LINKEM = `${BUILT}linkem`;
 
 /** What a connection may hold at most: the product of rate and delay of every link of the tests is below. */
 const SOCKET_BYTES = 64 * 2 ** 20;
@@ -30,9 +25,9 @@ export class LongLink {
 
   /** @param options  linkem's: ['--rate', '500', '--delay', '12'] */
   static async open(options: string[]): Promise<LongLink> {
-    build();
+    const linkem = builtTool('linkem');
     const prefix = `kd${process.pid}y${Math.random().toString(36).slice(2, 6)}`;
-    const link = new LongLink(prefix, options);
+    const link = new LongLink(linkem, prefix, options);
     try {
       await link.#stands();
       for (const end of ['a', 'b'] as const) link.#raiseLimits(end);
@@ -43,10 +38,10 @@ export class LongLink {
     }
   }
 
-  private constructor(prefix: string, options: string[]) {
+  private constructor(linkem: string, prefix: string, options: string[]) {
     this.#prefix = prefix;
     const namespaces = ['--create', '--a', `${prefix}-a`, '--b', `${prefix}-b`];
-    this.#linkem = spawn(LINKEM, [...namespaces, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#linkem = spawn(linkem, [...namespaces, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#linkem.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#report += text;
     });
@@ -105,12 +100,4 @@ export interface LinkReport {
   cpuSeconds: number;
   ab: LinkCounters;
   ba: LinkCounters;
-}
-
-/** Compiles linkem if its source is newer than its product. */
-function build(): void {
-  const built = statSync(LINKEM, { throwIfNoEntry: false });
-  if (built && built.mtimeMs > statSync(SOURCE).mtimeMs) return;
-  mkdirSync(BUILT, { recursive: true });
-  run('c++', '-std=c++20', '-O2', '-pthread', '-o', LINKEM, SOURCE);
 }
