@@ -185,7 +185,7 @@ async function ownFingerprint(
   directory: string,
 ): Promise<Uint8Array> {
   const askPassphrase = () => knownPassphrase(passphraseFile, io);
-  const { keys } = await new peer.IdentityStore({ directory, askPassphrase }).open();
+  const { keys } = await new peer.IdentityStore({ directory, askPassphrase, keychain: peer.systemKeychain() }).open();
   keys.wipe();
   return keys.fingerprint;
 }
