@@ -17,7 +17,7 @@ const place = (name: string) => join(directory, 'config', name);
 const refused = (code: string, words: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(words) });
 
-function store(passphrase?: string, config = 'config', keychain?: Keychain): IdentityStore {
+function store(passphrase?: string, config = 'config', keychain: Keychain | 'none' = 'none'): IdentityStore {
   return new IdentityStore({
     directory: join(directory, config),
     keychain,

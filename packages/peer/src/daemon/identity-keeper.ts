@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
 import { type Identity, IdentityStore } from '../identity/identity-store.ts';
-import { systemKeychain } from '../identity/keychain.ts';
 
 /** The identity of one configuration directory, opened once and kept in memory. */
 export class IdentityKeeper {
@@ -26,8 +25,7 @@ export class IdentityKeeper {
 
   /** What failed is tried again. */
   #open(passphrase: () => string): Promise<Identity> {
-    const askPassphrase = async () => passphrase();
-    this.#opened ??= new IdentityStore({ directory: this.#directory, askPassphrase, keychain: systemKeychain() })
+    this.#opened ??= new IdentityStore({ directory: this.#directory, askPassphrase: async () => passphrase() })
       .open()
       .catch((reason) => {
         this.#opened = undefined;

@@ -15,7 +15,7 @@ import {
   sealSecret,
 } from '@keibidrop/session';
 import { withLock } from '../lock-file.ts';
-import type { Keychain } from './keychain.ts';
+import { type Keychain, systemKeychain } from './keychain.ts';
 import { readCopy, readPrivate, writePrivate } from './private-file.ts';
 
 /** This peer, as its contacts know it. */
@@ -28,8 +28,8 @@ export interface Identity {
 export interface IdentityStoreOptions {
   /** The configuration directory: `identity` and, unless something else locks it, `identity.key` stand there. */
   directory: string;
-  /** Where the key of a new identity is kept, if that can be had; else, or without one, in a key file. */
-  keychain?: Keychain | undefined;
+  /** Where the key of a new identity is kept, if that can be had, else in a key file; absent: the one of the system. */
+  keychain?: Keychain | 'none';
   /** Asked for when the identity is locked by one. @throws IDENTITY_LOCKED if nobody can be asked */
   askPassphrase(): Promise<string>;
 }
@@ -44,11 +44,13 @@ type NewLock = { readonly passphrase: string } | 'key' | 'best';
 /** The identity of one configuration directory, sealed on its disk. */
 export class IdentityStore {
   readonly #options: IdentityStoreOptions;
+  readonly #keychain: Keychain | undefined;
   readonly #file: string;
   readonly #keyFile: string;
 
   constructor(options: IdentityStoreOptions) {
     this.#options = options;
+    this.#keychain = options.keychain === 'none' ? undefined : (options.keychain ?? systemKeychain());
     this.#file = join(options.directory, 'identity');
     this.#keyFile = join(options.directory, 'identity.key');
   }
@@ -111,11 +113,12 @@ export class IdentityStore {
   }
 
   async #replace(secret: Uint8Array, newLock: NewLock): Promise<Identity> {
+    const before = await this.lockKind().catch(() => undefined);
     try {
       const lock = await this.#write(secret, newLock, { replace: true });
       // Nobody who finds them later opens an older copy of the identity with them.
       if (lock !== 'key') await rm(this.#keyFile, { force: true });
-      if (lock !== 'keychain') await this.#options.keychain?.remove(this.#file).catch(() => {});
+      if (before === 'keychain' && lock !== 'keychain') await this.#keychain?.remove(this.#file).catch(() => {});
       return await identityOf(secret, lock);
     } finally {
       secret.fill(0);
@@ -139,7 +142,7 @@ export class IdentityStore {
     const write = () => this.#write(secret, 'best', { replace: false });
     try {
       // A keychain takes the last key that it is given, and a file the first identity.
-      if (this.#options.keychain === undefined) await write();
+      if (this.#keychain === undefined) await write();
       else await this.#alone(async () => (await readPrivate(this.#file)) ?? write());
     } finally {
       secret.fill(0);
@@ -164,7 +167,7 @@ export class IdentityStore {
   async #keychainKey(): Promise<SecretKey> {
     let cause: unknown;
     try {
-      const key = await this.#options.keychain?.read(this.#file);
+      const key = await this.#keychain?.read(this.#file);
       if (key?.length === KEY_BYTES) return { kind: 'keychain', key };
     } catch (reason) {
       cause = reason;
@@ -199,7 +202,7 @@ export class IdentityStore {
    * it; undefined if there is no keychain that keeps it.
    */
   async #keptInKeychain(): Promise<SecretKey | undefined> {
-    const { keychain } = this.#options;
+    const keychain = this.#keychain;
     if (keychain === undefined) return undefined;
     const fresh = randomBytes(KEY_BYTES);
     try {
