@@ -55,6 +55,7 @@ module.exports = {
         pathNot: [
           '^$1/',
           '^packages/[^/]+/src/index\\.ts$',
+          '^packages/peer/src/contacts/index\\.ts$',
           '^native/lib/index\\.ts$',
           '^proto/index\\.ts$',
           '(^|/)node_modules/',

@@ -27,8 +27,8 @@ const { metafile } = await build({
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
   },
-  // grpc-js loads it only for channelz and ORCA, which are not used: 350 KB less.
-  external: ['@grpc/proto-loader'],
+  // grpc-js loads proto-loader only for channelz and ORCA, which are not used: 350 KB less. The keyring is native, and need not be there.
+  external: ['@grpc/proto-loader', '@napi-rs/keyring'],
 }).catch(() => process.exit(1)); // esbuild has said why
 
 const written = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));

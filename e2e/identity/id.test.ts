@@ -57,7 +57,7 @@ describe('keibidrop id', () => {
     expect(await terminal.ended).toBe(0);
     expect(terminal.stdout).toContain('a passphrase');
     expect(terminal.stdout).not.toContain('owls');
-    expect(await readdir(sandbox.path('me'))).toEqual(['identity']);
+    expect((await readdir(sandbox.path('me'))).sort()).toEqual(['identity', 'identity.lock']);
 
     expect((await id()).event).toMatchObject({ event: 'error', code: 'IDENTITY_LOCKED' });
     await writeFile(sandbox.path('wrong'), 'three big owls\n');

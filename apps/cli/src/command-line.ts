@@ -67,7 +67,7 @@ export async function runCommandLine(
         exitCode = await runRelay(options, io, await loadPeer());
       },
       contacts: async (options) => {
-        exitCode = await runContacts(options, io, await loadPeer());
+        exitCode = await runContacts(options, io, loadPeer);
       },
       id: async (options) => {
         exitCode = await runId(options, io, await loadPeer());

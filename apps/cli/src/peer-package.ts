@@ -23,6 +23,7 @@ export type PeerPackage = Pick<
   | 'configDirOf'
   | 'ContactStore'
   | 'IdentityStore'
+  | 'systemKeychain'
   | 'parseContactName'
   | 'loadSettings'
   | 'loadRelaySettings'

@@ -38,6 +38,6 @@ export async function openSaving(
   const contacts = new peer.ContactStore({ directory });
   await contacts.list();
   const askPassphrase = () => knownPassphrase(passphraseFile, io);
-  const { keys } = await new peer.IdentityStore({ directory, askPassphrase }).open();
+  const { keys } = await new peer.IdentityStore({ directory, askPassphrase, keychain: peer.systemKeychain() }).open();
   return { name, contacts, self: keys };
 }

@@ -37,6 +37,8 @@ import {
 } from '@keibidrop/peer';
 import type { PeerPackage } from '../src/peer-package.ts';
 
+const noKeychain = () => Promise.reject(new Error('there is no keychain'));
+
 export const DONE = { files: 2, bytes: 3 * 2 ** 20, skipped: 0, resumedBytes: 0, seconds: 1.5 };
 
 export const OFFER: OfferSummary = {
@@ -93,6 +95,8 @@ export function createScriptedPeer(script: {
     freeBytes,
     History,
     IdentityStore,
+    // Tests leave the keychain of who runs them alone.
+    systemKeychain: () => ({ read: noKeychain, write: noKeychain, remove: noKeychain }),
     parseContactName,
     PauseSwitch,
     loadSettings,

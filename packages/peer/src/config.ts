@@ -5,6 +5,7 @@ import type { HostPort } from '@keibidrop/discovery';
 import { KeibiError } from '@keibidrop/protocol';
 import envPaths from 'env-paths';
 import type { ListenAddress, ReachOptions } from './api.ts';
+import { configDirOf } from './config-directory.ts';
 import { type ConfigChanges, changeConfigFile } from './config-file.ts';
 import type { HistoryLimits } from './history/history.ts';
 import { type ConfigFile, type Found, finderOf, parsed, readConfigFile, type Source } from './setting-sources.ts';
@@ -180,15 +181,6 @@ export async function changeSettings(options: SettingsQuery, changes: ConfigChan
   await changeConfigFile(path, changes, async (candidate) => {
     settingsIn(await readConfigFile(candidate, settingKeys), { ...options, flags: {}, env: {} }, dirname(path));
   });
-}
-
-/** Where `config.toml` is looked for; absolute, and perhaps not there. */
-export function configDirOf({
-  flags,
-  env,
-  cwd,
-}: Pick<SettingsQuery, 'env' | 'cwd'> & { flags: { config?: string | undefined } }): string {
-  return resolve(cwd, flags.config || env.KD_CONFIG_DIR || envPaths('keibidrop', { suffix: '' }).config);
 }
 
 /** Where what the programs of one configuration directory remember stands; absolute, and perhaps not there. */

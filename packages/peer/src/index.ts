@@ -8,7 +8,8 @@ export { benchAgainst } from './bench/against.ts';
 export { benchAlone } from './bench/alone.ts';
 export type * from './bench/api.ts';
 export { waitForBench } from './bench/wait.ts';
-export { configDirOf, loadSettings, type Settings, stateDirOf } from './config.ts';
+export { loadSettings, type Settings, stateDirOf } from './config.ts';
+export { configDirOf } from './config-directory.ts';
 export { type Contact, type ContactRule, parseContactName } from './contacts/contact.ts';
 export { ContactLinks, type ContactLinksOptions } from './contacts/contact-links.ts';
 export { type ContactChange, ContactStore } from './contacts/contact-store.ts';
@@ -29,6 +30,7 @@ export { History, type HistoryEntry, type HistoryLimits } from './history/histor
 export { placeOf } from './history/history-entry.ts';
 export { recording } from './history/recording.ts';
 export { type Identity, IdentityStore, type IdentityStoreOptions } from './identity/identity-store.ts';
+export { systemKeychain } from './identity/keychain.ts';
 export { PauseSwitch } from './pause-switch.ts';
 export { type WaitingSender, waitingSenders } from './peers.ts';
 export { receive } from './receive.ts';

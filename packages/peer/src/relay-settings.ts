@@ -4,7 +4,8 @@ import type { HostPort } from '@keibidrop/discovery';
 import { KeibiError } from '@keibidrop/protocol';
 import { type ChosenLimits, type RelayServerLimits, relayLimitsOf } from '@keibidrop/server';
 import type { ListenAddress } from './api.ts';
-import { configDirOf, configFileIn, loadSettings, type SettingsQuery } from './config.ts';
+import { configFileIn, loadSettings, type SettingsQuery } from './config.ts';
+import { configDirOf } from './config-directory.ts';
 import { finderOf, parsed, readConfigFile, type Source } from './setting-sources.ts';
 import {
   type LogLevel,

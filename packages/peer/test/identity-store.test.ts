@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Identity, IdentityStore } from '../src/identity/identity-store.ts';
+import type { Keychain } from '../src/identity/keychain.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -16,9 +17,10 @@ const place = (name: string) => join(directory, 'config', name);
 const refused = (code: string, words: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(words) });
 
-function store(passphrase?: string, config = 'config'): IdentityStore {
+function store(passphrase?: string, config = 'config', keychain: Keychain | 'none' = 'none'): IdentityStore {
   return new IdentityStore({
     directory: join(directory, config),
+    keychain,
     askPassphrase: async () => passphrase ?? expect.unreachable('nobody may be asked'),
   });
 }
@@ -139,5 +141,76 @@ describe('what is wrong is an error of its own, and nothing is made anew', () =>
     await truncate(place('identity.key'), 16);
     await store().import(join(directory, 'me.kdid'), PASSPHRASE, { replace: true });
     expect((await store().open()).lock).toBe('key');
+  });
+});
+
+describe('an identity that the keychain locks', () => {
+  const kept = new Map<string, Uint8Array>();
+  const desktop = { unlocked: true };
+  beforeEach(() => {
+    kept.clear();
+    desktop.unlocked = true;
+  });
+  const asked = async <T>(answer: () => T): Promise<T> => {
+    if (!desktop.unlocked) throw new Error('it stays locked');
+    return answer();
+  };
+  /** What every desktop has, in memory: e2e/identity/keychain.test.ts has a real one. */
+  const keychain: Keychain = {
+    read: (name) => asked(() => kept.get(name)?.slice()),
+    write: (name, secret) => asked(() => void kept.set(name, secret.slice())),
+    remove: (name) => asked(() => void kept.delete(name)),
+  };
+  const locked = (passphrase?: string) => store(passphrase, 'config', keychain);
+
+  it('is one identity when several need the first at once, and has no key file', async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => fingerprint(locked().open())));
+    expect(new Set(all).size).toBe(1);
+    expect((await locked().open()).lock).toBe('keychain');
+    expect(await readdir(place('.'))).not.toContain('identity.key');
+    expect(kept.size).toBe(1);
+  });
+
+  it('has a key file instead where the keychain cannot be had', async () => {
+    desktop.unlocked = false;
+    const first = await locked().open();
+    expect(first.lock).toBe('key');
+    desktop.unlocked = true;
+    expect(await fingerprint(locked().open())).toBe(Buffer.from(first.keys.fingerprint).toString('hex'));
+    expect(kept.size).toBe(0);
+  });
+
+  it.each([
+    ['stays locked', () => Object.assign(desktop, { unlocked: false }), /cannot be reached, or stays locked/],
+    ['has lost the key', () => kept.clear(), /has no key of it/],
+    ['has another key', () => kept.forEach((key) => void key.fill(1)), /key of another identity/],
+  ])('is an error, and nothing is made anew, when the keychain %s', async (_, breakIt, words) => {
+    await locked().open();
+    breakIt();
+    const left = await readFile(place('identity'));
+    await expect(locked().open()).rejects.toThrowError(refused('IDENTITY_LOCKED', words));
+    expect(await readFile(place('identity'))).toEqual(left);
+    expect(await readdir(place('.'))).not.toContain('identity.key');
+  });
+
+  it('goes to a passphrase, a key file, and by an import back, and leaves no key behind', async () => {
+    const before = await fingerprint(locked().open());
+    await locked().export(join(directory, 'me.kdid'), PASSPHRASE);
+    await locked().lock(PASSPHRASE);
+    expect(kept.size).toBe(0);
+    expect((await locked(PASSPHRASE).lock(undefined)).lock).toBe('key');
+    expect(await fingerprint(store().open())).toBe(before);
+    const back = await locked().import(join(directory, 'me.kdid'), PASSPHRASE, { replace: true });
+    expect(back.lock).toBe('keychain');
+    expect(await readdir(place('.'))).not.toContain('identity.key');
+    expect(await fingerprint(locked().open())).toBe(before);
+  });
+
+  it('stays locked so after rotation, by the key that opens the one before', async () => {
+    const before = await fingerprint(locked().open());
+    const [key] = [...kept.values()];
+    expect((await locked().rotate(undefined)).lock).toBe('keychain');
+    expect([...kept.values()]).toEqual([key]);
+    expect(await fingerprint(locked().open())).not.toBe(before);
   });
 });

@@ -3,9 +3,9 @@ import { KeibiError } from '@keibidrop/protocol';
 import { expand, extract } from './hkdf.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
-/** What opens a secret that is kept on a disk: 32 random bytes that are kept beside it, or what a person knows. */
+/** What opens a secret that is kept on a disk: 32 random bytes that are kept beside it or in a keychain, or what a person knows. */
 export type SecretKey =
-  | { readonly kind: 'key'; readonly key: Uint8Array }
+  | { readonly kind: 'key' | 'keychain'; readonly key: Uint8Array }
   | { readonly kind: 'passphrase'; readonly passphrase: string };
 export type LockKind = SecretKey['kind'];
 
@@ -17,7 +17,7 @@ export type LockKind = SecretKey['kind'];
  */
 const MAGIC = new TextEncoder().encode('KDID');
 const VERSION = 1;
-const LOCKS = ['key', 'passphrase'] as const satisfies readonly LockKind[];
+const LOCKS = ['key', 'passphrase', 'keychain'] as const satisfies readonly LockKind[];
 const SALT_AT = 9;
 const SALT_BYTES = 16;
 const NONCE_AT = SALT_AT + SALT_BYTES;
@@ -26,6 +26,13 @@ const TAG_BYTES = 16;
 const DIGEST_BYTES = 32;
 /** More than any secret that is kept so. */
 const MAX_SECRET_BYTES = 4096;
+
+const LOCK_NAMES = { key: 'a key file', passphrase: 'a passphrase', keychain: 'the keychain' } as const;
+const WRONG_KEY = {
+  key: 'Its key file belongs to another identity.',
+  passphrase: 'The passphrase is wrong.',
+  keychain: 'The keychain has the key of another identity.',
+} as const;
 
 /** Argon2id with one lane (RFC 9106 4; OWASP asks for 19 MiB and 2 passes at least). */
 const PASSES = 3;
@@ -63,8 +70,7 @@ export async function lockKindOf(file: Uint8Array): Promise<LockKind> {
 export async function openSecret(file: Uint8Array, lock: SecretKey): Promise<Uint8Array> {
   const sodium = await loadSodium();
   const header = checked(sodium, file);
-  if (header.lock !== lock.kind)
-    throw locked(`It is locked by a ${header.lock === 'key' ? 'key file' : 'passphrase'}.`);
+  if (header.lock !== lock.kind) throw locked(`It is locked by ${LOCK_NAMES[header.lock]}.`);
   const key = keyOf(sodium, lock, header);
   const additional = file.subarray(0, SEALED_AT);
   const sealed = file.subarray(SEALED_AT, -DIGEST_BYTES);
@@ -77,10 +83,7 @@ export async function openSecret(file: Uint8Array, lock: SecretKey): Promise<Uin
       key,
     );
   } catch (cause) {
-    throw locked(
-      lock.kind === 'passphrase' ? 'The passphrase is wrong.' : 'Its key file belongs to another identity.',
-      cause,
-    );
+    throw locked(WRONG_KEY[lock.kind], cause);
   } finally {
     wipe(key);
   }
@@ -121,7 +124,7 @@ function checked(sodium: Sodium, file: Uint8Array): Header {
 
 function keyOf(sodium: Sodium, lock: SecretKey, { salt, passes, mebibytes }: Header): Uint8Array {
   const { crypto_aead_xchacha20poly1305_ietf_KEYBYTES: bytes, crypto_pwhash_ALG_ARGON2ID13: argon2id } = sodium;
-  if (lock.kind === 'key') {
+  if (lock.kind !== 'passphrase') {
     const prk = extract(sodium, salt, lock.key);
     const key = expand(sodium, prk, 'KeibiDrop identity at rest', bytes);
     wipe(prk);

@@ -16,12 +16,12 @@ beforeEach(async () => {
 afterEach(() => rm(config, { recursive: true }));
 
 const fingerprint = (byte: number) => new Uint8Array(64).fill(byte);
-const { peer } = createScriptedPeer({});
+const loadPeer = async () => createScriptedPeer({}).peer;
 
 /** What one command prints. */
 async function run(command: ContactsCommand, io: Parameters<typeof createRecordedIo>[0] = {}): Promise<string> {
   const recorded = createRecordedIo(io);
-  expect(await runContacts({ config, ...command }, recorded, peer)).toBe(0);
+  expect(await runContacts({ config, ...command }, recorded, loadPeer)).toBe(0);
   return recorded.printed.stdout;
 }
 
@@ -85,7 +85,7 @@ describe('keibidrop contacts verify', () => {
   it('shows both fingerprints as words, each beside its name, and believes a yes', async () => {
     await run({ action: 'add', name: 'Ann-Kathrin', fingerprint: fingerprint(1) });
     const io = createRecordedIo({ terminal: true, answers: ['y'] });
-    await runContacts({ action: 'verify', name: 'Ann-Kathrin', config }, io, peer);
+    await runContacts({ action: 'verify', name: 'Ann-Kathrin', config }, io, loadPeer);
     expect(io.printed.stderr).toContain(`\nYou\n  ${fingerprintPhrase(await self())}\n`);
     expect(io.printed.stderr).toContain(`\nAnn-Kathrin\n  ${fingerprintPhrase(fingerprint(1))}\n`);
     for (const line of io.printed.stderr.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
@@ -96,7 +96,7 @@ describe('keibidrop contacts verify', () => {
   it.each(['', 'n', 'yes?'])('changes nothing after %j', async (answer) => {
     await run({ action: 'add', name: 'Ann', fingerprint: fingerprint(1) });
     const io = createRecordedIo({ terminal: true, answers: [answer] });
-    const verifying = runContacts({ action: 'verify', name: 'Ann', config }, io, peer);
+    const verifying = runContacts({ action: 'verify', name: 'Ann', config }, io, loadPeer);
     await expect(verifying).rejects.toMatchObject({ code: 'OFFER_DECLINED' });
     expect((await new ContactStore({ directory: config }).get('Ann')).verified).toBe(false);
   });

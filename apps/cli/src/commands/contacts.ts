@@ -97,16 +97,21 @@ function parseRule([name = '', rule = '', folder]: string[]): ContactsAction {
  *
  * @throws CONTACT_UNKNOWN, CONTACTS_CORRUPT, USAGE, OFFER_DECLINED; what opening the identity throws
  */
-export async function runContacts(options: ContactsCommand, io: Io, peer: PeerPackage): Promise<number> {
-  const directory = peer.configDirOf({ flags: { config: options.config }, env: io.env, cwd: io.cwd });
-  const store = new peer.ContactStore({ directory });
+export async function runContacts(
+  options: ContactsCommand,
+  io: Io,
+  loadPeer: () => Promise<PeerPackage>,
+): Promise<number> {
+  const { configDirOf, ContactStore } = await import('@keibidrop/peer/contacts');
+  const directory = configDirOf({ flags: { config: options.config }, env: io.env, cwd: io.cwd });
+  const store = new ContactStore({ directory });
   if (options.action === 'list') {
     const contacts = await store.list();
     if (options.json) io.stdout.write(lineOf('contacts', { contacts: contacts.map(fieldsOf) }));
     else io.stdout.write(tableOf(contacts, io));
     return 0;
   }
-  const { contact, sentence } = await done(options, io, store, () => ownFingerprint(options, io, peer, directory));
+  const { contact, sentence } = await done(options, io, store, () => ownFingerprint(options, io, loadPeer, directory));
   const { action } = options;
   if (options.json) io.stdout.write(lineOf('contact', { action, ...fieldsOf(contact) }));
   else io.stdout.write(`${sentence}\n`);
@@ -181,11 +186,12 @@ async function compare(
 async function ownFingerprint(
   { passphraseFile }: ContactsOptions,
   io: Io,
-  peer: PeerPackage,
+  loadPeer: () => Promise<PeerPackage>,
   directory: string,
 ): Promise<Uint8Array> {
+  const peer = await loadPeer();
   const askPassphrase = () => knownPassphrase(passphraseFile, io);
-  const { keys } = await new peer.IdentityStore({ directory, askPassphrase }).open();
+  const { keys } = await new peer.IdentityStore({ directory, askPassphrase, keychain: peer.systemKeychain() }).open();
   keys.wipe();
   return keys.fingerprint;
 }

@@ -30,7 +30,8 @@ Examples:
   keibidrop id import me.kdid      the same person on another machine
 
 The identity is made when it is first needed, and stands sealed in the directory
-of --config: by identity.key there, or by a passphrase.
+of --config: by a key in the keychain of the system, where there is one, else in
+identity.key there, or by a passphrase.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 the identity is locked or damaged, 2 usage, 3 refused.
@@ -77,7 +78,11 @@ export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Prom
   const { config, passphraseFile } = options;
   const directory = peer.configDirOf({ flags: { config }, env: io.env, cwd: io.cwd });
   const askPassphrase = () => knownPassphrase(passphraseFile, io);
-  const identity = await done(options, io, new peer.IdentityStore({ directory, askPassphrase }));
+  const identity = await done(
+    options,
+    io,
+    new peer.IdentityStore({ directory, askPassphrase, keychain: peer.systemKeychain() }),
+  );
   identity.keys.wipe();
   if (options.json) io.stdout.write(jsonOf(identity));
   else if (options.action === 'qr')
@@ -124,6 +129,8 @@ function jsonOf({ keys, created, lock }: Identity): string {
   return lineOf('identity', { fingerprint, words, created: created.toISOString(), lock });
 }
 
+const LOCKS = { key: 'a key file', passphrase: 'a passphrase', keychain: 'the keychain' } as const;
+
 function textOf({ keys, created, lock }: Identity, io: Io): string {
   const row = (name: string, text: string) => `${paint(io.stdout, 'dim', name.padEnd(12))} ${text}\n`;
   const fingerprint = formatFingerprint(keys.fingerprint);
@@ -131,7 +138,7 @@ function textOf({ keys, created, lock }: Identity, io: Io): string {
     row('Fingerprint', paint(io.stdout, 'bold', fingerprint)) +
     row('To read out', fingerprintPhrase(keys.fingerprint)) +
     row('Made', created.toISOString().slice(0, 10)) +
-    row('Locked by', lock === 'key' ? 'a key file' : 'a passphrase')
+    row('Locked by', LOCKS[lock])
   );
 }
 

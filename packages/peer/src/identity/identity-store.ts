@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import {
@@ -14,6 +14,8 @@ import {
   type SecretKey,
   sealSecret,
 } from '@keibidrop/session';
+import { withLock } from '../lock-file.ts';
+import { type Keychain, systemKeychain } from './keychain.ts';
 import { readCopy, readPrivate, writePrivate } from './private-file.ts';
 
 /** This peer, as its contacts know it. */
@@ -24,8 +26,10 @@ export interface Identity {
 }
 
 export interface IdentityStoreOptions {
-  /** The configuration directory: `identity` and, unless a passphrase locks it, `identity.key` stand there. */
+  /** The configuration directory: `identity` and, unless something else locks it, `identity.key` stand there. */
   directory: string;
+  /** Where the key of a new identity is kept, if that can be had, else in a key file; absent: the one of the system. */
+  keychain?: Keychain | 'none';
   /** Asked for when the identity is locked by one. @throws IDENTITY_LOCKED if nobody can be asked */
   askPassphrase(): Promise<string>;
 }
@@ -34,14 +38,19 @@ const KEY_BYTES = 32;
 const TIME_BYTES = 8;
 const SECRET_BYTES = TIME_BYTES + IDENTITY_SEED_BYTES;
 
+/** By what an identity is to be locked: a passphrase, a key file, or `best`: the keychain, else a key file. */
+type NewLock = { readonly passphrase: string } | 'key' | 'best';
+
 /** The identity of one configuration directory, sealed on its disk. */
 export class IdentityStore {
   readonly #options: IdentityStoreOptions;
+  readonly #keychain: Keychain | undefined;
   readonly #file: string;
   readonly #keyFile: string;
 
   constructor(options: IdentityStoreOptions) {
     this.#options = options;
+    this.#keychain = options.keychain === 'none' ? undefined : (options.keychain ?? systemKeychain());
     this.#file = join(options.directory, 'identity');
     this.#keyFile = join(options.directory, 'identity.key');
   }
@@ -56,16 +65,17 @@ export class IdentityStore {
     return identityOf(secret, lock);
   }
 
-  /** Makes a new identity in place of the one there, locked by the passphrase or, without one, by a key file. Contacts of the old one do not know it. */
+  /** Makes a new identity in place of the one there, locked by the passphrase or, without one, by keychain or key file. Contacts of the old one do not know it. */
   async rotate(passphrase: string | undefined): Promise<Identity> {
+    const before = await this.lockKind().catch(() => undefined);
     const secret = await newSecret();
-    return this.#replace(secret, passphrase);
+    return this.#replace(secret, passphrase === undefined ? (before === 'key' ? 'key' : 'best') : { passphrase });
   }
 
   /** Locks the identity by a passphrase from now on, or, without one, by a key file. */
   async lock(passphrase: string | undefined): Promise<Identity> {
     const { secret } = await this.#secret();
-    return this.#replace(secret, passphrase);
+    return this.#replace(secret, passphrase === undefined ? 'key' : { passphrase });
   }
 
   /** A copy for another machine, or for a drawer: always locked by a passphrase. */
@@ -82,7 +92,7 @@ export class IdentityStore {
   }
 
   /**
-   * Takes over an exported identity, locked by a key file.
+   * Takes over an exported identity, locked by keychain or key file.
    *
    * @throws USAGE if there is no such file, or an identity already and it is not to be replaced
    */
@@ -93,7 +103,7 @@ export class IdentityStore {
       throw new KeibiError('USAGE', 'There is an identity already. Add --replace to give it up for the imported one.');
     }
     const secret = await openSecret(copy, { kind: 'passphrase', passphrase });
-    return this.#replace(secret, undefined);
+    return this.#replace(secret, 'best');
   }
 
   /** How the identity is locked, without opening it; undefined if there is none. */
@@ -102,12 +112,14 @@ export class IdentityStore {
     return file && lockKindOf(file);
   }
 
-  async #replace(secret: Uint8Array, passphrase: string | undefined): Promise<Identity> {
+  async #replace(secret: Uint8Array, newLock: NewLock): Promise<Identity> {
+    const before = await this.lockKind().catch(() => undefined);
     try {
-      await this.#write(secret, passphrase, { replace: true });
-      // Nobody who finds it later opens an older copy of the identity with it.
-      if (passphrase !== undefined) await rm(this.#keyFile, { force: true });
-      return await identityOf(secret, passphrase === undefined ? 'key' : 'passphrase');
+      const lock = await this.#write(secret, newLock, { replace: true });
+      // Nobody who finds them later opens an older copy of the identity with them.
+      if (lock !== 'key') await rm(this.#keyFile, { force: true });
+      if (before === 'keychain' && lock !== 'keychain') await this.#keychain?.remove(this.#file).catch(() => {});
+      return await identityOf(secret, lock);
     } finally {
       secret.fill(0);
     }
@@ -120,15 +132,18 @@ export class IdentityStore {
     try {
       return { secret: await openSecret(file, key), lock };
     } finally {
-      if (key.kind === 'key') key.key.fill(0);
+      if (key.kind !== 'passphrase') key.key.fill(0);
     }
   }
 
   /** Another process may be quicker: what then stands there is the identity. */
   async #first(): Promise<Uint8Array> {
     const secret = await newSecret();
+    const write = () => this.#write(secret, 'best', { replace: false });
     try {
-      await this.#write(secret, undefined, { replace: false });
+      // A keychain takes the last key that it is given, and a file the first identity.
+      if (this.#keychain === undefined) await write();
+      else await this.#alone(async () => (await readPrivate(this.#file)) ?? write());
     } finally {
       secret.fill(0);
     }
@@ -139,6 +154,7 @@ export class IdentityStore {
 
   async #key(lock: LockKind): Promise<SecretKey> {
     if (lock === 'passphrase') return { kind: 'passphrase', passphrase: await this.#options.askPassphrase() };
+    if (lock === 'keychain') return this.#keychainKey();
     const key = await readPrivate(this.#keyFile);
     if (key?.length === KEY_BYTES) return { kind: 'key', key };
     const what = key === undefined ? 'is not there' : 'is damaged';
@@ -148,13 +164,63 @@ export class IdentityStore {
     );
   }
 
-  async #write(secret: Uint8Array, passphrase: string | undefined, options: { replace: boolean }): Promise<void> {
-    const key = passphrase === undefined ? await this.#keyFileKey() : { kind: 'passphrase' as const, passphrase };
+  async #keychainKey(): Promise<SecretKey> {
+    let cause: unknown;
+    try {
+      const key = await this.#keychain?.read(this.#file);
+      if (key?.length === KEY_BYTES) return { kind: 'keychain', key };
+    } catch (reason) {
+      cause = reason;
+    }
+    const why = cause === undefined ? 'has no key of it' : 'cannot be reached, or stays locked';
+    throw new KeibiError(
+      'IDENTITY_LOCKED',
+      `The identity is locked by the keychain, which ${why}. Unlock the keychain, or import an exported identity.`,
+      { cause },
+    );
+  }
+
+  /** @returns  by what it is locked now */
+  async #write(secret: Uint8Array, newLock: NewLock, options: { replace: boolean }): Promise<LockKind> {
+    const key = await this.#newKey(newLock);
     try {
       await writePrivate(this.#file, await sealSecret(secret, key), options);
+      return key.kind;
     } finally {
-      if (key.kind === 'key') key.key.fill(0);
+      if (key.kind !== 'passphrase') key.key.fill(0);
     }
+  }
+
+  async #newKey(newLock: NewLock): Promise<SecretKey> {
+    if (typeof newLock === 'object') return { kind: 'passphrase', passphrase: newLock.passphrase };
+    const kept = newLock === 'best' ? await this.#keptInKeychain() : undefined;
+    return kept ?? this.#keyFileKey();
+  }
+
+  /**
+   * The key that the keychain has already, which may still open what stands here, else a new one, read back before anything is sealed by
+   * it; undefined if there is no keychain that keeps it.
+   */
+  async #keptInKeychain(): Promise<SecretKey | undefined> {
+    const keychain = this.#keychain;
+    if (keychain === undefined) return undefined;
+    const fresh = randomBytes(KEY_BYTES);
+    try {
+      const found = await keychain.read(this.#file);
+      if (found?.length === KEY_BYTES) return { kind: 'keychain', key: found };
+      await keychain.write(this.#file, fresh);
+      const key = await keychain.read(this.#file);
+      return key !== undefined && fresh.equals(key) ? { kind: 'keychain', key } : undefined;
+    } catch {
+      return undefined;
+    } finally {
+      fresh.fill(0);
+    }
+  }
+
+  async #alone<T>(act: () => Promise<T>): Promise<T> {
+    await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+    return withLock(`${this.#file}.lock`, act);
   }
 
   /** The first to need the key file makes it. A damaged one opens nothing any more, so it goes. */

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// The part of this package that keeps contacts, by itself: a command that only reads a file does not wait for networks and sessions to load.
+export { configDirOf } from '../config-directory.ts';
+export { ContactStore } from './contact-store.ts';
