@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CODE, IS_ROOT, LISTEN, NOBODY, run, Sandbox } from '../harness/sandbox.ts';
 import { OwnDaemon } from './own-daemon.ts';
@@ -51,6 +53,14 @@ describe('two daemons', () => {
     await bob.state(id, 'done');
     expect((await bob.command('transfers', 'accept', `${id}`)).event).toMatchObject({ code: 'QUESTION_GONE' });
     expect(await equal('asked', 'small')).toBe(true);
+  });
+
+  it('see who waits nearby', async () => {
+    const { id } = await alice.send({ paths: [sandbox.path('small')] });
+    const found: unknown[] = [];
+    for await (const sender of (await bob.own()).stream('nearby', {}, { signal: bob.signal })) found.push(sender);
+    expect(found).toContainEqual({ path: 'local', address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
+    await alice.control(id, 'cancel');
   });
 
   it('move the bytes of their sends one after the other', async () => {
@@ -136,6 +146,14 @@ describe('one daemon', () => {
   });
 });
 
+describe('the systemd unit', () => {
+  it.runIf(existsSync('/usr/bin/systemd-analyze'))('is one that systemd takes', async () => {
+    const unit = fileURLToPath(new URL('../../docs/keibidrop-daemon.service', import.meta.url));
+    const checked = await sandbox.start([], { command: ['systemd-analyze', 'verify', '--user', unit] });
+    expect([await checked.ended, checked.stderr]).toEqual([0, '']);
+  });
+});
+
 describe('the contacts of a daemon', () => {
   it('are told to its clients whoever changes them', async () => {
     const { signal } = alice;
@@ -201,6 +219,5 @@ describe('another user of the machine', () => {
     await other.ended;
     run('chmod', '0700', sandbox.path('run-0'), sandbox.path('run-0', 'keibidrop'));
     expect(other.stdout.trim().split('\n')).toEqual(['EACCES', 'EACCES', 'EACCES']);
-    await rm(sandbox.path('small.copy'), { force: true });
   });
 });

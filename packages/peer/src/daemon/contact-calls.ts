@@ -3,15 +3,22 @@ import { isAbsolute } from 'node:path';
 import type { local } from '@keibidrop/proto';
 import { KeibiError, parseFingerprint } from '@keibidrop/protocol';
 import type { ContactRule } from '../contacts/contact.ts';
+import { waitingSenders } from '../peers.ts';
 import type { DaemonParts } from './daemon.ts';
 import type { LocalGroup } from './local-calls.ts';
 
-/** The people known here. */
+/** The people known here, and whoever waits nearby. */
 export function contactCalls({
   contacts,
-}: DaemonParts): LocalGroup<'contacts' | 'addContact' | 'changeContact' | 'removeContact'> {
+  read,
+}: DaemonParts): LocalGroup<'nearby' | 'contacts' | 'addContact' | 'changeContact' | 'removeContact'> {
   const { store } = contacts;
   return {
+    async *nearby(_request, { signal }) {
+      const { discovery } = await read({});
+      for await (const { path, name, address } of waitingSenders({ discovery, signal })) yield { path, name, address };
+    },
+
     contacts: async () => ({ contacts: (await store.list()).map((contact) => contacts.view(contact)) }),
 
     async addContact({ name, fingerprint }) {

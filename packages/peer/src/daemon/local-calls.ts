@@ -67,6 +67,7 @@ const requests: Requests = {
   clearHistory: local.ClearHistoryRequest,
   identity: local.IdentityRequest,
   unlock: local.UnlockRequest,
+  nearby: local.NearbyRequest,
   contacts: local.ContactsRequest,
   addContact: local.AddContactRequest,
   changeContact: local.ChangeContactRequest,
