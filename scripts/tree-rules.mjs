@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Rules about files that no linter knows: size, licence line, names, and the C++ ladder. One function for all, used by check.mjs.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join, relative } from 'node:path';
 
 const NOT_OURS = new Set(['node_modules', '.git', 'dist', 'gen', 'coverage']);
@@ -35,6 +35,14 @@ function brokenIncludes(path, text) {
   return broken;
 }
 
+/** docs/SECURITY.md names the test of each sentence, within `packages/` where no such file stands in the root. */
+function missingTests(root) {
+  const text = readFileSync(join(root, 'docs/SECURITY.md'), 'utf8');
+  const named = [...text.matchAll(/`([\w/-]+(?:\.test\.ts|_test\.cc))`/g)].map(([, path]) => path);
+  const missing = named.filter((path) => !['', 'packages'].some((folder) => existsSync(join(root, folder, path))));
+  return missing.map((path) => `docs/SECURITY.md: there is no test ${path}`);
+}
+
 /** Every broken rule of the files under `root`, each as `path: what is wrong`. */
 export function brokenTreeRules(root) {
   const broken = [];
@@ -48,5 +56,5 @@ export function brokenTreeRules(root) {
     if (NO_HOME_NAME.test(basename(path))) broken.push(`${path}: a name that says nothing`);
     broken.push(...brokenIncludes(path, text).map((problem) => `${path}: ${problem}`));
   }
-  return broken;
+  return [...broken, ...missingTests(root)];
 }
