@@ -94,6 +94,12 @@ export class OwnDaemon {
     return (await client.call('receive', request, { signal: this.signal })).transfer?.id ?? 0;
   }
 
+  /** Keeps another as a contact of that name. */
+  async know(name: string, other: OwnDaemon): Promise<void> {
+    const { fingerprint } = await (await other.own()).call('identity', {}, { signal: other.signal });
+    await (await this.own()).call('addContact', { name, fingerprint }, { signal: this.signal });
+  }
+
   /** What a new client hears, until `found`. */
   async until(found: (event: Heard) => boolean, client?: LocalClient): Promise<Heard> {
     const listening = client ?? (await this.own());

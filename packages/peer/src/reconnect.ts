@@ -21,6 +21,8 @@ export interface ReconnectOptions {
   lookAgain?:
     | ((secret: ReturnSecret, signal: AbortSignal) => Promise<{ meeting: Meeting; candidates: Candidate[] }>)
     | undefined;
+  /** A sender that has ended may begin anew, which is not for this to wait for: the first sign that nobody is there is enough. */
+  mayBeginAnew?: boolean;
 }
 
 /** Between two tries: the first, doubled with each that fails, and the longest. All by chance up to a quarter less. */
@@ -62,7 +64,8 @@ export async function reconnect(lost: LostSession, options: ReconnectOptions): P
       const now = performance.now();
       const kind = absenceOf(reason, lost, options);
       absence = kind && { kind, since: absence?.kind === kind ? absence.since : now };
-      if (absence && now - absence.since > patienceWith(absence.kind)) throw senderEnded(reason);
+      const waited = absence && (options.mayBeginAnew || now - absence.since > patienceWith(absence.kind));
+      if (waited) throw senderEnded(reason);
       if (now - began >= patienceMs) throw patienceOver(lost.reason, reason);
     }
   }

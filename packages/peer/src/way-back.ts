@@ -10,13 +10,14 @@ const LOST = 'The connection was lost.';
 
 /** What leads back to a peer that was reached by a code, over all sessions with it. */
 export class WayBack {
-  readonly #options: MeetOptions;
+  readonly #options: MeetOptions & { mayBeginAnew?: boolean };
   /** Every address that the peer has told, the one where it was reached last in front. */
   #known: readonly Candidate[] = [];
   /** The newest first; those before it until the peer is known to have it too. */
   #secrets: ReturnSecret[] = [];
 
-  constructor(options: MeetOptions) {
+  /** @param options.mayBeginAnew  as ReconnectOptions has it */
+  constructor(options: MeetOptions & { mayBeginAnew?: boolean }) {
     this.#options = options;
   }
 
@@ -43,7 +44,7 @@ export class WayBack {
    * @throws              `reason` if there is no coming back from it; SESSION_LOST
    */
   async comeBack(reason: unknown, stuckBecause?: string): Promise<ReachedSender> {
-    const { signal, patienceMs = PATIENCE_MS, connect } = this.#options;
+    const { signal, patienceMs = PATIENCE_MS, connect, mayBeginAnew = false } = this.#options;
     signal.throwIfAborted();
     if (patienceMs === 0 || !isLoss(reason)) throw reason;
     if (stuckBecause !== undefined) throw new KeibiError('SESSION_LOST', `${LOST} ${stuckBecause}`, { cause: reason });
@@ -55,6 +56,7 @@ export class WayBack {
     const lost = { reason, known: this.#known, secrets: this.#secrets };
     const reached = await reconnect(lost, {
       receive: this.#options,
+      mayBeginAnew,
       lookAgain: connect === undefined ? lookAgain : undefined,
     });
     this.#take(reached);

@@ -20,11 +20,14 @@ export interface AddCommand extends Everywhere {
   codeLength?: string;
   insecureCode?: boolean;
   listen?: string;
+  /** Contacts. */
+  to?: string[];
 }
 
 const AFTER_HELP = `
 Examples:
   keibidrop add photos            print a code; others connect to it
+  keibidrop add photos --to Bob   and invite Bob, who connects to you by name
   keibidrop list                  what is shared, and how many are connected
   keibidrop add --remove photos   share it no more; nothing is deleted
 
@@ -43,6 +46,11 @@ export function addAddCommand(program: Command, onRun: (options: AddCommand) => 
     .description('Have the daemon show a folder to everybody who has the code.')
     .argument('[dir]', 'the folder')
     .addOption(new Option('--remove <share>', 'share it no more'))
+    .addOption(
+      new Option('--to <name>', 'invite this contact, too; may be given again').argParser(
+        (name: string, others: string[] = []) => [...others, name],
+      ),
+    )
     .addOption(new Option('--read-only', 'tell guests that they may not write, once that is possible'))
     .addOption(new Option('--code <code>', 'use this code instead of a new one'))
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
@@ -89,6 +97,7 @@ export async function runAdd(options: AddCommand, io: Io, peer: PeerPackage): Pr
         wordCount: settings.codeLength,
         insecureCode: options.insecureCode === true,
         listen,
+        to: options.to ?? [],
         reach: daemonReach(options, settings),
       },
       io,

@@ -13,8 +13,9 @@ import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
 
 /** `keibidrop connect`, parsed. */
 export interface ConnectCommand extends Everywhere {
-  /** Undefined with `leave`. */
+  /** One of the two, unless `leave` is given. */
   code?: Code;
+  contact?: string;
   connect?: string;
   leave?: string;
   timeout?: string;
@@ -24,6 +25,7 @@ const AFTER_HELP = `
 Examples:
   keibidrop connect 7-guitar-pencil
   keibidrop connect 7-guitar-pencil --connect 192.168.1.7:26431
+  keibidrop connect Anna                say yes to what Anna shares with you
   keibidrop list                        the shares that you are connected to
   keibidrop connect --leave photos
 
@@ -39,9 +41,9 @@ export function addConnectCommand(program: Command, onRun: (options: ConnectComm
   const command = program
     .command('connect')
     .summary('connect to a shared folder')
-    .description('Connect to the folder that somebody shares under a code.')
-    .usage('[options] CODE')
-    .argument('[code...]', 'the code, such as 7-guitar-pencil')
+    .description('Connect to the folder that somebody shares under a code, or a contact with you.')
+    .usage('[options] CODE|CONTACT')
+    .argument('[code...]', 'the code, such as 7-guitar-pencil, or a contact')
     .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
     .addOption(new Option('--leave <share>', 'end the connection to this share'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));
@@ -56,12 +58,13 @@ function parseConnect(words: string[], typed: ConnectCommand): ConnectCommand {
   if (words.length === 0 || typed.leave !== undefined) {
     throw new KeibiError('USAGE', 'Say which code to connect to, for example: keibidrop connect 7-guitar-pencil');
   }
-  return { ...typed, code: parseCode(words.join(' ')) };
+  const text = words.join(' ');
+  return /^\d/.test(text) ? { ...typed, code: parseCode(text) } : { ...typed, contact: text };
 }
 
 /** @throws NOT_A_SHARE, SHARE_UNKNOWN; what keeps two peers from meeting; DAEMON_* */
 export async function runConnect(options: ConnectCommand, caller: Io, peer: PeerPackage): Promise<number> {
-  const { config, rendezvous, discovery, limit, connect, code, leave, json, quiet } = options;
+  const { config, rendezvous, discovery, limit, connect, code, contact, leave, json, quiet } = options;
   const io = limited(caller, options.timeout, 'Check that the other side still shares, and try again.');
   const flags = { config, rendezvous, discovery, limit, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
@@ -72,7 +75,7 @@ export async function runConnect(options: ConnectCommand, caller: Io, peer: Peer
       else if (!quiet) io.stdout.write(`Left ${quoted(leave)}.\n`);
       return 0;
     }
-    const request = { code: code?.text ?? '', connect, reach: daemonReach(options, settings) };
+    const request = { code: code?.text ?? '', contact, connect, reach: daemonReach(options, settings) };
     const { share } = await daemon.call('connect', request, io);
     if (share === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
     if (json) io.stdout.write(lineOf('share', share));
@@ -81,7 +84,7 @@ export async function runConnect(options: ConnectCommand, caller: Io, peer: Peer
   });
 }
 
-function sentenceOf({ name, peer = '', path, suite, readOnly }: ShareView): string {
+function sentenceOf({ name, contact, peer = '', path, suite, readOnly }: ShareView): string {
   const how = readOnly ? ', read-only' : '';
-  return `Connected to ${quoted(name)} of ${harmless(peer)} (${path}, ${suite}${how}).\nSee what is in it: keibidrop list ${harmless(name)}\n`;
+  return `Connected to ${quoted(name)} of ${harmless(contact ?? peer)} (${path}, ${suite}${how}).\nSee what is in it: keibidrop list ${harmless(name)}\n`;
 }

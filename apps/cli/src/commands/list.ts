@@ -71,13 +71,13 @@ async function listShares(daemon: LocalClient, io: Io, json: boolean | undefined
 
 /** `photos  connected  of anna (lan)` or `music  open  /home/me/music, code 7-guitar-pencil, 2 guests`. */
 function lineOfShare(
-  { name, kind, state, peer = '', path, folder = '', code = '', guests, readOnly }: ShareView,
+  { name, kind, state, contact, peer = '', path, folder = '', code = '', guests, readOnly }: ShareView,
   io: Io,
 ): string {
   const about =
     kind === 'own'
       ? `${harmless(folder)}, code ${code}, ${formatCount(guests, 'guest')}`
-      : `of ${harmless(peer)}${path === undefined ? '' : ` (${path})`}`;
+      : `of ${harmless(contact ?? peer)}${path === undefined ? '' : ` (${path})`}`;
   return `${paint(io.stdout, 'bold', harmless(name).padEnd(20))} ${state.padEnd(9)} ${about}${readOnly ? ', read-only' : ''}`;
 }
 

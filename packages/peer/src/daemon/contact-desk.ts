@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { local } from '@keibidrop/proto';
-import { fingerprintPhrase, formatFingerprint, KeibiError } from '@keibidrop/protocol';
+import {
+  fingerprintPhrase,
+  formatFingerprint,
+  INVITATION_ID_BYTES,
+  KeibiError,
+  type Verdict,
+} from '@keibidrop/protocol';
 import type { SendResult } from '../api.ts';
 import type { Contact } from '../contacts/contact.ts';
 import type { ContactLinks } from '../contacts/contact-links.ts';
@@ -26,6 +33,8 @@ export interface ContactDeskOptions {
   questions: Questions;
   /** Receives what a contact has sent, into its folder or else where the settings say. */
   receive(invitation: { contact: string; code: string; out: string | undefined }): Promise<unknown>;
+  /** Connects to a folder that a contact shares. */
+  connect(invitation: { contact: string; code: string }): Promise<unknown>;
   /** Called with what went wrong where no client waits for it. */
   onTrouble(error: KeibiError): void;
 }
@@ -81,6 +90,18 @@ export class ContactDesk {
     ]);
     const contacts = await contactsNamed(names, this.store);
     return sendToContacts({ ...options, contacts, links: await this.#linked() });
+  }
+
+  /** Invites a contact, by its name, to a share as soon as it is there. @throws CONTACT_UNKNOWN, IDENTITY_*; `signal.reason` on abort */
+  async inviteToShare(
+    name: string,
+    { code, label }: { code: string; label: string },
+    { signal }: { signal: AbortSignal },
+  ): Promise<Verdict> {
+    const contact = await this.store.get(name);
+    const links = await this.#linked();
+    await links.untilOnline(contact, { signal });
+    return links.deliver(contact, { id: randomBytes(INVITATION_ID_BYTES), code, label, to: 'share' }, { signal });
   }
 
   /** The identity has been unlocked: what needs it is tried anew. */
@@ -140,7 +161,7 @@ export class ContactDesk {
   }
 
   async #invited(invitation: ReceivedInvitation): Promise<void> {
-    const { contact, folder, code, signal } = invitation;
+    const { contact, folder, code, to, signal } = invitation;
     try {
       if (folder === undefined && (await this.#asked(invitation)) !== 'yes') {
         invitation.answer('declined');
@@ -148,7 +169,8 @@ export class ContactDesk {
       }
       signal.throwIfAborted();
       // What nobody can take on is not told as taken.
-      await this.#options.receive({ contact: contact.name, code, out: folder });
+      if (to === 'share') await this.#options.connect({ contact: contact.name, code });
+      else await this.#options.receive({ contact: contact.name, code, out: folder });
       invitation.answer('taken');
     } catch (reason) {
       if (signal.aborted) return;
@@ -158,8 +180,6 @@ export class ContactDesk {
   }
 
   async #asked({ contact, to, label, signal }: ReceivedInvitation): Promise<string> {
-    // A share is opened, not received: that is for a window to offer.
-    if (to === 'share') return 'no';
     const about = { contact: contact.name, verified: contact.verified, to, label };
     const asked = { transfer: 0, kind: 'invitation', about, answers: ['yes', 'no'] };
     return (await this.#options.questions.ask(asked, { signal })).answer;

@@ -110,6 +110,7 @@ export class Daemon {
       events,
       questions,
       receive: (invitation) => transfers.addInvited(invitation),
+      connect: (invitation) => shares.connectInvited(invitation),
       onTrouble,
     });
     const transfers: Transfers = new Transfers({
@@ -119,6 +120,14 @@ export class Daemon {
       questions,
       history,
       journal,
+      onTrouble,
+    });
+    const shares: Shares = new Shares({
+      read,
+      invite: (name, about, options) => contacts.inviteToShare(name, about, options),
+      events,
+      questions,
+      file: join(stateDir, 'shares.json'),
       onTrouble,
     });
     const calls: { all?: LocalCalls } = {};
@@ -133,7 +142,7 @@ export class Daemon {
       questions,
       history,
       transfers,
-      shares: new Shares({ read, events, file: join(stateDir, 'shares.json'), onTrouble }),
+      shares,
       identity,
       contacts,
       page: new PageDoor(() => calls.all as LocalCalls, this.place.page),

@@ -14,7 +14,12 @@ const NS_PER_MS = 1_000_000n;
 export function shareCalls({ shares, transfers }: DaemonParts): LocalGroup<Names> {
   return {
     addShare: async (request) => ({ share: await shares.add(request) }),
-    connect: async (request, { signal }) => ({ share: await shares.connect(request, { signal }) }),
+    connect: async (request, { signal }) => {
+      const { contact } = request;
+      const connecting =
+        contact === undefined ? shares.connect(request, { signal }) : shares.accept(contact, { signal });
+      return { share: await connecting };
+    },
     shares: () => ({ shares: shares.list() }),
     endShare: async ({ share }) => ({ share: await shares.end(share) }),
 

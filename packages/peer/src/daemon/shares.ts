@@ -3,11 +3,13 @@ import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatHostPort } from '@keibidrop/discovery';
 import type { local } from '@keibidrop/proto';
-import { KeibiError, parseCode, retryOf } from '@keibidrop/protocol';
-import { openSharing } from '../share/share.ts';
+import { KeibiError, parseCode, retryOf, type Verdict } from '@keibidrop/protocol';
+import { openSharing, type Sharing } from '../share/share.ts';
 import { ShareGuest } from '../share/share-guest.ts';
 import type { EventStream } from './event-stream.ts';
 import { Journal } from './journal.ts';
+import { errorOf, type LocalError } from './local-error.ts';
+import type { Questions } from './questions.ts';
 import { commonOf, flagsOf, type ReadSettings } from './transfer-options.ts';
 
 /** All of this daemon: each has a port, or a connection. */
@@ -23,6 +25,8 @@ type ShareEntry = (
   id: number;
   added: number;
   name: string;
+  /** Of an own one: the code of each contact that was invited, and whether it has answered. */
+  invited?: Record<string, { code: string; answered: boolean }>;
 };
 
 /** One that is open. */
@@ -35,7 +39,10 @@ interface OpenShare {
 
 export interface SharesOptions {
   read: ReadSettings;
+  /** Invites a contact as soon as it is there. @returns  what it has answered */
+  invite(name: string, about: { code: string; label: string }, options: { signal: AbortSignal }): Promise<Verdict>;
   events: EventStream;
+  questions: Questions;
   /** Where they are kept. */
   file: string;
   /** Called with what went wrong where no client waits for it. */
@@ -63,7 +70,16 @@ export class Shares {
     this.#next = state?.next ?? 1;
     for (const entry of state?.transfers ?? []) {
       const { kind, id, name, added } = entry;
-      const view = { id, name, added, kind, state: 'away', readOnly: false, guests: 0 } as local.Share;
+      const view = {
+        id,
+        name,
+        added,
+        kind,
+        state: 'away',
+        readOnly: false,
+        guests: 0,
+        to: [],
+      } as unknown as local.Share;
       const share = { entry, view, ending: new AbortController() };
       this.#open.set(id, share);
       this.#run(share, this.#bringBack(share));
@@ -84,6 +100,44 @@ export class Shares {
   /** Connects to a share. @throws what ShareGuest.connect does; USAGE */
   async connect(request: local.ConnectRequest, { signal }: { signal: AbortSignal }): Promise<local.Share> {
     return this.#keep(await this.#connect({ kind: 'guest', request, ...this.#fresh() }, undefined, signal));
+  }
+
+  /** Connects to what a contact shares with us. */
+  async connectInvited({ contact, code }: { contact: string; code: string }): Promise<local.Share> {
+    const request = { code, contact, connect: undefined, reach: undefined };
+    try {
+      return await this.#keep(await this.#connect({ kind: 'guest', request, ...this.#fresh() }));
+    } catch (reason) {
+      const { code: why, message } = KeibiError.from(reason, 'INTERNAL');
+      this.#options.events.emit(0, { event: 'shareEnded', name: '', contact, error: { code: why, message } });
+      throw reason;
+    }
+  }
+
+  /**
+   * Says yes to a contact's invitation to a share, and waits until that is open.
+   *
+   * @throws SHARE_UNKNOWN if it has not invited us; `signal.reason` on abort
+   */
+  async accept(name: string, { signal }: { signal: AbortSignal }): Promise<local.Share> {
+    const { questions, events } = this.#options;
+    const isIts = (contact: unknown) => typeof contact === 'string' && contact.toLowerCase() === name.toLowerCase();
+    const open = this.list().find(({ contact }) => isIts(contact));
+    if (open !== undefined) return open;
+    const asked = questions.list().find(({ kind, json }) => {
+      const { contact, to } = JSON.parse(json) as { contact?: unknown; to?: unknown };
+      return kind === 'invitation' && to === 'share' && isIts(contact);
+    });
+    if (asked === undefined) throw notInvited(name);
+    const happening = events.watch(() => [], { progress: false, files: false }, signal);
+    await happening.next();
+    questions.answer(asked.question, { answer: 'yes', always: false });
+    for await (const { json } of happening) {
+      const { event, error, ...share } = JSON.parse(json) as { event: string; error?: LocalError } & local.Share;
+      if (event === 'share' && isIts(share.contact)) return share;
+      if (event === 'shareEnded' && isIts(share.contact) && error) throw errorOf(error);
+    }
+    throw new KeibiError('DAEMON_LOST');
   }
 
   /** @throws SHARE_UNKNOWN */
@@ -188,14 +242,35 @@ export class Shares {
         if (share !== undefined) this.#change(share, { guests: here.size });
       },
     });
-    const own = { kind: 'own', state: 'open', folder: path, code: entry.request.code, readOnly };
+    const { to = [] } = entry.request;
+    const own = { kind: 'own', state: 'open', folder: path, code: entry.request.code, readOnly, to };
     share = this.#insert(entry, ending, sharing.name, own);
     const opened = share;
     this.#run(
       opened,
       sharing.ended.finally(() => sharing.close()),
     );
+    for (const name of to) void this.#invite(opened, sharing, name);
     return opened;
+  }
+
+  /** Lets a contact in by a code of its own, which it is told once it is there. */
+  async #invite({ entry, view, ending }: OpenShare, sharing: Sharing, name: string): Promise<void> {
+    const { signal } = ending;
+    try {
+      entry.invited ??= {};
+      const known = entry.invited[name];
+      const { text: code } = await sharing.invite(known && parseCode(known.code));
+      entry.invited[name] = { code, answered: known?.answered ?? false };
+      await this.#save();
+      if (known?.answered) return;
+      const verdict = await this.#options.invite(name, { code, label: view.name }, { signal });
+      entry.invited[name] = { code, answered: true };
+      this.#options.events.emit(0, { event: 'shareAnswer', share: view.name, contact: name, verdict });
+      await this.#save();
+    } catch (reason) {
+      if (!signal.aborted) this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL'));
+    }
   }
 
   async #connect(
@@ -225,7 +300,9 @@ export class Shares {
           if (share !== undefined) this.#change(share, seen);
         },
       });
-      share = this.#insert(entry, ending, guest.info.name, { kind: 'guest', readOnly: guest.info.readOnly, ...seen });
+      const { contact } = entry.request;
+      const fields = { kind: 'guest', readOnly: guest.info.readOnly, contact, ...seen };
+      share = this.#insert(entry, ending, guest.info.name, fields);
       share.guest = guest;
       this.#run(share, guest.closed);
       return share;
@@ -237,7 +314,7 @@ export class Shares {
   #insert(entry: ShareEntry, ending: AbortController, folder: string, fields: Partial<local.Share>): OpenShare {
     entry.name ||= this.#freeName(folder);
     const { id, added, name } = entry;
-    const view = { id, name, added, kind: '', state: '', readOnly: false, guests: 0, ...fields };
+    const view = { id, name, added, kind: '', state: '', readOnly: false, guests: 0, to: [], ...fields };
     const share: OpenShare = { entry, view: view as local.Share, ending };
     this.#open.set(id, share);
     this.#options.events.emit(0, { event: 'share', ...share.view });
@@ -295,6 +372,11 @@ export class Shares {
 /** Where a share is reached now, for a transfer that follows. */
 export function placeOf({ place }: ShareGuest): string | undefined {
   return place === undefined ? undefined : formatHostPort(place);
+}
+
+function notInvited(name: string): KeibiError {
+  const text = `${name} has not invited you to a share. Ask for it; there it is: keibidrop add DIR --to YOU.`;
+  return new KeibiError('SHARE_UNKNOWN', text);
 }
 
 function unknown(name: string, there: readonly OpenShare[]): KeibiError {

@@ -51,7 +51,7 @@ const MAY_COME: readonly ErrorCode[] = [
   'SESSION_LOST',
 ];
 /** Between two looks for one that has ended: the first, doubled with each, and the longest. */
-const FIRST_PAUSE_MS = 1000;
+const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
 
 /** The session that is up, or the next one. */
@@ -97,7 +97,7 @@ export class ShareGuest {
     this.#options = options;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
     const onEvent: MeetOptions['onEvent'] = (event) => event.type === 'reconnecting' && options.onEvent(event);
-    this.#way = new WayBack({ ...options, signal: this.#signal, onEvent });
+    this.#way = new WayBack({ ...options, signal: this.#signal, onEvent, mayBeginAnew: true });
     this.#way.begin(met);
     this.closed = this.#run(met.reached);
     this.closed.catch(() => {});

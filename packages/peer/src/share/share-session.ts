@@ -26,7 +26,7 @@ export interface ShareSessionOptions {
 }
 
 /** A guest asks at once what is shared. Whoever does not has taken the code for one of a transfer. */
-const FIRST_WORD_MS = 5000;
+const FIRST_WORD_MS = 3000;
 const LEFT_NETWORK = 'This computer has left the network.';
 
 /** One session with a guest of a share, until one of the two ends it. */

@@ -54,8 +54,8 @@ export interface Sharing {
   readonly name: string;
   /** Resolves once `signal` is aborted; rejects with what ended it before. */
   readonly ended: Promise<void>;
-  /** A new code for one contact: the same share, under words that nobody could guess. */
-  invite(): Promise<Code>;
+  /** A code for one contact: the same share, under words that nobody could guess. @param known  one that it was given before */
+  invite(known?: Code): Promise<Code>;
   close(): Promise<void>;
 }
 
@@ -124,8 +124,8 @@ class OpenSharing implements Sharing {
     if (signal.aborted) this.#resolve();
   }
 
-  async invite(): Promise<Code> {
-    return (await this.#wait(INVITATION)).code;
+  async invite(known?: Code): Promise<Code> {
+    return (await this.#wait({ ...INVITATION, code: known })).code;
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { LISTEN, Sandbox } from '../harness/sandbox.ts';
+import { OwnDaemon } from './own-daemon.ts';
+
+const PATIENT = { env: { KD_PATIENCE: '5m' } };
+
+let sandbox: Sandbox;
+let anna: OwnDaemon;
+let bob: OwnDaemon;
+beforeAll(async () => {
+  sandbox = await Sandbox.open();
+  await mkdir(sandbox.path('photos'));
+  await writeFile(sandbox.path('photos', 'cat.jpg'), 'fur');
+  anna = await OwnDaemon.start(sandbox, 'anna', PATIENT);
+  bob = await OwnDaemon.start(sandbox, 'bob', PATIENT);
+  await anna.know('Bob', bob);
+  await bob.know('Anna', anna);
+});
+afterAll(() => sandbox.close());
+
+it('a contact that has not invited us is told from one that has, by what to do', async () => {
+  expect(await bob.command('connect', 'Anna')).toMatchObject({
+    exit: 1,
+    event: { code: 'SHARE_UNKNOWN', message: expect.stringContaining('Anna has not invited you') },
+  });
+});
+
+it('add --to invites a contact, who says yes by connect and its name, without a code', async () => {
+  const asked = bob.until(({ event, kind }) => event === 'question' && kind === 'invitation');
+  const answered = anna.until(({ event }) => event === 'shareAnswer');
+  expect((await anna.command('add', 'photos', '--to', 'bob', ...LISTEN)).event).toMatchObject({ to: ['bob'] });
+  expect(await asked).toMatchObject({ contact: 'Anna', to: 'share', label: 'photos' });
+  const connected = await bob.command('connect', 'anna');
+  expect(connected).toMatchObject({ exit: 0, event: { name: 'photos', contact: 'Anna', state: 'connected' } });
+  expect(await answered).toMatchObject({ share: 'photos', contact: 'bob', verdict: 'taken' });
+  expect((await bob.command('pull', 'photos', 'out')).event).toMatchObject({ state: 'done', files: 1 });
+  expect(await readFile(sandbox.path('out', 'photos', 'cat.jpg'), 'utf8')).toBe('fur');
+});
+
+it('the contact comes back by the code it has once, when the daemon that shares was killed', async () => {
+  await anna.replace();
+  await bob.until(({ event, state, contact }) => event === 'share' && contact === 'Anna' && state === 'connected');
+  expect((await bob.command('list', 'photos')).event.entries).toMatchObject([{ name: 'cat.jpg' }]);
+});
