@@ -9,6 +9,7 @@ import { runDaemon } from './commands/daemon.ts';
 import { runDoctor } from './commands/doctor.ts';
 import { runHistory } from './commands/history.ts';
 import { runId } from './commands/id.ts';
+import { runInvitations } from './commands/invitations.ts';
 import { runList } from './commands/list.ts';
 import { runMcp } from './commands/mcp.ts';
 import { runPeers } from './commands/peers.ts';
@@ -92,6 +93,9 @@ export async function runCommandLine(
       },
       ui: async (options) => {
         exitCode = await runUi(options, io, await loadPeer());
+      },
+      invitations: async (options) => {
+        exitCode = await runInvitations(options, io, await loadPeer());
       },
       mcp: async (options) => {
         exitCode = await runMcp(options, io, await loadPeer());

@@ -32,6 +32,7 @@ async function parsed(line: string): Promise<unknown> {
     history: keep('history'),
     ui: keep('ui'),
     mcp: keep('mcp'),
+    invitations: keep('invitations'),
     doctor: keep('doctor'),
   };
   await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
@@ -209,6 +210,7 @@ describe('help', () => {
         history: nothing,
         ui: nothing,
         mcp: nothing,
+        invitations: nothing,
         doctor: nothing,
       },
       io,

@@ -8,6 +8,7 @@ import { addDaemonCommand, type DaemonCommand } from './commands/daemon.ts';
 import { addDoctorCommand, type DoctorCommand } from './commands/doctor.ts';
 import { addHistoryCommand, type HistoryCommand } from './commands/history.ts';
 import { addIdCommand, type IdCommand } from './commands/id.ts';
+import { addInvitationsCommand, type InvitationsCommand } from './commands/invitations.ts';
 import { addListCommand, type ListCommand } from './commands/list.ts';
 import { addMcpCommand, type McpCommand } from './commands/mcp.ts';
 import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
@@ -40,6 +41,7 @@ export interface Handlers {
   status(options: StatusCommand): Promise<void>;
   stop(options: StatusCommand): Promise<void>;
   transfers(options: TransfersCommand): Promise<void>;
+  invitations(options: InvitationsCommand): Promise<void>;
   history(options: HistoryCommand): Promise<void>;
   ui(options: UiCommand): Promise<void>;
   mcp(options: McpCommand): Promise<void>;
@@ -100,6 +102,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
   addStatusCommand(program, handlers.status);
   addStopCommand(program, handlers.stop);
   addTransfersCommand(program, handlers.transfers);
+  addInvitationsCommand(program, handlers.invitations);
   addHistoryCommand(program, handlers.history);
   addUiCommand(program, handlers.ui);
   addMcpCommand(program, handlers.mcp);

@@ -6,6 +6,7 @@ import type { Io } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { harmless } from '../terminal-text.ts';
+import { invitationsOf } from './invitations.ts';
 
 /** `keibidrop status` and `keibidrop stop`, parsed. */
 export interface StatusCommand {
@@ -62,15 +63,27 @@ function add(
 /** @throws DAEMON_UNREACHABLE if none runs */
 export async function runStatus({ config, json }: StatusCommand, io: Io, peer: PeerPackage): Promise<number> {
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
-    const status = await daemon.call('status', {}, { signal: io.signal });
+    const [status, invitations] = await Promise.all([
+      daemon.call('status', {}, { signal: io.signal }),
+      invitationsOf(daemon, io.signal),
+    ]);
     if (json) {
-      io.stdout.write(lineOf('status', { ...status, started: new Date(status.started).toISOString() }));
+      io.stdout.write(
+        lineOf('status', {
+          ...status,
+          invitations: invitations.length,
+          started: new Date(status.started).toISOString(),
+        }),
+      );
       return 0;
     }
     const { pid, version, started, running, queued, label, savePath, rendezvous, page } = status;
     const rows: [string, string][] = [
       ['Daemon', `process ${pid}, version ${version}, since ${formatTime(new Date(started))}`],
       ['Transfers', `${running} under way, ${queued} queued`],
+      ...(invitations.length === 0
+        ? []
+        : ([['Invitations', `${invitations.length}, see keibidrop invitations`]] as [string, string][])),
       ['Calls itself', label],
       ['Saves to', savePath],
       ['Meets at', rendezvous ?? 'this machine and its networks'],

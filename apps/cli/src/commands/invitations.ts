@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { LocalClient } from '@keibidrop/peer';
+import { KeibiError } from '@keibidrop/protocol';
+import { Argument, type Command, Option } from 'commander';
+import { withDaemon } from '../daemon-connection.ts';
+import { type Io, paint } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { harmless, quoted } from '../terminal-text.ts';
+
+const ANSWERS = { accept: 'yes', decline: 'no' } as const;
+
+/** `keibidrop invitations`, parsed. */
+export interface InvitationsCommand {
+  action?: keyof typeof ANSWERS;
+  /** The only one there is, if left out. */
+  number?: number;
+  config?: string;
+  json?: boolean;
+}
+
+/** What a contact would like to send or show. */
+export interface Invitation {
+  number: number;
+  contact: string;
+  verified: boolean;
+  to: 'files' | 'text' | 'share';
+  label: string;
+}
+
+const AFTER_HELP = `
+Examples:
+  keibidrop invitations
+  keibidrop invitations accept           the only one there is
+  keibidrop invitations decline 3
+
+What a contact sends is asked about here, unless there is a rule for it: see
+keibidrop contacts rule. What is accepted goes to the save path of the daemon.
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 done, 1 failed or no such invitation, 2 usage, 4 no daemon runs.
+`;
+
+export function addInvitationsCommand(program: Command, onRun: (options: InvitationsCommand) => Promise<void>): void {
+  program
+    .command('invitations')
+    .summary('list and answer what contacts would like to send')
+    .description('List what contacts would like to send you or show you, or answer it.')
+    .addArgument(new Argument('[action]', 'what to say').choices(Object.keys(ANSWERS)))
+    .argument('[number]', 'to which: its number in the list')
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addHelpText('after', AFTER_HELP)
+    .action((action: InvitationsCommand['action'], number: string | undefined, options: InvitationsCommand) => {
+      if (number !== undefined && !/^\d{1,9}$/.test(number)) {
+        throw new KeibiError('USAGE', `Name an invitation by its number; ${quoted(number)} is none.`);
+      }
+      return onRun({ ...options, ...(action && { action }), ...(number !== undefined && { number: Number(number) }) });
+    });
+}
+
+/** @throws DAEMON_UNREACHABLE, QUESTION_GONE, USAGE */
+export async function runInvitations(options: InvitationsCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const { config, action, number, json } = options;
+  return withDaemon(io, peer, { config, start: false }, async (daemon) => {
+    const invitations = await invitationsOf(daemon, io.signal);
+    if (action === undefined) {
+      io.stdout.write(json ? lineOf('invitations', { invitations }) : listOf(invitations, io));
+      return 0;
+    }
+    const meant = theOne(invitations, number);
+    await daemon.call('answer', { question: meant.number, answer: ANSWERS[action] }, { signal: io.signal });
+    if (json) io.stdout.write(lineOf('invitation', { ...meant, action }));
+    else if (action === 'decline') io.stdout.write(`${harmless(meant.contact)} is told that you do not want it.\n`);
+    else io.stdout.write(`Accepted. See keibidrop ${meant.to === 'share' ? 'list' : 'transfers'}.\n`);
+    return 0;
+  });
+}
+
+/** What contacts are waiting to hear. */
+export async function invitationsOf(daemon: LocalClient, signal: AbortSignal): Promise<Invitation[]> {
+  const { questions } = await daemon.call('questions', {}, { signal });
+  return questions
+    .filter(({ kind }) => kind === 'invitation')
+    .map(({ question: number, json }) => ({ number, ...(JSON.parse(json) as Omit<Invitation, 'number'>) }));
+}
+
+function theOne(invitations: readonly Invitation[], number: number | undefined): Invitation {
+  const [first, second] = invitations;
+  if (first === undefined) throw new KeibiError('QUESTION_GONE', 'Nobody has invited you to anything.');
+  if (number === undefined && second === undefined) return first;
+  const meant = invitations.find((each) => each.number === number);
+  if (meant !== undefined) return meant;
+  const text = number === undefined ? 'There are several.' : `There is no invitation ${number}.`;
+  throw new KeibiError(number === undefined ? 'USAGE' : 'QUESTION_GONE', `${text} See keibidrop invitations.`);
+}
+
+function listOf(invitations: readonly Invitation[], io: Io): string {
+  if (invitations.length === 0) return 'Nobody has invited you to anything.\n';
+  const lines = invitations.map(({ number, contact, verified, to, label }) => {
+    const who = `${harmless(contact)}${verified ? '' : ' (not verified)'}`;
+    const what =
+      to === 'share' ? `shows you ${harmless(label)}` : to === 'text' ? 'sends a text' : `sends ${harmless(label)}`;
+    return `${paint(io.stdout, 'bold', String(number).padStart(3))}  ${who} ${what}\n`;
+  });
+  return `${lines.join('')}To answer: keibidrop invitations accept ${invitations[0]?.number}, or decline.\n`;
+}
