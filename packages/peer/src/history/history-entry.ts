@@ -10,6 +10,7 @@ export interface EndedRun {
   kind: HistoryEntry['kind'];
   /** The destination, or where what was sent stands. */
   place: string;
+  /** Whom it was with, if that is known before anybody came. */
   contact?: string | undefined;
   /** What its events told. */
   figures: TransferFigures;
@@ -21,7 +22,8 @@ export interface EndedRun {
   error?: KeibiError | undefined;
 }
 
-export function historyEntryOf({ kind, place, contact, figures, at, summary, error }: EndedRun): HistoryEntry {
+export function historyEntryOf({ kind, place, figures, at, summary, error, ...run }: EndedRun): HistoryEntry {
+  const contact = run.contact ?? figures.last?.contact;
   const { files, bytes, seconds, resumedBytes } = summary ?? { ...figures.sums(), seconds: 0, resumedBytes: 0 };
   return {
     time: new Date(at).toISOString(),
