@@ -237,6 +237,7 @@ describe('a block', () => {
     await Promise.all([one.online(), other.online()]);
     await ben.store.change('Anna', { blocked: true });
     await Promise.all([one, other].map(({ until, states }) => until(() => states.at(-1) === false)));
+    await expect(one.links.untilOnline(ben.self, { signal })).rejects.toMatchObject({ code: 'CONTACT_BLOCKED' });
     expect(await one.links.deliver(ben.self, INVITATION, { signal })).toBe('blocked');
     await ben.store.change('Anna', { blocked: false });
     await Promise.all([one.online(), other.online()]);
