@@ -32,7 +32,7 @@ export async function sendInBackground(
     reach: daemonReach(options, settings),
   };
   return handOver(
-    options,
+    { ...options, coded: options.to === undefined },
     io,
     peer,
     async (daemon) => (await daemon.call('send', request, { signal: io.signal })).transfer,
@@ -68,7 +68,7 @@ export async function receiveInBackground(
 }
 
 async function handOver(
-  { config, json, asks = false }: Everywhere & { asks?: boolean },
+  { config, json, asks = false, coded = true }: Everywhere & { asks?: boolean; coded?: boolean },
   io: Io,
   peer: PeerPackage,
   order: (daemon: LocalClient) => Promise<TransferView | undefined>,
@@ -76,7 +76,7 @@ async function handOver(
   return withDaemon(io, peer, { config, start: true }, async (daemon) => {
     const taken = await order(daemon);
     if (taken === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
-    const transfer = taken.kind === 'send' ? await withCode(daemon, taken.id, io) : taken;
+    const transfer = taken.kind === 'send' && coded ? await withCode(daemon, taken.id, io) : taken;
     if (json) io.stdout.write(lineOf('transfer', transfer));
     else {
       const { id, code, state } = transfer;

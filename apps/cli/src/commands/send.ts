@@ -70,9 +70,13 @@ export function addSendCommand(program: Command, onRun: (options: SendCommand) =
     .addOption(
       new Option('--to <name>', 'send to this contact, without a code; may be given again')
         .argParser((name: string, before: string[] = []) => [...before, name])
-        .conflicts(['code', 'codeLength', 'insecureCode', 'save', 'background']),
+        .conflicts(['code', 'codeLength', 'insecureCode', 'save']),
     )
-    .addOption(new Option('--patience <time>', 'how long to wait for an absent contact, such as 10m (no end)'))
+    .addOption(
+      new Option('--patience <time>', 'how long to wait for an absent contact, such as 10m (no end)').conflicts(
+        'background',
+      ),
+    )
     .addOption(new Option('--background', 'hand it over to the daemon, which is started if need be'))
     .addOption(new Option('--now', 'there, do not wait for the sends before it'))
     .addOption(new Option('--incognito', 'leave nothing on the disk: no history, no queue'));

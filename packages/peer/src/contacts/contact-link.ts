@@ -24,6 +24,8 @@ export interface ContactLinkOptions {
   /** Whether there is a conversation by which the contact can be invited; told when that changes. */
   onHere(here: boolean): void;
   onInvitation(invitation: ReceivedInvitation): void;
+  /** It takes nothing from us, and has said so. */
+  onBlocked(): void;
   /** It has proved to be who it is. `paired`: in the mailbox of both keys, to which it came. */
   onMet(met: { keys: PublicKeys; paired: boolean }): void;
 }
@@ -127,10 +129,15 @@ export class ContactLink {
     }
   }
 
+  /** Somebody waits for it: looks for it at once, unless it is here. */
+  seek(): void {
+    if (!this.#hasResident()) this.#visits.insist();
+  }
+
   /** As SentInvitations.deliver. */
   deliver(invitation: Invitation, options: DeliverOptions): Promise<Exclude<Verdict, 'asked'>> {
     const delivering = this.#sent.deliver(invitation, options);
-    if (!this.#hasResident()) this.#visits.insist();
+    this.seek();
     return delivering;
   }
 
@@ -163,7 +170,7 @@ export class ContactLink {
     try {
       this.#begin(await meetContactAsGuest(pipe, { self: this.#options.self, pair, signal }), 'guest', pair);
     } catch (reason) {
-      if (isBlocked(reason)) this.#sent.blocked();
+      if (isBlocked(reason)) this.#blocked();
       throw reason;
     }
   }
@@ -204,7 +211,7 @@ export class ContactLink {
 
   #ended(talk: ContactTalk, farewell: Farewell | undefined): void {
     this.#talks.delete(talk);
-    if (farewell === 'blocked') this.#sent.blocked();
+    if (farewell === 'blocked') this.#blocked();
     this.#received.leave(talk);
     // What it has brought the contact may be waiting for us to repeat by another.
     for (const other of this.#talks) this.#sent.tellAll(other);
@@ -228,6 +235,11 @@ export class ContactLink {
   /** Whoever owns a mailbox is there for longer. */
   #hasResident(): boolean {
     return [...this.#talks].some(({ side, peerIsResident }) => side === 'guest' || peerIsResident);
+  }
+
+  #blocked(): void {
+    this.#sent.blocked();
+    this.#options.onBlocked();
   }
 
   #changed(): void {

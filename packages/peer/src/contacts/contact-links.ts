@@ -9,7 +9,7 @@ import type { ContactStore } from './contact-store.ts';
 import { Door } from './door.ts';
 import { Presence } from './presence.ts';
 import type { ReceivedInvitation } from './received-invitations.ts';
-import type { DeliverOptions } from './sent-invitations.ts';
+import { type DeliverOptions, refusedBy } from './sent-invitations.ts';
 
 export interface ContactLinksOptions {
   /** Stays the caller's, and must not be wiped before `close` has resolved. */
@@ -31,6 +31,13 @@ export interface ContactLinksOptions {
   signal: AbortSignal;
 }
 
+/** Somebody who waits for a contact. */
+interface Waiting {
+  readonly id: string;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
 /** Often enough for the mailboxes of another day. */
 const TURN_PAGE_MS = 30_000;
 
@@ -50,7 +57,7 @@ export class ContactLinks {
   readonly #unwatch: () => void;
   readonly #watching: Promise<void>;
   /** Who waits for whom. */
-  readonly #waiting = new Map<() => void, string>();
+  readonly #waiting = new Set<Waiting>();
   #days = '';
   #first: () => void = () => {};
   #noting: Promise<void> = Promise.resolve();
@@ -103,24 +110,27 @@ export class ContactLinks {
     return this.#presence.isOnline(formatFingerprint(fingerprint));
   }
 
-  /** Resolves when a contact is there. @throws CONTACT_UNKNOWN; `signal.reason` on abort */
+  /** Resolves when a contact is there. @throws CONTACT_UNKNOWN; CONTACT_BLOCKED if it says so instead; `signal.reason` on abort */
   async untilOnline({ fingerprint }: Pick<Contact, 'fingerprint'>, { signal }: { signal: AbortSignal }): Promise<void> {
     signal.throwIfAborted();
     const id = formatFingerprint(fingerprint);
-    if (!this.#links.has(id)) throw new KeibiError('CONTACT_UNKNOWN');
-    let settle = () => {};
+    const link = this.#links.get(id);
+    if (link === undefined) throw new KeibiError('CONTACT_UNKNOWN');
+    if (this.#presence.isOnline(id)) return;
+    let onAbort = () => {};
+    let waiting: Waiting | undefined;
     try {
-      await new Promise<void>((resolve) => {
-        settle = resolve;
-        this.#waiting.set(settle, id);
-        signal.addEventListener('abort', settle, { once: true });
-        if (this.#presence.isOnline(id)) resolve();
+      await new Promise<void>((resolve, reject) => {
+        onAbort = () => reject(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
+        waiting = { id, resolve, reject };
+        this.#waiting.add(waiting);
+        link.seek();
       });
     } finally {
-      this.#waiting.delete(settle);
-      signal.removeEventListener('abort', settle);
+      if (waiting !== undefined) this.#waiting.delete(waiting);
+      signal.removeEventListener('abort', onAbort);
     }
-    signal.throwIfAborted();
   }
 
   /**
@@ -200,6 +210,10 @@ export class ContactLinks {
       join: (mailbox, place, options) => this.#door.join(mailbox, place, options),
       onHere: (here) => this.#presence.set(id, here),
       onInvitation: (invitation) => onInvitation?.(invitation),
+      onBlocked: () => {
+        const name = this.#links.get(id)?.contact.name ?? contact.name;
+        for (const waiting of this.#waiting) if (waiting.id === id) waiting.reject(refusedBy(name, 'blocked'));
+      },
       onMet: ({ keys, paired }) => {
         const known = this.#links.get(id)?.contact;
         if (known === undefined || (known.keys !== undefined && (known.paired || !paired))) return;
@@ -234,7 +248,7 @@ export class ContactLinks {
   }
 
   #tellPresence(id: string, online: boolean): void {
-    if (online) for (const [settle, waited] of this.#waiting) if (waited === id) settle();
+    for (const waiting of this.#waiting) if (online && waiting.id === id) waiting.resolve();
     const contact = this.#links.get(id)?.contact;
     if (contact === undefined || this.#signal.aborted) return;
     const { fingerprint, keys } = contact;
