@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Contact, ContactRule, ContactStore } from '@keibidrop/peer';
 import { fingerprintPhrase, formatFingerprint, KeibiError, parseFingerprint } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import { withDaemon } from '../daemon-connection.ts';
 import { formatCount } from '../format.ts';
 import { type Io, paint } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
@@ -107,8 +108,10 @@ export async function runContacts(
   const store = new ContactStore({ directory });
   if (options.action === 'list') {
     const contacts = await store.list();
-    if (options.json) io.stdout.write(lineOf('contacts', { contacts: contacts.map(fieldsOf) }));
-    else io.stdout.write(tableOf(contacts, io));
+    const online = contacts.length === 0 ? undefined : await whoIsThere(options, io, await loadPeer());
+    const told = (contact: Contact) => ({ ...fieldsOf(contact), ...(online && { online: online.has(contact.name) }) });
+    if (options.json) io.stdout.write(lineOf('contacts', { contacts: contacts.map(told) }));
+    else io.stdout.write(tableOf(contacts, online, io));
     return 0;
   }
   const { contact, sentence } = await done(options, io, store, () => ownFingerprint(options, io, loadPeer, directory));
@@ -210,23 +213,42 @@ function fieldsOf({ name, fingerprint, verified, blocked, rule, added, lastSeen 
   };
 }
 
-function tableOf(contacts: readonly Contact[], io: Io): string {
+/** The names of those that the daemon is in touch with; undefined if none runs. */
+async function whoIsThere(
+  { config }: ContactsCommand,
+  io: Io,
+  peer: PeerPackage,
+): Promise<ReadonlySet<string> | undefined> {
+  try {
+    return await withDaemon(io, peer, { config, start: false }, async (daemon) => {
+      const { contacts } = await daemon.call('contacts', {}, { signal: io.signal });
+      return new Set(contacts.filter(({ online }) => online).map(({ name }) => name));
+    });
+  } catch (reason) {
+    io.signal.throwIfAborted();
+    if (reason instanceof KeibiError && reason.code.startsWith('DAEMON_')) return undefined;
+    throw reason;
+  }
+}
+
+function tableOf(contacts: readonly Contact[], online: ReadonlySet<string> | undefined, io: Io): string {
   if (contacts.length === 0) {
     return 'No contacts yet. Add one with keibidrop contacts add NAME FINGERPRINT,\nor save who you meet by a code: --save NAME on send and on receive.\n';
   }
   const width = Math.max(...contacts.map((contact) => columnsOf(shown(contact))));
   const lines = contacts.map((contact) => {
     const name = shown(contact);
-    return `${paint(io.stdout, 'bold', name)}${' '.repeat(width - columnsOf(name))}  ${remarksOn(contact, io)}\n`;
+    return `${paint(io.stdout, 'bold', name)}${' '.repeat(width - columnsOf(name))}  ${remarksOn(contact, online?.has(contact.name) === true, io)}\n`;
   });
   return `${lines.join('')}${formatCount(contacts.length, 'contact')}.\n`;
 }
 
-function remarksOn({ verified, blocked, rule, lastSeen }: Contact, io: Io): string {
-  const seen = lastSeen === undefined ? 'never seen' : `seen ${lastSeen.toISOString().slice(0, 10)}`;
+function remarksOn({ verified, blocked, rule, lastSeen }: Contact, online: boolean, io: Io): string {
+  const last = lastSeen === undefined ? 'never seen' : `seen ${lastSeen.toISOString().slice(0, 10)}`;
+  const seen = online ? paint(io.stdout, 'green', 'online'.padEnd(15)) : last.padEnd(15);
   const mark = verified ? paint(io.stdout, 'green', 'verified'.padEnd(12)) : 'not verified';
   const taken = blocked ? paint(io.stdout, 'red', 'blocked') : ruleWords(rule);
-  return `${mark}  ${seen.padEnd(15)}  ${taken}`;
+  return `${mark}  ${seen}  ${taken}`;
 }
 
 function ruleWords(rule: ContactRule): string {
