@@ -12,7 +12,7 @@ import { refusedBy } from './sent-invitations.ts';
 export interface SendToOptions extends Omit<SendOptions, 'code' | 'wordCount' | 'insecureCode' | 'receivers'> {
   /** Each once. */
   contacts: readonly Contact[];
-  links: Pick<ContactLinks, 'isOnline' | 'untilOnline' | 'deliver'>;
+  links: Pick<ContactLinks, 'untilOnline' | 'deliver'>;
   /** How long an absent contact, and its answer, is waited for; absent: until `signal`. */
   patienceMs?: number | undefined;
 }
@@ -20,6 +20,8 @@ export interface SendToOptions extends Omit<SendOptions, 'code' | 'wordCount' | 
 /** A code that nobody reads aloud: 176 bits, and a number that no other sender has. */
 const WORDS = 16;
 const NAMEPLATES = 10 ** 9;
+/** One that is there is met in a tenth of a second. */
+const ABSENCE_NOTICE_MS = 700;
 /** For a contact that has accepted to come for it. */
 const COMING_MS = 60_000;
 
@@ -73,8 +75,11 @@ async function sendToOne(
   const timers = new Timers();
   try {
     if (patienceMs !== undefined) timers.set(() => end(absent(contact)), patienceMs);
-    if (!links.isOnline(contact)) onEvent({ type: 'inviting', contact: contact.name, state: 'absent' });
-    await links.untilOnline(contact, { signal });
+    const absence = setTimeout(
+      () => onEvent({ type: 'inviting', contact: contact.name, state: 'absent' }),
+      ABSENCE_NOTICE_MS,
+    );
+    await links.untilOnline(contact, { signal }).finally(() => clearTimeout(absence));
     const nameplate = String(randomInt(1, NAMEPLATES));
     const code = createCode({ nameplate, wordCount: WORDS, randomBytes: (length) => randomBytes(length) });
     const invitation = {
