@@ -14,11 +14,13 @@ import { quoted } from '../terminal-text.ts';
 import { createView } from '../view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './everywhere.ts';
 
-/** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin` and `text` is given. */
+/** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin`, `text` and `clipboard` is given. */
 export interface SendCommand extends Everywhere, SaveFlags {
   paths: string[];
   stdin: boolean;
   text?: string;
+  /** The text is what the clipboard holds. */
+  clipboard?: boolean;
   code?: Code;
   codeLength?: string;
   insecureCode?: boolean;
@@ -44,6 +46,7 @@ Examples:
   keibidrop send report.pdf --receivers 3
   keibidrop send backup --json --code 7-guitar-pencil --listen 127.0.0.1:26431
   keibidrop send photos --to Anna --to Bea
+  keibidrop send --clipboard --to Anna
 
 The offer ends after --receivers receivers or three wrong guesses of its code.
 With --to there is no code: each contact is waited for, asked, and gets its own.
@@ -62,6 +65,7 @@ export function addSendCommand(program: Command, onRun: (options: SendCommand) =
     .description('Offer files and folders, and print a code for whoever receives them.')
     .argument('[paths...]', 'files and folders, or - for standard input')
     .addOption(new Option('--text <text>', 'send this text instead of files'))
+    .addOption(new Option('--clipboard', 'send the text on the clipboard').conflicts('text'))
     .addOption(new Option('--code <code>', 'use this code instead of a new one'))
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
     .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))
@@ -91,10 +95,11 @@ type TypedSend = Omit<SendCommand, 'paths' | 'stdin' | 'code' | 'receivers'> & {
 /** @throws USAGE, CODE_MALFORMED */
 function parseSend(paths: string[], typed: TypedSend): SendCommand {
   const stdin = paths.includes('-');
-  if (typed.text !== undefined && paths.length > 0) throw usage('Send either --text or files, not both.');
+  const hasText = typed.text !== undefined || typed.clipboard === true;
+  if (hasText && paths.length > 0) throw usage('Send either a text or files, not both.');
   if (typed.text === '') throw usage('--text is empty, so there is nothing to send.');
   if (stdin && paths.length > 1) throw usage('Standard input (-) is sent alone: leave out the other paths.');
-  if (typed.text === undefined && paths.length === 0) {
+  if (!hasText && paths.length === 0) {
     throw usage('Say what to send, for example: keibidrop send photos movie.mkv');
   }
   if (stdin && typed.to !== undefined && typed.to.length > 1) {
@@ -122,7 +127,8 @@ function usage(message: string): KeibiError {
  *
  * @throws any KeibiError that ended it; `io.signal.reason`
  */
-export async function runSend(options: SendCommand, io: Io, peer: PeerPackage): Promise<number> {
+export async function runSend(typed: SendCommand, io: Io, peer: PeerPackage): Promise<number> {
+  const options = typed.clipboard ? { ...typed, text: await clipboardText(io) } : typed;
   const { config, rendezvous, discovery, limit, listen, codeLength, patience } = options;
   const flags = { config, rendezvous, discovery, limit, listen, codeLength, patience };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
@@ -195,4 +201,10 @@ async function assertSourcesExist(paths: readonly string[], cwd: string): Promis
   const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';
   const names = missing.slice(0, 3).map(quoted).join(', ') + more;
   throw new KeibiError('TRANSFER_SOURCE_MISSING', messageFor('TRANSFER_SOURCE_MISSING', names));
+}
+
+/** Loaded by who asks for it. */
+async function clipboardText(io: Io): Promise<string> {
+  const { readClipboard } = await import('../clipboard.ts');
+  return readClipboard(io);
 }
