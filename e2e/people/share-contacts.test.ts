@@ -39,6 +39,19 @@ it('add --to invites a contact, who says yes by connect and its name, without a 
   expect(await readFile(sandbox.path('out', 'photos', 'cat.jpg'), 'utf8')).toBe('fur');
 });
 
+it('share --to does the same in a process of its own', async () => {
+  await mkdir(sandbox.path('music'));
+  const asked = bob.until(({ event, label }) => event === 'question' && label === 'music');
+  const sharing = await sandbox.start(['share', 'music', '--to', 'Bob', '--config', 'anna', '--json', ...LISTEN]);
+  const { question } = await asked;
+  await (await bob.own()).call('answer', { question: question as number, answer: 'yes' }, { signal: bob.signal });
+  await sharing.until('inviting', ({ contact, state }) => contact === 'Bob' && state === 'taken');
+  await sharing.until('connected');
+  expect((await bob.command('list', 'music')).exit).toBe(0);
+  sharing.kill('SIGINT');
+  expect(await sharing.ended).toBe(0);
+});
+
 it('the contact comes back by the code it has once, when the daemon that shares was killed', async () => {
   await anna.replace();
   await bob.until(({ event, state, contact }) => event === 'share' && contact === 'Anna' && state === 'connected');

@@ -32,4 +32,5 @@ export type PeerPackage = Pick<
   | 'openRelayServer'
   | 'share'
   | 'shareEventJson'
+  | 'shareVisiting'
 >;

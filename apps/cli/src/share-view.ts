@@ -85,6 +85,11 @@ class PeopleShareView implements ShareView {
         this.#pulls.delete(event.pull);
         this.#note(`${guestOf(event)} has not got everything: ${harmless(event.message)}`);
         break;
+      case 'inviting':
+        if (event.state === 'absent') this.#dim(`${event.contact} is not online, and will be invited then.`);
+        if (event.state === 'told') this.#dim(`${event.contact} is online and is being asked.`);
+        if (event.state === 'taken') this.#dim(`${event.contact} has accepted.`);
+        break;
       case 'warning':
         this.#warn(event.path === undefined ? event.message : `${event.path}: ${event.message}`);
         break;
@@ -148,7 +153,7 @@ class PeopleShareView implements ShareView {
   }
 
   #dim(text: string): void {
-    this.#note(paint(this.#io.stderr, 'dim', text));
+    this.#note(paint(this.#io.stderr, 'dim', harmless(text)));
   }
 
   #note(text: string): void {

@@ -139,6 +139,7 @@ export function createScriptedPeer(script: {
       playBench(options);
       return { ...DONE, failed: [], receivers: 1, ...script.result };
     },
+    async shareVisiting() {},
     async share(options) {
       asked.share = options;
       for (const event of script.shared ?? []) options.onEvent(event);

@@ -41,4 +41,5 @@ export type { ShareChange, ShareEntry, ShareInfo, ShareNotice } from './share/sh
 export { shareEventJson } from './share/share-event-json.ts';
 export type * from './share/share-events.ts';
 export { type ConnectOptions, type PullOptions, ShareGuest, type ShareListing } from './share/share-guest.ts';
+export { type ShareVisitingOptions, shareVisiting } from './share/share-visiting.ts';
 export { offeredBy } from './transfer-figures.ts';

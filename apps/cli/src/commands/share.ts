@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
+import type { ShareOptions } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { Io } from '../io.ts';
+import { knownPassphrase } from '../passphrases.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { createShareView } from '../share-view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf } from './everywhere.ts';
@@ -15,6 +17,9 @@ export interface ShareCommand extends Everywhere {
   codeLength?: string;
   insecureCode?: boolean;
   listen?: string;
+  /** Contacts. */
+  to?: string[];
+  passphraseFile?: string;
 }
 
 const AFTER_HELP = `
@@ -23,6 +28,7 @@ Examples:
   keibidrop connect 7-guitar-pencil     on the other computer, then
   keibidrop list                        see what there is
   keibidrop pull holiday/beach.jpg      and take some of it
+  keibidrop share photos --to Anna      invite Anna, who connects to you by name
 
 Any number of people may connect, as long as this runs; Ctrl-C ends it. They see
 what is in the folder at that moment, hear of changes within a second, and take
@@ -41,6 +47,12 @@ export function addShareCommand(program: Command, onRun: (options: ShareCommand)
     .summary('show a folder to others, who take what they like')
     .description('Show a folder, as it is at any moment, to everybody who has the code.')
     .argument('[dir]', 'the folder')
+    .addOption(
+      new Option('--to <name>', 'invite this contact, too; may be given again').argParser(
+        (name: string, others: string[] = []) => [...others, name],
+      ),
+    )
+    .addOption(new Option('--passphrase-file <file>', 'with --to: the passphrase of the identity, or - to be asked'))
     .addOption(new Option('--read-only', 'tell guests that they may not write, once that is possible'))
     .addOption(new Option('--code <code>', 'use this code instead of a new one'))
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
@@ -72,7 +84,7 @@ export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage)
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   const view = createShareView(io, peer, options);
   try {
-    await peer.share({
+    const sharing: ShareOptions = {
       ...reachOf(options, settings),
       dir: resolve(io.cwd, options.dir),
       readOnly: options.readOnly,
@@ -82,7 +94,13 @@ export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage)
       listen: settings.listen,
       signal: io.signal,
       onEvent: (event) => view.onEvent(event),
-    });
+    };
+    const { to: names } = options;
+    if (names === undefined) await peer.share(sharing);
+    else {
+      const askPassphrase = () => knownPassphrase(options.passphraseFile, io);
+      await peer.shareVisiting({ ...sharing, names, directory: settings.configDir, askPassphrase });
+    }
     return 0;
   } finally {
     view.end();

@@ -22,20 +22,37 @@ export interface SendVisitingOptions extends Omit<SendToOptions, 'contacts' | 'l
  * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for one that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; else as `sendToContacts`
  */
 export async function sendVisiting(options: SendVisitingOptions): Promise<SendResult> {
-  const { directory, names, askPassphrase, ...sending } = options;
-  const { signal, reach } = options;
+  const { directory: _, names: __, askPassphrase: ___, ...sending } = options;
+  const onLost = (error: KeibiError) =>
+    options.onEvent({ type: 'warning', message: `${error.message} It is tried again.` });
+  return visiting({ ...options, onLost }, (contacts, links) => sendToContacts({ ...sending, contacts, links }));
+}
+
+export interface VisitingOptions
+  extends Pick<SendVisitingOptions, 'directory' | 'names' | 'askPassphrase' | 'reach' | 'signal'> {
+  /** The public rendezvous cannot be reached. */
+  onLost(error: KeibiError): void;
+}
+
+/**
+ * Does `work` in touch with some contacts, without a daemon of ours.
+ *
+ * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for one that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; what `work` throws
+ */
+export async function visiting<T>(
+  { directory, names, askPassphrase, reach, signal, onLost }: VisitingOptions,
+  work: (contacts: readonly Contact[], links: ContactLinks) => Promise<T>,
+): Promise<T> {
   signal.throwIfAborted();
   const store = new ContactStore({ directory });
   const contacts = await contactsNamed(names, store);
   const { keys: self } = await new IdentityStore({ directory, askPassphrase }).open();
   try {
     const only = new Set(contacts.map(({ fingerprint }) => formatFingerprint(fingerprint)));
-    const onRendezvous = (_address: string, lost: KeibiError | undefined) => {
-      if (lost !== undefined) options.onEvent({ type: 'warning', message: `${lost.message} It is tried again.` });
-    };
+    const onRendezvous = (_address: string, lost: KeibiError | undefined) => lost && onLost(lost);
     const links = await ContactLinks.open({ self, contacts: store, reach, only, onRendezvous, signal });
     try {
-      return await sendToContacts({ ...sending, contacts, links });
+      return await work(contacts, links);
     } finally {
       await links.close();
     }

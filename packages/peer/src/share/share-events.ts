@@ -3,6 +3,7 @@ import type { ErrorCode } from '@keibidrop/protocol';
 import type {
   CodeEvent,
   ConnectedEvent,
+  InvitingEvent,
   MappingEvent,
   ProgressEvent,
   RendezvousEvent,
@@ -21,6 +22,7 @@ export type ShareEvent =
   | WrongCodeEvent
   | WarningEvent
   | ConnectedEvent
+  | InvitingEvent
   | GuestLeftEvent
   | PullEvent
   | PullProgressEvent
