@@ -6,9 +6,9 @@ const env = { KD_DISCOVERY: 'off' };
 
 export default defineConfig({
   test: {
-    // Two files at a time, whatever the machine: most tests wait, for timers, processes and networks that are down.
+    // Three files at a time, whatever the machine: most tests wait, for timers, processes and networks that are down.
     minWorkers: 1,
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: [
       {
         test: {
