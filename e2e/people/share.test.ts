@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ShareGuest } from '../../packages/peer/src/index.ts';
 import { parseCode } from '../../packages/protocol/src/index.ts';
@@ -114,10 +114,31 @@ describe('keibidrop share', () => {
     await host.shows(/^1 guest has left\.$/m);
   });
 
+  it('shows one file and its changes, and nothing beside it', async () => {
+    const host = await room.start(['share', 'folder/a.txt', '--code', CODE, ...LISTEN]);
+    await host.shows(/keibidrop connect/);
+    const guest = await connect();
+    const { signal } = ending;
+    const parts = [];
+    for await (const { entries } of guest.list('', { signal })) parts.push(...entries);
+    expect(parts).toMatchObject([{ type: 'file', name: 'a.txt', size: 5 }]);
+    for (const beside of ['sub', 'a.txt/x']) {
+      await expect(guest.stat(beside, { signal })).rejects.toMatchObject({ code: 'SHARE_NOT_FOUND' });
+    }
+    const notices = guest.watch({ signal });
+    await notices.next();
+    await writeFile(room.path('folder', 'beside'), 'nobody hears of it');
+    await writeFile(room.path('folder', 'a.txt'), 'changed');
+    expect((await notices.next()).value).toMatchObject({ changes: [{ kind: 'changed', path: 'a.txt' }] });
+    expect(await guest.pull([''], pulling())).toMatchObject({ files: 1, bytes: 7 });
+    expect(await readFile(room.path('out', 'a.txt'), 'utf8')).toBe('changed');
+    await guest.close();
+  });
+
   it.each<[string, string[], number, string]>([
     ['nothing', [], 2, 'Say which folder'],
     ['what is not there', ['gone'], 1, 'gone: The file is not there'],
-    ['a file', ['folder/a.txt'], 1, 'is no folder'],
+    ['a device', ['/dev/null'], 1, 'neither a folder nor a file'],
   ])('refuses %s', async (_what, args, exit, message) => {
     const host = await room.start(['share', ...args, ...LISTEN]);
     expect(await host.ended).toBe(exit);

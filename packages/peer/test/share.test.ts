@@ -148,7 +148,7 @@ describe('changes', () => {
   });
 
   it('are told to every guest, and one that does not take them is told to look again', async () => {
-    const feed = new ChangeFeed(room.path('folder'), () => {});
+    const feed = new ChangeFeed({ path: room.path('folder'), only: undefined }, () => {});
     const [slow, quick] = [feed.follow(room), feed.follow(room)];
     await Promise.all([slow.next(), quick.next()]);
     // More than is kept for anybody.

@@ -42,9 +42,9 @@ Exit codes: 0 done, 1 failed, 2 usage, 4 not reachable.
 export function addAddCommand(program: Command, onRun: (options: AddCommand) => Promise<void>): void {
   const command = program
     .command('add')
-    .summary('have the daemon share a folder')
-    .description('Have the daemon show a folder to everybody who has the code.')
-    .argument('[dir]', 'the folder')
+    .summary('have the daemon share a folder or a file')
+    .description('Have the daemon show a folder, or a file, to everybody who has the code.')
+    .argument('[path]', 'the folder or file')
     .addOption(new Option('--remove <share>', 'share it no more'))
     .addOption(
       new Option('--to <name>', 'invite this contact, too; may be given again').argParser(

@@ -44,9 +44,9 @@ codes and nobody connected), 4 not reachable, 70 a bug of ours.
 export function addShareCommand(program: Command, onRun: (options: ShareCommand) => Promise<void>): void {
   const command = program
     .command('share')
-    .summary('show a folder to others, who take what they like')
+    .summary('show a folder or file to others, who take what they like')
     .description('Show a folder, as it is at any moment, to everybody who has the code.')
-    .argument('[dir]', 'the folder')
+    .argument('[dir]', 'the folder, or one file')
     .addOption(
       new Option('--to <name>', 'invite this contact, too; may be given again').argParser(
         (name: string, others: string[] = []) => [...others, name],

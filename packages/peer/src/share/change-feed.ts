@@ -2,6 +2,8 @@
 import { type Change, ChangeWatch } from '@keibidrop/native';
 import { ChangeKind, type ChangeNotice } from '@keibidrop/proto';
 import { KeibiError, MAX_NOTICE_CHANGES } from '@keibidrop/protocol';
+import { FileWatch } from './file-watch.ts';
+import type { ShareHost } from './share-host.ts';
 
 /** From the first change to its notice: what comes within that time is told together. */
 const GATHER_MS = 100;
@@ -16,20 +18,20 @@ const KINDS = {
   removed: ChangeKind.REMOVED,
 } as const;
 
-/** What changes in a folder, for any number of followers. The folder is watched from the first follower on. */
+/** What changes in what is shared, for any number of followers. It is watched from the first follower on. */
 export class ChangeFeed {
-  readonly #folder: string;
+  readonly #shared: Pick<ShareHost, 'path' | 'only'>;
   readonly #onTrouble: (trouble: KeibiError) => void;
   readonly #followers = new Set<Follower>();
-  #watch: ChangeWatch | undefined;
+  #watch: ChangeWatch | FileWatch | undefined;
   #timer: NodeJS.Timeout | undefined;
   #watching = false;
   #incomplete = false;
   #closed = false;
 
-  /** @param onTrouble  a part of the folder cannot be watched: called once */
-  constructor(folder: string, onTrouble: (trouble: KeibiError) => void) {
-    this.#folder = folder;
+  /** @param onTrouble  a part of it cannot be watched: called once */
+  constructor(shared: Pick<ShareHost, 'path' | 'only'>, onTrouble: (trouble: KeibiError) => void) {
+    this.#shared = shared;
     this.#onTrouble = onTrouble;
   }
 
@@ -41,7 +43,7 @@ export class ChangeFeed {
   async *follow({ signal }: { signal: AbortSignal }): AsyncGenerator<ChangeNotice> {
     const follower = new Follower(signal);
     this.#followers.add(follower);
-    this.#watch ??= this.#closed ? undefined : new ChangeWatch(this.#folder, () => this.#gather());
+    if (!this.#closed) this.#watch ??= this.#openWatch();
     if (this.#watching) follower.begin();
     try {
       while (await follower.hasNews()) yield follower.take(this.#incomplete);
@@ -57,6 +59,12 @@ export class ChangeFeed {
     clearTimeout(this.#timer);
     for (const follower of this.#followers) follower.end();
     await this.#watch?.close();
+  }
+
+  #openWatch(): ChangeWatch | FileWatch {
+    const { path, only } = this.#shared;
+    const onWake = () => this.#gather();
+    return only === undefined ? new ChangeWatch(path, onWake) : new FileWatch(path, only, onWake);
   }
 
   #gather(): void {

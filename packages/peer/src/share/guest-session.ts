@@ -2,7 +2,7 @@
 import { type ClientUnaryCall, credentials, type ServiceError } from '@grpc/grpc-js';
 import { ShareClient } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
-import { openSession, type Session } from '@keibidrop/session';
+import { openSession, refuseCall, type Session } from '@keibidrop/session';
 import { remoteError } from '@keibidrop/transfer';
 import { watchOwnEnd } from '../address-watch.ts';
 import type { ReachedSender } from '../dial-sender.ts';
@@ -22,9 +22,8 @@ export class GuestSession {
 
   /** Wipes the keys. */
   constructor({ socket, keys }: ReachedSender) {
-    const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     this.#session = openSession(socket, keys, 'initiator', {
-      peerService: { transfer: refuse, digests: refuse },
+      peerService: { transfer: refuseCall, digests: refuseCall },
       heartbeat: heartbeatTimes(),
       signal: this.#cut.signal,
     });

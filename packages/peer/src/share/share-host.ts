@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { realpath, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { type Listing, type Root, SharedFolder } from '@keibidrop/native';
 import type { ListPage } from '@keibidrop/proto';
 import { checkName, checkSharePath, type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
@@ -15,45 +15,53 @@ const TOLD: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * One folder that is shared: what a guest may see of it, and what of it a transfer offers.
+ * One folder that is shared, or one file, which guests see as a folder with nothing else in it: what a guest may see of it, and what of it a
+ * transfer offers.
  *
  * Every path comes from a guest and is checked here; nothing outside the folder is reached by any, nor through a symlink in it.
  */
 export class ShareHost {
-  /** Absolute, without symlinks. */
+  /** The folder; absolute, without symlinks. */
   readonly path: string;
+  /** The one file in it that is shared. */
+  readonly only: string | undefined;
   /** What guests know it by. */
   readonly name: string;
   readonly #folder: SharedFolder;
 
-  /** @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE, TRANSFER_SOURCE_UNSUPPORTED (no folder) naming the path */
-  static async open(dir: string): Promise<ShareHost> {
-    const path = await realpath(dir).catch((cause: NodeJS.ErrnoException) => {
+  /** @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE, TRANSFER_SOURCE_UNSUPPORTED (neither folder nor file) naming the path */
+  static async open(given: string): Promise<ShareHost> {
+    const path = await realpath(given).catch((cause: NodeJS.ErrnoException) => {
       const missing = cause.code === 'ENOENT' || cause.code === 'ENOTDIR';
       const code = missing ? 'TRANSFER_SOURCE_MISSING' : 'TRANSFER_SOURCE_UNREADABLE';
-      throw new KeibiError(code, messageFor(code, dir), { cause });
+      throw new KeibiError(code, messageFor(code, given), { cause });
     });
-    if ((await stat(path)).isDirectory()) return new ShareHost(path);
-    throw new KeibiError(
-      'TRANSFER_SOURCE_UNSUPPORTED',
-      `${dir} is no folder. Only folders are shared: send it instead.`,
-    );
+    const found = await stat(path);
+    if (found.isDirectory()) return new ShareHost(path, nameOf(path), undefined);
+    if (found.isFile()) return new ShareHost(dirname(path), nameOf(path), basename(path));
+    throw new KeibiError('TRANSFER_SOURCE_UNSUPPORTED', `${given} is neither a folder nor a file.`);
   }
 
-  private constructor(path: string) {
+  private constructor(path: string, name: string, only: string | undefined) {
     this.path = path;
-    this.name = nameOf(path);
-    this.#folder = new SharedFolder(path, this.name);
+    this.name = name;
+    this.only = only;
+    this.#folder = new SharedFolder(path, name);
   }
 
   /** One entry, as in a manifest. @throws SHARE_* */
   async look(path: string): Promise<Uint8Array> {
-    return asTold(this.#folder.look(checkSharePath(path)));
+    return asTold(this.#folder.look(this.#shown(path)));
   }
 
   /** A directory, page after page; the last may be empty. @throws SHARE_* */
   async *list(path: string): AsyncGenerator<ListPage> {
-    const listing: Listing = await asTold(this.#folder.list(checkSharePath(path)));
+    const shown = this.#shown(path);
+    if (this.only !== undefined && shown === '') {
+      yield { entries: await this.look(this.only).catch(noneIfGone), leftOut: 0 };
+      return;
+    }
+    const listing: Listing = await asTold(this.#folder.list(shown));
     try {
       for (let ended = false; !ended; ) {
         const { entries, leftOut, last } = await asTold(listing.next());
@@ -68,8 +76,16 @@ export class ShareHost {
   /** What is asked for, as roots of an offer. @throws SHARE_*; USAGE for nothing at all */
   async roots(paths: readonly string[]): Promise<Root[]> {
     if (paths.length === 0) throw new KeibiError('USAGE');
-    for (const path of paths) await this.look(path);
-    return rootsBeneath(this, paths);
+    const asked = paths.map((path) => (path === '' ? (this.only ?? '') : path));
+    for (const path of asked) await this.look(path);
+    return rootsBeneath(this, asked);
+  }
+
+  /** @throws SHARE_PATH_REFUSED; SHARE_NOT_FOUND for what stands beside the one file */
+  #shown(path: string): string {
+    const checked = checkSharePath(path);
+    if (this.only !== undefined && checked !== '' && checked !== this.only) throw new KeibiError('SHARE_NOT_FOUND');
+    return checked;
   }
 }
 
@@ -80,6 +96,12 @@ function nameOf(path: string): string {
   } catch {
     return 'share';
   }
+}
+
+/** A file that is away leaves its share empty. */
+function noneIfGone(reason: unknown): Uint8Array {
+  if (reason instanceof KeibiError && reason.code === 'SHARE_NOT_FOUND') return new Uint8Array();
+  throw reason;
 }
 
 async function asTold<T>(asked: Promise<T>): Promise<T> {

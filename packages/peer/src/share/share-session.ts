@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Code, KeibiError } from '@keibidrop/protocol';
-import { openSession, punchResponder, type Session } from '@keibidrop/session';
+import { openSession, punchResponder, refuseCall, type Session } from '@keibidrop/session';
 import { watchOwnEnd } from '../address-watch.ts';
 import { type Admission, type ArrivedPeer, admit } from '../arrived-peer.ts';
 import { heartbeatTimes } from '../heartbeat-times.ts';
@@ -71,7 +71,6 @@ export class ShareSession implements ServingSession {
     const { socket, keys } = this.#peer;
     this.#guest = guest;
     const over = new AbortController();
-    const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     let named = false;
     const service = shareServiceFor({
       host,
@@ -86,8 +85,8 @@ export class ShareSession implements ServingSession {
     });
     const session = openSession(socket, keys, 'responder', {
       peerService: {
-        transfer: refuse,
-        digests: refuse,
+        transfer: refuseCall,
+        digests: refuseCall,
         punch: punchResponder((place) => port.reach.holes.open(place)),
       },
       services: [service],

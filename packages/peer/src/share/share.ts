@@ -15,7 +15,7 @@ import { ShareSession } from './share-session.ts';
 export interface ShareOptions
   extends Pick<TransferOptions, 'suite' | 'limitBytesPerSecond' | 'reach' | 'label' | 'signal'>,
     Pick<SendOptions, 'code' | 'wordCount' | 'insecureCode' | 'listen'> {
-  /** The folder, absolute. */
+  /** The folder, or one file; absolute. */
   dir: string;
   /** What guests are told; nobody can write yet. */
   readOnly: boolean;
@@ -95,7 +95,7 @@ class OpenSharing implements Sharing {
     this.#host = host;
     this.name = host.name;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
-    this.#changes = new ChangeFeed(host.path, (trouble) => onEvent(unwatched(trouble)));
+    this.#changes = new ChangeFeed(host, (trouble) => onEvent(unwatched(trouble)));
     this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MPL-2.0
+import { existsSync, type FSWatcher, watch } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Change, Changes } from '@keibidrop/native';
+import { KeibiError } from '@keibidrop/protocol';
+
+/** Watches one file as ChangeWatch does a folder: what replaces it under its name is a change of it, too. */
+export class FileWatch {
+  readonly #file: string;
+  readonly #name: string;
+  readonly #onWake: () => void;
+  #watcher: FSWatcher | undefined;
+  #changes: Change[] = [];
+  #trouble: Error | undefined;
+
+  /**
+   * @param folder  of the file, absolute
+   * @param onWake  there is something to take; never after `close`
+   */
+  constructor(folder: string, name: string, onWake: () => void) {
+    this.#file = join(folder, name);
+    this.#name = name;
+    this.#onWake = onWake;
+    try {
+      this.#watcher = watch(dirname(this.#file), (_, changed) => this.#note(changed)).on('error', (error) =>
+        this.#fail(error),
+      );
+    } catch (reason) {
+      this.#fail(reason);
+    }
+    // That it is watched is the first news.
+    queueMicrotask(() => this.#onWake());
+  }
+
+  take(): Changes {
+    const changes = this.#changes;
+    this.#changes = [];
+    const trouble = this.#trouble === undefined ? {} : { trouble: this.#trouble };
+    return { changes, watching: this.#trouble === undefined, missed: false, ...trouble };
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    this.#watcher?.close();
+  }
+
+  #note(changed: string | null): void {
+    if (changed !== null && changed !== this.#name) return;
+    this.#changes = [{ path: this.#name, kind: existsSync(this.#file) ? 'changed' : 'removed' }];
+    this.#onWake();
+  }
+
+  #fail(reason: unknown): void {
+    this.#trouble = KeibiError.from(reason, 'TRANSFER_SOURCE_MISSING');
+    this.#onWake();
+  }
+}
