@@ -2,7 +2,7 @@
 import type { HostPort } from '@keibidrop/discovery';
 import type { LaneWay, RateBudget } from '@keibidrop/native';
 import { type Candidate, KeibiError, MAX_LANES } from '@keibidrop/protocol';
-import { openSession, relayLaneTokens } from '@keibidrop/session';
+import { openSession, refuseCall, relayLaneTokens } from '@keibidrop/session';
 import { type LanePath, type LanePlan, ReceiveTransfer, type RunTally } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
@@ -98,8 +98,11 @@ export class IncomingSession {
     });
     const incoming = new IncomingTransfer(this.#run, this.#reached, lanes);
     this.#incoming = incoming;
-    const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
-    const peerService = { transfer: incoming.transfer.transfer, digests: refuse, ...saving?.awaitedIn(keys.sessionId) };
+    const peerService = {
+      transfer: incoming.transfer.transfer,
+      digests: refuseCall,
+      ...saving?.awaitedIn(keys.sessionId),
+    };
     // An abort ends the transfer, which then says goodbye; it does not cut the session. A network that is gone does.
     const cut = new AbortController();
     const session = openSession(socket, keys, 'initiator', {

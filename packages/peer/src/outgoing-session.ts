@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { RateBudget, Root } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
-import { FoldResponder, type Keys, openSession, punchResponder, relayLaneTokens } from '@keibidrop/session';
+import { FoldResponder, type Keys, openSession, punchResponder, refuseCall, relayLaneTokens } from '@keibidrop/session';
 import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { SendOptions } from './api.ts';
@@ -85,10 +85,9 @@ export class OutgoingSession implements ServingSession {
     const transfer = this.#transfer(send, roots, keys.suite, receiver);
     transfer.expectLanes(port.listener, keys);
     const stopRelaying = incoming.relayed ? this.#relayLanes(keys) : () => {};
-    const refuse = (call: { destroy(error: Error): void }) => void call.destroy(new KeibiError('SESSION_CLOSED'));
     const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
     const peerService = {
-      transfer: refuse,
+      transfer: refuseCall,
       digests: transfer.digests,
       fold,
       foldReady,

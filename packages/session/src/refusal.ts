@@ -12,3 +12,8 @@ export function failureOf(error: Error & { details?: string }): KeibiError {
   if (details === undefined || !isErrorCode(details)) return KeibiError.from(error, 'SESSION_LOST');
   return new KeibiError(details, undefined, { cause: error, detail: { remote: true } });
 }
+
+/** Refuses a call with a stream at the server's side; `destroy` of it would leave the caller waiting. */
+export function refuseCall(call: { emit(event: 'error', status: object): boolean }): void {
+  call.emit('error', refusal('SESSION_CLOSED'));
+}

@@ -4,7 +4,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ChunkDigests, DigestsRequest, PeerClient } from '@keibidrop/proto';
 import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
 import { codeOf, outOfTurn } from './outcome.ts';
-import { remoteError } from './remote-error.ts';
+import { failCall, remoteError } from './remote-error.ts';
 
 const DIGEST_BYTES = 32;
 const CHUNKS_PER_MESSAGE = 4096;
@@ -24,7 +24,7 @@ export async function serveDigests(
     }
     call.end();
   } catch (reason) {
-    call.destroy(KeibiError.from(reason, 'SESSION_LOST'));
+    failCall(call, KeibiError.from(reason, 'SESSION_LOST').code);
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type TransferProgress,
 } from './outcome.ts';
 import { Reception } from './reception.ts';
-import { remoteError } from './remote-error.ts';
+import { failCall, remoteError } from './remote-error.ts';
 import type { RunTally } from './run-tally.ts';
 
 export interface ReceiveTransferOptions {
@@ -116,7 +116,7 @@ export class ReceiveTransfer {
   /** Handler of Peer.Transfer, for the session of this transfer. */
   readonly transfer: TransferHandler = (call) => {
     if (this.#served) {
-      call.destroy(new KeibiError('SESSION_CLOSED'));
+      failCall(call, 'SESSION_CLOSED');
       return;
     }
     void this.#serve(call);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { status } from '@grpc/grpc-js';
-import { isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { type ErrorCode, grpcStatusOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
 
 /** How Node tells the reader of a served call that its connection is gone. */
 const CALL_CUT = 'ERR_STREAM_PREMATURE_CLOSE';
@@ -15,4 +15,9 @@ export function remoteError(error: unknown): KeibiError {
   }
   const ended = code === status.CANCELLED || code === status.UNAVAILABLE || code === CALL_CUT;
   return new KeibiError(ended ? 'SESSION_LOST' : 'HANDSHAKE_MALFORMED', undefined, { cause: error });
+}
+
+/** Ends a call at the server's side, with an ErrorCode as its status; `destroy` of it would leave the caller waiting. */
+export function failCall(call: { emit(event: 'error', status: object): boolean }, code: ErrorCode): void {
+  call.emit('error', { code: grpcStatusOf(code), details: code });
 }
