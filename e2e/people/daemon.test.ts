@@ -202,8 +202,11 @@ describe('many clients', () => {
 describe('another user of the machine', () => {
   it.runIf(IS_ROOT)('can neither connect nor read what the daemon keeps', async () => {
     await alice.command('ui');
+    await alice.command('id', 'show');
     const { event } = await alice.command('status');
-    const files = [alice.socket, alice.socket.replace(/sock$/, 'html'), `${event.stateDir}/transfers.json`];
+    const secrets = ['identity', 'identity.key'].map((name) => sandbox.path('alice', name));
+    const state = `${event.stateDir}/transfers.json`;
+    const files = [alice.socket, alice.socket.replace(/sock$/, 'html'), state, ...secrets];
     for (const file of files) {
       expect((await stat(file)).mode & 0o077, file).toBe(0);
       // The directories around them are closed, too: what is tried here is the file itself.
@@ -218,6 +221,6 @@ describe('another user of the machine', () => {
     const other = await sandbox.start([], { command: [process.execPath, '-e', script, ...files], uid: NOBODY });
     await other.ended;
     run('chmod', '0700', sandbox.path('run-0'), sandbox.path('run-0', 'keibidrop'));
-    expect(other.stdout.trim().split('\n')).toEqual(['EACCES', 'EACCES', 'EACCES']);
+    expect(other.stdout.trim().split('\n')).toEqual(files.map(() => 'EACCES'));
   });
 });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
 import type { LocalClient, ReceiveRequest, SendRequest, Settings, TransferView } from '@keibidrop/peer';
-import { isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { KeibiError } from '@keibidrop/protocol';
 import type { Everywhere } from './commands/everywhere.ts';
 import type { ReceiveCommand } from './commands/receive.ts';
 import type { SendCommand } from './commands/send.ts';
 import { withDaemon } from './daemon-connection.ts';
+import { errorOf, viewsOf } from './daemon-transfer.ts';
 import { type Io, paint } from './io.ts';
 import { lineOf } from './json-lines.ts';
 import type { PeerPackage } from './peer-package.ts';
@@ -93,18 +94,9 @@ async function handOver(
 
 /** A send as soon as it has its code, or can have none yet. @throws what it failed of */
 async function withCode(daemon: LocalClient, id: number, { signal }: Io): Promise<TransferView> {
-  for await (const { transfer, json } of daemon.stream('watch', {}, { signal })) {
-    if (transfer !== id) continue;
-    const view = JSON.parse(json) as TransferView & { event: string };
-    if (view.event !== 'transfer') continue;
-    if (view.error !== undefined) {
-      const { code, message } = view.error;
-      throw new KeibiError(isErrorCode(code) ? code : 'INTERNAL', message);
-    }
-    if (view.code !== undefined || view.state !== 'waiting') {
-      const { event, ...rest } = view;
-      return rest;
-    }
+  for await (const view of viewsOf(daemon, id, { signal })) {
+    if (view.error !== undefined) throw errorOf(view.error);
+    if (view.code !== undefined || view.state !== 'waiting') return view;
   }
   throw new KeibiError('DAEMON_LOST');
 }

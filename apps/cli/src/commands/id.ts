@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Identity, IdentityStore } from '@keibidrop/peer';
 import { fingerprintLink, fingerprintPhrase, formatFingerprint, KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import { withDaemon } from '../daemon-connection.ts';
 import { type Io, paint, type Screen } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import { knownPassphrase, newPassphrase } from '../passphrases.ts';
@@ -84,6 +85,7 @@ export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Prom
     new peer.IdentityStore({ directory, askPassphrase, keychain: peer.systemKeychain() }),
   );
   identity.keys.wipe();
+  if (options.action === 'rotate' || options.action === 'import') await tellOfDaemon(options, io, peer);
   if (options.json) io.stdout.write(jsonOf(identity));
   else if (options.action === 'qr')
     io.stdout.write(await qrCode(fingerprintLink(identity.keys.fingerprint), io.stdout));
@@ -113,6 +115,19 @@ async function done(options: IdCommand, io: Io, store: IdentityStore): Promise<I
       return store.import(file, await knownPassphrase(options.passphraseFile, io), {
         replace: options.replace === true,
       });
+  }
+}
+
+/** It has opened the identity once, for as long as it runs. */
+async function tellOfDaemon({ config }: IdCommand, io: Io, peer: PeerPackage): Promise<void> {
+  try {
+    await withDaemon(io, peer, { config, start: false }, async () => {
+      io.stderr.write(
+        'The daemon that runs keeps the identity it has. End it, and the next one has the new: keibidrop stop\n',
+      );
+    });
+  } catch (reason) {
+    if (!(reason instanceof KeibiError && reason.code.startsWith('DAEMON_'))) throw reason;
   }
 }
 

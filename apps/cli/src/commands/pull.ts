@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
-import type { LocalClient, TransferView } from '@keibidrop/peer';
-import { exitCodeOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { withDaemon } from '../daemon-connection.ts';
-import { formatBytes, formatCount } from '../format.ts';
+import { reportEnded, untilEnded } from '../daemon-transfer.ts';
 import type { Io } from '../io.ts';
-import { jsonErrorLine, lineOf } from '../json-lines.ts';
+import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { type Progress, progressLines } from '../progress-line.ts';
-import { RepaintedLines } from '../repainted-lines.ts';
-import { harmless } from '../terminal-text.ts';
 import { limited } from '../time-limit.ts';
 
 /** `keibidrop pull`, parsed. */
@@ -92,54 +88,7 @@ export async function runPull(options: PullCommand, caller: Io, peer: PeerPackag
       else if (!options.quiet) io.stdout.write(`Transfer ${transfer.id} has begun. See keibidrop transfers.\n`);
       return 0;
     }
-    return report(await untilEnded(daemon, transfer.id, io, options), options, io);
+    const ended = await untilEnded(daemon, transfer.id, io, options);
+    return reportEnded(ended, io, { ...options, event: 'pulled' });
   });
-}
-
-/** Shows how far it is until it has ended. */
-async function untilEnded(
-  daemon: LocalClient,
-  id: number,
-  io: Io,
-  { json, quiet }: Pick<PullCommand, 'json' | 'quiet'>,
-): Promise<TransferView> {
-  const lines = new RepaintedLines(io.stderr, io.now);
-  let view: TransferView | undefined;
-  const show = () => {
-    if (view === undefined || json || quiet) return;
-    const row = { progress: view as Progress, via: view.path ?? view.state };
-    lines.show({
-      lines: (columns) => progressLines([row], columns),
-      plainLine: () => progressLines([row], Number.POSITIVE_INFINITY).join('\n'),
-    });
-  };
-  try {
-    for await (const { transfer, json: text } of daemon.stream('watch', { progress: true }, io)) {
-      if (transfer !== id) continue;
-      const { event, ...fields } = JSON.parse(text) as { event: string } & Partial<TransferView>;
-      if (event === 'transfer') view = fields as TransferView;
-      else if (event === 'progress' && view !== undefined) view = { ...view, ...fields };
-      if (event === 'transfer' && view?.ended !== undefined) return view;
-      if (event === 'removed') throw new KeibiError('TRANSFER_UNKNOWN');
-      show();
-    }
-    throw new KeibiError('DAEMON_LOST');
-  } finally {
-    lines.clear();
-  }
-}
-
-function report(view: TransferView, { json, quiet }: PullCommand, io: Io): number {
-  const { state, error, files, bytes, place = '' } = view;
-  if (state === 'cancelled') throw new KeibiError('CANCELLED', 'The pull was cancelled.');
-  if (error !== undefined) {
-    const failure = new KeibiError(isErrorCode(error.code) ? error.code : 'INTERNAL', error.message);
-    if (!json) throw failure;
-    io.stdout.write(jsonErrorLine(failure));
-    return exitCodeOf(failure);
-  }
-  if (json) io.stdout.write(lineOf('pulled', view));
-  else if (!quiet)
-    io.stdout.write(`Received ${formatCount(files, 'file')}, ${formatBytes(bytes)} into ${harmless(place)}.\n`);
-  return 0;
 }

@@ -3,18 +3,22 @@ import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { Argument, type Command, Option } from 'commander';
 import { withDaemon } from '../daemon-connection.ts';
+import { reportEnded, untilEnded } from '../daemon-transfer.ts';
 import { formatBytes, formatBytesOf, formatRate } from '../format.ts';
 import { type Io, paint } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { harmless, quoted, shortened } from '../terminal-text.ts';
+import { limited } from '../time-limit.ts';
 
-const ACTIONS = ['pause', 'resume', 'cancel', 'retry', 'first', 'remove', 'accept', 'decline'] as const;
+const ACTIONS = ['wait', 'pause', 'resume', 'cancel', 'retry', 'first', 'remove', 'accept', 'decline'] as const;
 
 /** `keibidrop transfers`, parsed. */
 export interface TransfersCommand {
   action?: (typeof ACTIONS)[number];
   id?: number;
+  /** Of wait. */
+  timeout?: string;
   config?: string;
   json?: boolean;
 }
@@ -22,6 +26,7 @@ export interface TransfersCommand {
 const AFTER_HELP = `
 Examples:
   keibidrop transfers
+  keibidrop transfers wait 3 --timeout 10m
   keibidrop transfers pause 3
   keibidrop transfers retry 3
   keibidrop transfers accept 4
@@ -29,7 +34,8 @@ Examples:
 Sends move their bytes one after the other, unless they were asked for with
 --now; first puts one in front. retry is for what has failed or was cancelled,
 remove takes what has ended off the list, accept and decline answer whether to
-receive what is offered.
+receive what is offered. wait shows how far it is, and exits as a send or
+receive would.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed or no such transfer, 2 usage, 4 no daemon runs.
@@ -42,6 +48,7 @@ export function addTransfersCommand(program: Command, onRun: (options: Transfers
     .description('List what the daemon sends and receives, or change it.')
     .addArgument(new Argument('[action]', 'what to do').choices(ACTIONS))
     .argument('[id]', 'with which transfer: its number in the list')
+    .addOption(new Option('--timeout <time>', 'wait no longer than this, such as 30s or 10m'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
     .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
     .addHelpText('after', AFTER_HELP)
@@ -51,6 +58,7 @@ export function addTransfersCommand(program: Command, onRun: (options: Transfers
         const what = id === undefined ? 'It is missing' : `It is ${quoted(id)}`;
         throw new KeibiError('USAGE', `Say which transfer, by its number. ${what}; see keibidrop transfers.`);
       }
+      if (options.timeout !== undefined && action !== 'wait') throw new KeibiError('USAGE', '--timeout is for wait.');
       return onRun({ ...options, action, id: Number(id) });
     });
 }
@@ -65,6 +73,10 @@ export async function runTransfers(options: TransfersCommand, io: Io, peer: Peer
       else io.stdout.write(listOf(transfers, io));
       return 0;
     }
+    if (action === 'wait') {
+      const limitedIo = limited(io, options.timeout, 'It goes on: see keibidrop transfers.');
+      return reportEnded(await untilEnded(daemon, id, limitedIo, options), io, { json, event: 'transfer' });
+    }
     const transfer = await changed(daemon, action, id, io);
     if (json) io.stdout.write(lineOf('transfer', transfer));
     else io.stdout.write(`Transfer ${id} is ${action === 'remove' ? 'off the list' : transfer.state}.\n`);
@@ -74,7 +86,7 @@ export async function runTransfers(options: TransfersCommand, io: Io, peer: Peer
 
 async function changed(
   daemon: LocalClient,
-  action: (typeof ACTIONS)[number],
+  action: Exclude<(typeof ACTIONS)[number], 'wait'>,
   id: number,
   { signal }: Io,
 ): Promise<TransferView> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { LocalClient } from '@keibidrop/peer';
-import { isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { KeibiError } from '@keibidrop/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { AllowedFolders } from './allowed-folders.ts';
 
@@ -31,9 +31,4 @@ export async function answer(act: () => Promise<ToolResult>): Promise<CallToolRe
     const { code, message } = KeibiError.from(reason, 'INTERNAL');
     return { content: [{ type: 'text', text: JSON.stringify({ code, message }) }], isError: true };
   }
-}
-
-/** The error of a transfer that failed. */
-export function errorOf({ code, message }: { code: string; message: string }): KeibiError {
-  return new KeibiError(isErrorCode(code) ? code : 'INTERNAL', message);
 }

@@ -3,8 +3,9 @@ import type { SendRequest, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
+import { errorOf } from '../daemon-transfer.ts';
 import { hasEnded, waitFor } from './outcome-of.ts';
-import { answer, errorOf, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
+import { answer, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
 
 const CODE_TIMEOUT_MS = 10_000;
 const MOST_WAIT_S = 3600;
