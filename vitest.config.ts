@@ -6,9 +6,9 @@ const env = { KD_DISCOVERY: 'off' };
 
 export default defineConfig({
   test: {
-    // Three files at a time, whatever the machine: most tests wait, for timers, processes and networks that are down.
+    // Two files at a time, whatever the machine. check.mjs takes three of those that mostly wait, for timers, processes and networks that are down.
     minWorkers: 1,
-    maxWorkers: 3,
+    maxWorkers: 2,
     projects: [
       {
         test: {

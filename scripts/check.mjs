@@ -61,13 +61,14 @@ function cppFiles(directory) {
   }
 }
 
-function vitest(project) {
+function vitest(project, workers) {
   const report = join(reports, `${project}.json`);
   const success = tool(
     'vitest',
     'run',
     '--project',
     project,
+    `--maxWorkers=${workers}`,
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${report}`,
@@ -103,7 +104,17 @@ function ctest(sanitizer) {
     succeeds('cmake', '-S', 'native', '-B', build, '-G', 'Ninja', '--log-level=WARNING', ...options) &&
     succeeds('ninja', '-C', build, '--quiet');
   if (!built) return FAILED;
-  const success = succeeds('ctest', '--test-dir', build, '--output-on-failure', '--progress', '--output-junit', report);
+  const success = succeeds(
+    'ctest',
+    '--test-dir',
+    build,
+    '--output-on-failure',
+    '--progress',
+    '--parallel',
+    '2',
+    '--output-junit',
+    report,
+  );
   const suite = /<testsuite\b[^>]*>/.exec(readText(report))?.[0] ?? '';
   const count = (name) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(suite)?.[1] ?? 0);
   const [failed, skipped] = [count('failures'), count('skipped') + count('disabled')];
@@ -128,10 +139,10 @@ const CHECKS = [
   ['types', () => one(tool('tsc', '--project', '.'))],
   ['layers', () => one(tool('depcruise', '--config', '.dependency-cruiser.cjs', ...LAYERED))],
   ['unused code', () => one(tool('knip'))],
-  ['unit tests', () => vitest('unit')],
+  ['unit tests', () => vitest('unit', 2)],
   ['C++ tests, address and undefined behaviour', () => ctest('address,undefined')],
   ['C++ tests, threads', () => ctest('thread')],
-  ['end to end', () => vitest('e2e')],
+  ['end to end', () => vitest('e2e', 3)],
 ];
 
 const results = [];

@@ -179,7 +179,7 @@ export class Sandbox {
     const known = this.#runtimes.get(uid);
     if (known !== undefined) return known;
     const runtime = this.path(`run-${uid}`);
-    await mkdir(runtime, { mode: 0o700 });
+    await mkdir(runtime, { mode: 0o700, recursive: true });
     if (uid !== process.getuid?.()) await chown(runtime, uid, uid);
     this.#runtimes.set(uid, runtime);
     return runtime;

