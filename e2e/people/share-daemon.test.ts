@@ -61,6 +61,11 @@ it('pull brings a file, a folder or everything, as a transfer that is in the his
   const received = (what: string) => expect.objectContaining({ kind: 'receive', what, result: 'OK' });
   expect(event.entries).toHaveLength(2);
   expect(event.entries).toEqual(expect.arrayContaining([received('photos'), received('beach.jpg')]));
+  const given = (await anna.command('history')).event.entries;
+  expect(given).toMatchObject([
+    { kind: 'send', what: 'beach.jpg', place: sandbox.path('photos'), path: 'local', files: 1, bytes: 4, result: 'OK' },
+    { kind: 'send', what: 'photos', files: 2, result: 'OK' },
+  ]);
   expect((await bob.command('pull', 'photos/gone')).event).toMatchObject({ code: 'SHARE_NOT_FOUND' });
 });
 

@@ -11,6 +11,7 @@ export type PeerPackage = Pick<
   | 'offeredBy'
   | 'placeOf'
   | 'recording'
+  | 'pullHistory'
   | 'stateDirOf'
   | 'eventJson'
   | 'freeBytes'

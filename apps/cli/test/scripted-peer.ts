@@ -30,6 +30,7 @@ import {
   PauseSwitch,
   parseContactName,
   placeOf,
+  pullHistory,
   recording,
   shareEventJson,
   stateDirOf,
@@ -107,6 +108,7 @@ export function createScriptedPeer(script: {
     openDaemon,
     placeOf,
     recording,
+    pullHistory,
     stateDirOf,
     stopDaemon,
     async send(options) {

@@ -28,6 +28,7 @@ export type * from './events.ts';
 export { freeBytes } from './free-space.ts';
 export { History, type HistoryEntry, type HistoryLimits } from './history/history.ts';
 export { placeOf } from './history/history-entry.ts';
+export { pullHistory } from './history/pull-history.ts';
 export { recording } from './history/recording.ts';
 export { type Identity, IdentityStore, type IdentityStoreOptions } from './identity/identity-store.ts';
 export { systemKeychain } from './identity/keychain.ts';

@@ -83,17 +83,24 @@ export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage)
   const flags = { config, rendezvous, discovery, limit, listen, codeLength };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   const view = createShareView(io, peer, options);
+  const dir = resolve(io.cwd, options.dir);
+  const history = new peer.History(peer.stateDirOf(settings.configDir), async () => settings.history);
+  const kept: Promise<void>[] = [];
+  const record = peer.pullHistory(dir, (pulled) => kept.push(history.add(pulled)));
   try {
     const sharing: ShareOptions = {
       ...reachOf(options, settings),
-      dir: resolve(io.cwd, options.dir),
+      dir,
       readOnly: options.readOnly,
       code: options.code,
       wordCount: settings.codeLength,
       insecureCode: options.insecureCode,
       listen: settings.listen,
       signal: io.signal,
-      onEvent: (event) => view.onEvent(event),
+      onEvent: (event) => {
+        record(event);
+        view.onEvent(event);
+      },
     };
     const { to: names } = options;
     if (names === undefined) await peer.share(sharing);
@@ -104,5 +111,6 @@ export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage)
     return 0;
   } finally {
     view.end();
+    await Promise.allSettled(kept);
   }
 }

@@ -127,6 +127,7 @@ export class Daemon {
       invite: (name, about, options) => contacts.inviteToShare(name, about, options),
       events,
       questions,
+      history,
       file: join(stateDir, 'shares.json'),
       onTrouble,
     });

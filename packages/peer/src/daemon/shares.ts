@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatHostPort } from '@keibidrop/discovery';
 import type { local } from '@keibidrop/proto';
 import { KeibiError, parseCode, retryOf, type Verdict } from '@keibidrop/protocol';
+import type { History, HistoryEntry } from '../history/history.ts';
+import { pullHistory } from '../history/pull-history.ts';
 import { openSharing, type Sharing } from '../share/share.ts';
 import { ShareGuest } from '../share/share-guest.ts';
 import type { EventStream } from './event-stream.ts';
@@ -43,6 +45,7 @@ export interface SharesOptions {
   invite(name: string, about: { code: string; label: string }, options: { signal: AbortSignal }): Promise<Verdict>;
   events: EventStream;
   questions: Questions;
+  history: Pick<History, 'add'>;
   /** Where they are kept. */
   file: string;
   /** Called with what went wrong where no client waits for it. */
@@ -223,6 +226,7 @@ export class Shares {
     const codeLength = wordCount === undefined ? undefined : String(wordCount);
     const settings = await this.#options.read({ ...flagsOf(reach), listen, codeLength });
     const here = new Set<number>();
+    const record = pullHistory(path, (pulled) => this.#record(pulled));
     let share: OpenShare | undefined;
     const sharing = await openSharing({
       ...commonOf(reach, settings),
@@ -235,6 +239,7 @@ export class Shares {
       listen: settings.listen,
       signal: ending.signal,
       onEvent: (event) => {
+        record(event);
         if (event.type === 'code') entry.request.code = event.code;
         else if (event.type === 'connected') here.add(event.session);
         else if (event.type === 'guestLeft') here.delete(event.session);
@@ -309,6 +314,11 @@ export class Shares {
     } finally {
       caller?.removeEventListener('abort', onAbort);
     }
+  }
+
+  #record(pulled: HistoryEntry): void {
+    const { history, onTrouble } = this.#options;
+    history.add(pulled).catch((reason) => onTrouble(KeibiError.from(reason, 'INTERNAL')));
   }
 
   #insert(entry: ShareEntry, ending: AbortController, folder: string, fields: Partial<local.Share>): OpenShare {
