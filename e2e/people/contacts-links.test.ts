@@ -159,7 +159,7 @@ describe('contacts on one machine', () => {
 });
 
 describe('contacts at a rendezvous alone', () => {
-  it('are seen, send, and leave no name, fingerprint, code or content there', async () => {
+  it('are seen, send, and leave no name, fingerprint or content there', async () => {
     const sandbox = await Sandbox.open();
     const relay = await startRelay(sandbox);
     const recorder = await ManInTheMiddle.open(relay.port);
