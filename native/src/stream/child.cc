@@ -16,10 +16,6 @@ namespace {
 using core::Code;
 using core::Status;
 
-Status SourceError() {
-  return Status::FromErrno(errno == ENOENT || errno == ENOTDIR ? Code::kSourceMissing : Code::kSourceUnreadable);
-}
-
 // Takes up less of the disk than it is long. A file that the disk compresses looks the same, which does no harm.
 bool IsSparse(const struct stat& status) {
   constexpr off_t kBlockBytes = 512;  // of st_blocks (stat(3type))
@@ -36,6 +32,10 @@ Status ReadTarget(int directory, const char* name, std::string* target) {
 }
 
 }  // namespace
+
+Status SourceError() {
+  return Status::FromErrno(errno == ENOENT || errno == ENOTDIR ? Code::kSourceMissing : Code::kSourceUnreadable);
+}
 
 bool IsTooLong(const struct stat& status) {
   return S_ISREG(status.st_mode) &&

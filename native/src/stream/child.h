@@ -10,6 +10,9 @@
 
 namespace keibi::stream {
 
+// What errno says of something that is to be sent.
+core::Status SourceError();
+
 // What a directory holds under one name, as it may be told to another peer.
 struct Child {
   std::string name;

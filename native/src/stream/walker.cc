@@ -13,16 +13,8 @@
 #include "stream/owned_dir.h"
 
 namespace keibi::stream {
-namespace {
-
 using core::Code;
 using core::Status;
-
-Status SourceError() {
-  return Status::FromErrno(errno == ENOENT || errno == ENOTDIR ? Code::kSourceMissing : Code::kSourceUnreadable);
-}
-
-}  // namespace
 
 Status OpenRoot(const Root& root, int flags, core::Fd* fd) {
   if (root.beneath.empty()) {
