@@ -69,6 +69,15 @@ it('pull brings a file, a folder or everything, as a transfer that is in the his
   expect((await bob.command('pull', 'photos/gone')).event).toMatchObject({ code: 'SHARE_NOT_FOUND' });
 });
 
+it('a pull is tried again by a code of its own', async () => {
+  const { id } = (await bob.command('pull', 'photos/cat.jpg', 'again')).event;
+  await rm(sandbox.path('again', 'cat.jpg'));
+  expect((await bob.command('transfers', 'retry', `${id}`)).exit).toBe(0);
+  const { exit, event } = await bob.command('transfers', 'wait', `${id}`, '--timeout', '20s');
+  expect({ exit, event }).toMatchObject({ exit: 0, event: { id, state: 'done', files: 1, bytes: 3 } });
+  expect(await readFile(sandbox.path('again', 'cat.jpg'), 'utf8')).toBe('fur');
+});
+
 it('list --watch tells what changes, for people and for programs', async () => {
   const watching = await sandbox.start(['list', 'photos/holiday', '--watch', '--json', '--config', 'bob']);
   await watching.until('watching');

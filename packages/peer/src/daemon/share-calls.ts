@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { local } from '@keibidrop/proto';
-import { KeibiError } from '@keibidrop/protocol';
 import type { ShareEntry } from '../share/share-entries.ts';
 import type { DaemonParts } from './daemon.ts';
 import { type LocalGroup, requestOf } from './local-calls.ts';
-import { placeOf } from './shares.ts';
+import { invitationTo } from './pull-invitation.ts';
 
 type Names = 'addShare' | 'connect' | 'shares' | 'endShare' | 'listShare' | 'watchShare' | 'pull';
 
@@ -40,20 +39,10 @@ export function shareCalls({ shares, transfers }: DaemonParts): LocalGroup<Names
       }
     },
 
-    async pull({ paths, out, collisions, verify, durable, incognito }, { signal }) {
-      const found = paths.map((path) => shares.find(path));
-      const [first] = found;
-      if (first === undefined) throw new KeibiError('USAGE', 'Say what to pull.');
-      const { guest } = first;
-      if (found.some((other) => other.guest !== guest)) throw new KeibiError('USAGE', 'One pull takes from one share.');
-      const code = await guest.invitation(
-        found.map(({ path }) => path),
-        { signal },
-      );
-      const { connect, reach } = shares.requestOf(first.view.id);
-      const request = { code: code.text, near: placeOf(guest), yes: true, out, collisions, verify, durable, incognito };
-      const order = requestOf('receive', { ...request, connect, reach });
-      return { transfer: (await transfers.add({ kind: 'receive', request: order })).view() };
+    async pull({ paths, ...how }, { signal }) {
+      const invitation = await invitationTo(shares, paths, { signal });
+      const request = requestOf('receive', { ...how, ...invitation, yes: true });
+      return { transfer: (await transfers.add({ kind: 'receive', request }, { pull: paths })).view() };
     },
   };
 }

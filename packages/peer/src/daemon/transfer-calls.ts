@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
 import type { DaemonParts } from './daemon.ts';
-import type { LocalGroup } from './local-calls.ts';
+import type { Caller, LocalGroup } from './local-calls.ts';
+import { invitationTo } from './pull-invitation.ts';
 import type { Transfer } from './transfer.ts';
 
 type Names = 'send' | 'receive' | 'transfers' | 'control' | 'questions' | 'answer';
 
 /** Sends and receives. */
-export function transferCalls({ transfers, questions }: DaemonParts): LocalGroup<Names> {
-  const actions: Record<string, (transfer: Transfer) => unknown> = {
+export function transferCalls({ transfers, shares, questions }: DaemonParts): LocalGroup<Names> {
+  const actions: Record<string, (transfer: Transfer, caller: Caller) => unknown> = {
     pause: (transfer) => transfer.pause(true),
     resume: (transfer) => transfer.pause(false),
     cancel: (transfer) => transfer.cancel(),
-    retry: (transfer) => transfers.retry(transfer),
+    retry: (transfer, caller) => transfers.retry(transfer, (paths) => invitationTo(shares, paths, caller)),
     first: (transfer) => transfers.first(transfer),
     remove: (transfer) => transfers.remove(transfer),
   };
@@ -27,7 +28,7 @@ export function transferCalls({ transfers, questions }: DaemonParts): LocalGroup
 
     transfers: () => ({ transfers: transfers.list().map((transfer) => transfer.view()) }),
 
-    async control({ transfer: id, action }) {
+    async control({ transfer: id, action }, caller) {
       const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
       if (act === undefined)
         throw new KeibiError('USAGE', `The action must be one of ${Object.keys(actions).join(', ')}.`);
@@ -36,7 +37,7 @@ export function transferCalls({ transfers, questions }: DaemonParts): LocalGroup
         return { transfer: undefined };
       }
       const transfer = transfers.get(id);
-      await act(transfer);
+      await act(transfer, caller);
       return { transfer: transfer.view() };
     },
 

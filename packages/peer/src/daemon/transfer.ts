@@ -32,6 +32,8 @@ export type TransferEntry = Order & {
   place?: string | undefined;
   /** Of a receive: who has sent it. */
   contact?: string | undefined;
+  /** Of a receive: what it takes from a share. Its code is good for one run. */
+  pull?: string[] | undefined;
 };
 
 /**

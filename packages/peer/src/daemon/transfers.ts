@@ -6,6 +6,7 @@ import type { EventJson } from '../event-json.ts';
 import type { History } from '../history/history.ts';
 import type { EventStream } from './event-stream.ts';
 import type { Journal } from './journal.ts';
+import type { PullInvitation } from './pull-invitation.ts';
 import type { Questions } from './questions.ts';
 import { type Order, Transfer, type TransferEntry, type TransferHost } from './transfer.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
@@ -44,6 +45,7 @@ export class Transfers {
   /** Numbers of their own, so that no gap in the others tells of them later. */
   #nextIncognito = FIRST_INCOGNITO;
   #closing = false;
+  #scheduling = false;
 
   constructor(options: TransfersOptions) {
     this.#options = options;
@@ -59,14 +61,14 @@ export class Transfers {
   }
 
   /** Takes on an order, and would remember it. @throws USAGE, CODE_MALFORMED, CONFIG_INVALID */
-  async add(order: Order, contact?: string): Promise<Transfer> {
+  async add(order: Order, about: Pick<TransferEntry, 'contact' | 'pull'> = {}): Promise<Transfer> {
     const { read } = this.#options;
     const place = await checked(order, read);
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
     if (this.#all.length >= MAX_TRANSFERS) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The queue is full.');
     const { incognito } = order.request;
     const id = incognito ? this.#nextIncognito++ : this.#next++;
-    const transfer = this.#insert({ ...order, id, added: Date.now(), paused: false, place, contact });
+    const transfer = this.#insert({ ...order, id, added: Date.now(), paused: false, place, ...about });
     if (!incognito) await this.#save();
     this.#schedule();
     return transfer;
@@ -75,7 +77,7 @@ export class Transfers {
   /** Takes on what a contact has invited us to, into `out` or where the settings say. */
   addInvited({ contact, code, out }: { contact: string; code: string; out: string | undefined }): Promise<Transfer> {
     const request = { code, out, yes: true, verify: false, durable: false, incognito: false, reach: undefined };
-    return this.add({ kind: 'receive', request }, contact);
+    return this.add({ kind: 'receive', request }, { contact });
   }
 
   list(): readonly Transfer[] {
@@ -94,9 +96,16 @@ export class Transfers {
     for (const transfer of this.#all) transfer.pause(paused);
   }
 
-  /** An ended one runs once more, as the last of the queue. @throws USAGE if it has not ended */
-  retry(transfer: Transfer): void {
+  /**
+   * An ended one runs once more, as the last of the queue.
+   *
+   * @param invite  asks for another code, for what is pulled from a share
+   * @throws USAGE if it has not ended; what `invite` throws
+   */
+  async retry(transfer: Transfer, invite: (paths: string[]) => Promise<PullInvitation>): Promise<void> {
     if (transfer.end === undefined) throw new KeibiError('USAGE', 'It has not ended, so there is nothing to retry.');
+    const { pull, request } = transfer.entry;
+    if (pull !== undefined) Object.assign(request, await invite(pull));
     this.#move(transfer, this.#all.length);
     transfer.renew();
     this.#schedule();
@@ -188,8 +197,6 @@ export class Transfers {
       transfers: this.#all.filter(isRemembered).map(({ entry }) => entry),
     }));
   }
-
-  #scheduling = false;
 
   /** Begins what may begin, and lets the first of the sends that have a receiver move its bytes. */
   #schedule(): void {

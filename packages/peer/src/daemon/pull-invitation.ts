@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { local } from '@keibidrop/proto';
+import { KeibiError } from '@keibidrop/protocol';
+import { placeOf, type Shares } from './shares.ts';
+
+/** Where a pull is received from. */
+export type PullInvitation = Pick<local.ReceiveRequest, 'code' | 'near' | 'connect' | 'reach'>;
+
+/**
+ * Asks who shares for a code, which is good for one receive of what is named.
+ *
+ * @param paths  as clients name them, all of one share
+ * @throws SHARE_*, USAGE; `signal.reason`
+ */
+export async function invitationTo(
+  shares: Shares,
+  paths: readonly string[],
+  { signal }: { signal: AbortSignal },
+): Promise<PullInvitation> {
+  const found = paths.map((path) => shares.find(path));
+  const [first] = found;
+  if (first === undefined) throw new KeibiError('USAGE', 'Say what to pull.');
+  const { guest } = first;
+  if (found.some((other) => other.guest !== guest)) throw new KeibiError('USAGE', 'One pull takes from one share.');
+  const within = found.map(({ path }) => path);
+  const code = await guest.invitation(within, { signal });
+  const { connect, reach } = shares.requestOf(first.view.id);
+  return { code: code.text, near: placeOf(guest), connect, reach };
+}
