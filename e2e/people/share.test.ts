@@ -44,6 +44,13 @@ function connect(patienceMs = 0, onEvent: (event: { type: string }) => void = ()
   });
 }
 
+/** What the host keeps of what was taken. */
+async function given(): Promise<object[]> {
+  const history = await room.start(['history', '--json']);
+  await history.ended;
+  return lastOf(history)?.entries as object[];
+}
+
 const pulling = () => ({
   out: room.path('out'),
   collisions: 'rename' as const,
@@ -68,6 +75,13 @@ describe('keibidrop share', () => {
     host.kill('SIGINT');
     expect(await host.ended).toBe(0);
     await expect(other.closed).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
+    expect(await given()).toHaveLength(2);
+    expect(await given()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ kind: 'send', what: 'sub', files: 200, result: 'OK' }),
+        expect.objectContaining({ kind: 'send', what: 'large', files: 1, bytes: 20 * MIB, result: 'OK' }),
+      ]),
+    );
     const kinds = new Set(host.events({ progress: true }).map(({ event }) => event));
     expect([...kinds].sort()).toEqual(['code', 'connected', 'guestLeft', 'progress', 'pull', 'pulled', 'waiting']);
   });
@@ -115,7 +129,7 @@ describe('keibidrop share', () => {
   });
 
   it('shows one file and its changes, and nothing beside it', async () => {
-    const host = await room.start(['share', 'folder/a.txt', '--code', CODE, ...LISTEN]);
+    const host = await room.start(['share', 'folder/a.txt', '--incognito', '--code', CODE, ...LISTEN]);
     await host.shows(/keibidrop connect/);
     const guest = await connect();
     const { signal } = ending;
@@ -133,10 +147,13 @@ describe('keibidrop share', () => {
     expect(await guest.pull([''], pulling())).toMatchObject({ files: 1, bytes: 7 });
     expect(await readFile(room.path('out', 'a.txt'), 'utf8')).toBe('changed');
     await guest.close();
+    host.kill('SIGINT');
+    expect(await host.ended).toBe(0);
+    expect(await given()).toEqual([]);
   });
 
   it.each<[string, string[], number, string]>([
-    ['nothing', [], 2, 'Say which folder'],
+    ['nothing', [], 2, 'Say what to share'],
     ['what is not there', ['gone'], 1, 'gone: The file is not there'],
     ['a device', ['/dev/null'], 1, 'neither a folder nor a file'],
   ])('refuses %s', async (_what, args, exit, message) => {

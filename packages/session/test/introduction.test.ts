@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { status } from '@grpc/grpc-js';
+import { type handleUnaryCall, status } from '@grpc/grpc-js';
 import type { PeerServer } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -68,6 +68,8 @@ async function introduced(alter: (handlers: Introducing) => Introducing = (handl
   return { responder, initiator, introduction };
 }
 
+type AnyHandler = handleUnaryCall<object, object>;
+
 /** Changes bytes of one message on its way. */
 function changing(where: string, change: (bytes: Uint8Array) => Uint8Array): (handlers: Introducing) => Introducing {
   const [call, direction, field] = where.split('.') as [keyof Introducing, 'request' | 'reply', string];
@@ -75,16 +77,18 @@ function changing(where: string, change: (bytes: Uint8Array) => Uint8Array): (ha
     ...message,
     [field]: change((message as Record<string, Uint8Array>)[field] as Uint8Array),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: the two calls have different messages, each passed on to its own handler
-  const between = (handler: any) => (incoming: any, reply: any) =>
-    direction === 'request'
-      ? handler({ ...incoming, request: changed(incoming.request) }, reply)
-      : handler(incoming, (error: unknown, answer: object) => reply(error, error === null ? changed(answer) : answer));
+  // The two calls have different messages, each passed on to its own handler.
+  const between =
+    (handler: AnyHandler): AnyHandler =>
+    (incoming, reply) =>
+      direction === 'request'
+        ? handler({ ...incoming, request: changed(incoming.request) } as typeof incoming, reply)
+        : handler(incoming, (error, answer) => reply(error, answer && changed(answer)));
   return (handlers) => ({
     ...handlers,
     introduce: handlers.introduce,
     introduceProof: handlers.introduceProof,
-    [call]: between(handlers[call]),
+    [call]: between(handlers[call] as AnyHandler),
   });
 }
 

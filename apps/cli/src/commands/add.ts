@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
-import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
+import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { daemonReach } from '../background.ts';
 import { withDaemon } from '../daemon-connection.ts';
 import { type Io, paint } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../share-options.ts';
 import { quoted } from '../terminal-text.ts';
-import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
 
 /** `keibidrop add`, parsed. */
-export interface AddCommand extends Everywhere {
+export interface AddCommand extends ShareFlags {
   /** Undefined with `remove`. */
   dir?: string;
   remove?: string;
-  readOnly: boolean;
-  code?: Code;
-  codeLength?: string;
-  insecureCode?: boolean;
-  listen?: string;
-  /** Contacts. */
-  to?: string[];
 }
 
 const AFTER_HELP = `
@@ -45,35 +38,20 @@ export function addAddCommand(program: Command, onRun: (options: AddCommand) => 
     .summary('have the daemon share a folder or a file')
     .description('Have the daemon show a folder, or a file, to everybody who has the code.')
     .argument('[path]', 'the folder or file')
-    .addOption(new Option('--remove <share>', 'share it no more'))
-    .addOption(
-      new Option('--to <name>', 'invite this contact, too; may be given again').argParser(
-        (name: string, others: string[] = []) => [...others, name],
-      ),
-    )
-    .addOption(new Option('--read-only', 'tell guests that they may not write, once that is possible'))
-    .addOption(new Option('--code <code>', 'use this code instead of a new one'))
-    .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
-    .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))
-    .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free one if taken)'));
-  addEverywhereOptions(command)
+    .addOption(new Option('--remove <share>', 'share it no more'));
+  addShareOptions(command)
     .addHelpText('after', AFTER_HELP)
     .action((dir: string | undefined, typed: TypedAdd) => onRun(parseAdd(dir, typed)));
 }
 
-type TypedAdd = Omit<AddCommand, 'dir' | 'readOnly' | 'code'> & { readOnly?: boolean; code?: string };
+type TypedAdd = TypedShareFlags & Pick<AddCommand, 'remove'>;
 
 /** @throws USAGE, CODE_MALFORMED */
-function parseAdd(dir: string | undefined, { code, readOnly, ...rest }: TypedAdd): AddCommand {
-  if ((dir === undefined) === (rest.remove === undefined)) {
-    throw new KeibiError('USAGE', 'Say which folder to share, for example: keibidrop add photos');
+function parseAdd(dir: string | undefined, typed: TypedAdd): AddCommand {
+  if ((dir === undefined) === (typed.remove === undefined)) {
+    throw new KeibiError('USAGE', 'Say what to share, for example: keibidrop add photos');
   }
-  return {
-    ...rest,
-    ...(code !== undefined && { code: parseCode(code) }),
-    ...(dir !== undefined && { dir }),
-    readOnly: readOnly === true,
-  };
+  return { ...shareFlagsOf(typed), ...(dir !== undefined && { dir }) };
 }
 
 /** @throws SHARE_UNKNOWN; what keeps it from being shared; DAEMON_* */

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
 import type { ShareOptions } from '@keibidrop/peer';
-import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
+import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { Io } from '../io.ts';
 import { knownPassphrase } from '../passphrases.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../share-options.ts';
 import { createShareView } from '../share-view.ts';
-import { addEverywhereOptions, type Everywhere, reachOf } from './everywhere.ts';
+import { reachOf } from './everywhere.ts';
 
 /** `keibidrop share`, parsed. */
-export interface ShareCommand extends Everywhere {
+export interface ShareCommand extends ShareFlags {
   dir: string;
-  readOnly: boolean;
-  code?: Code;
-  codeLength?: string;
-  insecureCode?: boolean;
-  listen?: string;
-  /** Contacts. */
-  to?: string[];
   passphraseFile?: string;
+  incognito?: boolean;
 }
 
 const AFTER_HELP = `
@@ -47,30 +42,19 @@ export function addShareCommand(program: Command, onRun: (options: ShareCommand)
     .summary('show a folder or file to others, who take what they like')
     .description('Show a folder, as it is at any moment, to everybody who has the code.')
     .argument('[dir]', 'the folder, or one file')
-    .addOption(
-      new Option('--to <name>', 'invite this contact, too; may be given again').argParser(
-        (name: string, others: string[] = []) => [...others, name],
-      ),
-    )
     .addOption(new Option('--passphrase-file <file>', 'with --to: the passphrase of the identity, or - to be asked'))
-    .addOption(new Option('--read-only', 'tell guests that they may not write, once that is possible'))
-    .addOption(new Option('--code <code>', 'use this code instead of a new one'))
-    .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
-    .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))
-    .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free one if taken)'));
-  addEverywhereOptions(command)
+    .addOption(new Option('--incognito', 'leave nothing on the disk: no history'));
+  addShareOptions(command)
     .addHelpText('after', AFTER_HELP)
     .action((dir: string | undefined, typed: TypedShare) => onRun(parseShare(dir, typed)));
 }
 
-/** The options as commander hands them over. */
-type TypedShare = Omit<ShareCommand, 'dir' | 'readOnly' | 'code'> & { readOnly?: boolean; code?: string };
+type TypedShare = TypedShareFlags & Pick<ShareCommand, 'passphraseFile' | 'incognito'>;
 
 /** @throws USAGE, CODE_MALFORMED */
-function parseShare(dir: string | undefined, { code, readOnly, ...rest }: TypedShare): ShareCommand {
-  if (dir === undefined)
-    throw new KeibiError('USAGE', 'Say which folder to share, for example: keibidrop share photos');
-  return { ...rest, ...(code !== undefined && { code: parseCode(code) }), dir, readOnly: readOnly === true };
+function parseShare(dir: string | undefined, typed: TypedShare): ShareCommand {
+  if (dir === undefined) throw new KeibiError('USAGE', 'Say what to share, for example: keibidrop share photos');
+  return { ...shareFlagsOf(typed), dir };
 }
 
 /**
@@ -86,7 +70,11 @@ export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage)
   const dir = resolve(io.cwd, options.dir);
   const history = new peer.History(peer.stateDirOf(settings.configDir), async () => settings.history);
   const kept: Promise<void>[] = [];
-  const record = peer.pullHistory(dir, (pulled) => kept.push(history.add(pulled)));
+  const warn = (reason: unknown) =>
+    view.onEvent({ type: 'warning', message: KeibiError.from(reason, 'INTERNAL').message });
+  const record = options.incognito
+    ? () => {}
+    : peer.pullHistory(dir, (pulled) => kept.push(history.add(pulled).catch(warn)));
   try {
     const sharing: ShareOptions = {
       ...reachOf(options, settings),
@@ -111,6 +99,6 @@ export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage)
     return 0;
   } finally {
     view.end();
-    await Promise.allSettled(kept);
+    await Promise.all(kept);
   }
 }

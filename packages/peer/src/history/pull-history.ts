@@ -36,6 +36,7 @@ export function pullHistory(shared: string, keep: (entry: HistoryEntry) => void)
       const names = event.paths.map((path) => basename(path === '' ? shared : path));
       asked.set(event.pull, namesOf(names, event.pathCount));
     } else if (event.type === 'pulled' || event.type === 'pullFailed') ended(event);
+    else if (event.type === 'guestLeft' && !event.mayReturn) guests.delete(event.session);
   };
 }
 
@@ -46,5 +47,5 @@ function figuresOf(
   const { files, bytes, resumedBytes, failed } = event;
   const seconds = Math.round(event.seconds * 1000) / 1000;
   const bytesPerSecond = seconds > 0 ? Math.round((bytes - resumedBytes) / seconds) : 0;
-  return { files, bytes, seconds, bytesPerSecond, result: failed > 0 ? 'TRANSFER_SOURCE_UNREADABLE' : 'OK' };
+  return { files, bytes, seconds, bytesPerSecond, result: failed > 0 ? 'TRANSFER_INCOMPLETE' : 'OK' };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { existsSync, type FSWatcher, watch } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Change, Changes } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 
@@ -12,6 +12,8 @@ export class FileWatch {
   #watcher: FSWatcher | undefined;
   #changes: Change[] = [];
   #trouble: Error | undefined;
+  #there: boolean;
+  #closed = false;
 
   /**
    * @param folder  of the file, absolute
@@ -21,15 +23,14 @@ export class FileWatch {
     this.#file = join(folder, name);
     this.#name = name;
     this.#onWake = onWake;
+    this.#there = existsSync(this.#file);
     try {
-      this.#watcher = watch(dirname(this.#file), (_, changed) => this.#note(changed)).on('error', (error) =>
-        this.#fail(error),
-      );
+      this.#watcher = watch(folder, (_, changed) => this.#note(changed)).on('error', (error) => this.#fail(error));
     } catch (reason) {
       this.#fail(reason);
     }
     // That it is watched is the first news.
-    queueMicrotask(() => this.#onWake());
+    queueMicrotask(() => this.#wake());
   }
 
   take(): Changes {
@@ -41,17 +42,25 @@ export class FileWatch {
 
   /** Idempotent. */
   async close(): Promise<void> {
+    this.#closed = true;
     this.#watcher?.close();
   }
 
   #note(changed: string | null): void {
     if (changed !== null && changed !== this.#name) return;
-    this.#changes = [{ path: this.#name, kind: existsSync(this.#file) ? 'changed' : 'removed' }];
-    this.#onWake();
+    const wasThere = this.#there;
+    this.#there = existsSync(this.#file);
+    const kind = !this.#there ? 'removed' : wasThere ? 'changed' : 'made';
+    this.#changes.push({ path: this.#name, kind });
+    this.#wake();
   }
 
   #fail(reason: unknown): void {
     this.#trouble = KeibiError.from(reason, 'TRANSFER_SOURCE_MISSING');
-    this.#onWake();
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (!this.#closed) this.#onWake();
   }
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type Code, parseCode } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import { addEverywhereOptions, type Everywhere } from './commands/everywhere.ts';
+
+/** How something is shared, by this process or by the daemon. */
+export interface ShareFlags extends Everywhere {
+  readOnly: boolean;
+  code?: Code;
+  codeLength?: string;
+  insecureCode?: boolean;
+  listen?: string;
+  /** Contacts. */
+  to?: string[];
+}
+
+/** The same as commander hands it over. */
+export type TypedShareFlags = Omit<ShareFlags, 'readOnly' | 'code'> & { readOnly?: boolean; code?: string };
+
+export function addShareOptions(command: Command): Command {
+  const to = new Option('--to <name>', 'invite this contact, too; may be given again');
+  command
+    .addOption(to.argParser((name: string, others: string[] = []) => [...others, name]))
+    .addOption(new Option('--read-only', 'tell guests that they may not write, once that is possible'))
+    .addOption(new Option('--code <code>', 'use this code instead of a new one'))
+    .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
+    .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))
+    .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free one if taken)'));
+  return addEverywhereOptions(command);
+}
+
+/** @throws CODE_MALFORMED */
+export function shareFlagsOf<T extends TypedShareFlags>({ code, readOnly, ...rest }: T) {
+  return { ...rest, ...(code !== undefined && { code: parseCode(code) }), readOnly: readOnly === true };
+}
