@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { parse } from 'smol-toml';
@@ -15,10 +15,12 @@ export type ConfigChanges = Readonly<Record<string, string>>;
  * @throws       CONFIG_INVALID if the file cannot be read or written, or has a key in a way that no line stands for
  */
 export async function changeConfigFile(
-  path: string,
+  named: string,
   changes: ConfigChanges,
   check: (candidate: string) => Promise<void>,
 ): Promise<void> {
+  // Many keep it elsewhere, behind a symlink.
+  const path = await realpath(named).catch(() => named);
   const before = await textOf(path);
   let after = before;
   for (const [key, value] of Object.entries(changes)) after = withValue(after, key, value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -99,6 +99,17 @@ describe('changing settings', () => {
     expect(settings).toContainEqual({ key: 'limit', value: '10M', fixed: undefined });
     expect(settings).toContainEqual({ key: 'listen', value: '8', fixed: 'KD_LISTEN' });
     expect(settings).toContainEqual({ key: 'label', value: undefined, fixed: undefined });
+  });
+});
+
+describe('a config.toml that is kept elsewhere, behind a symlink', () => {
+  it('is changed there', async () => {
+    const [link, file] = [join(directory, 'config.toml'), join(directory, 'dotfiles.toml')];
+    await writeFile(file, 'label = "one"\n');
+    await symlink(file, link);
+    await changeSettings({ flags: {}, env: { KD_CONFIG_DIR: directory }, cwd: '/work' }, { label: 'other' });
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect(await readFile(file, 'utf8')).toBe('label = "other"\n');
   });
 });
 

@@ -4,8 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import type { PublicKeys } from '@keibidrop/session';
-import { type FileUse, readPrivate, writePrivate } from '../identity/private-file.ts';
 import { withLock } from '../lock-file.ts';
+import { type FileUse, readPrivate, writePrivate } from '../private-file.ts';
 import {
   type Contact,
   type ContactRule,
@@ -197,7 +197,7 @@ export class ContactStore {
   }
 
   async #write(contacts: readonly Contact[]): Promise<void> {
-    await writePrivate(this.#file, encodeContacts(contacts), { replace: true }, USE);
+    await writePrivate(this.#file, encodeContacts(contacts), { replace: true }, USE.unusable);
   }
 }
 

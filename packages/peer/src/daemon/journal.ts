@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile, rename } from 'node:fs/promises';
 import { KeibiError } from '@keibidrop/protocol';
+import { writePrivate } from '../private-file.ts';
 
 /** What the daemon has been asked for and has not done yet. */
 export interface JournalState<Entry> {
@@ -68,21 +67,8 @@ export class Journal<Entry> {
   }
 
   async #put({ next, transfers }: JournalState<Entry>): Promise<void> {
-    const fresh = `${this.#file}.${randomUUID()}`;
-    try {
-      await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
-      const file = await open(fresh, 'wx', 0o600);
-      try {
-        await file.writeFile(JSON.stringify({ v: VERSION, next, transfers }));
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(fresh, this.#file);
-    } catch (cause) {
-      await rm(fresh, { force: true }).catch(() => {});
-      throw unusable(this.#file, 'written', cause);
-    }
+    const bytes = Buffer.from(JSON.stringify({ v: VERSION, next, transfers }));
+    await writePrivate(this.#file, bytes, { replace: true }, 'CONFIG_INVALID');
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-import { randomUUID } from 'node:crypto';
-import { constants, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { constants, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { withLock } from '../lock-file.ts';
+import { writePrivate } from '../private-file.ts';
 
 /** One send or receive that has ended. */
 export interface HistoryEntry {
@@ -104,14 +104,8 @@ export class History {
     const tooMany = all.length > Math.ceil(entries * SLACK);
     if (!tooMany && (oldest === undefined || isYounger(oldest.time, days + 1))) return;
     const kept = all.filter(({ time }) => isYounger(time, days)).slice(-entries);
-    const fresh = `${this.#file}.${randomUUID()}`;
-    const file = await open(fresh, 'wx', 0o600);
-    try {
-      await file.writeFile(kept.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
-    } finally {
-      await file.close();
-    }
-    await rename(fresh, this.#file);
+    const lines = Buffer.from(kept.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    await writePrivate(this.#file, lines, { replace: true }, 'CONFIG_INVALID');
   }
 
   async #text(): Promise<string> {

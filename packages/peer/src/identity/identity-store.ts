@@ -15,8 +15,8 @@ import {
   sealSecret,
 } from '@keibidrop/session';
 import { withLock } from '../lock-file.ts';
+import { readCopy, readPrivate, writePrivate } from '../private-file.ts';
 import { type Keychain, systemKeychain } from './keychain.ts';
-import { readCopy, readPrivate, writePrivate } from './private-file.ts';
 
 /** This peer, as its contacts know it. */
 export interface Identity {

@@ -43,7 +43,7 @@ async function read(path: string, forbidden: number, use: FileUse): Promise<Uint
     return buffer.subarray(0, bytesRead);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw cause instanceof KeibiError ? cause : unusable(use, path, 'read', cause);
+    throw cause instanceof KeibiError ? cause : unusable(use.unusable, path, 'read', cause);
   } finally {
     await file?.close();
   }
@@ -54,13 +54,13 @@ async function read(path: string, forbidden: number, use: FileUse): Promise<Uint
  *
  * @param replace  false: what stands there already stays
  * @returns        whether it was written
- * @throws         `use.unusable` if it cannot be written
+ * @throws         `unusableAs` if it cannot be written
  */
 export async function writePrivate(
   path: string,
   bytes: Uint8Array,
   { replace }: { replace: boolean },
-  use: FileUse = IDENTITY,
+  unusableAs: ErrorCode = IDENTITY.unusable,
 ): Promise<boolean> {
   const fresh = `${path}.${randomUUID()}`;
   try {
@@ -76,7 +76,7 @@ export async function writePrivate(
     await syncDirectory(dirname(path));
     return written;
   } catch (cause) {
-    throw unusable(use, path, 'written', cause);
+    throw unusable(unusableAs, path, 'written', cause);
   } finally {
     await unlink(fresh).catch(() => {});
   }
@@ -98,7 +98,7 @@ async function syncDirectory(path: string): Promise<void> {
   await directory.sync().finally(() => directory.close());
 }
 
-function unusable(use: FileUse, path: string, how: string, cause: unknown): KeibiError {
+function unusable(code: ErrorCode, path: string, how: string, cause: unknown): KeibiError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new KeibiError(use.unusable, `${path} cannot be ${how}: ${reason}.`, { cause });
+  return new KeibiError(code, `${path} cannot be ${how}: ${reason}.`, { cause });
 }
