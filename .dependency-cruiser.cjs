@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // The ladder of docs/ARCHITECTURE.md: arrows point down only.
-//   apps/cli -> peer -> session, transfer, discovery, server -> protocol -> proto;  native beside protocol
+//   apps/cli, apps/desktop -> peer -> session, transfer, discovery, server -> protocol -> proto;  native beside protocol
 
 const TESTS = '\\.test\\.ts$|/test/';
 
@@ -30,6 +30,7 @@ module.exports = {
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     mayImportOnly('apps/cli', ['packages/peer', 'packages/protocol']),
+    mayImportOnly('apps/desktop', ['packages/peer']),
     mayImportOnly('packages/peer', ['packages/(session|transfer|discovery|server)', ...BELOW_SESSION]),
     mayImportOnly('packages/session', BELOW_SESSION),
     mayImportOnly('packages/transfer', BELOW_SESSION),
@@ -56,6 +57,7 @@ module.exports = {
           '^$1/',
           '^packages/[^/]+/src/index\\.ts$',
           '^packages/peer/src/contacts/index\\.ts$',
+          '^packages/peer/src/local\\.ts$',
           '^native/lib/index\\.ts$',
           '^proto/index\\.ts$',
           '(^|/)node_modules/',

@@ -2,12 +2,15 @@
 
 // Bundles apps/cli into apps/cli/dist/keibidrop.mjs. What a command imports lazily becomes a chunk beside it: in one file
 // everything would be parsed at each start, which costs about 20 ms for code that `--version` never runs.
-import { readdir, readFile, rm } from 'node:fs/promises';
+// The page of `keibidrop ui`, which is also the desktop's, comes to stand in apps/cli/dist/page.
+import { spawnSync } from 'node:child_process';
+import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const cli = fileURLToPath(new URL('../apps/cli/', import.meta.url));
+const desktop = fileURLToPath(new URL('../apps/desktop/', import.meta.url));
 const { version } = JSON.parse(await readFile(`${cli}package.json`, 'utf8'));
 
 const { metafile } = await build({
@@ -35,3 +38,11 @@ const written = new Set(Object.keys(metafile.outputs).map((path) => basename(pat
 for (const file of await readdir(`${cli}dist`)) {
   if (/\.mjs(\.map)?$/.test(file) && !written.has(file)) await rm(`${cli}dist/${file}`);
 }
+
+const { status } = spawnSync(`${desktop}node_modules/.bin/vite`, ['build', '--logLevel', 'warn'], {
+  cwd: desktop,
+  stdio: ['ignore', 'inherit', 'inherit'],
+});
+if (status !== 0) process.exit(1);
+await rm(`${cli}dist/page`, { recursive: true, force: true });
+await cp(`${desktop}dist/renderer`, `${cli}dist/page`, { recursive: true });

@@ -136,7 +136,7 @@ const CHECKS = [
   ['tree rules', treeRules],
   ['format and lint', () => one(tool('biome', 'ci', '--error-on-warnings', '.'))],
   ['C++ format', clangFormat],
-  ['types', () => one(tool('tsc', '--project', '.'))],
+  ['types', () => one(tool('tsc', '--project', '.') && tool('tsc', '--project', 'apps/desktop'))],
   ['layers', () => one(tool('depcruise', '--config', '.dependency-cruiser.cjs', ...LAYERED))],
   ['unused code', () => one(tool('knip'))],
   ['unit tests', () => vitest('unit', 2)],

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createContext, useContext } from 'react';
+import type { Api } from '../../shared/api.ts';
+
+export const ApiContext = createContext<Api | undefined>(undefined);
+
+/** The way to the daemon. */
+export function useApi(): Api {
+  const api = useContext(ApiContext);
+  if (api === undefined) throw new Error('There is no ApiContext around this.');
+  return api;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ReplyOf, RequestOf, Streaming, Unary } from '@keibidrop/peer/local';
+import { type Api, ApiError, type CallOptions, type Gathered } from '../../shared/api.ts';
+import { gatherEntries, gatherList } from './gather.ts';
+import { linesOf } from './lines.ts';
+
+/** The daemon's HTTP door: `POST /api/NAME`, JSON both ways, a line for each reply of a stream. */
+export class HttpApi implements Api {
+  readonly shell = undefined;
+  readonly #origin: string;
+  readonly #token: string;
+
+  constructor(origin: string, token: string) {
+    this.#origin = origin;
+    this.#token = token;
+  }
+
+  async call<M extends Unary>(method: M, request: Partial<RequestOf<M>>, { signal }: CallOptions = {}) {
+    const response = await this.#post(method, request, signal);
+    return (await response.json()) as ReplyOf<M>;
+  }
+
+  async *stream<M extends Streaming>(
+    method: M,
+    request: Partial<RequestOf<M>>,
+    { signal }: { signal: AbortSignal },
+  ): AsyncGenerator<ReplyOf<M>> {
+    const response = await this.#post(method, request, signal);
+    if (response.body === null) return;
+    for await (const line of linesOf(response.body)) {
+      const reply = JSON.parse(line) as ReplyOf<M> | { error: ErrorReply };
+      if (typeof reply === 'object' && reply !== null && 'error' in reply && isErrorReply(reply.error)) {
+        throw errorOf(reply.error);
+      }
+      yield reply as ReplyOf<M>;
+    }
+  }
+
+  gatherDrop(data: DataTransfer): Promise<Gathered> {
+    return gatherEntries(data, this.#door());
+  }
+
+  gatherFiles(files: FileList): Promise<Gathered> {
+    return Promise.resolve(gatherList(files, this.#door()));
+  }
+
+  #door() {
+    return { url: `${this.#origin}/drop`, authorization: `Bearer ${this.#token}` };
+  }
+
+  async #post(method: string, request: unknown, signal: AbortSignal | undefined): Promise<Response> {
+    const name = method.charAt(0).toUpperCase() + method.slice(1);
+    let response: Response;
+    try {
+      response = await fetch(`${this.#origin}/api/${name}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+        ...(signal && { signal }),
+      });
+    } catch (cause) {
+      if (signal?.aborted) throw new ApiError('CANCELLED', 'Cancelled.');
+      throw new ApiError('UNREACHABLE', String(cause));
+    }
+    if (response.ok) return response;
+    const reply = (await response.json().catch(() => ({}))) as { error?: unknown };
+    if (isErrorReply(reply.error)) throw errorOf(reply.error);
+    throw new ApiError('INTERNAL', `${response.status} ${response.statusText}`);
+  }
+}
+
+export interface ErrorReply {
+  code: string;
+  message: string;
+  detail?: Record<string, unknown>;
+}
+
+export function isErrorReply(value: unknown): value is ErrorReply {
+  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
+}
+
+export function errorOf({ code, message, detail }: ErrorReply): ApiError {
+  return new ApiError(code, message, detail);
+}

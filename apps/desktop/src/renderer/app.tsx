@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ComponentType, useEffect, useRef } from 'react';
+import type { Api, View } from '../shared/api.ts';
+import { ApiContext } from './api/api-context.ts';
+import styles from './app.module.css';
+import { Navigation } from './navigation.tsx';
+import { useRoute } from './store/route.ts';
+import { useTexts } from './texts/texts.ts';
+import { HistoryView } from './views/history/history-view.tsx';
+import { LinkNotice } from './views/link-notice.tsx';
+import { MountsView } from './views/mounts/mounts-view.tsx';
+import { PeopleView } from './views/people/people-view.tsx';
+import { ReceiveView } from './views/receive/receive-view.tsx';
+import { SendView } from './views/send/send-view.tsx';
+import { SettingsView } from './views/settings/settings-view.tsx';
+import { TransfersView } from './views/transfers/transfers-view.tsx';
+
+const PAGES: Readonly<Record<View, ComponentType>> = {
+  send: SendView,
+  receive: ReceiveView,
+  transfers: TransfersView,
+  people: PeopleView,
+  mounts: MountsView,
+  history: HistoryView,
+  settings: SettingsView,
+};
+
+/** The whole page: where one can go, and the view one is at. */
+export function App({ api }: { api: Api }) {
+  const { t, language } = useTexts();
+  const { view } = useRoute();
+  const main = useRef<HTMLElement>(null);
+  const Page = PAGES[view];
+  useEffect(() => {
+    document.documentElement.lang = language;
+    document.title = `${t(`${view}.title`)} – ${t('frame.name')}`;
+  }, [language, t, view]);
+  return (
+    <ApiContext value={api}>
+      <button type="button" className={styles.skip} onClick={() => main.current?.focus()}>
+        {t('frame.skip')}
+      </button>
+      <div className={styles.app}>
+        <Navigation />
+        <main ref={main} id="content" tabIndex={-1} className={styles.main}>
+          <LinkNotice />
+          <Page />
+        </main>
+      </div>
+    </ApiContext>
+  );
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MPL-2.0
+import { X } from 'lucide-react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { useTexts } from '../texts/texts.ts';
+import { Button } from './button.tsx';
+import styles from './dialog.module.css';
+
+export interface DialogProps {
+  title: string;
+  /** By Escape, the cross, or a press beside it. */
+  onClose(): void;
+  /** What can be done; the last is what most people want. */
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** A question in front of the page, which waits meanwhile. The browser keeps the focus in it, and gives it back. */
+export function Dialog({ title, onClose, actions, children }: DialogProps) {
+  const { t } = useTexts();
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const shown = dialog.current;
+    if (shown !== null && !shown.open) shown.showModal();
+    return () => shown?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, as the browser does by itself.
+    <dialog
+      ref={dialog}
+      className={styles.dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <div className={styles.inside}>
+        <header className={styles.head}>
+          <h2 id={id}>{title}</h2>
+          <Button look="quiet" icon={X} iconOnly onClick={onClose}>
+            {t('frame.close')}
+          </Button>
+        </header>
+        <div className={styles.body}>{children}</div>
+        {actions && <footer className={styles.actions}>{actions}</footer>}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ReactNode, useId } from 'react';
+import styles from './field.module.css';
+
+/** What a control within a field has to carry. */
+export interface FieldControl {
+  id: string;
+  'aria-describedby'?: string;
+  'aria-invalid'?: true;
+  className: string | undefined;
+}
+
+export interface FieldProps {
+  label: string;
+  hint?: string | undefined;
+  /** What is wrong with what was typed. */
+  error?: string | undefined;
+  children(control: FieldControl): ReactNode;
+}
+
+/** A label, its control, and what there is to say about it. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  const about = error ?? hint;
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id} className={styles.label}>
+        {label}
+      </label>
+      {children({
+        id,
+        className: styles.control,
+        ...(about !== undefined && { 'aria-describedby': `${id}-about` }),
+        ...(error !== undefined && { 'aria-invalid': true as const }),
+      })}
+      {about !== undefined && (
+        <p id={`${id}-about`} className={error === undefined ? styles.hint : styles.error}>
+          {about}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MPL-2.0
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { openApi } from './api/open-api.ts';
+import { App } from './app.tsx';
+import './design/tokens.css';
+import './design/base.css';
+import { followDaemon } from './store/follow-daemon.ts';
+import { applyPreferences } from './store/preferences.ts';
+
+const api = openApi();
+applyPreferences();
+void followDaemon(api);
+const root = document.getElementById('root');
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <App api={api} />
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MPL-2.0
+import {
+  ArrowDownToLine,
+  ArrowUpFromLine,
+  Ellipsis,
+  FolderOpen,
+  History,
+  type LucideIcon,
+  RefreshCw,
+  Settings,
+  Users,
+} from 'lucide-react';
+import { useState } from 'react';
+import { VIEWS, type View } from '../shared/api.ts';
+import styles from './navigation.module.css';
+import { hasEnded } from './store/daemon-state.ts';
+import { useDaemon } from './store/daemon-store.ts';
+import { hrefOf, useRoute } from './store/route.ts';
+import { useTexts } from './texts/texts.ts';
+
+const ICONS: Readonly<Record<View, LucideIcon>> = {
+  send: ArrowUpFromLine,
+  receive: ArrowDownToLine,
+  transfers: RefreshCw,
+  people: Users,
+  mounts: FolderOpen,
+  history: History,
+  settings: Settings,
+};
+/** Behind "More" where there is little room. */
+const SELDOM: readonly View[] = ['mounts', 'history', 'settings'];
+
+/** The views: a rail beside the page, or a bar below it where it is narrow. */
+export function Navigation() {
+  const { t } = useTexts();
+  const { view } = useRoute();
+  const [more, setMore] = useState(false);
+  return (
+    <nav className={styles.rail} aria-label={t('frame.navigation')}>
+      <p className={styles.name}>{t('frame.name')}</p>
+      <ul className={styles.views} data-more={more}>
+        {VIEWS.map((each) => (
+          <li key={each} className={SELDOM.includes(each) ? styles.seldom : undefined}>
+            <NavigationLink view={each} current={view === each} onGo={() => setMore(false)} />
+          </li>
+        ))}
+        <li className={styles.more}>
+          <button
+            type="button"
+            className={styles.link}
+            aria-expanded={more}
+            data-current={SELDOM.includes(view)}
+            onClick={() => setMore(!more)}
+          >
+            <Ellipsis size={20} aria-hidden="true" />
+            <span>{t('frame.more')}</span>
+          </button>
+        </li>
+      </ul>
+    </nav>
+  );
+}
+
+function NavigationLink({ view, current, onGo }: { view: View; current: boolean; onGo(): void }) {
+  const { t } = useTexts();
+  const Icon = ICONS[view];
+  return (
+    <a
+      className={styles.link}
+      href={hrefOf(view)}
+      aria-current={current ? 'page' : undefined}
+      data-current={current}
+      onClick={onGo}
+    >
+      <Icon size={20} aria-hidden="true" />
+      <span>{t(`${view}.title`)}</span>
+      <Badge view={view} />
+    </a>
+  );
+}
+
+/** How much there is to look at: transfers that go on, questions that wait. */
+function Badge({ view }: { view: View }) {
+  const count = useDaemon(({ transfers, questions }) => {
+    if (view === 'transfers') return [...transfers.values()].filter((transfer) => !hasEnded(transfer)).length;
+    return view === 'receive' ? questions.length : 0;
+  });
+  return count === 0 ? null : <span className={styles.badge}>{count}</span>;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type Api, ApiError } from '../../shared/api.ts';
+import { applyEvent, type Told } from './apply-event.ts';
+import { type DaemonState, NOTHING_TOLD } from './daemon-state.ts';
+import { useDaemon } from './daemon-store.ts';
+import { addSample, forgetSamples } from './throughput.ts';
+
+/** Between two tries to reach a daemon that does not answer. */
+const RETRY_MS = 1000;
+/** Events are taken together: nobody reads figures that change more often. */
+const TOGETHER_MS = 200;
+
+/** Keeps the store as the daemon tells it, for as long as the page is open. */
+export async function followDaemon(api: Api): Promise<never> {
+  for (;;) {
+    const error = await watchOnce(api);
+    useDaemon.setState({ link: { state: 'lost', error } });
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+async function watchOnce(api: Api): Promise<ApiError> {
+  const over = new AbortController();
+  const batch = new Batch();
+  try {
+    for await (const { transfer, json } of api.stream('watch', { progress: true }, { signal: over.signal })) {
+      batch.add({ ...(JSON.parse(json) as { event: string }), transfer });
+    }
+    return new ApiError('DAEMON_LOST', 'The daemon has ended.');
+  } catch (reason) {
+    return reason instanceof ApiError ? reason : new ApiError('INTERNAL', String(reason));
+  } finally {
+    batch.end();
+    over.abort();
+  }
+}
+
+/** Events of one connection on their way to the store. */
+class Batch {
+  /** What there is comes first, and replaces what there was only once it is whole. */
+  #first: DaemonState | undefined = NOTHING_TOLD;
+  #waiting: Told[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  add(told: Told): void {
+    if (this.#first === undefined) {
+      this.#waiting.push(told);
+      this.#timer ??= setTimeout(() => this.#apply(), TOGETHER_MS);
+      return;
+    }
+    this.#first = applyEvent(this.#first, told);
+    if (told.event !== 'present') return;
+    useDaemon.setState(this.#first, true);
+    this.#first = undefined;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#apply();
+  }
+
+  #apply(): void {
+    this.#timer = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length === 0) return;
+    useDaemon.setState((state) => waiting.reduce(applyEvent, state), true);
+    sample(waiting, useDaemon.getState());
+  }
+}
+
+/** A point in the chart of each transfer that has moved. */
+function sample(told: readonly Told[], { transfers }: DaemonState): void {
+  const now = Date.now() / 1000;
+  for (const id of new Set(told.map(({ transfer }) => transfer))) {
+    const transfer = transfers.get(id);
+    if (transfer === undefined) forgetSamples(id);
+    else if (transfer.state === 'running' || transfer.state === 'paused') addSample(id, now, transfer.bytesPerSecond);
+  }
+}

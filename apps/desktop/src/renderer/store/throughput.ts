@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/** How long the chart looks back. */
+export const THROUGHPUT_SECONDS = 120;
+const MAX_SAMPLES = 600;
+
+/** Seconds since 1970, and bytes a second, of one transfer. Beside the store: a chart draws itself, and nothing else renders for it. */
+export interface Samples {
+  readonly times: number[];
+  readonly rates: number[];
+}
+
+const all = new Map<number, Samples>();
+
+/** The samples of a transfer. They grow at the end and lose the oldest; the arrays stay the same. */
+export function samplesOf(transfer: number): Samples {
+  let samples = all.get(transfer);
+  if (samples === undefined) {
+    samples = { times: [], rates: [] };
+    all.set(transfer, samples);
+  }
+  return samples;
+}
+
+export function addSample(transfer: number, time: number, rate: number): void {
+  const { times, rates } = samplesOf(transfer);
+  times.push(time);
+  rates.push(rate);
+  const old = times.findIndex((each) => each >= time - THROUGHPUT_SECONDS);
+  const surplus = Math.max(old, times.length - MAX_SAMPLES);
+  if (surplus > 0) {
+    times.splice(0, surplus);
+    rates.splice(0, surplus);
+  }
+}
+
+export function forgetSamples(transfer: number): void {
+  all.delete(transfer);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useApi } from '../api/api-context.ts';
+import { Notice } from '../components/notice.tsx';
+import { useDaemon } from '../store/daemon-store.ts';
+import { useTexts } from '../texts/texts.ts';
+
+/** Says so when the daemon does not answer; nothing as long as all is well. */
+export function LinkNotice() {
+  const { t } = useTexts();
+  const { shell } = useApi();
+  const link = useDaemon((state) => state.link);
+  if (link.state !== 'lost') return null;
+  if (link.error.code === 'DAEMON_REFUSED') {
+    return (
+      <Notice look="danger" title={t('frame.unauthorizedTitle')}>
+        <p>{t('frame.unauthorizedText')}</p>
+      </Notice>
+    );
+  }
+  return (
+    <Notice look="warning" title={t('frame.lostTitle')}>
+      <p>{t('frame.lostText')}</p>
+      {shell === undefined && <p>{t('frame.lostBrowser')}</p>}
+    </Notice>
+  );
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MPL-2.0
+import { ViewHead } from '../../components/view-head.tsx';
+import { useTexts } from '../../texts/texts.ts';
+
+export function SendView() {
+  const { t } = useTexts();
+  return <ViewHead title={t('send.title')} />;
+}
