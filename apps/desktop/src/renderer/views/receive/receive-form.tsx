@@ -43,7 +43,7 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
         if (isCode(code)) void receive();
       }}
     >
-      <Card className={styles.form} aria-label={t('receive.code')}>
+      <Card className={styles.form}>
         <div className={styles.line}>
           <CodeField label={t('receive.code')} value={code} onChange={onCode} inputRef={input} />
           <Button
