@@ -1,11 +1,65 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { CACHE_BLOCK_BYTES, type CachedFile } from '@keibidrop/native';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ShareGuest } from '../src/share/share-guest.ts';
 import type { ShareReads } from '../src/share/share-reads.ts';
 import { ShareRoom } from './share-room.ts';
+
+/** A way to a port that breaks when it is told to, and lets nobody through until it is mended. */
+class CuttableWay {
+  readonly #server: Server;
+  readonly #sockets: Socket[] = [];
+  #broken = false;
+
+  static async to(target: { host: string; port: number }): Promise<CuttableWay> {
+    const way = new CuttableWay(target);
+    await once(way.#server.listen(0, '127.0.0.1'), 'listening');
+    return way;
+  }
+
+  private constructor(target: { host: string; port: number }) {
+    this.#server = createServer((near) => {
+      if (this.#broken) return void near.destroy();
+      const far = connect(target);
+      this.#sockets.push(near);
+      near.pipe(far).pipe(near);
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        one.on('error', () => {}).on('close', () => other.destroy());
+      }
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  cut(): void {
+    this.#broken = true;
+    for (const socket of this.#sockets.splice(0)) socket.resetAndDestroy();
+  }
+
+  /** The connection that was made last. */
+  cutNewest(): void {
+    this.#sockets.pop()?.resetAndDestroy();
+  }
+
+  mend(): void {
+    this.#broken = false;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
 
 let room: ShareRoom;
 beforeEach(async () => {
@@ -101,21 +155,49 @@ describe('reading a share in place', () => {
   });
 
   it('waits while there is no session, and goes on when there is one again', async () => {
-    await writeFile(room.path('folder', 'file'), randomBytes(2 ** 20));
-    const first = await room.share('folder');
-    const guest = await room.connect({ patienceMs: 30_000 });
+    const content = randomBytes(64 * 2 ** 20);
+    await writeFile(room.path('folder', 'file'), content);
+    await room.share('folder');
+    const { host, port } = await room.until('waiting');
+    const way = await CuttableWay.to({ host, port });
+    const states: string[] = [];
+    const connect = { host: '127.0.0.1', port: way.port };
+    const guest = await room.connect({ connect, patienceMs: 30_000, onEvent: ({ type }) => states.push(type) });
     const reads = guest.reads();
     const file = await cached(guest, 'file');
     await reads.want(file, { first: 0, count: 1, ahead: 0 }, room);
-    await first.close();
-    const late = reads.want(file, { first: 8, count: 8, ahead: 0 }, room);
-    const impatient = reads.want(file, { first: 4, count: 1, ahead: 0 }, { signal: AbortSignal.timeout(50) });
+    const all = reads.want(file, { first: 0, count: blocksOf(file), ahead: 0 }, room);
+    way.cut();
+    const late = reads.want(file, { first: 900, count: 8, ahead: 0 }, room);
+    const impatient = reads.want(file, { first: 1000, count: 1, ahead: 0 }, { signal: AbortSignal.timeout(50) });
     await expect(impatient).rejects.toMatchObject({ name: 'TimeoutError' });
+    way.mend();
+    await Promise.all([all, late]);
+    expect((await inCache(file)).equals(content)).toBe(true);
+    expect(states.filter((state) => state === 'connected')).toHaveLength(2);
+    await guest.close();
+    await way.close();
+  });
+
+  it('goes on by another lane when one is cut, in the same session', async () => {
+    const content = randomBytes(64 * 2 ** 20);
+    await writeFile(room.path('folder', 'file'), content);
     await room.share('folder');
-    await late;
-    expect(
-      (await inCache(file)).subarray(2 ** 19).equals((await readFile(room.path('folder', 'file'))).subarray(2 ** 19)),
-    ).toBe(true);
+    const { host, port } = await room.until('waiting');
+    const way = await CuttableWay.to({ host, port });
+    const states: string[] = [];
+    const connect = { host: '127.0.0.1', port: way.port };
+    const guest = await room.connect({ connect, onEvent: ({ type }) => states.push(type) });
+    const reads = guest.reads();
+    const file = await cached(guest, 'file');
+    await reads.want(file, { first: 0, count: 1, ahead: 0 }, room);
+    const all = reads.want(file, { first: 0, count: blocksOf(file), ahead: 0 }, room);
+    way.cutNewest();
+    await all;
+    expect((await inCache(file)).equals(content)).toBe(true);
+    expect(states).toEqual(['connected']);
+    await guest.close();
+    await way.close();
   });
 
   it('ends with its guest, and with a cache that cannot be written', async () => {
