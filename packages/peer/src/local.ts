@@ -6,9 +6,12 @@ import type { local } from '@keibidrop/proto';
 
 export type { Method, ReplyOf, RequestOf, Streaming, Unary } from './daemon/local-calls.ts';
 export type ContactView = local.Contact;
+export type FileView = local.File;
 export type HistoryEntryView = local.HistoryEntry;
 export type NearbySenderView = local.NearbySender;
 export type QuestionView = local.Question;
 export type SettingView = local.Setting;
 export type ShareView = local.Share;
+export type TransferPeerView = local.TransferPeer;
 export type TransferView = local.Transfer;
+export type WayView = local.Way;
