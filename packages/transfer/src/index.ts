@@ -5,6 +5,7 @@
 export { EntryList, type ListedEntry, type ListQuery } from './entry-list.ts';
 export { EntryLog, type EntryState } from './entry-log.ts';
 export type { LanePath, LanePlan } from './lane-keeper.ts';
+export { LanePolicy } from './lane-policy.ts';
 export type { OfferTotals } from './offer.ts';
 export { checkedLabel, type FailedEntry, type TransferOutcome, type TransferProgress } from './outcome.ts';
 export { type ReceivedTransfer, ReceiveTransfer, type ReceiveTransferOptions } from './receive-transfer.ts';
