@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // What a face that talks to the daemon from outside Node needs to know of it: the shapes of its calls (proto/local.proto), as they are in JSON.
-// Types only, so that nothing of the peer comes along.
+// Types, and what is pure: nothing of the peer comes along.
 import type { local } from '@keibidrop/proto';
 
+export { completeCode, parseCode } from '@keibidrop/protocol';
 export type { Method, ReplyOf, RequestOf, Streaming, Unary } from './daemon/local-calls.ts';
 export type ContactView = local.Contact;
 export type HistoryEntryView = local.HistoryEntry;

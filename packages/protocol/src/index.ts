@@ -5,6 +5,7 @@
 
 export { type Candidate, decodeCandidates, encodeCandidates, MAX_CANDIDATES } from './candidate.ts';
 export { assertCodeStrength, type Code, codeBits, createCode, mailboxOf, parseCode } from './code.ts';
+export { completeCode } from './code-completion.ts';
 export {
   CONTACT_NONCE_BYTES,
   type ContactMessage,
