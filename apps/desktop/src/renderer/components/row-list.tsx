@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { HTMLAttributes, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import styles from './row-list.module.css';
 
 /** Rows of one kind on a surface, with lines between them. */
@@ -11,7 +11,9 @@ export function RowList({ label, children }: { label: string; children: ReactNod
   );
 }
 
-export interface RowProps extends HTMLAttributes<HTMLLIElement> {
+export interface RowProps {
+  /** The name of a contact: files can be dropped on the row. */
+  'data-drop-to'?: string;
   /** In front: an icon or a face. */
   mark: ReactNode;
   name: ReactNode;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { Language } from './texts.ts';
+import type { Language } from '../../shared/languages.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

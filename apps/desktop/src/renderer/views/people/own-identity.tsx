@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useState } from 'react';
-import { useApi } from '../../api/api-context.ts';
 import { Card } from '../../components/card.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Disclosure } from '../../components/disclosure.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { PeerText } from '../../components/peer-text.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
+import { useStatus } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 import { Phrase } from './phrase.tsx';
@@ -26,7 +25,7 @@ export function OwnIdentityCard({ own }: { own: ReturnType<typeof useIdentity> }
 
 function Known({ identity: { link, words, fingerprint } }: { identity: Identity }) {
   const { t } = useTexts();
-  const label = useOwnLabel();
+  const label = useStatus()?.label ?? '';
   return (
     <section className={styles.you} aria-label={t('people.you')}>
       <div>
@@ -43,19 +42,4 @@ function Known({ identity: { link, words, fingerprint } }: { identity: Identity 
       </Disclosure>
     </section>
   );
-}
-
-/** What this peer calls itself to others. */
-function useOwnLabel(): string {
-  const api = useApi();
-  const [label, setLabel] = useState('');
-  useEffect(() => {
-    const over = new AbortController();
-    api.call('status', {}, { signal: over.signal }).then(
-      (status) => setLabel(status.label),
-      () => {}, // The page says by itself when the daemon does not answer.
-    );
-    return () => over.abort();
-  }, [api]);
-  return label;
 }
