@@ -131,7 +131,8 @@ export class MainWindow {
       this.#pageGone();
     });
     const { webContents } = window;
-    webContents.on('did-start-loading', () => this.#pageGone());
+    // Another document; what changes behind the # of the address is none.
+    webContents.on('did-navigate', () => this.#pageGone());
     webContents.on('render-process-gone', (_event, { reason }) => {
       if (reason !== 'clean-exit') this.#host.onCrash();
     });
