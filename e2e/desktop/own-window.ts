@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { type ChildProcess, execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { _electron, type ElectronApplication, type Page } from 'playwright-core';
@@ -26,7 +26,8 @@ export class OwnWindow {
   readonly #sandbox: Sandbox;
   readonly #app: string;
   readonly #env: Record<string, string>;
-  #running: ElectronApplication;
+  readonly #running: ElectronApplication;
+  readonly #process: ChildProcess;
   #page: Page | undefined;
 
   /**
@@ -48,8 +49,8 @@ export class OwnWindow {
       DISPLAY: screen.display,
       LANG: 'en_US.UTF-8',
     };
-    const window = new OwnWindow(sandbox, app, env, await launch(app, env, sandbox.home, args));
-    return window;
+    await mkdir(env.XDG_RUNTIME_DIR, { recursive: true, mode: 0o700 });
+    return new OwnWindow(sandbox, app, env, await launch(app, env, sandbox.home, args));
   }
 
   private constructor(sandbox: Sandbox, app: string, env: Record<string, string>, running: ElectronApplication) {
@@ -57,6 +58,7 @@ export class OwnWindow {
     this.#app = app;
     this.#env = env;
     this.#running = running;
+    this.#process = running.process();
   }
 
   /** The main process. */
@@ -90,15 +92,15 @@ export class OwnWindow {
   /** Ends it without asking it. */
   async close(): Promise<void> {
     const ended = this.ended();
-    this.#running.process().kill('SIGKILL');
+    this.#process.kill('SIGKILL');
     await ended;
   }
 
   /** Resolves when it has ended. */
   ended(): Promise<unknown> {
-    const { exitCode, signalCode } = this.#running.process();
+    const { exitCode, signalCode } = this.#process;
     if (exitCode !== null || signalCode !== null) return Promise.resolve();
-    return new Promise((resolve) => this.#running.process().once('exit', resolve));
+    return new Promise((resolve) => this.#process.once('exit', resolve));
   }
 }
 

@@ -31,9 +31,9 @@ export function activityOf({ transfers, questions, shares }: DaemonState): Activ
   };
 }
 
-/** How much of a transfer is done, from 0 to 1; undefined while nobody knows how much there is. */
-export function doneOf({ bytes, totalBytes, totalsFinal }: TransferView): number | undefined {
-  return totalsFinal && totalBytes > 0 ? Math.min(bytes / totalBytes, 1) : undefined;
+/** How much of a transfer is done, from 0 to 1, of what is known of it so far; undefined while nothing is. */
+export function doneOf({ bytes, totalBytes }: TransferView): number | undefined {
+  return totalBytes > 0 ? Math.min(bytes / totalBytes, 1) : undefined;
 }
 
 /** Whom a person may want to send something now: who is there first, then who was last. */

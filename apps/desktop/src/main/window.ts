@@ -42,7 +42,8 @@ export class MainWindow {
   }
 
   get isLookedAt(): boolean {
-    return this.#window?.isFocused() ?? false;
+    // A hidden one may still count as focused.
+    return (this.visible?.isFocused() ?? false) && !this.#window?.isMinimized();
   }
 
   /** Makes it, or brings it to the front. */
