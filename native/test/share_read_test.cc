@@ -45,7 +45,7 @@ TEST(ShareReadTest, ReadsAWholeFileOverSeveralLanesWithMostOfItAhead) {
 
 TEST(ShareReadTest, ReadsManySmallFilesInAnyOrder) {
   ReadPair pair;
-  constexpr int kFiles = 2500;  // more than a lane may have names for
+  constexpr int kFiles = 1100;  // more than a lane may have names for
   std::vector<uint32_t> files, wants;
   for (int i = 0; i < kFiles; i++) {
     const std::string name = "file-" + std::to_string(i);
@@ -149,7 +149,7 @@ TEST(ShareReadTest, OfOneFileThatIsSharedNothingBesideItIsRead) {
 
 TEST(ShareReadTest, WhatALostSessionOwesComesWithTheNext) {
   ReadPair pair(2);
-  const std::string content = Content(64 * core::kChunkBytes);
+  const std::string content = Content(24 * core::kChunkBytes);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
   const auto blocks = static_cast<uint32_t>(content.size() / kBlock);
@@ -166,7 +166,7 @@ TEST(ShareReadTest, WhatALostSessionOwesComesWithTheNext) {
 
 TEST(ShareReadTest, WhatALostLaneOwesComesByAnother) {
   ReadPair pair(1);
-  const std::string content = Content(64 * core::kChunkBytes);
+  const std::string content = Content(24 * core::kChunkBytes);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
   const uint32_t want = pair.Begin(file, 0, static_cast<uint32_t>(content.size() / kBlock));
@@ -181,15 +181,15 @@ TEST(ShareReadTest, WhatALostLaneOwesComesByAnother) {
 
 TEST(ShareReadTest, WhatIsReleasedIsGivenUpAndCanBeOpenedAgain) {
   ReadPair pair;
-  const std::string content = Content(64 * core::kChunkBytes);
+  const std::string content = Content(24 * core::kChunkBytes);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
-  const uint32_t want = pair.Begin(file, 0, 1024, 1024);
+  const uint32_t want = pair.Begin(file, 0, 384, 0);
   pair.job.Release(file);
   const Code code = pair.Wait(want);
   EXPECT_TRUE(code == Code::kCancelled || code == Code::kOk);
   EXPECT_EQ(pair.Want(file, 0, 1), Code::kInternal);
-  EXPECT_EQ(pair.Want(pair.OpenShared("file"), 1023, 1), Code::kOk);
+  EXPECT_EQ(pair.Want(pair.OpenShared("file"), 383, 1), Code::kOk);
   EXPECT_LT(pair.server->bytes(), content.size());
 }
 
