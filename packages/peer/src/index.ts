@@ -22,6 +22,7 @@ export type { Daemon, DaemonOptions } from './daemon/daemon.ts';
 export { findDaemon, openDaemon, stopDaemon } from './daemon/index.ts';
 export type { ReceiveRequest, SendRequest, ShareEntryView, ShareView, TransferView } from './daemon/local-calls.ts';
 export type { LocalClient } from './daemon/local-client.ts';
+export { openByDesktop } from './desktop-opener.ts';
 export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';
 export { type EventJson, eventJson } from './event-json.ts';
 export type * from './events.ts';

@@ -4,6 +4,7 @@ import type { Api, View } from '../shared/api.ts';
 import { ApiContext } from './api/api-context.ts';
 import styles from './app.module.css';
 import { ErrorBoundary } from './components/error-boundary.tsx';
+import { WindowDrop } from './components/window-drop.tsx';
 import { Navigation } from './navigation.tsx';
 import { useRoute } from './store/route.ts';
 import { useTexts } from './texts/texts.ts';
@@ -62,6 +63,7 @@ export function App({ api }: { api: Api }) {
           </ErrorBoundary>
         </main>
       </div>
+      <WindowDrop />
     </ApiContext>
   );
 }

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/cache_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "core/limits.h"
+
+namespace keibi::stream {
+namespace {
+
+using core::Code;
+using core::Status;
+
+constexpr char kMagic[4] = {'K', 'D', 'M', 'C'};
+constexpr uint32_t kVersion = 1;
+constexpr uint32_t kBitsOfWord = 64;
+
+// Written by another process: not even a lock may be needed for it.
+static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
+
+Status WriteError() { return Status::FromErrno(errno == ENOSPC ? Code::kDiskFull : Code::kDestinationUnusable); }
+
+uint32_t BlocksOf(uint64_t bytes) { return static_cast<uint32_t>((bytes + kCacheBlockBytes - 1) / kCacheBlockBytes); }
+
+uint64_t BitOf(uint32_t block) { return uint64_t{1} << (block % kBitsOfWord); }
+
+}  // namespace
+
+struct CacheFile::Map {
+  char magic[4];
+  uint32_t version;
+  uint64_t size;
+  int64_t mtime_ns;
+  uint32_t block_bytes;
+  uint32_t blocks;
+  std::atomic<uint32_t> evictions;  // rises between the clearing of bits and the loss of what they stand for
+  uint32_t unused[7];
+  std::atomic<uint64_t> words[];
+};
+
+Status CacheFile::Open(int directory, const std::string& key, const CacheIdentity& identity,
+                       std::shared_ptr<CacheFile>* file) {
+  static_assert(offsetof(Map, words) == 64);
+  if (identity.size > core::kMaxSparseBytes) return Status::Of(Code::kLimitExceeded);
+  std::shared_ptr<CacheFile> opened(new CacheFile(identity, BlocksOf(identity.size)));
+  // The data first: a map that is there stands for data that was there before it.
+  if (const Status status = opened->OpenData(directory, key + ".data"); !status.ok()) return status;
+  if (const Status status = opened->OpenMap(directory, key + ".map"); !status.ok()) return status;
+  *file = std::move(opened);
+  return Status::Ok();
+}
+
+CacheFile::~CacheFile() {
+  if (map_ != nullptr) munmap(map_, MapBytes());
+}
+
+size_t CacheFile::MapBytes() const {
+  return sizeof(Map) + size_t{(blocks_ + kBitsOfWord - 1) / kBitsOfWord} * sizeof(uint64_t);
+}
+
+Status CacheFile::OpenData(int directory, const std::string& name) {
+  data_ = core::Fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!data_.valid()) return WriteError();
+  // Two processes do this at once, and to the same end: it only ever makes the file longer.
+  struct stat found;
+  if (fstat(data_.get(), &found) != 0) return WriteError();
+  if (static_cast<uint64_t>(found.st_size) == identity_.size) return Status::Ok();
+  return ftruncate(data_.get(), static_cast<off_t>(identity_.size)) == 0 ? Status::Ok() : WriteError();
+}
+
+Status CacheFile::OpenMap(int directory, const std::string& name) {
+  const core::Fd fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd.valid()) return WriteError();
+  // Zeros where it is new: a map without a block, whoever of two is the first.
+  if (ftruncate(fd.get(), static_cast<off_t>(MapBytes())) != 0) return WriteError();
+  void* const mapped = mmap(nullptr, MapBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (mapped == MAP_FAILED) return WriteError();
+  map_ = static_cast<Map*>(mapped);
+  if (Fits()) return Status::Ok();
+  // New, or of a program before this one. Its words are nobody's yet, or of no use.
+  for (size_t i = 0; i < (MapBytes() - sizeof(Map)) / sizeof(uint64_t); i++) {
+    if (map_->version != 0) map_->words[i].store(0, std::memory_order_relaxed);
+  }
+  map_->version = kVersion;
+  map_->size = identity_.size;
+  map_->mtime_ns = identity_.mtime_ns;
+  map_->block_bytes = kCacheBlockBytes;
+  map_->blocks = blocks_;
+  std::memcpy(map_->magic, kMagic, sizeof kMagic);
+  return Status::Ok();
+}
+
+bool CacheFile::Fits() const {
+  return std::memcmp(map_->magic, kMagic, sizeof kMagic) == 0 && map_->version == kVersion &&
+         map_->size == identity_.size && map_->mtime_ns == identity_.mtime_ns &&
+         map_->block_bytes == kCacheBlockBytes && map_->blocks == blocks_;
+}
+
+bool CacheFile::Has(uint32_t block) const {
+  return block < blocks_ && (map_->words[block / kBitsOfWord].load(std::memory_order_acquire) & BitOf(block)) != 0;
+}
+
+uint32_t CacheFile::FirstMissing(uint32_t first, uint32_t count) const {
+  const uint64_t end = uint64_t{first} + count;
+  for (uint64_t at = first; at < end && at < blocks_;) {
+    const uint64_t word = map_->words[at / kBitsOfWord].load(std::memory_order_acquire) >> (at % kBitsOfWord);
+    const int present = std::countr_one(word);
+    if (at + static_cast<uint32_t>(present) >= end) break;
+    at += static_cast<uint32_t>(present);
+    // All of the rest of the word is here; the zeros that were shifted in say nothing.
+    if (at % kBitsOfWord == 0 && present > 0) continue;
+    return static_cast<uint32_t>(at);
+  }
+  return static_cast<uint32_t>(end);
+}
+
+Status CacheFile::Write(uint32_t first, const uint8_t* bytes, size_t length) {
+  const uint64_t start = uint64_t{first} * kCacheBlockBytes;
+  if (first >= blocks_ || length == 0 || length > size() - start) return Status::Of(Code::kSizeMismatch);
+  if (length % kCacheBlockBytes != 0 && start + length != size()) return Status::Of(Code::kSizeMismatch);
+  for (size_t done = 0; done < length;) {
+    const ssize_t written = pwrite(data_.get(), bytes + done, length - done, static_cast<off_t>(start + done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return WriteError();
+    done += static_cast<size_t>(written);
+  }
+  const uint32_t end = first + BlocksOf(length);
+  for (uint32_t block = first; block < end;) {
+    // One step a word: a reader may look while it happens.
+    const uint32_t in_word = std::min(end - block, kBitsOfWord - block % kBitsOfWord);
+    const uint64_t bits = in_word == kBitsOfWord ? ~uint64_t{0} : (uint64_t{1} << in_word) - 1;
+    map_->words[block / kBitsOfWord].fetch_or(bits << (block % kBitsOfWord), std::memory_order_release);
+    block += in_word;
+  }
+  return Status::Ok();
+}
+
+bool CacheFile::Read(uint64_t offset, uint8_t* to, size_t length, Status* status) const {
+  *status = Status::Ok();
+  const auto first = static_cast<uint32_t>(offset / kCacheBlockBytes);
+  const auto end = static_cast<uint32_t>((offset + length + kCacheBlockBytes - 1) / kCacheBlockBytes);
+  for (;;) {
+    const uint32_t evictions = map_->evictions.load(std::memory_order_acquire);
+    if (!HasAll(first, end - first)) return false;
+    *status = ReadData(offset, to, length);
+    // What was evicted meanwhile may have been read as zeros, even if it has come back. Adding nothing is a look that
+    // comes after what was read; a fence would do, if TSan knew them.
+    if (map_->evictions.fetch_add(0, std::memory_order_acq_rel) == evictions) return true;
+  }
+}
+
+Status CacheFile::ReadData(uint64_t offset, uint8_t* to, size_t length) const {
+  for (size_t done = 0; done < length;) {
+    const ssize_t read = pread(data_.get(), to + done, length - done, static_cast<off_t>(offset + done));
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) return Status::FromErrno(Code::kSourceUnreadable);
+    done += static_cast<size_t>(read);
+  }
+  return Status::Ok();
+}
+
+void CacheFile::Evict(uint32_t first, uint32_t count) {
+  const auto end = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{first} + count, blocks_));
+  if (first >= end) return;
+  for (uint32_t block = first; block < end; block++) {
+    map_->words[block / kBitsOfWord].fetch_and(~BitOf(block), std::memory_order_relaxed);
+  }
+  // Whoever has looked at the bits before finds out here that it has to look again.
+  map_->evictions.fetch_add(1, std::memory_order_acq_rel);
+  const uint64_t start = uint64_t{first} * kCacheBlockBytes;
+  const uint64_t stop = std::min<uint64_t>(uint64_t{end} * kCacheBlockBytes, size());
+  // Where the disk cannot do that, the room stays taken and the block is fetched again all the same.
+  (void)!fallocate(data_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(start),
+                   static_cast<off_t>(stop - start));
+}
+
+}  // namespace keibi::stream

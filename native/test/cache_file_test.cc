@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/cache_file.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "stream_tree.h"
+
+namespace keibi::stream {
+namespace {
+
+using core::Code;
+
+constexpr size_t kBlock = kCacheBlockBytes;
+
+class CacheFileTest : public testing::Test {
+ protected:
+  CacheFileTest() : directory_(open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY)) {}
+
+  std::shared_ptr<CacheFile> Open(uint64_t size, int64_t mtime_ns = 7) {
+    std::shared_ptr<CacheFile> file;
+    EXPECT_TRUE(CacheFile::Open(directory_.get(), "key", {size, mtime_ns}, &file).ok());
+    return file;
+  }
+  static core::Status Write(CacheFile& file, uint32_t first, const std::string& bytes) {
+    return file.Write(first, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  }
+  // Nothing if some of it is missing.
+  static std::string Read(const CacheFile& file, uint64_t offset, size_t length) {
+    std::string bytes(length, '\0');
+    core::Status status;
+    const bool here = file.Read(offset, reinterpret_cast<uint8_t*>(bytes.data()), length, &status);
+    EXPECT_TRUE(status.ok());
+    return here ? bytes : "";
+  }
+
+  test::Folder folder_;
+  core::Fd directory_;
+};
+
+TEST_F(CacheFileTest, ReadsWhatWasWrittenAndNothingElse) {
+  const std::string content = test::Content(5 * kBlock + 9);
+  const auto file = Open(content.size());
+  EXPECT_EQ(file->blocks(), 6U);
+  EXPECT_EQ(Read(*file, 0, 1), "");
+  ASSERT_TRUE(Write(*file, 1, content.substr(kBlock, 2 * kBlock)).ok());
+  ASSERT_TRUE(Write(*file, 5, content.substr(5 * kBlock)).ok());
+  EXPECT_EQ(Read(*file, kBlock, 2 * kBlock), content.substr(kBlock, 2 * kBlock));
+  EXPECT_EQ(Read(*file, kBlock + 5, 10), content.substr(kBlock + 5, 10));
+  EXPECT_EQ(Read(*file, 5 * kBlock, 9), content.substr(5 * kBlock));
+  EXPECT_EQ(Read(*file, kBlock, 2 * kBlock + 1), "");
+  EXPECT_EQ(Read(*file, 0, kBlock + 1), "");
+  EXPECT_EQ(file->FirstMissing(0, 6), 0U);
+  EXPECT_EQ(file->FirstMissing(1, 5), 3U);
+  EXPECT_EQ(file->FirstMissing(5, 1), 6U);
+}
+
+TEST_F(CacheFileTest, FindsWhatIsMissingAcrossTheWordsOfTheMap) {
+  const auto file = Open(200 * kBlock);
+  const std::string block(kBlock, 'x');
+  for (uint32_t i = 0; i < 200; i++) {
+    if (i == 130) continue;
+    ASSERT_TRUE(Write(*file, i, block).ok());
+  }
+  for (uint32_t first : {0U, 1U, 63U, 64U, 127U, 128U, 129U, 130U}) {
+    EXPECT_EQ(file->FirstMissing(first, 200 - first), 130U);
+    EXPECT_TRUE(file->HasAll(first, 130 - first));
+  }
+  EXPECT_EQ(file->FirstMissing(131, 69), 200U);
+  const auto other = Open(200 * kBlock, 8);
+  ASSERT_TRUE(Write(*other, 60, std::string(80 * kBlock, 'y')).ok());
+  EXPECT_EQ(other->FirstMissing(60, 140), 140U);
+  EXPECT_FALSE(other->Has(59));
+  EXPECT_FALSE(other->Has(140));
+}
+
+TEST_F(CacheFileTest, TakesOnlyWholeBlocksAndTheEnd) {
+  const auto file = Open(2 * kBlock + 5);
+  EXPECT_EQ(Write(*file, 0, "short").code, Code::kSizeMismatch);
+  EXPECT_EQ(Write(*file, 0, std::string(kBlock + 1, 'x')).code, Code::kSizeMismatch);
+  EXPECT_EQ(Write(*file, 2, std::string(6, 'x')).code, Code::kSizeMismatch);
+  EXPECT_EQ(Write(*file, 3, std::string(1, 'x')).code, Code::kSizeMismatch);
+  EXPECT_EQ(Write(*file, UINT32_MAX, std::string(kBlock, 'x')).code, Code::kSizeMismatch);
+  EXPECT_EQ(Write(*file, 0, "").code, Code::kSizeMismatch);
+  EXPECT_TRUE(Write(*file, 0, std::string(2 * kBlock + 5, 'x')).ok());
+  EXPECT_TRUE(file->HasAll(0, 3));
+}
+
+TEST_F(CacheFileTest, IsSharedByAllWhoOpenItAndKeptUntilAnotherContentTakesItsName) {
+  const auto one = Open(kBlock);
+  const auto other = Open(kBlock);
+  ASSERT_TRUE(Write(*one, 0, std::string(kBlock, 'a')).ok());
+  EXPECT_TRUE(other->Has(0));
+  EXPECT_EQ(Read(*other, 0, 3), "aaa");
+  EXPECT_TRUE(Open(kBlock)->Has(0));
+  EXPECT_FALSE(Open(kBlock, 8)->Has(0));
+  EXPECT_FALSE(Open(kBlock + 1)->Has(0));
+}
+
+TEST_F(CacheFileTest, AnEmptyFileHasNothingToMiss) {
+  const auto file = Open(0);
+  EXPECT_EQ(file->blocks(), 0U);
+  EXPECT_TRUE(file->HasAll(0, 0));
+}
+
+TEST_F(CacheFileTest, AFileThatIsTooLongIsRefused) {
+  std::shared_ptr<CacheFile> file;
+  const core::Status status = CacheFile::Open(directory_.get(), "key", {UINT64_MAX, 0}, &file);
+  EXPECT_EQ(status.code, Code::kLimitExceeded);
+}
+
+TEST_F(CacheFileTest, GivesRoomBackToTheDisk) {
+  const auto file = Open(8 * kBlock);
+  ASSERT_TRUE(Write(*file, 0, test::Content(8 * kBlock)).ok());
+  struct stat before, after;
+  ASSERT_EQ(fstat(file->data_fd(), &before), 0);
+  file->Evict(2, 5);
+  ASSERT_EQ(fstat(file->data_fd(), &after), 0);
+  EXPECT_LE(after.st_blocks, before.st_blocks - static_cast<blkcnt_t>(5 * kBlock / 512));
+  EXPECT_EQ(after.st_size, before.st_size);
+  EXPECT_EQ(file->FirstMissing(0, 8), 2U);
+  EXPECT_TRUE(file->HasAll(7, 1));
+}
+
+// A reader in one thread, somebody who evicts and fetches again in another: the reader never sees a hole.
+TEST_F(CacheFileTest, WhatIsEvictedWhileItIsReadIsNotReadAsZeros) {
+  const auto file = Open(4 * kBlock), reader = Open(4 * kBlock);
+  const std::string block(4 * kBlock, 'x');
+  ASSERT_TRUE(Write(*file, 0, block).ok());
+  std::atomic<bool> over{false};
+  std::thread evictor([&] {
+    for (int i = 0; i < 500; i++) {
+      file->Evict(0, 4);
+      EXPECT_TRUE(Write(*file, 0, block).ok());
+    }
+    over = true;
+  });
+  size_t read = 0;
+  while (!over) {
+    const std::string seen = Read(*reader, 0, block.size());
+    if (seen.empty()) continue;
+    read++;
+    EXPECT_EQ(seen.find_first_not_of('x'), std::string::npos);
+  }
+  evictor.join();
+  EXPECT_GT(read, 0U);
+}
+
+}  // namespace
+}  // namespace keibi::stream
