@@ -70,7 +70,7 @@ export class Person {
   async createCode(): Promise<string> {
     const { page } = this;
     await page.getByRole('button', { name: 'Create a code' }).click();
-    return (await page.getByTestId('code').first().textContent()).trim();
+    return ((await page.getByTestId('code').first().textContent()) ?? '').trim();
   }
 
   async receive(code: string): Promise<void> {
