@@ -24,6 +24,9 @@
 
 namespace keibi::fuse {
 
+// The kernel asks for no more at once.
+inline constexpr size_t kMostReadBytes = size_t{1} << 20;
+
 struct Options {
   std::string folder;  // absolute: where it is mounted
   std::string name;    // what the file system is called in `mount`

@@ -15,8 +15,6 @@ using mount::Tree;
 using mount::Type;
 using stream::kCacheBlockBytes;
 
-// The kernel asks for no more at once.
-constexpr size_t kMostRead = size_t{1} << 20;
 // How often a version that has just changed is followed before the read fails.
 constexpr int kMostAttempts = 4;
 
@@ -31,7 +29,7 @@ int ErrnoOf(const core::Status& status) {
 }
 
 uint8_t* BufferOfThread() {
-  thread_local const std::unique_ptr<uint8_t[]> buffer(new uint8_t[kMostRead]);
+  thread_local const std::unique_ptr<uint8_t[]> buffer(new uint8_t[kMostReadBytes]);
   return buffer.get();
 }
 
@@ -98,7 +96,7 @@ std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
 }
 
 void Host::Read(fuse_req_t request, uint64_t ino, size_t size, off_t offset, Handle* handle) {
-  ReadOnce({request, ino, static_cast<uint64_t>(offset), std::min(size, kMostRead), handle});
+  ReadOnce({request, ino, static_cast<uint64_t>(offset), std::min(size, kMostReadBytes), handle});
 }
 
 void Host::ReadOnce(Reading reading) {

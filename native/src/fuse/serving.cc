@@ -25,6 +25,7 @@ constexpr int kNotAvailable = 6;
 }  // namespace
 
 void Host::Init(fuse_conn_info* connection) {
+  connection->max_read = kMostReadBytes;
   connection->max_background = kMostRequests;
   connection->congestion_threshold = kMostRequests * 3 / 4;
   // Measured: slower than one copy of ours.
@@ -35,7 +36,8 @@ void Host::Init(fuse_conn_info* connection) {
 bool Host::Mount(int* error) {
   fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
   const std::string options =
-      "ro,noatime,default_permissions,auto_unmount,max_read=1048576,subtype=keibidrop,fsname=" + options_.name;
+      "ro,noatime,default_permissions,auto_unmount,max_read=" + std::to_string(kMostReadBytes) +
+      ",subtype=keibidrop,fsname=" + options_.name;
   for (const char* word : {"keibidrop-mount", "-o", options.c_str()}) {
     if (fuse_opt_add_arg(&arguments, word) != 0) return false;
   }
@@ -62,8 +64,7 @@ int Host::Run() {
   fuse_loop_cfg_set_clone_fd(config, 1);
   fuse_loop_cfg_set_max_threads(config, kThreads);
   fuse_loop_cfg_set_idle_threads(config, kThreads);
-  fuse_session_loop_mt(session_, config);
-  return kEnded;
+  return fuse_session_loop_mt(session_, config) == 0 ? kEnded : kNotAvailable;
 }
 
 void Host::Serve() {
