@@ -13,6 +13,7 @@ export { type Incoming, Listener, type RelayLimits, type RelayPlace, type RelayS
 export { type MlKem1024, mlKem1024 } from './ml-kem.ts';
 export { findMountHost } from './mount-host.ts';
 export { RateBudget } from './rate-budget.ts';
+export { CACHE_BLOCK_BYTES, type CachedFile, ReadJob, type ReadNews, type WantedBlocks } from './read-job.ts';
 export {
   type Collision,
   type LaneState,
@@ -33,4 +34,5 @@ export {
   SendJob,
   type SendNews,
 } from './send-job.ts';
+export { ServeJob } from './serve-job.ts';
 export { type Listing, type ListingPage, SharedFolder } from './shared-folder.ts';

@@ -131,8 +131,13 @@ TEST_F(PunchTest, LetsNoSecondListenerTakeThePort) {
 }
 
 TEST_F(PunchTest, DialsOnceOrUntilItsTimeIsOver) {
-  uint16_t port = 0;
-  const Fd reserved = Reserve(&port);
+  // Not Reserve: a port that others may share can be given to another test's listener.
+  const Fd reserved(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(reserved.get(), reinterpret_cast<sockaddr*>(&own), sizeof own), 0);
+  const uint16_t port = PortOf(reserved);
   Fd fd;
   EXPECT_EQ(stream::Dial("127.0.0.1", port, kPatience, running_, &fd, 0).system_error, ECONNREFUSED);
   EXPECT_EQ(DialThrough(0, "127.0.0.1", port, milliseconds(250), running_, &fd).code, Code::kPeerUnreachable);

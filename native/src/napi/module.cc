@@ -17,8 +17,10 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitListener(env, exports);
   InitMlKem(env, exports);
   InitRateBudget(env, exports);
+  InitReadJob(env, exports);
   InitReceiveJob(env, exports);
   InitSendJob(env, exports);
+  InitServeJob(env, exports);
   InitSharedFolder(env, exports);
   return exports;
 }

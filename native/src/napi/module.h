@@ -16,8 +16,10 @@ void InitFrame(Napi::Env env, Napi::Object exports);
 void InitListener(Napi::Env env, Napi::Object exports);
 void InitMlKem(Napi::Env env, Napi::Object exports);
 void InitRateBudget(Napi::Env env, Napi::Object exports);
+void InitReadJob(Napi::Env env, Napi::Object exports);
 void InitReceiveJob(Napi::Env env, Napi::Object exports);
 void InitSendJob(Napi::Env env, Napi::Object exports);
+void InitServeJob(Napi::Env env, Napi::Object exports);
 void InitSharedFolder(Napi::Env env, Napi::Object exports);
 
 }  // namespace keibi::napi

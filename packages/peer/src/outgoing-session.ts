@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { RateBudget, Root } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
-import { FoldResponder, type Keys, openSession, punchResponder, refuseCall, relayLaneTokens } from '@keibidrop/session';
+import { FoldResponder, openSession, punchResponder, refuseCall } from '@keibidrop/session';
 import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { SendOptions } from './api.ts';
@@ -11,6 +11,7 @@ import type { PeerEvent } from './events.ts';
 import { heartbeatTimes } from './heartbeat-times.ts';
 import type { ListeningPort } from './listening-port.ts';
 import { type Receiver, type Receivers, replaced, type ServingSession } from './receivers.ts';
+import { awaitRelayedLanes } from './relayed-lanes.ts';
 import { causeOf, lost } from './session-end.ts';
 import { betterPathOf } from './suites.ts';
 import { Throughput } from './throughput.ts';
@@ -79,12 +80,12 @@ export class OutgoingSession implements ServingSession {
 
   async #serve(admission: Admission): Promise<SessionOutcome> {
     const { send, roots, port, saving } = this.#options;
-    const { socket, keys, incoming } = this.#peer;
+    const { socket, keys } = this.#peer;
     const receiver = await admit(this.#peer, admission, this.#cut.signal);
     this.#receiver = receiver;
     const transfer = this.#transfer(send, roots, keys.suite, receiver);
     transfer.expectLanes(port.listener, keys);
-    const stopRelaying = incoming.relayed ? this.#relayLanes(keys) : () => {};
+    const stopRelaying = awaitRelayedLanes(this.#peer, port);
     const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
     const peerService = {
       transfer: refuseCall,
@@ -119,16 +120,6 @@ export class OutgoingSession implements ServingSession {
       stopRelaying();
       await transfer.close();
     }
-  }
-
-  /** The receiver came through a relay, so its lanes do too. Returns what ends the waiting for them. */
-  #relayLanes({ laneSecret }: Keys): () => void {
-    const over = new AbortController();
-    const { remoteAddress: host, remotePort: port } = this.#peer.incoming;
-    void relayLaneTokens(laneSecret).then((tokens) =>
-      this.#options.port.reach.joinLanes({ host, port }, tokens, over.signal),
-    );
-    return () => over.abort();
   }
 
   #transfer(send: SendOptions, roots: Root[], suite: SendOptions['suite'] & string, receiver: Receiver): SendTransfer {

@@ -77,7 +77,8 @@ export class ShareRoom {
 
   /** Somebody who waits under CODE and answers what it likes. */
   async hostileHost(handlers: Partial<ShareServer>): Promise<void> {
-    const info: ShareServer['info'] = (_call, reply) => reply(null, { label: 'host', name: 'share', readOnly: false });
+    const info: ShareServer['info'] = (_call, reply) =>
+      reply(null, { label: 'host', name: 'share', readOnly: false, reads: true });
     const never = () => {};
     const all = { info, stat: never, list: never, watch: never, fetch: never, ...handlers } as ShareServer;
     const port = new ListeningPort({ listen: LISTEN, reach: REACH, onEvent: () => {}, signal: this.signal });

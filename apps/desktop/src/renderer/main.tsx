@@ -6,11 +6,13 @@ import { App } from './app.tsx';
 import './design/tokens.css';
 import './design/base.css';
 import { followDaemon } from './store/follow-daemon.ts';
+import { followShell } from './store/follow-shell.ts';
 import { applyPreferences } from './store/preferences.ts';
 
 const api = openApi();
 applyPreferences();
 void followDaemon(api);
+if (api.shell !== undefined) followShell(api.shell);
 const root = document.getElementById('root');
 if (root !== null) {
   createRoot(root).render(

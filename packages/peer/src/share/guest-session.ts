@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ClientUnaryCall, credentials, type ServiceError } from '@grpc/grpc-js';
+import type { LaneKeys } from '@keibidrop/native';
 import { ShareClient } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
-import { openSession, refuseCall, type Session } from '@keibidrop/session';
+import { type OnFold, openSession, refuseCall, relayLaneTokens, type Session } from '@keibidrop/session';
 import { remoteError } from '@keibidrop/transfer';
 import { watchOwnEnd } from '../address-watch.ts';
+import type { ReachOptions } from '../api.ts';
 import type { ReachedSender } from '../dial-sender.ts';
 import { heartbeatTimes } from '../heartbeat-times.ts';
+import { KeyRenewal } from '../key-renewal.ts';
+import { openHole } from '../punched-lanes.ts';
 import { causeOf, lost } from '../session-end.ts';
+import type { LaneSource } from './guest-lanes.ts';
 import { checkedInfo, type ShareInfo } from './share-entries.ts';
 
 /** What a peer without Share says of a call to it (gRPC UNIMPLEMENTED). */
@@ -16,12 +21,26 @@ const UNIMPLEMENTED = 12;
 /** One session of a guest with the peer that shares, from the handshake to its end. */
 export class GuestSession {
   readonly client: ShareClient;
+  /** For lanes of this session; its secret is wiped with the end of it. */
+  readonly lanes: LaneSource;
   readonly #session: Session;
   readonly #cut = new AbortController();
   readonly #unwatch: () => void;
 
   /** Wipes the keys. */
-  constructor({ socket, keys }: ReachedSender) {
+  constructor({ socket, keys, path }: ReachedSender, reach: ReachOptions) {
+    const laneKeys: LaneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
+    const relayTokens = path === 'relay' ? relayLaneTokens(keys.laneSecret) : undefined;
+    this.lanes = {
+      host: socket.remoteAddress ?? '',
+      port: socket.remotePort ?? 0,
+      keys: laneKeys,
+      way: async (lane) => ({
+        relayToken: (await relayTokens)?.[lane],
+        fromPort:
+          path === 'punched' ? await openHole(this.#session.client, { reach, signal: this.#cut.signal }) : undefined,
+      }),
+    };
     this.#session = openSession(socket, keys, 'initiator', {
       peerService: { transfer: refuseCall, digests: refuseCall },
       heartbeat: heartbeatTimes(),
@@ -30,7 +49,10 @@ export class GuestSession {
     keys.wipe();
     this.client = new ShareClient('peer', credentials.createInsecure(), { channelOverride: this.#session.channel });
     this.#unwatch = watchOwnEnd(socket, () => this.#cut.abort(networkGone()));
-    void this.#session.closed.then(this.#unwatch);
+    void this.#session.closed.then(() => {
+      this.#unwatch();
+      laneKeys.laneSecret.fill(0);
+    });
   }
 
   /** Says who we are, and asks what is shared. @throws NOT_A_SHARE; what ended the session; `signal.reason` on abort */
@@ -54,6 +76,15 @@ export class GuestSession {
   /** Resolves after a goodbye of ours. @throws what else ended the session */
   async ended(): Promise<void> {
     if ((await this.#session.closed) !== undefined) await lost(this.#session);
+  }
+
+  /** Keeps the keys of lanes fresh (PROTOCOL 4.3). One that fails ends the session. */
+  renewal(onSecret: OnFold): KeyRenewal {
+    return new KeyRenewal(
+      this.#session,
+      onSecret,
+      (reason) => void this.close(KeibiError.from(reason, 'SESSION_LOST')),
+    );
   }
 
   close(reason?: KeibiError): Promise<void> {

@@ -37,6 +37,8 @@ export interface ShareInfo {
   /** What the folder is called. */
   name: string;
   readOnly: boolean;
+  /** Its files can be read in place. */
+  reads: boolean;
 }
 
 /** Something in a share has changed. */
@@ -58,8 +60,8 @@ export interface ShareNotice {
 const KINDS: readonly (ShareChange['kind'] | undefined)[] = [undefined, 'made', 'changed', 'removed'];
 
 /** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED */
-export function checkedInfo({ label, name, readOnly }: InfoReply): ShareInfo {
-  return { peer: checkedLabel(label), name: checkName(name, { top: true, entry: 0 }), readOnly };
+export function checkedInfo({ label, name, readOnly, reads }: InfoReply): ShareInfo {
+  return { peer: checkedLabel(label), name: checkName(name, { top: true, entry: 0 }), readOnly, reads };
 }
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { HostPort } from '@keibidrop/discovery';
+import type { RateBudget } from '@keibidrop/native';
 import type { FetchReply, StatReply } from '@keibidrop/proto';
 import { type Code, checkSharePath, type ErrorCode, KeibiError, parseCode } from '@keibidrop/protocol';
 import type { ReceiveOptions, ReceiveResult } from '../api.ts';
@@ -20,6 +21,7 @@ import {
   type ShareInfo,
   type ShareNotice,
 } from './share-entries.ts';
+import { ShareReads } from './share-reads.ts';
 
 export interface ConnectOptions extends Omit<MeetOptions, 'near' | 'onEvent'> {
   /** What this peer calls itself. */
@@ -54,6 +56,9 @@ const MAY_COME: readonly ErrorCode[] = [
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
 
+const NOT_IN_PLACE =
+  'The computer that shares cannot be read in place: its KeibiDrop is older. Use keibidrop pull, or update it there.';
+
 /** The session that is up, or the next one. */
 interface Turn {
   readonly up: Promise<GuestSession>;
@@ -79,6 +84,8 @@ export class ShareGuest {
   #turn: Turn = createTurn();
   #info: ShareInfo | undefined;
   #reached: ReachedSender | undefined;
+  #session: GuestSession | undefined;
+  #reads: ShareReads | undefined;
 
   /**
    * Meets whoever shares under a code.
@@ -179,6 +186,20 @@ export class ShareGuest {
     return receive({ ...options, code, reach, suite, label, connect, near: this.place });
   }
 
+  /**
+   * What reads files of the share in place, from now on until the guest's end. One for a guest: called again it is the same.
+   *
+   * @throws MOUNT_UNAVAILABLE if the peer cannot be read so
+   */
+  reads(options: { budget?: RateBudget | undefined } = {}): ShareReads {
+    if (!this.info.reads) throw new KeibiError('MOUNT_UNAVAILABLE', NOT_IN_PLACE);
+    if (this.#reads === undefined) {
+      this.#reads = new ShareReads(options);
+      if (this.#session !== undefined) this.#reads.begin(this.#session);
+    }
+    return this.#reads;
+  }
+
   /** Says goodbye. Resolves when everything is freed. Idempotent. */
   async close(): Promise<void> {
     this.#ending.abort(new KeibiError('SESSION_CLOSED'));
@@ -200,6 +221,7 @@ export class ShareGuest {
       this.#turn.reject(this.#ending.signal.reason);
       this.#turn.end();
       this.#way.close();
+      await this.#reads?.close(this.#ending.signal.reason);
     }
   }
 
@@ -208,16 +230,20 @@ export class ShareGuest {
     this.#reached = reached;
     const { path, tried } = reached;
     const { suite } = reached.keys;
-    const session = new GuestSession(reached);
+    const session = new GuestSession(reached, this.#options.reach);
     const onAbort = () => void session.close();
     this.#signal.addEventListener('abort', onAbort, { once: true });
     try {
       this.#info = await session.begin(this.#options.label, { signal: this.#signal });
       this.#way.prove();
       this.#options.onEvent({ type: 'connected', path, suite, peer: this.#info.peer, session: 1, tried });
+      this.#session = session;
       this.#turn.resolve(session);
+      this.#reads?.begin(session);
       await session.ended();
     } finally {
+      this.#session = undefined;
+      await this.#reads?.end();
       this.#signal.removeEventListener('abort', onAbort);
       const { end } = this.#turn;
       if (await isSettled(this.#turn.up)) this.#turn = createTurn();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { type Listing, type Root, SharedFolder } from '@keibidrop/native';
+import { type Listing, type RateBudget, type Root, ServeJob, SharedFolder } from '@keibidrop/native';
 import type { ListPage } from '@keibidrop/proto';
 import { checkName, checkSharePath, type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { rootsBeneath } from '../roots.ts';
@@ -79,6 +79,11 @@ export class ShareHost {
     const asked = paths.map((path) => (path === '' ? (this.only ?? '') : path));
     for (const path of asked) await this.look(path);
     return rootsBeneath(this, asked);
+  }
+
+  /** What one guest reads in place, in one session: native checks every path as this class does. To be closed. */
+  serveReads(budget: RateBudget): ServeJob {
+    return new ServeJob({ folder: this.path, only: this.only, budget });
   }
 
   /** @throws SHARE_PATH_REFUSED; SHARE_NOT_FOUND for what stands beside the one file */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
+import type { RateBudget } from '@keibidrop/native';
 import { type Code, KeibiError } from '@keibidrop/protocol';
-import { openSession, punchResponder, refuseCall, type Session } from '@keibidrop/session';
+import { FoldResponder, openSession, punchResponder, refuseCall, type Session } from '@keibidrop/session';
 import { watchOwnEnd } from '../address-watch.ts';
 import { type Admission, type ArrivedPeer, admit } from '../arrived-peer.ts';
 import { heartbeatTimes } from '../heartbeat-times.ts';
 import type { ListeningPort } from '../listening-port.ts';
 import { type Receiver, replaced, type ServingSession } from '../receivers.ts';
+import { awaitRelayedLanes } from '../relayed-lanes.ts';
 import { lost } from '../session-end.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { ShareHost } from './share-host.ts';
@@ -17,7 +19,9 @@ export interface ShareSessionOptions {
   readOnly: boolean;
   /** What this peer calls itself. */
   label: string;
-  port: Pick<ListeningPort, 'reach'>;
+  /** What guests take together, by pulls and by reads. */
+  budget: RateBudget;
+  port: Pick<ListeningPort, 'listener' | 'reach'>;
   /** The guest has said what it calls itself, for the first time in this session. */
   onGuest(guest: Receiver, label: string): void;
   /** Waits with these paths under a code of their own. @throws SHARE_*, PEER_BUSY */
@@ -67,7 +71,7 @@ export class ShareSession implements ServingSession {
   }
 
   async #serve(guest: Receiver): Promise<void> {
-    const { host, changes, readOnly, label, port, signal, invite } = this.#options;
+    const { host, changes, readOnly, label, budget, port, signal, invite } = this.#options;
     const { socket, keys } = this.#peer;
     this.#guest = guest;
     const over = new AbortController();
@@ -75,7 +79,7 @@ export class ShareSession implements ServingSession {
     const service = shareServiceFor({
       host,
       changes,
-      info: { label, name: host.name, readOnly },
+      info: { label, name: host.name, readOnly, reads: true },
       onGuest: (name) => {
         if (!named) this.#options.onGuest(guest, name);
         named = true;
@@ -83,10 +87,16 @@ export class ShareSession implements ServingSession {
       invite: (paths) => invite(guest, paths),
       signal: AbortSignal.any([signal, over.signal]),
     });
+    const reads = host.serveReads(budget);
+    reads.expectLanes(port.listener, keys);
+    const stopRelaying = awaitRelayedLanes(this.#peer, port);
+    const { fold, foldReady } = new FoldResponder((number, secret) => reads.fold(number, secret));
     const session = openSession(socket, keys, 'responder', {
       peerService: {
         transfer: refuseCall,
         digests: refuseCall,
+        fold,
+        foldReady,
         punch: punchResponder((place) => port.reach.holes.open(place)),
       },
       services: [service],
@@ -108,6 +118,8 @@ export class ShareSession implements ServingSession {
       clearTimeout(silence);
       unwatch();
       signal.removeEventListener('abort', onAbort);
+      stopRelaying();
+      await reads.close();
     }
   }
 }

@@ -84,6 +84,7 @@ class OpenSharing implements Sharing {
   readonly #guests = new Receivers();
   readonly #port: ListeningPort;
   readonly #pulls: Pulls;
+  readonly #budget: RateBudget;
   readonly #invited: Waiting[] = [];
   #exhausted: KeibiError | undefined;
   #resolve: () => void = () => {};
@@ -109,8 +110,8 @@ class OpenSharing implements Sharing {
       onEvent: tellable(onEvent),
       signal: this.#signal,
     });
-    const budget = new RateBudget(options.limitBytesPerSecond ?? 0);
-    this.#pulls = new Pulls({ ...options, budget, port: this.#port, signal: this.#signal });
+    this.#budget = new RateBudget(options.limitBytesPerSecond ?? 0);
+    this.#pulls = new Pulls({ ...options, budget: this.#budget, port: this.#port, signal: this.#signal });
   }
 
   async begin(): Promise<void> {
@@ -168,6 +169,7 @@ class OpenSharing implements Sharing {
       changes: this.#changes,
       readOnly,
       label,
+      budget: this.#budget,
       port: this.#port,
       signal: this.#signal,
     };

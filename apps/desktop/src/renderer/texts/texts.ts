@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { IntlMessageFormat } from 'intl-messageformat';
+import { type Language, languageOf } from '../../shared/languages.ts';
 import { useLook } from '../store/preferences.ts';
 import deFrame from './de/frame.json';
 import dePeople from './de/people.json';
@@ -28,7 +29,6 @@ const es: Record<TextKey, string> = { ...esFrame, ...esSend, ...esReceive, ...es
 const CATALOGUE = { en, de, es } as const;
 
 export type TextKey = keyof typeof en;
-export type Language = keyof typeof CATALOGUE;
 export type TextValues = Readonly<Record<string, string | number>>;
 /** The text of that name, in the language of the page. */
 export type Translate = (key: TextKey, values?: TextValues) => string;
@@ -54,15 +54,6 @@ export function textsOf(language: Language): Texts {
     made.set(language, texts);
   }
   return texts;
-}
-
-/** The first that is in the catalogue; English if none is. */
-export function languageOf(wanted: readonly string[]): Language {
-  for (const tag of wanted) {
-    const language = tag.slice(0, 2).toLowerCase();
-    if (language === 'en' || language === 'de' || language === 'es') return language;
-  }
-  return 'en';
 }
 
 function translator(language: Language): Translate {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// The only code that stands between the page and Electron: it runs in the sandbox, in a world of its own, and gives the page functions.
+import { contextBridge, type IpcRendererEvent, ipcRenderer, webUtils } from 'electron';
+import type { Intent } from '../shared/api.ts';
+import { CHANNELS, type Told } from '../shared/channels.ts';
+import type { Bridge, Failure } from '../shared/requests.ts';
+
+interface Listener {
+  onReplies(replies: unknown[]): void;
+  onEnd(error: Failure | undefined): void;
+}
+
+const subscriptions = new Map<number, Listener>();
+let last = 0;
+
+ipcRenderer.on(CHANNELS.told, (_event, told: Told) => {
+  const listener = subscriptions.get(told.id);
+  if ('replies' in told) {
+    listener?.onReplies(told.replies);
+    return;
+  }
+  subscriptions.delete(told.id);
+  listener?.onEnd(told.end ?? undefined);
+});
+
+const bridge: Bridge = {
+  request: (name, args) => ipcRenderer.invoke(CHANNELS.request, name, args),
+
+  subscribe(method, request, onReplies, onEnd) {
+    const id = ++last;
+    subscriptions.set(id, { onReplies, onEnd });
+    ipcRenderer.send(CHANNELS.subscribe, { id, method, request });
+    return () => {
+      if (subscriptions.delete(id)) ipcRenderer.send(CHANNELS.unsubscribe, id);
+    };
+  },
+
+  // Electron before 29 has the path in the file itself, where the page reads it.
+  pathOf: (file) => webUtils?.getPathForFile(file) ?? '',
+
+  onIntent(listener) {
+    const onIntent = (_event: IpcRendererEvent, intent: Intent) => listener(intent);
+    ipcRenderer.on(CHANNELS.intent, onIntent);
+    ipcRenderer.send(CHANNELS.listening);
+    return () => ipcRenderer.removeListener(CHANNELS.intent, onIntent);
+  },
+};
+
+contextBridge.exposeInMainWorld('keibidrop', bridge);

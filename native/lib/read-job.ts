@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MPL-2.0
+import { assertBytes, assertFunction, assertInteger, assertText, misuse } from './arguments.ts';
+import { loadBinding } from './binding.ts';
+import { suiteBitOf } from './frame.ts';
+import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
+import type { LaneState, LaneWay } from './receive-job.ts';
+import type { LaneEnd, LaneKeys } from './send-job.ts';
+
+/** What a cached file comes in: PROTOCOL knows no such unit, it is a guest's own. */
+export const CACHE_BLOCK_BYTES = 65536;
+
+/** Which file of a share, which content of it, and where it is cached. */
+export interface CachedFile {
+  /** Within the share. */
+  path: string;
+  size: number;
+  mtimeNs: bigint;
+  /** Absolute; there already. */
+  directory: string;
+  /** Names the content there: another one has another key. */
+  key: string;
+}
+
+/** Some blocks of a file, and how many behind them are begun with as well. */
+export interface WantedBlocks {
+  first: number;
+  count: number;
+  ahead: number;
+}
+
+/** What has happened in a ReadJob since the last look. */
+export interface ReadNews {
+  /** Wants that are settled, each with an ErrorCode, or '' when all is there. */
+  settled: { want: number; code: string }[];
+  lanesEnded: LaneEnd[];
+}
+
+interface NativeReadJob {
+  addLane(
+    host: string,
+    port: number,
+    lane: number,
+    sessionId: Uint8Array,
+    laneSecret: Uint8Array,
+    suiteBit: number,
+    relayToken: Uint8Array | undefined,
+    fromPort: number | undefined,
+  ): Promise<void>;
+  endSession(): Promise<void>;
+  fold(number: number, secret: Uint8Array): void;
+  cutSilent(patienceMs: number): void;
+  lanes(): Omit<LaneState, 'frames'>[];
+  open(path: string, directory: string, key: string, size: number, mtimeNs: bigint): Promise<number>;
+  release(file: number): void;
+  want(want: number, file: number, first: number, count: number, ahead: number): boolean;
+  cancel(file: number, want: number): void;
+  aheadBlocks(): number;
+  bytes(): number;
+  takeNews(): { settled: number[]; codes: string[]; lanesEnded: LaneEnd[] };
+  close(): Promise<void>;
+}
+
+interface ReadJobBinding {
+  ReadJob: new (budget: NativeRateBudget | undefined, onWake: () => void) => NativeReadJob;
+}
+
+const MOST = 0xffffffff;
+/** Of packages/protocol. */
+const MAX_LANE_NUMBERS = 256;
+
+/**
+ * Reads files of a share in place (PROTOCOL 11.1). Native threads ask for what is wanted and carry it from the lanes into cache files; no byte of
+ * a file comes here.
+ *
+ * It outlives sessions: after endSession() what is still owed is asked for on the lanes of the next.
+ */
+export class ReadJob {
+  readonly #native: NativeReadJob;
+
+  /**
+   * @param options.budget  the rate it keeps to, with the other jobs that have it; absent: no limit
+   * @param options.onWake  there is news to take; never after close()
+   */
+  constructor(options: { budget?: RateBudget | undefined; onWake(): void }) {
+    assertFunction('onWake', options.onWake);
+    const { ReadJob: Native } = loadBinding<ReadJobBinding>();
+    this.#native = new Native(RateBudget.nativeOf(options.budget), () => options.onWake());
+  }
+
+  /**
+   * Dials one lane (PROTOCOL 5.1) of the present session to a numeric address. The secret is copied.
+   *
+   * @throws PEER_UNREACHABLE, SESSION_LOST, CANCELLED soon after the session's end; RENDEZVOUS_BUSY, HANDSHAKE_TIMEOUT of a relay
+   */
+  addLane(
+    host: string,
+    port: number,
+    lane: number,
+    { sessionId, laneSecret, suite }: LaneKeys,
+    { relayToken, fromPort }: LaneWay = {},
+  ): Promise<void> {
+    assertText('host', host);
+    assertInteger('port', port, 1, 65535);
+    assertInteger('lane', lane, 0, MAX_LANE_NUMBERS - 1);
+    assertBytes('sessionId', sessionId, 16);
+    assertBytes('laneSecret', laneSecret, 32);
+    if (relayToken !== undefined) assertBytes('relayToken', relayToken, 32);
+    if (fromPort !== undefined) assertInteger('fromPort', fromPort, 1, 65535);
+    return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite), relayToken, fromPort);
+  }
+
+  /** Ends the session's lanes; those of another may come once it resolves. */
+  endSession(): Promise<void> {
+    return this.#native.endSession();
+  }
+
+  /** Every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */
+  fold(number: number, secret: Uint8Array): void {
+    assertInteger('number', number, 1, 255);
+    assertBytes('secret', secret, 32);
+    this.#native.fold(number, secret);
+  }
+
+  /** Ends lanes that owe an answer and have brought nothing for so long. */
+  cutSilent(patienceMs: number): void {
+    assertInteger('patienceMs', patienceMs, 0, MOST);
+    this.#native.cutSilent(patienceMs);
+  }
+
+  lanes(): Omit<LaneState, 'frames'>[] {
+    return this.#native.lanes();
+  }
+
+  /**
+   * Opens the cache of a file; resolves with its number, which release() ends.
+   *
+   * @throws TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL, TRANSFER_LIMIT_EXCEEDED
+   */
+  async open({ path, directory, key, size, mtimeNs }: CachedFile): Promise<number> {
+    assertText('path', path);
+    assertText('directory', directory);
+    assertText('key', key);
+    assertInteger('size', size, 0, Number.MAX_SAFE_INTEGER);
+    if (BigInt.asIntN(64, mtimeNs) !== mtimeNs) throw misuse('mtimeNs must fit 64 bits');
+    return this.#native.open(path, directory, key, size, mtimeNs);
+  }
+
+  /** Nobody reads it any more: what it still waits for is given up. */
+  release(file: number): void {
+    assertInteger('file', file, 0, MOST);
+    this.#native.release(file);
+  }
+
+  /**
+   * Wants blocks, and begins with some behind them.
+   *
+   * @param want  a number by which news tell that they are there, if they are not yet
+   * @returns     whether they are
+   * @throws      TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, TRANSFER_PATH_REFUSED of a file of which that is known
+   */
+  want(want: number, file: number, { first, count, ahead }: WantedBlocks): boolean {
+    assertInteger('want', want, 0, MOST);
+    assertInteger('file', file, 0, MOST);
+    assertInteger('first', first, 0, MOST);
+    assertInteger('count', count, 0, MOST);
+    assertInteger('ahead', ahead, 0, MOST);
+    return this.#native.want(want, file, first, count, ahead);
+  }
+
+  /** News tell nothing of this want any more. */
+  cancel(file: number, want: number): void {
+    assertInteger('file', file, 0, MOST);
+    assertInteger('want', want, 0, MOST);
+    this.#native.cancel(file, want);
+  }
+
+  /** How many blocks a reader may have on their way ahead of it: as many as the path carries in two round trips. */
+  get aheadBlocks(): number {
+    return this.#native.aheadBlocks();
+  }
+
+  /** Of the wire, received in this session. */
+  get bytes(): number {
+    return this.#native.bytes();
+  }
+
+  takeNews(): ReadNews {
+    const { settled, codes, lanesEnded } = this.#native.takeNews();
+    return { settled: settled.map((want, i) => ({ want, code: codes[i] as string })), lanesEnded };
+  }
+
+  /** Ends every thread. Idempotent. */
+  close(): Promise<void> {
+    return this.#native.close();
+  }
+}

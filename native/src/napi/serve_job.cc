@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/serve_job.h"
+
+#include <memory>
+#include <utility>
+
+#include "napi/async.h"
+#include "napi/job.h"
+#include "napi/listener.h"
+#include "napi/module.h"
+#include "napi/rate_budget.h"
+
+// ServeJob for native/lib/serve-job.ts, which has checked every argument. All methods run on the JavaScript thread.
+namespace keibi::napi {
+namespace {
+
+using core::Status;
+
+class ServeJob : public Napi::ObjectWrap<ServeJob> {
+ public:
+  // (folder, the one file in it or '', rate budget or undefined)
+  explicit ServeJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ServeJob>(info) {
+    stream::ServeOptions options;
+    options.folder = {info[0].As<Napi::String>().Utf8Value(), info[1].As<Napi::String>().Utf8Value()};
+    options.budget = RateBudget::From(info[2]);
+    job_ = std::make_shared<stream::ServeJob>(std::move(options));
+    hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_] { job->Stop(); }));
+  }
+
+  // (listener, session id, lane secret, suite bit)
+  Napi::Value ExpectLanes(const Napi::CallbackInfo& info) {
+    listener_ = Listener::From(info[0])->listener();
+    stream::ExpectedLanes lanes = LanesFrom(info[1], info[2], info[3], frame::Role::kResponder);
+    session_id_ = lanes.session_id;
+    listener_->Expect(std::move(lanes), job_);
+    return info.Env().Undefined();
+  }
+
+  // (number, secret)
+  Napi::Value Fold(const Napi::CallbackInfo& info) {
+    job_->Fold(info[0].As<Napi::Number>().Uint32Value(), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
+    return info.Env().Undefined();
+  }
+
+  // () -> bytes of files, sent
+  Napi::Value Bytes(const Napi::CallbackInfo& info) {
+    return Napi::Number::New(info.Env(), static_cast<double>(job_->bytes()));
+  }
+
+  // () -> Promise, once all threads have ended
+  Napi::Value Close(const Napi::CallbackInfo& info) {
+    if (listener_) std::exchange(listener_, nullptr)->Forget(session_id_);
+    if (!std::exchange(closed_, true)) hook_.Remove(info.Env());
+    return RunAsync(info.Env(), [job = job_] {
+      job->Stop();
+      return Status::Ok();
+    });
+  }
+
+ private:
+  CleanupHook hook_;
+  bool closed_ = false;
+  std::shared_ptr<stream::ServeJob> job_;
+  std::shared_ptr<stream::Listener> listener_;  // while lanes are expected
+  stream::SessionId session_id_{};
+};
+
+}  // namespace
+
+void InitServeJob(Napi::Env env, Napi::Object exports) {
+  exports.Set("ServeJob", ServeJob::DefineClass(env, "ServeJob",
+                                                {ServeJob::InstanceMethod<&ServeJob::ExpectLanes>("expectLanes"),
+                                                 ServeJob::InstanceMethod<&ServeJob::Fold>("fold"),
+                                                 ServeJob::InstanceMethod<&ServeJob::Bytes>("bytes"),
+                                                 ServeJob::InstanceMethod<&ServeJob::Close>("close")}));
+}
+
+}  // namespace keibi::napi

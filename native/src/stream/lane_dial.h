@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/fd.h"
+#include "core/status.h"
+#include "frame/fold.h"
+#include "frame/frame.h"
+#include "relay/wire.h"
+#include "stream/lane_acceptor.h"
+
+namespace keibi::stream {
+
+// Where a lane is dialled, and how it comes there.
+struct LanePlace {
+  std::string host;  // numeric; a relay's if there is a token
+  uint16_t port = 0;
+  std::optional<relay::Token> token = std::nullopt;  // to be joined first (PROTOCOL 2.3)
+  std::optional<uint16_t> from_port = std::nullopt;  // dialled from there while the other side dials us (2.5)
+};
+
+// A lane whose hello has been said: what follows is sealed by the one and opened by the other.
+struct DialledLane {
+  core::Fd socket;
+  std::unique_ptr<frame::Sealer> sealer;
+  std::unique_ptr<frame::Opener> opener;
+};
+
+// Dials one lane and says its hello (PROTOCOL 5.1). May block. kPeerUnreachable, kSessionLost; kCancelled soon after
+// `stopped`; of a relay kRendezvousBusy, kHandshakeTimeout.
+core::Status DialLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session,
+                      std::shared_ptr<const frame::FoldSecrets> folds, const std::atomic<bool>& stopped,
+                      DialledLane* dialled);
+
+}  // namespace keibi::stream

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/read_job.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/limits.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+using Clock = ReadWindow::Clock;
+
+namespace {
+
+// With so much on its way nothing more is asked for ahead, all files together.
+constexpr uint64_t kMostUnderWay = 2 * ReadWindow::kMost;
+
+// Known of a file for good: its number stands for one path with one content.
+bool IsFinal(Code code) {
+  return code == Code::kSourceChanged || code == Code::kSourceMissing || code == Code::kPathRefused;
+}
+
+}  // namespace
+
+ReadJob::ReadJob(std::shared_ptr<RateBudget> budget, Wake wake) : limiter_(std::move(budget)), wake_(std::move(wake)) {}
+
+ReadJob::~ReadJob() { Stop(); }
+
+Status ReadJob::AddLane(const LanePlace& place, uint32_t number, const ExpectedLanes& session) {
+  std::shared_ptr<frame::FoldSecrets> folds;
+  uint32_t of_session = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    folds = folds_;
+    of_session = session_;
+  }
+  DialledLane dialled;
+  if (const Status status = DialLane(place, number, session, std::move(folds), stopped_, &dialled); !status.ok()) {
+    return status;
+  }
+  const std::scoped_lock lock(mutex_);
+  if (stopped_ || of_session != session_) return Status::Of(Code::kCancelled);
+  ReapLocked();
+  if (LaneLocked(number) != nullptr || lanes_.size() >= core::kMaxLanes) return Status::Of(Code::kCancelled);
+  auto added = std::make_unique<Lane>();
+  Lane* const running = added.get();
+  running->lane = std::make_unique<ReadLane>(number, std::move(dialled), static_cast<AnswerSink*>(this), &limiter_);
+  running->heard = Clock::now();
+  running->thread = std::thread([this, running] { RunLane(running); });
+  lanes_.push_back(std::move(added));
+  AssignWaitingLocked();
+  FlushLocked();
+  return Status::Ok();
+}
+
+void ReadJob::RunLane(Lane* lane) {
+  const Status status = lane->lane->Run();
+  lane->lane->Shutdown();  // the other side, and a relay between, are to know at once
+  const std::scoped_lock lock(mutex_);
+  lane->ended = true;
+  bytes_of_ended_ += lane->lane->bytes();
+  under_way_ -= lane->lane->under_way();
+  const uint32_t number = lane->lane->number();
+  for (auto& [file, reading] : files_) {
+    for (auto& [first, run] : reading->asked) {
+      if (run.lane != number) continue;
+      run.lane = kNoLane;
+      unassigned_.emplace(file, first);
+    }
+  }
+  news_.lanes_ended.push_back({number, lane->lane->frames(), status});
+  AssignWaitingLocked();
+  FlushLocked();
+  wake_();
+}
+
+void ReadJob::EndSession() {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  {
+    const std::scoped_lock lock(mutex_);
+    session_++;
+    folds_ = std::make_shared<frame::FoldSecrets>();
+    for (const auto& each : lanes_) each->lane->Shutdown();
+    // Ended or not, none of them is asked any more.
+    lanes.swap(lanes_);
+  }
+  for (const auto& each : lanes) each->thread.join();
+  const std::scoped_lock lock(mutex_);
+  bytes_of_ended_ = 0;
+  window_.Restart();
+}
+
+void ReadJob::Fold(uint32_t number, frame::Key secret) {
+  const std::scoped_lock lock(mutex_);
+  folds_->Add(number, std::move(secret));
+}
+
+void ReadJob::CutSilent(std::chrono::milliseconds patience) {
+  const std::scoped_lock lock(mutex_);
+  const auto now = Clock::now();
+  for (const auto& each : lanes_) {
+    if (!each->ended && each->lane->reads() > 0 && now - each->heard > patience) each->lane->Shutdown();
+  }
+}
+
+std::vector<LaneState> ReadJob::lanes() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<LaneState> states;
+  for (const auto& each : lanes_) {
+    if (!each->ended) states.push_back({each->lane->number(), each->lane->bytes(), 0, each->lane->path()});
+  }
+  return states;
+}
+
+Status ReadJob::Open(std::string path, const std::string& directory, const std::string& key,
+                     const CacheIdentity& identity, uint32_t* file) {
+  const core::Fd folder(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.valid()) return Status::FromErrno(Code::kDestinationUnusable);
+  std::shared_ptr<CacheFile> cache;
+  if (const Status status = CacheFile::Open(folder.get(), key, identity, &cache); !status.ok()) return status;
+  const std::scoped_lock lock(mutex_);
+  if (stopped_ || last_file_ == UINT32_MAX) return Status::Of(Code::kCancelled);
+  *file = ++last_file_;
+  files_.emplace(*file, std::make_unique<ReadFile>(std::move(path), std::move(cache)));
+  return Status::Ok();
+}
+
+void ReadJob::Release(uint32_t number) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(number);
+  if (found == files_.end() || found->second->released) return;
+  ReadFile* const file = found->second.get();
+  file->released = true;
+  for (const Waiter& waiter : file->waiters) TellLocked(waiter.want, Status::Of(Code::kCancelled));
+  file->waiters.clear();
+  std::erase_if(file->asked, [&](const auto& asked) {
+    if (asked.second.lane != kNoLane) return false;
+    unassigned_.erase({number, asked.first});
+    return true;
+  });
+  for (const auto& each : lanes_) {
+    if (!each->ended) each->lane->Forget(number);
+  }
+  FlushLocked();
+  if (file->asked.empty()) files_.erase(found);
+}
+
+Status ReadJob::Want(uint32_t want, uint32_t number, uint32_t first, uint32_t count, uint32_t ahead, bool* here) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(number);
+  if (stopped_ || found == files_.end() || found->second->released) return Status::Of(Code::kInternal);
+  ReadFile* const file = found->second.get();
+  if (file->failed) return *file->failed;
+  if (first > file->cache->blocks() || count > file->cache->blocks() - first) return Status::Of(Code::kSizeMismatch);
+  const auto now = Clock::now();
+  std::vector<uint32_t> fresh;
+  file->AskFor(first, count, /*ahead=*/false, now, &fresh);
+  if (under_way_ < kMostUnderWay) file->AskFor(first + count, std::min(ahead, AheadBlocksLocked()), true, now, &fresh);
+  for (const uint32_t run : fresh) AssignLocked(number, file, &file->asked.at(run));
+  FlushLocked();
+  *here = file->cache->HasAll(first, count);
+  if (!*here) file->waiters.push_back({want, first, count});
+  return Status::Ok();
+}
+
+void ReadJob::Cancel(uint32_t number, uint32_t want) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(number);
+  if (found == files_.end()) return;
+  std::erase_if(found->second->waiters, [&](const Waiter& waiter) { return waiter.want == want; });
+}
+
+uint32_t ReadJob::AheadBlocksLocked() const { return static_cast<uint32_t>(window_.bytes() / kCacheBlockBytes); }
+
+uint32_t ReadJob::ahead_blocks() const {
+  const std::scoped_lock lock(mutex_);
+  return AheadBlocksLocked();
+}
+
+uint64_t ReadJob::bytes() const {
+  const std::scoped_lock lock(mutex_);
+  uint64_t bytes = bytes_of_ended_;
+  for (const auto& each : lanes_) bytes += each->ended ? 0 : each->lane->bytes();
+  return bytes;
+}
+
+ReadNews ReadJob::TakeNews() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(news_, {});
+}
+
+void ReadJob::Stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopped_ = true;
+    limiter_.Stop();
+  }
+  EndSession();
+}
+
+// On a lane's thread. The bytes are written without the lock: the run is this lane's until it says that it has arrived.
+Status ReadJob::OnBytes(uint32_t lane, uint32_t number, uint64_t offset, const uint8_t* data, uint32_t bytes) {
+  ReadFile* file = nullptr;
+  std::shared_ptr<CacheFile> cache;
+  uint32_t first = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = files_.find(number);
+    AskedRun* const run = found == files_.end() ? nullptr : found->second->Find(offset);
+    if (run == nullptr || run->lane != lane || found->second->BytesOf(*run) != bytes) {
+      return Status::Of(Code::kHandshakeMalformed);
+    }
+    file = found->second.get();
+    cache = file->cache;
+    first = run->first;
+  }
+  const Status written = cache->Write(first, data, bytes);
+  const std::scoped_lock lock(mutex_);
+  ArrivedLocked(number, file, offset, written);
+  return Status::Ok();
+}
+
+Status ReadJob::OnRefusal(uint32_t lane, const Refusal& refusal) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(refusal.file);
+  AskedRun* const run = found == files_.end() ? nullptr : found->second->Find(refusal.offset);
+  if (run == nullptr || run->lane != lane) return Status::Of(Code::kHandshakeMalformed);
+  ReadFile* const file = found->second.get();
+  if (refusal.reason == Refusal::Reason::kForgotten && !file->released) return Status::Of(Code::kHandshakeMalformed);
+  ArrivedLocked(refusal.file, file, refusal.offset, StatusOf(refusal.reason));
+  return Status::Ok();
+}
+
+void ReadJob::OnFrameEnd(uint32_t lane) {
+  const std::scoped_lock lock(mutex_);
+  if (Lane* const running = LaneLocked(lane); running != nullptr) running->heard = Clock::now();
+  AssignWaitingLocked();
+  FlushLocked();
+}
+
+// A run has its answer: its bytes are in the cache, or `written` says why not.
+void ReadJob::ArrivedLocked(uint32_t number, ReadFile* file, uint64_t offset, Status written) {
+  const auto at = file->asked.find(static_cast<uint32_t>(offset / kCacheBlockBytes));
+  const AskedRun run = at->second;
+  const auto bytes = static_cast<uint32_t>(file->BytesOf(run));
+  file->asked.erase(at);
+  if (Lane* const lane = LaneLocked(run.lane); lane != nullptr) {
+    lane->lane->Answered(number, bytes);
+    under_way_ -= bytes;
+  }
+  if (written.ok()) window_.Arrived(bytes, run.asked, Clock::now(), under_way_);
+  if (file->released) {
+    if (file->asked.empty()) files_.erase(number);
+    return;
+  }
+  if (!written.ok() && IsFinal(written.code)) return FailLocked(file, written);
+  if (!written.ok()) {
+    std::erase_if(file->waiters, [&](const Waiter& waiter) {
+      const bool concerned = waiter.first < run.first + run.count && run.first < waiter.first + waiter.count;
+      if (concerned) TellLocked(waiter.want, written);
+      return concerned;
+    });
+  }
+  SettleLocked(number, file);
+}
+
+// Whoever has all that it waits for hears of it. What was evicted meanwhile is asked for again.
+void ReadJob::SettleLocked(uint32_t number, ReadFile* file) {
+  std::vector<uint32_t> fresh;
+  std::erase_if(file->waiters, [&](const Waiter& waiter) {
+    const bool here = file->cache->HasAll(waiter.first, waiter.count);
+    if (here) TellLocked(waiter.want, Status::Ok());
+    if (!here) file->AskFor(waiter.first, waiter.count, /*ahead=*/false, Clock::now(), &fresh);
+    return here;
+  });
+  for (const uint32_t run : fresh) AssignLocked(number, file, &file->asked.at(run));
+}
+
+void ReadJob::FailLocked(ReadFile* file, Status status) {
+  file->failed = status;
+  for (const Waiter& waiter : file->waiters) TellLocked(waiter.want, status);
+  file->waiters.clear();
+}
+
+void ReadJob::TellLocked(uint32_t want, Status status) {
+  news_.settled.push_back({want, status});
+  wake_();
+}
+
+ReadJob::Lane* ReadJob::LaneLocked(uint32_t number) {
+  const auto found =
+      std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->lane->number() == number; });
+  return found == lanes_.end() || (*found)->ended ? nullptr : found->get();
+}
+
+// The one that has the least to bring.
+ReadJob::Lane* ReadJob::BestLaneLocked(uint32_t file, const std::string& path) {
+  Lane* best = nullptr;
+  for (const auto& each : lanes_) {
+    if (each->ended || !each->lane->HasRoomFor(file, path)) continue;
+    if (best == nullptr || each->lane->under_way() < best->lane->under_way()) best = each.get();
+  }
+  return best;
+}
+
+void ReadJob::AssignLocked(uint32_t number, ReadFile* file, AskedRun* run) {
+  Lane* const lane = BestLaneLocked(number, file->path);
+  if (lane == nullptr) {
+    unassigned_.emplace(number, run->first);
+    return;
+  }
+  const auto bytes = static_cast<uint32_t>(file->BytesOf(*run));
+  // Its silence counts from the first thing that it owes.
+  if (lane->lane->reads() == 0) lane->heard = Clock::now();
+  lane->lane->Ask(number, file->path, {file->cache->size(), file->cache->mtime_ns()},
+                  uint64_t{run->first} * kCacheBlockBytes, bytes, run->ahead);
+  run->lane = lane->lane->number();
+  run->asked = Clock::now();
+  under_way_ += bytes;
+}
+
+void ReadJob::AssignWaitingLocked() {
+  for (auto at = unassigned_.begin(); at != unassigned_.end();) {
+    const auto [number, first] = *at;
+    const auto found = files_.find(number);
+    ReadFile* const file = found->second.get();
+    if (file->released) {
+      // Its lane is gone, and nobody asks another.
+      file->asked.erase(first);
+      if (file->asked.empty()) files_.erase(found);
+    } else {
+      if (BestLaneLocked(number, file->path) == nullptr) return;
+      AssignLocked(number, file, &file->asked.at(first));
+    }
+    at = unassigned_.erase(at);
+  }
+}
+
+void ReadJob::FlushLocked() {
+  for (const auto& each : lanes_) {
+    if (!each->ended) each->lane->Flush();
+  }
+}
+
+// Frees those that have ended; the thread of one takes no lock of ours any more.
+void ReadJob::ReapLocked() {
+  std::erase_if(lanes_, [](const std::unique_ptr<Lane>& lane) {
+    if (lane->ended) lane->thread.join();
+    return lane->ended;
+  });
+}
+
+}  // namespace keibi::stream

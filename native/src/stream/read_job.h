@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/status.h"
+#include "frame/fold.h"
+#include "stream/lane_dial.h"
+#include "stream/lane_end.h"
+#include "stream/read_file.h"
+#include "stream/read_lane.h"
+#include "stream/receive_lanes.h"
+#include "stream/wake.h"
+
+namespace keibi::stream {
+
+// What has happened since the last look.
+struct ReadNews {
+  struct Settled {
+    uint32_t want = 0;
+    core::Status status;
+  };
+  std::vector<Settled> settled;  // wants that had to wait
+  std::vector<LaneEnd> lanes_ended;
+};
+
+// Reads files of a share in place: what is wanted is asked for on the lanes of a session, and comes into cache files.
+// It outlives sessions: what a lost lane has not brought is asked for on those that are left, or on the next. Any
+// thread.
+class ReadJob : private AnswerSink {
+ public:
+  ReadJob(std::shared_ptr<RateBudget> budget, Wake wake);
+  ~ReadJob() override;  // Stop() must have been called
+
+  // Dials one lane (lane_dial.h) of the present session; may block.
+  core::Status AddLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session);
+  // The session is over: its lanes end, and those of another may come.
+  void EndSession();
+  // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
+  void Fold(uint32_t number, frame::Key secret);
+  // Ends lanes that owe an answer and have brought nothing for so long, so that others are asked.
+  void CutSilent(std::chrono::milliseconds patience);
+  std::vector<LaneState> lanes() const;
+
+  // Opens a cached file in a directory (cache_file.h). May block. As CacheFile::Open; kDestinationUnusable.
+  core::Status Open(std::string path, const std::string& directory, const std::string& key,
+                    const CacheIdentity& identity, uint32_t* file);
+  // Nobody reads it any more: what was asked for is given up, and who waits hears kCancelled. The number ends.
+  void Release(uint32_t file);
+
+  // Wants blocks [first, first + count), and begins with `ahead` more behind them. kOk and `here` if all are here; else
+  // news tell of `want`, which nobody else may have, until Cancel. kSourceChanged, kSourceMissing, kPathRefused of a
+  // file of which that is known; kInternal for a file that is not open.
+  core::Status Want(uint32_t want, uint32_t file, uint32_t first, uint32_t count, uint32_t ahead, bool* here);
+  void Cancel(uint32_t file, uint32_t want);
+
+  uint32_t ahead_blocks() const;  // how many a reader may have asked for ahead
+  uint64_t bytes() const;         // of the wire, received in this session
+  ReadNews TakeNews();
+  void Stop();  // ends and joins all threads; idempotent
+
+ private:
+  struct Lane {
+    std::unique_ptr<ReadLane> lane;
+    std::thread thread;
+    ReadWindow::Clock::time_point heard;
+    bool ended = false;
+  };
+  using Files = std::map<uint32_t, std::unique_ptr<ReadFile>>;
+
+  core::Status OnBytes(uint32_t lane, uint32_t file, uint64_t offset, const uint8_t* data, uint32_t bytes) override;
+  core::Status OnRefusal(uint32_t lane, const Refusal& refusal) override;
+  void OnFrameEnd(uint32_t lane) override;
+
+  void RunLane(Lane* lane);
+  Lane* LaneLocked(uint32_t number);
+  Lane* BestLaneLocked(uint32_t file, const std::string& path);
+  void AssignLocked(uint32_t number, ReadFile* file, AskedRun* run);
+  void AssignWaitingLocked();
+  void FlushLocked();
+  void ArrivedLocked(uint32_t number, ReadFile* file, uint64_t offset, core::Status written);
+  void SettleLocked(uint32_t number, ReadFile* file);
+  void FailLocked(ReadFile* file, core::Status status);
+  void TellLocked(uint32_t want, core::Status status);
+  uint32_t AheadBlocksLocked() const;
+  void ReapLocked();
+
+  RateLimiter limiter_;
+  const Wake wake_;
+  std::atomic<bool> stopped_ = false;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
+  uint32_t session_ = 0;  // how many have ended
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  uint64_t bytes_of_ended_ = 0;
+  Files files_;
+  uint32_t last_file_ = 0;
+  std::set<std::pair<uint32_t, uint32_t>> unassigned_;  // runs without a lane: file, first block
+  ReadWindow window_;
+  uint64_t under_way_ = 0;
+  ReadNews news_;
+};
+
+}  // namespace keibi::stream

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/read_window.h"
+
+#include <algorithm>
+
+namespace keibi::stream {
+namespace {
+
+// A rate is taken over so long at least.
+constexpr std::chrono::milliseconds kMeasured{50};
+// What a slower stretch takes of it.
+constexpr double kFading = 0.9;
+// From what arrives to the next ask: the reader has to wake up, and to say so.
+constexpr std::chrono::milliseconds kTurn{10};
+
+}  // namespace
+
+void ReadWindow::Arrived(uint64_t bytes, Clock::time_point asked, Clock::time_point now, uint64_t in_flight) {
+  const std::chrono::duration<double> took = now - asked;
+  if (round_trip_.count() < 0 || took < round_trip_) round_trip_ = took;
+  if (!measuring_) {
+    measuring_ = true;
+    since_ = now;
+    arrived_ = 0;
+  } else {
+    arrived_ += bytes;
+    if (const std::chrono::duration<double> elapsed = now - since_; elapsed >= kMeasured) {
+      rate_ = std::max(static_cast<double>(arrived_) / elapsed.count(), rate_ * kFading);
+      since_ = now;
+      arrived_ = 0;
+    }
+  }
+  // A path on which nothing is asked for shows no rate.
+  if (in_flight == 0) measuring_ = false;
+}
+
+uint64_t ReadWindow::bytes() const {
+  if (rate_ == 0) return kLeast;
+  const double turns = 2 * rate_ * (round_trip_ + kTurn).count();
+  return static_cast<uint64_t>(
+      std::clamp(turns + static_cast<double>(kLeast), static_cast<double>(kLeast), static_cast<double>(kMost)));
+}
+
+}  // namespace keibi::stream

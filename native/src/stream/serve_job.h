@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/status.h"
+#include "frame/fold.h"
+#include "stream/lane_acceptor.h"
+#include "stream/serve_lane.h"
+
+namespace keibi::stream {
+
+struct ServeOptions {
+  ServedFolder folder;
+  std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
+};
+
+// What one guest reads of a shared folder in one session: its lanes, each on a thread of its own. A guest that breaks
+// the protocol loses the lane. Any thread.
+class ServeJob : public LaneAcceptor {
+ public:
+  explicit ServeJob(ServeOptions options) : options_(std::move(options)), limiter_(options_.budget) {}
+  ~ServeJob() override { Stop(); }
+
+  void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
+              std::unique_ptr<frame::Opener> opener) override;
+
+  // Every lane's writer moves to this fold before its next frame (PROTOCOL 4.3).
+  void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
+
+  uint64_t bytes() const;  // of files, sent so far
+  void Stop();             // ends and joins all threads; idempotent; may block for as long as one read of a disk
+
+ private:
+  struct Lane {
+    std::unique_ptr<ServeLane> lane;
+    std::thread thread;
+    bool ended = false;
+  };
+
+  void ReapLocked();
+
+  const ServeOptions options_;
+  RateLimiter limiter_;
+  const std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
+  mutable std::mutex mutex_;
+  bool stopped_ = false;
+  uint64_t bytes_of_ended_ = 0;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+}  // namespace keibi::stream

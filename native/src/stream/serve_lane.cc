@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/serve_lane.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+namespace {
+
+// Small reads that wait together leave in one frame of about this size.
+constexpr size_t kPackBytes = size_t{256} << 10;
+// No more asks are taken before these have left: one frame of asks can have at most a few thousand reads refused.
+constexpr size_t kMostRefusals = size_t{64} << 10;
+
+}  // namespace
+
+ServeLane::ServeLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener,
+                     const ServedFolder& folder, RateLimiter* limiter)
+    : socket_(std::move(socket)),
+      sealer_(std::move(sealer)),
+      opener_(std::move(opener)),
+      limiter_(limiter),
+      files_(folder),
+      asks_(frame::kOverheadBytes + kMaxAskBytes) {}
+
+Status ServeLane::Run() {
+  while (!stopped_.load()) {
+    while (!HasWork() || (refusals_.size() < kMostRefusals && HasAsks())) {
+      if (const Status status = ReceiveAsks(); !status.ok()) return status;
+    }
+    if (const Status status = Serve(); !status.ok()) return status;
+  }
+  return Status::Of(Code::kCancelled);
+}
+
+void ServeLane::Shutdown() {
+  stopped_.store(true);
+  shutdown(socket_.get(), SHUT_RDWR);
+}
+
+bool ServeLane::HasWork() const { return !wanted_.empty() || !ahead_.empty() || !refusals_.empty(); }
+
+bool ServeLane::HasAsks() const {
+  pollfd asking{socket_.get(), POLLIN, 0};
+  return !stopped_.load() && poll(&asking, 1, 0) == 1;
+}
+
+Status ServeLane::ReceiveAsks() {
+  RateLimiter unlimited(nullptr);
+  uint8_t* const frame = asks_.data();
+  size_t got = 0, body_bytes = 0, plaintext_bytes = 0;
+  Status status = ReceiveAll(socket_.get(), frame, frame::kHeaderBytes, &unlimited, &got);
+  if (status.ok()) status = frame::Opener::BodyBytes(frame, &body_bytes);
+  if (status.ok() && frame::kLengthBytes + body_bytes > asks_.size()) status = Status::Of(Code::kFrameTooLarge);
+  if (!status.ok()) return status;
+  const size_t rest = body_bytes - aead::kNonceBytes;
+  status = ReceiveAll(socket_.get(), frame + frame::kHeaderBytes, rest, &unlimited, &got);
+  if (status.ok()) status = opener_->Open(frame, frame::kLengthBytes + body_bytes, &plaintext_bytes);
+  if (!status.ok()) return status;
+  const uint8_t* at = frame + frame::kHeaderBytes;
+  const uint8_t* const end = at + plaintext_bytes;
+  if (at == end || *at++ != static_cast<uint8_t>(LaneFrame::kAsks)) return Status::Of(Code::kHandshakeMalformed);
+  for (Ask ask; at != end;) {
+    if (!Ask::Take(&at, end, &ask)) return Status::Of(Code::kHandshakeMalformed);
+    if (status = TakeAsk(ask); !status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+Status ServeLane::TakeAsk(const Ask& ask) {
+  const Status malformed = Status::Of(Code::kHandshakeMalformed);
+  switch (ask.kind) {
+    case Ask::Kind::kName:
+      return files_.Name(ask) ? Status::Ok() : malformed;
+    case Ask::Kind::kRead:
+      if (!files_.Knows(ask.file) || ask.length == 0 || ask.length > kMaxReadBytes) return malformed;
+      if (wanted_.size() + ahead_.size() >= kMaxPendingReads) return malformed;
+      (ask.ahead ? ahead_ : wanted_).push_back({ask.file, ask.offset, ask.length});
+      return Status::Ok();
+    case Ask::Kind::kForget:
+      if (!files_.Knows(ask.file)) return malformed;
+      Drop(ask.file, &wanted_);
+      Drop(ask.file, &ahead_);
+      files_.Forget(ask.file);
+      return Status::Ok();
+  }
+  return malformed;
+}
+
+void ServeLane::Drop(uint32_t file, std::deque<Read>* reads) {
+  std::erase_if(*reads, [&](const Read& read) {
+    if (read.file != file) return false;
+    Refusal{file, read.offset, Refusal::Reason::kForgotten}.Append(&refusals_);
+    return true;
+  });
+}
+
+// One frame of bytes, of the read that waits longest and of small ones behind it; then what is refused.
+Status ServeLane::Serve() {
+  size_t at = 1;
+  while (true) {
+    std::deque<Read>* const reads = wanted_.empty() ? &ahead_ : &wanted_;
+    if (reads->empty()) break;
+    const Read read = reads->front();
+    if (at > 1 && at + Segment::kHeaderBytes + read.length > kPackBytes) break;
+    reads->pop_front();
+    uint8_t* const header = buffer_.plaintext() + at;
+    const Status status = files_.Read(read.file, read.offset, read.length, header + Segment::kHeaderBytes);
+    if (status.code == Code::kHandshakeMalformed) return status;
+    if (!status.ok()) {
+      Refusal{read.file, read.offset, ReasonOf(status)}.Append(&refusals_);
+      if (refusals_.size() >= kMostRefusals) break;
+      continue;
+    }
+    Segment{read.file, 0, read.offset, read.length}.WriteHeader(header);
+    at += Segment::kHeaderBytes + read.length;
+    bytes_ += read.length;
+  }
+  if (at > 1) {
+    if (const Status status = SendFrame(LaneFrame::kSegments, at); !status.ok()) return status;
+  }
+  return SendRefusals();
+}
+
+Status ServeLane::SendRefusals() {
+  if (refusals_.empty()) return Status::Ok();
+  std::memcpy(buffer_.plaintext() + 1, refusals_.data(), refusals_.size());
+  const size_t bytes = refusals_.size();
+  refusals_.clear();
+  return SendFrame(LaneFrame::kRefusals, 1 + bytes);
+}
+
+Status ServeLane::SendFrame(LaneFrame kind, size_t plaintext_bytes) {
+  buffer_.plaintext()[0] = static_cast<uint8_t>(kind);
+  const size_t bytes = sealer_->Seal(buffer_.frame(), plaintext_bytes);
+  if (bytes == 0) return Status::Of(Code::kInternal);
+  return SendAll(socket_.get(), buffer_.frame(), bytes, limiter_);
+}
+
+}  // namespace keibi::stream

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MPL-2.0
+import { relayLaneTokens } from '@keibidrop/session';
+import type { ArrivedPeer } from './arrived-peer.ts';
+import type { ListeningPort } from './listening-port.ts';
+
+/** Waits at the relay for the lanes of a peer that has come through it, until what it returns is called. Nothing for another. */
+export function awaitRelayedLanes(
+  { incoming: { relayed, remoteAddress: host, remotePort: port }, keys: { laneSecret } }: ArrivedPeer,
+  { reach }: Pick<ListeningPort, 'reach'>,
+): () => void {
+  if (!relayed) return () => {};
+  const over = new AbortController();
+  void relayLaneTokens(laneSecret).then((tokens) => reach.joinLanes({ host, port }, tokens, over.signal));
+  return () => over.abort();
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MPL-2.0
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LaneEnd, LaneKeys, LaneWay, ReadJob } from '@keibidrop/native';
+import { type ErrorCode, KeibiError, MAX_LANE_NUMBERS, MAX_LANES } from '@keibidrop/protocol';
+import { LanePolicy } from '@keibidrop/transfer';
+
+/** Where the lanes of one session are dialled, and with what. */
+export interface LaneSource {
+  /** Numeric. */
+  readonly host: string;
+  readonly port: number;
+  readonly keys: LaneKeys;
+  /** By what other way than a plain dial a lane comes there. */
+  way(lane: number): Promise<LaneWay>;
+}
+
+/** How a lane ends whose connection is gone; with anything else the peer has broken the protocol. */
+const GONE: readonly string[] = ['SESSION_LOST', 'FRAME_TRUNCATED', 'CANCELLED'] satisfies ErrorCode[];
+/** A dial that fails so has used up no number: the peer has not seen it. */
+const NEVER_CAME: readonly string[] = ['PEER_UNREACHABLE', 'RENDEZVOUS_BUSY'] satisfies ErrorCode[];
+/** Pauses before a dial after lanes that brought nothing; after as many the session counts as lost. */
+const PAUSES_MS = [0, 100, 250, 500, 1000, 2000];
+
+/** Keeps as many lanes of one session of a guest as its path needs, by which it reads in place. What one owes is asked of others by the job. */
+export class GuestLanes {
+  readonly #job: Pick<ReadJob, 'addLane' | 'lanes'>;
+  readonly #source: LaneSource;
+  readonly #onFailed: (reason: KeibiError) => void;
+  readonly #ending = new AbortController();
+  readonly #unused: number[] = [];
+  #numbers = 0;
+  /** Up, or being dialled. */
+  #open = 0;
+  #wanted = 1;
+  /** Lanes in a row that brought nothing. */
+  #fruitless = 0;
+
+  /** @param onFailed  the session cannot have lanes, or its peer breaks the protocol: once */
+  constructor(job: Pick<ReadJob, 'addLane' | 'lanes'>, source: LaneSource, onFailed: (reason: KeibiError) => void) {
+    this.#job = job;
+    this.#source = source;
+    this.#onFailed = onFailed;
+  }
+
+  /** Dials the first lane, which tells how long the path is, and then the others. */
+  begin(): void {
+    void this.#keep(1).then(() => {
+      const rttMs = this.#job.lanes()[0]?.rttMs ?? 0;
+      this.#wanted = laneCount() ?? new LanePolicy(rttMs).lanes;
+      return this.#keep(this.#wanted);
+    });
+  }
+
+  /** Lanes that native says have ended. */
+  took(ends: readonly LaneEnd[]): void {
+    for (const { frames, code } of ends) {
+      this.#open--;
+      if (!GONE.includes(code)) {
+        this.#fail(KeibiError.from(Object.assign(new Error(code), { code }), 'INTERNAL'));
+        return;
+      }
+      this.#fruitless = frames > 0 ? 0 : this.#fruitless + 1;
+    }
+    if (ends.length > 0) void this.#keep(this.#wanted);
+  }
+
+  close(): void {
+    this.#ending.abort();
+  }
+
+  /** Dials until so many are up; one after the other where they fail. */
+  async #keep(wanted: number): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted && this.#open < wanted) {
+      const pauseMs = PAUSES_MS[this.#fruitless];
+      if (pauseMs === undefined) return this.#fail(new KeibiError('SESSION_LOST', 'No lane to the peer stays up.'));
+      if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      const missing = Math.max(0, wanted - this.#open);
+      if (!signal.aborted) await Promise.all(Array.from({ length: missing }, () => this.#dial()));
+    }
+  }
+
+  async #dial(): Promise<void> {
+    const { host, port, keys, way } = this.#source;
+    const lane = this.#unused.pop() ?? this.#numbers++;
+    if (lane >= MAX_LANE_NUMBERS) return this.#fail(new KeibiError('SESSION_LOST', 'Its lanes were cut too often.'));
+    this.#open++;
+    try {
+      await this.#job.addLane(host, port, lane, keys, await way(lane));
+    } catch (reason) {
+      this.#open--;
+      if (NEVER_CAME.includes(KeibiError.from(reason, 'INTERNAL').code)) this.#unused.push(lane);
+      // One lane that lives is enough to go on with.
+      if (this.#open === 0) this.#fruitless++;
+      else this.#wanted = Math.max(1, this.#open);
+    }
+  }
+
+  #fail(reason: KeibiError): void {
+    if (this.#ending.signal.aborted) return;
+    this.#ending.abort();
+    this.#onFailed(reason);
+  }
+}
+
+/** KD_LANES asks for a number of them, in tests. */
+function laneCount(): number | undefined {
+  const asked = Number(process.env.KD_LANES);
+  return Number.isInteger(asked) && asked >= 1 && asked <= MAX_LANES ? asked : undefined;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type CachedFile, type RateBudget, ReadJob, type WantedBlocks } from '@keibidrop/native';
+import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
+import type { KeyRenewal } from '../key-renewal.ts';
+import { GuestLanes } from './guest-lanes.ts';
+import type { GuestSession } from './guest-session.ts';
+
+/** A lane that owes an answer for so long while its session lives is given up. */
+const SILENT_MS = 10_000;
+const LOOK_EVERY_MS = 1000;
+
+/** What native says of a file, as it is told of a share. */
+const TOLD: Readonly<Record<string, ErrorCode>> = {
+  TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
+  TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
+  TRANSFER_SOURCE_UNREADABLE: 'SHARE_UNREADABLE',
+  TRANSFER_SOURCE_CHANGED: 'TRANSFER_SOURCE_CHANGED',
+};
+
+interface Waiting {
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+/** A file that is open, by the cache that it comes into. */
+interface OpenFile {
+  readonly number: Promise<number>;
+}
+
+/** The session that is up, as far as reading needs it. */
+interface Serving {
+  readonly lanes: GuestLanes;
+  readonly renewal: KeyRenewal;
+}
+
+/**
+ * Reads files of a share in place, into caches, over as many sessions as the guest has: a want waits while there is none, for as long as its
+ * `signal` allows.
+ */
+export class ShareReads {
+  readonly #job: ReadJob;
+  readonly #files = new Map<string, OpenFile>();
+  readonly #waiting = new Map<number, Waiting>();
+  #wants = 0;
+  #serving: Serving | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #over: { reason: unknown } | undefined;
+
+  /** @param options.budget  the rate it keeps to; absent: no limit */
+  constructor({ budget }: { budget?: RateBudget | undefined } = {}) {
+    this.#job = new ReadJob({ budget, onWake: () => this.#takeNews() });
+  }
+
+  /** A session is up: its lanes are dialled. */
+  begin(session: GuestSession): void {
+    if (this.#over !== undefined) return;
+    const lanes = new GuestLanes(this.#job, session.lanes, (reason) => void session.close(reason));
+    const renewal = session.renewal((number, secret) => this.#job.fold(number, secret));
+    this.#serving = { lanes, renewal };
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    lanes.begin();
+  }
+
+  /** The session is over. Resolves when its lanes are gone, and another may begin. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#serving?.lanes.close();
+    this.#serving = undefined;
+    await this.#job.endSession();
+  }
+
+  /**
+   * Resolves when the blocks [first, first + count) of a file are in its cache; so many `ahead` behind them are begun with as well.
+   *
+   * @returns  how many blocks a reader may have ahead of it: as many as the path carries in two round trips
+   * @throws   TRANSFER_SOURCE_CHANGED (it has another size or mtime now), SHARE_NOT_FOUND, SHARE_UNREADABLE, SHARE_PATH_REFUSED,
+   *           TRANSFER_DISK_FULL, TRANSFER_DESTINATION_UNUSABLE; what ended the share; `signal.reason` on abort
+   */
+  async want(
+    file: CachedFile,
+    blocks: WantedBlocks,
+    { signal }: { signal: AbortSignal },
+  ): Promise<{ aheadBlocks: number }> {
+    signal.throwIfAborted();
+    if (this.#over !== undefined) throw this.#over.reason;
+    try {
+      const number = await this.#open(file).number;
+      signal.throwIfAborted();
+      await this.#settled(number, blocks, signal);
+    } catch (reason) {
+      signal.throwIfAborted();
+      const told = toldOf(reason);
+      // Whoever asks again asks the peer again.
+      if (told.detail?.remote === true) this.release(file);
+      throw told;
+    }
+    return { aheadBlocks: this.#job.aheadBlocks };
+  }
+
+  /** Nobody reads it any more: what is asked for is given up, wants reject with CANCELLED. */
+  release(file: CachedFile): void {
+    const key = keyOf(file);
+    const open = this.#files.get(key);
+    if (open === undefined) return;
+    this.#files.delete(key);
+    open.number.then(
+      (number) => this.#job.release(number),
+      () => {},
+    );
+  }
+
+  /** Ends every want with `reason`. Idempotent. */
+  async close(reason: unknown): Promise<void> {
+    this.#over ??= { reason };
+    clearInterval(this.#timer);
+    this.#serving?.lanes.close();
+    for (const { reject } of this.#waiting.values()) reject(this.#over.reason);
+    this.#waiting.clear();
+    await this.#job.close();
+  }
+
+  #open(file: CachedFile): OpenFile {
+    const key = keyOf(file);
+    const known = this.#files.get(key);
+    if (known !== undefined) return known;
+    const open = { number: this.#job.open(file) };
+    this.#files.set(key, open);
+    open.number.catch(() => this.#files.delete(key));
+    return open;
+  }
+
+  async #settled(number: number, blocks: WantedBlocks, signal: AbortSignal): Promise<void> {
+    const want = this.#number();
+    if (this.#job.want(want, number, blocks)) return;
+    const onAbort = () => this.#waiting.get(want)?.reject(signal.reason);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#waiting.set(want, { resolve, reject });
+        signal.addEventListener('abort', onAbort, { once: true });
+      });
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      if (this.#waiting.delete(want)) this.#job.cancel(number, want);
+    }
+  }
+
+  /** One that nobody waits with. */
+  #number(): number {
+    do this.#wants = (this.#wants + 1) >>> 0;
+    while (this.#waiting.has(this.#wants));
+    return this.#wants;
+  }
+
+  #takeNews(): void {
+    const { settled, lanesEnded } = this.#job.takeNews();
+    for (const { want, code } of settled) {
+      const waiting = this.#waiting.get(want);
+      this.#waiting.delete(want);
+      if (code === '') waiting?.resolve();
+      else waiting?.reject(Object.assign(new Error(code), { code }));
+    }
+    this.#serving?.lanes.took(lanesEnded);
+  }
+
+  #look(): void {
+    this.#job.cutSilent(SILENT_MS);
+    this.#serving?.renewal.onBytes(this.#job.bytes);
+  }
+}
+
+function keyOf({ path, directory, key }: CachedFile): string {
+  return `${directory}\0${key}\0${path}`;
+}
+
+function toldOf(reason: unknown): KeibiError {
+  if (reason instanceof KeibiError) return reason;
+  const told = TOLD[(reason as { code?: string }).code ?? ''];
+  if (told === undefined) return KeibiError.from(reason, 'INTERNAL');
+  return new KeibiError(told, undefined, { cause: reason, detail: { remote: true } });
+}
