@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// keibidrop-mount FOLDER NAME PATIENCE_MS: shows a Peer's folder until the Peer ends. Descriptor 3 is one end of a socket
-// pair, 4 the directory of the cache. Started by packages/mount, and of no use to anybody else.
+// keibidrop-mount FOLDER NAME PATIENCE_MS: shows a Peer's folder until the Peer ends. Descriptor 3 is one end of a
+// socket pair, 4 the directory of the cache. Started by packages/mount, and of no use to anybody else.
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -35,9 +35,8 @@ void Host::Init(fuse_conn_info* connection) {
 
 bool Host::Mount(int* error) {
   fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
-  const std::string options =
-      "ro,noatime,default_permissions,auto_unmount,max_read=" + std::to_string(kMostReadBytes) +
-      ",subtype=keibidrop,fsname=" + options_.name;
+  const std::string options = "ro,noatime,default_permissions,auto_unmount,max_read=" + std::to_string(kMostReadBytes) +
+                              ",subtype=keibidrop,fsname=" + options_.name;
   for (const char* word : {"keibidrop-mount", "-o", options.c_str()}) {
     if (fuse_opt_add_arg(&arguments, word) != 0) return false;
   }

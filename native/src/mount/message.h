@@ -22,7 +22,7 @@ enum class Type : uint8_t {
   kFailed = 2,   // it cannot be: errno 4 | why, to the end of the body
   kList = 3,     // path, to the end: answered by pages, then kDone
   kLook = 4,     // path, to the end: answered by a page with one entry, then kDone
-  kWant = 5,     // key 32 | size 8 | mtime 8 | first 4 | count 4 | ahead 4 | path: answered by kDone with blocks ahead 4
+  kWant = 5,  // key 32 | size 8 | mtime 8 | first 4 | count 4 | ahead 4 | path: answered by kDone with blocks ahead 4
   kRelease = 6,  // key 32: nobody has it open
   kSpace = 7,    // answered by kDone with total bytes 8 | free bytes 8
   kBusy = 8,     // what kUnmount has asked for is refused: somebody uses the folder

@@ -39,8 +39,8 @@ class ReadAhead {
   static constexpr uint32_t kSlack = 64;
   static constexpr uint32_t kFirstWindow = 16;
 
-  uint32_t next_ = 0;    // behind what was read
-  uint32_t asked_ = 0;   // behind what was asked for
+  uint32_t next_ = 0;   // behind what was read
+  uint32_t asked_ = 0;  // behind what was asked for
   uint32_t window_ = 0;
 };
 

@@ -64,8 +64,8 @@ class Tree {
 
   // `answered`: the question has just been answered, so that whatever is here has to do.
   //
-  // With kYes the kernel holds `found` once more, until Forget. With kAsk `found->ino` is what to look at; if that is 0,
-  // `parent` is to be listed.
+  // With kYes the kernel holds `found` once more, until Forget. With kAsk `found->ino` is what to look at; if that is
+  // 0, `parent` is to be listed.
   Known Lookup(uint64_t parent, std::string_view name, bool answered, Found* found);
   // Of one that is no more, what it was.
   Known Look(uint64_t ino, bool answered, Found* found) const;

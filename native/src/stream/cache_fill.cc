@@ -25,8 +25,8 @@ constexpr uint32_t kBlocksAtOnce = core::kChunkBytes / kCacheBlockBytes;
 Status Check(int fd, const CacheIdentity& identity) {
   struct stat now;
   if (fstat(fd, &now) != 0) return Status::FromErrno(Code::kSourceUnreadable);
-  const bool same = S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == identity.size &&
-                    MtimeNs(now) == identity.mtime_ns;
+  const bool same =
+      S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == identity.size && MtimeNs(now) == identity.mtime_ns;
   return Status::Of(same ? Code::kOk : Code::kSourceChanged);
 }
 

@@ -11,8 +11,8 @@ namespace keibi::stream {
 
 // Which blocks of which file of a folder of this machine, and where they are wanted.
 struct CacheFill {
-  std::string folder, path;     // path: beneath the folder (beneath.h)
-  std::string directory, key;   // of the cache
+  std::string folder, path;    // path: beneath the folder (beneath.h)
+  std::string directory, key;  // of the cache
   CacheIdentity identity;
   uint32_t first = 0, count = 0;
 };

@@ -7,6 +7,7 @@ import type { local } from '@keibidrop/proto';
 export type { Method, ReplyOf, RequestOf, Streaming, Unary } from './daemon/local-calls.ts';
 export type ContactView = local.Contact;
 export type HistoryEntryView = local.HistoryEntry;
+export type MountView = local.Mount;
 export type NearbySenderView = local.NearbySender;
 export type QuestionView = local.Question;
 export type SettingView = local.Setting;

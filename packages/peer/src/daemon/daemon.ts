@@ -15,6 +15,8 @@ import { IdentityKeeper } from './identity-keeper.ts';
 import { Journal } from './journal.ts';
 import type { LocalCalls } from './local-calls.ts';
 import { LocalServer } from './local-server.ts';
+import { mountCalls } from './mount-calls.ts';
+import { Mounts } from './mounts.ts';
 import { PageDoor, pageCalls } from './page-calls.ts';
 import { Questions } from './questions.ts';
 import { settingsCalls } from './settings-calls.ts';
@@ -49,6 +51,7 @@ export interface DaemonParts {
   readonly questions: Questions;
   readonly transfers: Transfers;
   readonly shares: Shares;
+  readonly mounts: Mounts;
   readonly history: History;
   readonly identity: IdentityKeeper;
   readonly contacts: ContactDesk;
@@ -80,6 +83,7 @@ export class Daemon {
     const daemon = new Daemon(configDir, options);
     daemon.#socket = await listenForClients(daemon.place, (client) => daemon.#server.attach(client));
     const damaged = await daemon.#parts.transfers.restore();
+    await daemon.#parts.mounts.restore();
     await daemon.#parts.shares.restore();
     daemon.#parts.contacts.open();
     if (damaged !== undefined) options.log(`The list of transfers made no sense. It is kept as ${damaged}.`);
@@ -129,6 +133,14 @@ export class Daemon {
       questions,
       history,
       file: join(stateDir, 'shares.json'),
+      onShare: (share, open) => mounts.follow(share, open),
+      onTrouble,
+    });
+    const mounts: Mounts = new Mounts({
+      shares,
+      events,
+      file: join(stateDir, 'mounts.json'),
+      caches: join(stateDir, 'mounts'),
       onTrouble,
     });
     const calls: { all?: LocalCalls } = {};
@@ -144,6 +156,7 @@ export class Daemon {
       history,
       transfers,
       shares,
+      mounts,
       identity,
       contacts,
       page: new PageDoor(() => calls.all as LocalCalls, this.place.page),
@@ -161,8 +174,8 @@ export class Daemon {
   }
 
   async #stop(): Promise<number> {
-    const { transfers, shares, contacts, events, page } = this.#parts;
-    await contacts.close();
+    const { transfers, shares, mounts, contacts, events, page } = this.#parts;
+    await Promise.all([contacts.close(), mounts.close()]);
     const [unfinished] = await Promise.all([transfers.close(), shares.close()]);
     events.close(new KeibiError('DAEMON_LOST'));
     // Whoever asked for the end hears that it has come.
@@ -181,6 +194,7 @@ function callsOf(parts: DaemonParts): LocalCalls {
     ...statusCalls(parts),
     ...transferCalls(parts),
     ...shareCalls(parts),
+    ...mountCalls(parts),
     ...historyCalls(parts),
     ...identityCalls(parts),
     ...contactCalls(parts),

@@ -48,6 +48,8 @@ export interface SharesOptions {
   history: Pick<History, 'add'>;
   /** Where they are kept. */
   file: string;
+  /** Called with each that is new, or another than before, and with those that have ended. */
+  onShare(share: local.Share, open: boolean): void;
   /** Called with what went wrong where no client waits for it. */
   onTrouble(error: KeibiError): void;
 }
@@ -166,6 +168,14 @@ export class Shares {
     if (share?.guest === undefined) throw unknown(name, guests);
     const path = named === undefined ? [name, ...rest].join('/') : rest.join('/');
     return { guest: share.guest, view: share.view, path };
+  }
+
+  /** A connected one by its name, or by the code that it was met under. */
+  guest(name: string): { guest: ShareGuest; view: local.Share } | undefined {
+    const found = [...this.#open.values()].find(
+      ({ view, entry }) => view.name === name || (entry.kind === 'guest' && entry.request.code === name),
+    );
+    return found?.guest && { guest: found.guest, view: found.view };
   }
 
   /** How a connected one is met. @throws SHARE_UNKNOWN */
@@ -309,6 +319,7 @@ export class Shares {
       const fields = { kind: 'guest', readOnly: guest.info.readOnly, contact, ...seen };
       share = this.#insert(entry, ending, guest.info.name, fields);
       share.guest = guest;
+      this.#options.onShare(share.view, true);
       this.#run(share, guest.closed);
       return share;
     } finally {
@@ -327,7 +338,7 @@ export class Shares {
     const view = { id, name, added, kind: '', state: '', readOnly: false, guests: 0, to: [], ...fields };
     const share: OpenShare = { entry, view: view as local.Share, ending };
     this.#open.set(id, share);
-    this.#options.events.emit(0, { event: 'share', ...share.view });
+    this.#tell(share);
     return share;
   }
 
@@ -342,7 +353,12 @@ export class Shares {
   #change(share: OpenShare, fields: Partial<local.Share>): void {
     if (Object.entries(fields).every(([key, value]) => share.view[key as keyof local.Share] === value)) return;
     share.view = { ...share.view, ...fields };
-    this.#options.events.emit(0, { event: 'share', ...share.view });
+    this.#tell(share);
+  }
+
+  #tell({ view }: OpenShare): void {
+    this.#options.events.emit(0, { event: 'share', ...view });
+    this.#options.onShare(view, true);
   }
 
   /** Keeps it until it is over, which the next daemon need not know of if it was not this one's end. */
@@ -365,6 +381,7 @@ export class Shares {
           name,
           ...(!wanted && error && { error: { code, message } }),
         });
+        this.#options.onShare(share.view, false);
         await this.#save();
       })
       .catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')))
