@@ -148,6 +148,13 @@ TEST_F(MountTreeTest, AMadeDirectoryThatIsKnownAlreadyKeepsItsPlace) {
   EXPECT_EQ(Hold(kRootIno, "d"), d_);
 }
 
+TEST_F(MountTreeTest, AFileThatTakesThePlaceOfAnotherIsAnother) {
+  tree_.Apply(Change::kMade, "d/b");
+  List(d_, {File("b", 5)});
+  EXPECT_NE(Hold(d_, "b"), b_);
+  EXPECT_EQ(SizeOf(b_), 1U);
+}
+
 TEST_F(MountTreeTest, AnAnswerDoesNotHideAChangeThatWasToldMeanwhile) {
   std::string path;
   Tree::Doubt doubt;

@@ -19,6 +19,8 @@ using mount::Type;
 
 constexpr unsigned kMostRequests = 64;  // of the kernel's, read ahead for it
 constexpr unsigned kThreads = 4;
+constexpr int kUnmountTries = 10;
+constexpr std::chrono::milliseconds kUnmountPause{30};
 constexpr int kEnded = 0;
 constexpr int kNotAvailable = 6;
 
@@ -90,7 +92,13 @@ void Host::OnPeer(Type type, mount::Reader body) {
       // Not on this thread: the kernel may ask for something first.
       const bool forced = body.Number<uint8_t>() != 0;
       std::thread([this, forced] {
-        if (Unmount(options_.folder, forced) == EBUSY) link_.Tell(Type::kBusy, mount::Writer());
+        int error = Unmount(options_.folder, forced);
+        // Whatever looks at each new mount, RaiseReadAhead among them, is through in a moment.
+        for (int tries = 0; error == EBUSY && tries < kUnmountTries; tries++) {
+          std::this_thread::sleep_for(kUnmountPause);
+          error = Unmount(options_.folder, forced);
+        }
+        if (error == EBUSY) link_.Tell(Type::kBusy, mount::Writer());
         if (forced) _exit(kEnded);
       }).detach();
       return;

@@ -181,7 +181,8 @@ void Tree::DoubtAll(Node* node, Invalidations* told) {
 
 void Tree::Set(Node* node, Doubt doubt, const Entry& entry, Invalidations* told) {
   if (node->known > doubt) return;  // an answer to an older question
-  const Attributes attributes{entry.type, entry.mode, entry.mtime_ns, entry.size};
+  const uint64_t size = entry.type == EntryType::kSymlink ? entry.target.size() : entry.size;
+  const Attributes attributes{entry.type, entry.mode, entry.mtime_ns, size};
   const bool changed = node->attributes != attributes || node->target != entry.target;
   if (node->known != 0 && changed && node->lookups > 0) told->push_back({0, {}, node->ino, !node->IsDirectory()});
   node->attributes = attributes;
@@ -277,7 +278,8 @@ Tree::Invalidations Tree::Apply(Change change, std::string_view path) {
   if (node == nullptr) {
     // The kernel may know that it is not there.
     if (parent->lookups > 0) told.push_back({parent->ino, std::string(name), 0, false});
-  } else if (change == Change::kRemoved) {
+  } else if (change == Change::kRemoved || !node->IsDirectory()) {
+    // A file that was made where one was is another: who reads the old one goes on with pages of its own.
     Detach(node, &told);
   } else {
     DoubtAll(node, &told);

@@ -21,7 +21,11 @@ export class HostProcess {
   /** @param cache  a descriptor, which the host gets a copy of */
   constructor(program: string, words: readonly string[], cache: number) {
     // A session of its own: Ctrl-C in our terminal is for us, and so is what kills a group of processes.
-    this.#child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', cache], detached: true, cwd: '/' });
+    this.#child = spawn(program, words, {
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe', cache],
+      detached: true,
+      cwd: '/',
+    });
     // Node makes a pair of connected sockets of a `pipe`, not a pipe.
     this.#link = this.#child.stdio[LINK] as Socket;
     this.#link.on('error', () => {});

@@ -103,7 +103,10 @@ export class HostService {
         return this.#mounted();
       case 'failed':
         return this.#failed(
-          new KeibiError('MOUNT_UNAVAILABLE', `${this.#options.folder} cannot be mounted: ${message.reason}. ${this.#options.host.said}`.trim()),
+          new KeibiError(
+            'MOUNT_UNAVAILABLE',
+            `${this.#options.folder} cannot be mounted: ${message.reason}. ${this.#options.host.said}`.trim(),
+          ),
         );
       case 'busy':
         return this.#busy();
@@ -149,7 +152,10 @@ export class HostService {
     return encodeDone(request, 0);
   }
 
-  async #want({ request, first, count, ahead, ...named }: FromHost & { type: 'want' }, signal: AbortSignal): Promise<Buffer> {
+  async #want(
+    { request, first, count, ahead, ...named }: FromHost & { type: 'want' },
+    signal: AbortSignal,
+  ): Promise<Buffer> {
     const { type: _, ...content } = named;
     const file = { ...content, directory: this.#options.cache };
     this.#wanted.set(file.key, file);

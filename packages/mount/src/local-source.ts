@@ -3,7 +3,14 @@ import { statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ChangeWatch, fillCache, SharedFolder } from '@keibidrop/native';
 import { checkSharePath, decodePage, type Entry, type ErrorCode, KeibiError } from '@keibidrop/protocol';
-import type { MountSource, SourceEntry, SourceListing, SourceNotice, WantedBlocks, WantedFile } from './mount-source.ts';
+import type {
+  MountSource,
+  SourceEntry,
+  SourceListing,
+  SourceNotice,
+  WantedBlocks,
+  WantedFile,
+} from './mount-source.ts';
 
 /** What native says of a disk, in the words of a source. */
 const TOLD: Readonly<Record<string, ErrorCode>> = {
@@ -120,6 +127,8 @@ async function told<T>(asked: Promise<T>): Promise<T> {
   } catch (reason) {
     const { code = '' } = reason as { code?: string };
     const named = TOLD[code];
-    throw named === undefined ? KeibiError.from(reason, 'INTERNAL') : new KeibiError(named, undefined, { cause: reason });
+    throw named === undefined
+      ? KeibiError.from(reason, 'INTERNAL')
+      : new KeibiError(named, undefined, { cause: reason });
   }
 }

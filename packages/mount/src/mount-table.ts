@@ -92,7 +92,8 @@ export async function whyNotMountable(): Promise<string | undefined> {
     () => true,
     () => false,
   );
-  if (!device) return 'There is no /dev/fuse that can be opened. Load the kernel module (modprobe fuse), or give the container the device.';
+  if (!device)
+    return 'There is no /dev/fuse that can be opened. Load the kernel module (modprobe fuse), or give the container the device.';
   const helper = await run(FUSERMOUNT, ['--version']).then(
     () => true,
     () => false,

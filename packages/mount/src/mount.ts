@@ -52,7 +52,11 @@ export async function mount(options: MountOptions): Promise<Mount> {
   const cache = await open(options.cache, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     const { patienceMs = PATIENCE_MS, source, signal } = options;
-    const host = new HostProcess(program, [folder, source.name.replaceAll(/[^\w.-]/g, '-'), String(patienceMs)], cache.fd);
+    const host = new HostProcess(
+      program,
+      [folder, source.name.replaceAll(/[^\w.-]/g, '-'), String(patienceMs)],
+      cache.fd,
+    );
     const shown = new HostService({ host, source, folder, cache: options.cache, patienceMs });
     const ended = shown.closed.finally(() => cleanUp(folder, made));
     ended.catch(() => {});
@@ -79,14 +83,18 @@ async function prepare(given: string): Promise<{ folder: string; made: boolean }
     made = (await mkdir(given, { recursive: true })) !== undefined;
     const folder = await realpath(given);
     if (await clearStaleMount(folder)) made = false;
-    if (await mountedAt(folder)) throw new KeibiError('MOUNT_BUSY', `Something is mounted on ${given} already. Choose another folder.`);
-    if ((await readdir(folder)).length > 0) throw new KeibiError('MOUNT_BUSY', `${given} is not empty. Choose an empty folder, or a new one.`);
+    if (await mountedAt(folder))
+      throw new KeibiError('MOUNT_BUSY', `Something is mounted on ${given} already. Choose another folder.`);
+    if ((await readdir(folder)).length > 0)
+      throw new KeibiError('MOUNT_BUSY', `${given} is not empty. Choose an empty folder, or a new one.`);
     return { folder, made };
   } catch (reason) {
     if (made) await rmdir(given).catch(() => {});
     if (reason instanceof KeibiError) throw reason;
     const { code } = reason as NodeJS.ErrnoException;
-    throw new KeibiError('MOUNT_UNAVAILABLE', `${given} cannot be used as a folder (${code}). Choose another.`, { cause: reason });
+    throw new KeibiError('MOUNT_UNAVAILABLE', `${given} cannot be used as a folder (${code}). Choose another.`, {
+      cause: reason,
+    });
   }
 }
 

@@ -4,8 +4,21 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What a program says that uses a mount of this process: it must never be this process itself, which has to answer. */
-export async function inProcess(program: string, ...words: string[]): Promise<string> {
-  const { stdout } = await run(program, words, { maxBuffer: 2 ** 28 });
-  return stdout;
+/**
+ * Runs a line of shell in a process of its own: this one answers what the mount asks, and must not wait for itself.
+ *
+ * @returns what it has printed; what it said of its failure, behind `failed: `
+ */
+export async function shell(line: string, ...words: string[]): Promise<string> {
+  try {
+    const { stdout } = await run('sh', ['-c', line, 'sh', ...words], {
+      maxBuffer: 2 ** 26,
+      timeout: 20_000,
+      killSignal: 'SIGKILL',
+    });
+    return stdout.trim();
+  } catch (reason) {
+    const { stderr, killed } = reason as { stderr: string; killed: boolean };
+    return killed ? 'failed: it hung' : `failed: ${stderr.trim()}`;
+  }
 }

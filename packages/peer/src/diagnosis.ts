@@ -242,5 +242,8 @@ function mebibytes(bytes: number): string {
 
 async function checkFuse(): Promise<Finding> {
   const reason = await whyNotMountable();
-  return { status: 'note', text: reason === undefined ? 'folders can be mounted' : `Folders cannot be mounted. ${reason}` };
+  return {
+    status: 'note',
+    text: reason === undefined ? 'folders can be mounted' : `Folders cannot be mounted. ${reason}`,
+  };
 }

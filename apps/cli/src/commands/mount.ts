@@ -63,9 +63,14 @@ export function addMountCommand(program: Command, onRun: (options: MountCommand)
   const command = program
     .command('mount')
     .summary('show a shared folder as a folder of this computer')
-    .description('Show the folder that somebody shares, under a code or with you as a contact, as a folder of this computer.')
+    .description(
+      'Show the folder that somebody shares, under a code or with you as a contact, as a folder of this computer.',
+    )
     .usage('[options] CODE|CONTACT|SHARE DIR')
-    .argument('[words...]', 'the code, such as 7-guitar-pencil, a contact, or a share of keibidrop list; then the folder')
+    .argument(
+      '[words...]',
+      'the code, such as 7-guitar-pencil, a contact, or a share of keibidrop list; then the folder',
+    )
     .addOption(new Option('--read-only', 'never write, which cannot be done yet anyway'))
     .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));
@@ -110,7 +115,8 @@ export async function runMount(options: MountCommand, caller: Io, peer: PeerPack
     if (target === undefined || dir === undefined) {
       const { mounts } = await daemon.call('mounts', {}, io);
       if (json) io.stdout.write(lineOf('mounts', { mounts }));
-      else if (mounts.length === 0) io.stdout.write('Nothing is mounted. Mount a share with keibidrop mount CODE DIR\n');
+      else if (mounts.length === 0)
+        io.stdout.write('Nothing is mounted. Mount a share with keibidrop mount CODE DIR\n');
       else for (const one of mounts) io.stdout.write(`${lineOfMount(one)}\n`);
       return 0;
     }
@@ -118,7 +124,10 @@ export async function runMount(options: MountCommand, caller: Io, peer: PeerPack
     const { mount } = await daemon.call('mount', request, io);
     if (mount === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
     if (json) io.stdout.write(lineOf('mount', mount));
-    else if (!quiet) io.stdout.write(`Mounted ${harmless(mount.share)} of ${harmless(mount.peer ?? '')} at ${harmless(mount.folder)}.\n`);
+    else if (!quiet)
+      io.stdout.write(
+        `Mounted ${harmless(mount.share)} of ${harmless(mount.peer ?? '')} at ${harmless(mount.folder)}.\n`,
+      );
     return 0;
   });
 }
@@ -129,7 +138,11 @@ function lineOfMount({ folder, state, share, peer = '' }: MountView): string {
 }
 
 /** @throws MOUNT_BUSY, MOUNT_UNAVAILABLE, DAEMON_* */
-export async function runUnmount({ dir, force = false, config, json, quiet }: UnmountCommand, io: Io, peer: PeerPackage): Promise<number> {
+export async function runUnmount(
+  { dir, force = false, config, json, quiet }: UnmountCommand,
+  io: Io,
+  peer: PeerPackage,
+): Promise<number> {
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
     const { mount } = await daemon.call('unmount', { folder: resolve(io.cwd, dir), force }, io);
     if (json) io.stdout.write(lineOf('unmounted', { folder: mount?.folder }));

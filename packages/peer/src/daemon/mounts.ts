@@ -73,7 +73,8 @@ export class Mounts {
     const { folder } = request;
     if (!isAbsolute(folder)) throw new KeibiError('USAGE', `${JSON.stringify(folder)} is not an absolute path.`);
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
-    if (this.#open.size >= MAX_MOUNTS) throw new KeibiError('MOUNT_UNAVAILABLE', 'There are too many mounts. End one first.');
+    if (this.#open.size >= MAX_MOUNTS)
+      throw new KeibiError('MOUNT_UNAVAILABLE', 'There are too many mounts. End one first.');
     const reason = await whyNotMountable();
     if (reason !== undefined) throw new KeibiError('MOUNT_UNAVAILABLE', reason);
     await this.#refuseShared(folder);
@@ -95,7 +96,9 @@ export class Mounts {
   /** @returns  undefined if it is none of ours   @throws MOUNT_BUSY */
   async end(folder: string, { force }: { force: boolean }): Promise<local.Mount | undefined> {
     const place = await realpath(folder).catch(() => folder);
-    const found = [...this.#open.values()].find(({ view, entry }) => [view.folder, entry.folder].some((one) => [folder, place].includes(one)));
+    const found = [...this.#open.values()].find(({ view, entry }) =>
+      [view.folder, entry.folder].some((one) => [folder, place].includes(one)),
+    );
     if (found === undefined) return undefined;
     await found.opening;
     await found.shown?.unmount({ force });
@@ -120,7 +123,10 @@ export class Mounts {
     await Promise.allSettled([...this.#open.values()].map(({ shown }) => shown?.unmount({ force: true })));
   }
 
-  async #shareOf({ target, connect, reach }: local.MountRequest, options: { signal: AbortSignal }): Promise<local.Share> {
+  async #shareOf(
+    { target, connect, reach }: local.MountRequest,
+    options: { signal: AbortSignal },
+  ): Promise<local.Share> {
     const known = this.#options.shares.guest(target);
     if (known !== undefined) return known.view;
     if (!/^\d/.test(target)) return this.#options.shares.accept(target, options);
@@ -132,7 +138,10 @@ export class Mounts {
     const place = await placeOf(folder);
     for (const { kind, folder: shared = '' } of this.#options.shares.list()) {
       if (kind !== 'own' || !overlap(await placeOf(shared), place)) continue;
-      throw new KeibiError('MOUNT_UNAVAILABLE', `${folder} and ${shared}, which is shared, are one within the other. Choose another folder.`);
+      throw new KeibiError(
+        'MOUNT_UNAVAILABLE',
+        `${folder} and ${shared}, which is shared, are one within the other. Choose another folder.`,
+      );
     }
   }
 
@@ -149,7 +158,10 @@ export class Mounts {
     this.#change(one, { folder: shown.folder, peer, state: state === 'away' ? 'away' : 'open' });
     if (state === 'away') shown.setAway(true);
     void shown.closed
-      .then(() => undefined, (reason: unknown) => KeibiError.from(reason, 'MOUNT_UNAVAILABLE'))
+      .then(
+        () => undefined,
+        (reason: unknown) => KeibiError.from(reason, 'MOUNT_UNAVAILABLE'),
+      )
       .then(async (error) => {
         await rm(cache, { recursive: true, force: true }).catch(() => {});
         if (one.shown === shown) await this.#hasEnded(one, error);
@@ -193,7 +205,12 @@ export class Mounts {
   async #forget({ entry, view }: OpenMount, error?: KeibiError): Promise<void> {
     if (!this.#open.delete(entry.id)) return;
     const told = error && { code: error.code, message: error.message };
-    this.#options.events.emit(0, { event: 'mountEnded', id: entry.id, folder: view.folder, ...(told && { error: told }) });
+    this.#options.events.emit(0, {
+      event: 'mountEnded',
+      id: entry.id,
+      folder: view.folder,
+      ...(told && { error: told }),
+    });
     await this.#save();
     if (entry.connected && error === undefined) await this.#options.shares.end(entry.share).catch(() => {});
   }
