@@ -1,67 +1,41 @@
 // SPDX-License-Identifier: MPL-2.0
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
+import { cp, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
 import { HAS_BROWSER, openBrowser } from './browser.ts';
 import { OwnDaemon } from './own-daemon.ts';
+import { type Asked, PageDoor } from './page-door.ts';
 
 let sandbox: Sandbox;
 let daemon: OwnDaemon;
-let url: URL;
-let token: string;
+let door: PageDoor;
 beforeAll(async () => {
   sandbox = await Sandbox.open();
   await writeFile(sandbox.path('file'), 'content');
   daemon = await OwnDaemon.start(sandbox, 'me');
-  const { event } = await daemon.command('ui');
-  url = new URL(event.url as string);
-  token = new URLSearchParams(url.hash.slice(1)).get('token') ?? '';
+  door = await PageDoor.of(daemon);
 });
 afterAll(() => sandbox.close());
 
-interface Asked {
-  method?: string;
-  path?: string;
-  headers?: Record<string, string>;
-  body?: string;
-}
-
-/** One request of what is no browser, so that it may say what it likes. */
-function ask({ method = 'POST', path = '/api/Status', headers = {}, body = '{}' }: Asked) {
-  const all = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers };
-  return new Promise<{ status: number; headers: Record<string, unknown>; text: string }>((resolve, reject) => {
-    const asked = request({ host: url.hostname, port: url.port, method, path, headers: all }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece;
-        // A stream does not end by itself.
-        if (path === '/api/Watch' && text.includes('"present')) response.destroy();
-      });
-      response.on('close', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
-    });
-    asked.on('error', reject);
-    asked.end(method === 'POST' ? body : undefined);
-  });
-}
-
 describe('the HTTP door', () => {
   it('answers the calls of the socket, as JSON', async () => {
-    const { status, text, headers } = await ask({});
+    const { status, text, headers } = await door.ask({});
     expect(status).toBe(200);
-    expect(JSON.parse(text)).toMatchObject({ pid: daemon.running.pid, page: url.host });
+    expect(JSON.parse(text)).toMatchObject({ pid: daemon.running.pid, page: door.url.host });
     expect(headers['content-security-policy']).toContain("default-src 'none'");
     expect(headers['access-control-allow-origin']).toBeUndefined();
     const { id } = await daemon.send({ paths: [sandbox.path('file')] });
-    const watched = await ask({ path: '/api/Watch' });
+    const watched = await door.ask({ path: '/api/Watch', enough: (text) => text.includes('"present') });
     const events = watched.text
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(events.find(({ transfer }) => transfer === id).json).toContain('"state":"waiting"');
     expect(
-      JSON.parse((await ask({ path: '/api/Control', body: `{"transfer":${id},"action":"cancel"}` })).text),
+      JSON.parse((await door.ask({ path: '/api/Control', body: `{"transfer":${id},"action":"cancel"}` })).text),
     ).toEqual({
       transfer: expect.objectContaining({ id, state: 'cancelled' }),
     });
@@ -84,22 +58,22 @@ describe('the HTTP door', () => {
     ['too long', { body: `"${'x'.repeat(7 * 2 ** 20)}"` }, 422, 'TRANSFER_LIMIT_EXCEEDED'],
     ['with what it refuses', { path: '/api/Send', body: '{"paths":["relative"]}' }, 400, 'USAGE'],
   ])('refuses a request %s', async (_what, asked, status, code) => {
-    const refused = await ask(asked);
+    const refused = await door.ask(asked);
     expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([status, code]);
   });
 
   it('is led to by a file of this user alone, and closes with the daemon', async () => {
     const file = daemon.socket.replace(/sock$/, 'html');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await readFile(file, 'utf8')).toContain(url.href);
+    expect(await readFile(file, 'utf8')).toContain(door.url.href);
   });
 });
 
 /** What a page tries that has even learned the token: by scripts, by a form, by a script of ours. */
-const STRANGER = `async (door, token) => {
+const STRANGER = `async (door, token, ours) => {
   const post = (init) => fetch(door + '/api/Stop', { method: 'POST', body: '{}', ...init });
   const outcome = (made) => made.then(({ type }) => type, () => 'refused');
-  const script = Object.assign(document.createElement('script'), { src: door + '/page.js' });
+  const script = Object.assign(document.createElement('script'), { src: door + ours });
   const loaded = new Promise((done) => {
     script.onload = () => done('loaded');
     script.onerror = () => done('refused');
@@ -110,12 +84,52 @@ const STRANGER = `async (door, token) => {
   document.body.append(frame, form);
   Object.assign(form, { method: 'post', action: door + '/api/Stop', target: 'into', enctype: 'text/plain' }).submit();
   return {
+    drop: await outcome(fetch(door + '/drop', { method: 'POST', headers: { authorization: 'Bearer ' + token } })),
     withToken: await outcome(post({ headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' } })),
     simple: await outcome(post({ headers: { 'content-type': 'text/plain' } })),
     blind: await outcome(post({ mode: 'no-cors' })),
     script: await loaded,
   };
 }`;
+
+describe('the page', () => {
+  it('is of one build, and nothing else of its folder or above it is shown', async () => {
+    const index = await door.ask({ method: 'GET', path: '/' });
+    const [, script = ''] = /src="\.(\/assets\/[^"]+\.js)"/.exec(index.text) ?? [];
+    expect(await door.ask({ method: 'GET', path: script, headers: { authorization: '' } })).toMatchObject({
+      status: 200,
+      headers: expect.objectContaining({
+        'content-type': 'text/javascript; charset=utf-8',
+        'x-content-type-options': 'nosniff',
+      }),
+    });
+    for (const path of [
+      '/assets',
+      '/assets/',
+      '/../keibidrop.mjs',
+      '/assets/../../keibidrop.mjs',
+      '/%2e%2e/keibidrop.mjs',
+      '/nothing',
+    ]) {
+      expect((await door.ask({ method: 'GET', path })).status).toBe(404);
+    }
+    expect((await door.ask({ method: 'PUT', path: script })).status).toBe(405);
+  });
+
+  it('says what to do where it was not built', async () => {
+    const program = fileURLToPath(new URL('../../apps/cli/dist', import.meta.url));
+    await cp(program, sandbox.path('apps', 'cli', 'dist'), {
+      recursive: true,
+      filter: (path) => !path.endsWith('/page'),
+    });
+    await symlink(fileURLToPath(new URL('../../native', import.meta.url)), sandbox.path('native'));
+    const command = [process.execPath, sandbox.path('apps', 'cli', 'dist', 'keibidrop.mjs')];
+    const bare = await OwnDaemon.start(sandbox, 'bare', { command });
+    const { text } = await (await PageDoor.of(bare)).ask({ method: 'GET', path: '/' });
+    expect(text).toContain('scripts/setup');
+    bare.running.kill();
+  });
+});
 
 describe.runIf(HAS_BROWSER)('in a browser', () => {
   it('the page shows what happens, and nothing of another origin can call or read the daemon', async () => {
@@ -128,18 +142,27 @@ describe.runIf(HAS_BROWSER)('in a browser', () => {
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();
+      const violations: string[] = [];
+      page.on(
+        'console',
+        (message) => void (/content security/i.test(message.text()) && violations.push(message.text())),
+      );
       await page.goto(`file://${daemon.socket.replace(/sock$/, 'html')}`);
-      await page.getByText(`process ${daemon.running.pid}`).waitFor();
-      expect(page.url()).toBe(`http://${url.host}/`);
+      await page.getByRole('navigation').getByRole('link', { name: 'Send' }).waitFor();
+      expect(page.url()).toContain(`http://${door.url.host}/`);
+      expect(page.url()).not.toContain(door.token);
       await daemon.send({ paths: [sandbox.path('file')] });
-      await page.getByRole('cell', { name: 'waiting' }).first().waitFor();
+      await page.getByRole('link', { name: /^Transfers\W*1$/ }).waitFor();
+      const ours = await page.evaluate<string>("new URL(document.querySelector('script[src]').src).pathname");
 
       const stranger = await browser.newPage();
       await stranger.goto(`http://127.0.0.1:${port}/`);
       const posted = stranger.waitForRequest((made) => made.isNavigationRequest() && made.method() === 'POST');
-      const tried = await stranger.evaluate(`(${STRANGER})('http://${url.host}', '${token}')`);
-      expect(tried).toEqual({ withToken: 'refused', simple: 'refused', blind: 'refused', script: 'refused' });
+      const tried = await stranger.evaluate(`(${STRANGER})('http://${door.url.host}', '${door.token}', '${ours}')`);
+      const refused = 'refused';
+      expect(tried).toEqual({ drop: refused, withToken: refused, simple: refused, blind: refused, script: refused });
       await posted;
+      expect(violations).toEqual([]);
       expect((await daemon.command('status')).event).toMatchObject({ pid: daemon.running.pid });
     } finally {
       await browser.close();

@@ -115,7 +115,7 @@ TEST_F(HostileSharerTest, ALaneThatOwesAnAnswerAndIsSilentIsCut) {
   EXPECT_EQ(guest_.LaneEnd(), Code::kSessionLost);
 }
 
-TEST_F(HostileSharerTest, AnAltertedFrameEndsTheLane) {
+TEST_F(HostileSharerTest, AnAlteredFrameEndsTheLane) {
   guest_.Begin(file_, 0, 1);
   Bytes frame = test::Seal(lane_->sealer.get(), Frame(LaneFrame::kSegments, SegmentOf(file_, 0, kBlock)));
   frame[100] ^= 1;
@@ -240,6 +240,7 @@ TEST_F(HostileGuestTest, WhatIsNoAskEndsTheLane) {
   greedy.Send(Frame(LaneFrame::kAsks, more));
   Bytes answer;
   while (!(answer = greedy.Receive()).empty()) continue;
+  EXPECT_TRUE(greedy.dialler.IsClosed());
 }
 
 TEST_F(HostileGuestTest, ForgetsEachReadOfAFileByARefusal) {

@@ -6,6 +6,7 @@ export type PeerPackage = Pick<
   | 'PauseSwitch'
   | 'findDaemon'
   | 'openDaemon'
+  | 'openByDesktop'
   | 'stopDaemon'
   | 'History'
   | 'offeredBy'

@@ -106,6 +106,8 @@ export function createScriptedPeer(script: {
     shareEventJson,
     offeredBy,
     openDaemon,
+    // Nor does a test open anything on their desktop.
+    openByDesktop: async () => false,
     placeOf,
     recording,
     pullHistory,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Discovery, HostPort } from '@keibidrop/discovery';
 import type { Code, Suite } from '@keibidrop/protocol';
+import type { EntryLog } from '@keibidrop/transfer';
 import type { SaveOptions } from './contacts/saving.ts';
 import type { FailedEntry, PathName, PeerEvent, TransferCounts } from './events.ts';
 import type { PauseSwitch } from './pause-switch.ts';
@@ -38,6 +39,8 @@ export interface TransferOptions {
   pausing?: PauseSwitch | undefined;
   /** Emit a `file` event for each file. */
   verbose?: boolean | undefined;
+  /** Says where each session, by its number as in events, notes what it consists of; called again for one that comes back. Absent: nobody looks. */
+  entriesOf?: ((session: number) => EntryLog) | undefined;
   /** Ends the transfer; the promise then rejects with `signal.reason`. */
   signal: AbortSignal;
   /** Called in order, on the event loop, never after the promise has settled. Must not throw. */

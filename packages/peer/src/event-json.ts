@@ -38,8 +38,11 @@ function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
       return {
         files: event.files,
         bytes: event.bytes,
+        totalFiles: event.totalFiles,
         totalBytes: event.totalBytes,
+        totalsFinal: event.totalsFinal,
         bytesPerSecond: Math.round(event.bytesPerSecond),
+        ...(event.resumedBytes !== undefined && { resumedBytes: event.resumedBytes }),
       };
     case 'file':
       return verbose ? { path: event.path } : undefined;

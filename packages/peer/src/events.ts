@@ -180,6 +180,8 @@ export interface ProgressEvent extends OfContact {
   totalsFinal: boolean;
   /** Over the last few seconds, not since the start. */
   bytesPerSecond: number;
+  /** At the receiver: part of `bytes` that was there from an earlier run. */
+  resumedBytes?: number;
 }
 
 /** One file is complete. Only emitted if `verbose` is asked for. */

@@ -171,6 +171,7 @@ class IncomingTransfer {
       label: options.label,
       budget: run.budget,
       tally,
+      entries: options.entriesOf?.(session),
       signal: AbortSignal.any([options.signal, this.#ending.signal]),
       lanes,
       onSender: (label) => {
@@ -186,10 +187,11 @@ class IncomingTransfer {
         confirm && ((totals, text) => confirm({ ...totals, peer: this.peer, path, suite, text: text !== undefined })),
       resolveCollision: options.resolveCollision,
       discards: options.discards,
-      onProgress: ({ files, bytes }, totals, totalsFinal) => {
+      onProgress: ({ files, bytes, resumedBytes }, totals, totalsFinal) => {
         this.renewal?.onBytes(bytes);
         const counts = { files, bytes, totalFiles: totals.files, totalBytes: totals.bytes, totalsFinal };
-        onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
+        const resumed = resumedBytes === undefined ? {} : { resumedBytes };
+        onEvent({ type: 'progress', session, ...counts, ...resumed, bytesPerSecond: throughput.add(bytes) });
       },
       onPause: (paused) => onEvent({ type: 'paused', paused, by: 'peer', session }),
       onFile: (file) => onEvent({ type: 'file', path: file, session }),

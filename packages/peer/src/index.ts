@@ -29,6 +29,7 @@ export type {
   TransferView,
 } from './daemon/local-calls.ts';
 export type { LocalClient } from './daemon/local-client.ts';
+export { openByDesktop } from './desktop-opener.ts';
 export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';
 export { type EventJson, eventJson } from './event-json.ts';
 export type * from './events.ts';

@@ -139,6 +139,7 @@ export class OutgoingSession implements ServingSession {
       text: send.text,
       label: send.label,
       budget: this.#options.budget,
+      entries: send.entriesOf?.(session),
       signal: this.#options.signal,
       onReceiver: (label) => {
         receiver.peer = label;

@@ -5,6 +5,7 @@
 
 export { type Candidate, decodeCandidates, encodeCandidates, MAX_CANDIDATES } from './candidate.ts';
 export { assertCodeStrength, type Code, codeBits, createCode, mailboxOf, parseCode } from './code.ts';
+export { completeCode } from './code-completion.ts';
 export {
   CONTACT_NONCE_BYTES,
   type ContactMessage,
@@ -59,7 +60,7 @@ export {
 } from './handshake-message.ts';
 export { Inbox } from './inbox.ts';
 export * from './limits.ts';
-export { decodePage, type Entry, type EntryType, encodePage, PageWriter, TOP } from './manifest.ts';
+export { decodePage, type Entry, type EntryType, encodePage, PageWriter, scanPage, TOP } from './manifest.ts';
 export { ManifestGuard } from './manifest-guard.ts';
 export {
   decodeMeetingMessage,

@@ -148,6 +148,18 @@ export function decodePage(bytes: Uint8Array, firstEntry: number): Entry[] {
   return entries;
 }
 
+/** Calls `visit` for each entry of a page that `decodePage` has taken, or would: several times faster, as no text is looked at. */
+export function scanPage(bytes: Uint8Array, visit: (index: number, type: EntryType, size: number) => void): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0, index = 0; at < bytes.length; index++) {
+    const type = TYPES[view.getUint8(at)];
+    if (type === undefined) throw refused(index, `its type is ${view.getUint8(at)}`);
+    visit(index, type, getSize(view, at + 15, index));
+    at = textEnd(view, at + HEAD_BYTES - 2, MAX_NAME_BYTES, index);
+    if (type === 'symlink') at = textEnd(view, at, MAX_TARGET_BYTES, index);
+  }
+}
+
 /** The end of a text whose length field stands at `at`, checked against the limit and the page. */
 function textEnd(view: DataView, at: number, limit: number, number: number): number {
   if (at + 2 > view.byteLength) throw cut(number);

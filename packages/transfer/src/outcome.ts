@@ -27,6 +27,8 @@ export interface TransferOutcome {
 export interface TransferProgress {
   files: number;
   bytes: number;
+  /** At the receiver: part of `bytes` that was there from an earlier run. */
+  resumedBytes?: number;
 }
 
 /** A code from native or from the peer; INTERNAL for one that this version does not know. */

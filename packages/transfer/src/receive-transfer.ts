@@ -3,6 +3,7 @@ import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js'
 import { type Collision, NO_ENTRY, type Page, type RateBudget } from '@keibidrop/native';
 import type { EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES, messageFor } from '@keibidrop/protocol';
+import type { EntryLog } from './entry-log.ts';
 import type { LanePath, LanePlan } from './lane-keeper.ts';
 import { Offer, type OfferTotals } from './offer.ts';
 import {
@@ -32,6 +33,8 @@ export interface ReceiveTransferOptions {
   budget?: RateBudget | undefined;
   /** Counts the sessions of one run together. */
   tally: RunTally;
+  /** Takes note of every entry. */
+  entries?: EntryLog | undefined;
   signal: AbortSignal;
   /** The lanes that carry it, from when the offer is accepted. */
   lanes: LanePlan;
@@ -194,6 +197,7 @@ class ServedTransfer {
       this.#consume().catch((reason) => this.end(reason));
       return await this.#result;
     } finally {
+      this.#options.entries?.end();
       await this.#reception?.close();
     }
   }
@@ -250,6 +254,7 @@ class ServedTransfer {
         const { firstEntry: first, count, entries: bytes } = body.value;
         const page = { first, count, bytes };
         this.#offer.add(page);
+        this.#options.entries?.add(page);
         if (this.#reception) await this.#reception.answer(page);
         else this.#waiting.push(page);
         return;
@@ -266,6 +271,7 @@ class ServedTransfer {
         return this.#options.onPause(body.value.paused);
       case 'offerEnd':
         this.#offer.assertComplete(body.value);
+        this.#options.entries?.walked();
         this.#stage = 'offered';
         // The sender may still report failures while the bytes come.
         this.#offerEnd().then(this.#resolve, this.#reject);
@@ -284,6 +290,7 @@ class ServedTransfer {
   #senderFailed({ entry, code, path }: EntryFailed): void {
     if (entry !== NO_ENTRY && entry >= this.#offer.entries) throw outOfTurn('failed');
     this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
+    if (entry !== NO_ENTRY) this.#options.entries?.fail(entry, codeOf(code));
     if (entry !== NO_ENTRY) this.#reception?.failEntry(entry, codeOf(code));
   }
 

@@ -4,6 +4,7 @@ import type { PeerClient, ReceiverMessage } from '@keibidrop/proto';
 import { type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { foldsNames } from './case-folding.ts';
 import { compareDigests } from './digests.ts';
+import type { EntryLog } from './entry-log.ts';
 import { LaneKeeper, type LanePlan } from './lane-keeper.ts';
 import type { Offer } from './offer.ts';
 import { type FailedEntry, failedEntry, type TransferProgress } from './outcome.ts';
@@ -18,6 +19,7 @@ export interface ReceptionOptions {
   budget?: RateBudget | undefined;
   /** What earlier sessions of this run brought; this one is added if it does not come to its end. */
   tally: RunTally;
+  entries?: EntryLog | undefined;
   signal: AbortSignal;
   lanes: LanePlan;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
@@ -99,6 +101,7 @@ export class Reception {
     this.#note(survey);
     for (const entry of survey.collisions) await this.#decide(entry, page.first, wanted, partials);
     this.#discard(page, wanted);
+    this.#options.entries?.answer(page.first, wanted);
     this.#events.write({ $case: 'answer', value: { firstEntry: page.first, count: page.count, wanted, partials } });
   }
 
@@ -180,6 +183,7 @@ export class Reception {
     this.#finished = true;
     this.#drain();
     this.#report();
+    this.#options.entries?.finish();
   }
 
   /** Ends everything; what has arrived is kept. Once. */
@@ -192,15 +196,19 @@ export class Reception {
 
   /** Tells both sides. */
   #fail(entry: number, failed: FailedEntry): void {
+    this.#options.entries?.fail(entry, failed.code);
     this.#events.onFailed(failed);
     this.#events.write({ $case: 'failed', value: { entry, code: failed.code, path: failed.path } });
   }
 
   #report(): void {
-    const { files, bytes, skipped } = this.#job.progress();
-    this.#events.progress({ files: files + skipped, bytes });
+    const progress = this.#job.progress();
+    const { bytes } = progress;
+    const files = progress.files + progress.skipped;
+    this.#options.entries?.progress({ files, bytes });
+    this.#events.progress({ files, bytes, resumedBytes: this.#options.tally.totalWith(progress).resumedBytes });
     const lanes = this.lanes.taken().map(({ lane, frames }) => ({ lane, frames }));
-    this.#events.write({ $case: 'progress', value: { files: files + skipped, bytes, lanes } });
+    this.#events.write({ $case: 'progress', value: { files, bytes, lanes } });
   }
 
   #drain(): void {
@@ -211,7 +219,10 @@ export class Reception {
       this.#failedEntries.add(problem.entry);
       this.#fail(problem.entry, failedEntry(problem));
     }
-    for (const entry of placed) this.#options.onFile(this.#job.finalPathOf(entry));
+    for (const entry of placed) {
+      this.#options.entries?.place(entry);
+      this.#options.onFile(this.#job.finalPathOf(entry));
+    }
     if (complete) this.#settle?.resolve(this.#options.tally.totalWith(this.#job.progress()));
     try {
       this.lanes.take(lanesEnded);

@@ -20,6 +20,7 @@ import type {
 } from '@keibidrop/proto';
 import { KeibiError, messageFor } from '@keibidrop/protocol';
 import { serveDigests } from './digests.ts';
+import type { EntryLog } from './entry-log.ts';
 import {
   checkedLabel,
   codeOf,
@@ -41,6 +42,8 @@ export interface SendTransferOptions {
   label: string;
   /** The rate it keeps to, with the other transfers that have it. */
   budget?: RateBudget | undefined;
+  /** Takes note of every entry. */
+  entries?: EntryLog | undefined;
   /** Breaks the transfer off. */
   signal: AbortSignal;
   /** Who receives: once, before anything else. */
@@ -140,6 +143,7 @@ export class SendTransfer {
 
   /** Ends the call and native's threads. Idempotent. */
   close(): Promise<void> {
+    this.#options.entries?.end();
     if (!this.#finished) this.#call?.cancel();
     return this.#job.close();
   }
@@ -164,10 +168,12 @@ export class SendTransfer {
       case 'answer': {
         const { firstEntry, count, wanted, partials } = body.value;
         this.#job.answer(firstEntry, count, wanted, partials);
+        this.#options.entries?.answer(firstEntry, wanted);
         break;
       }
       case 'progress':
         this.#job.acknowledge(body.value.lanes);
+        this.#options.entries?.progress(body.value);
         this.#options.onProgress(body.value);
         break;
       case 'laneClosed': {
@@ -205,6 +211,7 @@ export class SendTransfer {
     if (this.#dropped.has(entry)) return;
     this.#dropped.add(entry);
     this.#job.drop(entry);
+    this.#options.entries?.fail(entry, codeOf(code));
     this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
   }
 
@@ -212,6 +219,7 @@ export class SendTransfer {
     if (this.#finished) return;
     this.#finished = true;
     this.#job.finish();
+    this.#options.entries?.finish();
     this.#write({ $case: 'finished', value: {} });
     this.#settle?.resolve({ files, bytes, skipped, resumedBytes, failed: this.#failed });
   }
@@ -233,11 +241,13 @@ export class SendTransfer {
     const { pages, problems, walked, lanesEnded, lanesMoved } = this.#job.takeNews();
     for (const { first, count, bytes } of pages) {
       this.#paged = first + count;
+      this.#options.entries?.add({ first, count, bytes });
       if (!this.#write({ $case: 'page', value: { firstEntry: first, count, entries: bytes } })) await this.#drained();
     }
     this.#problems = this.#problems.concat(problems).filter((problem) => !this.#tryReport(problem));
     if (walked) {
       this.#write({ $case: 'offerEnd', value: walked });
+      this.#options.entries?.walked();
       this.#options.onOffer(walked);
     }
     for (const { lane, code } of lanesEnded) {
@@ -266,6 +276,7 @@ export class SendTransfer {
       return;
     }
     const failed = failedEntry(problem);
+    if (problem.entry !== NO_ENTRY) this.#options.entries?.fail(problem.entry, failed.code);
     this.#fail(failed);
     this.#write({ $case: 'failed', value: { entry: problem.entry, code: failed.code, path: failed.path } });
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
 import type { Io } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
@@ -56,6 +57,8 @@ export async function runDaemon(options: DaemonCommand, io: Io, peer: PeerPackag
   const daemon = await peer.openDaemon({
     settings: { flags, env: io.env, cwd: io.cwd },
     version: VERSION,
+    // Beside the program as it is delivered.
+    pageDir: fileURLToPath(new URL('page', import.meta.url)),
     log: (line) => io.stderr.write(`${new Date().toISOString()} ${harmless(line)}\n`),
   });
   const onInterrupt = () => void daemon.stop();

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-import { spawn } from 'node:child_process';
 import { type Command, Option } from 'commander';
 import { withDaemon } from '../daemon-connection.ts';
 import type { Io } from '../io.ts';
@@ -42,21 +41,9 @@ export async function runUi({ open, config, json }: UiCommand, io: Io, peer: Pee
   return withDaemon(io, peer, { config, start: true }, async (daemon) => {
     const { url, file } = await daemon.call('openPage', {}, { signal: io.signal });
     if (json) io.stdout.write(lineOf('page', { url }));
-    else if (open && (await opened(file, io))) io.stdout.write('The page is in your browser.\n');
+    // The file, and not the address, since others can read a command line.
+    else if (open && (await peer.openByDesktop(file, io.env))) io.stdout.write('The page is in your browser.\n');
     else io.stdout.write(`${url}\n`);
     return 0;
-  });
-}
-
-/** Has the desktop open a file; false if there is none that could. The file, and not the address, since others can read a command line. */
-async function opened(file: string, io: Io): Promise<boolean> {
-  const desktop = process.platform !== 'linux' || io.env.DISPLAY || io.env.WAYLAND_DISPLAY;
-  const command = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer' : 'xdg-open';
-  if (!desktop) return false;
-  return new Promise((resolve) => {
-    const child = spawn(command, [file], { stdio: 'ignore', detached: true });
-    child.once('error', () => resolve(false));
-    child.once('exit', (code) => resolve(code === 0));
-    child.unref();
   });
 }

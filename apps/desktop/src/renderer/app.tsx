@@ -3,6 +3,7 @@ import { type ComponentType, useEffect, useRef } from 'react';
 import type { Api, View } from '../shared/api.ts';
 import { ApiContext } from './api/api-context.ts';
 import styles from './app.module.css';
+import { WindowDrop } from './components/window-drop.tsx';
 import { Navigation } from './navigation.tsx';
 import { useRoute } from './store/route.ts';
 import { useTexts } from './texts/texts.ts';
@@ -47,6 +48,7 @@ export function App({ api }: { api: Api }) {
           <Page />
         </main>
       </div>
+      <WindowDrop />
     </ApiContext>
   );
 }

@@ -16,27 +16,35 @@ export interface Api {
     options: { signal: AbortSignal },
   ): AsyncIterable<ReplyOf<M>>;
   /** What a drop holds. To be called within the event: a browser forgets it afterwards. */
-  gatherDrop(data: DataTransfer): Promise<Gathered>;
-  /** What an `<input type=file>` holds. */
-  gatherFiles(files: FileList): Promise<Gathered>;
+  gatherDrop(data: DataTransfer): Promise<GatheredItem[]>;
+  /** What an `<input type=file>` holds, or what was pasted. */
+  gatherFiles(files: readonly File[]): Promise<GatheredItem[]>;
+  /** Takes them to where the daemon can read them: the window has their paths; a browser uploads them. @throws ApiError */
+  take(items: readonly GatheredItem[], options: TakeOptions): Promise<Taken>;
   /** What only the window can do; undefined in a browser. */
   readonly shell: Shell | undefined;
 }
 
-/** Files that a person has dropped or picked, not yet where the daemon can read them. */
-export interface Gathered {
-  /** What stands at the top, in the order it was dropped. */
-  readonly items: readonly GatheredItem[];
-  /** Takes them there. The window has their paths; a browser uploads them to the daemon. */
-  take(options: { signal: AbortSignal; onProgress(taken: number, total: number): void }): Promise<Taken>;
-}
-
+/** A file or a folder that a person has dropped or picked, not yet where the daemon can read it. */
 export interface GatheredItem {
   readonly name: string;
   readonly kind: 'file' | 'folder';
   /** Unknown in the window. */
   readonly files: number | undefined;
   readonly bytes: number | undefined;
+  readonly source: { readonly path: string } | { readonly found: readonly FoundFile[] };
+}
+
+/** A file, or a folder with nothing in it, with its path below what was dropped; its parts are joined by `/`. */
+export interface FoundFile {
+  readonly path: string;
+  readonly file: File | undefined;
+}
+
+export interface TakeOptions {
+  signal: AbortSignal;
+  /** In bytes. Not called where nothing has to be copied. */
+  onProgress(taken: number, total: number): void;
 }
 
 /** What `send` is to be given. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ContactView, SettingView, ShareView, TransferView } from '@keibidrop/peer/local';
-import type { Asked, Connection, DaemonState } from './daemon-state.ts';
+import type { Asked, DaemonState } from './daemon-state.ts';
 
 /** An event of the daemon (proto/local.proto, Event) with its JSON read. */
 export interface Told {
@@ -15,21 +15,10 @@ type Change = (state: DaemonState, told: Told) => Partial<DaemonState>;
 /** What each event changes. Those of no interest to any view are not here. */
 const CHANGES: Readonly<Record<string, Change>> = {
   transfer: ({ transfers }, told) => ({ transfers: withEntry(transfers, told.transfer, fieldsOf<TransferView>(told)) }),
-  removed: ({ transfers, connections }, { transfer }) => ({
-    transfers: without(transfers, transfer),
-    connections: without(connections, transfer),
-  }),
+  removed: ({ transfers }, { transfer }) => ({ transfers: without(transfers, transfer) }),
   progress: ({ transfers }, told) => {
     const known = transfers.get(told.transfer);
-    // With several receivers each has its own; the daemon's figures of the whole come with `transfer`.
-    if (known === undefined || 'receiver' in told) return {};
-    const { files, bytes, totalBytes, bytesPerSecond } = told as unknown as TransferView;
-    return { transfers: withEntry(transfers, told.transfer, { ...known, files, bytes, totalBytes, bytesPerSecond }) };
-  },
-  connected: ({ connections }, told) => {
-    const connection = connectionOf(told);
-    const others = (connections.get(told.transfer) ?? []).filter(({ receiver }) => receiver !== connection.receiver);
-    return { connections: withEntry(connections, told.transfer, [...others, connection]) };
+    return known === undefined ? {} : { transfers: withEntry(transfers, told.transfer, progressed(known, told)) };
   },
   question: ({ questions }, told) => {
     const { transfer, question, kind, event: _, ...about } = told;
@@ -61,15 +50,36 @@ function fieldsOf<T>({ event: _, transfer: __, ...fields }: Told): T {
   return fields as T;
 }
 
-function connectionOf(told: Told): Connection {
+type Figures = Pick<TransferView, 'files' | 'bytes' | 'totalBytes' | 'bytesPerSecond'>;
+
+/** With several receivers each has figures of its own, and the whole is their sum. */
+function progressed(known: TransferView, told: Told): TransferView {
+  const { files, bytes, totalBytes, bytesPerSecond } = told as unknown as Figures;
+  const own = { files, bytes, totalBytes, bytesPerSecond };
+  if (typeof told.receiver !== 'number') return { ...known, ...own };
+  const peers = known.peers.map((peer) => (peer.session === told.receiver ? { ...peer, ...own } : peer));
+  const sum = (name: keyof Figures) => peers.reduce((total, peer) => total + peer[name], 0);
   return {
-    receiver: typeof told.receiver === 'number' ? told.receiver : 0,
-    path: String(told.path ?? ''),
-    suite: String(told.suite ?? ''),
-    peer: typeof told.peer === 'string' ? told.peer : undefined,
-    verified: typeof told.verified === 'boolean' ? told.verified : undefined,
-    tried: Array.isArray(told.tried) ? told.tried : [],
+    ...known,
+    peers,
+    files: sum('files'),
+    bytes: sum('bytes'),
+    totalBytes: sum('totalBytes'),
+    bytesPerSecond: sum('bytesPerSecond'),
   };
+}
+
+/** Without the progress that a later one in the same batch replaces. */
+export function withoutStale(told: readonly Told[]): Told[] {
+  const seen = new Set<string>();
+  const kept = [...told].reverse().filter(({ event, transfer, receiver }) => {
+    if (event !== 'progress') return true;
+    const key = `${transfer} ${receiver}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+  return kept.reverse();
 }
 
 function withEntry<V>(map: ReadonlyMap<number, V>, key: number, value: V): ReadonlyMap<number, V> {

@@ -11,18 +11,6 @@ export type Link =
   /** It does not answer; what is below is as it was. Tried again every second. */
   | { state: 'lost'; error: ApiError };
 
-/** A peer that a transfer is connected with, or was last. */
-export interface Connection {
-  /** Of a send: which receiver; 0 for the only one. */
-  readonly receiver: number;
-  readonly path: string;
-  readonly suite: string;
-  readonly peer: string | undefined;
-  readonly verified: boolean | undefined;
-  /** The ways that were tried before, and why each failed. */
-  readonly tried: readonly { path: string; code: string; message: string }[];
-}
-
 /** A question with its JSON read. */
 export interface Asked extends Omit<QuestionView, 'json'> {
   readonly about: Readonly<Record<string, unknown>>;
@@ -33,7 +21,6 @@ export interface DaemonState {
   readonly link: Link;
   /** In the order of the queue, as far as it is known; the newest last. */
   readonly transfers: ReadonlyMap<number, TransferView>;
-  readonly connections: ReadonlyMap<number, readonly Connection[]>;
   readonly questions: readonly Asked[];
   readonly contacts: readonly ContactView[];
   readonly shares: readonly ShareView[];
@@ -43,7 +30,6 @@ export interface DaemonState {
 export const NOTHING_TOLD: DaemonState = {
   link: { state: 'connecting' },
   transfers: new Map(),
-  connections: new Map(),
   questions: [],
   contacts: [],
   shares: [],

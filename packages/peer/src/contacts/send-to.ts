@@ -2,6 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { createCode, INVITATION_ID_BYTES, type Invitation, KeibiError, MAX_LABEL_BYTES } from '@keibidrop/protocol';
+import type { EntryLog } from '@keibidrop/transfer';
 import type { SendOptions, SendResult } from '../api.ts';
 import type { PeerEvent } from '../events.ts';
 import { send } from '../send.ts';
@@ -44,7 +45,10 @@ export async function sendToContacts(options: SendToOptions): Promise<SendResult
       try {
         // The named port is one sender's.
         const listen = i === 0 ? options.listen : { ...options.listen, orAnyPort: true };
-        return await sendToOne(contact, { ...options, listen }, (event) => events.of(contact, session, event));
+        const entriesOf = options.entriesOf && (() => options.entriesOf?.(session) as EntryLog);
+        return await sendToOne(contact, { ...options, listen, entriesOf }, (event) =>
+          events.of(contact, session, event),
+        );
       } catch (reason) {
         signal.throwIfAborted();
         const error = byName(contact, KeibiError.from(reason, 'INTERNAL'));

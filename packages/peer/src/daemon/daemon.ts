@@ -8,7 +8,9 @@ import { History } from '../history/history.ts';
 import { contactCalls } from './contact-calls.ts';
 import { ContactDesk } from './contact-desk.ts';
 import { type DaemonPlace, type DaemonSocket, daemonPlace, listenForClients } from './daemon-socket.ts';
+import { Drops } from './drops.ts';
 import { EventStream } from './event-stream.ts';
+import { folderCalls } from './folder-calls.ts';
 import { historyCalls } from './history-calls.ts';
 import { identityCalls } from './identity-calls.ts';
 import { IdentityKeeper } from './identity-keeper.ts';
@@ -32,6 +34,8 @@ export interface DaemonOptions {
   settings: SettingsQuery;
   /** Of the program. */
   version: string;
+  /** Where the page is that the HTTP door shows; absent: nowhere. */
+  pageDir?: string | undefined;
   /** Takes a line for each thing that went wrong where no client waits for it. */
   log(line: string): void;
 }
@@ -90,7 +94,7 @@ export class Daemon {
     return daemon;
   }
 
-  private constructor(configDir: string, { settings, version, log }: DaemonOptions) {
+  private constructor(configDir: string, { settings, version, log, pageDir }: DaemonOptions) {
     this.place = daemonPlace(configDir, settings.env);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -118,6 +122,7 @@ export class Daemon {
       onTrouble,
     });
     const transfers: Transfers = new Transfers({
+      drops: new Drops(join(stateDir, 'drops')),
       read,
       sendTo: (names, options) => contacts.sendTo(names, options),
       events,
@@ -159,7 +164,7 @@ export class Daemon {
       mounts,
       identity,
       contacts,
-      page: new PageDoor(() => calls.all as LocalCalls, this.place.page),
+      page: new PageDoor(() => ({ calls: calls.all as LocalCalls, drops: transfers.drops, pageDir }), this.place.page),
       clients: () => this.#server.clients,
       stop: () => this.stop(),
     };
@@ -199,6 +204,7 @@ function callsOf(parts: DaemonParts): LocalCalls {
     ...identityCalls(parts),
     ...contactCalls(parts),
     ...settingsCalls(parts),
+    ...folderCalls(parts),
     ...pageCalls(parts),
   };
 }

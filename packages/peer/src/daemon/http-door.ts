@@ -5,20 +5,26 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { local } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
+import { answerDrop, unbroken } from './drop-door.ts';
+import type { Drops } from './drops.ts';
 import { isMethod, isStreaming, type LocalCalls, type Method, requestOf } from './local-calls.ts';
 import { localErrorOf } from './local-error.ts';
-import { assets } from './page-assets.ts';
+import { type PageAssets, readPage } from './page-assets.ts';
 
 const HOST = '127.0.0.1';
 const TOKEN_BYTES = 32;
 /** A text, each of whose bytes JSON may write as six. */
 const MAX_BODY_BYTES = 6 * MAX_TEXT_BYTES + 4096;
 const API = '/api/';
+const DROP = /^\/drop(\/|$)/;
+/** From the first byte of a call to its last; uploads have a limit of their own. */
+const CALL_MS = 30_000;
 const CSP = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
+  "font-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -37,9 +43,20 @@ const HEADERS = {
 /** The HTTP statuses of the gRPC ones that say more than 500. */
 const STATUS: Readonly<Record<string, number>> = { USAGE: 400, DAEMON_REFUSED: 403, INTERNAL: 500 };
 const FAILED = 422;
+/** Of a body that is refused; more is not waited for. */
+const MAX_UNREAD_BYTES = 64 * 2 ** 20;
+const BINARY = /^(image|font)\//;
+
+/** What the door leads to. */
+export interface BehindDoor {
+  calls: LocalCalls;
+  drops: Drops;
+  /** Where the page is; absent: nowhere. */
+  pageDir: string | undefined;
+}
 
 /**
- * The HTTP door: the page, and the calls of Local as `POST /api/NAME` with JSON both ways; one of many replies has a line for each.
+ * The HTTP door: the page, the calls of Local as `POST /api/NAME` with JSON both ways, where one of many replies has a line for each, and drops.
  *
  * It listens on the loopback interface, where every user and every web page of this machine can reach it. So a call needs the bearer token,
  * which only this user gets; and its Host must be this door and its Origin, if a browser tells one, this page: a page of another origin can
@@ -48,17 +65,19 @@ const FAILED = 422;
 export class HttpDoor {
   readonly #server: Server;
   readonly #token = randomBytes(TOKEN_BYTES).toString('base64url');
-  readonly #calls: LocalCalls;
+  readonly #behind: BehindDoor;
+  readonly #page: PageAssets;
 
-  private constructor(calls: LocalCalls) {
-    this.#calls = calls;
-    this.#server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000 }, (request, response) => {
-      void this.#serve(request, response);
-    });
+  private constructor(behind: BehindDoor, page: PageAssets) {
+    this.#behind = behind;
+    this.#page = page;
+    // An upload takes as long as it takes; calls have a limit of their own.
+    const limits = { maxHeaderSize: 16 * 1024, headersTimeout: CALL_MS, requestTimeout: 0 };
+    this.#server = createServer(limits, (request, response) => void this.#serve(request, response));
   }
 
-  static async open(calls: LocalCalls): Promise<HttpDoor> {
-    const door = new HttpDoor(calls);
+  static async open(behind: BehindDoor): Promise<HttpDoor> {
+    const door = new HttpDoor(behind, await readPage(behind.pageDir));
     door.#server.listen(0, HOST);
     await once(door.#server, 'listening');
     return door;
@@ -85,9 +104,10 @@ export class HttpDoor {
     try {
       this.#assertOurs(request);
       if (path.startsWith(API)) await this.#call(path.slice(API.length), request, response);
-      else serveAsset(path, request, response);
+      else if (DROP.test(path)) await this.#drop(request, response);
+      else serveAsset(this.#page, path, request, response);
     } catch (reason) {
-      refuse(response, reason);
+      refuse(request, response, reason);
     }
   }
 
@@ -107,6 +127,11 @@ export class HttpDoor {
     if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) throw new KeibiError('DAEMON_REFUSED');
   }
 
+  async #drop(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#assertAuthorized(request);
+    answer(response, 200, JSON.stringify(await answerDrop(this.#behind.drops, request)));
+  }
+
   async #call(name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#assertAuthorized(request);
     if (request.method !== 'POST') throw new KeibiError('USAGE', 'Calls are made with POST.');
@@ -118,7 +143,7 @@ export class HttpDoor {
     const asked = await asMessage(method, request);
     const gone = new AbortController();
     response.once('close', () => gone.abort(new KeibiError('CANCELLED')));
-    const handler = this.#calls[method] as (request: unknown, caller: { signal: AbortSignal }) => unknown;
+    const handler = this.#behind.calls[method] as (request: unknown, caller: { signal: AbortSignal }) => unknown;
     const replied = handler(asked, { signal: gone.signal });
     if (isStreaming(method)) await stream(replied as AsyncIterable<unknown>, response, gone.signal);
     else answer(response, 200, JSON.stringify(await replied));
@@ -140,10 +165,15 @@ async function asMessage(method: Method, request: IncomingMessage): Promise<unkn
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    bytes += piece.length;
-    if (bytes > MAX_BODY_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'That request is too long.');
-    pieces.push(piece);
+  const timer = setTimeout(() => request.destroy(), CALL_MS);
+  try {
+    for await (const piece of unbroken(request)) {
+      bytes += piece.length;
+      if (bytes > MAX_BODY_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'That request is too long.');
+      pieces.push(piece);
+    }
+  } finally {
+    clearTimeout(timer);
   }
   return Buffer.concat(pieces).toString();
 }
@@ -162,24 +192,28 @@ async function stream(replies: AsyncIterable<unknown>, response: ServerResponse,
   }
 }
 
-function serveAsset(path: string, { method }: IncomingMessage, response: ServerResponse): void {
-  const asset = assets[path];
-  if (asset === undefined || !Object.hasOwn(assets, path)) answer(response, 404, 'Not found.\n', 'text/plain');
+function serveAsset(page: PageAssets, path: string, { method }: IncomingMessage, response: ServerResponse): void {
+  const asset = page.get(path);
+  if (asset === undefined) answer(response, 404, 'Not found.\n', 'text/plain');
   else if (method !== 'GET' && method !== 'HEAD') answer(response, 405, 'GET or HEAD\n', 'text/plain');
-  else answer(response, 200, asset.text, asset.type);
+  else answer(response, 200, asset.body, asset.type);
 }
 
-function refuse(response: ServerResponse, reason: unknown): void {
+function refuse(request: IncomingMessage, response: ServerResponse, reason: unknown): void {
   const error = localErrorOf(reason);
-  response.setHeader('connection', 'close');
+  // Who is still sending hears of it only if somebody goes on reading, or by a connection that breaks.
+  const { 'content-length': length = MAX_UNREAD_BYTES + 1 } = request.headers;
+  if (Number(length) > MAX_UNREAD_BYTES) response.setHeader('connection', 'close');
+  else request.resume();
   answer(response, STATUS[error.code] ?? FAILED, JSON.stringify({ error }));
 }
 
-function answer(response: ServerResponse, status: number, text: string, type = 'application/json'): void {
+function answer(response: ServerResponse, status: number, body: string | Buffer, type = 'application/json'): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
-  response.writeHead(status, { 'content-type': `${type}; charset=utf-8`, 'content-length': Buffer.byteLength(text) });
-  response.end(text);
+  const charset = BINARY.test(type) ? '' : '; charset=utf-8';
+  response.writeHead(status, { 'content-type': type + charset, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
 }

@@ -55,6 +55,7 @@ const requests: Requests = {
   receive: local.ReceiveRequest,
   transfers: local.TransfersRequest,
   control: local.ControlRequest,
+  files: local.FilesRequest,
   questions: local.QuestionsRequest,
   answer: local.AnswerRequest,
   addShare: local.AddShareRequest,
@@ -78,6 +79,8 @@ const requests: Requests = {
   removeContact: local.RemoveContactRequest,
   settings: local.SettingsRequest,
   changeSettings: local.ChangeSettingsRequest,
+  listFolders: local.ListFoldersRequest,
+  openPlace: local.OpenPlaceRequest,
   openPage: local.OpenPageRequest,
 };
 

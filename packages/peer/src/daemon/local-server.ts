@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import {
@@ -24,6 +24,8 @@ const MAX_MESSAGE_BYTES = 4 * MAX_TEXT_BYTES;
 const MAX_CLIENTS = 1024;
 /** How long an ending daemon waits for its last replies to be taken. */
 const LAST_WORDS_MS = 1000;
+/** And for clients to hang up: one whose connection is cut in the moment of a reply may not hear it. */
+const HANG_UP_MS = 300;
 
 /** The gRPC door: the Local service over sockets that somebody else accepts. */
 export class LocalServer {
@@ -71,6 +73,9 @@ export class LocalServer {
   async close(): Promise<void> {
     const over = AbortSignal.timeout(LAST_WORDS_MS);
     await Promise.all([...this.#calls].map((call) => once(call, 'close', { signal: over }))).catch(() => {});
+    const patience = AbortSignal.timeout(HANG_UP_MS);
+    setMaxListeners(0, patience);
+    await Promise.allSettled([...this.#clients].map((socket) => once(socket, 'close', { signal: patience })));
     this.#server.forceShutdown();
     for (const socket of this.#clients) socket.destroySoon();
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 import { rm, writeFile } from 'node:fs/promises';
 import type { DaemonParts } from './daemon.ts';
-import type { HttpDoor } from './http-door.ts';
-import type { LocalCalls, LocalGroup } from './local-calls.ts';
+import type { BehindDoor, HttpDoor } from './http-door.ts';
+import type { LocalGroup } from './local-calls.ts';
 
 /** The HTTP door, open from when somebody first wants the page. */
 export class PageDoor {
-  readonly #calls: () => LocalCalls;
+  readonly #behind: () => BehindDoor;
   readonly #file: string;
   #door: Promise<HttpDoor> | undefined;
   #address: string | undefined;
 
   /** @param file  leads a browser to the page: this user's alone, for as long as the door is open */
-  constructor(calls: () => LocalCalls, file: string) {
-    this.#calls = calls;
+  constructor(behind: () => BehindDoor, file: string) {
+    this.#behind = behind;
     this.#file = file;
   }
 
@@ -37,7 +37,7 @@ export class PageDoor {
 
   async #open(): Promise<HttpDoor> {
     const { HttpDoor: Door } = await import('./http-door.ts');
-    const door = await Door.open(this.#calls());
+    const door = await Door.open(this.#behind());
     this.#address = door.address;
     await rm(this.#file, { force: true });
     await writeFile(this.#file, leadingTo(door.url), { mode: 0o600, flag: 'wx' });

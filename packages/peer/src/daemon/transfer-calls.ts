@@ -5,10 +5,11 @@ import type { Caller, LocalGroup } from './local-calls.ts';
 import { invitationTo } from './pull-invitation.ts';
 import type { Transfer } from './transfer.ts';
 
-type Names = 'send' | 'receive' | 'transfers' | 'control' | 'questions' | 'answer';
+type Names = 'send' | 'receive' | 'transfers' | 'control' | 'files' | 'questions' | 'answer';
 
 /** Sends and receives. */
 export function transferCalls({ transfers, shares, questions }: DaemonParts): LocalGroup<Names> {
+  const { drops, lists } = transfers;
   const actions: Record<string, (transfer: Transfer, caller: Caller) => unknown> = {
     pause: (transfer) => transfer.pause(true),
     resume: (transfer) => transfer.pause(false),
@@ -19,7 +20,16 @@ export function transferCalls({ transfers, shares, questions }: DaemonParts): Lo
   };
   return {
     async send(request) {
-      return { transfer: (await transfers.add({ kind: 'send', request })).view() };
+      const { drop } = request;
+      if (drop === undefined) return { transfer: (await transfers.add({ kind: 'send', request })).view() };
+      if (request.paths.length > 0) throw new KeibiError('USAGE', 'Say what to send: paths, or a drop.');
+      const paths = drops.take(drop);
+      try {
+        return { transfer: (await transfers.add({ kind: 'send', request: { ...request, paths } })).view() };
+      } catch (reason) {
+        drops.giveBack(drop);
+        throw reason;
+      }
     },
 
     async receive(request) {
@@ -39,6 +49,11 @@ export function transferCalls({ transfers, shares, questions }: DaemonParts): Lo
       const transfer = transfers.get(id);
       await act(transfer, caller);
       return { transfer: transfer.view() };
+    },
+
+    files(request, { signal }) {
+      transfers.get(request.transfer);
+      return lists.part(request, signal);
     },
 
     questions: () => ({ questions: questions.list() }),

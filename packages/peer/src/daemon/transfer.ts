@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { local } from '@keibidrop/proto';
-import { errorOfFailures, KeibiError } from '@keibidrop/protocol';
+import { errorOfFailures, KeibiError, MAX_WRONG_GUESSES } from '@keibidrop/protocol';
 import type { CollisionAnswer, OfferSummary, TransferSummary } from '../api.ts';
 import { type EventJson, eventJson } from '../event-json.ts';
 import type { CodeEvent, PeerEvent } from '../events.ts';
@@ -12,6 +12,8 @@ import { receive } from '../receive.ts';
 import { send } from '../send.ts';
 import { offeredBy, TransferFigures } from '../transfer-figures.ts';
 import type { ContactDesk } from './contact-desk.ts';
+import type { FileLists } from './file-lists.ts';
+import { PeerFigures } from './peer-figures.ts';
 import type { Questions } from './questions.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 
@@ -47,8 +49,12 @@ export interface TransferHost {
   read: ReadSettings;
   questions: Questions;
   sendTo: ContactDesk['sendTo'];
+  /** What transfers consist of. */
+  lists: FileLists;
   /** Called in order. */
   onEvent(transfer: Transfer, event: EventJson): void;
+  /** What it sends, if it sends anything, is still there as far as anybody knows. */
+  hasSource(transfer: Transfer): boolean;
   /** It is another than it was, in more than its numbers. */
   onChange(transfer: Transfer): void;
   /** What outlives the daemon is another. Resolves once that is on the disk, or cannot be. */
@@ -68,6 +74,7 @@ export class Transfer {
   readonly entry: TransferEntry;
   readonly #host: TransferHost;
   #figures: TransferFigures;
+  #peers: PeerFigures;
   #run: { ending: AbortController; pausing: PauseSwitch; over: Promise<void> } | undefined;
   #end: TransferEnd | undefined;
   /** The queue holds it. */
@@ -82,6 +89,7 @@ export class Transfer {
     this.entry = entry;
     this.#host = host;
     this.#figures = this.#fresh();
+    this.#peers = this.#freshPeers();
   }
 
   get id(): number {
@@ -114,7 +122,8 @@ export class Transfer {
   view(): local.Transfer {
     const { kind, id, added, place } = this.entry;
     const { what, code, text, last } = this.#figures;
-    const { error, at } = this.#end ?? {};
+    const { error, at, summary } = this.#end ?? {};
+    const { resumedBytes, ...peers } = this.#peers.fields();
     return {
       id,
       kind,
@@ -133,6 +142,12 @@ export class Transfer {
       incognito: this.entry.request.incognito,
       text,
       receivers: this.#receivers,
+      pausedBy: this.state !== 'paused' ? undefined : this.entry.paused ? 'self' : 'peer',
+      ...peers,
+      resumedBytes: summary?.resumedBytes ?? resumedBytes,
+      skipped: summary?.skipped ?? 0,
+      seconds: summary?.seconds ?? 0,
+      retriable: this.#end !== undefined && this.#host.hasSource(this),
     };
   }
 
@@ -154,8 +169,21 @@ export class Transfer {
     if (this.#end === undefined || entry.request.incognito) return undefined;
     const { state, ...end } = this.#end;
     const error = state === 'cancelled' ? new KeibiError('CANCELLED') : end.error;
-    const place = entry.kind === 'send' ? placeOf(entry.request.paths) : (entry.place ?? '');
+    const place = entry.kind === 'receive' ? (entry.place ?? '') : this.#isDrop ? '' : placeOf(entry.request.paths);
     return historyEntryOf({ kind: entry.kind, place, contact: this.#contact, figures: this.#figures, ...end, error });
+  }
+
+  /** Where it goes, or what it sends stands. @throws USAGE if that is nowhere a person would look */
+  folder(): string {
+    const { entry } = this;
+    const { place = '' } =
+      entry.kind === 'receive' ? entry : { place: this.#isDrop ? '' : placeOf(entry.request.paths) };
+    if (place === '') throw new KeibiError('USAGE', 'It has no folder.');
+    return place;
+  }
+
+  get #isDrop(): boolean {
+    return this.entry.kind === 'send' && this.entry.request.drop !== undefined;
   }
 
   /** Begins; a failure becomes its end. */
@@ -168,6 +196,8 @@ export class Transfer {
     this.#run = run;
     this.#end = undefined;
     this.#figures = this.#fresh();
+    this.#peers = this.#freshPeers();
+    this.#host.lists.begin(this.id);
     run.over = this.#transfer(ending.signal, pausing).then(
       (summary) => this.#finish(endOf(summary)),
       (reason) => this.#finish(failureOf(reason, ending.signal)),
@@ -222,8 +252,9 @@ export class Transfer {
 
   async #transfer(signal: AbortSignal, pausing: PauseSwitch): Promise<TransferSummary> {
     const { entry } = this;
-    const { read, sendTo } = this.#host;
-    const run = { signal, pausing, verbose: true, onEvent: (event: PeerEvent) => this.#onEvent(event) };
+    const { read, sendTo, lists } = this.#host;
+    const entriesOf = (session: number) => lists.open(this.id, session);
+    const run = { signal, pausing, verbose: true, entriesOf, onEvent: (event: PeerEvent) => this.#onEvent(event) };
     if (entry.kind === 'send') {
       // A code that was drawn once is strong enough, or somebody has insisted on it.
       const again = entry.code === undefined ? {} : { code: entry.code, insecureCode: true };
@@ -293,9 +324,10 @@ export class Transfer {
 
   #tell(event: PeerEvent): void {
     this.#figures.take(event);
+    this.#peers.take(event);
     const json = eventJson(event, { verbose: true, receivers: this.#receivers !== 1 });
     if (json !== undefined) this.#host.onEvent(this, json);
-    if (event.type !== 'progress' && event.type !== 'file') this.#host.onChange(this);
+    if (!NUMBERS.includes(event.type)) this.#host.onChange(this);
   }
 
   #hold(): void {
@@ -310,8 +342,15 @@ export class Transfer {
     this.#held = false;
     this.#always = undefined;
     this.#figures.sessions.clear();
+    this.#peers.end(end.state, end.error?.code);
+    this.#host.lists.end(this.id);
     if (end.error) this.#host.onEvent(this, { event: 'error', code: end.error.code, message: end.error.message });
     this.#host.onChange(this);
+  }
+
+  #freshPeers(): PeerFigures {
+    const { kind, request } = this.entry;
+    return new PeerFigures(kind === 'send' && request.to.length === 0 ? MAX_WRONG_GUESSES : 0);
   }
 
   #fresh(): TransferFigures {
@@ -319,6 +358,9 @@ export class Transfer {
     return new TransferFigures(entry.kind === 'send' ? offeredBy(entry.request) : '');
   }
 }
+
+/** Events that change nothing but numbers. */
+const NUMBERS: readonly PeerEvent['type'][] = ['progress', 'file', 'failed'];
 
 function endOf(summary: TransferSummary): TransferEnd {
   const error = errorOfFailures(summary.failed);

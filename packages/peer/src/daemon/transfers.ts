@@ -4,7 +4,9 @@ import type { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
 import type { EventJson } from '../event-json.ts';
 import type { History } from '../history/history.ts';
+import type { Drops } from './drops.ts';
 import type { EventStream } from './event-stream.ts';
+import { FileLists } from './file-lists.ts';
 import type { Journal } from './journal.ts';
 import type { PullInvitation } from './pull-invitation.ts';
 import type { Questions } from './questions.ts';
@@ -24,6 +26,7 @@ export interface TransfersOptions {
   sendTo: TransferHost['sendTo'];
   events: EventStream;
   questions: Questions;
+  drops: Drops;
   history: History;
   journal: Journal<TransferEntry>;
   /** Called with what went wrong where no client waits for it. */
@@ -37,6 +40,8 @@ export interface TransfersOptions {
  * the others are held, unless they were asked for with `now`. Receives are not held.
  */
 export class Transfers {
+  /** What they consist of. */
+  readonly lists = new FileLists();
   readonly #options: TransfersOptions;
   readonly #all: Transfer[] = [];
   readonly #told = new Map<Transfer, local.Transfer>();
@@ -51,10 +56,16 @@ export class Transfers {
     this.#options = options;
   }
 
+  /** What some of them send. */
+  get drops(): Drops {
+    return this.#options.drops;
+  }
+
   /** Takes up what an earlier daemon has not done. @returns  where a journal is kept that made no sense */
   async restore(): Promise<string | undefined> {
     const { state, damaged } = await this.#options.journal.read();
     this.#next = state?.next ?? 1;
+    await this.#options.drops.restore((state?.transfers ?? []).flatMap(dropOf));
     for (const entry of state?.transfers ?? []) this.#insert(entry);
     this.#schedule();
     return damaged;
@@ -105,6 +116,7 @@ export class Transfers {
   async retry(transfer: Transfer, invite: (paths: string[]) => Promise<PullInvitation>): Promise<void> {
     if (transfer.end === undefined) throw new KeibiError('USAGE', 'It has not ended, so there is nothing to retry.');
     const { pull, request } = transfer.entry;
+    if (!this.#hasSource(transfer)) throw new KeibiError('DROP_UNKNOWN');
     if (pull !== undefined) Object.assign(request, await invite(pull));
     this.#move(transfer, this.#all.length);
     transfer.renew();
@@ -130,6 +142,9 @@ export class Transfers {
     await this.#save();
     this.#closing = true;
     await Promise.all(this.#all.map((transfer) => transfer.suspend()));
+    const { drops } = this.#options;
+    const over = this.#all.filter((transfer) => !isRemembered(transfer));
+    await Promise.all([drops.close(), ...over.flatMap(({ entry }) => dropOf(entry).map((id) => drops.remove(id)))]);
     return unfinished.length;
   }
 
@@ -139,6 +154,8 @@ export class Transfers {
       read,
       sendTo,
       questions,
+      lists: this.lists,
+      hasSource: (of) => this.#hasSource(of),
       onEvent: (of, event) => this.#emit(of, event),
       onChange: (changed) => this.#onChange(changed),
       onEntry: (of) => (of.entry.request.incognito ? Promise.resolve() : this.#onEntry()),
@@ -157,6 +174,8 @@ export class Transfers {
     const { end } = transfer;
     if (end !== undefined && !this.#recorded.has(end)) {
       this.#recorded.add(end);
+      // What failed may be tried again.
+      if (end.state !== 'failed' || transfer.entry.request.incognito) this.#removeDrop(transfer);
       this.#record(transfer);
     }
     if (this.#all.includes(transfer)) this.#schedule();
@@ -164,6 +183,17 @@ export class Transfers {
     if (isDeepStrictEqual(withoutNumbers(view), withoutNumbers(this.#told.get(transfer)))) return;
     this.#told.set(transfer, view);
     this.#emit(transfer, { event: 'transfer', ...view });
+  }
+
+  #removeDrop({ entry }: Transfer): void {
+    const { drops, onTrouble } = this.#options;
+    for (const id of dropOf(entry)) {
+      drops.remove(id).catch((reason) => onTrouble(KeibiError.from(reason, 'INTERNAL')));
+    }
+  }
+
+  #hasSource({ entry }: Transfer): boolean {
+    return dropOf(entry).every((id) => this.#options.drops.isTaken(id));
   }
 
   #onEntry(): Promise<void> {
@@ -181,6 +211,8 @@ export class Transfers {
 
   #forget(transfer: Transfer): void {
     this.#told.delete(transfer);
+    this.lists.remove(transfer.id);
+    this.#removeDrop(transfer);
     this.#all.splice(this.#all.indexOf(transfer), 1);
     this.#emit(transfer, { event: 'removed' });
   }
@@ -228,6 +260,16 @@ function isRemembered({ end, entry }: Transfer): boolean {
 /** What of a transfer is worth telling when it changes: progress has its own events. */
 function withoutNumbers(view: local.Transfer | undefined): Partial<local.Transfer> | undefined {
   if (view === undefined) return undefined;
-  const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond, ...rest } = view;
+  const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond, failed, resumedBytes, ...rest } = view;
+  return { ...rest, peers: rest.peers.map((peer) => ({ ...fieldsWithoutNumbers(peer) }) as local.TransferPeer) };
+}
+
+function fieldsWithoutNumbers(peer: local.TransferPeer): Partial<local.TransferPeer> {
+  const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond, failed, resumedBytes, ...rest } = peer;
   return rest;
+}
+
+/** What it sends, if that was dropped in a browser. */
+function dropOf(entry: TransferEntry): string[] {
+  return entry.kind === 'send' && entry.request.drop !== undefined ? [entry.request.drop] : [];
 }

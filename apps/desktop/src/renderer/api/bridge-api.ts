@@ -4,9 +4,10 @@ import {
   type Api,
   ApiError,
   type CallOptions,
-  type Gathered,
   type GatheredItem,
   type Shell,
+  type Taken,
+  type TakeOptions,
 } from '../../shared/api.ts';
 import type { Bridge, Failure, Outcome, RequestName, Requests } from '../../shared/requests.ts';
 
@@ -83,33 +84,31 @@ export class BridgeApi implements Api {
     }
   }
 
-  gatherDrop(data: DataTransfer): Promise<Gathered> {
-    const folders = Array.from(
-      data.items,
-      (item) => item.kind === 'file' && item.webkitGetAsEntry()?.isDirectory === true,
-    );
-    return Promise.resolve(this.#gathered(data.files, (i) => folders[i] === true));
+  gatherDrop(data: DataTransfer): Promise<GatheredItem[]> {
+    const folders = Array.from(data.items)
+      .filter(({ kind }) => kind === 'file')
+      .map((item) => item.webkitGetAsEntry()?.isDirectory === true);
+    return this.#gathered(Array.from(data.files), (i) => folders[i] === true);
   }
 
-  gatherFiles(files: FileList): Promise<Gathered> {
-    return Promise.resolve(this.#gathered(files, () => false));
+  gatherFiles(files: readonly File[]): Promise<GatheredItem[]> {
+    return this.#gathered(files, () => false);
   }
 
-  #gathered(files: FileList, isFolder: (index: number) => boolean): Gathered {
-    const paths = Array.from(files, (file) => this.#pathOf(file));
-    const items = Array.from(files, ({ name, size }, i): GatheredItem => {
+  async take(items: readonly GatheredItem[], { signal }: TakeOptions): Promise<Taken> {
+    if (signal.aborted) throw cancelled();
+    return { paths: items.map(({ source }) => ('path' in source ? source.path : '')) };
+  }
+
+  async #gathered(files: readonly File[], isFolder: (index: number) => boolean): Promise<GatheredItem[]> {
+    return files.map((file, i): GatheredItem => {
+      const path = this.#pathOf(file);
+      if (path === '') throw new ApiError('USAGE', 'What was dropped is no file of this computer.');
+      const { name, size } = file;
       return isFolder(i)
-        ? { name, kind: 'folder', files: undefined, bytes: undefined }
-        : { name, kind: 'file', files: 1, bytes: size };
+        ? { name, kind: 'folder', files: undefined, bytes: undefined, source: { path } }
+        : { name, kind: 'file', files: 1, bytes: size, source: { path } };
     });
-    return {
-      items,
-      async take({ signal }) {
-        if (signal.aborted) throw cancelled();
-        if (paths.includes('')) throw new ApiError('USAGE', 'What was dropped is no file of this computer.');
-        return { paths };
-      },
-    };
   }
 
   #pathOf(file: File): string {

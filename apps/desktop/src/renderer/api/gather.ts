@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
-import { ApiError, type Gathered, type GatheredItem, type Taken } from '../../shared/api.ts';
-
-/** Where a browser's files are uploaded to (SECURITY, "Drops"). */
-export interface DropDoor {
-  readonly url: string;
-  readonly authorization: string;
-}
-
-/** A file, or a folder with nothing in it, with its path below what was dropped; its parts are joined by `/`. */
-interface Found {
-  readonly path: string;
-  readonly file: File | undefined;
-}
+import type { FoundFile, GatheredItem } from '../../shared/api.ts';
 
 /** What was dropped on a page, with the folders in it looked through. Reads `data` before it first waits. */
-export async function gatherEntries(data: DataTransfer, door: DropDoor): Promise<Gathered> {
+export async function entriesOf(data: DataTransfer): Promise<FoundFile[]> {
   const entries = Array.from(data.items, (item) => (item.kind === 'file' ? item.webkitGetAsEntry() : null));
-  const found: Found[] = [];
+  const found: FoundFile[] = [];
   for (const entry of entries) if (entry !== null) await walk(entry, '', found);
-  return gathered(found, door);
+  return found;
 }
 
-/** What was picked: files, or a folder whose files come with their paths. */
-export function gatherList(files: FileList, door: DropDoor): Gathered {
-  return gathered(
-    Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file })),
-    door,
-  );
-}
-
-async function walk(entry: FileSystemEntry, above: string, found: Found[]): Promise<void> {
+async function walk(entry: FileSystemEntry, above: string, found: FoundFile[]): Promise<void> {
   const path = above + entry.name;
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
@@ -48,54 +28,36 @@ async function walk(entry: FileSystemEntry, above: string, found: Found[]): Prom
   if (empty) found.push({ path, file: undefined });
 }
 
-function gathered(found: readonly Found[], door: DropDoor): Gathered {
-  return { items: itemsOf(found), take: (options) => upload(found, door, options) };
-}
-
-function itemsOf(found: readonly Found[]): GatheredItem[] {
-  const items = new Map<string, { name: string; kind: 'file' | 'folder'; files: number; bytes: number }>();
-  for (const { path, file } of found) {
-    const [name = '', ...below] = path.split('/');
-    const kind = below.length > 0 || file === undefined ? 'folder' : 'file';
-    const item = items.get(name) ?? { name, kind, files: 0, bytes: 0 };
+/** What stands at the top, in the order it was found. */
+export function itemsOf(found: readonly FoundFile[]): GatheredItem[] {
+  const items = new Map<string, { kind: 'file' | 'folder'; files: number; bytes: number; found: FoundFile[] }>();
+  for (const each of found) {
+    const [name = '', ...below] = each.path.split('/');
+    const kind = below.length > 0 || each.file === undefined ? 'folder' : 'file';
+    const item = items.get(name) ?? { kind, files: 0, bytes: 0, found: [] };
     items.set(name, item);
-    if (file !== undefined) item.files++;
-    item.bytes += file?.size ?? 0;
+    if (each.file !== undefined) item.files++;
+    item.bytes += each.file?.size ?? 0;
+    item.found.push(each);
   }
-  return [...items.values()];
+  return Array.from(items, ([name, { found: below, ...item }]) => ({ name, ...item, source: { found: below } }));
 }
 
-/** One file after the other: the daemon and the disk are the same for all. */
-async function upload(
-  found: readonly Found[],
-  { url, authorization }: DropDoor,
-  { signal, onProgress }: Parameters<Gathered['take']>[0],
-): Promise<Taken> {
-  const total = found.reduce((sum, { file }) => sum + (file?.size ?? 0), 0);
-  const opened = await asked(url, { method: 'POST', headers: { authorization }, signal });
-  const { drop } = (await opened.json()) as { drop: string };
-  let taken = 0;
-  try {
-    for (const { path, file } of found) {
-      const place = `${url}/${drop}/${path.split('/').map(encodeURIComponent).join('/')}${file === undefined ? '/' : ''}`;
-      const modified = file === undefined ? {} : { 'x-modified': String(file.lastModified) };
-      const body = file === undefined ? {} : { body: file };
-      await asked(place, { method: 'PUT', headers: { authorization, ...modified }, signal, ...body });
-      taken += file?.size ?? 0;
-      onProgress(taken, total);
-    }
-    return { drop };
-  } catch (reason) {
-    void fetch(`${url}/${drop}`, { method: 'DELETE', headers: { authorization } }).catch(() => {});
-    throw reason;
-  }
-}
-
-async function asked(url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, init).catch((cause) => {
-    throw init.signal?.aborted ? new ApiError('CANCELLED', 'Cancelled.') : new ApiError('UNREACHABLE', String(cause));
+/** All that items hold, as one drop. Of several with one name all but the first are called `NAME (2)`. */
+export function joined(items: readonly GatheredItem[]): FoundFile[] {
+  const taken = new Set<string>();
+  return items.flatMap(({ name, kind, source }) => {
+    if ('path' in source) return [];
+    const free = freeName(name, kind, taken);
+    taken.add(free);
+    return source.found.map(({ path, file }) => ({ path: free + path.slice(name.length), file }));
   });
-  if (response.ok) return response;
-  const { error } = (await response.json().catch(() => ({}))) as { error?: { code: string; message: string } };
-  throw new ApiError(error?.code ?? 'INTERNAL', error?.message ?? response.statusText);
+}
+
+function freeName(name: string, kind: 'file' | 'folder', taken: ReadonlySet<string>): string {
+  const dot = kind === 'file' ? name.lastIndexOf('.') : -1;
+  const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+  let free = name;
+  for (let number = 2; taken.has(free); number++) free = `${stem} (${number})${ending}`;
+  return free;
 }

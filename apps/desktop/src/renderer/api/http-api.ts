@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ReplyOf, RequestOf, Streaming, Unary } from '@keibidrop/peer/local';
-import { type Api, ApiError, type CallOptions, type Gathered } from '../../shared/api.ts';
-import { gatherEntries, gatherList } from './gather.ts';
+import {
+  type Api,
+  ApiError,
+  type CallOptions,
+  type GatheredItem,
+  type Taken,
+  type TakeOptions,
+} from '../../shared/api.ts';
+import { entriesOf, itemsOf } from './gather.ts';
 import { linesOf } from './lines.ts';
+import { upload } from './upload.ts';
 
 /** The daemon's HTTP door: `POST /api/NAME`, JSON both ways, a line for each reply of a stream. */
 export class HttpApi implements Api {
@@ -36,16 +44,16 @@ export class HttpApi implements Api {
     }
   }
 
-  gatherDrop(data: DataTransfer): Promise<Gathered> {
-    return gatherEntries(data, this.#door());
+  async gatherDrop(data: DataTransfer): Promise<GatheredItem[]> {
+    return itemsOf(await entriesOf(data));
   }
 
-  gatherFiles(files: FileList): Promise<Gathered> {
-    return Promise.resolve(gatherList(files, this.#door()));
+  async gatherFiles(files: readonly File[]): Promise<GatheredItem[]> {
+    return itemsOf(files.map((file) => ({ path: file.webkitRelativePath || file.name, file })));
   }
 
-  #door() {
-    return { url: `${this.#origin}/drop`, authorization: `Bearer ${this.#token}` };
+  take(items: readonly GatheredItem[], options: TakeOptions): Promise<Taken> {
+    return upload(items, { url: `${this.#origin}/drop`, authorization: `Bearer ${this.#token}` }, options);
   }
 
   async #post(method: string, request: unknown, signal: AbortSignal | undefined): Promise<Response> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Api, ApiError } from '../../shared/api.ts';
-import { applyEvent, type Told } from './apply-event.ts';
+import { applyEvent, type Told, withoutStale } from './apply-event.ts';
 import { type DaemonState, NOTHING_TOLD } from './daemon-state.ts';
 import { useDaemon } from './daemon-store.ts';
 import { addSample, forgetSamples } from './throughput.ts';
@@ -61,7 +61,7 @@ class Batch {
 
   #apply(): void {
     this.#timer = undefined;
-    const waiting = this.#waiting;
+    const waiting = withoutStale(this.#waiting);
     this.#waiting = [];
     if (waiting.length === 0) return;
     useDaemon.setState((state) => waiting.reduce(applyEvent, state), true);

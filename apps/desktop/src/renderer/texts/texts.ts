@@ -2,18 +2,21 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import { type Language, languageOf } from '../../shared/languages.ts';
 import { useLook } from '../store/preferences.ts';
+import deErrors from './de/errors.json';
 import deFrame from './de/frame.json';
 import dePeople from './de/people.json';
 import deReceive from './de/receive.json';
 import deSend from './de/send.json';
 import deSettings from './de/settings.json';
 import deTransfers from './de/transfers.json';
+import enErrors from './en/errors.json';
 import enFrame from './en/frame.json';
 import enPeople from './en/people.json';
 import enReceive from './en/receive.json';
 import enSend from './en/send.json';
 import enSettings from './en/settings.json';
 import enTransfers from './en/transfers.json';
+import esErrors from './es/errors.json';
 import esFrame from './es/frame.json';
 import esPeople from './es/people.json';
 import esReceive from './es/receive.json';
@@ -22,9 +25,25 @@ import esSettings from './es/settings.json';
 import esTransfers from './es/transfers.json';
 
 // One file a room and language; keys begin with the room's name, messages are ICU. A language that lacks a text does not compile.
-const en = { ...enFrame, ...enSend, ...enReceive, ...enTransfers, ...enPeople, ...enSettings };
-const de: Record<TextKey, string> = { ...deFrame, ...deSend, ...deReceive, ...deTransfers, ...dePeople, ...deSettings };
-const es: Record<TextKey, string> = { ...esFrame, ...esSend, ...esReceive, ...esTransfers, ...esPeople, ...esSettings };
+const en = { ...enErrors, ...enFrame, ...enSend, ...enReceive, ...enTransfers, ...enPeople, ...enSettings };
+const de: Record<TextKey, string> = {
+  ...deErrors,
+  ...deFrame,
+  ...deSend,
+  ...deReceive,
+  ...deTransfers,
+  ...dePeople,
+  ...deSettings,
+};
+const es: Record<TextKey, string> = {
+  ...esErrors,
+  ...esFrame,
+  ...esSend,
+  ...esReceive,
+  ...esTransfers,
+  ...esPeople,
+  ...esSettings,
+};
 
 const CATALOGUE = { en, de, es } as const;
 

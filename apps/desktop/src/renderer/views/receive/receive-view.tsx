@@ -1,8 +1,45 @@
 // SPDX-License-Identifier: MPL-2.0
+import { useState } from 'react';
+import { useShallow } from 'zustand/react/shallow';
+import { Questions } from '../../components/questions.tsx';
+import { ReceivedText } from '../../components/received-text.tsx';
+import { TransferCard } from '../../components/transfer-card.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
+import { useDaemon } from '../../store/daemon-store.ts';
+import { useIntent } from '../../store/intents.ts';
+import { recentIds } from '../../store/recent.ts';
 import { useTexts } from '../../texts/texts.ts';
+import styles from './receive.module.css';
+import { ReceiveForm } from './receive-form.tsx';
 
+/** A code to type, what is offered, and what becomes of it. */
 export function ReceiveView() {
   const { t } = useTexts();
-  return <ViewHead title={t('receive.title')} />;
+  const [code, setCode] = useState('');
+  const recent = useDaemon(useShallow((state) => recentIds(state, 'receive')));
+  useIntent('receive', (intent) => setCode(intent.code));
+  return (
+    <>
+      <ViewHead title={t('receive.title')} />
+      <Questions />
+      <ReceiveForm code={code} onCode={setCode} />
+      {recent.length > 0 && (
+        <section className={styles.recent} aria-label={t('receive.recent')} aria-live="polite">
+          {recent.map((id) => (
+            <Received key={id} id={id} />
+          ))}
+        </section>
+      )}
+    </>
+  );
+}
+
+function Received({ id }: { id: number }) {
+  const text = useDaemon(({ transfers }) => transfers.get(id)?.text);
+  return (
+    <>
+      <TransferCard id={id} />
+      {text !== undefined && <ReceivedText text={text} />}
+    </>
+  );
 }

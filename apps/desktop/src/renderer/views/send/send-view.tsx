@@ -1,8 +1,55 @@
 // SPDX-License-Identifier: MPL-2.0
+import { useEffect } from 'react';
+import { useShallow } from 'zustand/react/shallow';
+import { CodeCard } from '../../components/code-card.tsx';
+import { TransferCard } from '../../components/transfer-card.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
+import { useDaemon } from '../../store/daemon-store.ts';
+import { draftRecipients, draftText, gather, itemOfPath, useDraft } from '../../store/draft.ts';
+import { useIntent } from '../../store/intents.ts';
+import { recentIds } from '../../store/recent.ts';
+import { useRoute } from '../../store/route.ts';
 import { useTexts } from '../../texts/texts.ts';
+import { Compose } from './compose.tsx';
+import { DropZone } from './drop-zone.tsx';
+import { usePaste } from './paste.ts';
+import styles from './send.module.css';
 
+/** Gathers what is to be sent, and shows what becomes of it: the code, and how far it is. */
 export function SendView() {
   const { t } = useTexts();
-  return <ViewHead title={t('send.title')} />;
+  const contact = useRoute((route) => route.item);
+  const begun = useDraft(({ items, text }) => items.length > 0 || text !== undefined);
+  const active = useDaemon(useShallow((state) => recentIds(state, 'send')));
+  usePaste();
+  useEffect(() => {
+    if (contact !== undefined) draftRecipients([contact]);
+  }, [contact]);
+  useIntent('send', ({ paths, to }) => {
+    if (paths.length > 0) void gather(Promise.resolve(paths.map((path) => itemOfPath(path, 'file'))));
+    else draftText('');
+    if (to !== undefined) draftRecipients([to]);
+  });
+  return (
+    <>
+      <ViewHead title={t('send.title')} />
+      {begun ? <Compose /> : <DropZone compact={active.length > 0} />}
+      {active.length > 0 && (
+        <section className={styles.active} aria-label={t('send.active')} aria-live="polite">
+          {active.map((id) => (
+            <Sent key={id} id={id} />
+          ))}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** The code for as long as somebody has to type it, then how far it is. */
+function Sent({ id }: { id: number }) {
+  const coded = useDaemon(({ transfers }) => {
+    const transfer = transfers.get(id);
+    return transfer?.state === 'waiting' && transfer.code !== undefined && !transfer.contact ? transfer : undefined;
+  });
+  return coded === undefined ? <TransferCard id={id} /> : <CodeCard transfer={coded} />;
 }

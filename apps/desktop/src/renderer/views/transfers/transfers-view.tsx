@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import { ViewHead } from '../../components/view-head.tsx';
-import { useTexts } from '../../texts/texts.ts';
+import { useRoute } from '../../store/route.ts';
+import { TransferList } from './transfer-list.tsx';
+import { TransferPage } from './transfer-page.tsx';
 
+/** All transfers, or the one that the address names. */
 export function TransfersView() {
-  const { t } = useTexts();
-  return <ViewHead title={t('transfers.title')} />;
+  const item = useRoute((route) => route.item);
+  const id = Number(item);
+  return item !== undefined && Number.isInteger(id) && id > 0 ? <TransferPage key={id} id={id} /> : <TransferList />;
 }

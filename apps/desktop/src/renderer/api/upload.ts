@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MPL-2.0
+import { ApiError, type FoundFile, type GatheredItem, type Taken, type TakeOptions } from '../../shared/api.ts';
+import { joined } from './gather.ts';
+
+/** Where a browser's files are uploaded to (ARCHITECTURE, "Drops"). */
+export interface DropDoor {
+  readonly url: string;
+  readonly authorization: string;
+}
+
+/** Files on their way at the same time: most of a small one's time is waiting. */
+const AT_ONCE = 4;
+
+/** Copies what a browser was given to the daemon, which is told of it by the name of the drop. */
+export async function upload(items: readonly GatheredItem[], door: DropDoor, options: TakeOptions): Promise<Taken> {
+  const { signal, onProgress } = options;
+  const found = joined(items);
+  const total = found.reduce((sum, { file }) => sum + (file?.size ?? 0), 0);
+  onProgress(0, total);
+  const opened = await request('POST', door.url, { ...door, signal, body: JSON.stringify({ bytes: total }) });
+  const { drop } = JSON.parse(opened) as { drop: string };
+  const over = new AbortController();
+  const stop = () => over.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  const sent = new Map<FoundFile, number>();
+  let taken = 0;
+  const put = async (each: FoundFile) => {
+    const place = `${door.url}/${drop}/${each.path.split('/').map(encodeURIComponent).join('/')}`;
+    await request('PUT', each.file === undefined ? `${place}/` : place, {
+      ...door,
+      signal: over.signal,
+      ...(each.file !== undefined && { body: each.file, modified: each.file.lastModified }),
+      onSent(bytes) {
+        taken += bytes - (sent.get(each) ?? 0);
+        sent.set(each, bytes);
+        onProgress(taken, total);
+      },
+    });
+    sent.delete(each);
+  };
+  try {
+    const left = found.values();
+    const work = async () => {
+      for (const each of left) await put(each);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return { drop };
+  } catch (reason) {
+    over.abort();
+    void request('DELETE', `${door.url}/${drop}`, { ...door, signal: new AbortController().signal }).catch(() => {});
+    throw reason;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+interface Sending {
+  authorization: string;
+  signal: AbortSignal;
+  body?: Blob | string;
+  modified?: number;
+  onSent?(bytes: number): void;
+}
+
+/** One request, by the older interface: only it tells how much of a body has left. @throws ApiError */
+function request(method: string, url: string, sending: Sending): Promise<string> {
+  const { authorization, signal, body, modified, onSent } = sending;
+  return new Promise((resolve, reject) => {
+    const cancelled = () => new ApiError('CANCELLED', 'Cancelled.');
+    if (signal.aborted) return reject(cancelled());
+    const asked = new XMLHttpRequest();
+    const stop = () => asked.abort();
+    asked.open(method, url);
+    asked.setRequestHeader('authorization', authorization);
+    if (modified !== undefined) asked.setRequestHeader('x-modified', String(modified));
+    asked.upload.onprogress = ({ loaded }) => onSent?.(loaded);
+    asked.onload = () => (asked.status < 300 ? resolve(asked.responseText) : reject(refusal(asked)));
+    asked.onerror = () => reject(new ApiError('UNREACHABLE', 'The daemon cannot be reached.'));
+    asked.onabort = () => reject(cancelled());
+    asked.onloadend = () => signal.removeEventListener('abort', stop);
+    signal.addEventListener('abort', stop, { once: true });
+    asked.send(body ?? null);
+  });
+}
+
+function refusal({ responseText, status }: XMLHttpRequest): ApiError {
+  try {
+    const { error } = JSON.parse(responseText) as { error: { code: string; message: string } };
+    return new ApiError(error.code, error.message);
+  } catch {
+    return new ApiError('INTERNAL', `The upload was refused: ${status}.`);
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useId } from 'react';
+import styles from './choice.module.css';
+
+export interface ChoiceProps<V extends string> {
+  legend: string;
+  value: V;
+  options: readonly { value: V; label: string; hint?: string }[];
+  onChange(value: V): void;
+}
+
+/** One of a few, all of which are seen. The hint of the chosen one stands below. */
+export function Choice<V extends string>({ legend, value, options, onChange }: ChoiceProps<V>) {
+  const name = useId();
+  const hint = options.find((option) => option.value === value)?.hint;
+  return (
+    <fieldset className={styles.choice}>
+      <legend className={styles.legend}>{legend}</legend>
+      <div className={styles.options}>
+        {options.map((option) => (
+          <label
+            key={option.value}
+            className={[styles.option, option.value === value && styles.chosen].filter(Boolean).join(' ')}
+          >
+            <input
+              type="radio"
+              name={name}
+              value={option.value}
+              checked={option.value === value}
+              onChange={() => onChange(option.value)}
+            />
+            {option.label}
+          </label>
+        ))}
+      </div>
+      {hint !== undefined && <p className={styles.hint}>{hint}</p>}
+    </fieldset>
+  );
+}

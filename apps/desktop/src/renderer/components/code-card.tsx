@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { TransferView } from '@keibidrop/peer/local';
+import { X } from 'lucide-react';
+import { useApi } from '../api/api-context.ts';
+import { useAct } from '../store/act.ts';
+import { codeLink } from '../store/code-text.ts';
+import { useTexts } from '../texts/texts.ts';
+import { Button } from './button.tsx';
+import { Card } from './card.tsx';
+import styles from './code-card.module.css';
+import { CopyButton } from './copy-button.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+import { QrCode } from './qr-code.tsx';
+import { nameOf, TransferName } from './transfer-words.tsx';
+
+const ALL_GUESSES = 3;
+
+/** The code of a send that waits: to be read aloud, copied, or shown to a camera. */
+export function CodeCard({ transfer }: { transfer: TransferView }) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { act, busy, error } = useAct();
+  const { id, code, guessesLeft, receivers } = transfer;
+  if (code === undefined) return null;
+  const cancel = () => act((signal) => api.call('control', { transfer: id, action: 'cancel' }, { signal }));
+  return (
+    <Card className={styles.card} aria-label={nameOf(transfer, t)}>
+      <div className={styles.words}>
+        <p className={styles.lead}>
+          {t('send.codeLead')}{' '}
+          <strong>
+            <TransferName transfer={transfer} />
+          </strong>
+        </p>
+        <output className={styles.code} aria-label={t('send.code')} data-testid="code">
+          {code}
+        </output>
+        <div className={styles.actions}>
+          <CopyButton look="primary" text={code} label={t('send.copyCode')} />
+          <CopyButton text={codeLink(code)} label={t('send.copyLink')} />
+          <Button look="quiet" icon={X} busy={busy} onClick={cancel}>
+            {t('transfers.cancel')}
+          </Button>
+        </div>
+        <p className={styles.waiting} role="status">
+          <span className={styles.pulse} aria-hidden="true" />
+          {t(receivers === 1 ? 'send.waitingForOne' : 'send.waitingForMore')}
+        </p>
+        {guessesLeft > 0 && guessesLeft < ALL_GUESSES && (
+          <p className={styles.warning}>{t('send.guessesLeft', { count: guessesLeft })}</p>
+        )}
+        <ErrorNotice error={error} />
+      </div>
+      <div className={styles.qr}>
+        <QrCode text={codeLink(code)} label={t('send.qr')} />
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MPL-2.0
+import { completeCode } from '@keibidrop/peer/local';
+import { type KeyboardEvent, type Ref, useId, useMemo, useState } from 'react';
+import { spelled } from '../store/code-text.ts';
+import { useTexts } from '../texts/texts.ts';
+import styles from './code-field.module.css';
+
+export interface CodeFieldProps {
+  label: string;
+  value: string;
+  onChange(code: string): void;
+  inputRef?: Ref<HTMLInputElement>;
+}
+
+/** A code, whose words complete themselves from the published list: Tab takes the first, arrows choose. */
+export function CodeField({ label, value, onChange, inputRef }: CodeFieldProps) {
+  const { t } = useTexts();
+  const id = useId();
+  const [open, setOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  const found = useMemo(() => completeCode(value), [value]);
+  const shown = open ? found : [];
+  const type = (text: string) => {
+    setActive(-1);
+    setOpen(true);
+    onChange(spelled(text));
+  };
+  const take = (code: string | undefined) => {
+    if (code === undefined) return;
+    setActive(-1);
+    setOpen(false);
+    onChange(code);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const handled = keyed(event, { shown, active, setActive, take, close: () => setOpen(false) });
+    if (handled) event.preventDefault();
+  };
+  return (
+    <div className={styles.field}>
+      <label className={styles.label} htmlFor={id}>
+        {label}
+      </label>
+      <input
+        ref={inputRef}
+        id={id}
+        className={styles.input}
+        type="text"
+        role="combobox"
+        aria-expanded={shown.length > 0}
+        aria-controls={`${id}-list`}
+        aria-autocomplete="list"
+        {...(active >= 0 && shown.length > 0 && { 'aria-activedescendant': `${id}-${active}` })}
+        value={value}
+        placeholder="7-guitar-pencil"
+        autoComplete="off"
+        autoCapitalize="none"
+        autoCorrect="off"
+        spellCheck={false}
+        enterKeyHint="go"
+        onChange={(event) => type(event.target.value)}
+        onBlur={() => setOpen(false)}
+        onKeyDown={onKey}
+      />
+      <div
+        id={`${id}-list`}
+        className={styles.list}
+        role="listbox"
+        aria-label={t('receive.words')}
+        hidden={shown.length === 0}
+      >
+        {shown.map((code, i) => (
+          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active one.
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field hears the keys.
+          <div
+            key={code}
+            id={`${id}-${i}`}
+            role="option"
+            aria-selected={i === active}
+            className={[styles.option, i === Math.max(active, 0) && styles.active].filter(Boolean).join(' ')}
+            // The field keeps the focus.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => take(code)}
+          >
+            <mark>{value}</mark>
+            {code.slice(value.length)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface List {
+  shown: readonly string[];
+  active: number;
+  setActive(index: number): void;
+  take(code: string | undefined): void;
+  close(): void;
+}
+
+/** @returns whether the key meant the list */
+function keyed({ key, shiftKey }: KeyboardEvent, { shown, active, setActive, take, close }: List): boolean {
+  if (shown.length === 0) return false;
+  switch (key) {
+    case 'ArrowDown':
+      setActive((active + 1) % shown.length);
+      return true;
+    case 'ArrowUp':
+      setActive((active <= 0 ? shown.length : active) - 1);
+      return true;
+    case 'Tab':
+      if (shiftKey) return false;
+      take(shown[Math.max(active, 0)]);
+      return true;
+    case 'Enter':
+      // What was typed may be a word of somebody's own: it is sent as it is, unless another was chosen.
+      if (active < 0) return false;
+      take(shown[active]);
+      return true;
+    case 'Escape':
+      close();
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useState } from 'react';
+import type { Asked } from '../../shared/daemon-state.ts';
+import { useTexts } from '../texts/texts.ts';
+import { useAnswer } from './answer.ts';
+import { Button } from './button.tsx';
+import { Card } from './card.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+import { PeerText } from './peer-text.tsx';
+import styles from './questions.module.css';
+
+/** Something of that name is there already. */
+export function CollisionQuestion({ asked }: { asked: Asked }) {
+  const { t } = useTexts();
+  const { answer, busy, error } = useAnswer(asked.question);
+  const [always, setAlways] = useState(false);
+  const { file, place } = asked.about as { file: string; place: string };
+  return (
+    <Card className={styles.card} aria-label={t('receive.collision')}>
+      <div>
+        <h2>{t('receive.collision')}</h2>
+        <p>
+          <PeerText text={file} /> · <PeerText text={place} />
+        </p>
+      </div>
+      <ErrorNotice error={error} />
+      <div className={styles.actions}>
+        <Button look="primary" busy={busy} onClick={() => answer('rename', always)}>
+          {t('receive.keepBoth')}
+        </Button>
+        <Button busy={busy} onClick={() => answer('skip', always)}>
+          {t('receive.skip')}
+        </Button>
+        <Button look="danger" busy={busy} onClick={() => answer('overwrite', always)}>
+          {t('receive.overwrite')}
+        </Button>
+        <label className={styles.always}>
+          <input type="checkbox" checked={always} onChange={(event) => setAlways(event.target.checked)} />
+          {t('receive.forAll')}
+        </label>
+      </div>
+    </Card>
+  );
+}

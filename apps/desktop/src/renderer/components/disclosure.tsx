@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MPL-2.0
+import { ChevronRight } from 'lucide-react';
+import type { ReactNode } from 'react';
+import styles from './disclosure.module.css';
+
+export interface DisclosureProps {
+  title: ReactNode;
+  children: ReactNode;
+  /** At first. */
+  open?: boolean;
+}
+
+/** What few people need, behind its name. */
+export function Disclosure({ title, children, open }: DisclosureProps) {
+  return (
+    <details className={styles.disclosure} open={open}>
+      <summary className={styles.summary}>
+        <ChevronRight className={styles.mark} size={18} aria-hidden="true" />
+        {title}
+      </summary>
+      <div className={styles.body}>{children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ReplyOf } from '@keibidrop/peer/local';
+import { CornerLeftUp, Folder, House } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { ApiError } from '../../shared/api.ts';
+import { bytesText } from '../../shared/figures.ts';
+import { useApi } from '../api/api-context.ts';
+import { apiErrorOf } from '../store/act.ts';
+import { useTexts } from '../texts/texts.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+import styles from './folder-field.module.css';
+import { PeerText } from './peer-text.tsx';
+
+export interface FolderDialogProps {
+  start: string | undefined;
+  onClose(): void;
+  onChoose(path: string): void;
+}
+
+/** The folders of the daemon's machine, for a browser, which knows of none. */
+export function FolderDialog({ start, onClose, onChoose }: FolderDialogProps) {
+  const { t, language } = useTexts();
+  const { at, error, goTo } = useFolder(start);
+  return (
+    <Dialog
+      title={t('frame.chooseFolder')}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('frame.cancel')}</Button>
+          <Button look="primary" disabled={at?.writable !== true} onClick={() => at && onChoose(at.path)}>
+            {t('frame.chooseThis')}
+          </Button>
+        </>
+      }
+    >
+      <ErrorNotice error={error} />
+      {at && (
+        <>
+          <div>
+            <p className={styles.where} role="status">
+              <PeerText text={at.path} />
+            </p>
+            <p className={styles.about}>
+              {at.writable
+                ? at.freeBytes !== undefined && t('frame.free', { size: bytesText(at.freeBytes, language) })
+                : t('frame.notWritable')}
+            </p>
+          </div>
+          <ul className={styles.folders}>
+            {at.path !== at.home && <Entry icon={House} name={t('frame.homeFolder')} onGo={() => goTo(at.home)} />}
+            {at.parent !== undefined && (
+              <Entry icon={CornerLeftUp} name={t('frame.folderAbove')} onGo={() => goTo(at.parent ?? at.path)} />
+            )}
+            {at.folders.map((name) => (
+              <Entry key={name} icon={Folder} name={name} onGo={() => goTo(below(at.path, name))} />
+            ))}
+          </ul>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Entry({ icon: Icon, name, onGo }: { icon: typeof Folder; name: string; onGo(): void }) {
+  return (
+    <li>
+      <button type="button" className={styles.folder} onClick={onGo}>
+        <Icon size={18} aria-hidden="true" />
+        <PeerText text={name} />
+      </button>
+    </li>
+  );
+}
+
+function useFolder(start: string | undefined) {
+  const api = useApi();
+  const [path, setPath] = useState(start ?? '');
+  const [at, setAt] = useState<ReplyOf<'listFolders'>>();
+  const [error, setError] = useState<ApiError>();
+  useEffect(() => {
+    const over = new AbortController();
+    api.call('listFolders', { path }, { signal: over.signal }).then(
+      (reply) => {
+        setAt(reply);
+        setError(undefined);
+      },
+      (reason) => {
+        if (over.signal.aborted) return;
+        setError(apiErrorOf(reason));
+        // What was typed may not exist: the usual place does.
+        if (path !== '') setPath('');
+      },
+    );
+    return () => over.abort();
+  }, [api, path]);
+  return { at, error, goTo: setPath };
+}
+
+function below(path: string, name: string): string {
+  const separator = path.includes('\\') ? '\\' : '/';
+  return path.endsWith(separator) ? path + name : path + separator + name;
+}

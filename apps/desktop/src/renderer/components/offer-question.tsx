@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Check, X } from 'lucide-react';
+import type { Asked } from '../../shared/daemon-state.ts';
+import { bytesText } from '../../shared/figures.ts';
+import { useDaemon } from '../store/daemon-store.ts';
+import { useTexts } from '../texts/texts.ts';
+import { useAnswer } from './answer.ts';
+import { Avatar } from './avatar.tsx';
+import { Button } from './button.tsx';
+import { Card } from './card.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+import { Notice } from './notice.tsx';
+import { PeerText } from './peer-text.tsx';
+import styles from './questions.module.css';
+import { pathText } from './transfer-words.tsx';
+
+/** The JSON of a question of kind `offer` (proto/local.proto). */
+interface Offer {
+  readonly files: number;
+  readonly bytes: number;
+  readonly names: readonly string[];
+  readonly nameCount: number;
+  readonly peer: string;
+  readonly path: string;
+  readonly text: boolean;
+  readonly stream: boolean;
+  readonly place: string;
+  readonly freeBytes?: number;
+}
+
+/** Somebody offers files: what, how much, whether there is room. Nothing is written before the answer. */
+export function OfferQuestion({ asked }: { asked: Asked }) {
+  const { t } = useTexts();
+  const { answer, busy, error } = useAnswer(asked.question);
+  const offer = asked.about as unknown as Offer;
+  const contact = useDaemon(({ transfers }) => transfers.get(asked.transfer)?.contact);
+  const tooLittle = offer.freeBytes !== undefined && offer.bytes > offer.freeBytes;
+  return (
+    <Card className={styles.card} aria-label={t('receive.offer')}>
+      <header className={styles.head}>
+        <Avatar name={contact ?? offer.peer} large />
+        <div>
+          <h2>
+            <PeerText text={contact ?? offer.peer} /> {t(offer.text ? 'receive.offersText' : 'receive.offersFiles')}
+          </h2>
+          {contact === undefined && <p>{t('receive.claimed')}</p>}
+        </div>
+      </header>
+      {!offer.text && <Names offer={offer} />}
+      <Facts offer={offer} />
+      {tooLittle && <Notice look="warning">{t('receive.tooLittle')}</Notice>}
+      <ErrorNotice error={error} />
+      <div className={styles.actions}>
+        <Button look="primary" icon={Check} busy={busy} onClick={() => answer('yes')}>
+          {t('receive.accept')}
+        </Button>
+        <Button icon={X} busy={busy} onClick={() => answer('no')}>
+          {t('receive.refuse')}
+        </Button>
+      </div>
+    </Card>
+  );
+}
+
+function Names({ offer: { names, nameCount } }: { offer: Offer }) {
+  const { t } = useTexts();
+  const more = nameCount - names.length;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
+    <ul className={styles.names} tabIndex={0} aria-label={t('receive.names')}>
+      {names.map((name) => (
+        <li key={name}>
+          <PeerText text={name} />
+        </li>
+      ))}
+      {more > 0 && <li>{t('receive.moreNames', { count: more })}</li>}
+    </ul>
+  );
+}
+
+function Facts({ offer }: { offer: Offer }) {
+  const { t, language } = useTexts();
+  const { files, bytes, stream, place, freeBytes, path, text } = offer;
+  return (
+    <dl className={styles.facts}>
+      {!text && !stream && (
+        <div>
+          <dt>{t('transfers.files')}</dt>
+          <dd>{t('transfers.fileCount', { count: files })}</dd>
+        </div>
+      )}
+      {!stream && (
+        <div>
+          <dt>{t('transfers.size')}</dt>
+          <dd>{bytesText(bytes, language)}</dd>
+        </div>
+      )}
+      {!text && (
+        <div>
+          <dt>{t('transfers.place')}</dt>
+          <dd>
+            <PeerText text={place} />
+          </dd>
+        </div>
+      )}
+      {!text && freeBytes !== undefined && (
+        <div>
+          <dt>{t('receive.freeSpace')}</dt>
+          <dd>{bytesText(freeBytes, language)}</dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('transfers.path')}</dt>
+        <dd>{pathText(path, t)}</dd>
+      </div>
+    </dl>
+  );
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useTexts } from '../texts/texts.ts';
+import { Card } from './card.tsx';
+import { CopyButton } from './copy-button.tsx';
+import styles from './received-text.module.css';
+
+/** A text that came. It is copied as it is; what could deceive in it is only kept in its place. */
+export function ReceivedText({ text }: { text: string }) {
+  const { t } = useTexts();
+  return (
+    <Card className={styles.card} aria-label={t('receive.text')}>
+      <div className={styles.head}>
+        <h2>{t('receive.text')}</h2>
+        <CopyButton look="primary" text={text} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys. */}
+      <pre className={styles.text} dir="auto" tabIndex={0}>
+        {text}
+      </pre>
+    </Card>
+  );
+}

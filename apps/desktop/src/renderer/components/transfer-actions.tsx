@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { TransferView } from '@keibidrop/peer/local';
+import { ChevronsUp, FolderOpen, Pause, Play, RotateCcw, Trash2, X } from 'lucide-react';
+import { hasEnded } from '../../shared/daemon-state.ts';
+import { useApi } from '../api/api-context.ts';
+import type { Acting } from '../store/act.ts';
+import type { TextKey } from '../texts/texts.ts';
+import { useTexts } from '../texts/texts.ts';
+import { Button, type ButtonProps } from './button.tsx';
+
+type Action = 'pause' | 'resume' | 'cancel' | 'retry' | 'first' | 'remove';
+
+const LOOKS: Readonly<Record<Action, { icon: ButtonProps['icon']; text: TextKey }>> = {
+  pause: { icon: Pause, text: 'transfers.pause' },
+  resume: { icon: Play, text: 'transfers.resume' },
+  cancel: { icon: X, text: 'transfers.cancel' },
+  retry: { icon: RotateCcw, text: 'transfers.retry' },
+  first: { icon: ChevronsUp, text: 'transfers.first' },
+  remove: { icon: Trash2, text: 'transfers.remove' },
+};
+
+type Acted = Pick<TransferView, 'id' | 'kind' | 'state' | 'retriable' | 'place' | 'incognito' | 'text' | 'pausedBy'>;
+
+/** What can be done with it as it is now. */
+export function actionsOf({ state, retriable, pausedBy }: Pick<Acted, 'state' | 'retriable' | 'pausedBy'>): Action[] {
+  switch (state) {
+    case 'queued':
+      return ['first', 'pause', 'cancel'];
+    case 'paused':
+      // What only the other side holds, only the other side lets go on.
+      return pausedBy === 'peer' ? ['pause', 'cancel'] : ['resume', 'cancel'];
+    case 'done':
+      return ['remove'];
+    case 'failed':
+    case 'cancelled':
+      return retriable ? ['retry', 'remove'] : ['remove'];
+    default:
+      return ['pause', 'cancel'];
+  }
+}
+
+/** Pause, cancel and so on. `icons`: without words, for where there are many beside each other. */
+export function TransferActions({ transfer, acting, icons }: { transfer: Acted; acting: Acting; icons?: boolean }) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { id, kind, place, text } = transfer;
+  const control = (action: Action) => acting.act((signal) => api.call('control', { transfer: id, action }, { signal }));
+  const open = () =>
+    acting.act(async (signal) => {
+      if (api.shell !== undefined && place !== undefined) await api.shell.reveal(place);
+      else await api.call('openPlace', { transfer: id }, { signal });
+    });
+  const look = icons ? ({ look: 'quiet', iconOnly: true } as const) : {};
+  return (
+    <>
+      {hasEnded(transfer) && kind === 'receive' && text === undefined && place !== undefined && (
+        <Button icon={FolderOpen} {...look} onClick={open}>
+          {t('transfers.open')}
+        </Button>
+      )}
+      {actionsOf(transfer).map((action) => {
+        const { icon, text: key } = LOOKS[action];
+        return (
+          <Button key={action} {...(icon && { icon })} {...look} onClick={() => control(action)}>
+            {t(key)}
+          </Button>
+        );
+      })}
+    </>
+  );
+}

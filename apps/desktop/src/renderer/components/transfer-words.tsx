@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { TransferView } from '@keibidrop/peer/local';
+import { bytesText, clockText, countText } from '../../shared/figures.ts';
+import type { Language } from '../../shared/languages.ts';
+import { errorText } from '../texts/errors.ts';
+import type { TextKey, Translate } from '../texts/texts.ts';
+import { useTexts } from '../texts/texts.ts';
+import { harmless, PeerText } from './peer-text.tsx';
+
+/** What it is: the names of what is offered, a peer's words. */
+export function TransferName({ transfer }: { transfer: Pick<TransferView, 'what' | 'kind' | 'text'> }) {
+  const { t } = useTexts();
+  const { what, kind, text } = transfer;
+  if (text !== undefined || what === 'text') return <>{t('transfers.text')}</>;
+  if (what === '') return <>{t(kind === 'send' ? 'transfers.aSend' : 'transfers.aReceive')}</>;
+  return <PeerText text={what} />;
+}
+
+/** The same where only text may stand. */
+export function nameOf({ what, kind, text }: Pick<TransferView, 'what' | 'kind' | 'text'>, t: Translate): string {
+  if (text !== undefined || what === 'text') return t('transfers.text');
+  return what === '' ? t(kind === 'send' ? 'transfers.aSend' : 'transfers.aReceive') : harmless(what);
+}
+
+/** How it stands, in a sentence without a full stop. */
+export function stateText(transfer: TransferView, t: Translate, language: Language): string {
+  const { state, error } = transfer;
+  switch (state) {
+    case 'waiting':
+      return waitingText(transfer, t);
+    case 'running':
+      return runningText(transfer, t, language);
+    case 'paused':
+      return t(transfer.pausedBy === 'peer' ? 'transfers.pausedByPeer' : 'transfers.paused');
+    case 'done':
+      return doneText(transfer, t, language);
+    case 'failed':
+      return error === undefined ? t('transfers.failed') : errorText(t, error);
+    case 'queued':
+    case 'asking':
+    case 'cancelled':
+      return t(`transfers.${state}`);
+    default:
+      return state;
+  }
+}
+
+function waitingText({ kind, contact, reconnecting }: TransferView, t: Translate): string {
+  if (reconnecting !== undefined) return t('transfers.reconnecting', { attempt: reconnecting.attempt });
+  if (kind === 'receive') return t('transfers.lookingForSender');
+  return contact === undefined ? t('transfers.waiting') : t('transfers.waitingFor', { name: harmless(contact) });
+}
+
+function runningText(transfer: TransferView, t: Translate, language: Language): string {
+  const { bytes, totalBytes, totalFiles, totalsFinal } = transfer;
+  if (totalBytes === 0) return t('transfers.beginning');
+  const sizes = { done: bytesText(bytes, language), total: bytesText(totalBytes, language) };
+  const of = t(totalsFinal ? 'transfers.ofSize' : 'transfers.ofSizeSoFar', sizes);
+  return totalFiles > 1 ? `${filesOf(transfer, t, language)} · ${of}` : of;
+}
+
+function filesOf({ files, totalFiles }: TransferView, t: Translate, language: Language): string {
+  return t('transfers.ofFiles', { done: countText(files, language), total: totalFiles });
+}
+
+function doneText({ files, bytes, seconds, skipped, text }: TransferView, t: Translate, language: Language): string {
+  if (text !== undefined) return t('transfers.done');
+  const size = bytesText(bytes, language);
+  const what = t('transfers.doneWith', { files, size });
+  const took = seconds >= 1 ? `${what} ${t('transfers.within', { time: clockText(seconds) })}` : what;
+  return skipped > 0 ? `${took} · ${t('transfers.skippedCount', { count: skipped })}` : took;
+}
+
+const PATHS: Readonly<Record<string, TextKey>> = {
+  local: 'transfers.pathLocal',
+  lan: 'transfers.pathLan',
+  direct: 'transfers.pathDirect',
+  mapped: 'transfers.pathMapped',
+  punched: 'transfers.pathPunched',
+  relay: 'transfers.pathRelay',
+};
+
+/** The way that bytes take, for people. */
+export function pathText(path: string, t: Translate): string {
+  const key = PATHS[path];
+  return key === undefined ? path : t(key);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MPL-2.0
+import { create } from 'zustand';
+import type { Api, ApiError, GatheredItem } from '../../shared/api.ts';
+import { apiErrorOf } from './act.ts';
+import { type SendOptions, sendRequestOf } from './send-options.ts';
+
+/** An item of the draft. */
+export interface DraftItem extends GatheredItem {
+  readonly id: number;
+}
+
+/** What is being gathered for the next send. It stays while one looks at other views. */
+interface Draft {
+  readonly items: readonly DraftItem[];
+  /** A text instead of files; undefined: files. */
+  readonly text: string | undefined;
+  /** Names of contacts; none: whoever has the code. */
+  readonly to: readonly string[];
+  /** Something was dropped that is looked through. */
+  readonly looking: boolean;
+  /** It is on its way to the daemon. `total` is 0 where nothing has to be copied. */
+  readonly taking: { readonly taken: number; readonly total: number } | undefined;
+  readonly error: ApiError | undefined;
+}
+
+const NOTHING: Draft = { items: [], text: undefined, to: [], looking: false, taking: undefined, error: undefined };
+
+export const useDraft = create<Draft>()(() => NOTHING);
+
+let last = 0;
+let taking: AbortController | undefined;
+
+/** Adds what is found, once it has been looked through. @returns whether there was anything */
+export async function gather(found: Promise<readonly GatheredItem[]>): Promise<boolean> {
+  useDraft.setState({ looking: true, error: undefined });
+  try {
+    const added = (await found).map((item): DraftItem => ({ ...item, id: ++last }));
+    if (added.length > 0) useDraft.setState(({ items }) => ({ items: [...items, ...added], text: undefined }));
+    return added.length > 0;
+  } catch (reason) {
+    useDraft.setState({ error: apiErrorOf(reason) });
+    return false;
+  } finally {
+    useDraft.setState({ looking: false });
+  }
+}
+
+/** What the window has the path of. */
+export function itemOfPath(path: string, kind: 'file' | 'folder'): GatheredItem {
+  const name = path.split(/[\\/]/).filter(Boolean).pop() ?? path;
+  return { name, kind, files: undefined, bytes: undefined, source: { path } };
+}
+
+export function removeItem(id: number): void {
+  useDraft.setState(({ items }) => ({ items: items.filter((item) => item.id !== id) }));
+}
+
+export function draftText(text: string | undefined): void {
+  useDraft.setState({ text, error: undefined });
+}
+
+export function draftRecipients(to: readonly string[]): void {
+  useDraft.setState({ to });
+}
+
+export function clearDraft(): void {
+  taking?.abort();
+  useDraft.setState(NOTHING);
+}
+
+/** Breaks off what is on its way to the daemon. What was gathered stays. */
+export function stopTaking(): void {
+  taking?.abort();
+}
+
+/**
+ * Sends what was gathered.
+ *
+ * @returns the transfer; undefined if it failed, which the draft then tells, or was broken off
+ */
+export async function sendDraft(api: Api, options: SendOptions): Promise<number | undefined> {
+  const { items, text, to } = useDraft.getState();
+  if (taking !== undefined) return undefined;
+  const mine = new AbortController();
+  taking = mine;
+  const onProgress = (taken: number, total: number) => useDraft.setState({ taking: { taken, total } });
+  useDraft.setState({ taking: { taken: 0, total: 0 }, error: undefined });
+  try {
+    const what = text === undefined ? await api.take(items, { signal: mine.signal, onProgress }) : { text };
+    const { transfer } = await api.call('send', { ...sendRequestOf(options), ...what, to: [...to] });
+    useDraft.setState(NOTHING);
+    return transfer?.id;
+  } catch (reason) {
+    const error = apiErrorOf(reason);
+    useDraft.setState({ taking: undefined, error: error.code === 'CANCELLED' ? undefined : error });
+    return undefined;
+  } finally {
+    taking = undefined;
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { RequestOf } from '@keibidrop/peer/local';
+import { create } from 'zustand';
+import { type ReachChoice, reachOf } from './send-options.ts';
+
+export const COLLISIONS = ['rename', 'ask', 'overwrite', 'skip'] as const;
+
+export interface ReceiveOptions extends ReachChoice {
+  /** Absolute; empty: the daemon's own. */
+  readonly out: string;
+  readonly collisions: (typeof COLLISIONS)[number];
+  readonly verify: boolean;
+  readonly incognito: boolean;
+}
+
+/** They stay as long as the page: who receives several things wants them in one place. */
+export const useReceiveOptions = create<ReceiveOptions>()(() => ({
+  out: '',
+  collisions: 'rename',
+  verify: false,
+  incognito: false,
+  way: 'any',
+  limit: '',
+}));
+
+export function receiveRequestOf(code: string, options: ReceiveOptions): Partial<RequestOf<'receive'>> {
+  const { out, collisions, verify, incognito } = options;
+  return { code, collisions, verify, incognito, reach: reachOf(options), ...(out !== '' && { out }) };
+}

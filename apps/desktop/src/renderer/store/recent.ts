@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { TransferView } from '@keibidrop/peer/local';
+import { type DaemonState, hasEnded } from '../../shared/daemon-state.ts';
+
+const OPENED = Date.now();
+const SHOWN = 6;
+
+/** The sends or receives that somebody who is at the page cares for: those that go on, and those that came since it was opened; the newest first. */
+export function recentIds({ transfers }: Pick<DaemonState, 'transfers'>, kind: string, since = OPENED): number[] {
+  const is = (transfer: TransferView) => transfer.kind === kind && (!hasEnded(transfer) || transfer.added >= since);
+  return [...transfers.values()]
+    .filter(is)
+    .sort((a, b) => b.added - a.added || b.id - a.id)
+    .slice(0, SHOWN)
+    .map(({ id }) => id);
+}

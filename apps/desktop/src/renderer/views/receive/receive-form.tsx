@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Clipboard } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { CodeField } from '../../components/code-field.tsx';
+import { Disclosure } from '../../components/disclosure.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { PeerText } from '../../components/peer-text.tsx';
+import { useAct } from '../../store/act.ts';
+import { isCode, spelled } from '../../store/code-text.ts';
+import { receiveRequestOf, useReceiveOptions } from '../../store/receive-options.ts';
+import { useSavePath } from '../../store/save-path.ts';
+import { limitOf } from '../../store/send-options.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './receive.module.css';
+import { ReceiveOptionFields } from './receive-option-fields.tsx';
+
+/** The code, and where what it leads to goes. */
+export function ReceiveForm({ code, onCode }: { code: string; onCode(code: string): void }) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { act, busy, error } = useAct();
+  const options = useReceiveOptions();
+  const savePath = useSavePath();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const receive = async () => {
+    const begun = await act((signal) => api.call('receive', receiveRequestOf(code, options), { signal }));
+    if (begun) onCode('');
+  };
+  const paste = async () => {
+    const text = await navigator.clipboard.readText().catch(() => '');
+    if (text !== '') onCode(spelled(text));
+    input.current?.focus();
+  };
+  const place = options.out || savePath;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isCode(code)) void receive();
+      }}
+    >
+      <Card className={styles.form}>
+        <div className={styles.line}>
+          <CodeField label={t('receive.code')} value={code} onChange={onCode} inputRef={input} />
+          <Button
+            type="submit"
+            look="primary"
+            className={styles.go}
+            busy={busy}
+            disabled={!isCode(code) || Number.isNaN(limitOf(options.limit))}
+          >
+            {t('receive.go')}
+          </Button>
+        </div>
+        <div className={styles.where}>
+          <Button look="quiet" icon={Clipboard} onClick={paste}>
+            {t('receive.paste')}
+          </Button>
+          {place !== undefined && (
+            <span>
+              {t('receive.goesTo')} <PeerText text={place} />
+            </span>
+          )}
+        </div>
+        <ErrorNotice error={error} />
+        <Disclosure title={t('receive.options')}>
+          <ReceiveOptionFields savePath={savePath} />
+        </Disclosure>
+      </Card>
+    </form>
+  );
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useEffect } from 'react';
+import type { Api } from '../../../shared/api.ts';
+import { useApi } from '../../api/api-context.ts';
+import { draftText, gather } from '../../store/draft.ts';
+
+/** What is pasted on the page, and not into a field of it, is to be sent: files, or a text. */
+export function usePaste(): void {
+  const api = useApi();
+  useEffect(() => {
+    const onPaste = (event: ClipboardEvent) => {
+      if (isField(event.target) || document.querySelector('dialog[open]') !== null) return;
+      if (take(api, event.clipboardData)) event.preventDefault();
+    };
+    window.addEventListener('paste', onPaste);
+    return () => window.removeEventListener('paste', onPaste);
+  }, [api]);
+}
+
+/** The text of the clipboard, if the browser lets the page have it; an empty one to paste into otherwise. */
+export async function pasteFromClipboard(): Promise<void> {
+  draftText(await navigator.clipboard.readText().catch(() => ''));
+}
+
+function take(api: Api, data: DataTransfer | null): boolean {
+  if (data === null) return false;
+  if (data.files.length > 0) {
+    void gather(api.gatherFiles(Array.from(data.files)));
+    return true;
+  }
+  const text = data.getData('text/plain');
+  if (text === '') return false;
+  draftText(text);
+  return true;
+}
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('input, textarea, [contenteditable]') !== null;
+}

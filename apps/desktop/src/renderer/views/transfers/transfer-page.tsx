@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { TransferView } from '@keibidrop/peer/local';
+import { ChevronLeft, SearchX } from 'lucide-react';
+import { hasEnded } from '../../../shared/daemon-state.ts';
+import { bytesText, clockText, percentText, rateText } from '../../../shared/figures.ts';
+import { secondsLeft, shareOf } from '../../../shared/transfer-figures.ts';
+import { Card } from '../../components/card.tsx';
+import { CodeCard } from '../../components/code-card.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { FileList } from '../../components/file-list.tsx';
+import { ProgressBar } from '../../components/progress-bar.tsx';
+import { Questions } from '../../components/questions.tsx';
+import { ReceivedText } from '../../components/received-text.tsx';
+import { ThroughputChart } from '../../components/throughput-chart.tsx';
+import { TransferActions } from '../../components/transfer-actions.tsx';
+import { nameOf, stateText, TransferName } from '../../components/transfer-words.tsx';
+import { useAct } from '../../store/act.ts';
+import { useDaemon } from '../../store/daemon-store.ts';
+import { hrefOf } from '../../store/route.ts';
+import { useTexts } from '../../texts/texts.ts';
+import { TransferFacts } from './transfer-facts.tsx';
+import { TransferPeers } from './transfer-peers.tsx';
+import styles from './transfers.module.css';
+
+/** One transfer, with everything there is to know of it. */
+export function TransferPage({ id }: { id: number }) {
+  const { t } = useTexts();
+  const transfer = useDaemon(({ transfers }) => transfers.get(id));
+  const live = useDaemon(({ link }) => link.state === 'live');
+  return (
+    <>
+      <a className={styles.back} href={hrefOf('transfers')}>
+        <ChevronLeft size={18} aria-hidden="true" />
+        {t('transfers.all')}
+      </a>
+      {transfer === undefined && live && (
+        <EmptyState icon={SearchX} title={t('transfers.goneTitle')}>
+          <p>{t('transfers.goneText')}</p>
+        </EmptyState>
+      )}
+      {transfer && <Shown transfer={transfer} />}
+    </>
+  );
+}
+
+function Shown({ transfer }: { transfer: TransferView }) {
+  const { t, language } = useTexts();
+  const acting = useAct();
+  const { id, state, error, text } = transfer;
+  const ended = hasEnded(transfer);
+  return (
+    <>
+      <header className={styles.head}>
+        <div className={styles.title}>
+          <h1>
+            <TransferName transfer={transfer} />
+          </h1>
+          {state !== 'failed' && <p role="status">{stateText(transfer, t, language)}</p>}
+        </div>
+        <div className={styles.actions}>
+          <TransferActions transfer={transfer} acting={acting} />
+        </div>
+      </header>
+      <ErrorNotice error={acting.error} />
+      {state === 'failed' && error && <ErrorNotice error={error} title={t('transfers.failed')} />}
+      <Questions transfer={id} />
+      {transfer.code !== undefined && state === 'waiting' && <CodeCard transfer={transfer} />}
+      {text !== undefined && <ReceivedText text={text} />}
+      {text === undefined && (transfer.bytes > 0 || state === 'running') && (
+        <Progress transfer={transfer} live={!ended} />
+      )}
+      <TransferPeers transfer={transfer} />
+      <Card>
+        <TransferFacts transfer={transfer} />
+      </Card>
+      {text === undefined && transfer.what !== 'text' && (
+        <section className={styles.group}>
+          <h2>{t('transfers.files')}</h2>
+          <FileList transfer={id} live={!ended} />
+        </section>
+      )}
+      {transfer.code !== undefined && state !== 'waiting' && (
+        <p>
+          <CopyButton text={transfer.code} label={t('transfers.copyCode')} />
+        </p>
+      )}
+    </>
+  );
+}
+
+function Progress({ transfer, live }: { transfer: TransferView; live: boolean }) {
+  const { t, language } = useTexts();
+  const share = shareOf(transfer);
+  const left = secondsLeft(transfer);
+  const { state, bytes, totalBytes, bytesPerSecond } = transfer;
+  return (
+    <Card aria-label={t('transfers.progress')}>
+      <dl className={styles.figures}>
+        {share !== undefined && (
+          <Figure main term={t('transfers.progress')}>
+            {percentText(share, language)}
+          </Figure>
+        )}
+        {state === 'running' && <Figure term={t('transfers.speed')}>{rateText(bytesPerSecond, language)}</Figure>}
+        {left !== undefined && <Figure term={t('transfers.left')}>{clockText(left)}</Figure>}
+        <Figure term={t('transfers.size')}>
+          {t('transfers.ofSize', { done: bytesText(bytes, language), total: bytesText(totalBytes, language) })}
+        </Figure>
+        {transfer.seconds > 0 && <Figure term={t('transfers.took')}>{clockText(transfer.seconds)}</Figure>}
+      </dl>
+      <div className={styles.progress}>
+        <ProgressBar label={nameOf(transfer, t)} share={share} still={state !== 'running' && state !== 'done'} />
+      </div>
+      <ThroughputChart transfer={transfer.id} live={live} />
+    </Card>
+  );
+}
+
+function Figure({ term, main, children }: { term: string; main?: boolean; children: string }) {
+  return (
+    <div className={[styles.figure, main && styles.main].filter(Boolean).join(' ')}>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

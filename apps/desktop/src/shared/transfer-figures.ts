@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { TransferView } from '@keibidrop/peer/local';
+
+type Figures = Pick<TransferView, 'state' | 'bytes' | 'totalBytes' | 'totalsFinal' | 'bytesPerSecond'>;
+
+/** How much of it is there, 0 to 1; undefined while nobody knows how much it is. */
+export function shareOf({ state, bytes, totalBytes, totalsFinal }: Figures): number | undefined {
+  if (state === 'done') return 1;
+  if (totalBytes > 0) return Math.min(1, bytes / totalBytes);
+  return totalsFinal && state === 'running' ? 1 : undefined;
+}
+
+/** Seconds to its end at the speed it has; undefined while that says nothing. */
+export function secondsLeft({ state, bytes, totalBytes, totalsFinal, bytesPerSecond }: Figures): number | undefined {
+  if (state !== 'running' || !totalsFinal || !(bytesPerSecond > 0)) return undefined;
+  return Math.max(0, totalBytes - bytes) / bytesPerSecond;
+}

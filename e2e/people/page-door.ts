@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type IncomingHttpHeaders, request } from 'node:http';
+import type { OwnDaemon } from './own-daemon.ts';
+
+export interface Asked {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** Of what comes before the end, whether that is enough. */
+  enough?(text: string): boolean;
+}
+
+export interface Answered {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** The HTTP door of a daemon, as what is no browser sees it: so that it may say what it likes. */
+export class PageDoor {
+  readonly url: URL;
+  readonly token: string;
+
+  static async of(daemon: OwnDaemon): Promise<PageDoor> {
+    const { event } = await daemon.command('ui');
+    return new PageDoor(new URL(event.url as string));
+  }
+
+  private constructor(url: URL) {
+    this.url = url;
+    this.token = new URLSearchParams(url.hash.slice(1)).get('token') ?? '';
+  }
+
+  /** One request, with the token unless `headers` say otherwise. */
+  ask({ method = 'POST', path = '/api/Status', headers = {}, body = '{}', enough }: Asked): Promise<Answered> {
+    const all = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers };
+    const { hostname: host, port } = this.url;
+    return new Promise((resolve, reject) => {
+      const asked = request({ host, port, method, path, headers: all }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (piece: string) => {
+          text += piece;
+          if (enough?.(text)) response.destroy();
+        });
+        response.on('close', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+      });
+      asked.on('error', reject);
+      asked.end(method === 'POST' || method === 'PUT' ? body : undefined);
+    });
+  }
+
+  /** A request as JSON. @returns  its status, and what was answered, of an error the error */
+  async json(asked: Asked): Promise<{ status: number; reply: Record<string, unknown> }> {
+    const { status, text } = await this.ask(asked);
+    const reply = JSON.parse(text) as Record<string, unknown>;
+    return { status, reply: status === 200 ? reply : (reply.error as Record<string, unknown>) };
+  }
+
+  /** Begins a drop. */
+  async drop(): Promise<string> {
+    const { reply } = await this.json({ path: '/drop', body: '' });
+    return reply.drop as string;
+  }
+
+  /** Puts a file, or with a slash at the end a folder. */
+  put(drop: string, path: string, content = 'content', headers: Record<string, string> = {}) {
+    const encoded = path.split('/').map(encodeURIComponent).join('/');
+    const length = { 'content-length': String(Buffer.byteLength(content)) };
+    return this.json({
+      method: 'PUT',
+      path: `/drop/${drop}/${encoded}`,
+      body: content,
+      headers: { ...length, ...headers },
+    });
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Dirent } from 'node:fs';
+import { access, constants, readdir, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+import { openByDesktop } from '../desktop-opener.ts';
+import { freeBytes } from '../free-space.ts';
+import type { DaemonParts } from './daemon.ts';
+import type { LocalGroup } from './local-calls.ts';
+
+const MAX_FOLDERS = 10_000;
+
+/** Folders of this machine, for pages that have no dialog of their own. */
+export function folderCalls({ transfers, settings, read }: DaemonParts): LocalGroup<'listFolders' | 'openPlace'> {
+  return {
+    async listFolders({ path: asked, hidden }) {
+      const path = resolve(asked === '' ? await firstFolder((await read({})).savePath) : absolute(asked));
+      const parent = dirname(path);
+      const [folders, free, writable] = await Promise.all([foldersOf(path, hidden), freeBytes(path), isWritable(path)]);
+      return {
+        path,
+        parent: parent === path ? undefined : parent,
+        folders,
+        freeBytes: free,
+        writable,
+        home: homedir(),
+      };
+    },
+
+    async openPlace({ transfer, path: asked = '' }) {
+      const path = resolve(transfer === 0 ? absolute(asked) : transfers.get(transfer).folder());
+      // Nothing but a folder: opening a file may run it.
+      if (!(await isFolder(path))) throw new KeibiError('FOLDER_UNREADABLE');
+      if (!(await openByDesktop(path, settings.env))) throw new KeibiError('DESKTOP_UNAVAILABLE');
+      return { path };
+    },
+  };
+}
+
+/** Where to begin: what is received goes where there may be nothing yet. */
+async function firstFolder(savePath: string): Promise<string> {
+  return (await isFolder(savePath)) ? savePath : homedir();
+}
+
+function absolute(path: string): string {
+  if (isAbsolute(path) && !path.includes('\0')) return path;
+  throw new KeibiError('USAGE', `${JSON.stringify(path)} is not an absolute path.`);
+}
+
+async function foldersOf(path: string, hidden: boolean): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch((cause) => {
+    throw new KeibiError('FOLDER_UNREADABLE', undefined, { cause });
+  });
+  const shown = entries.filter(({ name }) => hidden || !name.startsWith('.'));
+  const found = await Promise.all(shown.map((entry) => leadsToFolder(path, entry)));
+  const names = shown.filter((_, i) => found[i]).map(({ name }) => name);
+  return names.sort((one, other) => one.localeCompare(other)).slice(0, MAX_FOLDERS);
+}
+
+function leadsToFolder(path: string, entry: Dirent): boolean | Promise<boolean> {
+  return entry.isSymbolicLink() ? isFolder(join(path, entry.name)) : entry.isDirectory();
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+}
+
+async function isWritable(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}

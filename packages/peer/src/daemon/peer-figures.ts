@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { local } from '@keibidrop/proto';
+import type { ErrorCode } from '@keibidrop/protocol';
+import type { PeerEvent } from '../events.ts';
+
+/** Sessions that are told; of more the oldest that have ended are left out, then the oldest. */
+const MAX_PEERS = 100;
+const OVER: readonly string[] = ['done', 'failed'];
+
+/** The fields of local.Transfer that say with whom a run is, by which way, and why by no better one. */
+type Fields = Pick<
+  local.Transfer,
+  'peers' | 'tried' | 'reconnecting' | 'reachability' | 'failed' | 'resumedBytes' | 'guessesLeft'
+>;
+
+/** Who takes part in one run, from its events. */
+export class PeerFigures {
+  readonly #peers = new Map<number, local.TransferPeer>();
+  /** By the name of a contact, until its session begins. */
+  readonly #invited = new Map<string, local.TransferPeer>();
+  #tried: local.Way[] = [];
+  #reconnecting: local.Reconnecting | undefined;
+  #reachability: local.Reachability | undefined;
+  #guessesLeft: number;
+
+  /** @param guesses  wrong codes that may be tried; 0 if there is none */
+  constructor(guesses: number) {
+    this.#guessesLeft = guesses;
+  }
+
+  take(event: PeerEvent): void {
+    switch (event.type) {
+      case 'inviting':
+        this.#invite(event.contact, event.state);
+        break;
+      case 'connected':
+        this.#connect(event);
+        break;
+      case 'reconnecting':
+        this.#reconnecting = { reason: event.reason, attempt: event.attempt, next: Date.now() + event.nextInMs };
+        this.#change(1, { state: 'lost', bytesPerSecond: 0, error: { code: 'SESSION_LOST', message: event.reason } });
+        break;
+      case 'receiverLost': {
+        const { session, code, message, mayReturn, peer, contact } = event;
+        const state = mayReturn ? 'lost' : 'failed';
+        if (contact !== undefined) this.#adopt(contact, session);
+        this.#change(session, { state, peer, contact, bytesPerSecond: 0, error: { code, message } });
+        break;
+      }
+      case 'receiverDone': {
+        const { session, resumedBytes, failed } = event;
+        this.#change(session, { state: 'done', bytesPerSecond: 0, resumedBytes, failed, error: undefined });
+        break;
+      }
+      case 'paused':
+        if (event.by === 'peer') this.#change(event.session ?? 1, { state: event.paused ? 'paused' : 'connected' });
+        break;
+      case 'progress': {
+        const { type: _, session, contact: __, ...numbers } = event;
+        this.#change(session, { ...numbers, bytesPerSecond: Math.round(numbers.bytesPerSecond) });
+        break;
+      }
+      case 'failed':
+        this.#change(event.session, { failed: (this.#peers.get(event.session)?.failed ?? 0) + 1 });
+        break;
+      default:
+        this.#reach(event);
+    }
+  }
+
+  /** The run has ended. */
+  end(state: 'done' | 'failed' | 'cancelled', code: ErrorCode | undefined): void {
+    this.#reconnecting = undefined;
+    if (code === 'CODE_EXHAUSTED') this.#guessesLeft = 0;
+    for (const peer of [...this.#peers.values(), ...this.#invited.values()]) {
+      peer.bytesPerSecond = 0;
+      if (!OVER.includes(peer.state)) peer.state = state === 'done' ? 'done' : 'lost';
+    }
+  }
+
+  fields(): Fields {
+    const peers = [...this.#peers.values(), ...this.#invited.values()];
+    const sum = (of: 'failed' | 'resumedBytes') => peers.reduce((total, peer) => total + peer[of], 0);
+    return {
+      // Others may keep what they are told.
+      peers: peers.map((peer) => ({ ...peer })),
+      tried: this.#tried,
+      reconnecting: this.#reconnecting,
+      reachability: this.#reachability,
+      failed: sum('failed'),
+      resumedBytes: sum('resumedBytes'),
+      guessesLeft: this.#guessesLeft,
+    };
+  }
+
+  #invite(contact: string, state: string): void {
+    const [peer] = [this.#invited.get(contact), ...this.#peers.values()].filter((one) => one?.contact === contact);
+    if (peer !== undefined) peer.invitation = state;
+    else this.#invited.set(contact, { ...fresh(0), state: 'inviting', contact, invitation: state });
+  }
+
+  /** What is known of an invited contact is its session's from now on. */
+  #adopt(contact: string, session: number): void {
+    const invited = this.#invited.get(contact);
+    this.#invited.delete(contact);
+    if (invited !== undefined) this.#peers.set(session, { ...invited, session });
+  }
+
+  #connect({ session, peer, contact, verified, path, suite, tried }: Extract<PeerEvent, { type: 'connected' }>): void {
+    if (contact !== undefined) this.#adopt(contact, session);
+    this.#change(session, { state: 'connected', peer, contact, verified, path, suite, error: undefined });
+    this.#reconnecting = undefined;
+    if (tried !== undefined) this.#tried = tried.map((way) => ({ ...way }));
+  }
+
+  #change(session: number, change: Partial<local.TransferPeer>): void {
+    this.#peers.set(session, { ...(this.#peers.get(session) ?? fresh(session)), ...change });
+    if (this.#peers.size <= MAX_PEERS) return;
+    const [first] = this.#peers.keys();
+    const over = [...this.#peers].find(([, { state }]) => OVER.includes(state))?.[0] ?? first;
+    if (over !== undefined) this.#peers.delete(over);
+  }
+
+  #reach(event: PeerEvent): void {
+    const known = this.#reachability ?? { relay: false };
+    if (event.type === 'wrongCode') this.#guessesLeft = event.remaining;
+    if (event.type === 'waiting') this.#reachability = { ...known, listen: `${event.host}:${event.port}` };
+    if (event.type === 'rendezvous') {
+      const { state, address, relay = false, message } = event;
+      this.#reachability = {
+        ...known,
+        relay,
+        rendezvous: state,
+        rendezvousAddress: address,
+        rendezvousReason: message,
+      };
+    }
+    if (event.type === 'mapping') {
+      const { state, address, message } = event;
+      this.#reachability = { ...known, mapping: state, mappingAddress: address, mappingReason: message };
+    }
+  }
+}
+
+function fresh(session: number): local.TransferPeer {
+  return {
+    session,
+    state: 'connected',
+    files: 0,
+    bytes: 0,
+    totalFiles: 0,
+    totalBytes: 0,
+    totalsFinal: false,
+    bytesPerSecond: 0,
+    resumedBytes: 0,
+    failed: 0,
+  };
+}

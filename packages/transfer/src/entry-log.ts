@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Page } from '@keibidrop/native';
+import { decodePage, type Entry, type ErrorCode, scanPage } from '@keibidrop/protocol';
+import type { TransferProgress } from './outcome.ts';
+
+/** pending: its turn has not come. skipped: it was at the receiver already, or what is there stays. */
+export type EntryState = 'pending' | 'running' | 'done' | 'skipped' | 'failed';
+
+/** One page of an offer and what is known of its entries. */
+export interface LoggedPage extends Page {
+  /** A bit per entry, as in PROTOCOL 7; absent until it is answered. */
+  wanted?: Uint8Array;
+  /** A bit per entry that stands at the receiver since this session or an earlier one. */
+  readonly placed: Uint8Array;
+  /** How many of it were placed in this session. */
+  standing: number;
+  /** How many of it have failed. */
+  failed: number;
+}
+
+/** How far a transfer is in the order in which it sends. */
+export interface Cursor {
+  /** The first wanted entry that is not known to stand at the receiver. */
+  readonly entry: number;
+  /** About so many bytes of it do. */
+  readonly bytes: number;
+}
+
+const DECODED_PAGES = 8;
+const NONE = new Uint8Array();
+
+/**
+ * What one session's transfer consists of, and what has become of each entry: for whoever may want to look at it.
+ *
+ * Until somebody looks it costs what its pages take as they travel and three bits an entry: nothing is decoded.
+ */
+export class EntryLog {
+  readonly #keep: (bytes: number) => boolean;
+  readonly #pages: LoggedPage[] = [];
+  readonly #failures = new Map<number, ErrorCode>();
+  readonly #summed = new WeakMap<LoggedPage, PageSums>();
+  /** The log of another session of the same transfer. */
+  #other: EntryLog | undefined;
+  /** If that was with the same peer: it, and where it ended. */
+  #before: { log: EntryLog; cursor: Cursor } | undefined;
+  #progress: TransferProgress = { files: 0, bytes: 0 };
+  #told: 'one by one' | 'counted' = 'counted';
+  #stage: 'open' | 'finished' | 'ended' = 'open';
+  #complete = false;
+  #forgotten = false;
+  #decoded = new Map<LoggedPage, readonly Entry[]>();
+
+  /**
+   * @param keep   asked before so many bytes more are kept; false: everything is forgotten
+   * @param other  the log of an earlier session: with the same peer, what it placed stands; with another, pages that are the same are kept once
+   */
+  constructor(keep: (bytes: number) => boolean, other?: { log: EntryLog; samePeer: boolean }) {
+    this.#keep = keep;
+    this.#other = other?.log;
+    if (other?.samePeer) this.#before = { log: other.log, cursor: other.log.cursor() };
+  }
+
+  get pages(): readonly LoggedPage[] {
+    return this.#pages;
+  }
+
+  /** Entries that are known. */
+  get entries(): number {
+    const last = this.#pages.at(-1);
+    return last === undefined ? 0 : last.first + last.count;
+  }
+
+  /** The offer has no other entries. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  /** There was no room for it. */
+  get forgotten(): boolean {
+    return this.#forgotten;
+  }
+
+  /** The next page, as it travels. */
+  add({ first, count, bytes }: Page): void {
+    if (this.#forgotten) return;
+    const other = this.#other?.pages[this.#pages.length];
+    const same = other !== undefined && other.first === first && sameBytes(other.bytes, bytes);
+    const held = (count + 7) >> 3;
+    if (!this.#keep((same ? 0 : bytes.length) + 2 * held)) {
+      this.forget();
+      return;
+    }
+    const placed = same && this.#before ? this.#placedBefore(other, this.#before) : new Uint8Array(held);
+    this.#pages.push({ first, count, bytes: same ? other.bytes : bytes, placed, standing: 0, failed: 0 });
+  }
+
+  /** The receiver's answer to one page. */
+  answer(first: number, wanted: Uint8Array): void {
+    const page = this.#pageOf(first);
+    if (page !== undefined) page.wanted = wanted;
+  }
+
+  /** It stands under its name. */
+  place(entry: number): void {
+    this.#told = 'one by one';
+    const page = this.#pageOf(entry);
+    if (page === undefined || bitOf(page.placed, entry - page.first)) return;
+    setBit(page.placed, entry - page.first);
+    page.standing++;
+  }
+
+  fail(entry: number, code: ErrorCode): void {
+    const page = this.#pageOf(entry);
+    if (page === undefined || this.#failures.has(entry)) return;
+    this.#failures.set(entry, code);
+    page.failed++;
+  }
+
+  /** How much stands at the receiver. */
+  progress(progress: TransferProgress): void {
+    this.#progress = progress;
+  }
+
+  /** No page comes any more. */
+  walked(): void {
+    this.#complete = true;
+    this.#other = this.#before = undefined;
+  }
+
+  /** What was wanted and has not failed stands. */
+  finish(): void {
+    if (this.#stage === 'open') this.#stage = 'finished';
+  }
+
+  /** Nothing happens any more. */
+  end(): void {
+    if (this.#stage === 'open') this.#stage = 'ended';
+    this.#decoded.clear();
+    this.#other = this.#before = undefined;
+  }
+
+  /** Gives up what it holds, for good. */
+  forget(): void {
+    this.#forgotten = true;
+    this.#pages.length = 0;
+    this.#failures.clear();
+    this.#decoded.clear();
+    this.#other = this.#before = undefined;
+  }
+
+  codeOf(entry: number): ErrorCode | undefined {
+    return this.#failures.get(entry);
+  }
+
+  /** The entries of a page. */
+  decoded(page: LoggedPage): readonly Entry[] {
+    const known = this.#decoded.get(page);
+    if (known !== undefined) return known;
+    const entries = decodePage(page.bytes, page.first);
+    const [oldest] = this.#decoded.keys();
+    if (oldest !== undefined && this.#decoded.size >= DECODED_PAGES) this.#decoded.delete(oldest);
+    this.#decoded.set(page, entries);
+    return entries;
+  }
+
+  entry(number: number): Entry | undefined {
+    const page = this.#pageOf(number);
+    return page && this.decoded(page)[number - page.first];
+  }
+
+  /** @param cursor  of this moment */
+  stateOf(number: number, { type, size }: Pick<Entry, 'type' | 'size'>, cursor: Cursor): EntryState {
+    if (this.#failures.has(number)) return 'failed';
+    const page = this.#pageOf(number);
+    if (page?.wanted === undefined) return 'pending';
+    const i = number - page.first;
+    if (this.#stands(page, i, cursor)) return 'done';
+    if (!bitOf(page.wanted, i)) return type === 'file' && size > 0 ? 'skipped' : 'done';
+    return number === cursor.entry && this.#stage === 'open' && cursor.bytes > 0 ? 'running' : 'pending';
+  }
+
+  #stands(page: LoggedPage, i: number, cursor: Cursor): boolean {
+    if (bitOf(page.placed, i)) return true;
+    const counted = this.#told === 'counted' && page.first + i < cursor.entry;
+    return bitOf(page.wanted ?? NONE, i) && (this.#stage === 'finished' || counted);
+  }
+
+  /**
+   * Where the transfer is. A sender is told numbers only: as files are sent in their order, so many of those that are wanted stand.
+   *
+   * What the receiver has of a file that an earlier run began is taken for a part of the one at the cursor.
+   */
+  cursor(): Cursor {
+    const answered = this.#pages.filter(({ wanted }) => wanted !== undefined);
+    // The receiver counts what it has skipped, too.
+    let { files, bytes: left } = this.#progress;
+    for (const page of answered) {
+      const { skippedFiles, skippedBytes } = this.#sums(page);
+      files -= skippedFiles;
+      left -= skippedBytes;
+    }
+    let at: { entry: number; size: number } | undefined;
+    for (const page of answered) {
+      const { wantedFiles, wantedBytes } = this.#sums(page);
+      const standing = this.#told === 'one by one' ? page.standing : Math.max(0, Math.min(files, wantedFiles));
+      files -= standing;
+      if (standing >= wantedFiles) left -= wantedBytes;
+      else if (standing > 0 || at === undefined) {
+        const within = this.#within(page, standing);
+        left -= within.bytes;
+        at ??= within.next;
+      }
+    }
+    if (at === undefined) return { entry: this.#pages[answered.length]?.first ?? this.entries, bytes: 0 };
+    return { entry: at.entry, bytes: Math.max(0, Math.min(at.size, left)) };
+  }
+
+  /** The first entry of a page that does not stand, and the bytes of those that do. */
+  #within({ bytes, first, wanted = NONE, placed }: LoggedPage, standing: number) {
+    let left = standing;
+    const found: { next?: { entry: number; size: number }; bytes: number } = { bytes: 0 };
+    scanPage(bytes, (i, _type, size) => {
+      if (!bitOf(wanted, i) || this.#failures.has(first + i)) return;
+      const stands = this.#told === 'one by one' ? bitOf(placed, i) : left-- > 0;
+      if (stands) found.bytes += size;
+      else found.next ??= { entry: first + i, size };
+    });
+    return found;
+  }
+
+  /** Of a page that was answered; what has failed is not counted. */
+  #sums(page: LoggedPage): PageSums {
+    const known = this.#summed.get(page);
+    if (known?.failed === page.failed) return known;
+    const { wanted = NONE, first, failed } = page;
+    const sums: PageSums = { failed, wantedFiles: 0, wantedBytes: 0, skippedFiles: 0, skippedBytes: 0 };
+    scanPage(page.bytes, (i, type, size) => {
+      if (type === 'directory' || type === 'symlink' || this.#failures.has(first + i)) return;
+      const isWanted = bitOf(wanted, i);
+      sums[isWanted ? 'wantedFiles' : 'skippedFiles']++;
+      sums[isWanted ? 'wantedBytes' : 'skippedBytes'] += size;
+    });
+    this.#summed.set(page, sums);
+    return sums;
+  }
+
+  /** What of a page that has come before stands since then. */
+  #placedBefore(page: LoggedPage, { log, cursor }: { log: EntryLog; cursor: Cursor }): Uint8Array {
+    const placed = page.placed.slice();
+    for (let i = 0; i < page.count; i++) if (log.#stands(page, i, cursor)) setBit(placed, i);
+    return placed;
+  }
+
+  #pageOf(entry: number): LoggedPage | undefined {
+    let low = 0;
+    let high = this.#pages.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const page = this.#pages[middle] as LoggedPage;
+      if (entry < page.first) high = middle - 1;
+      else if (entry >= page.first + page.count) low = middle + 1;
+      else return page;
+    }
+    return undefined;
+  }
+}
+
+interface PageSums {
+  /** Entries that had failed. */
+  failed: number;
+  wantedFiles: number;
+  wantedBytes: number;
+  /** At the receiver already, left alone, or without bytes. */
+  skippedFiles: number;
+  skippedBytes: number;
+}
+
+function bitOf(bits: Uint8Array, i: number): boolean {
+  return ((bits[i >> 3] ?? 0) & (1 << (i & 7))) !== 0;
+}
+
+function setBit(bits: Uint8Array, i: number): void {
+  bits[i >> 3] = (bits[i >> 3] ?? 0) | (1 << (i & 7));
+}
+
+function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0;
+}
