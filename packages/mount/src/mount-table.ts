@@ -69,7 +69,7 @@ async function isStale(folder: string): Promise<boolean> {
 }
 
 /** Also from under those who use it. @throws MOUNT_BUSY */
-export async function unmountForced(folder: string): Promise<void> {
+async function unmountForced(folder: string): Promise<void> {
   const attempts = process.getuid?.() === 0 ? [['umount', '-l', '--', folder]] : [];
   attempts.push([FUSERMOUNT, '-u', '-z', '--', folder]);
   let cause: unknown;
@@ -81,6 +81,8 @@ export async function unmountForced(folder: string): Promise<void> {
       cause = reason;
     }
   }
+  // fusermount3 watches over each mount, too, and may have been faster.
+  if ((await mountedAt(folder))?.type !== OUR_TYPE) return;
   throw new KeibiError('MOUNT_BUSY', `What is left on ${folder} cannot be taken away: unmount it yourself.`, { cause });
 }
 

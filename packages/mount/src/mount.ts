@@ -6,7 +6,7 @@ import { KeibiError } from '@keibidrop/protocol';
 import { HostProcess } from './host-process.ts';
 import { HostService } from './host-service.ts';
 import type { MountSource } from './mount-source.ts';
-import { clearStaleMount, mountedAt, unmountForced, whyNotMountable } from './mount-table.ts';
+import { clearStaleMount, mountedAt, whyNotMountable } from './mount-table.ts';
 
 export interface MountOptions {
   source: MountSource;
@@ -15,7 +15,7 @@ export interface MountOptions {
   /** Where what was read is kept: absolute, there already, of this mount alone. */
   cache: string;
   /** For how long the kernel, and so a program, waits for what does not come. */
-  patienceMs?: number;
+  patienceMs?: number | undefined;
   signal: AbortSignal;
 }
 
@@ -100,8 +100,6 @@ async function prepare(given: string): Promise<{ folder: string; made: boolean }
 
 /** What a host leaves that was killed, and the folder that was made for it. */
 async function cleanUp(folder: string, made: boolean): Promise<void> {
-  if (await clearStaleMount(folder)) return cleanUp(folder, made);
-  const left = await mountedAt(folder);
-  if (left?.type === 'fuse.keibidrop') await unmountForced(folder).catch(() => {});
+  await clearStaleMount(folder).catch(() => {});
   if (made) await rmdir(folder).catch(() => {});
 }

@@ -24,6 +24,7 @@ import { Questions } from './questions.ts';
 import { settingsCalls } from './settings-calls.ts';
 import { shareCalls } from './share-calls.ts';
 import { Shares } from './shares.ts';
+import type { SharesOptions } from './shares-options.ts';
 import { statusCalls } from './status-calls.ts';
 import { transferCalls } from './transfer-calls.ts';
 import type { ReadSettings } from './transfer-options.ts';
@@ -131,23 +132,8 @@ export class Daemon {
       journal,
       onTrouble,
     });
-    const shares: Shares = new Shares({
-      read,
-      invite: (name, about, options) => contacts.inviteToShare(name, about, options),
-      events,
-      questions,
-      history,
-      file: join(stateDir, 'shares.json'),
-      onShare: (share, open) => mounts.follow(share, open),
-      onTrouble,
-    });
-    const mounts: Mounts = new Mounts({
-      shares,
-      events,
-      file: join(stateDir, 'mounts.json'),
-      caches: join(stateDir, 'mounts'),
-      onTrouble,
-    });
+    const invite: SharesOptions['invite'] = (name, about, asked) => contacts.inviteToShare(name, about, asked);
+    const { shares, mounts } = foldersOf(stateDir, { read, invite, events, questions, history, onTrouble });
     const calls: { all?: LocalCalls } = {};
     this.#parts = {
       version,
@@ -207,6 +193,27 @@ function callsOf(parts: DaemonParts): LocalCalls {
     ...folderCalls(parts),
     ...pageCalls(parts),
   };
+}
+
+/** The folders of others, and what is shown of them. */
+function foldersOf(
+  stateDir: string,
+  common: Omit<SharesOptions, 'file' | 'onShare'>,
+): { shares: Shares; mounts: Mounts } {
+  const shares: Shares = new Shares({
+    ...common,
+    file: join(stateDir, 'shares.json'),
+    onShare: (share, open) => mounts.follow(share, open),
+  });
+  const { events, onTrouble } = common;
+  const mounts = new Mounts({
+    shares,
+    events,
+    file: join(stateDir, 'mounts.json'),
+    caches: join(stateDir, 'mounts'),
+    onTrouble,
+  });
+  return { shares, mounts };
 }
 
 function downloads(): string {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-import { createHash } from 'node:crypto';
 import { mkdir, realpath, rm } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { type Mount, mount, whyNotMountable } from '@keibidrop/mount';
@@ -13,6 +12,11 @@ import type { Shares } from './shares.ts';
 
 /** Each is a process. */
 const MAX_MOUNTS = 64;
+
+/** For how long a program waits for what does not come; KD_MOUNT_PATIENCE_MS changes it, for tests. */
+function patienceMs(): number | undefined {
+  return Number(process.env.KD_MOUNT_PATIENCE_MS) || undefined;
+}
 
 /** What of a mount outlives the daemon. */
 interface MountEntry {
@@ -149,12 +153,21 @@ export class Mounts {
     const { folder, share } = one.entry;
     const found = this.#options.shares.guest(share);
     if (found === undefined) throw new KeibiError('SHARE_UNKNOWN');
-    const cache = join(this.#options.caches, createHash('sha256').update(folder).digest('hex').slice(0, 16));
+    const cache = join(this.#options.caches, String(one.entry.id));
     await rm(cache, { recursive: true, force: true });
     await mkdir(cache, { recursive: true, mode: 0o700 });
-    const shown = await mount({ source: new GuestSource(found.guest), folder, cache, signal });
+    const shown = await mount({
+      source: new GuestSource(found.guest),
+      folder,
+      cache,
+      patienceMs: patienceMs(),
+      signal,
+    }).catch(async (reason) => {
+      await rm(cache, { recursive: true, force: true });
+      throw reason;
+    });
     one.shown = shown;
-    const { peer, state, readOnly: _ } = found.view;
+    const { peer, state } = found.view;
     this.#change(one, { folder: shown.folder, peer, state: state === 'away' ? 'away' : 'open' });
     if (state === 'away') shown.setAway(true);
     void shown.closed

@@ -3,16 +3,16 @@ import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatHostPort } from '@keibidrop/discovery';
 import type { local } from '@keibidrop/proto';
-import { KeibiError, parseCode, retryOf, type Verdict } from '@keibidrop/protocol';
-import type { History, HistoryEntry } from '../history/history.ts';
+import { KeibiError, parseCode, retryOf } from '@keibidrop/protocol';
+import type { HistoryEntry } from '../history/history.ts';
 import { pullHistory } from '../history/pull-history.ts';
 import { openSharing, type Sharing } from '../share/share.ts';
 import { ShareGuest } from '../share/share-guest.ts';
-import type { EventStream } from './event-stream.ts';
 import { Journal } from './journal.ts';
 import { errorOf, type LocalError } from './local-error.ts';
-import type { Questions } from './questions.ts';
-import { commonOf, flagsOf, type ReadSettings } from './transfer-options.ts';
+import { notInvited, unknownShare } from './share-unknown.ts';
+import type { SharesOptions } from './shares-options.ts';
+import { commonOf, flagsOf } from './transfer-options.ts';
 
 /** All of this daemon: each has a port, or a connection. */
 const MAX_SHARES = 256;
@@ -37,21 +37,6 @@ interface OpenShare {
   view: local.Share;
   readonly ending: AbortController;
   guest?: ShareGuest;
-}
-
-export interface SharesOptions {
-  read: ReadSettings;
-  /** Invites a contact as soon as it is there. @returns  what it has answered */
-  invite(name: string, about: { code: string; label: string }, options: { signal: AbortSignal }): Promise<Verdict>;
-  events: EventStream;
-  questions: Questions;
-  history: Pick<History, 'add'>;
-  /** Where they are kept. */
-  file: string;
-  /** Called with each that is new, or another than before, and with those that have ended. */
-  onShare(share: local.Share, open: boolean): void;
-  /** Called with what went wrong where no client waits for it. */
-  onTrouble(error: KeibiError): void;
 }
 
 /** What this daemon shares, and the shares that it is connected to. They come back with the next daemon. */
@@ -165,7 +150,11 @@ export class Shares {
     const named = guests.find(({ view }) => view.name === name);
     const [only] = guests.length === 1 ? guests : [];
     const share = named ?? only;
-    if (share?.guest === undefined) throw unknown(name, guests);
+    if (share?.guest === undefined)
+      throw unknownShare(
+        name,
+        guests.map(({ view }) => view.name),
+      );
     const path = named === undefined ? [name, ...rest].join('/') : rest.join('/');
     return { guest: share.guest, view: share.view, path };
   }
@@ -391,7 +380,11 @@ export class Shares {
 
   #named(name: string): OpenShare {
     const found = [...this.#open.values()].find(({ view }) => view.name === name);
-    if (found === undefined) throw unknown(name, [...this.#open.values()]);
+    if (found === undefined)
+      throw unknownShare(
+        name,
+        this.list().map((view) => view.name),
+      );
     return found;
   }
 }
@@ -399,15 +392,4 @@ export class Shares {
 /** Where a share is reached now, for a transfer that follows. */
 export function placeOf({ place }: ShareGuest): string | undefined {
   return place === undefined ? undefined : formatHostPort(place);
-}
-
-function notInvited(name: string): KeibiError {
-  const text = `${name} has not invited you to a share. Ask for it; there it is: keibidrop add DIR --to YOU.`;
-  return new KeibiError('SHARE_UNKNOWN', text);
-}
-
-function unknown(name: string, there: readonly OpenShare[]): KeibiError {
-  const names = there.map(({ view }) => view.name).join(', ');
-  const what = there.length === 0 ? 'Connect to one first: keibidrop connect CODE.' : `There is: ${names}.`;
-  return new KeibiError('SHARE_UNKNOWN', `There is no share ${JSON.stringify(name)} here. ${what}`);
 }
