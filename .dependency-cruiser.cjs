@@ -18,6 +18,31 @@ function mayImportOnly(folder, allowed) {
   };
 }
 
+/** In the desktop's processes: main has Node and Electron, the preload Electron alone, the page neither; `shared` is types and pure functions. */
+const DESKTOP_ROOMS = [
+  ['main', ['shared'], []],
+  ['preload', ['shared'], ['core']],
+  ['renderer', ['shared'], ['core']],
+  ['shared', [], ['core', 'npm', 'npm-dev']],
+].flatMap(([room, allowed, never]) => [
+  {
+    name: `desktop-${room}-imports-only-${allowed.join('-') || 'itself'}`,
+    severity: 'error',
+    from: { path: `^apps/desktop/src/${room}/` },
+    to: { path: '^apps/desktop/', pathNot: [room, ...allowed].map((path) => `^apps/desktop/src/${path}/`) },
+  },
+  ...(never.length === 0
+    ? []
+    : [
+        {
+          name: `desktop-${room}-runs-where-there-is-no-${never.join('-')}`,
+          severity: 'error',
+          from: { path: `^apps/desktop/src/${room}/`, pathNot: TESTS },
+          to: { dependencyTypes: never },
+        },
+      ]),
+]);
+
 const BELOW_SESSION = ['packages/protocol', 'native', 'proto'];
 
 module.exports = {
@@ -31,6 +56,13 @@ module.exports = {
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     mayImportOnly('apps/cli', ['packages/peer', 'packages/protocol']),
     mayImportOnly('apps/desktop', ['packages/peer']),
+    ...DESKTOP_ROOMS,
+    {
+      name: 'desktop-page-knows-no-electron',
+      severity: 'error',
+      from: { path: '^apps/desktop/src/(renderer|shared)/' },
+      to: { path: '(^|/)node_modules/electron/' },
+    },
     mayImportOnly('packages/peer', ['packages/(session|transfer|discovery|server|mount)', ...BELOW_SESSION]),
     mayImportOnly('packages/session', BELOW_SESSION),
     mayImportOnly('packages/transfer', BELOW_SESSION),

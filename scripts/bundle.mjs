@@ -46,3 +46,11 @@ const { status } = spawnSync(`${desktop}node_modules/.bin/vite`, ['build', '--lo
 if (status !== 0) process.exit(1);
 await rm(`${cli}dist/page`, { recursive: true, force: true });
 await cp(`${desktop}dist/renderer`, `${cli}dist/page`, { recursive: true });
+
+// The rest of the desktop.
+for (const script of ['pictures.mjs', 'bundle-desktop.mjs']) {
+  const { status } = spawnSync(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exit(1);
+}

@@ -11,7 +11,7 @@ constexpr std::chrono::milliseconds kMeasured{50};
 // What a slower stretch takes of it.
 constexpr double kFading = 0.9;
 // From what arrives to the next ask: the reader has to wake up, and to say so.
-constexpr std::chrono::milliseconds kTurn{10};
+constexpr std::chrono::milliseconds kTurn{4};
 
 }  // namespace
 
@@ -36,7 +36,8 @@ void ReadWindow::Arrived(uint64_t bytes, Clock::time_point asked, Clock::time_po
 
 uint64_t ReadWindow::bytes() const {
   if (rate_ == 0) return kLeast;
-  const double turns = 2 * rate_ * (round_trip_ + kTurn).count();
+  const std::chrono::duration<double> turn = round_trip_ + kTurn;
+  const double turns = 2 * rate_ * turn.count();
   return static_cast<uint64_t>(
       std::clamp(turns + static_cast<double>(kLeast), static_cast<double>(kLeast), static_cast<double>(kMost)));
 }

@@ -4,7 +4,7 @@
 // Types, and what is pure: nothing of the peer comes along.
 import type { local } from '@keibidrop/proto';
 
-export { completeCode, parseCode } from '@keibidrop/protocol';
+export { completeCode, parseCode, parseFingerprint } from '@keibidrop/protocol';
 export type { Method, ReplyOf, RequestOf, Streaming, Unary } from './daemon/local-calls.ts';
 export type ContactView = local.Contact;
 export type FileView = local.File;

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { mkdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { CACHE_BLOCK_BYTES, type CachedFile } from '@keibidrop/native';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openRelayServer } from '@keibidrop/server';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ShareGuest } from '../src/share/share-guest.ts';
 import type { ShareReads } from '../src/share/share-reads.ts';
 import { ShareRoom } from './share-room.ts';
@@ -14,6 +15,7 @@ class CuttableWay {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];
   #broken = false;
+  #spoilt: Socket | undefined;
 
   static async to(target: { host: string; port: number }): Promise<CuttableWay> {
     const way = new CuttableWay(target);
@@ -26,7 +28,10 @@ class CuttableWay {
       if (this.#broken) return void near.destroy();
       const far = connect(target);
       this.#sockets.push(near);
-      near.pipe(far).pipe(near);
+      near.pipe(far).on('data', (bytes: Buffer) => {
+        if (this.#spoilt === near) bytes[bytes.length - 1] = (bytes[bytes.length - 1] as number) ^ 1;
+        near.write(bytes);
+      });
       for (const [one, other] of [
         [near, far],
         [far, near],
@@ -48,6 +53,11 @@ class CuttableWay {
   /** The connection that was made last. */
   cutNewest(): void {
     this.#sockets.pop()?.resetAndDestroy();
+  }
+
+  /** What comes on the connection that was made last is not what was sent. */
+  spoilNewest(): void {
+    this.#spoilt = this.#sockets.at(-1);
   }
 
   mend(): void {
@@ -198,6 +208,45 @@ describe('reading a share in place', () => {
     expect(states).toEqual(['connected']);
     await guest.close();
     await way.close();
+  });
+
+  it('ends the share with the reason when its lane is tampered with, and leaves nothing of that in the cache', async () => {
+    await writeFile(room.path('folder', 'file'), randomBytes(2 ** 20));
+    await room.share('folder');
+    const { host, port } = await room.until('waiting');
+    const way = await CuttableWay.to({ host, port });
+    const guest = await room.connect({ connect: { host: '127.0.0.1', port: way.port } });
+    const reads = guest.reads();
+    const file = await cached(guest, 'file');
+    await reads.want(file, { first: 0, count: 1, ahead: 0 }, room);
+    way.spoilNewest();
+    await expect(reads.want(file, { first: 1, count: 1, ahead: 0 }, room)).rejects.toMatchObject({
+      code: 'FRAME_AUTH_FAILED',
+    });
+    await expect(guest.closed).rejects.toMatchObject({ code: 'FRAME_AUTH_FAILED' });
+    expect((await inCache(file)).subarray(CACHE_BLOCK_BYTES).every((byte) => byte === 0)).toBe(true);
+    await way.close();
+  });
+
+  it('comes by several lanes through a relay', async () => {
+    vi.stubEnv('KD_LANES', '3');
+    const log = { level: 'silent' as const, write: () => {} };
+    const server = await openRelayServer({ listen: { host: '127.0.0.1', port: 0 }, log, signal: room.signal });
+    const rendezvous = `127.0.0.1:${server.port}`;
+    const reach = { discovery: 'off' as const, directOnly: false, relayOnly: true, rendezvous };
+    const content = randomBytes(8 * 2 ** 20);
+    await writeFile(room.path('folder', 'file'), content);
+    await room.share('folder', { reach });
+    const paths: string[] = [];
+    const onEvent = (event: { type: string; path?: string }) => event.path && paths.push(event.path);
+    const guest = await room.connect({ reach, onEvent });
+    const reads = guest.reads();
+    const file = await cached(guest, 'file');
+    await readThrough(reads, file);
+    expect((await inCache(file)).equals(content)).toBe(true);
+    expect(paths).toEqual(['relay']);
+    await guest.close();
+    await server.close();
   });
 
   it('ends with its guest, and with a cache that cannot be written', async () => {

@@ -80,7 +80,15 @@ export class ShareRoom {
     const info: ShareServer['info'] = (_call, reply) =>
       reply(null, { label: 'host', name: 'share', readOnly: false, reads: true });
     const never = () => {};
-    const all = { info, stat: never, list: never, watch: never, fetch: never, ...handlers } as ShareServer;
+    const all = {
+      info,
+      stat: never,
+      space: never,
+      list: never,
+      watch: never,
+      fetch: never,
+      ...handlers,
+    } as ShareServer;
     const port = new ListeningPort({ listen: LISTEN, reach: REACH, onEvent: () => {}, signal: this.signal });
     this.#open.push(port);
     await port.wait({

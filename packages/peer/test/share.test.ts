@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ChangeFeed } from '../src/share/change-feed.ts';
@@ -42,6 +42,8 @@ describe('a share', () => {
     expect(await namesOf(other, '')).toEqual(['a.txt', 'new', 'sub']);
     expect(await other.stat('sub/b.txt', room)).toMatchObject({ type: 'file', name: 'b.txt', size: 5, mode: 0o644 });
     expect(await one.stat('', room)).toMatchObject({ type: 'directory', name: 'folder' });
+    const { bsize, blocks } = await statfs(room.path('folder'));
+    expect(await one.space(room)).toEqual({ totalBytes: bsize * blocks, freeBytes: expect.any(Number) });
     await expect(one.stat('gone', room)).rejects.toMatchObject({ code: 'SHARE_NOT_FOUND', detail: { remote: true } });
   });
 

@@ -2,7 +2,7 @@
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { HostPort } from '@keibidrop/discovery';
 import type { RateBudget } from '@keibidrop/native';
-import type { FetchReply, StatReply } from '@keibidrop/proto';
+import type { FetchReply, SpaceReply, StatReply } from '@keibidrop/proto';
 import { type Code, checkSharePath, type ErrorCode, KeibiError, parseCode } from '@keibidrop/protocol';
 import type { ReceiveOptions, ReceiveResult } from '../api.ts';
 import type { ReachedSender } from '../dial-sender.ts';
@@ -128,6 +128,14 @@ export class ShareGuest {
       unary<StatReply>((done) => session.client.stat({ path }, done), { signal }),
     );
     return checkedEntry(entry, path === '' ? this.info.name : path.slice(path.lastIndexOf('/') + 1));
+  }
+
+  /** How much room the disk of the share has. Throws as `stat` does. */
+  async space({ signal }: { signal: AbortSignal }): Promise<{ totalBytes: number; freeBytes: number }> {
+    const { totalBytes, freeBytes } = await this.#call(signal, (session) =>
+      unary<SpaceReply>((done) => session.client.space({}, done), { signal }),
+    );
+    return { totalBytes, freeBytes };
   }
 
   /** A directory, part by part as it is taken. Throws as `stat` does; a session that is lost ends it. */

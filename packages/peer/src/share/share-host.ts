@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-import { realpath, stat } from 'node:fs/promises';
+import { realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { type Listing, type RateBudget, type Root, ServeJob, SharedFolder } from '@keibidrop/native';
-import type { ListPage } from '@keibidrop/proto';
+import type { ListPage, SpaceReply } from '@keibidrop/proto';
 import { checkName, checkSharePath, type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { refuseMounted } from '../mount/folder-overlap.ts';
 import { rootsBeneath } from '../roots.ts';
@@ -81,6 +81,15 @@ export class ShareHost {
     const asked = paths.map((path) => (path === '' ? (this.only ?? '') : path));
     for (const path of asked) await this.look(path);
     return rootsBeneath(this, asked);
+  }
+
+  /** Of the disk that the folder is on. @throws SHARE_UNREADABLE */
+  async space(): Promise<SpaceReply> {
+    const { bsize, blocks, bavail } = await statfs(this.path).catch((cause) => {
+      throw new KeibiError('SHARE_UNREADABLE', undefined, { cause });
+    });
+    const bytes = (count: number) => Math.min(bsize * count, Number.MAX_SAFE_INTEGER);
+    return { totalBytes: bytes(blocks), freeBytes: bytes(bavail) };
   }
 
   /** What one guest reads in place, in one session: native checks every path as this class does. To be closed. */

@@ -43,6 +43,7 @@ export function shareServiceFor(options: GuestServiceOptions): ServedService {
         return info;
       }),
     stat: (call, reply) => counted(call, reply, async ({ path }) => ({ entry: await host.look(path) })),
+    space: (call, reply) => counted(call, reply, () => host.space()),
     fetch: (call, reply) =>
       counted(call, reply, async ({ paths }) => {
         if (paths.length > MAX_FETCH_PATHS) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');

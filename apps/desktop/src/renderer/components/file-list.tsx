@@ -51,7 +51,7 @@ export function FileList({ transfer, live }: FileListProps) {
           />
         </label>
         <span className={styles.count} role="status">
-          {t('transfers.fileCount', { count: total })}
+          {t('transfers.entryCount', { count: total })}
         </span>
         <select
           className={styles.state}

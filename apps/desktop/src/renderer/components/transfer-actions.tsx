@@ -19,7 +19,7 @@ const LOOKS: Readonly<Record<Action, { icon: ButtonProps['icon']; text: TextKey 
   remove: { icon: Trash2, text: 'transfers.remove' },
 };
 
-type Acted = Pick<TransferView, 'id' | 'kind' | 'state' | 'retriable' | 'place' | 'incognito' | 'text' | 'pausedBy'>;
+type Acted = Pick<TransferView, 'id' | 'kind' | 'state' | 'retriable' | 'place' | 'files' | 'text' | 'pausedBy'>;
 
 /** What can be done with it as it is now. */
 export function actionsOf({ state, retriable, pausedBy }: Pick<Acted, 'state' | 'retriable' | 'pausedBy'>): Action[] {
@@ -43,7 +43,7 @@ export function actionsOf({ state, retriable, pausedBy }: Pick<Acted, 'state' | 
 export function TransferActions({ transfer, acting, icons }: { transfer: Acted; acting: Acting; icons?: boolean }) {
   const { t } = useTexts();
   const api = useApi();
-  const { id, kind, place, text } = transfer;
+  const { id, kind, place, text, files } = transfer;
   const control = (action: Action) => acting.act((signal) => api.call('control', { transfer: id, action }, { signal }));
   const open = () =>
     acting.act(async (signal) => {
@@ -53,7 +53,7 @@ export function TransferActions({ transfer, acting, icons }: { transfer: Acted; 
   const look = icons ? ({ look: 'quiet', iconOnly: true } as const) : {};
   return (
     <>
-      {hasEnded(transfer) && kind === 'receive' && text === undefined && place !== undefined && (
+      {hasEnded(transfer) && kind === 'receive' && files > 0 && text === undefined && (
         <Button icon={FolderOpen} {...look} onClick={open}>
           {t('transfers.open')}
         </Button>

@@ -4,6 +4,8 @@ import { type Language, languageOf } from '../../shared/languages.ts';
 import { useLook } from '../store/preferences.ts';
 import deErrors from './de/errors.json';
 import deFrame from './de/frame.json';
+import deHistory from './de/history.json';
+import deMounts from './de/mounts.json';
 import dePeople from './de/people.json';
 import deReceive from './de/receive.json';
 import deSend from './de/send.json';
@@ -11,6 +13,8 @@ import deSettings from './de/settings.json';
 import deTransfers from './de/transfers.json';
 import enErrors from './en/errors.json';
 import enFrame from './en/frame.json';
+import enHistory from './en/history.json';
+import enMounts from './en/mounts.json';
 import enPeople from './en/people.json';
 import enReceive from './en/receive.json';
 import enSend from './en/send.json';
@@ -18,6 +22,8 @@ import enSettings from './en/settings.json';
 import enTransfers from './en/transfers.json';
 import esErrors from './es/errors.json';
 import esFrame from './es/frame.json';
+import esHistory from './es/history.json';
+import esMounts from './es/mounts.json';
 import esPeople from './es/people.json';
 import esReceive from './es/receive.json';
 import esSend from './es/send.json';
@@ -25,7 +31,17 @@ import esSettings from './es/settings.json';
 import esTransfers from './es/transfers.json';
 
 // One file a room and language; keys begin with the room's name, messages are ICU. A language that lacks a text does not compile.
-const en = { ...enErrors, ...enFrame, ...enSend, ...enReceive, ...enTransfers, ...enPeople, ...enSettings };
+const en = {
+  ...enErrors,
+  ...enFrame,
+  ...enSend,
+  ...enReceive,
+  ...enTransfers,
+  ...enPeople,
+  ...enSettings,
+  ...enHistory,
+  ...enMounts,
+};
 const de: Record<TextKey, string> = {
   ...deErrors,
   ...deFrame,
@@ -34,6 +50,8 @@ const de: Record<TextKey, string> = {
   ...deTransfers,
   ...dePeople,
   ...deSettings,
+  ...deHistory,
+  ...deMounts,
 };
 const es: Record<TextKey, string> = {
   ...esErrors,
@@ -43,6 +61,8 @@ const es: Record<TextKey, string> = {
   ...esTransfers,
   ...esPeople,
   ...esSettings,
+  ...esHistory,
+  ...esMounts,
 };
 
 const CATALOGUE = { en, de, es } as const;

@@ -19,10 +19,14 @@ import { nameOf, stateText, TransferName } from '../../components/transfer-words
 import { useAct } from '../../store/act.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { hrefOf } from '../../store/route.ts';
+import { samplesOf } from '../../store/throughput.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { TransferFacts } from './transfer-facts.tsx';
 import { TransferPeers } from './transfer-peers.tsx';
 import styles from './transfers.module.css';
+
+/** With fewer there is nothing to see in a chart of what has ended. */
+const FEWEST_SAMPLES = 4;
 
 /** One transfer, with everything there is to know of it. */
 export function TransferPage({ id }: { id: number }) {
@@ -108,12 +112,14 @@ function Progress({ transfer, live }: { transfer: TransferView; live: boolean })
         <Figure term={t('transfers.size')}>
           {t('transfers.ofSize', { done: bytesText(bytes, language), total: bytesText(totalBytes, language) })}
         </Figure>
-        {transfer.seconds > 0 && <Figure term={t('transfers.took')}>{clockText(transfer.seconds)}</Figure>}
+        {transfer.seconds >= 1 && <Figure term={t('transfers.took')}>{clockText(transfer.seconds)}</Figure>}
       </dl>
       <div className={styles.progress}>
         <ProgressBar label={nameOf(transfer, t)} share={share} still={state !== 'running' && state !== 'done'} />
       </div>
-      <ThroughputChart transfer={transfer.id} live={live} />
+      {(live || samplesOf(transfer.id).times.length >= FEWEST_SAMPLES) && (
+        <ThroughputChart transfer={transfer.id} live={live} />
+      )}
     </Card>
   );
 }

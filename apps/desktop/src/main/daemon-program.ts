@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MPL-2.0
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { ApiError } from '../shared/api.ts';
+import type { Failure } from '../shared/requests.ts';
+
+/** Where the command line stands, seen from this bundle, in a checkout. Set by scripts/bundle-desktop.mjs. */
+declare const CHECKOUT_PROGRAM: string;
+
+/** What runs `keibidrop`: a program and its first arguments. */
+export type Program = readonly [command: string, ...args: string[]];
+
+const START_TIMEOUT_MS = 30_000;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+
+/**
+ * What runs the command line: the Node that is delivered with a packaged window (decision 012), that of the PATH in a checkout.
+ *
+ * @param resources  of the packaged window; undefined in a checkout
+ */
+export function daemonProgram(resources: string | undefined, platform: NodeJS.Platform): Program {
+  if (resources === undefined) return ['node', join(__dirname, CHECKOUT_PROGRAM)];
+  const node = platform === 'win32' ? 'node.exe' : 'node';
+  return [join(resources, 'keibidrop', node), join(resources, 'keibidrop', 'keibidrop.mjs')];
+}
+
+/**
+ * The address of the daemon's HTTP door, its token included. Starts the daemon where none runs.
+ *
+ * @throws ApiError with what kept it from starting, UNREACHABLE if the program itself cannot be run; `signal.reason`
+ */
+export function openDoorOf(
+  [command, ...before]: Program,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const options = { env, timeout: START_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, windowsHide: true };
+    const child = execFile(command, [...before, 'ui', '--json'], options, (error, stdout) => {
+      signal.removeEventListener('abort', onAbort);
+      const { url, failure } = told(stdout);
+      if (signal.aborted) reject(signal.reason);
+      else if (url !== undefined) resolve(url);
+      else reject(failureOf(failure, error));
+    });
+    const onAbort = () => child.kill();
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function failureOf(failure: Failure | undefined, error: Error | null): ApiError {
+  if (failure !== undefined) return new ApiError(failure.code, failure.message);
+  return new ApiError('UNREACHABLE', error?.message ?? 'The program ended without a word.');
+}
+
+/** The last line that says something. */
+function told(stdout: string): { url?: string; failure?: Failure } {
+  for (const line of stdout.trim().split('\n').reverse()) {
+    try {
+      const { event, url, code, message } = JSON.parse(line) as Record<string, unknown>;
+      if (event === 'page' && typeof url === 'string') return { url };
+      if (event === 'error') return { failure: { code: String(code), message: String(message) } };
+    } catch {
+      // No line of --json.
+    }
+  }
+  return {};
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// The main process: it has the window, the tray, dialogs and notifications, and starts the daemon, which has everything else.
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { app } from 'electron';
+import { Desktop } from './desktop.ts';
+import { lockDown } from './lockdown.ts';
+import { type Opening, openingOf } from './opening.ts';
+import { registerScheme } from './serve-page.ts';
+
+const started = Date.now();
+app.setName('KeibiDrop');
+app.setAppUserModelId('org.keibidrop.desktop');
+// A configuration of its own is a person of its own: with a daemon and a window of its own, too.
+if (process.env.KD_CONFIG_DIR) app.setPath('userData', join(process.env.KD_CONFIG_DIR, 'desktop'));
+
+if (app.requestSingleInstanceLock()) run();
+else app.exit(0); // the one that runs hears of it
+
+function run(): void {
+  registerScheme();
+  lockDown();
+  // macOS tells of files and links by events, perhaps before anything is ready.
+  const early: ((desktop: Desktop) => void)[] = [];
+  let desktop: Desktop | undefined;
+  const withDesktop = (act: (desktop: Desktop) => void) =>
+    void (desktop === undefined ? early.push(act) : act(desktop));
+  app.on('open-file', (event, path) => {
+    event.preventDefault();
+    withDesktop((to) => to.openPath(path));
+  });
+  app.on('open-url', (event, link) => {
+    event.preventDefault();
+    withDesktop((to) => to.openLink(link));
+  });
+  app.on('second-instance', (_event, argv, cwd) => withDesktop((to) => to.reopen(openingFrom(argv, cwd))));
+  app.on('activate', () => withDesktop((to) => to.reopen({ intents: [], hidden: false })));
+  // The tray goes on without a window.
+  app.on('window-all-closed', () => {});
+  void app.whenReady().then(() => {
+    if (app.isPackaged) app.setAsDefaultProtocolClient('keibidrop');
+    desktop = new Desktop(started);
+    desktop.open(openingFrom(process.argv, process.cwd()));
+    for (const act of early.splice(0)) act(desktop);
+  });
+}
+
+/** What a whole command line asks for. */
+function openingFrom(argv: readonly string[], cwd: string): Opening {
+  // In a checkout Electron's own arguments come first, and the place of this program ends them.
+  const own = app.isPackaged ? 0 : argv.findIndex((arg) => resolve(cwd, arg) === app.getAppPath());
+  return openingOf(argv.slice(own + 1), cwd, existsSync);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { TransferView } from '@keibidrop/peer/local';
+import type { Intent } from '../shared/api.ts';
+import type { Told } from '../shared/apply-event.ts';
+import type { Asked } from '../shared/daemon-state.ts';
+import { noticeText } from './plain-text.ts';
+import { isYesOrNo, namesOf, questionTitle } from './question-text.ts';
+import type { Texts } from './texts.ts';
+
+/** Something that a person who does not look at the window is told. */
+export interface Notice {
+  readonly title: string;
+  readonly text: string;
+  /** What is shown when it is clicked. */
+  readonly intent: Intent;
+  /** A question that yes or no answers. */
+  readonly question?: number;
+}
+
+/**
+ * What an event of the daemon is worth telling; undefined: nothing.
+ *
+ * @param before  the state in which the transfer was before it; undefined: it is new
+ */
+export function noticeOf(told: Told, before: string | undefined, texts: Texts): Notice | undefined {
+  if (told.event === 'question') return questionNotice(told, texts);
+  if (told.event !== 'transfer') return undefined;
+  const transfer = { ...told, id: told.transfer } as unknown as TransferView;
+  // What was over when the daemon began to tell is no news.
+  return before === undefined || before === transfer.state ? undefined : endNotice(transfer, texts);
+}
+
+function questionNotice(told: Told, texts: Texts): Notice {
+  const { transfer, question, kind, event: _, ...about } = told;
+  const asked = { transfer, question, kind, about } as Asked;
+  const text = asked.kind === 'collision' ? texts.t('question.collisionText') : namesOf(asked);
+  return {
+    title: noticeText(questionTitle(asked, texts)),
+    text: noticeText(text || texts.t('question.click')),
+    intent: { kind: 'view', view: 'receive' },
+    ...(isYesOrNo(asked) && { question: asked.question }),
+  };
+}
+
+function endNotice(transfer: TransferView, { t }: Texts): Notice | undefined {
+  const { kind, state, id, error } = transfer;
+  const what = transfer.what || t('tray.something');
+  const peer = transfer.contact ?? transfer.peer;
+  const intent: Intent = { kind: 'view', view: 'transfers', transfer: id };
+  const notice = (title: string, text: string): Notice => ({
+    title: noticeText(title),
+    text: noticeText(text),
+    intent,
+  });
+  if (state === 'failed') {
+    return notice(t(kind === 'send' ? 'notice.failedSend' : 'notice.failedReceive', { what }), error?.message ?? '');
+  }
+  if (state !== 'done') return undefined;
+  if (kind === 'send') return notice(t('notice.sent', { what }), peer ? t('notice.to', { peer }) : '');
+  const title = transfer.text === undefined ? t('notice.received', { what }) : t('notice.receivedText');
+  return notice(title, peer ? t('notice.from', { peer }) : '');
+}

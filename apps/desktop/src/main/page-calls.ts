@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MPL-2.0
+import { ApiError } from '../shared/api.ts';
+import { CHANNELS, type Subscription, type Told } from '../shared/channels.ts';
+import type { DaemonLink } from './daemon-link.ts';
+import { failureOf, type Handlers } from './ipc.ts';
+
+const MOST_SUBSCRIPTIONS = 64;
+
+/** The page's calls of the daemon, on their way there and back. */
+export class PageCalls {
+  readonly #link: DaemonLink;
+  readonly #send: (channel: string, value: unknown) => void;
+  readonly #calls = new Map<number, AbortController>();
+  readonly #subscriptions = new Map<number, AbortController>();
+
+  /** @param send  to the page, if there is one */
+  constructor(link: DaemonLink, send: (channel: string, value: unknown) => void) {
+    this.#link = link;
+    this.#send = send;
+  }
+
+  get handlers(): Pick<Handlers, 'daemon.call' | 'daemon.cancel'> {
+    return {
+      'daemon.call': async ({ call, method, request }) => {
+        const running = new AbortController();
+        this.#calls.set(call, running);
+        try {
+          const door = await this.#link.door();
+          return await door.call(method, request, { signal: running.signal });
+        } finally {
+          this.#calls.delete(call);
+        }
+      },
+      'daemon.cancel': ({ call }) => {
+        this.#calls.get(call)?.abort(new ApiError('CANCELLED', 'Cancelled.'));
+        return null;
+      },
+    };
+  }
+
+  async subscribe({ id, method, request }: Subscription): Promise<void> {
+    const running = new AbortController();
+    const told = (value: Told) => {
+      // Whoever has ended it wants to hear no more.
+      if (this.#subscriptions.get(id) === running) this.#send(CHANNELS.told, value);
+    };
+    if (this.#subscriptions.size >= MOST_SUBSCRIPTIONS) {
+      this.#send(CHANNELS.told, { id, end: { code: 'INTERNAL', message: 'The page listens to too much.' } });
+      return;
+    }
+    this.#subscriptions.set(id, running);
+    try {
+      const door = await this.#link.door();
+      await door.stream(method, request, { signal: running.signal, onReplies: (replies) => told({ id, replies }) });
+      told({ id, end: null });
+    } catch (reason) {
+      told({ id, end: failureOf(reason) });
+    } finally {
+      if (this.#subscriptions.get(id) === running) this.#subscriptions.delete(id);
+    }
+  }
+
+  unsubscribe(id: number): void {
+    const running = this.#subscriptions.get(id);
+    this.#subscriptions.delete(id);
+    running?.abort(new ApiError('CANCELLED', 'Cancelled.'));
+  }
+
+  /** The page has gone: nobody waits for anything. */
+  forget(): void {
+    for (const id of [...this.#subscriptions.keys()]) this.unsubscribe(id);
+    for (const running of this.#calls.values()) running.abort(new ApiError('CANCELLED', 'The page has gone.'));
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Asked } from '../shared/daemon-state.ts';
+import { bytesText } from '../shared/figures.ts';
+import { plainText } from './plain-text.ts';
+import type { Texts } from './texts.ts';
+
+/** What somebody is asked, in one line. */
+export function questionTitle({ kind, about }: Asked, texts: Texts): string {
+  const { t } = texts;
+  if (kind === 'collision') return t('question.collision', { file: wordsOf(about.file) });
+  if (kind === 'invitation') {
+    const peer = wordsOf(about.contact) || t('question.somebody');
+    if (about.to === 'text') return t('question.invitationText', { peer });
+    return t(about.to === 'files' ? 'question.invitationFiles' : 'question.invitationShare', { peer });
+  }
+  const peer = wordsOf(about.peer) || t('question.somebody');
+  if (about.text === true) return t('question.offerText', { peer });
+  return t('question.offer', { peer, what: amountOf(about, texts) });
+}
+
+/** Whether yes or no answers it, so that two buttons do. */
+export function isYesOrNo({ kind }: Asked): boolean {
+  return kind === 'offer' || kind === 'invitation';
+}
+
+/** The names of what is offered, as far as there is room. */
+export function namesOf({ about }: Asked): string {
+  const { names, nameCount } = about;
+  if (!Array.isArray(names)) return '';
+  const shown = names.slice(0, 3).map(wordsOf);
+  return `${shown.join(', ')}${typeof nameCount === 'number' && nameCount > shown.length ? ' …' : ''}`;
+}
+
+function amountOf({ files, bytes, stream }: Asked['about'], { t, language }: Texts): string {
+  const count = typeof files === 'number' ? files : 0;
+  if (stream === true || typeof bytes !== 'number') return t('question.files', { count });
+  return t('question.filesSize', { count, size: bytesText(bytes, language) });
+}
+
+function wordsOf(value: unknown): string {
+  return typeof value === 'string' ? plainText(value, 40) : '';
+}

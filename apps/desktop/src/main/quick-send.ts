@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MPL-2.0
+import { clipboard } from 'electron';
+import type { Intent } from '../shared/api.ts';
+import type { DaemonLink } from './daemon-link.ts';
+import type { Dialogs } from './dialogs.ts';
+import type { Notice } from './notices.ts';
+import { noticeText } from './plain-text.ts';
+import type { Texts } from './texts.ts';
+
+export interface QuickSendParts {
+  readonly link: DaemonLink;
+  readonly dialogs: Dialogs;
+  texts(): Texts;
+  notify(notice: Notice): void;
+  /** Shows the window with that. */
+  tell(intent: Intent): void;
+}
+
+/** Sending from the tray and the menu, without the window. */
+export class QuickSend {
+  readonly #parts: QuickSendParts;
+
+  constructor(parts: QuickSendParts) {
+    this.#parts = parts;
+  }
+
+  /** @param to  the name of a contact; undefined: the page asks how */
+  async files(what: 'files' | 'folders', to: string | undefined): Promise<void> {
+    const paths = await this.#parts.dialogs.pick(what);
+    if (paths.length === 0) return;
+    if (to === undefined) this.#parts.tell({ kind: 'send', paths });
+    else await this.#send({ paths, to: [to] }, to);
+  }
+
+  /** @param to  the name of a contact; undefined: with a code, which the page shows */
+  async clipboard(to: string | undefined): Promise<void> {
+    const { texts, notify } = this.#parts;
+    const text = await clipboard.readText();
+    if (text === '') {
+      const intent: Intent = { kind: 'view', view: 'send' };
+      notify({ title: texts().t('notice.clipboardEmpty'), text: '', intent });
+      return;
+    }
+    await this.#send({ text, ...(to !== undefined && { to: [to] }) }, to);
+  }
+
+  async #send(request: { paths?: string[]; text?: string; to?: string[] }, to: string | undefined): Promise<void> {
+    const { link, dialogs, texts, notify, tell } = this.#parts;
+    try {
+      const door = await link.door();
+      const { transfer } = await door.call('send', request, { signal: new AbortController().signal });
+      if (transfer === undefined) return;
+      const intent: Intent = { kind: 'view', view: 'transfers', transfer: transfer.id };
+      if (to === undefined) tell(intent);
+      else
+        notify({
+          title: noticeText(texts().t('notice.sending', { peer: to })),
+          text: noticeText(transfer.what),
+          intent,
+        });
+    } catch (reason) {
+      await dialogs.tellFailure(reason instanceof Error ? reason.message : String(reason));
+    }
+  }
+}

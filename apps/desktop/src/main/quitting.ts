@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MPL-2.0
+import { app, powerMonitor } from 'electron';
+import { ApiError } from '../shared/api.ts';
+import { activityOf } from './activity.ts';
+import type { DaemonLink } from './daemon-link.ts';
+import type { Dialogs } from './dialogs.ts';
+import type { Texts } from './texts.ts';
+
+const STOP_TIMEOUT_MS = 5000;
+const BUTTONS = ['quit.keep', 'quit.quit', 'quit.cancel'] as const;
+
+export interface QuittingParts {
+  readonly link: DaemonLink;
+  readonly dialogs: Dialogs;
+  /** When this program began, in milliseconds since 1970. */
+  readonly started: number;
+  texts(): Texts;
+  /** The window goes, the tray stays. */
+  hide(): void;
+  /** Everything of this program goes. */
+  close(): Promise<void>;
+}
+
+/** The end of the program, in order: what is under way is not ended behind a person's back. */
+export class Quitting {
+  readonly #parts: QuittingParts;
+  #asking = false;
+  #decided = false;
+
+  constructor(parts: QuittingParts) {
+    this.#parts = parts;
+  }
+
+  /** The program ends, so nothing is to keep a window from closing. */
+  get decided(): boolean {
+    return this.#decided;
+  }
+
+  /** Has every way to quit go through here. */
+  listen(): void {
+    app.on('before-quit', (event) => {
+      if (this.#decided) return;
+      event.preventDefault();
+      void this.ask();
+    });
+    // The system ends everything: a dialog would hold it up. The daemon hears of it by itself.
+    powerMonitor.on('shutdown', () => void this.#end({ stopDaemon: false }));
+  }
+
+  /** Asks, if something is under way, and does what was chosen. */
+  async ask(): Promise<void> {
+    if (this.#asking || this.#decided) return;
+    this.#asking = true;
+    try {
+      const chosen = await this.#choice();
+      if (chosen === 'quit.quit') await this.#end({ stopDaemon: true });
+      else if (chosen === 'quit.keep') this.#parts.hide();
+      else if (chosen === undefined) await this.#end({ stopDaemon: await this.#isOurs() });
+    } finally {
+      this.#asking = false;
+    }
+  }
+
+  /** undefined: there is nothing to be asked about. */
+  async #choice(): Promise<(typeof BUTTONS)[number] | undefined> {
+    const { link, dialogs, texts } = this.#parts;
+    const { underWay, shares } = activityOf(link.state);
+    // One that is lost does nothing that could be ended.
+    if (link.state.link.state !== 'live' || underWay.length + shares === 0) return undefined;
+    const { t } = texts();
+    const sentences = [
+      ...(underWay.length > 0 ? [t('quit.question', { count: underWay.length })] : []),
+      ...(shares > 0 ? [t('quit.shares', { count: shares })] : []),
+    ];
+    const buttons = BUTTONS.map((key) => t(key));
+    const options = { type: 'question', message: sentences.join(' '), detail: t('quit.detail'), buttons } as const;
+    return BUTTONS[await dialogs.ask({ ...options, buttons, defaultId: 0, cancelId: 2, noLink: true })];
+  }
+
+  async #end({ stopDaemon }: { stopDaemon: boolean }): Promise<void> {
+    if (this.#decided) return;
+    this.#decided = true;
+    if (stopDaemon) await this.#call('stop').catch(() => undefined);
+    await this.#parts.close();
+    app.exit(0);
+  }
+
+  /** Whether the daemon was started for this window, and for nobody else who still uses it. */
+  async #isOurs(): Promise<boolean> {
+    if (this.#parts.link.state.link.state !== 'live') return false;
+    const status = await this.#call('status').catch(() => undefined);
+    return status !== undefined && status.started >= this.#parts.started && status.clients === 0;
+  }
+
+  async #call<M extends 'stop' | 'status'>(method: M) {
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(new ApiError('UNREACHABLE', 'It does not answer.')), STOP_TIMEOUT_MS);
+    try {
+      return await (await this.#parts.link.door()).call(method, {}, { signal: over.signal });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MPL-2.0
+import { join } from 'node:path';
+import { app, BrowserWindow, nativeTheme, screen, type WebContents } from 'electron';
+import type { Intent } from '../shared/api.ts';
+import { CHANNELS } from '../shared/channels.ts';
+import type { KeptFile } from './kept-file.ts';
+import { PAGE_URL } from './page-files.ts';
+import { placeOn, SMALLEST } from './window-place.ts';
+
+/** What is seen before the page has drawn anything: `--paper` of the page's tokens. */
+const PAPER = { light: '#f6f4ef', dark: '#111413' };
+const KEEP_AFTER_MS = 500;
+
+export interface WindowHost {
+  readonly kept: KeptFile;
+  /** It is about to close because a person wants that. False: it is only hidden. */
+  onClose(): boolean;
+  /** Its page has gone: reloaded, crashed or closed. */
+  onPageGone(): void;
+  onCrash(): void;
+}
+
+/** The one window, which may be hidden, and what waits to be told to its page. */
+export class MainWindow {
+  readonly #host: WindowHost;
+  #window: BrowserWindow | undefined;
+  #listening = false;
+  #waiting: Intent[] = [];
+  #keeping: NodeJS.Timeout | undefined;
+
+  constructor(host: WindowHost) {
+    this.#host = host;
+  }
+
+  get page(): WebContents | undefined {
+    return this.#window?.webContents;
+  }
+
+  /** To hang dialogs on: undefined while nobody sees it. */
+  get visible(): BrowserWindow | undefined {
+    return this.#window?.isVisible() ? this.#window : undefined;
+  }
+
+  get isLookedAt(): boolean {
+    // A hidden one may still count as focused.
+    return (this.visible?.isFocused() ?? false) && !this.#window?.isMinimized();
+  }
+
+  /** Makes it, or brings it to the front. */
+  show(): void {
+    const window = this.#window ?? this.#open();
+    if (window.isMinimized()) window.restore();
+    if (!window.isVisible()) window.show();
+    window.focus();
+  }
+
+  /** Shows it with what was asked for; the page hears of that as soon as it listens. */
+  tell(intent: Intent): void {
+    if (this.#listening) this.send(CHANNELS.intent, intent);
+    else this.#waiting.push(intent);
+    this.show();
+  }
+
+  send(channel: string, value: unknown): void {
+    const page = this.#window?.webContents;
+    if (page !== undefined && !page.isDestroyed()) page.send(channel, value);
+  }
+
+  onListening(): void {
+    this.#listening = true;
+    for (const intent of this.#waiting.splice(0)) this.send(CHANNELS.intent, intent);
+  }
+
+  /** @param share  from 0 to 1, 'unknown', or undefined for nothing to show */
+  showProgress(share: number | 'unknown' | undefined): void {
+    this.#window?.setProgressBar(share === undefined ? -1 : share === 'unknown' ? 2 : share);
+  }
+
+  /** Closes it without asking anybody. */
+  destroy(): void {
+    this.#keepPlace();
+    this.#window?.destroy();
+  }
+
+  #open(): BrowserWindow {
+    const { kept } = this.#host.kept;
+    const { maximized, ...bounds } = placeOn(screensNow(), kept.place);
+    const window = new BrowserWindow({
+      ...bounds,
+      minWidth: SMALLEST.width,
+      minHeight: SMALLEST.height,
+      show: false,
+      title: app.name,
+      icon: join(__dirname, 'images', 'icon-256.png'),
+      backgroundColor: nativeTheme.shouldUseDarkColors ? PAPER.dark : PAPER.light,
+      webPreferences: {
+        preload: join(__dirname, 'preload.cjs'),
+        sandbox: true,
+        contextIsolation: true,
+        nodeIntegration: false,
+        nodeIntegrationInWorker: false,
+        nodeIntegrationInSubFrames: false,
+        webviewTag: false,
+        webSecurity: true,
+        allowRunningInsecureContent: false,
+        navigateOnDragDrop: false,
+        spellcheck: false,
+      },
+    });
+    this.#window = window;
+    if (maximized) window.maximize();
+    this.#listen(window);
+    void window.loadURL(PAGE_URL);
+    return window;
+  }
+
+  #listen(window: BrowserWindow): void {
+    const keepSoon = () => {
+      clearTimeout(this.#keeping);
+      this.#keeping = setTimeout(() => this.#keepPlace(), KEEP_AFTER_MS);
+    };
+    window.on('resize', keepSoon);
+    window.on('move', keepSoon);
+    window.on('close', (event) => {
+      this.#keepPlace();
+      if (this.#host.onClose()) return;
+      event.preventDefault();
+      window.hide();
+    });
+    window.once('closed', () => {
+      this.#window = undefined;
+      this.#pageGone();
+    });
+    const { webContents } = window;
+    // Another document; what changes behind the # of the address is none.
+    webContents.on('did-navigate', () => this.#pageGone());
+    webContents.on('render-process-gone', (_event, { reason }) => {
+      if (reason !== 'clean-exit') this.#host.onCrash();
+    });
+  }
+
+  #pageGone(): void {
+    this.#listening = false;
+    this.#host.onPageGone();
+  }
+
+  #keepPlace(): void {
+    clearTimeout(this.#keeping);
+    const window = this.#window;
+    if (window === undefined || window.isDestroyed() || window.isMinimized() || window.isFullScreen()) return;
+    const maximized = window.isMaximized();
+    this.#host.kept.change({ place: { ...window.getNormalBounds(), maximized } });
+  }
+}
+
+/** The main one first. */
+function screensNow() {
+  const main = screen.getPrimaryDisplay();
+  const others = screen.getAllDisplays().filter(({ id }) => id !== main.id);
+  return [main, ...others].map(({ workArea }) => workArea);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useAct } from '../store/act.ts';
+import { useTexts } from '../texts/texts.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { ErrorNotice } from './error-notice.tsx';
+
+export interface ConfirmDialogProps {
+  title: string;
+  text: string;
+  /** What will be done, as a verb. */
+  verb: string;
+  /** What is said instead of it. */
+  instead?: string;
+  onConfirm(): Promise<unknown>;
+  onClose(): void;
+}
+
+/** Asks once before something is done that cannot be taken back, and does it. */
+export function ConfirmDialog({ title, text, verb, instead, onConfirm, onClose }: ConfirmDialogProps) {
+  const { t } = useTexts();
+  const { act, busy, error } = useAct();
+  const confirm = async () => {
+    if (await act(onConfirm)) onClose();
+  };
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{instead ?? t('frame.cancel')}</Button>
+          <Button look="danger" busy={busy} onClick={() => void confirm()}>
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      <p>{text}</p>
+      <ErrorNotice error={error} />
+    </Dialog>
+  );
+}

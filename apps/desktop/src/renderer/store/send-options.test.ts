@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MPL-2.0
+import { describe, expect, it } from 'vitest';
+import { limitOf, sendRequestOf, USUAL_SEND } from './send-options.ts';
+
+describe('limitOf', () => {
+  it.each([
+    ['', undefined],
+    [' 10 ', 10_000_000],
+    ['2.5', 2_500_000],
+    ['2,5', 2_500_000],
+    ['0', Number.NaN],
+    ['-1', Number.NaN],
+    ['fast', Number.NaN],
+    ['1e3', Number.NaN],
+  ])('of %j', (text, expected) => {
+    expect(limitOf(text)).toBe(expected);
+  });
+});
+
+describe('sendRequestOf', () => {
+  it('leaves to the daemon what nobody has chosen', () => {
+    expect(sendRequestOf(USUAL_SEND)).toEqual({
+      receivers: 1,
+      incognito: false,
+      reach: { directOnly: false, relayOnly: false },
+    });
+  });
+
+  it('says what was chosen', () => {
+    expect(sendRequestOf({ receivers: 0, incognito: true, way: 'relay', limit: '1' })).toEqual({
+      receivers: 0,
+      incognito: true,
+      reach: { directOnly: false, relayOnly: true, limit: 1_000_000 },
+    });
+  });
+});

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Language } from '../../shared/languages.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** From here on a date says more than a number of days. */
+const LONG_AGO = 7 * DAY;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** `5 minutes ago`, `yesterday`; a date if it is longer ago than a week. @param at  milliseconds since 1970, as `now` */
+export function agoText(at: number, now: number, language: Language): string {
+  const ago = Math.max(0, now - at);
+  if (ago >= LONG_AGO) return dateText(at, now, language);
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  if (ago < MINUTE) return relative.format(0, 'second');
+  if (ago < HOUR) return relative.format(-Math.floor(ago / MINUTE), 'minute');
+  const days = daysBetween(at, now);
+  return days === 0 ? relative.format(-Math.floor(ago / HOUR), 'hour') : relative.format(-days, 'day');
+}
+
+/** The heading of a day: `Today`, `Yesterday`, or its date. */
+export function dayText(at: number, now: number, language: Language): string {
+  const days = daysBetween(at, now);
+  if (days !== 0 && days !== 1) return dateText(at, now, language);
+  const text = new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-days, 'day');
+  return text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
+}
+
+/** Which day it is here, as a key to group by. */
+export function dayKey(at: number): string {
+  const date = new Date(at);
+  return `${date.getFullYear()}-${date.getMonth() + 1}-${date.getDate()}`;
+}
+
+/** `14:05`, or as the language writes it. */
+export function timeText(at: number, language: Language): string {
+  return formatOf(language, { hour: 'numeric', minute: '2-digit' }).format(at);
+}
+
+/** `21 November`, with the year if it is another than that of `now`. */
+export function dateText(at: number, now: number, language: Language): string {
+  const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
+  return formatOf(language, { day: 'numeric', month: 'long', ...(!sameYear && { year: 'numeric' }) }).format(at);
+}
+
+/** Midnights that lie between. */
+function daysBetween(at: number, now: number): number {
+  const midnight = (time: number) => {
+    const date = new Date(time);
+    return Date.UTC(date.getFullYear(), date.getMonth(), date.getDate());
+  };
+  return Math.round((midnight(now) - midnight(at)) / DAY);
+}
+
+function formatOf(language: Language, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${language} ${JSON.stringify(options)}`;
+  let format = formats.get(key);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat(language, options);
+    formats.set(key, format);
+  }
+  return format;
+}

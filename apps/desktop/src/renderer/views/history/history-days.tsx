@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { HistoryEntryView } from '@keibidrop/peer/local';
+import { memo } from 'react';
+import { RowList } from '../../components/row-list.tsx';
+import { Section } from '../../components/section.tsx';
+import { useTexts } from '../../texts/texts.ts';
+import { dayText } from '../../texts/times.ts';
+import { inDays } from './history-list.ts';
+import { HistoryRow } from './history-row.tsx';
+
+/** Entries under the days on which they ended. */
+export const HistoryDays = memo(function HistoryDays({ entries }: { entries: readonly HistoryEntryView[] }) {
+  const { language } = useTexts();
+  const now = Date.now();
+  return inDays(entries).map((day) => {
+    const title = dayText(day.at, now, language);
+    return (
+      <Section key={day.key} title={title}>
+        <RowList label={title}>
+          {day.entries.map((entry, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two may have ended at the same time, and none changes.
+            <HistoryRow key={`${entry.time} ${i}`} entry={entry} />
+          ))}
+        </RowList>
+      </Section>
+    );
+  });
+});

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { HistoryEntryView } from '@keibidrop/peer/local';
+import { dayKey } from '../../texts/times.ts';
+
+export type HistoryKind = 'all' | 'send' | 'receive';
+
+/** What is in the list of a send of a text, and of nothing else (TransferFigures of the peer). */
+const TEXT = 'text';
+
+/** Entries with every word of `search` somewhere in them, in any case. */
+export function matching(
+  entries: readonly HistoryEntryView[],
+  { kind, search }: { kind: HistoryKind; search: string },
+): HistoryEntryView[] {
+  const words = search.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  return entries.filter((entry) => {
+    if (kind !== 'all' && entry.kind !== kind) return false;
+    const text = `${entry.what}\n${entry.with}\n${entry.place}`.toLocaleLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+export interface HistoryDay {
+  readonly key: string;
+  /** Of its first entry: milliseconds since 1970. */
+  readonly at: number;
+  readonly entries: readonly HistoryEntryView[];
+}
+
+/** The same order, in days of this place. */
+export function inDays(entries: readonly HistoryEntryView[]): HistoryDay[] {
+  const days: { key: string; at: number; entries: HistoryEntryView[] }[] = [];
+  for (const entry of entries) {
+    const at = Date.parse(entry.time);
+    const key = dayKey(at);
+    const last = days[days.length - 1];
+    if (last?.key === key) last.entries.push(entry);
+    else days.push({ key, at, entries: [entry] });
+  }
+  return days;
+}
+
+/**
+ * What to send to send it again. Undefined where the entry does not tell: it names what was sent, and only one name is surely a path's.
+ * A name with a comma could be several.
+ */
+export function pathToSendAgain({ kind, what, place }: HistoryEntryView): string | undefined {
+  if (kind !== 'send' || what === '' || what === TEXT || place === '' || what.includes(', ') || / and \d+ more$/.test(what)) {
+    return undefined;
+  }
+  const separator = place.includes('\\') && !place.includes('/') ? '\\' : '/';
+  return `${place.replace(/[\\/]$/, '')}${separator}${what}`;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { HistoryEntryView } from '@keibidrop/peer/local';
+import { ArrowDownLeft, ArrowUpRight, FolderOpen, RotateCw } from 'lucide-react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { harmless, PeerText } from '../../components/peer-text.tsx';
+import { Row } from '../../components/row-list.tsx';
+import { useAct } from '../../store/act.ts';
+import { go } from '../../store/route.ts';
+import { errorText, useErrorText } from '../../texts/errors.ts';
+import { bytesText, rateText } from '../../texts/figures.ts';
+import { type TextKey, type Translate, useTexts } from '../../texts/texts.ts';
+import { timeText } from '../../texts/times.ts';
+import styles from './history.module.css';
+import { pathToSendAgain } from './history-list.ts';
+
+/** One send or receive that has ended: what, with whom, how it went, and what can still be done with it. */
+export function HistoryRow({ entry }: { entry: HistoryEntryView }) {
+  const { t, language } = useTexts();
+  const { act, busy, error } = useAct();
+  const told = useErrorText();
+  const { kind, time, result } = entry;
+  const good = result === 'OK';
+  const Mark = kind === 'send' ? ArrowUpRight : ArrowDownLeft;
+  return (
+    <Row
+      mark={
+        <span className={styles.mark} data-good={good}>
+          <Mark size={20} aria-hidden="true" />
+          <span className="spoken">{t(kind === 'send' ? 'history.sentMark' : 'history.receivedMark')}</span>
+        </span>
+      }
+      name={
+        <>
+          <span className={styles.what}>
+            <What entry={entry} />
+          </span>
+          <time className={styles.time} dateTime={time}>
+            {timeText(Date.parse(time), language)}
+          </time>
+        </>
+      }
+      about={good ? <Figures entry={entry} /> : <Failure entry={entry} />}
+      actions={<Actions entry={entry} busy={busy} onAct={(work) => void act(work)} />}
+    >
+      {error !== undefined && (
+        <p role="alert" className={styles.error}>
+          {told(error)}
+        </p>
+      )}
+    </Row>
+  );
+}
+
+function What({ entry: { what, kind } }: { entry: HistoryEntryView }) {
+  const { t } = useTexts();
+  if (what === '') return t('history.nothing');
+  return kind === 'send' && what === 'text' ? t('history.text') : <PeerText text={what} />;
+}
+
+function Peer({ entry: { with: peer, kind } }: { entry: HistoryEntryView }) {
+  const { t } = useTexts();
+  if (peer === '') return null;
+  return <bdi>{t(kind === 'send' ? 'history.to' : 'history.from', { peer: harmless(peer) })}</bdi>;
+}
+
+function Figures({ entry }: { entry: HistoryEntryView }) {
+  const { t, language } = useTexts();
+  const { files, bytes, bytesPerSecond, path } = entry;
+  const way = path === undefined ? undefined : wayText(t, path);
+  return (
+    <>
+      <Peer entry={entry} />
+      {files > 1 && <span>{t('history.files', { count: files })}</span>}
+      <span>{bytesText(bytes, language)}</span>
+      {bytesPerSecond > 0 && <span>{rateText(bytesPerSecond, language)}</span>}
+      {way !== undefined && <span>{way}</span>}
+    </>
+  );
+}
+
+/** Somebody's own decision is no failure. */
+function Failure({ entry }: { entry: HistoryEntryView }) {
+  const { t } = useTexts();
+  const { result } = entry;
+  if (result === 'CANCELLED' || result === 'OFFER_DECLINED') {
+    return (
+      <>
+        <Peer entry={entry} />
+        <span>{t(result === 'CANCELLED' ? 'history.cancelled' : 'history.declined')}</span>
+      </>
+    );
+  }
+  return (
+    <>
+      <Peer entry={entry} />
+      <span className={styles.failed}>{t('history.failed')}</span>
+      <span>{errorText(t, { code: result, message: result })}</span>
+    </>
+  );
+}
+
+interface ActionsProps {
+  entry: HistoryEntryView;
+  busy: boolean;
+  onAct(work: (signal: AbortSignal) => Promise<unknown>): void;
+}
+
+function Actions({ entry, busy, onAct }: ActionsProps) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { place, result, kind, contact, with: peer } = entry;
+  const what = harmless(entry.what);
+  const path = pathToSendAgain(entry);
+  const open = () => (api.shell ? api.shell.reveal(place) : api.call('openPlace', { path: place }));
+  const sendAgain = async (paths: string[]) => {
+    const { transfer } = await api.call('send', { paths, to: contact ? [peer] : [] });
+    go('transfers', transfer?.id);
+  };
+  return (
+    <>
+      {path !== undefined && (
+        <Button look="quiet" icon={RotateCw} iconOnly busy={busy} onClick={() => onAct(() => sendAgain([path]))}>
+          {t('history.sendAgainOf', { what })}
+        </Button>
+      )}
+      {place !== '' && (result === 'OK' || kind === 'send') && (
+        <Button look="quiet" icon={FolderOpen} iconOnly busy={busy} onClick={() => onAct(open)}>
+          {t('history.openFolderOf', { what })}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Undefined for a way that this version does not know. */
+function wayText(t: Translate, path: string): string | undefined {
+  const ways: Readonly<Record<string, TextKey>> = {
+    local: 'history.way.local',
+    lan: 'history.way.lan',
+    direct: 'history.way.direct',
+    mapped: 'history.way.mapped',
+    punched: 'history.way.punched',
+    relay: 'history.way.relay',
+  };
+  const key = ways[path];
+  return key && t(key);
+}

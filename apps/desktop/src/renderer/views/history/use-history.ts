@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { HistoryEntryView } from '@keibidrop/peer/local';
+import { useEffect, useReducer, useState } from 'react';
+import type { ApiError } from '../../../shared/api.ts';
+import { useApi } from '../../api/api-context.ts';
+import { apiErrorOf } from '../../store/act.ts';
+import { hasEnded } from '../../../shared/daemon-state.ts';
+import { useDaemon } from '../../store/daemon-store.ts';
+
+/** More than are kept unless somebody has asked for more. */
+const MOST = 5000;
+
+export interface OwnHistory {
+  /** The newest first; undefined until they are known. */
+  readonly entries: readonly HistoryEntryView[] | undefined;
+  readonly error: ApiError | undefined;
+  reload(): void;
+}
+
+/** What was sent and received, with what has ended since. */
+export function useHistory(): OwnHistory {
+  const api = useApi();
+  const live = useDaemon(({ link }) => link.state === 'live');
+  const ended = useDaemon(({ transfers }) => [...transfers.values()].filter(hasEnded).length);
+  const [asked, reload] = useReducer((times: number) => times + 1, 0);
+  const [known, setKnown] = useState<Omit<OwnHistory, 'reload'>>({ entries: undefined, error: undefined });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what has ended is why it is asked anew.
+  useEffect(() => {
+    if (!live) return;
+    const over = new AbortController();
+    api.call('history', { limit: MOST }, { signal: over.signal }).then(
+      ({ entries }) => setKnown({ entries, error: undefined }),
+      (reason) => {
+        if (!over.signal.aborted) setKnown(({ entries }) => ({ entries, error: apiErrorOf(reason) }));
+      },
+    );
+    return () => over.abort();
+  }, [api, live, ended, asked]);
+  return { ...known, reload };
+}

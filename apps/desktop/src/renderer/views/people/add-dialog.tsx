@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MPL-2.0
+import { parseFingerprint } from '@keibidrop/peer/local';
+import { type FormEvent, useId, useState } from 'react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import { useAct } from '../../store/act.ts';
+import { useErrorText } from '../../texts/errors.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './people.module.css';
+
+export interface AddDialogProps {
+  /** What stands in the fields already. */
+  name: string;
+  link: string;
+  onAdded(name: string): void;
+  onClose(): void;
+}
+
+/** Keeps somebody by the link or fingerprint they have given. */
+export function AddDialog({ name: firstName, link: firstLink, onAdded, onClose }: AddDialogProps) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { act, busy, error, forget } = useAct();
+  const errorText = useErrorText();
+  const [name, setName] = useState(firstName);
+  const [link, setLink] = useState(firstLink);
+  const [wrongLink, setWrongLink] = useState(false);
+  const form = useId();
+  const add = async (event: FormEvent) => {
+    event.preventDefault();
+    forget();
+    setWrongLink(!isFingerprint(link));
+    if (!isFingerprint(link)) return;
+    let added = name;
+    const done = await act(async (signal) => {
+      added = (await api.call('addContact', { name, fingerprint: link }, { signal })).contact?.name ?? name;
+    });
+    if (done) onAdded(added);
+  };
+  return (
+    <Dialog
+      title={t('people.addTitle')}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('frame.cancel')}</Button>
+          <Button
+            look="primary"
+            type="submit"
+            form={form}
+            busy={busy}
+            disabled={name.trim() === '' || link.trim() === ''}
+          >
+            {t('people.addButton')}
+          </Button>
+        </>
+      }
+    >
+      <p>{t('people.addText')}</p>
+      <form id={form} className={styles.form} onSubmit={(event) => void add(event)}>
+        <Field
+          label={t('people.addName')}
+          hint={t('people.nameHint')}
+          error={error && errorText(error)}
+        >
+          {(control) => (
+            <input {...control} value={name} autoComplete="off" onChange={(event) => setName(event.target.value)} />
+          )}
+        </Field>
+        <Field
+          label={t('people.addLink')}
+          hint={t('people.addLinkHint')}
+          error={wrongLink ? t('people.addLinkWrong') : undefined}
+        >
+          {(control) => (
+            <textarea
+              {...control}
+              rows={3}
+              value={link}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => {
+                setLink(event.target.value);
+                setWrongLink(false);
+              }}
+            />
+          )}
+        </Field>
+      </form>
+    </Dialog>
+  );
+}
+
+function isFingerprint(text: string): boolean {
+  try {
+    parseFingerprint(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

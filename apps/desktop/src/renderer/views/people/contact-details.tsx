@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ContactView } from '@keibidrop/peer/local';
+import { Ban, PenLine, ShieldCheck, Trash2 } from 'lucide-react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Disclosure } from '../../components/disclosure.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { useAct } from '../../store/act.ts';
+import { useTexts } from '../../texts/texts.ts';
+import { ContactRule } from './contact-rule.tsx';
+import type { ContactQuestion } from './contacts.tsx';
+import styles from './people.module.css';
+import { Phrase } from './phrase.tsx';
+
+/** Everything else about a contact. */
+export function ContactDetails({ contact, onAsk }: { contact: ContactView; onAsk(question: ContactQuestion): void }) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { act, busy, error } = useAct();
+  const { name, verified, blocked, words, fingerprint } = contact;
+  const change = (changes: { verified?: boolean; blocked?: boolean }) =>
+    void act((signal) => api.call('changeContact', { name, ...changes }, { signal }));
+  return (
+    <div className={styles.details}>
+      {!blocked && <ContactRule contact={contact} />}
+      <div className={styles.detail}>
+        <p className={styles.what}>{t('people.words')}</p>
+        <Phrase words={words} />
+        {verified ? (
+          <Button disabled={busy} onClick={() => change({ verified: false })}>
+            {t('people.unverify')}
+          </Button>
+        ) : (
+          <Button icon={ShieldCheck} onClick={() => onAsk('verify')}>
+            {t('people.verify')}
+          </Button>
+        )}
+        <Disclosure title={t('people.fingerprint')}>
+          <p className={styles.fingerprint}>{fingerprint}</p>
+          <CopyButton text={fingerprint} label={t('people.copyFingerprint')} />
+        </Disclosure>
+      </div>
+      <ErrorNotice error={error} />
+      <div className={styles.buttons}>
+        <Button icon={PenLine} onClick={() => onAsk('rename')}>
+          {t('people.rename')}
+        </Button>
+        <Button icon={Ban} disabled={busy} title={t('people.blockHint')} onClick={() => change({ blocked: !blocked })}>
+          {t(blocked ? 'people.unblock' : 'people.block')}
+        </Button>
+        <Button look="danger" icon={Trash2} onClick={() => onAsk('remove')}>
+          {t('people.remove')}
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ContactView } from '@keibidrop/peer/local';
+import { BadgeCheck, ChevronDown, ChevronUp, Send } from 'lucide-react';
+import { useId } from 'react';
+import { Avatar } from '../../components/avatar.tsx';
+import { Button } from '../../components/button.tsx';
+import { harmless, PeerText } from '../../components/peer-text.tsx';
+import { Row } from '../../components/row-list.tsx';
+import { draftRecipients } from '../../store/draft.ts';
+import { go } from '../../store/route.ts';
+import { useTexts } from '../../texts/texts.ts';
+import { agoText } from '../../texts/times.ts';
+import { ContactDetails } from './contact-details.tsx';
+import type { ContactQuestion } from './contacts.tsx';
+import styles from './people.module.css';
+
+export interface ContactRowProps {
+  contact: ContactView;
+  /** Milliseconds since 1970. */
+  now: number;
+  open: boolean;
+  onToggle(): void;
+  onAsk(question: ContactQuestion): void;
+}
+
+/** A person: whether they are there, what becomes of what they send, and the way to send to them. Files can be dropped on it. */
+export function ContactRow({ contact, now, open, onToggle, onAsk }: ContactRowProps) {
+  const { t } = useTexts();
+  const id = useId();
+  const name = harmless(contact.name);
+  const send = () => {
+    draftRecipients([contact.name]);
+    go('send');
+  };
+  return (
+    <Row
+      {...(!contact.blocked && { 'data-drop-to': contact.name })}
+      mark={<Avatar name={contact.name} online={contact.online} />}
+      name={<ContactName contact={contact} />}
+      about={<ContactState contact={contact} now={now} />}
+      actions={
+        <>
+          {!contact.blocked && (
+            <Button icon={Send} onClick={send} aria-label={t('people.sendTo', { name })}>
+              {t('people.send')}
+            </Button>
+          )}
+          <Button
+            look="quiet"
+            icon={open ? ChevronUp : ChevronDown}
+            iconOnly
+            aria-expanded={open}
+            aria-controls={id}
+            onClick={onToggle}
+          >
+            {t(open ? 'people.less' : 'people.more', { name })}
+          </Button>
+        </>
+      }
+    >
+      <div id={id} hidden={!open}>
+        {open && <ContactDetails contact={contact} onAsk={onAsk} />}
+      </div>
+    </Row>
+  );
+}
+
+function ContactName({ contact }: { contact: ContactView }) {
+  const { t } = useTexts();
+  return (
+    <>
+      <PeerText text={contact.name} />
+      {contact.verified && (
+        <span className={styles.verified} title={t('people.verified')}>
+          <BadgeCheck size={16} aria-hidden="true" />
+          <span className="spoken">{t('people.verified')}</span>
+        </span>
+      )}
+    </>
+  );
+}
+
+function ContactState({ contact, now }: { contact: ContactView; now: number }) {
+  const { t, language } = useTexts();
+  const { blocked, online, lastSeen, rule, folder } = contact;
+  if (blocked) return <span className={styles.blocked}>{t('people.blocked')}</span>;
+  return (
+    <>
+      {online && <span className={styles.online}>{t('people.online')}</span>}
+      {!online && lastSeen !== undefined && (
+        <span>{t('people.lastSeen', { when: agoText(lastSeen, now, language) })}</span>
+      )}
+      {!online && lastSeen === undefined && <span>{t('people.neverSeen')}</span>}
+      {rule === 'accept' && <span>{t('people.acceptsInto', { folder: harmless(folder ?? '') })}</span>}
+      {rule === 'never' && <span>{t('people.refused')}</span>}
+    </>
+  );
+}

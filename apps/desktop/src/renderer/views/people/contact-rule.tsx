@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ContactView } from '@keibidrop/peer/local';
+import { type FormEvent, useState } from 'react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { Choice } from '../../components/choice.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { FolderField } from '../../components/folder-field.tsx';
+import { harmless } from '../../components/peer-text.tsx';
+import { useAct } from '../../store/act.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './people.module.css';
+
+type Rule = 'ask' | 'accept' | 'never';
+
+/** What becomes of what a contact sends. To accept it a folder is needed: until one is chosen, the rule stays what it was. */
+export function ContactRule({ contact: { name, rule, folder = '' } }: { contact: ContactView }) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { act, busy, error } = useAct();
+  const [chosen, setChosen] = useState<Rule>();
+  const value = chosen ?? ruleOf(rule);
+  const change = async (request: { rule: Rule; folder?: string }) => {
+    if (await act((signal) => api.call('changeContact', { name, ...request }, { signal }))) setChosen(undefined);
+  };
+  const choose = (next: Rule) => {
+    setChosen(next);
+    if (next !== 'accept') void change({ rule: next });
+  };
+  return (
+    <div className={styles.wide}>
+      <Choice
+        legend={t('people.whatTheySend', { name: harmless(name) })}
+        value={value}
+        options={[
+          { value: 'ask', label: t('people.ruleAsk'), hint: t('people.ruleAskHint') },
+          { value: 'accept', label: t('people.ruleAccept'), hint: t('people.ruleAcceptHint') },
+          { value: 'never', label: t('people.ruleNever'), hint: t('people.ruleNeverHint') },
+        ]}
+        onChange={choose}
+      />
+      {value === 'accept' && (
+        <RuleFolder
+          kept={rule === 'accept' ? folder : ''}
+          busy={busy}
+          onSave={(path) => void change({ rule: 'accept', folder: path })}
+        />
+      )}
+      <ErrorNotice error={error} />
+    </div>
+  );
+}
+
+function RuleFolder({ kept, busy, onSave }: { kept: string; busy: boolean; onSave(folder: string): void }) {
+  const { t } = useTexts();
+  const [folder, setFolder] = useState(kept);
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    onSave(folder);
+  };
+  return (
+    <form className={styles.folder} onSubmit={save}>
+      <FolderField
+        label={t('people.ruleFolder')}
+        value={folder}
+        onChange={setFolder}
+        hint={kept === '' ? t('people.ruleFolderMissing') : undefined}
+      />
+      {folder !== kept && folder !== '' && (
+        <Button look="primary" type="submit" busy={busy}>
+          {t('people.save')}
+        </Button>
+      )}
+    </form>
+  );
+}
+
+function ruleOf(rule: string): Rule {
+  return rule === 'accept' || rule === 'never' ? rule : 'ask';
+}

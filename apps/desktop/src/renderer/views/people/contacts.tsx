@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ContactView } from '@keibidrop/peer/local';
+import { Users } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { RowList } from '../../components/row-list.tsx';
+import { Section } from '../../components/section.tsx';
+import { useDaemon } from '../../store/daemon-store.ts';
+import { useTexts } from '../../texts/texts.ts';
+import { ContactRow } from './contact-row.tsx';
+import { inOrder } from './contact-order.ts';
+import { RemoveDialog } from './remove-dialog.tsx';
+import { RenameDialog } from './rename-dialog.tsx';
+import { VerifyDialog } from './verify-dialog.tsx';
+
+/** What is asked about a contact in front of the page. */
+export type ContactQuestion = 'verify' | 'rename' | 'remove';
+
+const MINUTE_MS = 60_000;
+
+/** The people known here. One at a time is opened. */
+export function Contacts({ ownWords }: { ownWords: string | undefined }) {
+  const { t, language } = useTexts();
+  const contacts = useDaemon((state) => state.contacts);
+  const live = useDaemon(({ link }) => link.state !== 'connecting');
+  const [opened, setOpened] = useState<string>();
+  const [asked, setAsked] = useState<{ question: ContactQuestion; fingerprint: string }>();
+  const now = useNow();
+  // Names change while a dialog is open; fingerprints do not.
+  const about = contacts.find(({ fingerprint }) => fingerprint === asked?.fingerprint);
+  if (!live) return null;
+  if (contacts.length === 0) {
+    return (
+      <EmptyState icon={Users} title={t('people.emptyTitle')}>
+        <p>{t('people.emptyText')}</p>
+      </EmptyState>
+    );
+  }
+  const close = () => setAsked(undefined);
+  return (
+    <Section title={t('people.contacts')}>
+      <RowList label={t('people.contacts')}>
+        {inOrder(contacts, language).map((contact) => (
+          <ContactRow
+            key={contact.fingerprint}
+            contact={contact}
+            now={now}
+            open={opened === contact.fingerprint}
+            onToggle={() => setOpened(opened === contact.fingerprint ? undefined : contact.fingerprint)}
+            onAsk={(question) => setAsked({ question, fingerprint: contact.fingerprint })}
+          />
+        ))}
+      </RowList>
+      {asked && about && <QuestionAbout question={asked.question} contact={about} ownWords={ownWords} onClose={close} />}
+    </Section>
+  );
+}
+
+interface QuestionProps {
+  question: ContactQuestion;
+  contact: ContactView;
+  ownWords: string | undefined;
+  onClose(): void;
+}
+
+function QuestionAbout({ question, contact, ownWords, onClose }: QuestionProps) {
+  if (question === 'verify') return <VerifyDialog contact={contact} ownWords={ownWords} onClose={onClose} />;
+  if (question === 'rename') return <RenameDialog contact={contact} onClose={onClose} />;
+  return <RemoveDialog contact={contact} onClose={onClose} />;
+}
+
+/** The time, as it goes by: what is said of the past changes with it. */
+function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { NearbySenderView } from '@keibidrop/peer/local';
+
+/** Those known and those found, each offer once: at the address by which it was found first, with this machine before its networks. */
+export function merged(known: readonly NearbySenderView[], found: readonly NearbySenderView[]): NearbySenderView[] {
+  const offers = new Map<string, NearbySenderView>();
+  for (const sender of [...known, ...found]) {
+    const key = sender.name ?? sender.address;
+    const before = offers.get(key);
+    if (before === undefined || (before.path !== 'local' && sender.path === 'local')) offers.set(key, sender);
+  }
+  return [...offers.values()];
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { NearbySenderView } from '@keibidrop/peer/local';
+import { ArrowDownToLine, Laptop, Wifi } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { PeerText } from '../../components/peer-text.tsx';
+import { Row, RowList } from '../../components/row-list.tsx';
+import { Section } from '../../components/section.tsx';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './people.module.css';
+import { ReceiveDialog } from './receive-dialog.tsx';
+import { useNearby } from './use-nearby.ts';
+
+/** Senders that wait on this machine and its networks. */
+export function NearbySenders() {
+  const { t } = useTexts();
+  const { senders, looked } = useNearby();
+  const [receiving, setReceiving] = useState<NearbySenderView>();
+  return (
+    <Section title={t('people.nearby')} about={t('people.nearbyText')}>
+      {senders.length === 0 ? (
+        <p className={styles.quietLine} role="status">
+          {t(looked ? 'people.nobodyNearby' : 'people.looking')}
+        </p>
+      ) : (
+        <RowList label={t('people.nearby')}>
+          {senders.map((sender) => (
+            <SenderRow key={sender.name ?? sender.address} sender={sender} onReceive={() => setReceiving(sender)} />
+          ))}
+        </RowList>
+      )}
+      {receiving && <ReceiveDialog sender={receiving} onClose={() => setReceiving(undefined)} />}
+    </Section>
+  );
+}
+
+function SenderRow({ sender, onReceive }: { sender: NearbySenderView; onReceive(): void }) {
+  const { t } = useTexts();
+  const { path, name, address } = sender;
+  const Icon = path === 'local' ? Laptop : Wifi;
+  return (
+    <Row
+      mark={<Icon size={20} aria-hidden="true" />}
+      name={<PeerText text={name ?? t('people.someSender')} />}
+      about={
+        <>
+          <span>{t(path === 'local' ? 'people.onThisComputer' : 'people.onThisNetwork')}</span>
+          <span>{address}</span>
+        </>
+      }
+      actions={
+        <Button icon={ArrowDownToLine} onClick={onReceive}>
+          {t('people.receive')}
+        </Button>
+      }
+    />
+  );
+}

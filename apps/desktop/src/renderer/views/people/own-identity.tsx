@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Card } from '../../components/card.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Disclosure } from '../../components/disclosure.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { PeerText } from '../../components/peer-text.tsx';
+import { QrCode } from '../../components/qr-code.tsx';
+import { useStatus } from '../../store/use-status.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './people.module.css';
+import { Phrase } from './phrase.tsx';
+import { UnlockForm } from './unlock-form.tsx';
+import type { Identity, useIdentity } from './use-identity.ts';
+
+/** Who one is to others: a link to pass on, as text and QR code, and the words they compare. */
+export function OwnIdentityCard({ own }: { own: ReturnType<typeof useIdentity> }) {
+  if (own.state === 'asked') return null;
+  if (own.state === 'failed') return <ErrorNotice error={own.error} />;
+  return (
+    <Card>
+      {own.state === 'locked' ? <UnlockForm onUnlock={own.unlock} /> : <Known identity={own.identity} />}
+    </Card>
+  );
+}
+
+function Known({ identity: { link, words, fingerprint } }: { identity: Identity }) {
+  const { t } = useTexts();
+  const label = useStatus()?.label ?? '';
+  return (
+    <section className={styles.you} aria-label={t('people.you')}>
+      <div>
+        <h2>{t('people.you')}</h2>
+        <PeerText text={label} className={styles.label} />
+      </div>
+      <QrCode text={link} label={t('people.youQr')} />
+      <p className={styles.youText}>{t('people.youText')}</p>
+      <CopyButton text={link} label={t('people.copyLink')} />
+      <Phrase words={words} />
+      <Disclosure title={t('people.fingerprint')}>
+        <p className={styles.fingerprint}>{fingerprint}</p>
+        <CopyButton text={fingerprint} label={t('people.copyFingerprint')} />
+      </Disclosure>
+    </section>
+  );
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MPL-2.0
+import { LockOpen } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Field } from '../../components/field.tsx';
+import { useAct } from '../../store/act.ts';
+import { useErrorText } from '../../texts/errors.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './people.module.css';
+
+/** Asks for the passphrase of an identity that is locked by one. */
+export function UnlockForm({ onUnlock }: { onUnlock(passphrase: string): Promise<void> }) {
+  const { t } = useTexts();
+  const { act, busy, error } = useAct();
+  const errorText = useErrorText();
+  const [passphrase, setPassphrase] = useState('');
+  const unlock = (event: FormEvent) => {
+    event.preventDefault();
+    void act(() => onUnlock(passphrase));
+  };
+  const wrong = error?.code === 'IDENTITY_LOCKED' ? t('people.passphraseWrong') : undefined;
+  return (
+    <form className={styles.form} onSubmit={unlock}>
+      <h2>{t('people.lockedTitle')}</h2>
+      <p className={styles.youText}>{t('people.lockedText')}</p>
+      <Field label={t('people.passphrase')} error={wrong ?? (error && errorText(error))}>
+        {(control) => (
+          <input
+            {...control}
+            type="password"
+            autoComplete="current-password"
+            value={passphrase}
+            onChange={(event) => setPassphrase(event.target.value)}
+          />
+        )}
+      </Field>
+      <Button look="primary" type="submit" icon={LockOpen} busy={busy} disabled={passphrase === ''}>
+        {t('people.unlock')}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ReplyOf } from '@keibidrop/peer/local';
+import type { ReactNode } from 'react';
+import { Card } from '../../components/card.tsx';
+import { Section } from '../../components/section.tsx';
+import { useTexts } from '../../texts/texts.ts';
+import { agoText } from '../../texts/times.ts';
+import styles from './settings.module.css';
+
+/** Which KeibiDrop this is, and where it keeps things. */
+export function About({ status }: { status: ReplyOf<'status'> | undefined }) {
+  const { t, language } = useTexts();
+  if (status === undefined) return null;
+  const { version, configDir, stateDir, pid, started } = status;
+  const since = agoText(started, Date.now(), language);
+  return (
+    <Section title={t('settings.about')}>
+      <Card>
+        <dl className={styles.facts}>
+          <Fact name={t('settings.version')}>{version}</Fact>
+          <Fact name={t('settings.configDir')}>
+            <code>{configDir}</code>
+          </Fact>
+          <Fact name={t('settings.stateDir')}>
+            <code>{stateDir}</code>
+          </Fact>
+          <Fact name={t('settings.process')}>{t('settings.processText', { pid: String(pid), since })}</Fact>
+          <Fact name={t('settings.licence')}>{t('settings.licenceText')}</Fact>
+        </dl>
+      </Card>
+    </Section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

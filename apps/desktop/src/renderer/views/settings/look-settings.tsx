@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Card } from '../../components/card.tsx';
+import { Choice } from '../../components/choice.tsx';
+import { Field } from '../../components/field.tsx';
+import { Section } from '../../components/section.tsx';
+import { changeLook, useLook } from '../../store/preferences.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './settings.module.css';
+
+/** Each language in its own words, so that whoever reads only one of them finds it. */
+const LANGUAGES = { en: 'English', de: 'Deutsch', es: 'Español' } as const;
+
+/** How the page looks, and its language. */
+export function LookSettings() {
+  const { t } = useTexts();
+  const { theme, language } = useLook();
+  return (
+    <Section title={t('settings.look')}>
+      <Card>
+        <div className={styles.rows}>
+          <Choice
+            legend={t('settings.theme')}
+            value={theme}
+            options={[
+              { value: 'system', label: t('settings.themeSystem') },
+              { value: 'light', label: t('settings.themeLight') },
+              { value: 'dark', label: t('settings.themeDark') },
+            ]}
+            onChange={(next) => changeLook({ theme: next })}
+          />
+          <Field label={t('settings.language')}>
+            {(control) => (
+              <select
+                {...control}
+                value={language}
+                onChange={(event) => changeLook({ language: event.target.value as typeof language })}
+              >
+                <option value="system">{t('settings.languageSystem')}</option>
+                {Object.entries(LANGUAGES).map(([tag, name]) => (
+                  <option key={tag} value={tag} lang={tag}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+      </Card>
+    </Section>
+  );
+}

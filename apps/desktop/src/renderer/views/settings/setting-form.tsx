@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { SettingView } from '@keibidrop/peer/local';
+import { Check } from 'lucide-react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { harmless } from '../../components/peer-text.tsx';
+import { useAct } from '../../store/act.ts';
+import { useErrorText } from '../../texts/errors.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './settings.module.css';
+import type { SettingKey } from './setting-keys.ts';
+
+/** What a control of a setting is given. */
+export interface SettingControl {
+  value: string;
+  disabled: boolean;
+  hint: string;
+  /** What is wrong with what was saved last. */
+  error: string | undefined;
+  onChange(value: string): void;
+  /** Changes and saves at once: for what is chosen and not typed. */
+  onChoose(value: string): void;
+}
+
+export interface SettingFormProps {
+  name: SettingKey;
+  setting: SettingView | undefined;
+  children(control: SettingControl): ReactNode;
+}
+
+const SAID_MS = 2500;
+
+/** One setting of the daemon: saved by itself, and refused by itself, since each stands for itself. */
+export function SettingForm({ name, setting, children }: SettingFormProps) {
+  const { t } = useTexts();
+  const api = useApi();
+  const errorText = useErrorText();
+  const { act, busy, error, forget } = useAct();
+  const kept = setting?.value ?? '';
+  const [typed, setTyped] = useState<string>();
+  const [saved, setSaved] = useSaid();
+  const fixed = setting?.fixed;
+  const value = typed ?? kept;
+  const changed = value !== kept;
+  const save = async (next: string) => {
+    const done = await act((signal) => api.call('changeSettings', { values: { [name]: next.trim() } }, { signal }));
+    if (!done) return;
+    setTyped(undefined);
+    setSaved(true);
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (changed) void save(value);
+  };
+  const wrong = error?.code === 'CONFIG_INVALID' ? t(`settings.${name}.wrong`) : error && errorText(error);
+  return (
+    <form className={styles.setting} onSubmit={submit}>
+      {children({
+        value,
+        disabled: setting === undefined || fixed !== undefined,
+        hint: fixed === undefined ? t(`settings.${name}.hint`) : t('settings.fixed', { place: harmless(fixed) }),
+        error: wrong,
+        onChange: (next) => {
+          forget();
+          setTyped(next);
+        },
+        onChoose: (next) => {
+          setTyped(next);
+          void save(next);
+        },
+      })}
+      <div className={styles.outcome}>
+        {changed && (
+          <Button look="primary" type="submit" busy={busy}>
+            {t('settings.save')}
+          </Button>
+        )}
+        <p role="status" className={styles.saved}>
+          {saved && !changed && (
+            <>
+              <Check size={16} aria-hidden="true" />
+              {t('settings.saved')}
+            </>
+          )}
+        </p>
+      </div>
+    </form>
+  );
+}
+
+/** True for as long as it is worth saying. */
+function useSaid(): [boolean, (said: boolean) => void] {
+  const [said, setSaid] = useState(false);
+  useEffect(() => {
+    if (!said) return;
+    const timer = setTimeout(() => setSaid(false), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [said]);
+  return [said, setSaid];
+}

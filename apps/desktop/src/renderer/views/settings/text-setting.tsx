@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { SettingView } from '@keibidrop/peer/local';
+import { Field } from '../../components/field.tsx';
+import { useTexts } from '../../texts/texts.ts';
+import { SettingForm } from './setting-form.tsx';
+import type { SettingKey } from './setting-keys.ts';
+
+export interface TextSettingProps {
+  name: SettingKey;
+  setting: SettingView | undefined;
+  /** What holds while nothing is typed. */
+  placeholder?: string;
+  numeric?: boolean;
+}
+
+export function TextSetting({ name, setting, placeholder, numeric }: TextSettingProps) {
+  const { t } = useTexts();
+  return (
+    <SettingForm name={name} setting={setting}>
+      {({ value, disabled, hint, error, onChange }) => (
+        <Field label={t(`settings.${name}`)} hint={hint} error={error}>
+          {(control) => (
+            <input
+              {...control}
+              value={value}
+              disabled={disabled}
+              placeholder={placeholder}
+              spellCheck={false}
+              autoComplete="off"
+              inputMode={numeric ? 'numeric' : 'text'}
+              onChange={(event) => onChange(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+    </SettingForm>
+  );
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useEffect, useState } from 'react';
+import type { Preferences, Shell } from '../../../shared/api.ts';
+import { Card } from '../../components/card.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { Section } from '../../components/section.tsx';
+import { Switch } from '../../components/switch.tsx';
+import { useAct } from '../../store/act.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './settings.module.css';
+
+/** What the window keeps by itself: only there. */
+export function WindowSettings({ shell }: { shell: Shell }) {
+  const { t } = useTexts();
+  const { act, error } = useAct();
+  const [preferences, setPreferences] = useState<Preferences>();
+  useEffect(() => {
+    void act(async () => setPreferences(await shell.preferences()));
+  }, [act, shell]);
+  const change = (changes: Partial<Preferences>) =>
+    void act(async () => setPreferences(await shell.changePreferences(changes)));
+  return (
+    <Section title={t('settings.window')}>
+      <Card>
+        <div className={styles.rows}>
+          {preferences && (
+            <>
+              <Switch
+                label={t('settings.startAtLogin')}
+                hint={t('settings.startAtLoginHint')}
+                checked={preferences.startAtLogin}
+                onChange={(startAtLogin) => change({ startAtLogin })}
+              />
+              <Switch
+                label={t('settings.closeToTray')}
+                hint={t('settings.closeToTrayHint')}
+                checked={preferences.closeToTray}
+                onChange={(closeToTray) => change({ closeToTray })}
+              />
+            </>
+          )}
+          <ErrorNotice error={error} />
+        </div>
+      </Card>
+    </Section>
+  );
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { TransferView } from '@keibidrop/peer/local';
+import { describe, expect, it } from 'vitest';
+import { applyEvent, type Told, withoutStale } from './apply-event.ts';
+import { type DaemonState, NOTHING_TOLD } from './daemon-state.ts';
+
+const RUNNING = { event: 'transfer', transfer: 1, id: 1, state: 'running', files: 0, bytes: 0, peers: [] };
+
+function after(...told: Told[]): DaemonState {
+  return told.reduce(applyEvent, NOTHING_TOLD);
+}
+
+function progress(transfer: number, bytes: number, more: object = {}): Told {
+  return { event: 'progress', transfer, files: 1, bytes, totalBytes: 100, bytesPerSecond: 10, ...more };
+}
+
+describe('applyEvent', () => {
+  it('keeps each transfer as it was told last, and forgets one that was removed', () => {
+    const state = after(RUNNING, { ...RUNNING, transfer: 2, id: 2 }, { ...RUNNING, state: 'done' });
+    expect([...state.transfers.values()].map(({ id, state: is }) => [id, is])).toEqual([
+      [1, 'done'],
+      [2, 'running'],
+    ]);
+    expect([...applyEvent(state, { event: 'removed', transfer: 1 }).transfers.keys()]).toEqual([2]);
+  });
+
+  it('takes the figures of progress, and leaves every other transfer the object it was', () => {
+    const before = after(RUNNING, { ...RUNNING, transfer: 2, id: 2 });
+    const state = applyEvent(before, progress(1, 50));
+    expect(state.transfers.get(1)).toMatchObject({ bytes: 50, files: 1, bytesPerSecond: 10, state: 'running' });
+    expect(state.transfers.get(2)).toBe(before.transfers.get(2));
+    expect(applyEvent(state, progress(9, 50))).toEqual(state);
+  });
+
+  it('adds up what the receivers of a send have', () => {
+    const peer = (session: number) => ({ session, files: 0, bytes: 0, totalBytes: 100, bytesPerSecond: 0 });
+    const state = after(
+      { ...RUNNING, peers: [peer(1), peer(2)] },
+      progress(1, 50, { receiver: 1 }),
+      progress(1, 20, { receiver: 2 }),
+    );
+    expect(state.transfers.get(1)).toMatchObject({ bytes: 70, totalBytes: 200, bytesPerSecond: 20 });
+    expect(state.transfers.get(1)?.peers.map(({ bytes }) => bytes)).toEqual([50, 20]);
+  });
+
+  it('asks each question once, until it is answered', () => {
+    const offer = { event: 'question', transfer: 1, question: 7, kind: 'offer', names: ['a'] };
+    const state = after(RUNNING, offer, offer);
+    expect(state.questions).toEqual([{ transfer: 1, question: 7, kind: 'offer', about: { names: ['a'] } }]);
+    expect(applyEvent(state, { event: 'answered', transfer: 1, question: 7, answer: 'yes' }).questions).toEqual([]);
+  });
+
+  it('says who is there', () => {
+    const contacts = [
+      { name: 'Ana', online: false },
+      { name: 'Bo', online: false },
+    ];
+    const state = after(
+      { event: 'contacts', transfer: 0, contacts },
+      { event: 'presence', transfer: 0, contact: 'Bo', online: true },
+    );
+    expect(state.contacts.map(({ online }) => online)).toEqual([false, true]);
+  });
+
+  it('leaves the state alone for events of no interest', () => {
+    const state = after(RUNNING);
+    expect(applyEvent(state, { event: 'mapping', transfer: 1 })).toBe(state);
+  });
+});
+
+describe('withoutStale', () => {
+  it('leaves out progress that a later one of the same receiver replaces, and keeps the order', () => {
+    const told = [
+      progress(1, 10),
+      progress(2, 10),
+      { ...RUNNING, transfer: 1 },
+      progress(1, 20, { receiver: 1 }),
+      progress(1, 30, { receiver: 2 }),
+      progress(1, 40, { receiver: 1 }),
+    ];
+    expect(withoutStale(told).map(({ event, transfer, bytes }) => [event, transfer, bytes])).toEqual([
+      ['progress', 1, 10],
+      ['progress', 2, 10],
+      ['transfer', 1, 0],
+      ['progress', 1, 30],
+      ['progress', 1, 40],
+    ]);
+    const all = told.reduce(applyEvent, NOTHING_TOLD).transfers.get(1) as TransferView;
+    expect(withoutStale(told).reduce(applyEvent, NOTHING_TOLD).transfers.get(1)).toEqual(all);
+  });
+});

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Sandbox } from '../harness/sandbox.ts';
+import { OwnDaemon } from '../people/own-daemon.ts';
+
+const OUTPUT = fileURLToPath(new URL('output', import.meta.url));
+const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export type View = 'send' | 'receive' | 'transfers' | 'people' | 'mounts' | 'history' | 'settings';
+
+/** Somebody with a daemon of their own and its page in a browser. Says what the browser complained of. */
+export class Person {
+  readonly daemon: OwnDaemon;
+  readonly page: Page;
+  /** What went wrong in the page that nobody meant to. */
+  readonly complaints: string[] = [];
+  readonly #url: string;
+
+  static async arrive(
+    sandbox: Sandbox,
+    browser: Browser,
+    name: string,
+    { look = {}, env = {} }: { look?: BrowserContextOptions; env?: Record<string, string> } = {},
+  ): Promise<Person> {
+    const daemon = await OwnDaemon.start(sandbox, name, { env });
+    return Person.before(daemon, browser, look);
+  }
+
+  /** Opens the page of a daemon that runs, in a browser of its own. */
+  static async before(daemon: OwnDaemon, browser: Browser, look: BrowserContextOptions = {}): Promise<Person> {
+    const { event } = await daemon.command('ui');
+    const context = await browser.newContext({
+      viewport: { width: 1024, height: 768 },
+      reducedMotion: 'reduce',
+      ...look,
+    });
+    const person = new Person(daemon, await context.newPage(), event.url as string);
+    await person.page.goto(person.#url);
+    await person.page.getByRole('navigation').waitFor();
+    return person;
+  }
+
+  private constructor(daemon: OwnDaemon, page: Page, url: string) {
+    this.daemon = daemon;
+    this.page = page;
+    this.#url = url;
+    page.on('pageerror', (error) => this.complaints.push(error.stack ?? error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') this.complaints.push(message.text());
+    });
+  }
+
+  async open(view: View, item?: string | number): Promise<void> {
+    const { page } = this;
+    // By the address, which is what links change.
+    await page.evaluate(
+      (hash) => {
+        (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
+      },
+      item === undefined ? `#/${view}` : `#/${view}/${item}`,
+    );
+    await page.locator('main h1').first().waitFor();
+  }
+
+  /** Sends what is gathered. @returns  the code that it shows */
+  async createCode(): Promise<string> {
+    const { page } = this;
+    await page.getByRole('button', { name: 'Create a code' }).click();
+    return (await page.getByTestId('code').first().innerText()).trim();
+  }
+
+  async receive(code: string): Promise<void> {
+    await this.open('receive');
+    await this.page.getByLabel('Code from the sender').fill(code);
+    await this.page.getByRole('button', { name: 'Receive', exact: true }).click();
+  }
+
+  /** The card of a transfer in whatever view is open. */
+  card(name: string): Locator {
+    return this.page.getByRole('article', { name }).first();
+  }
+
+  /** Drops files and folders of this machine where a selector leads, as a hand would. */
+  async drop(paths: readonly string[], at: Locator): Promise<void> {
+    const { page } = this;
+    const session = await page.context().newCDPSession(page);
+    const box = await at.boundingBox();
+    const [x, y] = box === null ? [200, 200] : [box.x + box.width / 2, box.y + box.height / 2];
+    const data = { items: [], files: [...paths], dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      await session.send('Input.dispatchDragEvent', { type, x, y, data });
+    }
+    await session.detach();
+  }
+
+  /** Keeps a picture to be looked at. */
+  async picture(name: string, { whole = false } = {}): Promise<void> {
+    await mkdir(OUTPUT, { recursive: true });
+    await this.page.screenshot({ path: join(OUTPUT, `${name}.png`), fullPage: whole });
+  }
+
+  /** What axe finds serious or worse, a line each. */
+  async barriers(): Promise<string[]> {
+    const { page } = this;
+    await page.evaluate(`globalThis.axe ?? (0, eval)(${JSON.stringify(AXE)}); undefined`);
+    return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
+          id + ': ' + target.join(' ') + ': ' + failureSummary.split('\\n').slice(1, 2).join('').trim())))`);
+  }
+
+  /** How far the page is wider than the window: nobody should have to scroll sideways. */
+  overflow(): Promise<number> {
+    return this.page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  }
+
+  async leave(): Promise<void> {
+    await this.page.context().close();
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../harness/sandbox.ts';
+import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
+import { Person } from './person.ts';
+
+let sandbox: Sandbox;
+let browser: Browser;
+let ada: Person;
+let ben: Person;
+beforeAll(async () => {
+  sandbox = await Sandbox.open();
+  browser = await openBrowser();
+  const listen = { KD_LISTEN: '127.0.0.1:0' };
+  [ada, ben] = await Promise.all([
+    Person.arrive(sandbox, browser, 'ada', { env: { ...listen, KD_SAVE_PATH: sandbox.path('ada-in') } }),
+    Person.arrive(sandbox, browser, 'ben', { env: { ...listen, KD_SAVE_PATH: sandbox.path('ben-in') } }),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await sandbox.close();
+});
+
+describe.runIf(HAS_BROWSER)('two people with a page each', () => {
+  it('send a file and a folder tree that were dropped, and accept them', async () => {
+    await mkdir(sandbox.path('tree', 'deep', 'empty'), { recursive: true });
+    await writeFile(sandbox.path('tree', 'deep', 'ünï.txt'), 'deep');
+    await writeFile(sandbox.path('note.txt'), 'a note');
+    await ada.drop([sandbox.path('note.txt'), sandbox.path('tree')], ada.page.locator('main'));
+    await ada.page.getByRole('heading', { name: '2 items' }).waitFor();
+    await ada.picture('send-gathered');
+    const code = await ada.createCode();
+    expect(code).toMatch(/^\d+-[a-z]+-[a-z]+$/);
+    await ada.picture('send-code');
+
+    await ben.receive(code);
+    const offer = ben.page.getByRole('region', { name: 'Waiting for your answer' });
+    await offer.getByText('note.txt').waitFor();
+    await offer.getByText('tree').first().waitFor();
+    await ben.picture('receive-offer');
+    await offer.getByRole('button', { name: 'Accept' }).click();
+    await ben.page.getByRole('region', { name: 'What you receive' }).getByText(/^Done/).first().waitFor();
+    await ada.page.getByRole('region', { name: 'Your sends' }).getByText(/^Done/).first().waitFor();
+    expect(await readFile(sandbox.path('ben-in', 'tree', 'deep', 'ünï.txt'), 'utf8')).toBe('deep');
+    expect(await readdir(sandbox.path('ben-in', 'tree', 'deep', 'empty'))).toEqual([]);
+    expect(await readFile(sandbox.path('ben-in', 'note.txt'), 'utf8')).toBe('a note');
+  });
+
+  it('pick files and a folder, send a text, and take things back', async () => {
+    await ada.open('send');
+    await ada.page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt')]);
+    await ada.page.getByTestId('pick-folders').setInputFiles(sandbox.path('tree'));
+    await ada.page.getByRole('heading', { name: '2 items' }).waitFor();
+    await ada.page.getByRole('button', { name: 'Remove note.txt' }).click();
+    await ada.page.getByRole('heading', { name: '1 item' }).waitFor();
+    await ada.page.getByRole('button', { name: 'Discard' }).click();
+    await ada.page.getByRole('button', { name: 'Text', exact: true }).click();
+    await ada.page.getByLabel('Text to send').fill('a text\n<b>not bold</b>');
+    const code = await ada.createCode();
+    await ben.receive(code);
+    await ben.page.getByRole('button', { name: 'Accept' }).click();
+    await ben.page.getByText('<b>not bold</b>').waitFor();
+    await ben.picture('receive-text');
+  });
+
+  it('refuse, mistype, and are told so', async () => {
+    await ada.open('send');
+    await ada.page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt')]);
+    const code = await ada.createCode();
+    const [number = ''] = code.split('-');
+    await ben.receive(`${number}-guitar-guitar`);
+    const wrong = ben.page.getByRole('region', { name: 'What you receive' });
+    await wrong
+      .getByText(/The code is wrong/)
+      .first()
+      .waitFor();
+    await ben.picture('receive-wrong-code');
+    await ada.page.getByText(/Somebody typed a wrong code. 2 more/).waitFor();
+    await ben.receive(code);
+    await ben.page.getByRole('button', { name: 'Refuse' }).click();
+    await ada.page
+      .getByRole('region', { name: 'Your sends' })
+      .getByText(/declined/)
+      .first()
+      .waitFor();
+    await ada.picture('send-refused');
+  });
+
+  it('complete the words of a code with the keyboard alone', async () => {
+    await ben.open('receive');
+    const field = ben.page.getByLabel('Code from the sender');
+    await field.fill('');
+    await field.pressSequentially('7-guit');
+    const words = ben.page.getByRole('listbox', { name: 'Words that fit' });
+    await words.getByRole('option', { name: 'guitar' }).waitFor();
+    await ben.picture('receive-completion');
+    await ben.page.keyboard.press('ArrowDown');
+    await ben.page.keyboard.press('Enter');
+    expect(await field.inputValue()).toMatch(/^7-guitar-?$/);
+    await field.fill('');
+  });
+
+  it('see nothing in the console', () => {
+    expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+  });
+});

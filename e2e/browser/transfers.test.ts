@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdir, open, stat, writeFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../harness/sandbox.ts';
+import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
+import { Person } from './person.ts';
+
+const MIB = 2 ** 20;
+const MANY = 100_000;
+
+let sandbox: Sandbox;
+let browser: Browser;
+let ada: Person;
+let ben: Person;
+beforeAll(async () => {
+  sandbox = await Sandbox.open();
+  browser = await openBrowser();
+  const env = { KD_LISTEN: '127.0.0.1:0', KD_HEARTBEAT_MS: '100', KD_PATIENCE: '1m' };
+  [ada, ben] = await Promise.all([
+    Person.arrive(sandbox, browser, 'ada', { env: { ...env, KD_SAVE_PATH: sandbox.path('ada-in') } }),
+    Person.arrive(sandbox, browser, 'ben', { env: { ...env, KD_SAVE_PATH: sandbox.path('ben-in') } }),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await sandbox.close();
+});
+
+/** A file of bytes that are no hole. */
+async function fileOf(name: string, mebibytes: number): Promise<string> {
+  const path = sandbox.path(name);
+  const file = await open(path, 'w');
+  const piece = Buffer.alloc(8 * MIB, name);
+  for (let written = 0; written < mebibytes; written += 8) await file.write(piece);
+  await file.close();
+  return path;
+}
+
+const reach = (mebibytes: number) => ({ limit: mebibytes * MIB, directOnly: false, relayOnly: false });
+
+/** A transfer from one daemon to the other, which both pages watch. */
+async function running(path: string, mebibytes: number): Promise<{ sending: number; receiving: number }> {
+  const { id: sending, code } = await ada.daemon.send({ paths: [path], reach: reach(mebibytes) });
+  const receiving = await ben.daemon.receive({ code, yes: true });
+  await Promise.all([ada.open('transfers', sending), ben.open('transfers', receiving)]);
+  return { sending, receiving };
+}
+
+describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
+  it('of 1 GiB shows its speed, time, way and encryption, and a chart that moves, to the end', async () => {
+    const path = await fileOf('large.bin', 1024);
+    const { receiving } = await running(path, 300);
+    const { page } = ben;
+    await page.getByText('Time left').waitFor();
+    const chart = page.getByRole('img', { name: 'Speed over the last two minutes' });
+    const pictures: Buffer[] = [];
+    const moved = () => new Set(pictures.map((picture) => picture.toString('base64'))).size;
+    while (moved() < 3) pictures.push(await chart.screenshot());
+    await ada.picture('transfer-sending');
+    await ben.picture('transfer-receiving');
+    const facts = page.locator('dl').last();
+    expect(await facts.innerText()).toMatch(/on this computer[\s\S]*(AES|aes|chacha)/i);
+    await page.getByRole('status').getByText(/^Done/).waitFor({ timeout: 30_000 });
+    await ada.page.getByRole('status').getByText(/^Done/).waitFor();
+    expect(
+      await page
+        .getByText('1 GiB of 1 GiB')
+        .or(page.getByText(/1[.,]07 GB of 1[.,]07 GB/))
+        .count(),
+    ).toBe(1);
+    expect((await stat(sandbox.path('ben-in', 'large.bin'))).size).toBe(1024 * MIB);
+    await ben.picture('transfer-done');
+    expect((await ben.daemon.state(receiving, 'done')).bytes).toBe(1024 * MIB);
+  });
+
+  it('is paused, goes on, is cancelled, retried, and taken off the list', async () => {
+    const { receiving } = await running(await fileOf('long.bin', 512), 16);
+    const { page } = ben;
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('status').getByText('Paused', { exact: true }).waitFor();
+    await ada.page.getByRole('status').getByText('Paused by the other side').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await ada.page.getByText('Time left').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Cancelled').first().waitFor();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('Time left').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Remove from the list' }).click();
+    await page.getByText('This transfer is no longer in the list').waitFor();
+    await expect(ben.daemon.control(receiving, 'cancel')).rejects.toMatchObject({ code: 'TRANSFER_UNKNOWN' });
+    await ada.page.getByRole('button', { name: 'Cancel' }).click();
+    await ada.page.getByText('Cancelled').first().waitFor();
+  });
+
+  it('whose peer is lost says so, and goes on when it is back', async () => {
+    const { sending } = await running(await fileOf('lost.bin', 256), 64);
+    await ada.page.getByText('Time left').waitFor();
+    ben.daemon.running.kill('SIGSTOP');
+    try {
+      await ada.page
+        .getByRole('status')
+        .getByText(/Waiting|lost/i)
+        .waitFor();
+      await ada.picture('transfer-peer-lost');
+    } finally {
+      ben.daemon.running.kill('SIGCONT');
+    }
+    await ada.page.getByText('Time left').waitFor();
+    await ada.page.getByRole('status').getByText(/^Done/).waitFor({ timeout: 30_000 });
+    await ben.page.getByRole('status').getByText(/^Done/).waitFor();
+    expect((await ada.daemon.state(sending, 'done')).peers).toMatchObject([{ session: 1, state: 'done' }]);
+  });
+
+  it('of 100,000 files is offered with all of them, and their list stays short in the page and goes to its end', async () => {
+    const folder = sandbox.path('many');
+    await mkdir(folder);
+    for (let first = 0; first < MANY; first += 1000) {
+      const names = Array.from({ length: 1000 }, (_, i) => `file-${String(first + i).padStart(6, '0')}`);
+      await Promise.all(names.map((name) => writeFile(`${folder}/${name}`, '')));
+    }
+    const { code } = await ada.daemon.send({ paths: [folder] });
+    const receiving = await ben.daemon.receive({ code });
+    await ben.open('transfers', receiving);
+    const { page } = ben;
+    await page.getByRole('button', { name: 'Accept' }).waitFor({ timeout: 30_000 });
+    await page
+      .getByText(/100,000 files/)
+      .first()
+      .waitFor();
+    const list = page.getByRole('region', { name: 'Files' }).last();
+    await list.getByRole('listitem').first().waitFor();
+    await ben.picture('transfer-100000-offer');
+    expect(await list.getByRole('listitem').first().getAttribute('aria-setsize')).toBe(String(MANY + 1));
+    await list.focus();
+    await page.keyboard.press('End');
+    await list
+      .getByText(/file-\d{6}/)
+      .last()
+      .waitFor();
+    await expect.poll(() => list.locator(`[aria-posinset="${MANY + 1}"]`).innerText()).toMatch(/file-\d{6}/);
+    expect(await list.getByRole('listitem').count()).toBeLessThan(100);
+    await page.getByLabel('Filter by name').fill('file-09999');
+    await page.getByRole('status').getByText('10 files').waitFor();
+    await ben.picture('transfer-100000-filtered');
+    await page.getByRole('button', { name: 'Refuse' }).click();
+    await page
+      .getByText(/declined/)
+      .first()
+      .waitFor();
+  });
+
+  it('sees nothing in the console', () => {
+    expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+  });
+});

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MPL-2.0
+import { writeFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../harness/sandbox.ts';
+import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
+import { Person, type View } from './person.ts';
+
+const VIEWS: readonly View[] = ['send', 'receive', 'transfers', 'people', 'mounts', 'history', 'settings'];
+
+let sandbox: Sandbox;
+let browser: Browser;
+let ada: Person;
+let ben: Person;
+beforeAll(async () => {
+  sandbox = await Sandbox.open();
+  browser = await openBrowser();
+  const env = { KD_LISTEN: '127.0.0.1:0' };
+  [ada, ben] = await Promise.all([
+    Person.arrive(sandbox, browser, 'ada', { env }),
+    Person.arrive(sandbox, browser, 'ben', { env: { ...env, KD_SAVE_PATH: sandbox.path('ben-in') } }),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await sandbox.close();
+});
+
+/** Adds somebody by the link that their page shows. */
+async function add(who: Person, name: string, whom: Person): Promise<void> {
+  const { link } = await (await whom.daemon.own()).call('identity', {}, { signal: whom.daemon.signal });
+  await who.open('people');
+  const { page } = who;
+  await page.getByRole('button', { name: 'Add someone' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add someone' });
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByLabel('Link or fingerprint').fill(link);
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText(`${name} was added`).waitFor();
+}
+
+describe.runIf(HAS_BROWSER)('people', () => {
+  it('are added, seen as online, and sent to without a code', async () => {
+    await add(ada, 'Ben', ben);
+    await add(ben, 'Ada', ada);
+    await ada.page.getByText('Online').first().waitFor({ timeout: 30_000 });
+    await ada.picture('people');
+    await writeFile(sandbox.path('plan.txt'), 'a plan');
+    await ada.page.getByRole('button', { name: 'Send to Ben' }).click();
+    await ada.page
+      .getByTestId('pick-files')
+      .first()
+      .setInputFiles([sandbox.path('plan.txt')]);
+    await ada.page.getByRole('button', { name: 'Send to Ben' }).click();
+    await ben.open('receive');
+    const asked = ben.page.getByRole('region', { name: 'Waiting for your answer' });
+    await asked.getByText(/wants to send you files/).waitFor();
+    await ben.picture('people-invitation');
+    await asked.getByRole('button', { name: 'Accept' }).click();
+    await ada.page.getByRole('region', { name: 'Your sends' }).getByText(/^Done/).waitFor({ timeout: 30_000 });
+  });
+
+  it('are verified, renamed, blocked and removed', async () => {
+    const { page } = ada;
+    await ada.open('people');
+    await page.getByRole('button', { name: 'More about Ben' }).click();
+    await page.getByRole('button', { name: 'Compare and verify' }).click();
+    await ada.picture('people-verify');
+    await page.getByRole('button', { name: 'They match' }).click();
+    await page.getByText('Verified').first().waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Benjamin');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Send to Benjamin' }).waitFor();
+    const more = page.getByRole('button', { name: 'More about Benjamin' });
+    if (await more.isVisible()) await more.click();
+    await page.getByRole('button', { name: 'Block', exact: true }).click();
+    await page.getByText('Blocked').waitFor();
+    await page.getByRole('button', { name: 'Unblock' }).click();
+    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Nobody here yet').waitFor();
+  });
+});
+
+describe.runIf(HAS_BROWSER)('settings and history', () => {
+  it('change what the daemon keeps', async () => {
+    const { page } = ada;
+    await ada.open('settings');
+    await page.getByLabel('Your name to others').fill('Ada of the tests');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    const { settings } = await (await ada.daemon.own()).call('settings', {}, { signal: ada.daemon.signal });
+    await expect
+      .poll(async () => {
+        const now = await (await ada.daemon.own()).call('settings', {}, { signal: ada.daemon.signal });
+        return now.settings.find(({ key }) => key === 'label')?.value;
+      })
+      .toBe('Ada of the tests');
+    expect(settings.length).toBeGreaterThan(5);
+    await page.getByLabel('Language').selectOption({ label: 'Deutsch' });
+    await page.getByRole('heading', { name: 'Einstellungen' }).waitFor();
+    await ada.picture('settings-german');
+    await page.getByLabel('Sprache').selectOption({ label: 'Español' });
+    await page.getByRole('navigation').getByRole('link', { name: 'Enviar' }).waitFor();
+    await page.getByLabel('Idioma').selectOption({ label: 'English' });
+    await ben.open('history');
+    await ben.page.getByText('plan.txt').first().waitFor();
+    await ben.page.getByLabel('Search the history').fill('nothing like it');
+    await ben.page.getByText('Nothing found').first().waitFor();
+    await ben.page.getByLabel('Search the history').fill('plan');
+    await ben.page.getByText('plan.txt').first().waitFor();
+  });
+});
+
+/** At what sizes every view is looked at; zoomed twice, a window is half as wide and its pixels are twice as large. */
+const LOOKS = [
+  { name: 'phone-dark', look: { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } },
+  { name: 'light', look: { viewport: { width: 1024, height: 768 }, colorScheme: 'light' } },
+  { name: 'wide-dark', look: { viewport: { width: 2560, height: 1440 }, colorScheme: 'dark' } },
+  { name: 'zoomed', look: { viewport: { width: 512, height: 384 }, deviceScaleFactor: 2, colorScheme: 'light' } },
+] as const;
+
+describe.runIf(HAS_BROWSER)('every view', () => {
+  it.each(LOOKS)('keeps within the window, and keeps nobody out: $name', async ({ name, look }) => {
+    await ben.daemon.send({ text: 'a text that waits' });
+    const guest = await Person.before(ben.daemon, browser, look);
+    const found: string[] = [];
+    for (const view of VIEWS) {
+      await guest.open(view);
+      await guest.picture(`${view}-${name}`, { whole: name !== 'wide-dark' });
+      if ((await guest.overflow()) > 0) found.push(`${view} is wider than the window`);
+      for (const barrier of await guest.barriers()) found.push(`${view}: ${barrier}`);
+    }
+    expect([...found, ...guest.complaints]).toEqual([]);
+    await guest.leave();
+  });
+
+  it('is reached and used with the keyboard alone, and shows where that is', async () => {
+    const { page } = ada;
+    await ada.open('send');
+    await page.reload();
+    await page.getByRole('navigation').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate<string>('document.activeElement.id')).toBe('content');
+    const focused = () =>
+      page.evaluate<string>(
+        `(({ activeElement: e }) => e.getAttribute('aria-label') ?? e.innerText ?? e.name)(document)`,
+      );
+    const outline = () =>
+      page.evaluate<boolean>(`(({ outlineStyle, outlineWidth, boxShadow }) =>
+        (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none')(getComputedStyle(document.activeElement))`);
+    const seen: string[] = [];
+    for (let i = 0; i < 40 && !seen.some((text) => text.trim() === 'Text'); i++) {
+      await page.keyboard.press('Tab');
+      seen.push(await focused());
+      expect([seen.at(-1), await outline()]).toEqual([seen.at(-1), true]);
+    }
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('typed');
+    await page.keyboard.press('Control+Enter');
+    await page.getByTestId('code').waitFor();
+  });
+
+  it('says what to do when the daemon is gone, or the address has no key', async () => {
+    const { page } = ada;
+    const stranger = await page.context().newPage();
+    await stranger.goto(new URL('/', page.url()).href.replace(/#.*/, ''));
+    await stranger.getByText('This page has no key to your KeibiDrop').waitFor();
+    await stranger.close();
+    ada.daemon.running.kill();
+    await page.getByText('The background service has stopped answering').waitFor({ timeout: 20_000 });
+    await ada.picture('daemon-gone');
+  });
+});

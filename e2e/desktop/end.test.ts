@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MPL-2.0
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../harness/sandbox.ts';
+import { OwnDaemon } from '../people/own-daemon.ts';
+import { buildApp, OwnWindow, until } from './own-window.ts';
+import { LACKING, openScreen, type Screen } from './screen.ts';
+
+interface Status {
+  pid: number;
+}
+
+/** Of the dialog that asks before it ends. */
+const [KEEP, QUIT, CANCEL] = [0, 1, 2];
+
+describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKING || 'nothing'})`, () => {
+  let sandbox: Sandbox;
+  let screen: Screen;
+  let app: string;
+  const windows: OwnWindow[] = [];
+  beforeAll(async () => {
+    sandbox = await Sandbox.open();
+    [screen, app] = await Promise.all([openScreen(), buildApp(sandbox)]);
+    await writeFile(sandbox.path('file'), 'content');
+  });
+  afterAll(async () => {
+    for (const window of windows) await window.close();
+    // Daemons that windows have started outlive them.
+    for (const config of ['own', 'other', 'killed']) await (await sandbox.start(['stop', '--config', config])).ended;
+    await sandbox.close();
+    screen?.close();
+  });
+
+  async function open(config: string, args: string[] = []): Promise<OwnWindow> {
+    const window = await OwnWindow.start(sandbox, { app, screen, config, args });
+    windows.push(window);
+    return window;
+  }
+
+  const quit = (window: OwnWindow) => window.main.evaluate(({ app }) => void setTimeout(() => app.quit()));
+  const isVisible = (window: OwnWindow) =>
+    window.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible());
+
+  it('a window that sends asks before it ends: go on in the background, end and go on later, or neither', async () => {
+    const window = await open('own');
+    await window.call('send', { paths: [sandbox.path('file')], listen: '127.0.0.1:0' });
+    const { pid } = await window.call<Status>('status');
+    await window.main.evaluate(({ dialog }) => {
+      const asked: { message: string; buttons: string[]; answer: (button: number) => void }[] = [];
+      Object.assign(globalThis, { asked });
+      dialog.showMessageBox = ((_window: unknown, { message, buttons }: { message: string; buttons: string[] }) =>
+        new Promise((resolve) => {
+          asked.push({ message, buttons, answer: (response) => resolve({ response, checkboxChecked: false }) });
+        })) as never;
+    });
+    type Asked = { asked: { message: string; buttons: string[]; answer: (button: number) => void }[] };
+    const answer = async (button: number) => {
+      await quit(window);
+      await until(async () =>
+        expect(await window.main.evaluate(() => (globalThis as unknown as Asked).asked.length)).toBe(1),
+      );
+      return window.main.evaluate((_electron, chosen) => {
+        const question = (globalThis as unknown as Asked).asked.pop();
+        setTimeout(() => question?.answer(chosen));
+        return [question?.message, ...(question?.buttons ?? [])];
+      }, button);
+    };
+    expect(await answer(CANCEL)).toEqual([
+      'A transfer is not done yet.',
+      'Keep running in the background',
+      'Quit and go on later',
+      'Cancel',
+    ]);
+    expect(await isVisible(window)).toBe(true);
+    await answer(KEEP);
+    await until(async () => expect(await isVisible(window)).toBe(false));
+    expect(await window.call('transfers')).toMatchObject({ transfers: [{ state: 'waiting' }] });
+    await window.startAgain([]);
+    await until(async () => expect(await isVisible(window)).toBe(true));
+    await answer(QUIT);
+    await window.ended();
+    await until(async () => expect(isRunning(pid)).toBe(false));
+    // What was not done comes back.
+    const next = await open('own', ['--hidden']);
+    await until(async () => expect(await next.main.evaluate(({ app }) => app.isReady())).toBe(true));
+    expect(await next.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(0);
+    await next.startAgain([]);
+    expect(await next.call('transfers')).toMatchObject({ transfers: [{ state: 'waiting' }] });
+  });
+
+  it('a window that does nothing ends at once, with the daemon that it has started, and without that of others', async () => {
+    const daemon = await OwnDaemon.start(sandbox, 'other');
+    const guest = await open('other');
+    expect(await guest.call('status')).toMatchObject({ pid: daemon.running.pid });
+    await quit(guest);
+    await guest.ended();
+    expect((await daemon.command('status')).event).toMatchObject({ pid: daemon.running.pid });
+    daemon.running.kill('SIGTERM');
+    await daemon.running.ended;
+    const owner = await open('other');
+    const { pid } = await owner.call<Status>('status');
+    await quit(owner);
+    await owner.ended();
+    await until(async () => expect(isRunning(pid)).toBe(false));
+  });
+
+  it('a daemon that is killed is missed, and started again', async () => {
+    const window = await open('killed');
+    const page = await window.page();
+    const { pid } = await window.call<Status>('status');
+    const lost = page.getByText('The background service has stopped answering');
+    const seen = lost.waitFor();
+    process.kill(pid, 'SIGKILL');
+    await seen;
+    await lost.waitFor({ state: 'detached' });
+    const { pid: next } = await window.call<Status>('status');
+    expect(next).not.toBe(pid);
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ChildProcess, execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { _electron, type ElectronApplication, type Page } from 'playwright-core';
+import { vi } from 'vitest';
+import type { Sandbox } from '../harness/sandbox.ts';
+import { ELECTRON, type Screen } from './screen.ts';
+
+const run = promisify(execFile);
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const LOADED_MS = 30_000;
+
+/** The program as it is delivered, but for what its Node lacks; made once for each sandbox. */
+export async function buildApp(sandbox: Sandbox): Promise<string> {
+  const app = sandbox.path('app');
+  const options = ['--out', app, '--target', 'node12.14', '--inject', here('node-12.ts')];
+  await run(process.execPath, [here('../../scripts/bundle-desktop.mjs'), ...options]);
+  await writeFile(`${app}/package.json`, '{ "name": "keibidrop", "version": "0.1.0", "main": "main.cjs" }');
+  return app;
+}
+
+/** A window of a user of the sandbox: a real Electron with its daemon. */
+export class OwnWindow {
+  readonly #sandbox: Sandbox;
+  readonly #app: string;
+  readonly #env: Record<string, string>;
+  readonly #running: ElectronApplication;
+  readonly #process: ChildProcess;
+  #page: Page | undefined;
+
+  /**
+   * @param app     of buildApp
+   * @param config  the configuration directory in the sandbox, and so the user
+   */
+  static async start(
+    sandbox: Sandbox,
+    { app, screen, config, args = [] }: { app: string; screen: Screen; config: string; args?: string[] },
+  ): Promise<OwnWindow> {
+    const env = {
+      PATH: process.env.PATH ?? '',
+      HOME: sandbox.home,
+      XDG_RUNTIME_DIR: sandbox.path(`run-${process.getuid?.()}`),
+      XDG_CONFIG_HOME: sandbox.path(`${config}-home`),
+      KD_CONFIG_DIR: sandbox.path(config),
+      KD_DISCOVERY: 'off',
+      KD_PATIENCE: '0',
+      DISPLAY: screen.display,
+      LANG: 'en_US.UTF-8',
+    };
+    await mkdir(env.XDG_RUNTIME_DIR, { recursive: true, mode: 0o700 });
+    return new OwnWindow(sandbox, app, env, await launch(app, env, sandbox.home, args));
+  }
+
+  private constructor(sandbox: Sandbox, app: string, env: Record<string, string>, running: ElectronApplication) {
+    this.#sandbox = sandbox;
+    this.#app = app;
+    this.#env = env;
+    this.#running = running;
+    this.#process = running.process();
+  }
+
+  /** The main process. */
+  get main(): ElectronApplication {
+    return this.#running;
+  }
+
+  /** The page of its window, which is there. */
+  async page(): Promise<Page> {
+    this.#page ??= await this.#running.firstWindow({ timeout: LOADED_MS });
+    return this.#page;
+  }
+
+  /** Starts the program once more; resolves when that has ended. */
+  async startAgain(args: string[], cwd = this.#sandbox.home): Promise<void> {
+    const command = [this.#app, '--no-sandbox', ...args];
+    await run(ELECTRON ?? '', command, { env: this.#env, cwd, timeout: LOADED_MS });
+  }
+
+  /** What the daemon replies to a call of the page. */
+  async call<T>(method: string, request: object = {}): Promise<T> {
+    const outcome = await (await this.page()).evaluate(
+      ([name, asked]) => window.keibidrop?.request('daemon.call', { call: 0, method: name, request: asked } as never),
+      [method, request] as const,
+    );
+    if (outcome === undefined) throw new Error('There is no preload.');
+    if ('error' in outcome) throw new Error(`${method}: ${outcome.error.code}: ${outcome.error.message}`);
+    return outcome.result as T;
+  }
+
+  /** Ends it without asking it. */
+  async close(): Promise<void> {
+    const ended = this.ended();
+    this.#process.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Resolves when it has ended. */
+  ended(): Promise<unknown> {
+    const { exitCode, signalCode } = this.#process;
+    if (exitCode !== null || signalCode !== null) return Promise.resolve();
+    return new Promise((resolve) => this.#process.once('exit', resolve));
+  }
+}
+
+/** Resolves when `expectation` holds. */
+export function until<T>(expectation: () => Promise<T>): Promise<T> {
+  return vi.waitFor(expectation, { timeout: LOADED_MS, interval: 50 });
+}
+
+function launch(app: string, env: Record<string, string>, cwd: string, args: string[]): Promise<ElectronApplication> {
+  return _electron.launch({ executablePath: ELECTRON ?? '', args: [app, '--no-sandbox', ...args], env, cwd });
+}

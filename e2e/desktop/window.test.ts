@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MPL-2.0
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../harness/sandbox.ts';
+import { OwnDaemon } from '../people/own-daemon.ts';
+import { buildApp, OwnWindow, until } from './own-window.ts';
+import { LACKING, openScreen, type Screen } from './screen.ts';
+
+describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => {
+  let sandbox: Sandbox;
+  let screen: Screen;
+  let daemon: OwnDaemon;
+  let own: OwnWindow;
+  let page: Page;
+  beforeAll(async () => {
+    sandbox = await Sandbox.open();
+    let app: string;
+    [screen, daemon, app] = await Promise.all([openScreen(), OwnDaemon.start(sandbox, 'me'), buildApp(sandbox)]);
+    own = await OwnWindow.start(sandbox, { app, screen, config: 'me' });
+    page = await own.page();
+    await writeFile(sandbox.path('file'), 'content');
+    await page.evaluate(() => {
+      const told: unknown[] = [];
+      Object.assign(window, { told });
+      window.keibidrop?.onIntent((intent) => told.push(intent));
+    });
+  });
+  afterAll(async () => {
+    await own?.close();
+    await sandbox.close();
+    screen?.close();
+  });
+
+  /** What the page was asked for from outside since the last time. */
+  const intents = () => page.evaluate(() => (window as unknown as { told: unknown[] }).told.splice(0));
+  const shown = () => own.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible());
+
+  it('shows the page, which gets the functions of the preload and nothing of Node or Electron', async () => {
+    expect(page.url()).toMatch(/^keibidrop-app:\/\/window\/index\.html/);
+    await page.getByRole('navigation').waitFor();
+    const seen = await page.evaluate(() => ({
+      bridge: Object.entries(window.keibidrop ?? {}).map(([name, value]) => `${name}: ${typeof value}`),
+      others: ['require', 'process', 'module', 'Buffer', 'electron', 'ipcRenderer'].filter((name) => name in window),
+    }));
+    expect(seen.bridge.sort()).toEqual(
+      ['onIntent', 'pathOf', 'request', 'subscribe'].map((name) => `${name}: function`),
+    );
+    expect(seen.others).toEqual([]);
+    const preferences = await own.main.evaluate(({ BrowserWindow }) => {
+      const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as { getLastWebPreferences(): object };
+      return contents.getLastWebPreferences();
+    });
+    expect(preferences).toMatchObject({
+      sandbox: true,
+      contextIsolation: true,
+      nodeIntegration: false,
+      webviewTag: false,
+    });
+  });
+
+  it('takes calls to the daemon, and streams, and ends them', async () => {
+    expect(await own.call('status')).toMatchObject({ pid: daemon.running.pid });
+    const heard = await page.evaluate(
+      () =>
+        new Promise<string[]>((resolve) => {
+          const events: string[] = [];
+          const stop = window.keibidrop?.subscribe(
+            'watch',
+            { progress: false },
+            (replies) => {
+              for (const { json } of replies as { json: string }[]) events.push(JSON.parse(json).event);
+              if (events.includes('present')) {
+                stop?.();
+                resolve(events);
+              }
+            },
+            () => resolve(['ended']),
+          );
+        }),
+    );
+    expect(heard).toEqual(['contacts', 'present']);
+    const ended = await page.evaluate(
+      () => new Promise((resolve) => window.keibidrop?.subscribe('listShare', { path: 'none' }, () => {}, resolve)),
+    );
+    expect(ended).toMatchObject({ code: expect.stringMatching(/^[A-Z_]+$/), message: expect.any(String) });
+    // A call that is cancelled ends at once, whatever it waits for.
+    const cancelled = await page.evaluate(async () => {
+      const call = window.keibidrop?.request('daemon.call', { call: 77, method: 'nearby' as never, request: {} });
+      await window.keibidrop?.request('daemon.cancel', { call: 77 });
+      return call;
+    });
+    expect(cancelled).toMatchObject({ error: { code: 'CANCELLED' } });
+  });
+
+  it.each<[string, string, unknown]>([
+    ['of no name', 'shell.open', {}],
+    ["of an object's own", 'constructor', {}],
+    ['without arguments', 'shell.pick', undefined],
+    ['of another kind', 'shell.pick', { what: 'secrets' }],
+    ['to reveal what is no place', 'shell.reveal', { path: 'relative' }],
+    ['to reveal an address', 'shell.reveal', { path: 'file:///etc/passwd' }],
+    ['to reveal what is cut off', 'shell.reveal', { path: '/etc\0/passwd' }],
+    ['to call what is no name', 'daemon.call', { call: 1, method: '../page.js', request: {} }],
+    ['to call without a request', 'daemon.call', { call: 1, method: 'status', request: null }],
+    ['to call what there is not', 'daemon.call', { call: 1, method: 'constructor', request: {} }],
+    ['to prefer what there is not', 'shell.changePreferences', { theme: 'pink' }],
+    ['to start at login perhaps', 'shell.changePreferences', { startAtLogin: 'yes' }],
+  ])('refuses a request %s', async (_what, name, args) => {
+    const outcome = await page.evaluate(([asked, given]) => window.keibidrop?.request(asked as never, given as never), [
+      name,
+      args,
+    ] as const);
+    expect(outcome).toMatchObject({ error: { code: 'USAGE' } });
+  });
+
+  it('asks with the dialogs of the system, and shows places in its file manager', async () => {
+    await own.main.evaluate(({ dialog, shell }) => {
+      const asked: unknown[] = [];
+      const chosen = [['/one', '/two'], [], ['/folder']];
+      Object.assign(globalThis, { asked });
+      dialog.showOpenDialog = (async (_window: unknown, options: unknown) => {
+        asked.push(options);
+        const filePaths = chosen.shift() ?? [];
+        return { canceled: filePaths.length === 0, filePaths };
+      }) as never;
+      shell.showItemInFolder = (path) => void asked.push(path);
+    });
+    const request = (name: string, args: object) =>
+      page.evaluate(([asked, given]) => window.keibidrop?.request(asked as never, given as never), [
+        name,
+        args,
+      ] as const);
+    expect(await request('shell.pick', { what: 'files' })).toEqual({ result: ['/one', '/two'] });
+    expect(await request('shell.pick', { what: 'folders' })).toEqual({ result: [] });
+    expect(await request('shell.pickFolder', { start: '/start' })).toEqual({ result: '/folder' });
+    expect(await request('shell.reveal', { path: sandbox.path('file') })).toEqual({ result: null });
+    expect(await own.main.evaluate(() => (globalThis as unknown as { asked: unknown[] }).asked)).toEqual([
+      expect.objectContaining({ properties: expect.arrayContaining(['openFile', 'multiSelections']) }),
+      expect.objectContaining({ properties: expect.arrayContaining(['openDirectory', 'multiSelections']) }),
+      expect.objectContaining({ defaultPath: '/start', properties: expect.arrayContaining(['openDirectory']) }),
+      sandbox.path('file'),
+    ]);
+  });
+
+  it('has the real paths of what is dropped', async () => {
+    await page.evaluate(() => {
+      document.body.append(
+        Object.assign(document.createElement('input'), { type: 'file', id: 'drag', multiple: true }),
+      );
+    });
+    await page.setInputFiles('#drag', [sandbox.path('file'), sandbox.path('app', 'main.cjs')]);
+    const paths = await page.evaluate(() => {
+      const input = document.getElementById('drag') as HTMLInputElement;
+      const dataTransfer = new DataTransfer();
+      for (const file of Array.from(input.files ?? [])) dataTransfer.items.add(file);
+      input.remove();
+      let seen: string[] = [];
+      const onDrop = (event: DragEvent) => {
+        event.stopPropagation();
+        const files = Array.from(event.dataTransfer?.files ?? []) as (File & { path?: string })[];
+        seen = files.map((file) => file.path ?? window.keibidrop?.pathOf(file) ?? '');
+      };
+      window.addEventListener('drop', onDrop, { capture: true, once: true });
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }));
+      return seen;
+    });
+    expect(paths).toEqual([sandbox.path('file'), sandbox.path('app', 'main.cjs')]);
+  });
+
+  it('is opened with files and links by starting the program once more, wherever that is', async () => {
+    await own.startAgain(['file', 'not-there', 'https://example.org/x']);
+    await until(async () => expect(await intents()).toEqual([{ kind: 'send', paths: [sandbox.path('file')] }]));
+    await page.waitForURL(/#\/send$/);
+    await own.startAgain(['keibidrop://receive/7-guitar-pencil', 'keibidrop://send/etc']);
+    await until(async () => expect(await intents()).toEqual([{ kind: 'receive', code: '7-guitar-pencil' }]));
+    await page.waitForURL(/#\/receive$/);
+  });
+
+  it('goes to the tray when it is closed, and comes back when the program is started once more', async () => {
+    await own.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close());
+    await until(async () => expect(await shown()).toBe(false));
+    await own.startAgain([]);
+    await until(async () => expect(await shown()).toBe(true));
+    // It is the same page: nothing was lost.
+    expect(await intents()).toEqual([]);
+  });
+
+  it('has a menu whose entries go where they say, in the language that is preferred', async () => {
+    const choose = (path: string[]) =>
+      own.main.evaluate(({ Menu }, labels) => {
+        let menu = Menu.getApplicationMenu();
+        for (const label of labels.slice(0, -1)) {
+          menu = menu?.items.find((item) => item.label === label)?.submenu ?? null;
+        }
+        const item = menu?.items.find(({ label }) => label === labels[labels.length - 1]);
+        item?.click();
+        return item?.accelerator;
+      }, path);
+    expect(await choose(['&Go', 'People'])).toBe('CmdOrCtrl+4');
+    await page.waitForURL(/#\/people$/);
+    const { result } = (await page.evaluate(() =>
+      window.keibidrop?.request('shell.changePreferences', { language: 'de', theme: 'dark' }),
+    )) as { result: object };
+    expect(result).toEqual({ theme: 'dark', language: 'de', closeToTray: true, startAtLogin: false });
+    expect(await choose(['&Gehe zu', 'Einstellungen'])).toBe('CmdOrCtrl+,');
+    await page.waitForURL(/#\/settings$/);
+    expect(await own.main.evaluate(({ nativeTheme }) => nativeTheme.themeSource)).toBe('dark');
+  });
+
+  it('keeps what is preferred and where it was, and starts at login', async () => {
+    const change = (changes: object) =>
+      page.evaluate((each) => window.keibidrop?.request('shell.changePreferences', each), changes);
+    const entry = sandbox.path('me-home', 'autostart', 'keibidrop.desktop');
+    await change({ startAtLogin: true });
+    expect(await readFile(entry, 'utf8')).toMatch(/^Exec=".*" "--hidden"$/m);
+    expect(await change({ startAtLogin: false })).toMatchObject({ result: { startAtLogin: false } });
+    await expect(readFile(entry)).rejects.toMatchObject({ code: 'ENOENT' });
+    await own.main.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows()[0]?.setBounds({ x: 50, y: 60, width: 900, height: 640 }),
+    );
+    await until(async () => {
+      const kept = JSON.parse(await readFile(sandbox.path('me', 'desktop', 'window.json'), 'utf8'));
+      expect(kept).toMatchObject({
+        theme: 'dark',
+        language: 'de',
+        place: { width: 900, height: 640, maximized: false },
+      });
+    });
+  });
+
+  describe('is shut to everything else', () => {
+    let server: Server;
+    let stranger: string;
+    const asked: (string | undefined)[] = [];
+    beforeAll(async () => {
+      server = createServer(({ url }, response) => {
+        asked.push(url);
+        response
+          .writeHead(200, { 'content-type': 'text/html', 'access-control-allow-origin': '*' })
+          .end('<p>hello</p>');
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      stranger = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    afterAll(() => server.close());
+
+    it('loads nothing from elsewhere, goes nowhere, opens no window and gets no permission', async () => {
+      const windows = () => own.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length);
+      const tried = await page.evaluate(async (url) => {
+        const hangs = new Promise((resolve) => setTimeout(resolve, 5000)).then(() => 'hangs');
+        const outcome = (made: Promise<unknown>) =>
+          Promise.race([hangs, made]).then(
+            () => 'done',
+            () => 'refused',
+          );
+        const loaded = (element: HTMLElement, attributes: object) =>
+          new Promise<void>((resolve, reject) => {
+            Object.assign(element, attributes, { onload: () => resolve(), onerror: reject });
+            document.body.append(element);
+          });
+        const inline = Object.assign(document.createElement('script'), { textContent: 'window.inlined = true' });
+        document.body.append(inline, Object.assign(document.createElement('iframe'), { src: `${url}/frame` }));
+        const evaluated = () => new Function('return 1')();
+        const results = {
+          fetch: await outcome(fetch(`${url}/fetch`)),
+          image: await outcome(loaded(document.createElement('img'), { src: `${url}/image` })),
+          script: await outcome(loaded(document.createElement('script'), { src: `${url}/script` })),
+          inline: 'inlined' in window,
+          evaluated: await outcome(Promise.resolve().then(evaluated)),
+          microphone: await outcome(navigator.mediaDevices.getUserMedia({ audio: true })),
+          notification: await Promise.race([hangs, Notification.requestPermission()]),
+        };
+        location.href = `${url}/navigation`;
+        return results;
+      }, stranger);
+      expect(tried).toEqual({
+        fetch: 'refused',
+        image: 'refused',
+        script: 'refused',
+        inline: false,
+        evaluated: 'refused',
+        microphone: 'refused',
+        notification: 'denied',
+      });
+      expect(page.url()).toMatch(/^keibidrop-app:/);
+      // An old Electron's page hangs in window.open when the window is refused.
+      const version = await own.main.evaluate(() => Number.parseInt(process.versions.electron ?? '', 10));
+      if (version >= 12) await page.evaluate((url) => window.open(`${url}/window`), stranger);
+      expect(await windows()).toBe(1);
+      expect(asked).toEqual([]);
+    });
+
+    it('hears no page but its own, whatever window that is in', async () => {
+      const answers = await own.main.evaluate(async ({ BrowserWindow, session }, url) => {
+        // With our preload, but in a session of its own that lets it go anywhere.
+        const [ours] = BrowserWindow.getAllWindows();
+        const contents = ours?.webContents as unknown as { getLastWebPreferences(): { preload: string } };
+        const { preload } = contents.getLastWebPreferences();
+        const ask = `keibidrop.request('daemon.call', { call: 1, method: 'status', request: {} })`;
+        const open = async (address: string) => {
+          const other = new BrowserWindow({
+            show: false,
+            webPreferences: { preload, sandbox: true, contextIsolation: true, session: session.fromPartition('other') },
+          });
+          await other.loadURL(address);
+          const answer = await other.webContents.executeJavaScript(ask);
+          const told = await other.webContents.executeJavaScript(
+            `Promise.race([new Promise((done) => keibidrop.subscribe('watch', {}, done, done)), ${ask}])`,
+          );
+          other.destroy();
+          return [answer, told];
+        };
+        return [...(await open(`${url}/page`)), ...(await open('data:text/html,<p>hello</p>'))];
+      }, stranger);
+      const refused = { error: { code: 'USAGE', message: 'This is no page of KeibiDrop.' } };
+      expect(answers).toEqual([refused, refused, refused, refused]);
+    });
+
+    it('hears no other page in its own window, either', async () => {
+      const answer = await own.main.evaluate(async ({ BrowserWindow }) => {
+        const [ours] = BrowserWindow.getAllWindows();
+        const address = ours?.webContents.getURL() ?? '';
+        await ours?.loadURL('data:text/html,<p>hello</p>');
+        const ask = `keibidrop.request('daemon.call', { call: 1, method: 'status', request: {} })`;
+        const given = await ours?.webContents.executeJavaScript(ask);
+        await ours?.loadURL(address);
+        return given;
+      });
+      expect(answer).toMatchObject({ error: { code: 'USAGE', message: 'This is no page of KeibiDrop.' } });
+      expect(await own.call('status')).toMatchObject({ pid: daemon.running.pid });
+    });
+  });
+});

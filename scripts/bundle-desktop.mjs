@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// Bundles main and preload of the desktop into its dist, beside the page, or, with options, for an older Electron into another folder:
+//   node scripts/bundle-desktop.mjs [--out DIR --target node12.14 --inject FILE]
+import { symlinkSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+
+const desktop = fileURLToPath(new URL('../apps/desktop/', import.meta.url));
+const program = fileURLToPath(new URL('../apps/cli/dist/keibidrop.mjs', import.meta.url));
+
+const text = { type: 'string' };
+const { values } = parseArgs({ options: { out: text, target: text, inject: text } });
+const outdir = resolve(values.out ?? `${desktop}dist`);
+
+await build({
+  entryPoints: { main: `${desktop}src/main/main.ts`, preload: `${desktop}src/preload/preload.ts` },
+  outdir,
+  outExtension: { '.js': '.cjs' },
+  bundle: true,
+  platform: 'node',
+  // What Electron 45 has.
+  target: values.target ?? 'node24',
+  format: 'cjs',
+  sourcemap: 'external',
+  logLevel: 'warning',
+  external: ['electron'],
+  inject: values.inject === undefined ? [] : [resolve(values.inject)],
+  define: { CHECKOUT_PROGRAM: JSON.stringify(relative(outdir, program)) },
+}).catch(() => process.exit(1)); // esbuild has said why
+
+// Page and pictures are the same for all.
+if (values.out !== undefined)
+  for (const part of ['renderer', 'images']) symlinkSync(`${desktop}dist/${part}`, `${outdir}/${part}`);
