@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "fuse/content.h"
 
+#include <fcntl.h>
 #include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
+#include <iterator>
 #include <vector>
 
 #include "mount/message.h"
@@ -37,18 +41,50 @@ core::Status Contents::Open(const std::string& path, const mount::Attributes& at
     open_.erase(key);
     return status;
   }
+  if (const auto kept = closed_at_.find(key); kept != closed_at_.end()) {
+    closed_bytes_ -= kept->second->bytes;
+    closed_.erase(kept->second);
+    closed_at_.erase(kept);
+  }
   *content = std::shared_ptr<Content>(new Content{key, path, std::move(file)}, [this](const Content* last) {
-    {
-      const std::scoped_lock inner(mutex_);
-      const auto found = open_.find(last->key);
-      // Somebody else may have opened it meanwhile.
-      if (found != open_.end() && found->second.expired()) open_.erase(found);
-    }
-    released_(last->key);
+    Close(last);
     delete last;
   });
   known = *content;
   return core::Status::Ok();
+}
+
+void Contents::Close(const Content* last) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = open_.find(last->key);
+    // Somebody else may have opened it meanwhile.
+    if (found != open_.end() && found->second.expired()) {
+      open_.erase(found);
+      Keep(*last);
+      while (closed_bytes_ > most_bytes_) DropOldest();
+    }
+  }
+  released_(last->key);
+}
+
+void Contents::Keep(const Content& closed) {
+  constexpr uint64_t kBytesOfDiskBlock = 512;  // of st_blocks (stat(3type))
+  struct stat status {};
+  fstat(closed.file->data_fd(), &status);
+  const uint64_t bytes = static_cast<uint64_t>(status.st_blocks) * kBytesOfDiskBlock;
+  closed_.push_back({closed.key, bytes});
+  closed_at_[closed.key] = std::prev(closed_.end());
+  closed_bytes_ += bytes;
+}
+
+void Contents::DropOldest() {
+  const auto& [key, bytes] = closed_.front();
+  // The map first: what it says must be there.
+  for (const char* end : {".map", ".data"}) unlinkat(directory_.get(), (key + end).c_str(), 0);
+  closed_bytes_ -= bytes;
+  closed_at_.erase(key);
+  closed_.pop_front();
 }
 
 bool Contents::SameAsBefore(uint64_t ino, const Content& content) {

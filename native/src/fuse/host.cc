@@ -35,7 +35,8 @@ mode_t TypeBitsOf(EntryType type) {
 Host::Host(Options options, int link, int cache)
     : options_(std::move(options)),
       link_(link, options_.patience),
-      contents_(cache, [this](const std::string& key) { link_.Tell(Type::kRelease, mount::Writer().Rest(key)); }),
+      contents_(cache, options_.cache_bytes,
+                [this](const std::string& key) { link_.Tell(Type::kRelease, mount::Writer().Rest(key)); }),
       most_ahead_(kFirstMostAhead) {}
 
 void Host::Later(fuse_req_t request, std::function<void(fuse_req_t, int)> work, const std::function<void(Then)>& ask) {

@@ -31,6 +31,7 @@ struct Options {
   std::string folder;  // absolute: where it is mounted
   std::string name;    // what the file system is called in `mount`
   std::chrono::milliseconds patience{30'000};
+  uint64_t cache_bytes = 0;  // of what nobody has open
 };
 
 // Serves one mounted folder: the kernel's requests on the threads of libfuse, the Peer's messages on that of Serve.

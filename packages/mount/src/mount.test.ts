@@ -19,6 +19,7 @@ import { shell } from '../test/outside.ts';
 import {
   LocalSource,
   type Mount,
+  type MountOptions,
   mount,
   mountedAt,
   mountsOfOurs,
@@ -55,7 +56,7 @@ describe.skipIf(reason !== undefined)('a mounted folder', { timeout: 30_000 }, (
   let shown: Mount;
   const at = (...names: string[]) => join(folder, 'mounted', ...names);
   const there = (...names: string[]) => join(folder, 'source', ...names);
-  const show = (more: { patienceMs?: number } = {}) =>
+  const show = (more: Partial<MountOptions> = {}) =>
     mount({ source, folder: at(), cache: join(folder, 'cache'), signal, ...more });
   const hostPid = () => Number(execFileSync('pgrep', ['-f', `keibidrop-mount ${at()}`], { encoding: 'utf8' }));
 
@@ -116,6 +117,16 @@ describe.skipIf(reason !== undefined)('a mounted folder', { timeout: 30_000 }, (
     expect(wants).toBeGreaterThan(0);
     await shell('cat "$1" > /dev/null', at('large'));
     expect(source.wants).toBe(wants);
+  });
+
+  it('keeps of what was read no more than there is to be room for', async () => {
+    for (let i = 0; i < 10; i++) writeFileSync(there(`${i}`), Buffer.alloc(2 ** 20, `${i}`));
+    shown = await show({ cacheBytes: 3 * 2 ** 20 });
+    const sum = 'cd "$1" && cat 0 1 2 3 4 5 6 7 8 9 0 | sha256sum';
+    expect(await shell(sum, at())).toBe(await shell(sum, there()));
+    // The kernel tells of a close when it likes.
+    expect(await shell('until [ "$(du -sk "$1" | cut -f 1)" -le 3200 ]; do sleep 0.02; done; ls "$1" | wc -l', join(folder, 'cache'))).toBe('6');
+    expect(await shell(sum, at())).toBe(await shell(sum, there()));
   });
 
   it('never shows a mix of two versions to who has one of them open', async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, realpath, rmdir } from 'node:fs/promises';
+import { mkdir, open, readdir, realpath, rmdir, statfs } from 'node:fs/promises';
 import { findMountHost } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import { HostProcess } from './host-process.ts';
@@ -16,6 +16,8 @@ export interface MountOptions {
   cache: string;
   /** For how long the kernel, and so a program, waits for what does not come. */
   patienceMs?: number | undefined;
+  /** Of what was read and nobody has open, the part that is kept; absent: a quarter of what is free on that disk. */
+  cacheBytes?: number | undefined;
   signal: AbortSignal;
 }
 
@@ -52,9 +54,10 @@ export async function mount(options: MountOptions): Promise<Mount> {
   const cache = await open(options.cache, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     const { patienceMs = PATIENCE_MS, source, signal } = options;
+    const { cacheBytes = await partOfDisk(options.cache) } = options;
     const host = new HostProcess(
       program,
-      [folder, source.name.replaceAll(/[^\w.-]/g, '-'), String(patienceMs)],
+      [folder, source.name.replaceAll(/[^\w.-]/g, '-'), `${patienceMs}`, `${cacheBytes}`],
       cache.fd,
     );
     const shown = new HostService({ host, source, folder, cache: options.cache, patienceMs });
@@ -73,6 +76,11 @@ export async function mount(options: MountOptions): Promise<Mount> {
   } finally {
     await cache.close();
   }
+}
+
+async function partOfDisk(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return Math.floor((bavail * bsize) / 4);
 }
 
 /** @throws MOUNT_BUSY, MOUNT_UNAVAILABLE */

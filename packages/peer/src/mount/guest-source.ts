@@ -55,6 +55,10 @@ export class GuestSource implements MountSource {
     this.#reads.release(file);
   }
 
+  space(options: Options): Promise<{ totalBytes: number; freeBytes: number }> {
+    return this.#guest.space(options);
+  }
+
   /** The guest stays: it is its owner's. */
   async close(): Promise<void> {}
 }
