@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // The ladder of docs/ARCHITECTURE.md: arrows point down only.
-//   apps/cli, apps/desktop -> peer -> session, transfer, discovery, server -> protocol -> proto;  native beside protocol
+//   apps/cli, apps/desktop -> peer -> session, transfer, discovery, server, mount -> protocol -> proto;  native beside protocol
 
 const TESTS = '\\.test\\.ts$|/test/';
 
@@ -63,11 +63,12 @@ module.exports = {
       from: { path: '^apps/desktop/src/(renderer|shared)/' },
       to: { path: '(^|/)node_modules/electron/' },
     },
-    mayImportOnly('packages/peer', ['packages/(session|transfer|discovery|server)', ...BELOW_SESSION]),
+    mayImportOnly('packages/peer', ['packages/(session|transfer|discovery|server|mount)', ...BELOW_SESSION]),
     mayImportOnly('packages/session', BELOW_SESSION),
     mayImportOnly('packages/transfer', BELOW_SESSION),
     mayImportOnly('packages/discovery', BELOW_SESSION),
     mayImportOnly('packages/server', BELOW_SESSION),
+    mayImportOnly('packages/mount', BELOW_SESSION),
     mayImportOnly('packages/protocol', ['proto']),
     mayImportOnly('native', []),
     mayImportOnly('proto', []),

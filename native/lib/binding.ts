@@ -22,14 +22,14 @@ export function loadBinding<T>(): T {
   return loaded as T;
 }
 
-/** The places where the addon may be, seen from the directory of the module that loads it. */
-export function candidates(directory: string, named: string | undefined): string[] {
+/** The places where what native/ builds may be, seen from the directory of the module that looks for it. */
+export function candidates(directory: string, named: string | undefined, fileName = FILE_NAME): string[] {
   if (named) return [named];
   const above = ['..', '../..', '../../..'];
   return [
-    join(directory, FILE_NAME),
-    join(directory, '..', 'build', FILE_NAME),
-    ...above.map((up) => join(directory, up, 'native', 'build', FILE_NAME)),
+    join(directory, fileName),
+    join(directory, '..', 'build', fileName),
+    ...above.map((up) => join(directory, up, 'native', 'build', fileName)),
   ];
 }
 

@@ -4,12 +4,14 @@
 // defaults arguments and owns the memory that JavaScript reads. It depends on nothing of this workspace. Errors are plain
 // ones that carry `code`, an ErrorCode of packages/protocol; the packages above make KeibiErrors of them.
 export { Bench, type DiskRead, type SuiteSpeed } from './bench.ts';
+export { type CacheFill, fillCache } from './cache-fill.ts';
 export { type Change, type ChangeKind, type Changes, ChangeWatch } from './change-watch.ts';
 export { type DialFromOptions, dialFrom } from './dial.ts';
 export { tryLock } from './file-lock.ts';
 export { FrameOpener, FrameSealer, hasHardwareAes, libcryptoVersion, type Suite } from './frame.ts';
 export { type Incoming, Listener, type RelayLimits, type RelayPlace, type RelayStats } from './listener.ts';
 export { type MlKem1024, mlKem1024 } from './ml-kem.ts';
+export { findMountHost } from './mount-host.ts';
 export { RateBudget } from './rate-budget.ts';
 export { CACHE_BLOCK_BYTES, type CachedFile, ReadJob, type ReadNews, type WantedBlocks } from './read-job.ts';
 export {

@@ -12,6 +12,7 @@ import { runId } from './commands/id.ts';
 import { runInvitations } from './commands/invitations.ts';
 import { runList } from './commands/list.ts';
 import { runMcp } from './commands/mcp.ts';
+import { runMount, runUnmount } from './commands/mount.ts';
 import { runPeers } from './commands/peers.ts';
 import { runPull } from './commands/pull.ts';
 import { runReceive } from './commands/receive.ts';
@@ -48,6 +49,12 @@ export async function runCommandLine(
       },
       connect: async (options) => {
         exitCode = await runConnect(options, io, await loadPeer());
+      },
+      mount: async (options) => {
+        exitCode = await runMount(options, io, await loadPeer());
+      },
+      unmount: async (options) => {
+        exitCode = await runUnmount(options, io, await loadPeer());
       },
       list: async (options) => {
         exitCode = await runList(options, io, await loadPeer());

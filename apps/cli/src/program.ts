@@ -11,6 +11,7 @@ import { addIdCommand, type IdCommand } from './commands/id.ts';
 import { addInvitationsCommand, type InvitationsCommand } from './commands/invitations.ts';
 import { addListCommand, type ListCommand } from './commands/list.ts';
 import { addMcpCommand, type McpCommand } from './commands/mcp.ts';
+import { addMountCommand, addUnmountCommand, type MountCommand, type UnmountCommand } from './commands/mount.ts';
 import { addPeersCommand, type PeersCommand } from './commands/peers.ts';
 import { addPullCommand, type PullCommand } from './commands/pull.ts';
 import { addReceiveCommand, type ReceiveCommand } from './commands/receive.ts';
@@ -29,6 +30,8 @@ export interface Handlers {
   receive(options: ReceiveCommand): Promise<void>;
   share(options: ShareCommand): Promise<void>;
   connect(options: ConnectCommand): Promise<void>;
+  mount(options: MountCommand): Promise<void>;
+  unmount(options: UnmountCommand): Promise<void>;
   list(options: ListCommand): Promise<void>;
   pull(options: PullCommand): Promise<void>;
   add(options: AddCommand): Promise<void>;
@@ -91,6 +94,8 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
   addReceiveCommand(program, handlers.receive);
   addShareCommand(program, handlers.share);
   addConnectCommand(program, handlers.connect);
+  addMountCommand(program, handlers.mount);
+  addUnmountCommand(program, handlers.unmount);
   addListCommand(program, handlers.list);
   addPullCommand(program, handlers.pull);
   addAddCommand(program, handlers.add);

@@ -9,6 +9,7 @@ namespace {
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   aead::PrepareLibcrypto();
   InitBench(env, exports);
+  InitCacheFill(env, exports);
   InitChangeWatch(env, exports);
   InitDial(env, exports);
   InitFileLock(env, exports);

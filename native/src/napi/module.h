@@ -8,6 +8,7 @@
 namespace keibi::napi {
 
 void InitBench(Napi::Env env, Napi::Object exports);
+void InitCacheFill(Napi::Env env, Napi::Object exports);
 void InitChangeWatch(Napi::Env env, Napi::Object exports);
 void InitDial(Napi::Env env, Napi::Object exports);
 void InitFileLock(Napi::Env env, Napi::Object exports);

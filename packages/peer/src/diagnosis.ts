@@ -4,6 +4,7 @@ import { access, mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { announce, createRegistryTransport, runtimeDirectory, tryMulticast } from '@keibidrop/discovery';
+import { whyNotMountable } from '@keibidrop/mount';
 import { FrameSealer, hasHardwareAes, libcryptoVersion } from '@keibidrop/native';
 import { ALL_SUITES, chooseSuite, type Suite } from '@keibidrop/protocol';
 import type { ListenAddress, ReachOptions } from './api.ts';
@@ -240,9 +241,9 @@ function mebibytes(bytes: number): string {
 }
 
 async function checkFuse(): Promise<Finding> {
-  const there = await access('/dev/fuse').then(
-    () => true,
-    () => false,
-  );
-  return { status: 'note', text: there ? '/dev/fuse is there' : '/dev/fuse is missing: folders cannot be mounted' };
+  const reason = await whyNotMountable();
+  return {
+    status: 'note',
+    text: reason === undefined ? 'folders can be mounted' : `Folders cannot be mounted. ${reason}`,
+  };
 }

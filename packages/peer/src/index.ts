@@ -20,7 +20,14 @@ export { type SendToOptions, sendToContacts } from './contacts/send-to.ts';
 export { sendVisiting } from './contacts/send-visiting.ts';
 export type { Daemon, DaemonOptions } from './daemon/daemon.ts';
 export { findDaemon, openDaemon, stopDaemon } from './daemon/index.ts';
-export type { ReceiveRequest, SendRequest, ShareEntryView, ShareView, TransferView } from './daemon/local-calls.ts';
+export type {
+  MountView,
+  ReceiveRequest,
+  SendRequest,
+  ShareEntryView,
+  ShareView,
+  TransferView,
+} from './daemon/local-calls.ts';
 export type { LocalClient } from './daemon/local-client.ts';
 export { openByDesktop } from './desktop-opener.ts';
 export { type Check, type CheckStatus, diagnose } from './diagnosis.ts';

@@ -9,6 +9,7 @@ export type { Method, ReplyOf, RequestOf, Streaming, Unary } from './daemon/loca
 export type ContactView = local.Contact;
 export type FileView = local.File;
 export type HistoryEntryView = local.HistoryEntry;
+export type MountView = local.Mount;
 export type NearbySenderView = local.NearbySender;
 export type QuestionView = local.Question;
 export type SettingView = local.Setting;

@@ -17,11 +17,14 @@ import { IdentityKeeper } from './identity-keeper.ts';
 import { Journal } from './journal.ts';
 import type { LocalCalls } from './local-calls.ts';
 import { LocalServer } from './local-server.ts';
+import { mountCalls } from './mount-calls.ts';
+import { Mounts } from './mounts.ts';
 import { PageDoor, pageCalls } from './page-calls.ts';
 import { Questions } from './questions.ts';
 import { settingsCalls } from './settings-calls.ts';
 import { shareCalls } from './share-calls.ts';
 import { Shares } from './shares.ts';
+import type { SharesOptions } from './shares-options.ts';
 import { statusCalls } from './status-calls.ts';
 import { transferCalls } from './transfer-calls.ts';
 import type { ReadSettings } from './transfer-options.ts';
@@ -53,6 +56,7 @@ export interface DaemonParts {
   readonly questions: Questions;
   readonly transfers: Transfers;
   readonly shares: Shares;
+  readonly mounts: Mounts;
   readonly history: History;
   readonly identity: IdentityKeeper;
   readonly contacts: ContactDesk;
@@ -84,6 +88,7 @@ export class Daemon {
     const daemon = new Daemon(configDir, options);
     daemon.#socket = await listenForClients(daemon.place, (client) => daemon.#server.attach(client));
     const damaged = await daemon.#parts.transfers.restore();
+    await daemon.#parts.mounts.restore();
     await daemon.#parts.shares.restore();
     daemon.#parts.contacts.open();
     if (damaged !== undefined) options.log(`The list of transfers made no sense. It is kept as ${damaged}.`);
@@ -127,15 +132,8 @@ export class Daemon {
       journal,
       onTrouble,
     });
-    const shares: Shares = new Shares({
-      read,
-      invite: (name, about, options) => contacts.inviteToShare(name, about, options),
-      events,
-      questions,
-      history,
-      file: join(stateDir, 'shares.json'),
-      onTrouble,
-    });
+    const invite: SharesOptions['invite'] = (name, about, asked) => contacts.inviteToShare(name, about, asked);
+    const { shares, mounts } = foldersOf(stateDir, { read, invite, events, questions, history, onTrouble });
     const calls: { all?: LocalCalls } = {};
     this.#parts = {
       version,
@@ -149,6 +147,7 @@ export class Daemon {
       history,
       transfers,
       shares,
+      mounts,
       identity,
       contacts,
       page: new PageDoor(() => ({ calls: calls.all as LocalCalls, drops: transfers.drops, pageDir }), this.place.page),
@@ -166,8 +165,8 @@ export class Daemon {
   }
 
   async #stop(): Promise<number> {
-    const { transfers, shares, contacts, events, page } = this.#parts;
-    await contacts.close();
+    const { transfers, shares, mounts, contacts, events, page } = this.#parts;
+    await Promise.all([contacts.close(), mounts.close()]);
     const [unfinished] = await Promise.all([transfers.close(), shares.close()]);
     events.close(new KeibiError('DAEMON_LOST'));
     // Whoever asked for the end hears that it has come.
@@ -186,6 +185,7 @@ function callsOf(parts: DaemonParts): LocalCalls {
     ...statusCalls(parts),
     ...transferCalls(parts),
     ...shareCalls(parts),
+    ...mountCalls(parts),
     ...historyCalls(parts),
     ...identityCalls(parts),
     ...contactCalls(parts),
@@ -193,6 +193,27 @@ function callsOf(parts: DaemonParts): LocalCalls {
     ...folderCalls(parts),
     ...pageCalls(parts),
   };
+}
+
+/** The folders of others, and what is shown of them. */
+function foldersOf(
+  stateDir: string,
+  common: Omit<SharesOptions, 'file' | 'onShare'>,
+): { shares: Shares; mounts: Mounts } {
+  const shares: Shares = new Shares({
+    ...common,
+    file: join(stateDir, 'shares.json'),
+    onShare: (share, open) => mounts.follow(share, open),
+  });
+  const { events, onTrouble } = common;
+  const mounts = new Mounts({
+    shares,
+    events,
+    file: join(stateDir, 'mounts.json'),
+    caches: join(stateDir, 'mounts'),
+    onTrouble,
+  });
+  return { shares, mounts };
 }
 
 function downloads(): string {

@@ -9,6 +9,7 @@ export type SendRequest = local.SendRequest;
 export type ReceiveRequest = local.ReceiveRequest;
 export type TransferView = local.Transfer;
 export type ShareView = local.Share;
+export type MountView = local.Mount;
 export type ShareEntryView = local.ShareEntry;
 
 type Service = typeof local.LocalService;
@@ -64,6 +65,9 @@ const requests: Requests = {
   listShare: local.ListShareRequest,
   watchShare: local.WatchShareRequest,
   pull: local.PullRequest,
+  mount: local.MountRequest,
+  unmount: local.UnmountRequest,
+  mounts: local.MountsRequest,
   history: local.HistoryRequest,
   clearHistory: local.ClearHistoryRequest,
   identity: local.IdentityRequest,

@@ -3,16 +3,16 @@ import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatHostPort } from '@keibidrop/discovery';
 import type { local } from '@keibidrop/proto';
-import { KeibiError, parseCode, retryOf, type Verdict } from '@keibidrop/protocol';
-import type { History, HistoryEntry } from '../history/history.ts';
+import { KeibiError, parseCode, retryOf } from '@keibidrop/protocol';
+import type { HistoryEntry } from '../history/history.ts';
 import { pullHistory } from '../history/pull-history.ts';
 import { openSharing, type Sharing } from '../share/share.ts';
 import { ShareGuest } from '../share/share-guest.ts';
-import type { EventStream } from './event-stream.ts';
 import { Journal } from './journal.ts';
 import { errorOf, type LocalError } from './local-error.ts';
-import type { Questions } from './questions.ts';
-import { commonOf, flagsOf, type ReadSettings } from './transfer-options.ts';
+import { notInvited, unknownShare } from './share-unknown.ts';
+import type { SharesOptions } from './shares-options.ts';
+import { commonOf, flagsOf } from './transfer-options.ts';
 
 /** All of this daemon: each has a port, or a connection. */
 const MAX_SHARES = 256;
@@ -37,19 +37,6 @@ interface OpenShare {
   view: local.Share;
   readonly ending: AbortController;
   guest?: ShareGuest;
-}
-
-export interface SharesOptions {
-  read: ReadSettings;
-  /** Invites a contact as soon as it is there. @returns  what it has answered */
-  invite(name: string, about: { code: string; label: string }, options: { signal: AbortSignal }): Promise<Verdict>;
-  events: EventStream;
-  questions: Questions;
-  history: Pick<History, 'add'>;
-  /** Where they are kept. */
-  file: string;
-  /** Called with what went wrong where no client waits for it. */
-  onTrouble(error: KeibiError): void;
 }
 
 /** What this daemon shares, and the shares that it is connected to. They come back with the next daemon. */
@@ -163,9 +150,21 @@ export class Shares {
     const named = guests.find(({ view }) => view.name === name);
     const [only] = guests.length === 1 ? guests : [];
     const share = named ?? only;
-    if (share?.guest === undefined) throw unknown(name, guests);
+    if (share?.guest === undefined)
+      throw unknownShare(
+        name,
+        guests.map(({ view }) => view.name),
+      );
     const path = named === undefined ? [name, ...rest].join('/') : rest.join('/');
     return { guest: share.guest, view: share.view, path };
+  }
+
+  /** A connected one by its name, or by the code that it was met under. */
+  guest(name: string): { guest: ShareGuest; view: local.Share } | undefined {
+    const found = [...this.#open.values()].find(
+      ({ view, entry }) => view.name === name || (entry.kind === 'guest' && entry.request.code === name),
+    );
+    return found?.guest && { guest: found.guest, view: found.view };
   }
 
   /** How a connected one is met. @throws SHARE_UNKNOWN */
@@ -309,6 +308,7 @@ export class Shares {
       const fields = { kind: 'guest', readOnly: guest.info.readOnly, contact, ...seen };
       share = this.#insert(entry, ending, guest.info.name, fields);
       share.guest = guest;
+      this.#options.onShare(share.view, true);
       this.#run(share, guest.closed);
       return share;
     } finally {
@@ -327,7 +327,7 @@ export class Shares {
     const view = { id, name, added, kind: '', state: '', readOnly: false, guests: 0, to: [], ...fields };
     const share: OpenShare = { entry, view: view as local.Share, ending };
     this.#open.set(id, share);
-    this.#options.events.emit(0, { event: 'share', ...share.view });
+    this.#tell(share);
     return share;
   }
 
@@ -342,7 +342,12 @@ export class Shares {
   #change(share: OpenShare, fields: Partial<local.Share>): void {
     if (Object.entries(fields).every(([key, value]) => share.view[key as keyof local.Share] === value)) return;
     share.view = { ...share.view, ...fields };
-    this.#options.events.emit(0, { event: 'share', ...share.view });
+    this.#tell(share);
+  }
+
+  #tell({ view }: OpenShare): void {
+    this.#options.events.emit(0, { event: 'share', ...view });
+    this.#options.onShare(view, true);
   }
 
   /** Keeps it until it is over, which the next daemon need not know of if it was not this one's end. */
@@ -365,6 +370,7 @@ export class Shares {
           name,
           ...(!wanted && error && { error: { code, message } }),
         });
+        this.#options.onShare(share.view, false);
         await this.#save();
       })
       .catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')))
@@ -374,7 +380,11 @@ export class Shares {
 
   #named(name: string): OpenShare {
     const found = [...this.#open.values()].find(({ view }) => view.name === name);
-    if (found === undefined) throw unknown(name, [...this.#open.values()]);
+    if (found === undefined)
+      throw unknownShare(
+        name,
+        this.list().map((view) => view.name),
+      );
     return found;
   }
 }
@@ -382,15 +392,4 @@ export class Shares {
 /** Where a share is reached now, for a transfer that follows. */
 export function placeOf({ place }: ShareGuest): string | undefined {
   return place === undefined ? undefined : formatHostPort(place);
-}
-
-function notInvited(name: string): KeibiError {
-  const text = `${name} has not invited you to a share. Ask for it; there it is: keibidrop add DIR --to YOU.`;
-  return new KeibiError('SHARE_UNKNOWN', text);
-}
-
-function unknown(name: string, there: readonly OpenShare[]): KeibiError {
-  const names = there.map(({ view }) => view.name).join(', ');
-  const what = there.length === 0 ? 'Connect to one first: keibidrop connect CODE.' : `There is: ${names}.`;
-  return new KeibiError('SHARE_UNKNOWN', `There is no share ${JSON.stringify(name)} here. ${what}`);
 }

@@ -5,7 +5,7 @@ import { LOCAL_API, type LocalGroup } from './local-calls.ts';
 
 /** The daemon itself: that it is there, how it is, what happens, its end. */
 export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' | 'watch' | 'stop'> {
-  const { version, configDir, contacts, events, transfers, questions, shares } = daemon;
+  const { version, configDir, contacts, events, transfers, questions, shares, mounts } = daemon;
   return {
     hello({ api }) {
       if (api !== LOCAL_API) throw new KeibiError('DAEMON_INCOMPATIBLE');
@@ -41,6 +41,7 @@ export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' 
           event: { event: 'question', question, kind, ...JSON.parse(json) },
         })),
         ...shares.list().map((share) => ({ transfer: 0, event: { event: 'share', ...share } })),
+        ...mounts.list().map((mount) => ({ transfer: 0, event: { event: 'mount', ...mount } })),
       ];
       return events.watch(present, wanted, signal);
     },

@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import { type Listing, type RateBudget, type Root, ServeJob, SharedFolder } from '@keibidrop/native';
 import type { ListPage, SpaceReply } from '@keibidrop/proto';
 import { checkName, checkSharePath, type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
+import { refuseMounted } from '../mount/folder-overlap.ts';
 import { rootsBeneath } from '../roots.ts';
 
 /** What native says of a disk, as it is told to a guest. */
@@ -37,6 +38,7 @@ export class ShareHost {
       throw new KeibiError(code, messageFor(code, given), { cause });
     });
     const found = await stat(path);
+    if (found.isDirectory()) await refuseMounted(path);
     if (found.isDirectory()) return new ShareHost(path, nameOf(path), undefined);
     if (found.isFile()) return new ShareHost(dirname(path), nameOf(path), basename(path));
     throw new KeibiError('TRANSFER_SOURCE_UNSUPPORTED', `${given} is neither a folder nor a file.`);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MPL-2.0
+import { resolve } from 'node:path';
+import type { MountView } from '@keibidrop/peer';
+import { KeibiError, parseCode } from '@keibidrop/protocol';
+import { type Command, Option } from 'commander';
+import { daemonReach } from '../background.ts';
+import { withDaemon } from '../daemon-connection.ts';
+import type { Io } from '../io.ts';
+import { lineOf } from '../json-lines.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { harmless } from '../terminal-text.ts';
+import { limited } from '../time-limit.ts';
+import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
+
+/** `keibidrop mount`, parsed. */
+export interface MountCommand extends Everywhere {
+  /** A code, in its plain form, or the name of a share or contact; with `dir`, unless they are to be listed. */
+  target?: string;
+  dir?: string;
+  readOnly?: boolean;
+  connect?: string;
+  timeout?: string;
+}
+
+/** `keibidrop unmount`, parsed. */
+export interface UnmountCommand {
+  dir: string;
+  force?: boolean;
+  config?: string;
+  json?: boolean;
+  quiet?: boolean;
+}
+
+const AFTER_MOUNT = `
+Examples:
+  keibidrop mount 7-guitar-pencil photos     what somebody shares, as the folder photos
+  keibidrop mount Anna ~/anna                what the contact Anna shares with you
+  keibidrop mount                            what is mounted
+  keibidrop unmount photos
+
+Files are fetched when they are read, and what changes on the other side shows
+within a second. The folder has to be empty, or is made. It can be read, and not
+be written. The daemon, which is started if need be, keeps it, also over a lost
+network: what was read stays readable, the rest fails after 30 seconds.
+
+Needs Linux with libfuse3; keibidrop doctor says whether it is there.
+
+Environment: KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
+Exit codes: 0 mounted, 1 failed, 2 usage, or the code is of a transfer, 3 wrong
+code, 4 not reachable, 6 mount not available.
+`;
+
+const AFTER_UNMOUNT = `
+Examples:
+  keibidrop unmount photos
+  keibidrop unmount photos --force      also if a program is in it
+
+Environment: KD_CONFIG_DIR
+Exit codes: 0 done, 1 failed, 2 usage, 4 no daemon runs, 6 in use, or not mounted.
+`;
+
+export function addMountCommand(program: Command, onRun: (options: MountCommand) => Promise<void>): void {
+  const command = program
+    .command('mount')
+    .summary('show a shared folder as a folder of this computer')
+    .description(
+      'Show the folder that somebody shares, under a code or with you as a contact, as a folder of this computer.',
+    )
+    .usage('[options] CODE|CONTACT|SHARE DIR')
+    .argument(
+      '[words...]',
+      'the code, such as 7-guitar-pencil, a contact, or a share of keibidrop list; then the folder',
+    )
+    .addOption(new Option('--read-only', 'never write, which cannot be done yet anyway'))
+    .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
+    .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));
+  addEverywhereOptions(command)
+    .addHelpText('after', AFTER_MOUNT)
+    .action((words: string[], typed: MountCommand) => onRun(parseMount(words, typed)));
+}
+
+export function addUnmountCommand(program: Command, onRun: (options: UnmountCommand) => Promise<void>): void {
+  program
+    .command('unmount')
+    .summary('end what mount has begun')
+    .description('Take a mounted folder away.')
+    .argument('[dir]', 'the folder')
+    .addOption(new Option('--force', 'also if a program uses it'))
+    .addOption(new Option('--config <dir>', 'where config.toml is'))
+    .addOption(new Option('-q, --quiet', 'say nothing'))
+    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addHelpText('after', AFTER_UNMOUNT)
+    .action((dir: string | undefined, typed: Omit<UnmountCommand, 'dir'>) => {
+      if (dir === undefined) throw new KeibiError('USAGE', 'Say which folder, for example: keibidrop unmount photos');
+      return onRun({ ...typed, dir });
+    });
+}
+
+/** @throws USAGE, CODE_MALFORMED */
+function parseMount(words: string[], typed: MountCommand): MountCommand {
+  const [dir, ...rest] = words.toReversed();
+  if (dir === undefined) return typed;
+  const text = rest.toReversed().join(' ');
+  if (text === '') throw new KeibiError('USAGE', 'Say what to mount and where: keibidrop mount 7-guitar-pencil photos');
+  return { ...typed, dir, target: /^\d/.test(text) ? parseCode(text).text : text };
+}
+
+/** @throws NOT_A_SHARE, SHARE_UNKNOWN, MOUNT_*; what keeps two peers from meeting; DAEMON_* */
+export async function runMount(options: MountCommand, caller: Io, peer: PeerPackage): Promise<number> {
+  const { config, rendezvous, discovery, limit, connect, target, dir, json, quiet } = options;
+  const io = limited(caller, options.timeout, 'Check that the other side still shares, and try again.');
+  const flags = { config, rendezvous, discovery, limit, connect };
+  const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
+  return withDaemon(io, peer, { config, start: target !== undefined }, async (daemon) => {
+    if (target === undefined || dir === undefined) {
+      const { mounts } = await daemon.call('mounts', {}, io);
+      if (json) io.stdout.write(lineOf('mounts', { mounts }));
+      else if (mounts.length === 0)
+        io.stdout.write('Nothing is mounted. Mount a share with keibidrop mount CODE DIR\n');
+      else for (const one of mounts) io.stdout.write(`${lineOfMount(one)}\n`);
+      return 0;
+    }
+    const request = { target, folder: resolve(io.cwd, dir), connect, reach: daemonReach(options, settings) };
+    const { mount } = await daemon.call('mount', request, io);
+    if (mount === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
+    if (json) io.stdout.write(lineOf('mount', mount));
+    else if (!quiet)
+      io.stdout.write(
+        `Mounted ${harmless(mount.share)} of ${harmless(mount.peer ?? '')} at ${harmless(mount.folder)}.\n`,
+      );
+    return 0;
+  });
+}
+
+/** `/home/me/photos  open  photos of anna`. */
+function lineOfMount({ folder, state, share, peer = '' }: MountView): string {
+  return `${harmless(folder).padEnd(30)} ${state.padEnd(8)} ${harmless(share)} of ${harmless(peer)}`;
+}
+
+/** @throws MOUNT_BUSY, MOUNT_UNAVAILABLE, DAEMON_* */
+export async function runUnmount(
+  { dir, force = false, config, json, quiet }: UnmountCommand,
+  io: Io,
+  peer: PeerPackage,
+): Promise<number> {
+  return withDaemon(io, peer, { config, start: false }, async (daemon) => {
+    const { mount } = await daemon.call('unmount', { folder: resolve(io.cwd, dir), force }, io);
+    if (json) io.stdout.write(lineOf('unmounted', { folder: mount?.folder }));
+    else if (!quiet) io.stdout.write(`Unmounted ${harmless(mount?.folder ?? dir)}.\n`);
+    return 0;
+  });
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MPL-2.0
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { whyNotMountable } from '../../packages/mount/src/index.ts';
+import { LISTEN, Sandbox } from '../harness/sandbox.ts';
+import { OwnDaemon } from '../people/own-daemon.ts';
+
+const PATIENT = { env: { KD_PATIENCE: '5m', KD_MOUNT_PATIENCE_MS: '1500' } };
+const LARGE = randomBytes(24 * 2 ** 20 + 5);
+const execute = promisify(execFile);
+
+const reason = await whyNotMountable();
+if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${reason}`);
+
+let sandbox: Sandbox;
+let anna: OwnDaemon;
+let bob: OwnDaemon;
+let code: string;
+
+/** What a line of shell prints, or how it failed. */
+async function shell(line: string): Promise<string> {
+  const options = { cwd: sandbox.home, timeout: 20_000, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 } as const;
+  try {
+    return (await execute('sh', ['-c', line], options)).stdout.trim();
+  } catch (failure) {
+    const { killed, stderr } = failure as { killed: boolean; stderr: string };
+    return killed ? 'it hung' : stderr.trim();
+  }
+}
+
+const isMounted = () => readFileSync('/proc/self/mountinfo', 'utf8').includes(sandbox.path('far'));
+
+describe.skipIf(reason !== undefined)('a share that is mounted', () => {
+  beforeAll(async () => {
+    sandbox = await Sandbox.open();
+    await mkdir(sandbox.path('photos', 'holiday'), { recursive: true });
+    await writeFile(sandbox.path('photos', 'holiday', 'beach.jpg'), 'sand');
+    await writeFile(sandbox.path('photos', 'cat.jpg'), 'fur');
+    await writeFile(sandbox.path('photos', 'large'), LARGE);
+    for (let i = 0; i < 200; i++) await writeFile(sandbox.path('photos', 'holiday', `${i}.jpg`), `picture ${i}`);
+    anna = await OwnDaemon.start(sandbox, 'anna', PATIENT);
+    bob = await OwnDaemon.start(sandbox, 'bob', PATIENT);
+    const { event } = await anna.command('add', 'photos', ...LISTEN);
+    code = event.code as string;
+  });
+  afterAll(async () => {
+    await bob?.command('stop');
+    await sandbox?.close();
+  });
+
+  it('is a folder like any other, by its code alone', async () => {
+    const mounted = await bob.command('mount', code, 'far');
+    expect(mounted).toMatchObject({
+      exit: 0,
+      event: { event: 'mount', folder: sandbox.path('far'), share: 'photos', state: 'open' },
+    });
+    expect(await shell('diff -r photos far && cp -r far copied && diff -r photos copied && ls far')).toBe(
+      'cat.jpg\nholiday\nlarge',
+    );
+    expect(await shell('stat -c %Y far/large')).toBe(await shell('stat -c %Y photos/large'));
+    expect(await shell('echo x > far/cat.jpg')).toContain('Read-only file system');
+    expect((await bob.command('mount')).event).toMatchObject({
+      event: 'mounts',
+      mounts: [{ share: 'photos', state: 'open' }],
+    });
+  });
+
+  it('shows what changes at the other side', async () => {
+    writeFileSync(sandbox.path('photos', 'dog.jpg'), 'bark');
+    writeFileSync(sandbox.path('photos', 'new'), 'longer fur');
+    renameSync(sandbox.path('photos', 'new'), sandbox.path('photos', 'cat.jpg'));
+    expect(
+      await shell('until [ "$(cat far/dog.jpg far/cat.jpg 2>&1)" = "barklonger fur" ]; do sleep 0.02; done; ls far'),
+    ).toBe('cat.jpg\ndog.jpg\nholiday\nlarge');
+  });
+
+  it('is not shared again, and not mounted within what is shared', async () => {
+    expect((await bob.command('add', 'far', ...LISTEN)).event).toMatchObject({ code: 'TRANSFER_SOURCE_UNSUPPORTED' });
+    expect(await anna.command('mount', code, 'photos/holiday/within')).toMatchObject({
+      exit: 6,
+      event: { code: 'MOUNT_UNAVAILABLE' },
+    });
+    expect(await bob.command('mount', code, 'photos')).toMatchObject({ exit: 6, event: { code: 'MOUNT_BUSY' } });
+    expect(await bob.command('mount', code, 'far')).toMatchObject({ exit: 6, event: { code: 'MOUNT_BUSY' } });
+  });
+
+  it('keeps what was read while the other side is away, fails the rest in time, and heals', async () => {
+    expect(await shell('cat far/dog.jpg; head -c 100000 far/large | wc -c')).toBe('bark100000');
+    await writeFile(sandbox.path('photos', 'unread'), randomBytes(2 ** 20));
+    expect(await shell('until [ -e far/unread ]; do sleep 0.02; done')).toBe('');
+    anna.running.kill();
+    await anna.running.ended;
+    expect(
+      await shell('cat far/dog.jpg; ls far/holiday | wc -l; head -c 100000 far/large | cmp -n 100000 - photos/large'),
+    ).toBe('bark201');
+    expect(await shell('cat far/unread > unread')).toMatch(/timed out|Input\/output error/);
+    await anna.replace();
+    expect(await shell('until cmp far/unread photos/unread 2>/dev/null; do sleep 0.1; done; ls far/unread')).toBe(
+      'far/unread',
+    );
+  });
+
+  it('leaves no dead folder behind a daemon that is killed, and is back with the next one', async () => {
+    const reader = shell('while cat far/large > /dev/null; do :; done');
+    expect(isMounted()).toBe(true);
+    bob.running.kill();
+    await bob.running.ended;
+    expect(await reader).not.toBe('it hung');
+    expect(
+      await shell(`while grep -q ${sandbox.path('far')} /proc/self/mountinfo; do sleep 0.02; done; ls far`),
+    ).not.toContain('not connected');
+    await bob.replace();
+    await bob.until((event) => event.event === 'mount' && event.state === 'open');
+    expect(await shell('diff -r photos far')).toBe('');
+  });
+
+  it('goes when it is told to, with the connection that was made for it', async () => {
+    expect(await bob.command('unmount', 'far')).toMatchObject({
+      exit: 0,
+      event: { event: 'unmounted', folder: sandbox.path('far') },
+    });
+    expect(isMounted()).toBe(false);
+    expect((await bob.command('list')).event).toMatchObject({ shares: [] });
+    expect(await bob.command('unmount', 'far')).toMatchObject({ exit: 6, event: { code: 'MOUNT_UNAVAILABLE' } });
+  });
+});

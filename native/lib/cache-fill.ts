@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MPL-2.0
+import { assertInteger, assertText, misuse } from './arguments.ts';
+import { loadBinding } from './binding.ts';
+
+/** Which blocks, of 64 KiB, of which file, and where in the cache of a mount they belong. */
+export interface CacheFill {
+  /** Of this machine; absolute. */
+  folder: string;
+  /** Beneath it, names joined by `/`; no symlink is followed. */
+  path: string;
+  /** What the file must be. */
+  size: number;
+  mtimeNs: bigint;
+  /** The cache; absolute, there already. */
+  directory: string;
+  key: string;
+  first: number;
+  count: number;
+}
+
+interface CacheFillBinding {
+  fillCache(
+    folder: string,
+    path: string,
+    directory: string,
+    key: string,
+    size: number,
+    mtimeNs: bigint,
+    first: number,
+    count: number,
+  ): Promise<void>;
+}
+
+const MOST_BLOCKS = 0xffffffff;
+const KEY = /^[0-9a-f]{32}$/;
+
+/**
+ * Copies blocks of a file of this machine into the cache of a mount, those that are not there yet; no byte of them comes here.
+ *
+ * @throws TRANSFER_SOURCE_CHANGED when the file is another than was said; TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE,
+ *         TRANSFER_PATH_REFUSED, TRANSFER_SIZE_MISMATCH (it has no such blocks), TRANSFER_DISK_FULL, TRANSFER_DESTINATION_UNUSABLE
+ */
+export function fillCache(fill: CacheFill): Promise<void> {
+  const { folder, path, directory, key, size, mtimeNs, first, count } = fill;
+  assertText('folder', folder);
+  assertText('path', path);
+  assertText('directory', directory);
+  if (!KEY.test(key)) throw misuse('key must be 32 hexadecimal digits');
+  assertInteger('size', size, 0, Number.MAX_SAFE_INTEGER);
+  if (typeof mtimeNs !== 'bigint') throw misuse('mtimeNs must be a bigint');
+  assertInteger('first', first, 0, MOST_BLOCKS);
+  assertInteger('count', count, 0, MOST_BLOCKS - first);
+  return loadBinding<CacheFillBinding>().fillCache(folder, path, directory, key, size, mtimeNs, first, count);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "fuse/content.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <iterator>
+#include <vector>
+
+#include "mount/message.h"
+
+namespace keibi::fuse {
+
+std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns) {
+  mount::Writer text;
+  text.Number(size).Number(static_cast<uint64_t>(mtime_ns)).Rest(path);
+  std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
+  EVP_Digest(text.bytes().data(), text.bytes().size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string key;
+  for (size_t i = 0; i < mount::kKeyBytes / 2; i++) {
+    key += kDigits[digest[i] >> 4];
+    key += kDigits[digest[i] & 15];
+  }
+  return key;
+}
+
+core::Status Contents::Open(const std::string& path, const mount::Attributes& attributes,
+                            std::shared_ptr<Content>* content) {
+  const std::string key = KeyOf(path, attributes.size, attributes.mtime_ns);
+  const std::scoped_lock lock(mutex_);
+  std::weak_ptr<Content>& known = open_[key];
+  *content = known.lock();
+  if (*content != nullptr) return core::Status::Ok();
+  std::shared_ptr<stream::CacheFile> file;
+  const stream::CacheIdentity identity{attributes.size, attributes.mtime_ns};
+  if (const core::Status status = stream::CacheFile::Open(directory_.get(), key, identity, &file); !status.ok()) {
+    open_.erase(key);
+    return status;
+  }
+  if (const auto kept = closed_at_.find(key); kept != closed_at_.end()) {
+    closed_bytes_ -= kept->second->bytes;
+    closed_.erase(kept->second);
+    closed_at_.erase(kept);
+  }
+  *content = std::shared_ptr<Content>(new Content{key, path, std::move(file)}, [this](const Content* last) {
+    Close(last);
+    delete last;
+  });
+  known = *content;
+  return core::Status::Ok();
+}
+
+void Contents::Close(const Content* last) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = open_.find(last->key);
+    // Somebody else may have opened it meanwhile.
+    if (found != open_.end() && found->second.expired()) {
+      open_.erase(found);
+      Keep(*last);
+      while (closed_bytes_ > most_bytes_) DropOldest();
+    }
+  }
+  released_(last->key);
+}
+
+void Contents::Keep(const Content& closed) {
+  constexpr uint64_t kBytesOfDiskBlock = 512;  // of st_blocks (stat(3type))
+  struct stat status {};
+  fstat(closed.file->data_fd(), &status);
+  const uint64_t bytes = static_cast<uint64_t>(status.st_blocks) * kBytesOfDiskBlock;
+  closed_.push_back({closed.key, bytes});
+  closed_at_[closed.key] = std::prev(closed_.end());
+  closed_bytes_ += bytes;
+}
+
+void Contents::DropOldest() {
+  const auto& [key, bytes] = closed_.front();
+  // The map first: what it says must be there.
+  for (const char* end : {".map", ".data"}) unlinkat(directory_.get(), (key + end).c_str(), 0);
+  closed_bytes_ -= bytes;
+  closed_at_.erase(key);
+  closed_.pop_front();
+}
+
+bool Contents::SameAsBefore(uint64_t ino, const Content& content) {
+  const std::scoped_lock lock(mutex_);
+  std::string& before = before_[ino];
+  const bool same = before == content.key;
+  before = content.key;
+  return same;
+}
+
+void Contents::Forget(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  before_.erase(ino);
+}
+
+}  // namespace keibi::fuse

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "core/fd.h"
+#include "mount/read_ahead.h"
+#include "mount/tree.h"
+#include "stream/cache_file.h"
+
+namespace keibi::fuse {
+
+// One version of one file, while somebody has it open.
+struct Content {
+  std::string key;
+  std::string path;
+  std::shared_ptr<stream::CacheFile> file;
+
+  bool Is(const mount::Attributes& attributes) const {
+    return file->size() == attributes.size && file->mtime_ns() == attributes.mtime_ns;
+  }
+};
+
+// An open file of the kernel's.
+struct Handle {
+  std::mutex mutex;
+  std::shared_ptr<Content> content;
+  mount::ReadAhead ahead;
+  bool read = false;  // somebody has seen bytes of this content
+};
+
+// The name of a version in the cache: nothing else has it, over all mounts of the share.
+std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns);
+
+// The cache: what is open of it, and what was, which is kept as long as there is room. Any thread.
+class Contents {
+ public:
+  using Released = std::function<void(const std::string& key)>;
+
+  // Takes the cache's directory over. `most_bytes`: of the disk for what nobody has open.
+  Contents(int directory, uint64_t most_bytes, Released released)
+      : directory_(directory), most_bytes_(most_bytes), released_(std::move(released)) {}
+
+  // `content` is null before.
+  core::Status Open(const std::string& path, const mount::Attributes& attributes, std::shared_ptr<Content>* content);
+  // Whether the kernel may keep the pages that it has: those of the version it opened last.
+  bool SameAsBefore(uint64_t ino, const Content& content);
+  void Forget(uint64_t ino);
+
+ private:
+  struct Closed {
+    std::string key;
+    uint64_t bytes;
+  };
+
+  void Close(const Content* last);
+  // Both with mutex_ held.
+  void Keep(const Content& closed);
+  void DropOldest();
+
+  const core::Fd directory_;
+  const uint64_t most_bytes_;
+  const Released released_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<Content>> open_;
+  std::unordered_map<uint64_t, std::string> before_;  // keys
+  std::list<Closed> closed_;                          // those first that were closed longest ago
+  std::unordered_map<std::string, std::list<Closed>::iterator> closed_at_;
+  uint64_t closed_bytes_ = 0;
+};
+
+}  // namespace keibi::fuse

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "fuse/host.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/limits.h"
+
+namespace keibi::fuse {
+namespace {
+
+using mount::Found;
+using mount::Tree;
+using mount::Type;
+using stream::EntryType;
+
+// Of one directory: more is told to nobody.
+constexpr size_t kMostListingBytes = size_t{256} << 20;
+// Before the Peer has said how much a path takes.
+constexpr uint32_t kFirstMostAhead = 64;
+// Names that are not there, of which nobody can say which the kernel knows.
+constexpr double kAbsentSeconds = 1;
+
+mode_t TypeBitsOf(EntryType type) {
+  if (type == EntryType::kDirectory) return S_IFDIR;
+  return type == EntryType::kSymlink ? S_IFLNK : S_IFREG;
+}
+
+}  // namespace
+
+Host::Host(Options options, int link, int cache)
+    : options_(std::move(options)),
+      link_(link, options_.patience),
+      contents_(cache, options_.cache_bytes,
+                [this](const std::string& key) { link_.Tell(Type::kRelease, mount::Writer().Rest(key)); }),
+      most_ahead_(kFirstMostAhead) {}
+
+void Host::Later(fuse_req_t request, std::function<void(fuse_req_t, int)> work, const std::function<void(Then)>& ask) {
+  const uint64_t ticket = waiting_.Add(request);
+  ask([this, ticket, work = std::move(work)](int error) {
+    if (fuse_req_t taken; waiting_.Take(ticket, &taken)) work(taken, error);
+  });
+}
+
+void Host::AskLook(uint64_t ino, Then then) {
+  std::string path;
+  Tree::Doubt doubt;
+  if (!tree_.Ask(ino, &path, &doubt)) return then(ESTALE);
+  const auto bytes = std::make_shared<std::vector<uint8_t>>();
+  mount::Link::Answer answer;
+  answer.on_page = [bytes](const uint8_t* page, size_t length) { bytes->assign(page, page + length); };
+  answer.on_done = [this, ino, doubt, bytes, then = std::move(then)](int error, mount::Reader) {
+    if (error == ENOENT) {
+      notifier_.Tell(tree_.PutAbsent(ino));
+      error = 0;
+    } else if (error == 0) {
+      stream::Entry entry;
+      size_t at = 0;
+      if (stream::ParseEntry(bytes->data(), bytes->size(), &at, &entry).ok()) {
+        notifier_.Tell(tree_.PutEntry(ino, doubt, entry));
+      } else {
+        error = EIO;
+      }
+    }
+    then(error);
+  };
+  link_.Ask(Type::kLook, mount::Writer().Rest(path), std::move(answer));
+}
+
+void Host::AskList(uint64_t ino, Then then) {
+  std::string path;
+  Tree::Doubt doubt;
+  if (!tree_.Ask(ino, &path, &doubt)) return then(ESTALE);
+  const std::pair key{ino, doubt};
+  std::shared_ptr<Listing> listing;
+  {
+    const std::scoped_lock lock(lists_mutex_);
+    std::shared_ptr<Listing>& asked = lists_[key];
+    if (asked != nullptr) return asked->then.push_back(std::move(then));
+    listing = asked = std::make_shared<Listing>();
+    listing->then.push_back(std::move(then));
+  }
+  mount::Link::Answer answer;
+  answer.on_page = [listing](const uint8_t* page, size_t length) {
+    listing->too_much = listing->too_much || listing->entries.size() + length > kMostListingBytes;
+    if (!listing->too_much) listing->entries.insert(listing->entries.end(), page, page + length);
+  };
+  answer.on_done = [this, key, listing](int error, mount::Reader) {
+    if (error == 0) PutListing(key.first, key.second, *listing, &error);
+    if (error == ENOENT) notifier_.Tell(tree_.PutAbsent(key.first));
+    std::vector<Then> all;
+    {
+      const std::scoped_lock lock(lists_mutex_);
+      lists_.erase(key);
+      all.swap(listing->then);
+    }
+    for (const Then& one : all) one(error);
+  };
+  link_.Ask(Type::kList, mount::Writer().Rest(path), std::move(answer));
+}
+
+void Host::PutListing(uint64_t ino, Tree::Doubt doubt, const Listing& listing, int* error) {
+  std::vector<stream::Entry> entries;
+  for (size_t at = 0; at < listing.entries.size();) {
+    stream::Entry entry;
+    if (!stream::ParseEntry(listing.entries.data(), listing.entries.size(), &at, &entry).ok()) {
+      *error = EIO;
+      return;
+    }
+    entries.push_back(entry);
+  }
+  *error = listing.too_much ? EOVERFLOW : 0;
+  if (*error == 0) notifier_.Tell(tree_.PutListing(ino, doubt, entries));
+}
+
+struct stat Host::StatOf(const Found& found) const {
+  const auto& [type, mode, mtime_ns, size] = found.attributes;
+  struct stat status {};
+  status.st_ino = found.ino;
+  status.st_mode = TypeBitsOf(type) | mode;
+  status.st_nlink = 1;  // of a directory: nobody has counted those in it
+  status.st_uid = getuid();
+  status.st_gid = getgid();
+  status.st_size = static_cast<off_t>(size);
+  status.st_blksize = stream::kCacheBlockBytes;
+  status.st_blocks = static_cast<blkcnt_t>((size + 511) / 512);
+  constexpr int64_t kNsPerSecond = 1'000'000'000;
+  int64_t seconds = mtime_ns / kNsPerSecond, ns = mtime_ns % kNsPerSecond;
+  if (ns < 0) {
+    seconds--;
+    ns += kNsPerSecond;
+  }
+  status.st_mtim = status.st_ctim = status.st_atim = {static_cast<time_t>(seconds), static_cast<long>(ns)};
+  return status;
+}
+
+void Host::ReplyEntry(fuse_req_t request, const Found& found) {
+  fuse_entry_param entry{};
+  entry.ino = found.ino;
+  entry.attr = StatOf(found);
+  entry.attr_timeout = entry.entry_timeout = found.sure ? tree_.TrustSeconds() : 0;
+  if (fuse_reply_entry(request, &entry) == -ENOENT) tree_.Forget(found.ino, 1);
+}
+
+void Host::Lookup(fuse_req_t request, uint64_t parent, const std::string& name, bool answered) {
+  Found found;
+  const Tree::Known known = tree_.Lookup(parent, name, answered, &found);
+  if (known == Tree::Known::kYes) return ReplyEntry(request, found);
+  if (known == Tree::Known::kAbsent) {
+    fuse_entry_param absent{};
+    absent.entry_timeout = kAbsentSeconds;
+    fuse_reply_entry(request, &absent);
+    return;
+  }
+  Later(
+      request,
+      [this, parent, name](fuse_req_t later, int error) {
+        if (error == 0) return Lookup(later, parent, name, true);
+        fuse_reply_err(later, error);
+      },
+      [&](Then then) { found.ino == 0 ? AskList(parent, std::move(then)) : AskLook(found.ino, std::move(then)); });
+}
+
+void Host::Forget(uint64_t ino, uint64_t times) {
+  tree_.Forget(ino, times);
+  contents_.Forget(ino);
+}
+
+void Host::GetAttributes(fuse_req_t request, uint64_t ino, bool answered) {
+  Found found;
+  const Tree::Known known = tree_.Look(ino, answered, &found);
+  if (known == Tree::Known::kYes) {
+    const struct stat status = StatOf(found);
+    fuse_reply_attr(request, &status, found.sure ? tree_.TrustSeconds() : 0);
+  } else if (known == Tree::Known::kAbsent) {
+    fuse_reply_err(request, ESTALE);
+  } else {
+    Later(
+        request,
+        [this, ino](fuse_req_t later, int error) {
+          if (error == 0) return GetAttributes(later, ino, true);
+          fuse_reply_err(later, error);
+        },
+        [&](Then then) { AskLook(ino, std::move(then)); });
+  }
+}
+
+void Host::ReadLink(fuse_req_t request, uint64_t ino) {
+  std::string target;
+  const Tree::Known known = tree_.ReadLink(ino, &target);
+  if (known == Tree::Known::kYes) {
+    fuse_reply_readlink(request, target.c_str());
+  } else if (known == Tree::Known::kAbsent) {
+    fuse_reply_err(request, EINVAL);
+  } else {
+    Later(
+        request,
+        [this, ino](fuse_req_t later, int error) {
+          std::string now;
+          if (error == 0 && tree_.ReadLink(ino, &now) == Tree::Known::kAbsent) error = ESTALE;
+          if (error != 0) {
+            fuse_reply_err(later, error);
+          } else {
+            fuse_reply_readlink(later, now.c_str());
+          }
+        },
+        [&](Then then) { AskLook(ino, std::move(then)); });
+  }
+}
+
+void Host::OpenDirectory(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered) {
+  auto lines = std::make_unique<std::vector<mount::Line>>();
+  const Tree::Known known = tree_.List(ino, answered, lines.get());
+  if (known == Tree::Known::kYes) {
+    fuse_file_info opened = info;
+    opened.fh = reinterpret_cast<uint64_t>(lines.get());
+    if (fuse_reply_open(request, &opened) == 0) lines.release();
+  } else if (known == Tree::Known::kAbsent) {
+    fuse_reply_err(request, ENOENT);
+  } else {
+    Later(
+        request,
+        [this, ino, info](fuse_req_t later, int error) {
+          if (error == 0) return OpenDirectory(later, ino, info, true);
+          fuse_reply_err(later, error);
+        },
+        [&](Then then) { AskList(ino, std::move(then)); });
+  }
+}
+
+void Host::ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t offset, const fuse_file_info& info,
+                         bool with_attributes) {
+  const auto& lines = *reinterpret_cast<const std::vector<mount::Line>*>(info.fh);
+  std::vector<char> buffer(size);
+  size_t used = 0;
+  for (auto at = static_cast<size_t>(offset); at < lines.size() + 2; at++) {
+    const mount::Line line = at < 2 ? mount::Line{ino, EntryType::kDirectory, at == 0 ? "." : ".."} : lines[at - 2];
+    fuse_entry_param entry{};
+    entry.attr.st_ino = line.ino;
+    entry.attr.st_mode = TypeBitsOf(line.type);
+    Found found;
+    // One that is in doubt is told by its name alone, and looked up when somebody wants to know.
+    const bool known = with_attributes && at >= 2 && tree_.Lookup(ino, line.name, false, &found) == Tree::Known::kYes;
+    if (known) {
+      entry.ino = found.ino;
+      entry.attr = StatOf(found);
+      entry.attr_timeout = entry.entry_timeout = tree_.TrustSeconds();
+    }
+    const char* const name = line.name.c_str();
+    const auto next = static_cast<off_t>(at + 1);
+    char* const to = buffer.data() + used;
+    const size_t bytes = with_attributes ? fuse_add_direntry_plus(request, to, size - used, name, &entry, next)
+                                         : fuse_add_direntry(request, to, size - used, name, &entry.attr, next);
+    if (bytes > size - used) {
+      if (known) tree_.Forget(found.ino, 1);
+      break;
+    }
+    used += bytes;
+  }
+  fuse_reply_buf(request, buffer.data(), used);
+}
+
+void Host::StatFs(fuse_req_t request) {
+  const uint64_t ticket = waiting_.Add(request);
+  mount::Link::Answer answer;
+  answer.on_done = [this, ticket](int error, mount::Reader body) {
+    struct statvfs space {};
+    space.f_bsize = space.f_frsize = 4096;
+    space.f_namemax = core::kMaxNameBytes;
+    if (error == 0) {
+      space.f_blocks = body.Number<uint64_t>() / space.f_frsize;
+      space.f_bfree = space.f_bavail = body.Number<uint64_t>() / space.f_frsize;
+    }
+    // Not to know it is no reason to fail.
+    if (fuse_req_t taken; waiting_.Take(ticket, &taken)) fuse_reply_statfs(taken, &space);
+  };
+  link_.Ask(Type::kSpace, mount::Writer(), std::move(answer));
+}
+
+}  // namespace keibi::fuse

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/fd.h"
+#include "fuse/content.h"
+#include "fuse/lowlevel.h"
+#include "fuse/notifier.h"
+#include "fuse/waiting.h"
+#include "mount/link.h"
+#include "mount/tree.h"
+
+namespace keibi::fuse {
+
+// The kernel asks for no more at once.
+inline constexpr size_t kMostReadBytes = size_t{1} << 20;
+
+struct Options {
+  std::string folder;  // absolute: where it is mounted
+  std::string name;    // what the file system is called in `mount`
+  std::chrono::milliseconds patience{30'000};
+  uint64_t cache_bytes = 0;  // of what nobody has open
+};
+
+// Serves one mounted folder: the kernel's requests on the threads of libfuse, the Peer's messages on that of Serve.
+// What the kernel asks is answered from the tree and the cache, or when the Peer has said what is missing, or with an
+// error when patience is over.
+class Host {
+ public:
+  Host(Options options, int link, int cache);
+
+  // Mounts, serves and unmounts; the exit code of the process.
+  int Run();
+
+  Waiting& waiting() { return waiting_; }
+
+  void Init(fuse_conn_info* connection);
+  void Lookup(fuse_req_t request, uint64_t parent, const std::string& name, bool answered = false);
+  void Forget(uint64_t ino, uint64_t times);
+  void GetAttributes(fuse_req_t request, uint64_t ino, bool answered = false);
+  void ReadLink(fuse_req_t request, uint64_t ino);
+  void OpenDirectory(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered = false);
+  void ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t offset, const fuse_file_info& info,
+                     bool with_attributes);
+  void Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered = false);
+  void Read(fuse_req_t request, uint64_t ino, size_t size, off_t offset, Handle* handle);
+  void StatFs(fuse_req_t request);
+
+ private:
+  using Then = std::function<void(int error)>;
+  struct Listing {
+    std::vector<uint8_t> entries;
+    bool too_much = false;
+    std::vector<Then> then;
+  };
+  struct Reading {
+    fuse_req_t request;
+    uint64_t ino;
+    uint64_t offset;
+    size_t size;
+    Handle* handle;
+    int attempts = 0;
+  };
+
+  bool Mount(int* error);
+  void Serve();
+  void Leave();
+  void OnPeer(mount::Type type, mount::Reader body);
+  void OnChanges(mount::Reader body);
+
+  // Puts a question about `ino`; `then` runs on the link's thread once the tree has the answer.
+  void AskList(uint64_t ino, Then then);
+  void AskLook(uint64_t ino, Then then);
+  void PutListing(uint64_t ino, mount::Tree::Doubt doubt, const Listing& listing, int* error);
+  void Later(fuse_req_t request, std::function<void(fuse_req_t, int error)> work, const std::function<void(Then)>& ask);
+
+  void ReplyEntry(fuse_req_t request, const mount::Found& found);
+  struct stat StatOf(const mount::Found& found) const;
+
+  void ReadOnce(Reading reading);
+  void ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end);
+  // What the handle reads now; null with the errno that it is not readable for.
+  std::shared_ptr<Content> ContentOf(const Reading& reading, int* error);
+  void AskAhead(const Content& content, const mount::ReadAhead::Plan& plan);
+  mount::Writer WantOf(const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const;
+
+  const Options options_;
+  mount::Tree tree_;
+  mount::Link link_;
+  Contents contents_;
+  Waiting waiting_;
+  Notifier notifier_;
+  fuse_session* session_ = nullptr;
+  std::atomic<uint32_t> most_ahead_;  // blocks, as the Peer has said last
+
+  std::mutex lists_mutex_;
+  std::map<std::pair<uint64_t, mount::Tree::Doubt>, std::shared_ptr<Listing>> lists_;
+};
+
+}  // namespace keibi::fuse

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES: shows a Peer's folder until the Peer ends. Descriptor 3 is one
+// end of a socket pair, 4 the directory of the cache. Started by packages/mount, and of no use to anybody else.
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "fuse/host.h"
+
+namespace {
+
+constexpr int kLink = 3;
+constexpr int kCache = 4;
+constexpr int kUsage = 2;
+
+// As if the Peer had gone: everything else follows from that.
+void OnTerminate(int) { shutdown(kLink, SHUT_RDWR); }
+
+}  // namespace
+
+int main(int count, char** words) {
+  const long patience_ms = count == 5 ? std::strtol(words[3], nullptr, 10) : 0;
+  if (patience_ms <= 0) {
+    std::fputs("usage: keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES\n", stderr);
+    return kUsage;
+  }
+  for (const int fd : {kLink, kCache}) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  // Ctrl-C is for who has started us, and who closes the link when it comes to that.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGTERM, OnTerminate);
+  keibi::fuse::Host* const host = new keibi::fuse::Host(
+      {words[1], words[2], std::chrono::milliseconds(patience_ms), std::strtoull(words[4], nullptr, 10)}, kLink,
+      kCache);
+  // The threads of the host use it to the end.
+  const int code = host->Run();
+  std::fflush(nullptr);
+  _exit(code);
+}

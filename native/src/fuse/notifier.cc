@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "fuse/notifier.h"
+
+#include <utility>
+
+namespace keibi::fuse {
+
+Notifier::~Notifier() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Notifier::Begin(fuse_session* session) {
+  session_ = session;
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Notifier::Tell(mount::Tree::Invalidations invalidations) {
+  if (invalidations.empty()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (mount::Invalidation& one : invalidations) waiting_.push_back(std::move(one));
+  }
+  changed_.notify_one();
+}
+
+void Notifier::Run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    if (ending_) return;
+    const mount::Invalidation one = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    // That the kernel does not know it, or no longer does, is as good.
+    constexpr off_t kAttributesAlone = -1;
+    if (one.ino != 0) fuse_lowlevel_notify_inval_inode(session_, one.ino, one.content ? 0 : kAttributesAlone, 0);
+    if (one.parent != 0) fuse_lowlevel_notify_inval_entry(session_, one.parent, one.name.c_str(), one.name.size());
+    lock.lock();
+  }
+}
+
+}  // namespace keibi::fuse

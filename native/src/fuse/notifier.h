@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "fuse/lowlevel.h"
+#include "mount/tree.h"
+
+namespace keibi::fuse {
+
+// Tells the kernel what to forget, on a thread of its own: the kernel may make it wait for an answer to a request of
+// its own, which another thread has to give. Any thread.
+class Notifier {
+ public:
+  ~Notifier();
+
+  void Begin(fuse_session* session);
+  void Tell(mount::Tree::Invalidations invalidations);
+
+ private:
+  void Run();
+
+  fuse_session* session_ = nullptr;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<mount::Invalidation> waiting_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace keibi::fuse

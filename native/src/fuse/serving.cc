@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "fuse/host.h"
+#include "fuse/mounted_folder.h"
+#include "fuse/operations.h"
+
+// The life of a mount: how it begins, what the Peer says meanwhile, how it ends.
+namespace keibi::fuse {
+namespace {
+
+using mount::Tree;
+using mount::Type;
+
+constexpr unsigned kMostRequests = 64;  // of the kernel's, read ahead for it
+constexpr unsigned kThreads = 4;
+constexpr int kUnmountTries = 10;
+constexpr std::chrono::milliseconds kUnmountPause{30};
+constexpr int kEnded = 0;
+constexpr int kNotAvailable = 6;
+
+}  // namespace
+
+void Host::Init(fuse_conn_info* connection) {
+  connection->max_read = kMostReadBytes;
+  connection->max_background = kMostRequests;
+  connection->congestion_threshold = kMostRequests * 3 / 4;
+  // Measured: slower than one copy of ours.
+  connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
+  connection->want |= connection->capable & FUSE_CAP_CACHE_SYMLINKS;
+}
+
+bool Host::Mount(int* error) {
+  fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
+  const std::string options = "ro,noatime,default_permissions,auto_unmount,max_read=" + std::to_string(kMostReadBytes) +
+                              ",subtype=keibidrop,fsname=" + options_.name;
+  for (const char* word : {"keibidrop-mount", "-o", options.c_str()}) {
+    if (fuse_opt_add_arg(&arguments, word) != 0) return false;
+  }
+  session_ = fuse_session_new(&arguments, &Operations(), sizeof(fuse_lowlevel_ops), this);
+  fuse_opt_free_args(&arguments);
+  errno = 0;
+  const bool mounted = session_ != nullptr && fuse_session_mount(session_, options_.folder.c_str()) == 0;
+  *error = errno;
+  return mounted;
+}
+
+int Host::Run() {
+  std::thread([this] { Serve(); }).detach();
+  int error = 0;
+  if (!Mount(&error)) {
+    mount::Writer failed;
+    link_.Tell(Type::kFailed, failed.Number(static_cast<uint32_t>(error)).Rest(std::strerror(error)));
+    return kNotAvailable;
+  }
+  notifier_.Begin(session_);
+  link_.Tell(Type::kMounted, mount::Writer());
+  std::thread([folder = options_.folder] { RaiseReadAhead(folder); }).detach();
+  fuse_loop_config* const config = fuse_loop_cfg_create();
+  fuse_loop_cfg_set_clone_fd(config, 1);
+  fuse_loop_cfg_set_max_threads(config, kThreads);
+  fuse_loop_cfg_set_idle_threads(config, kThreads);
+  return fuse_session_loop_mt(session_, config) == 0 ? kEnded : kNotAvailable;
+}
+
+void Host::Serve() {
+  link_.Run([this](Type type, mount::Reader body) { OnPeer(type, body); });
+  Leave();
+}
+
+// Every question has been answered, so nobody waits for us. Threads of libfuse may stand in the kernel until the last
+// who uses the folder has left it; the process does not wait for them.
+void Host::Leave() {
+  Unmount(options_.folder, true);
+  _exit(kEnded);
+}
+
+void Host::OnPeer(Type type, mount::Reader body) {
+  switch (type) {
+    case Type::kChanges:
+      return OnChanges(body);
+    case Type::kWatched:
+      return notifier_.Tell(tree_.Watch(body.Number<uint8_t>() != 0));
+    case Type::kAway:
+      return tree_.SetAway(body.Number<uint8_t>() != 0);
+    case Type::kUnmount: {
+      // Not on this thread: the kernel may ask for something first.
+      const bool forced = body.Number<uint8_t>() != 0;
+      std::thread([this, forced] {
+        int error = Unmount(options_.folder, forced);
+        // Whatever looks at each new mount, RaiseReadAhead among them, is through in a moment.
+        for (int tries = 0; error == EBUSY && tries < kUnmountTries; tries++) {
+          std::this_thread::sleep_for(kUnmountPause);
+          error = Unmount(options_.folder, forced);
+        }
+        if (error == EBUSY) link_.Tell(Type::kBusy, mount::Writer());
+        if (forced) _exit(kEnded);
+      }).detach();
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void Host::OnChanges(mount::Reader body) {
+  while (body.ok() && body.left() > 0) {
+    const auto kind = body.Number<uint8_t>();
+    const std::string_view path = body.Text();
+    if (!body.ok() || kind < 1 || kind > 3) return;
+    notifier_.Tell(tree_.Apply(static_cast<Tree::Change>(kind), path));
+  }
+}
+
+}  // namespace keibi::fuse

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "fuse/lowlevel.h"
+
+namespace keibi::fuse {
+
+// The kernel's requests that wait for the Peer. A process that is killed does not wait on: its request is answered with
+// EINTR by a thread of this object, and whoever comes with the answer finds nobody. Any thread.
+class Waiting {
+ public:
+  Waiting() : thread_([this] { Run(); }) {}
+  ~Waiting();
+
+  // Keeps a request until Take. To be called before anybody could answer it.
+  uint64_t Add(fuse_req_t request);
+  // False if it was answered already.
+  bool Take(uint64_t ticket, fuse_req_t* request);
+
+ private:
+  struct Request {
+    fuse_req_t request;
+    bool armed = false;  // libfuse has let go of it, so that it may be answered
+    bool given_up = false;
+  };
+
+  static void OnInterrupt(fuse_req_t request, void* ticket);
+  void GiveUp(uint64_t ticket);
+  void Run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unordered_map<uint64_t, Request> requests_;
+  std::deque<uint64_t> given_up_;
+  uint64_t last_ = 0;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace keibi::fuse

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/bytes.h"
+
+namespace keibi::mount {
+
+// What the mount host and the Peer tell each other over their socket pair; packages/mount/src/host-message.ts says the
+// same. File bytes never pass here, and nothing leaves the machine.
+//
+//   | length 4 | type 1 | request 4 | body |      length = 5 + body, big-endian; request 0: no answer belongs to it
+//
+// Texts in a body are `length 2 | UTF-8`, the last of them as long as the rest of the body where so said.
+enum class Type : uint8_t {
+  // By the host.
+  kMounted = 1,  // the folder is there
+  kFailed = 2,   // it cannot be: errno 4 | why, to the end of the body
+  kList = 3,     // path, to the end: answered by pages, then kDone
+  kLook = 4,     // path, to the end: answered by a page with one entry, then kDone
+  kWant = 5,  // key 32 | size 8 | mtime 8 | first 4 | count 4 | ahead 4 | path: answered by kDone with blocks ahead 4
+  kRelease = 6,  // key 32: nobody has it open
+  kSpace = 7,    // answered by kDone with total bytes 8 | free bytes 8
+  kBusy = 8,     // what kUnmount has asked for is refused: somebody uses the folder
+  kUsed = 9,     // bytes 8 that the cache takes up
+  // By the Peer.
+  kDone = 0x81,     // errno 4, 0 if it went well | what the request says
+  kPage = 0x82,     // entries as in a manifest (PROTOCOL 6), none with a parent
+  kChanges = 0x83,  // of each change: kind 1 (1 made, 2 changed, 3 removed) | path
+  kWatched = 0x84,  // 1: changes are told from here on, and any may have come before; 0: they are not told
+  kAway = 0x85,     // 1: the other peer is not there; 0: it is
+  kUnmount = 0x86,  // 1: also if somebody uses the folder
+};
+
+inline constexpr size_t kHeadBytes = 9;
+inline constexpr size_t kMaxMessageBytes = size_t{1} << 20;
+inline constexpr size_t kKeyBytes = 32;
+
+// Puts a message together.
+class Writer {
+ public:
+  template <typename T>
+  Writer& Number(T value) {
+    const size_t at = bytes_.size();
+    bytes_.resize(at + sizeof value);
+    core::StoreBigEndian<T>(bytes_.data() + at, value);
+    return *this;
+  }
+  Writer& Rest(std::string_view text) {
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    return *this;
+  }
+  const std::vector<uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+// Takes one apart. Once something is missing, all that follows is nothing and ok() false.
+class Reader {
+ public:
+  Reader(const uint8_t* bytes, size_t length) : at_(bytes), left_(length) {}
+
+  template <typename T>
+  T Number() {
+    const uint8_t* const from = Take(sizeof(T));
+    return from == nullptr ? T{} : core::LoadBigEndian<T>(from);
+  }
+  std::string_view Text() {
+    const size_t length = Number<uint16_t>();
+    const uint8_t* const from = Take(length);
+    return from == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(from), length);
+  }
+  bool ok() const { return ok_; }
+  size_t left() const { return left_; }
+
+ private:
+  const uint8_t* Take(size_t length) {
+    if (!ok_ || left_ < length) {
+      ok_ = false;
+      return nullptr;
+    }
+    const uint8_t* const from = at_;
+    at_ += length;
+    left_ -= length;
+    return from;
+  }
+
+  const uint8_t* at_;
+  size_t left_;
+  bool ok_ = true;
+};
+
+}  // namespace keibi::mount

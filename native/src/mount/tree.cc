@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "mount/tree.h"
+
+#include <algorithm>
+
+namespace keibi::mount {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using stream::Entry;
+using stream::EntryType;
+
+constexpr std::chrono::seconds kUnwatchedTrust{1};
+constexpr double kWatchedTrustSeconds = 3600;
+
+}  // namespace
+
+struct Tree::Node {
+  uint64_t ino = 0;
+  Node* parent = nullptr;  // null: the root, or it is no more
+  std::string name;
+  std::string target;
+  Attributes attributes;
+  uint64_t lookups = 0;  // how often the kernel holds it
+
+  Doubt known = 0, doubted = 0;  // the attributes
+  Time seen;
+
+  bool listed = false;
+  Doubt list_known = 0, list_doubted = 0;
+  Time list_seen, used;
+  std::unordered_map<std::string_view, Node*> children;  // by their own names
+
+  bool IsDirectory() const { return attributes.type == EntryType::kDirectory; }
+};
+
+Tree::Tree(size_t most) : most_(most) {
+  auto root = std::make_unique<Node>();
+  root->ino = kRootIno;
+  root->lookups = 1;  // for ever
+  nodes_[kRootIno] = std::move(root);
+}
+
+Tree::~Tree() = default;
+
+Tree::Node* Tree::NodeOf(uint64_t ino) const {
+  const auto found = nodes_.find(ino);
+  return found == nodes_.end() ? nullptr : found->second.get();
+}
+
+Tree::Node* Tree::NodeAt(std::string_view path) const {
+  Node* node = NodeOf(kRootIno);
+  while (!path.empty()) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    const auto child = node->children.find(name);
+    if (child == node->children.end()) return nullptr;
+    node = child->second;
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+  }
+  return node;
+}
+
+bool Tree::Believed(Doubt known, Doubt doubted, Time seen) const {
+  if (known == 0) return false;
+  if (away_) return true;
+  if (known < std::max(doubted, all_doubted_)) return false;
+  return watched_ || Clock::now() - seen < kUnwatchedTrust;
+}
+
+Found Tree::FoundOf(const Node& node) const {
+  return {node.ino, node.attributes, Believed(node.known, node.doubted, node.seen)};
+}
+
+Tree::Known Tree::Lookup(uint64_t parent, std::string_view name, bool answered, Found* found) {
+  const std::scoped_lock lock(mutex_);
+  Node* const directory = NodeOf(parent);
+  if (directory == nullptr || !directory->IsDirectory()) return Known::kAbsent;
+  directory->used = Clock::now();
+  const auto child = directory->children.find(name);
+  const bool there = child != directory->children.end();
+  if (there) *found = FoundOf(*child->second);
+  if (there && (answered || found->sure)) {
+    child->second->lookups++;
+    return Known::kYes;
+  }
+  const bool listed = Believed(directory->list_known, directory->list_doubted, directory->list_seen);
+  if (listed || answered) return there ? Known::kAsk : Known::kAbsent;
+  const bool orphan = directory->parent == nullptr && parent != kRootIno;
+  found->ino = 0;
+  return orphan ? Known::kAbsent : Known::kAsk;
+}
+
+Tree::Known Tree::Look(uint64_t ino, bool answered, Found* found) const {
+  const std::scoped_lock lock(mutex_);
+  const Node* const node = NodeOf(ino);
+  if (node == nullptr) return Known::kAbsent;
+  *found = FoundOf(*node);
+  const bool orphan = node->parent == nullptr && ino != kRootIno;
+  if (answered || orphan) return node->known == 0 ? Known::kAbsent : Known::kYes;
+  return found->sure ? Known::kYes : Known::kAsk;
+}
+
+Tree::Known Tree::List(uint64_t ino, bool answered, std::vector<Line>* lines) {
+  const std::scoped_lock lock(mutex_);
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || !node->IsDirectory()) return Known::kAbsent;
+  if (node->parent == nullptr && ino != kRootIno) return Known::kAbsent;
+  node->used = Clock::now();
+  if (!answered && !Believed(node->list_known, node->list_doubted, node->list_seen)) return Known::kAsk;
+  if (!node->listed) return Known::kAbsent;
+  lines->reserve(node->children.size());
+  for (const auto& [name, child] : node->children) {
+    lines->push_back({child->ino, child->attributes.type, child->name});
+  }
+  return Known::kYes;
+}
+
+Tree::Known Tree::ReadLink(uint64_t ino, std::string* target) const {
+  const std::scoped_lock lock(mutex_);
+  const Node* const node = NodeOf(ino);
+  if (node == nullptr || node->attributes.type != EntryType::kSymlink) return Known::kAbsent;
+  *target = node->target;
+  return Believed(node->known, node->doubted, node->seen) ? Known::kYes : Known::kAsk;
+}
+
+void Tree::Forget(uint64_t ino, uint64_t times) {
+  const std::scoped_lock lock(mutex_);
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || ino == kRootIno) return;
+  node->lookups -= std::min(times, node->lookups);
+  if (node->lookups == 0 && node->parent == nullptr) nodes_.erase(ino);
+}
+
+bool Tree::Ask(uint64_t ino, std::string* path, Doubt* doubt) const {
+  const std::scoped_lock lock(mutex_);
+  const Node* node = NodeOf(ino);
+  if (node == nullptr) return false;
+  std::vector<std::string_view> names;
+  for (; node->parent != nullptr; node = node->parent) names.push_back(node->name);
+  if (node->ino != kRootIno) return false;
+  path->clear();
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    if (!path->empty()) *path += '/';
+    *path += *name;
+  }
+  *doubt = doubts_;
+  return true;
+}
+
+Tree::Node* Tree::Add(Node* parent, std::string_view name, EntryType type) {
+  auto node = std::make_unique<Node>();
+  node->ino = ++last_ino_;
+  node->parent = parent;
+  node->name = name;
+  node->attributes.type = type;
+  Node* const added = node.get();
+  nodes_[added->ino] = std::move(node);
+  parent->children[added->name] = added;
+  return added;
+}
+
+// Of a node and all below it nothing is left but what the kernel holds.
+void Tree::Detach(Node* node, Invalidations* told) {
+  while (!node->children.empty()) Detach(node->children.begin()->second, told);
+  node->listed = false;
+  node->list_known = 0;
+  if (node->parent != nullptr) {
+    if (node->lookups > 0) told->push_back({node->parent->ino, node->name, node->ino, false});
+    node->parent->children.erase(node->name);
+    node->parent = nullptr;
+  }
+  if (node->lookups == 0) nodes_.erase(node->ino);
+}
+
+void Tree::DoubtAll(Node* node, Invalidations* told) {
+  node->doubted = node->list_doubted = doubts_;
+  const uint64_t parent = node->parent == nullptr ? 0 : node->parent->ino;
+  if (node->lookups > 0) told->push_back({parent, node->name, node->ino, !node->IsDirectory()});
+  for (const auto& [name, child] : node->children) DoubtAll(child, told);
+}
+
+void Tree::Set(Node* node, Doubt doubt, const Entry& entry, Invalidations* told) {
+  if (node->known > doubt) return;  // an answer to an older question
+  const uint64_t size = entry.type == EntryType::kSymlink ? entry.target.size() : entry.size;
+  const Attributes attributes{entry.type, entry.mode, entry.mtime_ns, size};
+  const bool changed = node->attributes != attributes || node->target != entry.target;
+  if (node->known != 0 && changed && node->lookups > 0) told->push_back({0, {}, node->ino, !node->IsDirectory()});
+  node->attributes = attributes;
+  node->target = entry.target;
+  node->known = doubt;
+  node->seen = Clock::now();
+}
+
+Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vector<Entry>& entries) {
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  Node* const directory = NodeOf(ino);
+  if (directory == nullptr || !directory->IsDirectory()) return told;
+  if (directory->parent == nullptr && ino != kRootIno) return told;
+  std::unordered_map<std::string_view, Node*> before;
+  before.swap(directory->children);
+  for (const Entry& entry : entries) {
+    const auto known = before.find(entry.name);
+    Node* node = known == before.end() ? nullptr : known->second;
+    if (node != nullptr && node->attributes.type == entry.type) {
+      directory->children[node->name] = node;
+      before.erase(known);
+    } else {
+      node = Add(directory, entry.name, entry.type);
+      // A change that was told meanwhile may be of this one, which nobody knew then.
+      node->doubted = directory->list_doubted;
+    }
+    Set(node, doubt, entry, &told);
+  }
+  for (const auto& [name, node] : before) {
+    const auto taken = directory->children.find(name);
+    if (taken == directory->children.end() && node->known > doubt) {
+      directory->children[node->name] = node;  // found by a later question
+      continue;
+    }
+    // It has gone, or its name is another's now, who keeps it.
+    Node* const other = taken == directory->children.end() ? nullptr : taken->second;
+    if (other != nullptr) directory->children.erase(taken);
+    directory->children[node->name] = node;
+    const std::string kept = node->name;
+    Detach(node, &told);
+    if (other != nullptr) directory->children[other->name] = other;
+  }
+  directory->listed = true;
+  directory->list_known = std::max(directory->list_known, doubt);
+  directory->list_seen = directory->used = Clock::now();
+  if (nodes_.size() > most_) Trim(directory);
+  return told;
+}
+
+Tree::Invalidations Tree::PutEntry(uint64_t ino, Doubt doubt, const Entry& entry) {
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  Node* const node = NodeOf(ino);
+  if (node == nullptr) return told;
+  if (node->attributes.type == entry.type || ino == kRootIno) {
+    if (ino != kRootIno || entry.type == EntryType::kDirectory) Set(node, doubt, entry, &told);
+    return told;
+  }
+  Node* const parent = node->parent;
+  if (parent == nullptr) return told;
+  const std::string name = node->name;
+  Detach(node, &told);
+  Set(Add(parent, name, entry.type), doubt, entry, &told);
+  return told;
+}
+
+Tree::Invalidations Tree::PutAbsent(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  Node* const node = NodeOf(ino);
+  if (node != nullptr && ino != kRootIno) Detach(node, &told);
+  return told;
+}
+
+Tree::Invalidations Tree::Apply(Change change, std::string_view path) {
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  doubts_++;
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  Node* const parent = NodeAt(slash == std::string_view::npos ? std::string_view() : path.substr(0, slash));
+  if (parent == nullptr || !parent->IsDirectory()) return told;
+  const auto found = parent->children.find(name);
+  Node* const node = found == parent->children.end() ? nullptr : found->second;
+  if (change == Change::kChanged && node != nullptr) {
+    node->doubted = doubts_;
+    if (node->lookups > 0) told.push_back({0, {}, node->ino, !node->IsDirectory()});
+    return told;
+  }
+  parent->doubted = parent->list_doubted = doubts_;
+  if (parent->lookups > 0) told.push_back({0, {}, parent->ino, false});
+  if (node == nullptr) {
+    // The kernel may know that it is not there.
+    if (parent->lookups > 0) told.push_back({parent->ino, std::string(name), 0, false});
+  } else if (change == Change::kRemoved || !node->IsDirectory()) {
+    // A file that was made where one was is another: who reads the old one goes on with pages of its own.
+    Detach(node, &told);
+  } else {
+    DoubtAll(node, &told);
+  }
+  return told;
+}
+
+Tree::Invalidations Tree::Watch(bool watched) {
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  watched_ = watched;
+  all_doubted_ = ++doubts_;
+  for (const auto& [ino, node] : nodes_) {
+    const uint64_t parent = node->parent == nullptr ? 0 : node->parent->ino;
+    if (node->lookups > 0) told.push_back({parent, node->name, ino, false});
+  }
+  return told;
+}
+
+void Tree::SetAway(bool away) {
+  const std::scoped_lock lock(mutex_);
+  away_ = away;
+}
+
+double Tree::TrustSeconds() const {
+  const std::scoped_lock lock(mutex_);
+  return watched_ && !away_ ? kWatchedTrustSeconds : std::chrono::duration<double>(kUnwatchedTrust).count();
+}
+
+size_t Tree::size() const {
+  const std::scoped_lock lock(mutex_);
+  return nodes_.size();
+}
+
+// Forgets listings of which the kernel holds nothing, those first that were used longest ago.
+void Tree::Trim(const Node* keep) {
+  std::vector<Node*> lists;
+  for (const auto& [ino, node] : nodes_) {
+    if (!node->listed || node.get() == keep) continue;
+    const bool held = std::any_of(node->children.begin(), node->children.end(),
+                                  [](const auto& child) { return child.second->lookups > 0 || child.second->listed; });
+    if (!held) lists.push_back(node.get());
+  }
+  std::sort(lists.begin(), lists.end(), [](const Node* one, const Node* other) { return one->used < other->used; });
+  Invalidations none;
+  for (Node* const node : lists) {
+    if (nodes_.size() <= most_ - most_ / 4) return;
+    while (!node->children.empty()) Detach(node->children.begin()->second, &none);
+    node->listed = false;
+    node->list_known = 0;
+  }
+}
+
+}  // namespace keibi::mount

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "stream/entry.h"
+
+namespace keibi::mount {
+
+inline constexpr uint64_t kRootIno = 1;
+
+// What is known of one file, directory or symlink.
+struct Attributes {
+  stream::EntryType type = stream::EntryType::kDirectory;
+  uint16_t mode = 0755;
+  int64_t mtime_ns = 0;
+  uint64_t size = 0;
+
+  bool operator==(const Attributes&) const = default;
+};
+
+struct Found {
+  uint64_t ino = 0;
+  Attributes attributes;
+  bool sure = false;  // else true a moment ago: the kernel must not keep it
+};
+
+// One line of a directory, as it was when it was opened.
+struct Line {
+  uint64_t ino;
+  stream::EntryType type;
+  std::string name;
+};
+
+// What the kernel has to forget. `name` of the directory `parent`, if there is one; of `ino`, if there is one, what is
+// known and, with `content`, its pages.
+struct Invalidation {
+  uint64_t parent = 0;
+  std::string name;
+  uint64_t ino = 0;
+  bool content = false;
+};
+
+// The other peer's tree, as far as it was asked for. It knows what it may still say without asking: with the change
+// notices of a watch everything that no notice has put in doubt, without one what is not a second old, and while the
+// peer is away whatever it has. Any thread.
+class Tree {
+ public:
+  enum class Known { kYes, kAbsent, kAsk };
+  // Of a question: what was in doubt when it was put. A change that is told meanwhile goes before its answer.
+  using Doubt = uint64_t;
+  using Invalidations = std::vector<Invalidation>;
+
+  // `most`: nodes kept, if the kernel does not hold more.
+  explicit Tree(size_t most = size_t{1} << 20);
+  ~Tree();
+
+  // `answered`: the question has just been answered, so that whatever is here has to do.
+  //
+  // With kYes the kernel holds `found` once more, until Forget. With kAsk `found->ino` is what to look at; if that is
+  // 0, `parent` is to be listed.
+  Known Lookup(uint64_t parent, std::string_view name, bool answered, Found* found);
+  // Of one that is no more, what it was.
+  Known Look(uint64_t ino, bool answered, Found* found) const;
+  Known List(uint64_t ino, bool answered, std::vector<Line>* lines);
+  Known ReadLink(uint64_t ino, std::string* target) const;
+  void Forget(uint64_t ino, uint64_t times);
+
+  // The path of a question about `ino`, and what its answer has to bring back; false: it is no more.
+  bool Ask(uint64_t ino, std::string* path, Doubt* doubt) const;
+  // The answers.
+  Invalidations PutListing(uint64_t ino, Doubt doubt, const std::vector<stream::Entry>& entries);
+  Invalidations PutEntry(uint64_t ino, Doubt doubt, const stream::Entry& entry);
+  Invalidations PutAbsent(uint64_t ino);
+
+  // Of a directory that was made or removed it holds for all below.
+  enum class Change : uint8_t { kMade = 1, kChanged = 2, kRemoved = 3 };
+  Invalidations Apply(Change change, std::string_view path);
+  // From now on changes are told, or not. Either way all that was known is in doubt.
+  Invalidations Watch(bool watched);
+  void SetAway(bool away);
+
+  // For how long the kernel may believe what it is told.
+  double TrustSeconds() const;
+  size_t size() const;
+
+ private:
+  struct Node;
+  using Time = std::chrono::steady_clock::time_point;
+
+  Node* NodeOf(uint64_t ino) const;
+  Node* NodeAt(std::string_view path) const;
+  bool Believed(Doubt known, Doubt doubted, Time seen) const;
+  Found FoundOf(const Node& node) const;
+  Node* Add(Node* parent, std::string_view name, stream::EntryType type);
+  void Detach(Node* node, Invalidations* told);
+  void DoubtAll(Node* node, Invalidations* told);
+  void Set(Node* node, Doubt doubt, const stream::Entry& entry, Invalidations* told);
+  void Trim(const Node* keep);
+
+  mutable std::mutex mutex_;
+  std::unordered_map<uint64_t, std::unique_ptr<Node>> nodes_;
+  const size_t most_;
+  uint64_t last_ino_ = kRootIno;
+  Doubt doubts_ = 1;       // rises with all that puts something in doubt
+  Doubt all_doubted_ = 1;  // what was asked for before is in doubt
+  bool watched_ = false;
+  bool away_ = false;
+};
+
+}  // namespace keibi::mount

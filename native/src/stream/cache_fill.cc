@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/cache_fill.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <vector>
+
+#include "core/limits.h"
+#include "stream/beneath.h"
+#include "stream/file_time.h"
+
+namespace keibi::stream {
+namespace {
+
+using core::Code;
+using core::Status;
+
+constexpr uint32_t kBlocksAtOnce = core::kChunkBytes / kCacheBlockBytes;
+
+Status Check(int fd, const CacheIdentity& identity) {
+  struct stat now;
+  if (fstat(fd, &now) != 0) return Status::FromErrno(Code::kSourceUnreadable);
+  const bool same =
+      S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == identity.size && MtimeNs(now) == identity.mtime_ns;
+  return Status::Of(same ? Code::kOk : Code::kSourceChanged);
+}
+
+Status ReadAll(int fd, uint64_t offset, std::vector<uint8_t>* bytes) {
+  for (size_t done = 0; done < bytes->size();) {
+    const ssize_t some = pread(fd, bytes->data() + done, bytes->size() - done, static_cast<off_t>(offset + done));
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0) return Status::FromErrno(Code::kSourceUnreadable);
+    if (some == 0) return Status::Of(Code::kSourceChanged);
+    done += static_cast<size_t>(some);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status FillCache(const CacheFill& fill) {
+  const core::Fd directory(open(fill.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) return Status::FromErrno(Code::kDestinationUnusable);
+  std::shared_ptr<CacheFile> cached;
+  if (const Status status = CacheFile::Open(directory.get(), fill.key, fill.identity, &cached); !status.ok())
+    return status;
+  if (uint64_t{fill.first} + fill.count > cached->blocks()) return Status::Of(Code::kSizeMismatch);
+  core::Fd folder, source;
+  if (const Status status = OpenFolder(fill.folder, &folder); !status.ok()) return status;
+  // A pipe or a device must not make us wait before we see that it is one.
+  if (const Status status = OpenBeneath(folder.get(), fill.path, O_RDONLY | O_NONBLOCK, &source); !status.ok())
+    return status;
+  const uint32_t end = fill.first + fill.count;
+  std::vector<uint8_t> bytes;
+  for (uint32_t block = fill.first; (block = cached->FirstMissing(block, end - block)) < end;) {
+    const uint32_t count = std::min(kBlocksAtOnce, end - block);
+    const uint64_t offset = uint64_t{block} * kCacheBlockBytes;
+    bytes.resize(std::min<uint64_t>(uint64_t{count} * kCacheBlockBytes, cached->size() - offset));
+    if (const Status status = Check(source.get(), fill.identity); !status.ok()) return status;
+    if (const Status status = ReadAll(source.get(), offset, &bytes); !status.ok()) return status;
+    if (const Status status = Check(source.get(), fill.identity); !status.ok()) return status;
+    if (const Status status = cached->Write(block, bytes.data(), bytes.size()); !status.ok()) return status;
+    block += count;
+  }
+  return Status::Ok();
+}
+
+}  // namespace keibi::stream

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <thread>
+
+#include "mount/link.h"
+#include "mount/read_ahead.h"
+
+namespace keibi::mount {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A link that runs, and the Peer's end of it.
+class MountLinkTest : public testing::Test {
+ protected:
+  void Begin(milliseconds patience) {
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    peer_ = core::Fd(pair[0]);
+    link_.emplace(pair[1], patience);
+    thread_ = std::thread([this] {
+      link_->Run([this](Type type, Reader body) {
+        heard_type_ = static_cast<int>(type);
+        heard_ = body.Number<uint8_t>();
+      });
+      ended_ = true;
+    });
+  }
+  ~MountLinkTest() override {
+    peer_.Close();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // One question, and what became of it.
+  struct Asked {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::optional<int> error;
+    uint32_t number = 0;
+    size_t page_bytes = 0;
+
+    int Wait() {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [this] { return error.has_value(); });
+      return *error;
+    }
+  };
+  void Ask(Asked* asked) {
+    Link::Answer answer;
+    answer.on_page = [asked](const uint8_t*, size_t length) { asked->page_bytes += length; };
+    answer.on_done = [asked](int error, Reader body) {
+      const std::scoped_lock lock(asked->mutex);
+      asked->number = body.Number<uint32_t>();
+      asked->error = error;
+      asked->changed.notify_all();
+    };
+    Writer path;
+    link_->Ask(Type::kList, path.Rest("p"), std::move(answer));
+  }
+
+  void Say(const std::vector<uint8_t>& bytes) {
+    ASSERT_EQ(send(peer_.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  }
+  static std::vector<uint8_t> Message(Type type, uint32_t request, const Writer& body) {
+    Writer all;
+    all.Number(static_cast<uint32_t>(5 + body.bytes().size())).Number(static_cast<uint8_t>(type)).Number(request);
+    all.Rest({reinterpret_cast<const char*>(body.bytes().data()), body.bytes().size()});
+    return all.bytes();
+  }
+  std::string Hear(size_t bytes) {
+    std::string heard(bytes, '\0');
+    EXPECT_EQ(recv(peer_.get(), heard.data(), bytes, MSG_WAITALL), static_cast<ssize_t>(bytes));
+    return heard;
+  }
+
+  core::Fd peer_;
+  std::optional<Link> link_;
+  std::thread thread_;
+  std::atomic<int> heard_type_{0}, heard_{0};
+  std::atomic<bool> ended_{false};
+};
+
+TEST_F(MountLinkTest, AQuestionGetsItsAnswer) {
+  Begin(milliseconds(60'000));
+  Asked asked;
+  Ask(&asked);
+  EXPECT_EQ(Hear(10), std::string("\0\0\0\6\3\0\0\0\1p", 10));
+  Writer page, done;
+  Say(Message(Type::kPage, 1, page.Rest("abc")));
+  // Of another, which nobody has asked, and cut into bytes.
+  std::vector<uint8_t> answer = Message(Type::kDone, 7, Writer());
+  const std::vector<uint8_t> own = Message(Type::kDone, 1, done.Number(uint32_t{5}).Number(uint32_t{9}));
+  answer = Message(Type::kDone, 7, Writer().Number(uint32_t{1}));
+  answer.insert(answer.end(), own.begin(), own.end());
+  for (const uint8_t byte : answer) Say({byte});
+  EXPECT_EQ(asked.Wait(), 5);
+  EXPECT_EQ(asked.number, 9U);
+  EXPECT_EQ(asked.page_bytes, 3U);
+}
+
+TEST_F(MountLinkTest, APeerThatSaysNothingIsNotWaitedForLongerThanPatience) {
+  Begin(milliseconds(50));
+  Asked asked;
+  Ask(&asked);
+  EXPECT_EQ(asked.Wait(), ETIMEDOUT);
+  // An answer that comes after that is nobody's.
+  Say(Message(Type::kDone, 1, Writer().Number(uint32_t{0})));
+  Say(Message(Type::kAway, 0, Writer().Number(uint8_t{1})));
+  while (heard_ != 1) std::this_thread::yield();
+  EXPECT_EQ(heard_type_, static_cast<int>(Type::kAway));
+}
+
+TEST_F(MountLinkTest, WhenThePeerGoesEveryQuestionEnds) {
+  Begin(milliseconds(60'000));
+  Asked asked, later;
+  Ask(&asked);
+  peer_.Close();
+  EXPECT_EQ(asked.Wait(), ENOTCONN);
+  while (!ended_) std::this_thread::yield();
+  Ask(&later);
+  EXPECT_EQ(later.Wait(), ENOTCONN);
+}
+
+TEST_F(MountLinkTest, APeerThatBreaksTheRulesIsOneThatHasGone) {
+  for (const std::vector<uint8_t>& bytes :
+       {std::vector<uint8_t>{0, 0, 0, 1, 0, 0, 0, 0, 0}, std::vector<uint8_t>{255, 255, 255, 255, 0, 0, 0, 0, 0},
+        std::vector<uint8_t>{0, 0, 0, 5, 0x81, 0, 0, 0, 1}}) {
+    Begin(milliseconds(60'000));
+    Asked asked;
+    Ask(&asked);
+    Say(bytes);
+    EXPECT_EQ(asked.Wait(), ENOTCONN);
+    thread_.join();
+  }
+}
+
+// A Peer that reads nothing does not stop those who ask: neither do they wait, nor does what is unsent grow for ever.
+TEST_F(MountLinkTest, APeerThatReadsNothingStopsNobody) {
+  Begin(milliseconds(50));
+  Writer large;
+  large.Rest(std::string(100'000, 'x'));
+  for (int i = 0; i < 1000; i++) link_->Tell(Type::kUsed, large);
+  Asked asked;
+  Ask(&asked);
+  EXPECT_EQ(asked.Wait(), ETIMEDOUT);
+}
+
+TEST(MountReadAhead, GrowsWithWhoReadsOnUpToTheMost) {
+  ReadAhead ahead;
+  constexpr uint32_t kBlocks = 100'000, kMost = 256;
+  uint32_t asked = 0, longest = 0;
+  for (uint32_t at = 0; at < 10'000; at += 16) {
+    const auto plan = ahead.Next(at, at + 16, kBlocks, kMost);
+    if (plan.count == 0) continue;
+    EXPECT_GE(plan.from, at + 16);
+    EXPECT_GE(plan.from, asked);
+    asked = plan.from + plan.count;
+    longest = std::max(longest, asked - at - 16);
+    EXPECT_LE(asked, at + 16 + kMost);
+  }
+  EXPECT_EQ(longest, kMost);
+  EXPECT_GE(asked, 10'000U + kMost / 2);
+}
+
+TEST(MountReadAhead, AsksNothingForWhoJumpsAndNothingBehindTheEnd) {
+  ReadAhead ahead;
+  EXPECT_EQ(ahead.Next(5000, 5001, 10'000, 256).count, 0U);
+  EXPECT_EQ(ahead.Next(100, 101, 10'000, 256).count, 0U);
+  EXPECT_EQ(ahead.Next(9000, 9001, 10'000, 256).count, 0U);
+  const auto plan = ahead.Next(9001, 9017, 9020, 256);
+  EXPECT_EQ(plan.from, 9017U);
+  EXPECT_EQ(plan.count, 3U);
+  EXPECT_EQ(ahead.Next(9017, 9020, 9020, 256).count, 0U);
+}
+
+TEST(MountReadAhead, RequestsOfTheKernelThatComeOutOfOrderAreOneReader) {
+  ReadAhead ahead;
+  uint32_t count = 0;
+  for (const uint32_t at : {16U, 0U, 48U, 32U, 80U, 64U}) count += ahead.Next(at, at + 16, 100'000, 256).count;
+  EXPECT_GT(count, 0U);
+}
+
+}  // namespace
+}  // namespace keibi::mount

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "mount/tree.h"
+
+namespace keibi::mount {
+namespace {
+
+using stream::Entry;
+using stream::EntryType;
+using Known = Tree::Known;
+using Change = Tree::Change;
+
+Entry File(std::string_view name, uint64_t size = 1) {
+  Entry entry;
+  entry.name = name;
+  entry.size = size;
+  entry.mode = 0644;
+  return entry;
+}
+
+Entry Directory(std::string_view name) {
+  Entry entry;
+  entry.type = EntryType::kDirectory;
+  entry.name = name;
+  entry.mode = 0755;
+  return entry;
+}
+
+class MountTreeTest : public testing::Test {
+ protected:
+  // A watched tree with a, d and d/b known; the kernel holds all three.
+  void SetUp() override {
+    tree_.Watch(true);
+    List(kRootIno, {File("a"), Directory("d")});
+    a_ = Hold(kRootIno, "a");
+    d_ = Hold(kRootIno, "d");
+    List(d_, {File("b")});
+    b_ = Hold(d_, "b");
+  }
+
+  Tree::Invalidations List(uint64_t ino, const std::vector<Entry>& entries) {
+    std::string path;
+    Tree::Doubt doubt;
+    EXPECT_TRUE(tree_.Ask(ino, &path, &doubt));
+    return tree_.PutListing(ino, doubt, entries);
+  }
+  uint64_t Hold(uint64_t parent, std::string_view name) {
+    Found found;
+    EXPECT_EQ(tree_.Lookup(parent, name, false, &found), Known::kYes) << name;
+    EXPECT_TRUE(found.sure);
+    return found.ino;
+  }
+  Known Lookup(uint64_t parent, std::string_view name) {
+    Found found;
+    return tree_.Lookup(parent, name, false, &found);
+  }
+  Known Look(uint64_t ino) {
+    Found found;
+    return tree_.Look(ino, false, &found);
+  }
+  uint64_t SizeOf(uint64_t ino) {
+    Found found;
+    EXPECT_NE(tree_.Look(ino, true, &found), Known::kAbsent);
+    return found.attributes.size;
+  }
+  std::string PathOf(uint64_t ino) {
+    std::string path;
+    Tree::Doubt doubt;
+    return tree_.Ask(ino, &path, &doubt) ? path : "(none)";
+  }
+  static bool Tells(const Tree::Invalidations& told, uint64_t parent, const std::string& name) {
+    return std::any_of(told.begin(), told.end(),
+                       [&](const Invalidation& one) { return one.parent == parent && one.name == name; });
+  }
+  static bool TellsContent(const Tree::Invalidations& told, uint64_t ino) {
+    return std::any_of(told.begin(), told.end(),
+                       [&](const Invalidation& one) { return one.ino == ino && one.content; });
+  }
+
+  Tree tree_;
+  uint64_t a_ = 0, d_ = 0, b_ = 0;
+};
+
+TEST_F(MountTreeTest, SaysWhatIsThereAndWhatIsNot) {
+  EXPECT_EQ(PathOf(b_), "d/b");
+  EXPECT_EQ(PathOf(kRootIno), "");
+  EXPECT_EQ(Lookup(kRootIno, "none"), Known::kAbsent);
+  EXPECT_EQ(Lookup(a_, "below a file"), Known::kAbsent);
+  std::vector<Line> lines;
+  ASSERT_EQ(tree_.List(kRootIno, false, &lines), Known::kYes);
+  EXPECT_EQ(lines.size(), 2U);
+  EXPECT_GT(tree_.TrustSeconds(), 60);
+}
+
+TEST_F(MountTreeTest, AsksForADirectoryThatItHasNotSeen) {
+  List(d_, {File("b"), Directory("e")});
+  const uint64_t e = Hold(d_, "e");
+  Found found;
+  EXPECT_EQ(tree_.Lookup(e, "x", false, &found), Known::kAsk);
+  EXPECT_EQ(found.ino, 0U);
+}
+
+TEST_F(MountTreeTest, AChangedFileIsLookedAtAgainAndNothingElse) {
+  const auto told = tree_.Apply(Change::kChanged, "d/b");
+  EXPECT_TRUE(TellsContent(told, b_));
+  EXPECT_EQ(Look(b_), Known::kAsk);
+  EXPECT_EQ(Look(a_), Known::kYes);
+  Found found;
+  EXPECT_EQ(tree_.Lookup(d_, "b", false, &found), Known::kAsk);
+  EXPECT_EQ(found.ino, b_);
+  std::string path;
+  Tree::Doubt doubt;
+  ASSERT_TRUE(tree_.Ask(b_, &path, &doubt));
+  tree_.PutEntry(b_, doubt, File("b", 9));
+  EXPECT_EQ(Look(b_), Known::kYes);
+  EXPECT_EQ(SizeOf(b_), 9U);
+}
+
+TEST_F(MountTreeTest, WhatIsMadeIsAskedForAndTheKernelForgetsThatItWasNotThere) {
+  const auto told = tree_.Apply(Change::kMade, "d/new");
+  EXPECT_TRUE(Tells(told, d_, "new"));
+  EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
+  List(d_, {File("b"), File("new")});
+  EXPECT_EQ(Lookup(d_, "new"), Known::kYes);
+  EXPECT_EQ(Hold(d_, "b"), b_);
+}
+
+TEST_F(MountTreeTest, WhatIsRemovedIsGoneAtOnceAndWhoHoldsItKeepsWhatItWas) {
+  const auto told = tree_.Apply(Change::kRemoved, "d");
+  EXPECT_TRUE(Tells(told, kRootIno, "d"));
+  EXPECT_TRUE(Tells(told, d_, "b"));
+  EXPECT_EQ(Lookup(kRootIno, "d"), Known::kAsk);  // perhaps it is there again
+  EXPECT_EQ(PathOf(b_), "(none)");
+  EXPECT_EQ(Look(b_), Known::kYes);
+  EXPECT_EQ(Lookup(d_, "b"), Known::kAbsent);
+  tree_.Forget(b_, 1);
+  EXPECT_EQ(Look(b_), Known::kAbsent);
+}
+
+TEST_F(MountTreeTest, AMadeDirectoryThatIsKnownAlreadyKeepsItsPlace) {
+  tree_.Apply(Change::kMade, "d");
+  EXPECT_EQ(PathOf(b_), "d/b");
+  EXPECT_EQ(Look(b_), Known::kAsk);
+  List(kRootIno, {File("a"), Directory("d")});
+  EXPECT_EQ(Hold(kRootIno, "d"), d_);
+}
+
+TEST_F(MountTreeTest, AFileThatTakesThePlaceOfAnotherIsAnother) {
+  tree_.Apply(Change::kMade, "d/b");
+  List(d_, {File("b", 5)});
+  EXPECT_NE(Hold(d_, "b"), b_);
+  EXPECT_EQ(SizeOf(b_), 1U);
+}
+
+TEST_F(MountTreeTest, AnAnswerDoesNotHideAChangeThatWasToldMeanwhile) {
+  std::string path;
+  Tree::Doubt doubt;
+  ASSERT_TRUE(tree_.Ask(d_, &path, &doubt));
+  tree_.Apply(Change::kChanged, "d/b");
+  tree_.Apply(Change::kMade, "d/new");
+  tree_.PutListing(d_, doubt, {File("b", 1)});
+  EXPECT_EQ(Look(b_), Known::kAsk);
+  EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
+  // Whoever has waited for it has to do with it, and the kernel does not keep it.
+  Found found;
+  EXPECT_EQ(tree_.Lookup(d_, "b", true, &found), Known::kYes);
+  EXPECT_FALSE(found.sure);
+}
+
+TEST_F(MountTreeTest, AFileThatWasUnknownWhenItsChangeWasToldIsInDoubtWhenItComes) {
+  List(kRootIno, {File("a"), Directory("d"), Directory("e")});
+  const uint64_t e = Hold(kRootIno, "e");
+  std::string path;
+  Tree::Doubt doubt;
+  ASSERT_TRUE(tree_.Ask(e, &path, &doubt));
+  tree_.Apply(Change::kChanged, "e/x");
+  tree_.PutListing(e, doubt, {File("x")});
+  EXPECT_EQ(Lookup(e, "x"), Known::kAsk);
+}
+
+TEST_F(MountTreeTest, AnotherKindOfThingUnderTheSameNameIsAnother) {
+  List(kRootIno, {Directory("a"), Directory("d")});
+  const uint64_t now = Hold(kRootIno, "a");
+  EXPECT_NE(now, a_);
+  EXPECT_EQ(PathOf(a_), "(none)");
+  EXPECT_EQ(PathOf(now), "a");
+  EXPECT_EQ(Look(a_), Known::kYes);
+}
+
+TEST_F(MountTreeTest, AListingThatLacksANameTakesItAway) {
+  const auto told = List(kRootIno, {Directory("d")});
+  EXPECT_TRUE(Tells(told, kRootIno, "a"));
+  EXPECT_EQ(Lookup(kRootIno, "a"), Known::kAbsent);
+  EXPECT_EQ(Hold(kRootIno, "d"), d_);
+}
+
+TEST_F(MountTreeTest, WithoutAWatchNothingIsBelievedForLong) {
+  const auto told = tree_.Watch(false);
+  EXPECT_TRUE(Tells(told, d_, "b"));
+  EXPECT_EQ(Look(a_), Known::kAsk);
+  EXPECT_EQ(Lookup(kRootIno, "a"), Known::kAsk);
+  List(kRootIno, {File("a"), Directory("d")});
+  EXPECT_EQ(Look(a_), Known::kYes);
+  EXPECT_LE(tree_.TrustSeconds(), 1);
+}
+
+TEST_F(MountTreeTest, WhileThePeerIsAwayWhatIsKnownIsSaid) {
+  tree_.SetAway(true);
+  tree_.Apply(Change::kChanged, "d/b");
+  tree_.Watch(false);
+  EXPECT_EQ(Look(b_), Known::kYes);
+  EXPECT_EQ(Lookup(kRootIno, "d"), Known::kYes);
+  EXPECT_EQ(Lookup(kRootIno, "none"), Known::kAbsent);
+  tree_.SetAway(false);
+  EXPECT_EQ(Look(b_), Known::kAsk);
+}
+
+TEST_F(MountTreeTest, APeerThatTellsOfPathsThatNobodyKnowsChangesNothing) {
+  for (const char* path : {"", "/", "x/y/z", "d/b/c", "..", "a/", "//"}) {
+    for (const Change change : {Change::kMade, Change::kChanged, Change::kRemoved}) tree_.Apply(change, path);
+  }
+  EXPECT_EQ(PathOf(b_), "d/b");
+  EXPECT_EQ(Look(b_), Known::kYes);
+}
+
+TEST(MountTree, DirectoriesThatNobodyHoldsAreForgottenFromABoundOn) {
+  Tree tree(100);
+  tree.Watch(true);
+  std::vector<std::string> names;
+  for (int i = 0; i < 40; i++) names.push_back("d" + std::to_string(i));
+  std::vector<Entry> entries;
+  for (const std::string& name : names) entries.push_back(Directory(name));
+  std::string path;
+  Tree::Doubt doubt;
+  ASSERT_TRUE(tree.Ask(kRootIno, &path, &doubt));
+  tree.PutListing(kRootIno, doubt, entries);
+  for (const std::string& name : names) {
+    Found found;
+    ASSERT_EQ(tree.Lookup(kRootIno, name, false, &found), Known::kYes);
+    ASSERT_TRUE(tree.Ask(found.ino, &path, &doubt));
+    std::vector<Entry> below;
+    for (const std::string& other : names) below.push_back(File(other));
+    tree.PutListing(found.ino, doubt, below);
+    EXPECT_EQ(tree.Lookup(found.ino, names[0], true, &found), Known::kYes);
+    tree.Forget(found.ino, 1);
+    EXPECT_LE(tree.size(), 200U);
+  }
+}
+
+}  // namespace
+}  // namespace keibi::mount

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { KeibiError } from '@keibidrop/protocol';
+import { type FromHost, HostMessages } from './host-message.ts';
+
+/** Which of the descriptors of the host is its end of the socket pair; the next is the cache's directory. */
+const LINK = 3;
+/** Of what the host has said before it ended, for people. */
+const MOST_SAID = 2000;
+
+/** A mount host: started, talked to, and gone when `closed` resolves. It ends by itself when our end of the socket pair closes, so also with us. */
+export class HostProcess {
+  /** Resolves with its exit code, or the signal that has killed it. */
+  readonly closed: Promise<number | string>;
+  readonly #child: ChildProcess;
+  readonly #link: Socket;
+  #said = '';
+
+  /** @param cache  a descriptor, which the host gets a copy of */
+  constructor(program: string, words: readonly string[], cache: number) {
+    // A session of its own: Ctrl-C in our terminal is for us, and so is what kills a group of processes.
+    this.#child = spawn(program, words, {
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe', cache],
+      detached: true,
+      cwd: '/',
+    });
+    // Node makes a pair of connected sockets of a `pipe`, not a pipe.
+    this.#link = this.#child.stdio[LINK] as Socket;
+    this.#link.on('error', () => {});
+    this.#child.stderr?.on('data', (text: Buffer) => {
+      this.#said = (this.#said + text.toString()).slice(-MOST_SAID);
+    });
+    this.closed = new Promise((resolve) => {
+      this.#child.once('error', (reason) => resolve(reason.message));
+      this.#child.once('exit', (code, signal) => resolve(code ?? signal ?? ''));
+    });
+    void this.closed.then(() => this.#link.destroy());
+  }
+
+  /** What it has written to stderr. */
+  get said(): string {
+    return this.#said.trim();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Until it closes its end. @throws INTERNAL */
+  async *messages(): AsyncGenerator<FromHost> {
+    const messages = new HostMessages();
+    try {
+      for await (const bytes of this.#link as AsyncIterable<Buffer>) yield* messages.take(bytes);
+    } catch (reason) {
+      if (reason instanceof KeibiError) throw reason;
+      // A link that breaks has ended.
+    }
+  }
+
+  /** Sends; resolves when there is room for more. After its end nothing is sent, which is no failure. */
+  async send(message: Uint8Array, { signal }: { signal: AbortSignal }): Promise<void> {
+    if (!this.#link.writable || this.#link.write(message)) return;
+    await once(this.#link, 'drain', { signal }).catch(() => {});
+  }
+
+  /** Lets it go: it unmounts what it has mounted. */
+  close(): void {
+    this.#link.destroy();
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+}

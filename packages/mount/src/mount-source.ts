@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/** One file, directory or symlink of a source. */
+export interface SourceEntry {
+  type: 'file' | 'directory' | 'symlink';
+  name: string;
+  /** Bytes of a file; 0 for anything else. */
+  size: number;
+  /** Nanoseconds since 1970. */
+  mtimeNs: bigint;
+  /** Permission bits, 0 to 0o777. */
+  mode: number;
+  /** Where a symlink points, which is never followed. */
+  target?: string;
+}
+
+/** A part of a directory. */
+export interface SourceListing {
+  entries: readonly SourceEntry[];
+  /** What stands there too and cannot be told. */
+  leftOut: number;
+}
+
+export interface SourceChange {
+  /** `made`, `removed`: of a directory with all that is, or was, below it. */
+  kind: 'made' | 'changed' | 'removed';
+  path: string;
+}
+
+/** What has changed since the notice before. */
+export interface SourceNotice {
+  changes: readonly SourceChange[];
+  /** More has changed than is told: everything may have. */
+  lookAgain: boolean;
+  /** Changes in a part of the source are not told at all. */
+  incomplete: boolean;
+}
+
+/** One content of one file, and where in the cache it belongs. */
+export interface WantedFile {
+  path: string;
+  size: number;
+  mtimeNs: bigint;
+  /** The cache; absolute. */
+  directory: string;
+  /** Names this content there, as 32 hexadecimal digits: another content has another key. */
+  key: string;
+}
+
+/** Blocks of 64 KiB, the last of a file shorter. */
+export interface WantedBlocks {
+  first: number;
+  /** 0: nothing is waited for. The reader goes on, and `ahead` from `first` on will be wanted. */
+  count: number;
+  /** How many behind those are likely to be wanted soon: they are begun with. */
+  ahead: number;
+}
+
+/**
+ * Where the files of a mount come from. Paths are names joined by `/`, '' for the root; no symlink is followed.
+ *
+ * Every call ends with its `signal`, and fails with a KeibiError: SHARE_NOT_FOUND, SHARE_UNREADABLE, SHARE_PATH_REFUSED,
+ * TRANSFER_SOURCE_CHANGED, SESSION_*, or any other, which the mount shows as an input/output error. packages/mount/test/source-contract.ts
+ * says what every source has to do.
+ */
+export interface MountSource {
+  /** What it is called. */
+  readonly name: string;
+  /** A directory, part by part. */
+  list(path: string, options: { signal: AbortSignal }): AsyncIterable<SourceListing>;
+  stat(path: string, options: { signal: AbortSignal }): Promise<SourceEntry>;
+  /** What changes. Nothing is missed from the first notice on, which comes when that is so. */
+  watch(options: { signal: AbortSignal }): AsyncIterable<SourceNotice>;
+  /**
+   * Sees to it that blocks are in the cache (native: stream/cache_file.h); resolves when `count` from `first` on are there. The same ones may be
+   * wanted by several calls at once.
+   *
+   * @returns aheadBlocks  how many blocks ahead keep the path busy
+   * @throws  TRANSFER_SOURCE_CHANGED when the file is no longer the one that is wanted
+   */
+  want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }): Promise<{ aheadBlocks: number }>;
+  /** Nobody reads this content any more: what is under way may stop, and its files in the cache may go. */
+  release(file: WantedFile): void;
+  /** Of the disk where the files are, if that can be told. */
+  space?(options: { signal: AbortSignal }): Promise<{ totalBytes: number; freeBytes: number }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MPL-2.0
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, realpath, rmdir, statfs } from 'node:fs/promises';
+import { findMountHost } from '@keibidrop/native';
+import { KeibiError } from '@keibidrop/protocol';
+import { HostProcess } from './host-process.ts';
+import { HostService } from './host-service.ts';
+import type { MountSource } from './mount-source.ts';
+import { clearStaleMount, mountedAt, whyNotMountable } from './mount-table.ts';
+
+export interface MountOptions {
+  source: MountSource;
+  /** Where it is shown: absolute, empty or not there yet. */
+  folder: string;
+  /** Where what was read is kept: absolute, there already, of this mount alone. */
+  cache: string;
+  /** For how long the kernel, and so a program, waits for what does not come. */
+  patienceMs?: number | undefined;
+  /** Of what was read and nobody has open, the part that is kept; absent: a quarter of what is free on that disk. */
+  cacheBytes?: number | undefined;
+  signal: AbortSignal;
+}
+
+/** A source that is shown. */
+export interface Mount {
+  /** Without symlinks. */
+  readonly folder: string;
+  /** Settles when it is shown no longer: resolves after `unmount`, or when somebody else has unmounted it; rejects with any other end. */
+  readonly closed: Promise<void>;
+  /** Whether the peer behind the source is there. While it is not, what is known is shown, and nothing that was known is in doubt. */
+  setAway(away: boolean): void;
+  /**
+   * Ends it, and resolves when nothing of it is left; the source is not closed.
+   *
+   * @param options.force  also if somebody uses the folder
+   * @throws               MOUNT_BUSY, and it goes on
+   */
+  unmount(options?: { force?: boolean }): Promise<void>;
+}
+
+const PATIENCE_MS = 30_000;
+
+/**
+ * Shows a source as a folder, read-only.
+ *
+ * @throws MOUNT_UNAVAILABLE, MOUNT_BUSY (the folder is in use, or not empty); `signal.reason` on abort
+ */
+export async function mount(options: MountOptions): Promise<Mount> {
+  options.signal.throwIfAborted();
+  const program = findMountHost();
+  const reason = await whyNotMountable();
+  if (reason !== undefined || program === undefined) throw new KeibiError('MOUNT_UNAVAILABLE', reason);
+  const { folder, made } = await prepare(options.folder);
+  const cache = await open(options.cache, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    const { patienceMs = PATIENCE_MS, source, signal } = options;
+    const { cacheBytes = await partOfDisk(options.cache) } = options;
+    const host = new HostProcess(
+      program,
+      [folder, source.name.replaceAll(/[^\w.-]/g, '-'), `${patienceMs}`, `${cacheBytes}`],
+      cache.fd,
+    );
+    const shown = new HostService({ host, source, folder, cache: options.cache, patienceMs });
+    const ended = shown.closed.finally(() => cleanUp(folder, made));
+    ended.catch(() => {});
+    await shown.begin({ signal });
+    return {
+      folder,
+      closed: ended,
+      setAway: (away) => shown.setAway(away),
+      unmount: async ({ force = false } = {}) => {
+        await shown.unmount(force);
+        await ended.catch(() => {});
+      },
+    };
+  } finally {
+    await cache.close();
+  }
+}
+
+async function partOfDisk(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return Math.floor((bavail * bsize) / 4);
+}
+
+/** @throws MOUNT_BUSY, MOUNT_UNAVAILABLE */
+async function prepare(given: string): Promise<{ folder: string; made: boolean }> {
+  await clearStaleMount(given);
+  let made = false;
+  try {
+    made = (await mkdir(given, { recursive: true })) !== undefined;
+    const folder = await realpath(given);
+    if (await clearStaleMount(folder)) made = false;
+    if (await mountedAt(folder))
+      throw new KeibiError('MOUNT_BUSY', `Something is mounted on ${given} already. Choose another folder.`);
+    if ((await readdir(folder)).length > 0)
+      throw new KeibiError('MOUNT_BUSY', `${given} is not empty. Choose an empty folder, or a new one.`);
+    return { folder, made };
+  } catch (reason) {
+    if (made) await rmdir(given).catch(() => {});
+    if (reason instanceof KeibiError) throw reason;
+    const { code } = reason as NodeJS.ErrnoException;
+    throw new KeibiError('MOUNT_UNAVAILABLE', `${given} cannot be used as a folder (${code}). Choose another.`, {
+      cause: reason,
+    });
+  }
+}
+
+/** What a host leaves that was killed, and the folder that was made for it. */
+async function cleanUp(folder: string, made: boolean): Promise<void> {
+  await clearStaleMount(folder).catch(() => {});
+  if (made) await rmdir(folder).catch(() => {});
+}

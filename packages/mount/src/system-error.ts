@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MPL-2.0
+import { constants } from 'node:os';
+import { KeibiError } from '@keibidrop/protocol';
+
+const { errno } = constants;
+
+/** What a program hears of a failure; anything else is EIO. */
+const TOLD: Readonly<Record<string, number>> = {
+  SHARE_NOT_FOUND: errno.ENOENT,
+  SHARE_PATH_REFUSED: errno.ENOENT,
+  SHARE_UNREADABLE: errno.EACCES,
+  TRANSFER_SOURCE_CHANGED: errno.ESTALE,
+  TRANSFER_LIMIT_EXCEEDED: errno.EOVERFLOW,
+  TRANSFER_DISK_FULL: errno.ENOSPC,
+  PEER_BUSY: errno.EBUSY,
+};
+
+/** The errno that stands for a failure. */
+export function systemErrorOf(reason: unknown): number {
+  if (reason instanceof KeibiError) return TOLD[reason.code] ?? errno.EIO;
+  return (reason as { name?: unknown }).name === 'TimeoutError' ? errno.ETIMEDOUT : errno.EIO;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MPL-2.0
+import { KeibiError } from '@keibidrop/protocol';
+import type { DaemonParts } from './daemon.ts';
+import type { LocalGroup } from './local-calls.ts';
+
+type Names = 'mount' | 'unmount' | 'mounts';
+
+/** Shares that are shown as folders. */
+export function mountCalls({ mounts }: DaemonParts): LocalGroup<Names> {
+  return {
+    mount: async (request, { signal }) => ({ mount: await mounts.add(request, { signal }) }),
+    unmount: async ({ folder, force }) => {
+      const ended = await mounts.end(folder, { force });
+      if (ended === undefined) throw new KeibiError('MOUNT_UNAVAILABLE', `${folder} is not mounted by this daemon.`);
+      return { mount: ended };
+    },
+    mounts: () => ({ mounts: mounts.list() }),
+  };
+}

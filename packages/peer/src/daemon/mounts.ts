@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdir, realpath, rm } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import { type Mount, mount, whyNotMountable } from '@keibidrop/mount';
+import type { local } from '@keibidrop/proto';
+import { KeibiError, retryOf } from '@keibidrop/protocol';
+import { overlap } from '../mount/folder-overlap.ts';
+import { GuestSource } from '../mount/guest-source.ts';
+import type { EventStream } from './event-stream.ts';
+import { Journal } from './journal.ts';
+import type { Shares } from './shares.ts';
+
+/** Each is a process. */
+const MAX_MOUNTS = 64;
+
+/** For how long a program waits for what does not come; KD_MOUNT_PATIENCE_MS changes it, for tests. */
+function patienceMs(): number | undefined {
+  return Number(process.env.KD_MOUNT_PATIENCE_MS) || undefined;
+}
+
+/** What of a mount outlives the daemon. */
+interface MountEntry {
+  id: number;
+  added: number;
+  folder: string;
+  /** The name of the share. */
+  share: string;
+  /** It was connected to for this mount alone. */
+  connected: boolean;
+}
+
+interface OpenMount {
+  readonly entry: MountEntry;
+  view: local.Mount;
+  /** Undefined while the share is not there. */
+  shown?: Mount | undefined;
+  opening?: Promise<void> | undefined;
+}
+
+export interface MountsOptions {
+  shares: Pick<Shares, 'connect' | 'accept' | 'guest' | 'list' | 'end'>;
+  events: EventStream;
+  /** Where they are kept. */
+  file: string;
+  /** Where what was read is kept, a folder for each of them. */
+  caches: string;
+  /** Called with what went wrong where no client waits for it. */
+  onTrouble(error: KeibiError): void;
+}
+
+/** The shares that this daemon shows as folders. They come back with the next daemon. */
+export class Mounts {
+  readonly #options: MountsOptions;
+  readonly #journal: Journal<MountEntry>;
+  readonly #open = new Map<number, OpenMount>();
+  #next = 1;
+  #closing = false;
+
+  constructor(options: MountsOptions) {
+    this.#options = options;
+    this.#journal = new Journal(options.file);
+  }
+
+  /** Takes up what an earlier daemon has shown: each is mounted when its share is there. To be called before shares are. */
+  async restore(): Promise<void> {
+    const { state } = await this.#journal.read();
+    this.#next = state?.next ?? 1;
+    for (const entry of state?.transfers ?? []) this.#open.set(entry.id, { entry, view: viewOf(entry) });
+  }
+
+  list(): local.Mount[] {
+    return [...this.#open.values()].map(({ view }) => view);
+  }
+
+  /** Shows a share. @throws MOUNT_*, USAGE; what `connect` throws; `signal.reason` on abort */
+  async add(request: local.MountRequest, { signal }: { signal: AbortSignal }): Promise<local.Mount> {
+    const { folder } = request;
+    if (!isAbsolute(folder)) throw new KeibiError('USAGE', `${JSON.stringify(folder)} is not an absolute path.`);
+    if (this.#closing) throw new KeibiError('DAEMON_LOST');
+    if (this.#open.size >= MAX_MOUNTS)
+      throw new KeibiError('MOUNT_UNAVAILABLE', 'There are too many mounts. End one first.');
+    const reason = await whyNotMountable();
+    if (reason !== undefined) throw new KeibiError('MOUNT_UNAVAILABLE', reason);
+    await this.#refuseShared(folder);
+    const before = new Set(this.#options.shares.list().map(({ id }) => id));
+    const share = await this.#shareOf(request, { signal });
+    const entry = { id: this.#next++, added: Date.now(), folder, share: share.name, connected: !before.has(share.id) };
+    const added: OpenMount = { entry, view: viewOf(entry) };
+    try {
+      await this.#show(added, { signal });
+    } catch (failure) {
+      if (entry.connected) await this.#options.shares.end(share.name).catch(() => {});
+      throw failure;
+    }
+    this.#open.set(entry.id, added);
+    await this.#save();
+    return added.view;
+  }
+
+  /** @returns  undefined if it is none of ours   @throws MOUNT_BUSY */
+  async end(folder: string, { force }: { force: boolean }): Promise<local.Mount | undefined> {
+    const place = await realpath(folder).catch(() => folder);
+    const found = [...this.#open.values()].find(({ view, entry }) =>
+      [view.folder, entry.folder].some((one) => [folder, place].includes(one)),
+    );
+    if (found === undefined) return undefined;
+    await found.opening;
+    await found.shown?.unmount({ force });
+    await this.#forget(found);
+    return found.view;
+  }
+
+  /** A share is there, or away, or gone. */
+  follow(share: local.Share, open: boolean): void {
+    for (const one of this.#open.values()) {
+      if (one.entry.share !== share.name || share.kind !== 'guest') continue;
+      if (!open) void this.#shareEnded(one);
+      else if (one.shown === undefined) this.#showAgain(one);
+      else this.#setAway(one, one.shown, share.state === 'away');
+    }
+  }
+
+  /** Ends all of them; they come back with the next daemon. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#save();
+    await Promise.allSettled([...this.#open.values()].map(({ shown }) => shown?.unmount({ force: true })));
+  }
+
+  async #shareOf(
+    { target, connect, reach }: local.MountRequest,
+    options: { signal: AbortSignal },
+  ): Promise<local.Share> {
+    const known = this.#options.shares.guest(target);
+    if (known !== undefined) return known.view;
+    if (!/^\d/.test(target)) return this.#options.shares.accept(target, options);
+    return this.#options.shares.connect({ code: target, connect, reach, contact: undefined }, options);
+  }
+
+  /** What we share would be shown within itself. @throws MOUNT_UNAVAILABLE */
+  async #refuseShared(folder: string): Promise<void> {
+    const place = await placeOf(folder);
+    for (const { kind, folder: shared = '' } of this.#options.shares.list()) {
+      if (kind !== 'own' || !overlap(await placeOf(shared), place)) continue;
+      throw new KeibiError(
+        'MOUNT_UNAVAILABLE',
+        `${folder} and ${shared}, which is shared, are one within the other. Choose another folder.`,
+      );
+    }
+  }
+
+  async #show(one: OpenMount, { signal }: { signal: AbortSignal }): Promise<void> {
+    const { folder, share } = one.entry;
+    const found = this.#options.shares.guest(share);
+    if (found === undefined) throw new KeibiError('SHARE_UNKNOWN');
+    const cache = join(this.#options.caches, String(one.entry.id));
+    await rm(cache, { recursive: true, force: true });
+    await mkdir(cache, { recursive: true, mode: 0o700 });
+    const shown = await mount({
+      source: new GuestSource(found.guest),
+      folder,
+      cache,
+      patienceMs: patienceMs(),
+      signal,
+    }).catch(async (reason) => {
+      await rm(cache, { recursive: true, force: true });
+      throw reason;
+    });
+    one.shown = shown;
+    const { peer, state } = found.view;
+    this.#change(one, { folder: shown.folder, peer, state: state === 'away' ? 'away' : 'open' });
+    if (state === 'away') shown.setAway(true);
+    void shown.closed
+      .then(
+        () => undefined,
+        (reason: unknown) => KeibiError.from(reason, 'MOUNT_UNAVAILABLE'),
+      )
+      .then(async (error) => {
+        await rm(cache, { recursive: true, force: true }).catch(() => {});
+        if (one.shown === shown) await this.#hasEnded(one, error);
+      });
+  }
+
+  /** Somebody else has unmounted it, or its host was killed: then it is mounted again. */
+  async #hasEnded(one: OpenMount, error: KeibiError | undefined): Promise<void> {
+    one.shown = undefined;
+    if (this.#closing || !this.#open.has(one.entry.id)) return;
+    if (error === undefined) return this.#forget(one);
+    this.#options.onTrouble(error);
+    this.#change(one, { state: 'waiting' });
+    this.#showAgain(one);
+  }
+
+  async #shareEnded(one: OpenMount): Promise<void> {
+    const { shown } = one;
+    await this.#forget(one, new KeibiError('SHARE_UNKNOWN', 'The share has ended.'));
+    await shown?.unmount({ force: true });
+  }
+
+  #showAgain(one: OpenMount): void {
+    if (this.#closing || one.opening !== undefined || this.#options.shares.guest(one.entry.share) === undefined) return;
+    one.opening = this.#show(one, { signal: new AbortController().signal })
+      .catch(async (reason: unknown) => {
+        const error = KeibiError.from(reason, 'INTERNAL');
+        this.#options.onTrouble(error);
+        if (retryOf(error.code) === 'never') await this.#forget(one, error);
+      })
+      .finally(() => {
+        one.opening = undefined;
+      });
+  }
+
+  #setAway(one: OpenMount, shown: Mount, away: boolean): void {
+    shown.setAway(away);
+    this.#change(one, { state: away ? 'away' : 'open' });
+  }
+
+  async #forget({ entry, view }: OpenMount, error?: KeibiError): Promise<void> {
+    if (!this.#open.delete(entry.id)) return;
+    const told = error && { code: error.code, message: error.message };
+    this.#options.events.emit(0, {
+      event: 'mountEnded',
+      id: entry.id,
+      folder: view.folder,
+      ...(told && { error: told }),
+    });
+    await this.#save();
+    if (entry.connected && error === undefined) await this.#options.shares.end(entry.share).catch(() => {});
+  }
+
+  #change(one: OpenMount, fields: Partial<local.Mount>): void {
+    one.view = { ...one.view, ...fields };
+    this.#options.events.emit(0, { event: 'mount', ...one.view });
+  }
+
+  #save(): Promise<void> {
+    return this.#journal.write(() => ({
+      next: this.#next,
+      transfers: [...this.#open.values()].map(({ entry }) => entry),
+    }));
+  }
+}
+
+function viewOf({ id, added, folder, share }: MountEntry): local.Mount {
+  return { id, added, folder, share, state: 'waiting', readOnly: true, peer: undefined };
+}
+
+/** Without symlinks, also of a folder that is not there yet. */
+async function placeOf(folder: string): Promise<string> {
+  try {
+    return await realpath(folder);
+  } catch {
+    const above = dirname(folder);
+    return above === folder ? folder : join(await placeOf(above), folder.slice(above.length).replace(/^\//, ''));
+  }
+}

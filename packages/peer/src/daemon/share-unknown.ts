@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MPL-2.0
+import { KeibiError } from '@keibidrop/protocol';
+
+/** A contact has not invited us. */
+export function notInvited(name: string): KeibiError {
+  const text = `${name} has not invited you to a share. Ask for it; there it is: keibidrop add DIR --to YOU.`;
+  return new KeibiError('SHARE_UNKNOWN', text);
+}
+
+/** There is no share of that name. @param there  which there are */
+export function unknownShare(name: string, there: readonly string[]): KeibiError {
+  const names = there.join(', ');
+  const what = there.length === 0 ? 'Connect to one first: keibidrop connect CODE.' : `There is: ${names}.`;
+  return new KeibiError('SHARE_UNKNOWN', `There is no share ${JSON.stringify(name)} here. ${what}`);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { MountSource, SourceListing, SourceNotice, WantedBlocks, WantedFile } from '@keibidrop/mount';
+import type { RateBudget } from '@keibidrop/native';
+import { isLoss } from '../session-end.ts';
+import type { ShareEntry } from '../share/share-entries.ts';
+import type { ShareGuest } from '../share/share-guest.ts';
+import type { ShareReads } from '../share/share-reads.ts';
+
+type Options = { signal: AbortSignal };
+
+/** The files of a share, to be mounted. What it is asked while there is no session waits for the next one, for as long as the caller does. */
+export class GuestSource implements MountSource {
+  readonly #guest: ShareGuest;
+  readonly #reads: ShareReads;
+
+  /** @throws MOUNT_UNAVAILABLE if the peer cannot be read in place */
+  constructor(guest: ShareGuest, { budget }: { budget?: RateBudget | undefined } = {}) {
+    this.#guest = guest;
+    this.#reads = guest.reads({ budget });
+  }
+
+  get name(): string {
+    return this.#guest.info.name;
+  }
+
+  async *list(path: string, options: Options): AsyncGenerator<SourceListing> {
+    for (let told = false; ; ) {
+      try {
+        for await (const part of this.#guest.list(path, options)) {
+          told = true;
+          yield part;
+        }
+        return;
+      } catch (reason) {
+        options.signal.throwIfAborted();
+        // Of one that has begun the rest would be another listing's.
+        if (told || !isLoss(reason)) throw reason;
+      }
+    }
+  }
+
+  stat(path: string, options: Options): Promise<ShareEntry> {
+    return this.#guest.stat(path, options);
+  }
+
+  watch(options: Options): AsyncIterable<SourceNotice> {
+    return this.#guest.watch(options);
+  }
+
+  want(file: WantedFile, blocks: WantedBlocks, options: Options): Promise<{ aheadBlocks: number }> {
+    return this.#reads.want(file, blocks, options);
+  }
+
+  release(file: WantedFile): void {
+    this.#reads.release(file);
+  }
+
+  space(options: Options): Promise<{ totalBytes: number; freeBytes: number }> {
+    return this.#guest.space(options);
+  }
+
+  /** The guest stays: it is its owner's. */
+  async close(): Promise<void> {}
+}
