@@ -21,22 +21,30 @@ export async function buildApp(sandbox: Sandbox): Promise<string> {
   return app;
 }
 
+export interface WindowOptions {
+  /** Of buildApp; absent: `packaged` knows its own. */
+  app?: string;
+  screen: Screen;
+  /** The configuration directory in the sandbox, and so the user. */
+  config: string;
+  args?: string[];
+  /** The program of a packaged window. */
+  packaged?: string;
+  env?: Record<string, string>;
+}
+
 /** A window of a user of the sandbox: a real Electron with its daemon. */
 export class OwnWindow {
   readonly #sandbox: Sandbox;
-  readonly #app: string;
+  readonly #command: string[];
   readonly #env: Record<string, string>;
   readonly #running: ElectronApplication;
   readonly #process: ChildProcess;
   #page: Page | undefined;
 
-  /**
-   * @param app     of buildApp
-   * @param config  the configuration directory in the sandbox, and so the user
-   */
   static async start(
     sandbox: Sandbox,
-    { app, screen, config, args = [] }: { app: string; screen: Screen; config: string; args?: string[] },
+    { app, screen, config, args = [], packaged, env: more }: WindowOptions,
   ): Promise<OwnWindow> {
     const env = {
       PATH: process.env.PATH ?? '',
@@ -48,14 +56,18 @@ export class OwnWindow {
       KD_PATIENCE: '0',
       DISPLAY: screen.display,
       LANG: 'en_US.UTF-8',
+      ...more,
     };
+    const command = [packaged ?? ELECTRON ?? '', ...(app === undefined ? [] : [app]), '--no-sandbox'];
     await mkdir(env.XDG_RUNTIME_DIR, { recursive: true, mode: 0o700 });
-    return new OwnWindow(sandbox, app, env, await launch(app, env, sandbox.home, args));
+    const [executablePath = '', ...before] = command;
+    const running = await _electron.launch({ executablePath, args: [...before, ...args], env, cwd: sandbox.home });
+    return new OwnWindow(sandbox, command, env, running);
   }
 
-  private constructor(sandbox: Sandbox, app: string, env: Record<string, string>, running: ElectronApplication) {
+  private constructor(sandbox: Sandbox, command: string[], env: Record<string, string>, running: ElectronApplication) {
     this.#sandbox = sandbox;
-    this.#app = app;
+    this.#command = command;
     this.#env = env;
     this.#running = running;
     this.#process = running.process();
@@ -74,8 +86,8 @@ export class OwnWindow {
 
   /** Starts the program once more; resolves when that has ended. */
   async startAgain(args: string[], cwd = this.#sandbox.home): Promise<void> {
-    const command = [this.#app, '--no-sandbox', ...args];
-    await run(ELECTRON ?? '', command, { env: this.#env, cwd, timeout: LOADED_MS });
+    const [program = '', ...before] = this.#command;
+    await run(program, [...before, ...args], { env: this.#env, cwd, timeout: LOADED_MS });
   }
 
   /** What the daemon replies to a call of the page. */
@@ -107,8 +119,4 @@ export class OwnWindow {
 /** Resolves when `expectation` holds. */
 export function until<T>(expectation: () => Promise<T>): Promise<T> {
   return vi.waitFor(expectation, { timeout: LOADED_MS, interval: 50 });
-}
-
-function launch(app: string, env: Record<string, string>, cwd: string, args: string[]): Promise<ElectronApplication> {
-  return _electron.launch({ executablePath: ELECTRON ?? '', args: [app, '--no-sandbox', ...args], env, cwd });
 }
