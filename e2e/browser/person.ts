@@ -39,6 +39,8 @@ export class Person {
       ...look,
     });
     const person = new Person(daemon, await context.newPage(), event.url as string);
+    // The first page of all has a test of its own.
+    await person.page.addInitScript("localStorage.setItem('welcomed', 'yes')");
     await person.page.goto(person.#url);
     await person.page.getByRole('navigation').waitFor();
     return person;
