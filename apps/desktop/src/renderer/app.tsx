@@ -3,18 +3,22 @@ import { type ComponentType, useEffect, useRef } from 'react';
 import type { Api, View } from '../shared/api.ts';
 import { ApiContext } from './api/api-context.ts';
 import styles from './app.module.css';
+import { ErrorBoundary } from './components/error-boundary.tsx';
 import { WindowDrop } from './components/window-drop.tsx';
 import { Navigation } from './navigation.tsx';
 import { useRoute } from './store/route.ts';
 import { useTexts } from './texts/texts.ts';
 import { HistoryView } from './views/history/history-view.tsx';
 import { LinkNotice } from './views/link-notice.tsx';
+import { LockedNotice } from './views/locked-notice.tsx';
 import { MountsView } from './views/mounts/mounts-view.tsx';
 import { PeopleView } from './views/people/people-view.tsx';
 import { ReceiveView } from './views/receive/receive-view.tsx';
 import { SendView } from './views/send/send-view.tsx';
 import { SettingsView } from './views/settings/settings-view.tsx';
 import { TransfersView } from './views/transfers/transfers-view.tsx';
+import { useFirstRun } from './views/welcome/use-first-run.ts';
+import { Welcome } from './views/welcome/welcome.tsx';
 
 const PAGES: Readonly<Record<View, ComponentType>> = {
   send: SendView,
@@ -32,10 +36,18 @@ export function App({ api }: { api: Api }) {
   const { view } = useRoute();
   const main = useRef<HTMLElement>(null);
   const Page = PAGES[view];
+  const { first, welcomed } = useFirstRun(api);
   useEffect(() => {
     document.documentElement.lang = language;
     document.title = `${t(`${view}.title`)} – ${t('frame.name')}`;
   }, [language, t, view]);
+  if (first) {
+    return (
+      <ApiContext value={api}>
+        <Welcome onDone={welcomed} />
+      </ApiContext>
+    );
+  }
   return (
     <ApiContext value={api}>
       <button type="button" className={styles.skip} onClick={() => main.current?.focus()}>
@@ -45,7 +57,10 @@ export function App({ api }: { api: Api }) {
         <Navigation />
         <main ref={main} id="content" tabIndex={-1} className={styles.main}>
           <LinkNotice />
-          <Page />
+          <LockedNotice />
+          <ErrorBoundary key={view}>
+            <Page />
+          </ErrorBoundary>
         </main>
       </div>
       <WindowDrop />

@@ -4,18 +4,20 @@ import styles from './choice.module.css';
 
 export interface ChoiceProps<V extends string> {
   legend: string;
+  /** It is heard, not seen: what stands around it says it. */
+  legendSpoken?: boolean;
   value: V;
   options: readonly { value: V; label: string; hint?: string }[];
   onChange(value: V): void;
 }
 
 /** One of a few, all of which are seen. The hint of the chosen one stands below. */
-export function Choice<V extends string>({ legend, value, options, onChange }: ChoiceProps<V>) {
+export function Choice<V extends string>({ legend, legendSpoken, value, options, onChange }: ChoiceProps<V>) {
   const name = useId();
   const hint = options.find((option) => option.value === value)?.hint;
   return (
     <fieldset className={styles.choice}>
-      <legend className={styles.legend}>{legend}</legend>
+      <legend className={legendSpoken ? 'spoken' : styles.legend}>{legend}</legend>
       <div className={styles.options}>
         {options.map((option) => (
           <label

@@ -7,6 +7,8 @@ export interface Route {
   readonly view: View;
   /** Of transfers: the one that is looked at. */
   readonly item: string | undefined;
+  /** Somebody has gone there, by a link or the address. */
+  readonly asked: boolean;
 }
 
 export const useRoute = create<Route>()(() => routeOf(location.hash));
@@ -23,6 +25,16 @@ export function hrefOf(view: View, item?: string | number): string {
 
 function routeOf(hash: string): Route {
   const [, name, item] = hash.split('/');
-  const view = VIEWS.find((each) => each === name) ?? 'send';
-  return { view, item: item === undefined || item === '' ? undefined : decodeURIComponent(item) };
+  const asked = VIEWS.find((each) => each === name);
+  return { view: asked ?? 'send', item: itemOf(item), asked: asked !== undefined };
+}
+
+/** Undefined for none, and for what nobody here has written. */
+function itemOf(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }

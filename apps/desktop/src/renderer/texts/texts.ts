@@ -11,6 +11,7 @@ import deReceive from './de/receive.json';
 import deSend from './de/send.json';
 import deSettings from './de/settings.json';
 import deTransfers from './de/transfers.json';
+import deWelcome from './de/welcome.json';
 import enErrors from './en/errors.json';
 import enFrame from './en/frame.json';
 import enHistory from './en/history.json';
@@ -20,6 +21,7 @@ import enReceive from './en/receive.json';
 import enSend from './en/send.json';
 import enSettings from './en/settings.json';
 import enTransfers from './en/transfers.json';
+import enWelcome from './en/welcome.json';
 import esErrors from './es/errors.json';
 import esFrame from './es/frame.json';
 import esHistory from './es/history.json';
@@ -29,6 +31,7 @@ import esReceive from './es/receive.json';
 import esSend from './es/send.json';
 import esSettings from './es/settings.json';
 import esTransfers from './es/transfers.json';
+import esWelcome from './es/welcome.json';
 
 // One file a room and language; keys begin with the room's name, messages are ICU. A language that lacks a text does not compile.
 const en = {
@@ -41,6 +44,7 @@ const en = {
   ...enSettings,
   ...enHistory,
   ...enMounts,
+  ...enWelcome,
 };
 const de: Record<TextKey, string> = {
   ...deErrors,
@@ -52,6 +56,7 @@ const de: Record<TextKey, string> = {
   ...deSettings,
   ...deHistory,
   ...deMounts,
+  ...deWelcome,
 };
 const es: Record<TextKey, string> = {
   ...esErrors,
@@ -63,6 +68,7 @@ const es: Record<TextKey, string> = {
   ...esSettings,
   ...esHistory,
   ...esMounts,
+  ...esWelcome,
 };
 
 const CATALOGUE = { en, de, es } as const;

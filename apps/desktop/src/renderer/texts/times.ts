@@ -45,6 +45,11 @@ export function dateText(at: number, now: number, language: Language): string {
   return formatOf(language, { day: 'numeric', month: 'long', ...(!sameYear && { year: 'numeric' }) }).format(at);
 }
 
+/** `21 November, 14:05`, as exact as people want to know when something began. */
+export function momentText(at: number, now: number, language: Language): string {
+  return `${dateText(at, now, language)}, ${timeText(at, language)}`;
+}
+
 /** Midnights that lie between. */
 function daysBetween(at: number, now: number): number {
   const midnight = (time: number) => {

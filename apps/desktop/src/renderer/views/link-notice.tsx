@@ -4,7 +4,7 @@ import { Notice } from '../components/notice.tsx';
 import { useDaemon } from '../store/daemon-store.ts';
 import { useTexts } from '../texts/texts.ts';
 
-/** Says so when the daemon does not answer; nothing as long as all is well. */
+/** Says so when the daemon does not answer, and what to do; nothing as long as all is well. */
 export function LinkNotice() {
   const { t } = useTexts();
   const { shell } = useApi();
@@ -14,6 +14,13 @@ export function LinkNotice() {
     return (
       <Notice look="danger" title={t('frame.unauthorizedTitle')}>
         <p>{t('frame.unauthorizedText')}</p>
+      </Notice>
+    );
+  }
+  if (link.error.code === 'DAEMON_INCOMPATIBLE') {
+    return (
+      <Notice look="danger" title={t('frame.versionTitle')}>
+        <p>{t('errors.DAEMON_INCOMPATIBLE')}</p>
       </Notice>
     );
   }

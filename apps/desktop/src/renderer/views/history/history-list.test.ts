@@ -24,7 +24,8 @@ describe('matching', () => {
 });
 
 it('puts entries into days without changing their order', () => {
-  const at = (day: number, hour: number) => entry({ time: new Date(2026, 10, day, hour).toISOString(), what: `${day} ${hour}` });
+  const at = (day: number, hour: number) =>
+    entry({ time: new Date(2026, 10, day, hour).toISOString(), what: `${day} ${hour}` });
   const days = inDays([at(22, 23), at(22, 0), at(21, 23), at(20, 1)]);
   expect(days.map(({ entries }) => entries.map(({ what }) => what))).toEqual([['22 23', '22 0'], ['21 23'], ['20 1']]);
 });

@@ -4,8 +4,10 @@ import { dayKey } from '../../texts/times.ts';
 
 export type HistoryKind = 'all' | 'send' | 'receive';
 
-/** What is in the list of a send of a text, and of nothing else (TransferFigures of the peer). */
-const TEXT = 'text';
+/** Whether it was a text and no file: its name says so, and a file of that name counts as one (TransferFigures of the peer). */
+export function isText({ what, files }: HistoryEntryView): boolean {
+  return what === 'text' && files === 0;
+}
 
 /** Entries with every word of `search` somewhere in them, in any case. */
 export function matching(
@@ -45,7 +47,14 @@ export function inDays(entries: readonly HistoryEntryView[]): HistoryDay[] {
  * A name with a comma could be several.
  */
 export function pathToSendAgain({ kind, what, place }: HistoryEntryView): string | undefined {
-  if (kind !== 'send' || what === '' || what === TEXT || place === '' || what.includes(', ') || / and \d+ more$/.test(what)) {
+  if (
+    kind !== 'send' ||
+    what === '' ||
+    what === 'text' ||
+    place === '' ||
+    what.includes(', ') ||
+    / and \d+ more$/.test(what)
+  ) {
     return undefined;
   }
   const separator = place.includes('\\') && !place.includes('/') ? '\\' : '/';

@@ -12,7 +12,10 @@ import { bytesText, rateText } from '../../texts/figures.ts';
 import { type TextKey, type Translate, useTexts } from '../../texts/texts.ts';
 import { timeText } from '../../texts/times.ts';
 import styles from './history.module.css';
-import { pathToSendAgain } from './history-list.ts';
+import { isText, pathToSendAgain } from './history-list.ts';
+
+/** A rate over less says nothing. */
+const MEASURABLE_SECONDS = 0.5;
 
 /** One send or receive that has ended: what, with whom, how it went, and what can still be done with it. */
 export function HistoryRow({ entry }: { entry: HistoryEntryView }) {
@@ -52,10 +55,10 @@ export function HistoryRow({ entry }: { entry: HistoryEntryView }) {
   );
 }
 
-function What({ entry: { what, kind } }: { entry: HistoryEntryView }) {
+function What({ entry }: { entry: HistoryEntryView }) {
   const { t } = useTexts();
-  if (what === '') return t('history.nothing');
-  return kind === 'send' && what === 'text' ? t('history.text') : <PeerText text={what} />;
+  if (entry.what === '') return t('history.nothing');
+  return isText(entry) ? t('history.text') : <PeerText text={entry.what} />;
 }
 
 function Peer({ entry: { with: peer, kind } }: { entry: HistoryEntryView }) {
@@ -66,14 +69,14 @@ function Peer({ entry: { with: peer, kind } }: { entry: HistoryEntryView }) {
 
 function Figures({ entry }: { entry: HistoryEntryView }) {
   const { t, language } = useTexts();
-  const { files, bytes, bytesPerSecond, path } = entry;
+  const { files, bytes, seconds, bytesPerSecond, path } = entry;
   const way = path === undefined ? undefined : wayText(t, path);
   return (
     <>
       <Peer entry={entry} />
       {files > 1 && <span>{t('history.files', { count: files })}</span>}
       <span>{bytesText(bytes, language)}</span>
-      {bytesPerSecond > 0 && <span>{rateText(bytesPerSecond, language)}</span>}
+      {seconds >= MEASURABLE_SECONDS && <span>{rateText(bytesPerSecond, language)}</span>}
       {way !== undefined && <span>{way}</span>}
     </>
   );
@@ -124,7 +127,7 @@ function Actions({ entry, busy, onAct }: ActionsProps) {
           {t('history.sendAgainOf', { what })}
         </Button>
       )}
-      {place !== '' && (result === 'OK' || kind === 'send') && (
+      {place !== '' && !isText(entry) && (result === 'OK' || kind === 'send') && (
         <Button look="quiet" icon={FolderOpen} iconOnly busy={busy} onClick={() => onAct(open)}>
           {t('history.openFolderOf', { what })}
         </Button>

@@ -33,6 +33,7 @@ export function HistorySearch({ kind, onKind, search, onSearch, found }: History
       </div>
       <Choice
         legend={t('history.show')}
+        legendSpoken
         value={kind}
         options={[
           { value: 'all', label: t('history.all') },

@@ -2,9 +2,9 @@
 import type { HistoryEntryView } from '@keibidrop/peer/local';
 import { useEffect, useReducer, useState } from 'react';
 import type { ApiError } from '../../../shared/api.ts';
+import { hasEnded } from '../../../shared/daemon-state.ts';
 import { useApi } from '../../api/api-context.ts';
 import { apiErrorOf } from '../../store/act.ts';
-import { hasEnded } from '../../../shared/daemon-state.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 
 /** More than are kept unless somebody has asked for more. */

@@ -60,11 +60,7 @@ export function AddDialog({ name: firstName, link: firstLink, onAdded, onClose }
     >
       <p>{t('people.addText')}</p>
       <form id={form} className={styles.form} onSubmit={(event) => void add(event)}>
-        <Field
-          label={t('people.addName')}
-          hint={t('people.nameHint')}
-          error={error && errorText(error)}
-        >
+        <Field label={t('people.addName')} hint={t('people.nameHint')} error={error && errorText(error)}>
           {(control) => (
             <input {...control} value={name} autoComplete="off" onChange={(event) => setName(event.target.value)} />
           )}

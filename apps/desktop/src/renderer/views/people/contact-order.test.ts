@@ -5,7 +5,12 @@ import { inOrder } from './contact-order.ts';
 
 it('orders contacts as the language does, those blocked last, and leaves what it was given as it was', () => {
   const contact = (name: string, more: Partial<ContactView> = {}) => ({ name, blocked: false, ...more }) as ContactView;
-  const contacts = [contact('Zoe'), contact('Ärne'), contact('Adam', { blocked: true }), contact('bob', { online: true })];
+  const contacts = [
+    contact('Zoe'),
+    contact('Ärne'),
+    contact('Adam', { blocked: true }),
+    contact('bob', { online: true }),
+  ];
   expect(inOrder(contacts, 'de').map(({ name }) => name)).toEqual(['Ärne', 'bob', 'Zoe', 'Adam']);
   expect(contacts[0]?.name).toBe('Zoe');
 });

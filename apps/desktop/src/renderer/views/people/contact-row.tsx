@@ -41,7 +41,7 @@ export function ContactRow({ contact, now, open, onToggle, onAsk }: ContactRowPr
       actions={
         <>
           {!contact.blocked && (
-            <Button icon={Send} onClick={send} aria-label={t('people.sendTo', { name })}>
+            <Button className={styles.compact} icon={Send} onClick={send} aria-label={t('people.sendTo', { name })}>
               {t('people.send')}
             </Button>
           )}

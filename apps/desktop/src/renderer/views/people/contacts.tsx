@@ -7,8 +7,8 @@ import { RowList } from '../../components/row-list.tsx';
 import { Section } from '../../components/section.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
-import { ContactRow } from './contact-row.tsx';
 import { inOrder } from './contact-order.ts';
+import { ContactRow } from './contact-row.tsx';
 import { RemoveDialog } from './remove-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
 import { VerifyDialog } from './verify-dialog.tsx';
@@ -51,7 +51,9 @@ export function Contacts({ ownWords }: { ownWords: string | undefined }) {
           />
         ))}
       </RowList>
-      {asked && about && <QuestionAbout question={asked.question} contact={about} ownWords={ownWords} onClose={close} />}
+      {asked && about && (
+        <QuestionAbout question={asked.question} contact={about} ownWords={ownWords} onClose={close} />
+      )}
     </Section>
   );
 }

@@ -3,7 +3,7 @@ import type { NearbySenderView } from '@keibidrop/peer/local';
 import { ArrowDownToLine, Laptop, Wifi } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
-import { PeerText } from '../../components/peer-text.tsx';
+import { harmless, PeerText } from '../../components/peer-text.tsx';
 import { Row, RowList } from '../../components/row-list.tsx';
 import { Section } from '../../components/section.tsx';
 import { useTexts } from '../../texts/texts.ts';
@@ -49,7 +49,12 @@ function SenderRow({ sender, onReceive }: { sender: NearbySenderView; onReceive(
         </>
       }
       actions={
-        <Button icon={ArrowDownToLine} onClick={onReceive}>
+        <Button
+          className={styles.compact}
+          icon={ArrowDownToLine}
+          aria-label={t('people.receiveFrom', { name: harmless(name ?? t('people.someSender')) })}
+          onClick={onReceive}
+        >
           {t('people.receive')}
         </Button>
       }

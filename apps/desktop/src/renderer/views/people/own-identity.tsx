@@ -5,22 +5,18 @@ import { Disclosure } from '../../components/disclosure.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { PeerText } from '../../components/peer-text.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
+import type { Identity, OwnIdentity } from '../../store/own-identity.ts';
 import { useStatus } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 import { Phrase } from './phrase.tsx';
 import { UnlockForm } from './unlock-form.tsx';
-import type { Identity, useIdentity } from './use-identity.ts';
 
 /** Who one is to others: a link to pass on, as text and QR code, and the words they compare. */
-export function OwnIdentityCard({ own }: { own: ReturnType<typeof useIdentity> }) {
+export function OwnIdentityCard({ own }: { own: OwnIdentity }) {
   if (own.state === 'asked') return null;
   if (own.state === 'failed') return <ErrorNotice error={own.error} />;
-  return (
-    <Card>
-      {own.state === 'locked' ? <UnlockForm onUnlock={own.unlock} /> : <Known identity={own.identity} />}
-    </Card>
-  );
+  return <Card>{own.state === 'locked' ? <UnlockForm /> : <Known identity={own.identity} />}</Card>;
 }
 
 function Known({ identity: { link, words, fingerprint } }: { identity: Identity }) {

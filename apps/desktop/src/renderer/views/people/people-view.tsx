@@ -5,13 +5,13 @@ import { Button } from '../../components/button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useIntent } from '../../store/intents.ts';
+import { useIdentity } from '../../store/own-identity.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { AddDialog } from './add-dialog.tsx';
 import { Contacts } from './contacts.tsx';
 import { NearbySenders } from './nearby.tsx';
 import { OwnIdentityCard } from './own-identity.tsx';
 import styles from './people.module.css';
-import { useIdentity } from './use-identity.ts';
 
 /** Somebody who is about to be added. */
 interface Adding {

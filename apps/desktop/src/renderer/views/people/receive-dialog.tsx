@@ -26,7 +26,7 @@ export function ReceiveDialog({ sender, onClose }: { sender: NearbySenderView; o
   };
   return (
     <Dialog
-      title={t('people.receiveTitle', { name: harmless(sender.name ?? t('people.someSender')) })}
+      title={t('people.receiveFrom', { name: harmless(sender.name ?? t('people.someSender')) })}
       onClose={onClose}
       actions={
         <>

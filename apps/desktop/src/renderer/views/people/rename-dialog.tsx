@@ -35,13 +35,14 @@ export function RenameDialog({ contact: { name }, onClose }: { contact: ContactV
       }
     >
       <form id={form} onSubmit={(event) => void save(event)}>
-        <Field
-          label={t('people.newName')}
-          hint={t('people.nameHint')}
-          error={error && errorText(error)}
-        >
+        <Field label={t('people.newName')} hint={t('people.nameHint')} error={error && errorText(error)}>
           {(control) => (
-            <input {...control} value={newName} autoComplete="off" onChange={(event) => setNewName(event.target.value)} />
+            <input
+              {...control}
+              value={newName}
+              autoComplete="off"
+              onChange={(event) => setNewName(event.target.value)}
+            />
           )}
         </Field>
       </form>

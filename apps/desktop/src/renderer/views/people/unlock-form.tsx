@@ -4,23 +4,25 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
 import { useAct } from '../../store/act.ts';
+import { useUnlock } from '../../store/own-identity.ts';
 import { useErrorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 
 /** Asks for the passphrase of an identity that is locked by one. */
-export function UnlockForm({ onUnlock }: { onUnlock(passphrase: string): Promise<void> }) {
+export function UnlockForm() {
   const { t } = useTexts();
+  const unlock = useUnlock();
   const { act, busy, error } = useAct();
   const errorText = useErrorText();
   const [passphrase, setPassphrase] = useState('');
-  const unlock = (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    void act(() => onUnlock(passphrase));
+    void act(() => unlock(passphrase));
   };
   const wrong = error?.code === 'IDENTITY_LOCKED' ? t('people.passphraseWrong') : undefined;
   return (
-    <form className={styles.form} onSubmit={unlock}>
+    <form className={styles.form} onSubmit={submit}>
       <h2>{t('people.lockedTitle')}</h2>
       <p className={styles.youText}>{t('people.lockedText')}</p>
       <Field label={t('people.passphrase')} error={wrong ?? (error && errorText(error))}>

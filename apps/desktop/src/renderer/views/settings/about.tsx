@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { Card } from '../../components/card.tsx';
 import { Section } from '../../components/section.tsx';
 import { useTexts } from '../../texts/texts.ts';
-import { agoText } from '../../texts/times.ts';
+import { momentText } from '../../texts/times.ts';
 import styles from './settings.module.css';
 
 /** Which KeibiDrop this is, and where it keeps things. */
@@ -12,7 +12,7 @@ export function About({ status }: { status: ReplyOf<'status'> | undefined }) {
   const { t, language } = useTexts();
   if (status === undefined) return null;
   const { version, configDir, stateDir, pid, started } = status;
-  const since = agoText(started, Date.now(), language);
+  const since = momentText(started, Date.now(), language);
   return (
     <Section title={t('settings.about')}>
       <Card>

@@ -8,8 +8,8 @@ import { harmless } from '../../components/peer-text.tsx';
 import { useAct } from '../../store/act.ts';
 import { useErrorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
-import styles from './settings.module.css';
 import type { SettingKey } from './setting-keys.ts';
+import styles from './settings.module.css';
 
 /** What a control of a setting is given. */
 export interface SettingControl {

@@ -32,9 +32,7 @@ export function SettingsView() {
         <Card>
           <div className={styles.rows}>
             <SettingForm name="save_path" setting={settings.get('save_path')}>
-              {(control) => (
-                <FolderField label={t('settings.save_path')} placeholder={status?.savePath} {...control} />
-              )}
+              {(control) => <FolderField label={t('settings.save_path')} placeholder={status?.savePath} {...control} />}
             </SettingForm>
             <TextSetting name="label" setting={settings.get('label')} {...(status && { placeholder: status.label })} />
           </div>
@@ -46,7 +44,12 @@ export function SettingsView() {
         <Card>
           <div className={styles.rows}>
             <TextSetting name="limit" setting={settings.get('limit')} />
-            <TextSetting name="code_length" setting={settings.get('code_length')} placeholder={USUAL.code_length} numeric />
+            <TextSetting
+              name="code_length"
+              setting={settings.get('code_length')}
+              placeholder={USUAL.code_length}
+              numeric
+            />
           </div>
         </Card>
       </Section>

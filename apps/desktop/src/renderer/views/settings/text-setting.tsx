@@ -4,6 +4,7 @@ import { Field } from '../../components/field.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import { SettingForm } from './setting-form.tsx';
 import type { SettingKey } from './setting-keys.ts';
+import styles from './settings.module.css';
 
 export interface TextSettingProps {
   name: SettingKey;
@@ -22,6 +23,7 @@ export function TextSetting({ name, setting, placeholder, numeric }: TextSetting
           {(control) => (
             <input
               {...control}
+              className={[control.className, numeric && styles.short].filter(Boolean).join(' ')}
               value={value}
               disabled={disabled}
               placeholder={placeholder}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ReplyOf } from '@keibidrop/peer/local';
+import { useCallback, useEffect } from 'react';
+import { create } from 'zustand';
+import type { Api, ApiError } from '../../shared/api.ts';
+import { useApi } from '../api/api-context.ts';
+import { apiErrorOf } from './act.ts';
+import { useDaemon } from './daemon-store.ts';
+
+export type Identity = ReplyOf<'identity'>;
+
+export type OwnIdentity =
+  | { state: 'asked' }
+  | { state: 'known'; identity: Identity }
+  /** A passphrase keeps it. */
+  | { state: 'locked' }
+  | { state: 'failed'; error: ApiError };
+
+const useOwn = create<{ own: OwnIdentity }>()(() => ({ own: { state: 'asked' } }));
+
+/** Who this peer is, for whoever wants to know: asked when it is needed, and anew when the daemon has come back. The daemon makes one if there is none. */
+export function useIdentity(wanted = true): OwnIdentity {
+  const api = useApi();
+  const live = useDaemon(({ link }) => link.state === 'live');
+  const own = useOwn((store) => store.own);
+  useEffect(() => {
+    if (!live || !wanted) return;
+    const over = new AbortController();
+    void ask(api, over.signal);
+    return () => over.abort();
+  }, [api, live, wanted]);
+  return own;
+}
+
+/** @returns what unlocks it by its passphrase, and throws an ApiError */
+export function useUnlock(): (passphrase: string) => Promise<void> {
+  const api = useApi();
+  return useCallback(
+    async (passphrase) => {
+      const identity = await api.call('unlock', { passphrase });
+      useOwn.setState({ own: { state: 'known', identity } });
+    },
+    [api],
+  );
+}
+
+async function ask(api: Api, signal: AbortSignal): Promise<void> {
+  try {
+    const identity = await api.call('identity', {}, { signal });
+    useOwn.setState({ own: { state: 'known', identity } });
+  } catch (reason) {
+    const error = apiErrorOf(reason);
+    if (signal.aborted) return;
+    useOwn.setState({ own: error.code === 'IDENTITY_LOCKED' ? { state: 'locked' } : { state: 'failed', error } });
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ShareView } from '@keibidrop/peer/local';
+import { FolderSymlink, Unplug } from 'lucide-react';
+import { useState } from 'react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { harmless, PeerText } from '../../components/peer-text.tsx';
+import { Row } from '../../components/row-list.tsx';
+import { go } from '../../store/route.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './mounts.module.css';
+
+/** A folder that somebody else shares. */
+export function GuestRow({ share: { name, contact, peer, state, readOnly } }: { share: ShareView }) {
+  const { t } = useTexts();
+  const api = useApi();
+  const [leaving, setLeaving] = useState(false);
+  const from = contact ?? peer;
+  const shown = harmless(name);
+  const connected = state === 'connected';
+  return (
+    <Row
+      mark={<FolderSymlink size={22} aria-hidden="true" />}
+      name={<PeerText text={name} />}
+      about={
+        <>
+          <span className={connected ? styles.connected : undefined}>
+            {t(connected ? 'mounts.connected' : 'mounts.away')}
+          </span>
+          {from !== undefined && <bdi>{t('mounts.from', { peer: harmless(from) })}</bdi>}
+          {readOnly && <span>{t('mounts.readOnly')}</span>}
+        </>
+      }
+      actions={
+        <>
+          <Button
+            disabled={!connected}
+            aria-label={t('mounts.openOf', { name: shown })}
+            onClick={() => go('mounts', name)}
+          >
+            {t('mounts.open')}
+          </Button>
+          <Button look="quiet" icon={Unplug} iconOnly onClick={() => setLeaving(true)}>
+            {t('mounts.leaveOf', { name: shown })}
+          </Button>
+        </>
+      }
+    >
+      {leaving && (
+        <ConfirmDialog
+          title={t('mounts.leaveTitle', { name: shown })}
+          text={t('mounts.leaveText')}
+          verb={t('mounts.leave')}
+          onConfirm={() => api.call('endShare', { share: name })}
+          onClose={() => setLeaving(false)}
+        />
+      )}
+    </Row>
+  );
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type FormEvent, useId, useState } from 'react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { FolderField } from '../../components/folder-field.tsx';
+import { PeerText } from '../../components/peer-text.tsx';
+import { Switch } from '../../components/switch.tsx';
+import { useAct } from '../../store/act.ts';
+import { useDaemon } from '../../store/daemon-store.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './mounts.module.css';
+
+/** A folder of this machine, and who may look into it. */
+export function ShareDialog({ onClose }: { onClose(): void }) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { act, busy, error } = useAct();
+  const [path, setPath] = useState('');
+  const [readOnly, setReadOnly] = useState(true);
+  const [to, setTo] = useState<readonly string[]>([]);
+  const form = useId();
+  const share = async (event: FormEvent) => {
+    event.preventDefault();
+    if (await act((signal) => api.call('addShare', { path, readOnly, to: [...to] }, { signal }))) onClose();
+  };
+  return (
+    <Dialog
+      title={t('mounts.shareTitle')}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('frame.cancel')}</Button>
+          <Button look="primary" type="submit" form={form} busy={busy} disabled={path === ''}>
+            {t('mounts.shareButton')}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className={styles.form} onSubmit={(event) => void share(event)}>
+        <FolderField label={t('mounts.folder')} value={path} onChange={setPath} />
+        <Switch
+          label={t('mounts.readOnly')}
+          hint={t('mounts.readOnlyHint')}
+          checked={readOnly}
+          onChange={setReadOnly}
+        />
+        <Invited to={to} onChange={setTo} />
+      </form>
+      <ErrorNotice error={error} />
+    </Dialog>
+  );
+}
+
+function Invited({ to, onChange }: { to: readonly string[]; onChange(to: readonly string[]): void }) {
+  const { t } = useTexts();
+  const contacts = useDaemon((state) => state.contacts).filter(({ blocked }) => !blocked);
+  if (contacts.length === 0) return null;
+  return (
+    <fieldset className={styles.invited}>
+      <legend>{t('mounts.inviteWho')}</legend>
+      <p>{t('mounts.inviteHint')}</p>
+      {contacts.map(({ name }) => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={to.includes(name)}
+            onChange={({ target }) => onChange(target.checked ? [...to, name] : to.filter((each) => each !== name))}
+          />
+          <PeerText text={name} />
+        </label>
+      ))}
+    </fieldset>
+  );
+}

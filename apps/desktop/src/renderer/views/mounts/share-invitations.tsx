@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MPL-2.0
+import { FolderPlus } from 'lucide-react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { harmless } from '../../components/peer-text.tsx';
+import { Row, RowList } from '../../components/row-list.tsx';
+import { Section } from '../../components/section.tsx';
+import { useAct } from '../../store/act.ts';
+import { useDaemon } from '../../store/daemon-store.ts';
+import { useTexts } from '../../texts/texts.ts';
+
+/** Contacts that would share a folder; nothing if there are none. */
+export function ShareInvitations() {
+  const { t } = useTexts();
+  const api = useApi();
+  const { act, busy, error } = useAct();
+  const questions = useDaemon((state) => state.questions);
+  const invitations = questions.filter(({ kind, about }) => kind === 'invitation' && about.to === 'share');
+  if (invitations.length === 0) return null;
+  const answer = (question: number, said: 'yes' | 'no') =>
+    void act((signal) => api.call('answer', { question, answer: said }, { signal }));
+  return (
+    <Section title={t('mounts.invitations')}>
+      <RowList label={t('mounts.invitations')}>
+        {invitations.map(({ question, about }) => (
+          <Row
+            key={question}
+            mark={<FolderPlus size={22} aria-hidden="true" />}
+            name={
+              <bdi>
+                {t('mounts.invitation', {
+                  contact: harmless(String(about.contact)),
+                  name: harmless(String(about.label)),
+                })}
+              </bdi>
+            }
+            actions={
+              <>
+                <Button disabled={busy} onClick={() => answer(question, 'no')}>
+                  {t('mounts.refuse')}
+                </Button>
+                <Button look="primary" disabled={busy} onClick={() => answer(question, 'yes')}>
+                  {t('mounts.accept')}
+                </Button>
+              </>
+            }
+          />
+        ))}
+      </RowList>
+      <ErrorNotice error={error} />
+    </Section>
+  );
+}
