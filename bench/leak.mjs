@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { startSend } from './peers.mjs';
 import { plot } from './plot.mjs';
+import { slope } from './renderer-trace.mjs';
 import { pidOf, takenBy } from './resident.mjs';
 import { assertEqual, checkout } from './workspace.mjs';
 
@@ -49,13 +50,6 @@ function bars(side, taken) {
       met: last.threads <= first.threads && last.descriptors <= first.descriptors,
     },
   ];
-}
-
-/** Of the straight line that fits best. */
-function slope(points) {
-  const mean = (of) => points.reduce((sum, point) => sum + of(point), 0) / points.length;
-  const [x, y] = [mean(([at]) => at), mean(([, value]) => value)];
-  return mean(([at, value]) => (at - x) * (value - y)) / mean(([at]) => (at - x) ** 2);
 }
 
 async function transferMany(workspace, source, transfers) {

@@ -114,22 +114,27 @@ describe.runIf(HAS_BROWSER)('settings and history', () => {
 
 /** At what sizes every view is looked at; zoomed twice, a window is half as wide and its pixels are twice as large. */
 const LOOKS = [
-  { name: 'phone-dark', look: { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } },
-  { name: 'light', look: { viewport: { width: 1024, height: 768 }, colorScheme: 'light' } },
-  { name: 'wide-dark', look: { viewport: { width: 2560, height: 1440 }, colorScheme: 'dark' } },
-  { name: 'zoomed', look: { viewport: { width: 512, height: 384 }, deviceScaleFactor: 2, colorScheme: 'light' } },
+  { name: 'phone-dark', axe: true, look: { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } },
+  { name: 'light', axe: true, look: { viewport: { width: 1024, height: 768 }, colorScheme: 'light' } },
+  { name: 'wide-dark', axe: false, look: { viewport: { width: 2560, height: 1440 }, colorScheme: 'dark' } },
+  {
+    name: 'zoomed',
+    axe: false,
+    look: { viewport: { width: 512, height: 384 }, deviceScaleFactor: 2, colorScheme: 'light' },
+  },
 ] as const;
 
 describe.runIf(HAS_BROWSER)('every view', () => {
-  it.each(LOOKS)('keeps within the window, and keeps nobody out: $name', async ({ name, look }) => {
+  it.each(LOOKS)('keeps within the window, and keeps nobody out: $name', async ({ name, look, axe }) => {
     await ben.daemon.send({ text: 'a text that waits' });
     const guest = await Person.before(ben.daemon, browser, look);
     const found: string[] = [];
     for (const view of VIEWS) {
       await guest.open(view);
-      await guest.picture(`${view}-${name}`, { whole: name !== 'wide-dark' });
+      await guest.picture(`${view}-${name}`, { whole: name === 'light' });
       if ((await guest.overflow()) > 0) found.push(`${view} is wider than the window`);
-      for (const barrier of await guest.barriers()) found.push(`${view}: ${barrier}`);
+      // What it finds does not depend on how wide the window is, but for what a narrow one hides.
+      for (const barrier of axe ? await guest.barriers() : []) found.push(`${view}: ${barrier}`);
     }
     expect([...found, ...guest.complaints]).toEqual([]);
     await guest.leave();

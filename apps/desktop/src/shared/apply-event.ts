@@ -50,21 +50,24 @@ function fieldsOf<T>({ event: _, transfer: __, ...fields }: Told): T {
   return fields as T;
 }
 
-type Figures = Pick<TransferView, 'files' | 'bytes' | 'totalBytes' | 'bytesPerSecond'>;
+type Figures = Pick<TransferView, 'files' | 'bytes' | 'totalFiles' | 'totalBytes' | 'totalsFinal' | 'bytesPerSecond'>;
+type Sum = 'files' | 'bytes' | 'totalFiles' | 'totalBytes' | 'bytesPerSecond';
 
 /** With several receivers each has figures of its own, and the whole is their sum. */
 function progressed(known: TransferView, told: Told): TransferView {
-  const { files, bytes, totalBytes, bytesPerSecond } = told as unknown as Figures;
-  const own = { files, bytes, totalBytes, bytesPerSecond };
+  const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond } = told as unknown as Figures;
+  const own = { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond };
   if (typeof told.receiver !== 'number') return { ...known, ...own };
   const peers = known.peers.map((peer) => (peer.session === told.receiver ? { ...peer, ...own } : peer));
-  const sum = (name: keyof Figures) => peers.reduce((total, peer) => total + peer[name], 0);
+  const sum = (name: Sum) => peers.reduce((total, peer) => total + peer[name], 0);
   return {
     ...known,
     peers,
     files: sum('files'),
     bytes: sum('bytes'),
+    totalFiles: sum('totalFiles'),
     totalBytes: sum('totalBytes'),
+    totalsFinal: peers.every((peer) => peer.totalsFinal),
     bytesPerSecond: sum('bytesPerSecond'),
   };
 }
