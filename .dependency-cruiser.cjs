@@ -29,7 +29,10 @@ const DESKTOP_ROOMS = [
     name: `desktop-${room}-imports-only-${allowed.join('-') || 'itself'}`,
     severity: 'error',
     from: { path: `^apps/desktop/src/${room}/` },
-    to: { path: '^apps/desktop/', pathNot: [room, ...allowed].map((path) => `^apps/desktop/src/${path}/`) },
+    to: {
+      path: '^apps/desktop/',
+      pathNot: ['^apps/desktop/images/', ...[room, ...allowed].map((path) => `^apps/desktop/src/${path}/`)],
+    },
   },
   ...(never.length === 0
     ? []
