@@ -18,7 +18,11 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
   beforeAll(async () => {
     sandbox = await Sandbox.open();
     let app: string;
-    [screen, daemon, app] = await Promise.all([openScreen(), OwnDaemon.start(sandbox, 'me'), buildApp(sandbox)]);
+    [screen, daemon, app] = await Promise.all([
+      openScreen(),
+      OwnDaemon.start(sandbox, 'me', { env: { KD_LISTEN: '127.0.0.1:0' } }),
+      buildApp(sandbox),
+    ]);
     own = await OwnWindow.start(sandbox, { app, screen, config: 'me' });
     page = await own.page();
     await writeFile(sandbox.path('file'), 'content');
@@ -145,29 +149,31 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     ]);
   });
 
-  it('has the real paths of what is dropped', async () => {
+  it('sends what is dropped on it, from where that stands', async () => {
     await page.evaluate(() => {
+      location.hash = '#/send';
       document.body.append(
         Object.assign(document.createElement('input'), { type: 'file', id: 'drag', multiple: true }),
       );
     });
     await page.setInputFiles('#drag', [sandbox.path('file'), sandbox.path('app', 'main.cjs')]);
-    const paths = await page.evaluate(() => {
+    await page.evaluate(() => {
       const input = document.getElementById('drag') as HTMLInputElement;
       const dataTransfer = new DataTransfer();
       for (const file of Array.from(input.files ?? [])) dataTransfer.items.add(file);
       input.remove();
-      let seen: string[] = [];
-      const onDrop = (event: DragEvent) => {
-        event.stopPropagation();
-        const files = Array.from(event.dataTransfer?.files ?? []) as (File & { path?: string })[];
-        seen = files.map((file) => file.path ?? window.keibidrop?.pathOf(file) ?? '');
-      };
-      window.addEventListener('drop', onDrop, { capture: true, once: true });
-      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }));
-      return seen;
+      for (const type of ['dragenter', 'dragover', 'drop']) {
+        document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+      }
     });
-    expect(paths).toEqual([sandbox.path('file'), sandbox.path('app', 'main.cjs')]);
+    await page.getByRole('button', { name: 'Create a code' }).click();
+    const sent = await daemon.until(
+      ({ event, kind, state }) => event === 'transfer' && kind === 'send' && state === 'waiting',
+    );
+    expect(sent).toMatchObject({ what: 'file, main.cjs' });
+    const { transfers } = JSON.parse(await readFile(sandbox.path('me', 'state', 'transfers.json'), 'utf8'));
+    expect(transfers[0].request.paths).toEqual([sandbox.path('file'), sandbox.path('app', 'main.cjs')]);
+    await daemon.control(sent.transfer, 'cancel');
   });
 
   it('is opened with files and links by starting the program once more, wherever that is', async () => {

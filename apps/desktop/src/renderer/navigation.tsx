@@ -11,12 +11,15 @@ import {
   Users,
 } from 'lucide-react';
 import { useState } from 'react';
+import icon from '../../images/icon.svg';
 import { VIEWS, type View } from '../shared/api.ts';
+import { PeerText } from './components/peer-text.tsx';
 import styles from './navigation.module.css';
 import { hasEnded } from './store/daemon-state.ts';
 import { useDaemon } from './store/daemon-store.ts';
 import { hrefOf, useRoute } from './store/route.ts';
-import { useTexts } from './texts/texts.ts';
+import { useStatus } from './store/status.ts';
+import { type TextKey, useTexts } from './texts/texts.ts';
 
 const ICONS: Readonly<Record<View, LucideIcon>> = {
   send: ArrowUpFromLine,
@@ -27,6 +30,8 @@ const ICONS: Readonly<Record<View, LucideIcon>> = {
   history: History,
   settings: Settings,
 };
+/** For the bar below, where a long word has no room. */
+const SHORT: Partial<Record<View, TextKey>> = { receive: 'frame.shortReceive', transfers: 'frame.shortTransfers' };
 /** Behind "More" where there is little room. */
 const SELDOM: readonly View[] = ['mounts', 'history', 'settings'];
 
@@ -37,7 +42,10 @@ export function Navigation() {
   const [more, setMore] = useState(false);
   return (
     <nav className={styles.rail} aria-label={t('frame.navigation')}>
-      <p className={styles.name}>{t('frame.name')}</p>
+      <p className={styles.name}>
+        <img src={icon} alt="" width={30} height={30} />
+        {t('frame.name')}
+      </p>
       <ul className={styles.views} data-more={more}>
         {VIEWS.map((each) => (
           <li key={each} className={SELDOM.includes(each) ? styles.seldom : undefined}>
@@ -57,6 +65,7 @@ export function Navigation() {
           </button>
         </li>
       </ul>
+      <Self />
     </nav>
   );
 }
@@ -64,6 +73,7 @@ export function Navigation() {
 function NavigationLink({ view, current, onGo }: { view: View; current: boolean; onGo(): void }) {
   const { t } = useTexts();
   const Icon = ICONS[view];
+  const short = SHORT[view];
   return (
     <a
       className={styles.link}
@@ -73,7 +83,8 @@ function NavigationLink({ view, current, onGo }: { view: View; current: boolean;
       onClick={onGo}
     >
       <Icon size={20} aria-hidden="true" />
-      <span>{t(`${view}.title`)}</span>
+      <span className={short && styles.long}>{t(`${view}.title`)}</span>
+      {short && <span className={styles.short}>{t(short)}</span>}
       <Badge view={view} />
     </a>
   );
@@ -86,4 +97,24 @@ function Badge({ view }: { view: View }) {
     return view === 'receive' ? questions.length : 0;
   });
   return count === 0 ? null : <span className={styles.badge}>{count}</span>;
+}
+
+/** What others see this computer called, and whether its service is there. */
+function Self() {
+  const { t } = useTexts();
+  const label = useStatus()?.label;
+  const link = useDaemon((state) => state.link.state);
+  return (
+    <div className={styles.self} data-link={link}>
+      <span className={styles.dot} aria-hidden="true" />
+      <div>
+        {label !== undefined && (
+          <p className={styles.label}>
+            <PeerText text={label} />
+          </p>
+        )}
+        <p>{t(link === 'live' ? 'frame.ready' : link === 'lost' ? 'frame.lost' : 'frame.connecting')}</p>
+      </div>
+    </div>
+  );
 }

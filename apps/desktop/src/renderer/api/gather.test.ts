@@ -58,6 +58,12 @@ describe('entriesOf', () => {
       ['trip/2.jpg', '2.jpg'],
     ]);
   });
+
+  it('takes a file that has no entry', async () => {
+    const item = { kind: 'file', webkitGetAsEntry: () => null, getAsFile: () => new File(['x'], 'picture.png') };
+    const [found] = await entriesOf({ items: [item] } as unknown as DataTransfer);
+    expect(found).toMatchObject({ path: 'picture.png', file: { size: 1 } });
+  });
 });
 
 /** What a browser hands out for a drop: shapes of the File and Directory Entries API, which Node does not have. */

@@ -3,9 +3,15 @@ import type { FoundFile, GatheredItem } from '../../shared/api.ts';
 
 /** What was dropped on a page, with the folders in it looked through. Reads `data` before it first waits. */
 export async function entriesOf(data: DataTransfer): Promise<FoundFile[]> {
-  const entries = Array.from(data.items, (item) => (item.kind === 'file' ? item.webkitGetAsEntry() : null));
+  // What was dragged out of another page is a file without an entry.
+  const dropped = Array.from(data.items, (item) =>
+    item.kind === 'file' ? (item.webkitGetAsEntry() ?? item.getAsFile()) : null,
+  );
   const found: FoundFile[] = [];
-  for (const entry of entries) if (entry !== null) await walk(entry, '', found);
+  for (const each of dropped) {
+    if (each instanceof File) found.push({ path: each.name, file: each });
+    else if (each !== null) await walk(each, '', found);
+  }
   return found;
 }
 

@@ -29,7 +29,8 @@ export function CodeField({ label, value, onChange, inputRef }: CodeFieldProps) 
     if (code === undefined) return;
     setActive(-1);
     setOpen(false);
-    onChange(code);
+    // Most codes have two words: after the first, the second is typed at once.
+    onChange(code.split('-').length === 2 ? `${code}-` : code);
   };
   const onKey = (event: KeyboardEvent) => {
     const handled = keyed(event, { shown, active, setActive, take, close: () => setOpen(false) });

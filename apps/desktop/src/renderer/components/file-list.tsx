@@ -12,7 +12,7 @@ import { useFilePages } from './file-pages.ts';
 import { harmless, PeerText } from './peer-text.tsx';
 
 const ROW_PX = 36;
-const BEYOND_ROWS = 12;
+const BEYOND_ROWS = 6;
 const STATES = ['pending', 'running', 'done', 'skipped', 'failed'] as const;
 
 const STATE_TEXTS: Readonly<Record<string, TextKey>> = {

@@ -9,6 +9,8 @@ import { apiErrorOf } from '../store/act.ts';
 export const PAGE_FILES = 500;
 /** How often the ones that are looked at are asked for again while something happens to them. */
 const AGAIN_MS = 1000;
+/** The daemon is kept busy for one part of so many at most. */
+const COSTS_LESS_THAN = 12;
 /** Between two keys somebody types. */
 const TYPING_MS = 250;
 
@@ -56,7 +58,7 @@ export function useFilePages(query: FileQuery, live: boolean): FilePages {
   useEffect(() => {
     void loader.current?.reload();
     if (!live) return;
-    const timer = setInterval(() => !document.hidden && void loader.current?.reload(), AGAIN_MS);
+    const timer = setInterval(() => loader.current?.refresh(), AGAIN_MS);
     return () => clearInterval(timer);
   }, [live]);
   const look = useCallback((first: number, last: number) => loader.current?.look(first, last), []);
@@ -83,6 +85,8 @@ class Loader {
   readonly #over = new AbortController();
   #loaded: Loaded = NOTHING;
   #seen: readonly number[] = [0];
+  /** When it may be asked for again by itself: what costs the daemon much is asked for seldom. */
+  #notBefore = 0;
   #busy = false;
   #begun = false;
 
@@ -110,6 +114,7 @@ class Loader {
   async reload(): Promise<void> {
     if (this.#busy || !this.#begun || this.#over.signal.aborted) return;
     this.#busy = true;
+    const began = Date.now();
     try {
       let asked: readonly number[] = [];
       do {
@@ -120,7 +125,13 @@ class Loader {
       if (!this.#over.signal.aborted) this.#tell({ ...this.#loaded, error: apiErrorOf(reason) });
     } finally {
       this.#busy = false;
+      this.#notBefore = Date.now() + COSTS_LESS_THAN * (Date.now() - began);
     }
+  }
+
+  /** Reloads, if that is not too much to ask. */
+  refresh(): void {
+    if (!document.hidden && Date.now() >= this.#notBefore) void this.reload();
   }
 
   async #load(page: number): Promise<void> {

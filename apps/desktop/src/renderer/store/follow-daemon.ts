@@ -7,8 +7,10 @@ import { addSample, forgetSamples } from './throughput.ts';
 
 /** Between two tries to reach a daemon that does not answer. */
 const RETRY_MS = 1000;
-/** Events are taken together: nobody reads figures that change more often. */
+/** Events are taken together: nobody reads figures that change more often, and of many at once nobody reads each. */
 const TOGETHER_MS = 200;
+const MORE_MS = 40;
+const LONGEST_MS = 1000;
 
 /** Keeps the store as the daemon tells it, for as long as the page is open. */
 export async function followDaemon(api: Api): Promise<never> {
@@ -40,12 +42,14 @@ class Batch {
   /** What there is comes first, and replaces what there was only once it is whole. */
   #first: DaemonState | undefined = NOTHING_TOLD;
   #waiting: Told[] = [];
+  /** How many events the last batch had, without those that others replaced. */
+  #changed = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   add(told: Told): void {
     if (this.#first === undefined) {
       this.#waiting.push(told);
-      this.#timer ??= setTimeout(() => this.#apply(), TOGETHER_MS);
+      this.#timer ??= setTimeout(() => this.#apply(), Math.min(LONGEST_MS, TOGETHER_MS + MORE_MS * this.#changed));
       return;
     }
     this.#first = applyEvent(this.#first, told);
@@ -63,6 +67,7 @@ class Batch {
     this.#timer = undefined;
     const waiting = withoutStale(this.#waiting);
     this.#waiting = [];
+    this.#changed = waiting.length;
     if (waiting.length === 0) return;
     useDaemon.setState((state) => waiting.reduce(applyEvent, state), true);
     sample(waiting, useDaemon.getState());

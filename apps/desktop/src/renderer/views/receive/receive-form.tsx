@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
+import { ChooseFolder } from '../../components/choose-folder.tsx';
 import { CodeField } from '../../components/code-field.tsx';
 import { Disclosure } from '../../components/disclosure.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
@@ -11,8 +12,8 @@ import { PeerText } from '../../components/peer-text.tsx';
 import { useAct } from '../../store/act.ts';
 import { isCode, spelled } from '../../store/code-text.ts';
 import { receiveRequestOf, useReceiveOptions } from '../../store/receive-options.ts';
-import { useSavePath } from '../../store/save-path.ts';
 import { limitOf } from '../../store/send-options.ts';
+import { useStatus } from '../../store/status.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './receive.module.css';
 import { ReceiveOptionFields } from './receive-option-fields.tsx';
@@ -23,7 +24,7 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
   const api = useApi();
   const { act, busy, error } = useAct();
   const options = useReceiveOptions();
-  const savePath = useSavePath();
+  const savePath = useStatus()?.savePath;
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
   const receive = async () => {
@@ -61,8 +62,11 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
             {t('receive.paste')}
           </Button>
           {place !== undefined && (
-            <span>
+            <span className={styles.place}>
               {t('receive.goesTo')} <PeerText text={place} />
+              <ChooseFolder look="quiet" start={place} onChoose={(out) => useReceiveOptions.setState({ out })}>
+                {t('receive.change')}
+              </ChooseFolder>
             </span>
           )}
         </div>

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MPL-2.0
+import { describe, expect, it } from 'vitest';
+import { menuText, noticeText, plainText } from './plain-text.ts';
+
+describe("a peer's words", () => {
+  it.each<[string, string, string]>([
+    ['as they are', 'Grüße 📋 日本', 'Grüße 📋 日本'],
+    ['without line ends', 'a\nb\r\u2028c', 'a\ufffdb\ufffd\ufffdc'],
+    ['without escapes', '\u001b[31mred', '\ufffd[31mred'],
+    ['without turns of direction', 'exe.\u202efdp', 'exe.\ufffdfdp'],
+    ['without what cannot be seen', 'a\u200bb\u{e0041}', 'a\ufffdb\ufffd'],
+    ['without half a character', 'a\ud83d', 'a\ufffd'],
+  ])('%s', (_what, words, shown) => {
+    expect(plainText(words)).toBe(shown);
+  });
+
+  it('are short', () => {
+    expect(plainText('😀'.repeat(100))).toBe(`${'😀'.repeat(59)}…`);
+  });
+
+  it('underline nothing in a menu, and are no markup in a notification', () => {
+    expect(menuText('R&D <b>')).toBe('R&&D <b>');
+    expect(noticeText('R&D <a href="x">')).toBe('R＆D ‹a href="x"›');
+  });
+});

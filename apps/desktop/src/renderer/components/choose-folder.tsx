@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useState } from 'react';
+import { useApi } from '../api/api-context.ts';
+import { Button, type ButtonProps } from './button.tsx';
+import { FolderDialog } from './folder-dialog.tsx';
+
+export interface ChooseFolderProps extends Omit<ButtonProps, 'onClick'> {
+  /** Where to begin; absent: at the usual place. */
+  start: string | undefined;
+  onChoose(path: string): void;
+}
+
+/** Asks for a folder of this machine: in the system's dialog, or in a browser in ours. */
+export function ChooseFolder({ start, onChoose, ...button }: ChooseFolderProps) {
+  const { shell } = useApi();
+  const [choosing, setChoosing] = useState(false);
+  const choose = async () => {
+    if (shell === undefined) return setChoosing(true);
+    const chosen = await shell.pickFolder(start);
+    if (chosen !== undefined) onChoose(chosen);
+  };
+  return (
+    <>
+      <Button {...button} onClick={choose} />
+      {choosing && (
+        <FolderDialog
+          start={start}
+          onClose={() => setChoosing(false)}
+          onChoose={(path) => {
+            setChoosing(false);
+            onChoose(path);
+          }}
+        />
+      )}
+    </>
+  );
+}
