@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import type { Sandbox } from '../harness/sandbox.ts';
 import { OwnDaemon } from '../people/own-daemon.ts';
 
 const OUTPUT = fileURLToPath(new URL('output', import.meta.url));
-const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export type View = 'send' | 'receive' | 'transfers' | 'people' | 'mounts' | 'history' | 'settings';
 
@@ -108,7 +107,7 @@ export class Person {
   /** What axe finds serious or worse, a line each. */
   async barriers(): Promise<string[]> {
     const { page } = this;
-    await page.evaluate(`globalThis.axe ?? (0, eval)(${JSON.stringify(AXE)}); undefined`);
+    await page.evaluate(`globalThis.axe ?? (0, eval)(${JSON.stringify(axe.source)}); undefined`);
     return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) =>
       (passes.length > 10 ? violations : [{ id: 'axe', impact: 'serious', nodes: [{ target: ['looked at nothing'], failureSummary: '' }] }])
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
