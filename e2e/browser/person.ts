@@ -39,7 +39,7 @@ export class Person {
     });
     const person = new Person(daemon, await context.newPage(), event.url as string);
     await person.page.goto(person.#url);
-    await person.page.getByRole('navigation').waitFor();
+    await person.skipWelcome();
     return person;
   }
 
@@ -51,6 +51,15 @@ export class Person {
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') this.complaints.push(message.text());
     });
+  }
+
+  /** A browser that is new to it is welcomed first. */
+  async skipWelcome(): Promise<void> {
+    const navigation = this.page.getByRole('navigation');
+    const skip = this.page.getByRole('button', { name: 'Skip', exact: true });
+    await navigation.or(skip).first().waitFor();
+    if (await skip.isVisible()) await skip.click();
+    await navigation.waitFor();
   }
 
   async open(view: View, item?: string | number): Promise<void> {
