@@ -41,7 +41,7 @@ export class Person {
     // The first page of all has a test of its own.
     await person.page.addInitScript("localStorage.setItem('welcomed', 'yes')");
     await person.page.goto(person.#url);
-    await person.page.getByRole('navigation').waitFor();
+    await person.skipWelcome();
     return person;
   }
 
@@ -53,6 +53,15 @@ export class Person {
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') this.complaints.push(message.text());
     });
+  }
+
+  /** A browser that is new to it is welcomed first. */
+  async skipWelcome(): Promise<void> {
+    const navigation = this.page.getByRole('navigation');
+    const skip = this.page.getByRole('button', { name: 'Skip', exact: true });
+    await navigation.or(skip).first().waitFor();
+    if (await skip.isVisible()) await skip.click();
+    await navigation.waitFor();
   }
 
   async open(view: View, item?: string | number): Promise<void> {
