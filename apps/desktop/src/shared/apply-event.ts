@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView, SettingView, ShareView, TransferView } from '@keibidrop/peer/local';
+import type { ContactView, MountView, SettingView, ShareView, TransferView } from '@keibidrop/peer/local';
 import type { Asked, DaemonState } from './daemon-state.ts';
 
 /** An event of the daemon (proto/local.proto, Event) with its JSON read. */
@@ -36,6 +36,11 @@ const CHANGES: Readonly<Record<string, Change>> = {
     return { shares: known ? shares.map((each) => (each.id === share.id ? share : each)) : [...shares, share] };
   },
   shareEnded: ({ shares }, { id }) => ({ shares: shares.filter((share) => share.id !== id) }),
+  mount: ({ mounts }, told) => {
+    const mount = fieldsOf<MountView>(told);
+    return { mounts: [...mounts.filter(({ id }) => id !== mount.id), mount] };
+  },
+  mountEnded: ({ mounts }, { id }) => ({ mounts: mounts.filter((mount) => mount.id !== id) }),
   settings: (_, { settings }) => ({ settings: settings as SettingView[] }),
   present: () => ({ link: { state: 'live' } }),
 };

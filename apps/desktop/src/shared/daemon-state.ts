@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView, QuestionView, SettingView, ShareView, TransferView } from '@keibidrop/peer/local';
+import type { ContactView, MountView, QuestionView, SettingView, ShareView, TransferView } from '@keibidrop/peer/local';
 import type { ApiError } from './api.ts';
 
 /** How the page stands with the daemon. */
@@ -24,6 +24,7 @@ export interface DaemonState {
   readonly questions: readonly Asked[];
   readonly contacts: readonly ContactView[];
   readonly shares: readonly ShareView[];
+  readonly mounts: readonly MountView[];
   readonly settings: readonly SettingView[];
 }
 
@@ -33,6 +34,7 @@ export const NOTHING_TOLD: DaemonState = {
   questions: [],
   contacts: [],
   shares: [],
+  mounts: [],
   settings: [],
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { whyNotMountable } from '@keibidrop/mount';
 import { KeibiError } from '@keibidrop/protocol';
 import type { DaemonParts } from './daemon.ts';
 import type { LocalGroup } from './local-calls.ts';
@@ -14,6 +15,6 @@ export function mountCalls({ mounts }: DaemonParts): LocalGroup<Names> {
       if (ended === undefined) throw new KeibiError('MOUNT_UNAVAILABLE', `${folder} is not mounted by this daemon.`);
       return { mount: ended };
     },
-    mounts: () => ({ mounts: mounts.list() }),
+    mounts: async () => ({ mounts: mounts.list(), unavailable: await whyNotMountable() }),
   };
 }

@@ -4,7 +4,7 @@ import { type TextKey, type Translate, useTexts } from './texts.ts';
 
 type ErrorKey = keyof typeof en & TextKey;
 
-/** What to do about a failure, in the language of the page. Where there is no text for its code, what the daemon says, in English, is better than nothing. */
+/** What to do about a failure, in the language of the page. Where there is no text for its code, since each case has words of its own, what the daemon says, in English, is better than nothing. */
 export function errorText(t: Translate, { code, message }: { code: string; message: string }): string {
   const key = `errors.${code}`;
   return isErrorKey(key) ? t(key) : message;
@@ -16,5 +16,5 @@ export function useErrorText(): (error: { code: string; message: string }) => st
 }
 
 function isErrorKey(key: string): key is ErrorKey {
-  return Object.hasOwn(en, key);
+  return key in en;
 }

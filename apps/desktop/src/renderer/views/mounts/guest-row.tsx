@@ -7,15 +7,18 @@ import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { harmless, PeerText } from '../../components/peer-text.tsx';
 import { Row } from '../../components/row-list.tsx';
+import { useDaemon } from '../../store/daemon-store.ts';
 import { go } from '../../store/route.ts';
 import { useTexts } from '../../texts/texts.ts';
+import { MountDialog } from './mount-dialog.tsx';
 import styles from './mounts.module.css';
 
 /** A folder that somebody else shares. */
 export function GuestRow({ share: { name, contact, peer, state, readOnly } }: { share: ShareView }) {
   const { t } = useTexts();
   const api = useApi();
-  const [leaving, setLeaving] = useState(false);
+  const [asking, setAsking] = useState<'leave' | 'mount'>();
+  const mounted = useDaemon(({ mounts }) => mounts.some((mount) => mount.share === name));
   const from = contact ?? peer;
   const shown = harmless(name);
   const connected = state === 'connected';
@@ -41,19 +44,29 @@ export function GuestRow({ share: { name, contact, peer, state, readOnly } }: { 
           >
             {t('mounts.open')}
           </Button>
-          <Button look="quiet" icon={Unplug} iconOnly onClick={() => setLeaving(true)}>
+          {!mounted && (
+            <Button
+              disabled={!connected}
+              aria-label={t('mounts.mountOf', { name: shown })}
+              onClick={() => setAsking('mount')}
+            >
+              {t('mounts.mount')}
+            </Button>
+          )}
+          <Button look="quiet" icon={Unplug} iconOnly onClick={() => setAsking('leave')}>
             {t('mounts.leaveOf', { name: shown })}
           </Button>
         </>
       }
     >
-      {leaving && (
+      {asking === 'mount' && <MountDialog share={name} onClose={() => setAsking(undefined)} />}
+      {asking === 'leave' && (
         <ConfirmDialog
           title={t('mounts.leaveTitle', { name: shown })}
           text={t('mounts.leaveText')}
           verb={t('mounts.leave')}
           onConfirm={() => api.call('endShare', { share: name })}
-          onClose={() => setLeaving(false)}
+          onClose={() => setAsking(undefined)}
         />
       )}
     </Row>

@@ -1,16 +1,47 @@
 // SPDX-License-Identifier: MPL-2.0
+import { useEffect, useState } from 'react';
+import { useApi } from '../../api/api-context.ts';
 import { Notice } from '../../components/notice.tsx';
+import { RowList } from '../../components/row-list.tsx';
 import { Section } from '../../components/section.tsx';
+import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
+import { MountRow } from './mount-row.tsx';
 
-/** Shared folders as folders of the system: the daemon has no call for it. */
-export function Mounting() {
+/** Shares as folders of this machine; or why there can be none. @param possible  there is a share that could be one */
+export function Mounting({ possible }: { possible: boolean }) {
   const { t } = useTexts();
+  const mounts = useDaemon((state) => state.mounts);
+  const unavailable = useUnavailable();
+  if (!possible && mounts.length === 0) return null;
   return (
-    <Section title={t('mounts.mountTitle')}>
-      <Notice look="info">
-        <p>{t('mounts.mountMissing')}</p>
-      </Notice>
+    <Section title={t('mounts.mountTitle')} about={t('mounts.mountText')}>
+      {unavailable !== undefined && (
+        <Notice look="info" title={t('mounts.mountUnavailable')}>
+          <p>{unavailable}</p>
+        </Notice>
+      )}
+      {mounts.length > 0 && (
+        <RowList label={t('mounts.mountTitle')}>
+          {mounts.map((mount) => (
+            <MountRow key={mount.id} mount={mount} />
+          ))}
+        </RowList>
+      )}
+      {mounts.length === 0 && unavailable === undefined && <p>{t('mounts.mountNothing')}</p>}
     </Section>
   );
+}
+
+/** Why nothing can be mounted here, in the daemon's words. */
+function useUnavailable(): string | undefined {
+  const api = useApi();
+  const [unavailable, setUnavailable] = useState<string>();
+  useEffect(() => {
+    api.call('mounts', {}).then(
+      (reply) => setUnavailable(reply.unavailable),
+      () => {}, // the notice of a lost daemon says it
+    );
+  }, [api]);
+  return unavailable;
 }

@@ -65,7 +65,7 @@ function Overview() {
           </RowList>
         </Section>
       )}
-      {guest.length > 0 && <Mounting />}
+      <Mounting possible={guest.length > 0} />
       {asking === 'share' && <ShareDialog onClose={close} />}
       {asking === 'connect' && <ConnectDialog onClose={close} />}
     </>

@@ -5,7 +5,7 @@ import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { PeerText } from '../../components/peer-text.tsx';
+import { harmless, PeerText } from '../../components/peer-text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useAct } from '../../store/act.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
@@ -80,7 +80,7 @@ function Inside({ place, name }: { place: string; name: string }) {
     });
   return (
     <>
-      <ViewHead title={name}>
+      <ViewHead title={harmless(name)}>
         <Button icon={RotateCw} busy={reading} onClick={again}>
           {t('mounts.lookAgain')}
         </Button>

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type FormEvent, useEffect, useId, useState } from 'react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { FolderField } from '../../components/folder-field.tsx';
+import { harmless } from '../../components/peer-text.tsx';
+import { useAct } from '../../store/act.ts';
+import { useErrorText } from '../../texts/errors.ts';
+import { useTexts } from '../../texts/texts.ts';
+
+/** Where a share is to appear as a folder. */
+export function MountDialog({ share, onClose }: { share: string; onClose(): void }) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { act, busy, error } = useAct();
+  const errorText = useErrorText();
+  const [folder, setFolder] = useState('');
+  const form = useId();
+  useEffect(() => {
+    // A place that most people would take; whoever would not writes another.
+    const suggest = ({ savePath }: { savePath: string }) =>
+      setFolder((typed) => typed || `${savePath}/${harmless(share)}`);
+    api.call('status', {}).then(suggest, () => {});
+  }, [api, share]);
+  const mount = async (event: FormEvent) => {
+    event.preventDefault();
+    const mounted = await act((signal) => api.call('mount', { target: share, folder: folder.trim() }, { signal }));
+    if (mounted) onClose();
+  };
+  return (
+    <Dialog
+      title={t('mounts.mountDialog', { name: harmless(share) })}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('frame.cancel')}</Button>
+          <Button look="primary" type="submit" form={form} busy={busy} disabled={folder.trim() === ''}>
+            {t('mounts.mountButton')}
+          </Button>
+        </>
+      }
+    >
+      <p>{t('mounts.mountText')}</p>
+      <form id={form} onSubmit={(event) => void mount(event)}>
+        <FolderField
+          label={t('mounts.mountPlace')}
+          hint={t('mounts.mountPlaceHint')}
+          value={folder}
+          error={error && errorText(error)}
+          onChange={setFolder}
+        />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { MountView } from '@keibidrop/peer/local';
+import { HardDrive } from 'lucide-react';
+import { useState } from 'react';
+import { useApi } from '../../api/api-context.ts';
+import { Button } from '../../components/button.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { harmless } from '../../components/peer-text.tsx';
+import { Row } from '../../components/row-list.tsx';
+import { useAct } from '../../store/act.ts';
+import type { TextKey } from '../../texts/texts.ts';
+import { useTexts } from '../../texts/texts.ts';
+import styles from './mounts.module.css';
+
+const STATES: Readonly<Record<string, TextKey>> = {
+  open: 'mounts.mountStateOpen',
+  away: 'mounts.mountStateAway',
+  waiting: 'mounts.mountStateWaiting',
+};
+
+/** A share that appears as a folder of this machine. */
+export function MountRow({ mount: { folder, state, share, peer } }: { mount: MountView }) {
+  const { t } = useTexts();
+  const api = useApi();
+  const { act, busy, error } = useAct();
+  const [used, setUsed] = useState(false);
+  const open = () => (api.shell ? api.shell.reveal(folder) : api.call('openPlace', { path: folder }));
+  const unmount = async (signal: AbortSignal) => {
+    await api.call('unmount', { folder }, { signal }).catch((reason: { code?: string }) => {
+      if (reason.code !== 'MOUNT_BUSY') throw reason;
+      setUsed(true);
+    });
+  };
+  return (
+    <Row
+      mark={<HardDrive size={22} aria-hidden="true" />}
+      name={<bdi>{folder}</bdi>}
+      about={
+        <>
+          <span className={state === 'open' ? styles.connected : undefined}>
+            {t(STATES[state] ?? 'mounts.mountStateWaiting')}
+          </span>
+          <bdi>{harmless(share)}</bdi>
+          {peer !== undefined && <bdi>{t('mounts.from', { peer: harmless(peer) })}</bdi>}
+        </>
+      }
+      actions={
+        <>
+          <Button
+            disabled={state === 'waiting'}
+            aria-label={t('mounts.mountOpenOf', { folder })}
+            onClick={() => void act(open)}
+          >
+            {t('mounts.mountOpen')}
+          </Button>
+          <Button busy={busy} aria-label={t('mounts.unmountOf', { folder })} onClick={() => void act(unmount)}>
+            {t('mounts.unmount')}
+          </Button>
+        </>
+      }
+    >
+      {error && <ErrorNotice error={error} />}
+      {used && (
+        <ConfirmDialog
+          title={t('mounts.unmountOf', { folder })}
+          text={t('mounts.unmountBusy', { folder })}
+          verb={t('mounts.unmountForce')}
+          onConfirm={() => api.call('unmount', { folder, force: true })}
+          onClose={() => setUsed(false)}
+        />
+      )}
+    </Row>
+  );
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MPL-2.0
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../harness/sandbox.ts';
+import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
+import { Person } from './person.ts';
+
+const HAS_FUSE = existsSync('/dev/fuse');
+const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
+
+let sandbox: Sandbox;
+let browser: Browser;
+let ada: Person;
+let ben: Person;
+/** Of the folder that Ada shares. */
+let code: string;
+beforeAll(async () => {
+  sandbox = await Sandbox.open();
+  await mkdir(sandbox.path('holiday/more'), { recursive: true });
+  await writeFile(sandbox.path('holiday/lake 🏞.jpg'), 'a picture of a lake');
+  browser = await openBrowser();
+  [ada, ben] = await Promise.all([
+    Person.arrive(sandbox, browser, 'ada', { env: LISTEN }),
+    Person.arrive(sandbox, browser, 'ben', { env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('ben-in') } }),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await sandbox.close();
+});
+
+/** Shares a folder by its path. @returns  its code */
+async function share(who: Person, path: string): Promise<string> {
+  await who.open('mounts');
+  const { page } = who;
+  await page.getByRole('button', { name: 'Share a folder' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Share a folder' });
+  await dialog.getByLabel('Folder', { exact: true }).fill(path);
+  await dialog.getByRole('button', { name: 'Share', exact: true }).click();
+  const code = page.getByRole('list', { name: 'Shared by you' }).locator('output');
+  return ((await code.textContent()) ?? '').trim();
+}
+
+async function connect(who: Person, code: string): Promise<void> {
+  const { page } = who;
+  await who.open('mounts');
+  await page.getByRole('button', { name: 'Connect to one' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Connect to a shared folder' });
+  await dialog.getByLabel('Code').fill(code);
+  await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+  await page.getByRole('heading', { name: 'holiday' }).waitFor();
+}
+
+describe.runIf(HAS_BROWSER)('folders', () => {
+  it('are shared, looked into as they change, and taken from', async () => {
+    code = await share(ada, sandbox.path('holiday'));
+    await connect(ben, code);
+    const inside = ben.page.getByRole('region', { name: 'What is in holiday' });
+    await inside.getByText('lake 🏞.jpg').waitFor();
+    await writeFile(sandbox.path('holiday/new.txt'), 'told at once');
+    await inside.getByText('new.txt').waitFor({ timeout: 5000 });
+    await ben.picture('folders-inside');
+    await inside.getByLabel(/Select new\.txt/).check();
+    await ben.page.getByRole('button', { name: 'Receive 1 item' }).click();
+    await ben.page.getByText('Done').first().waitFor({ timeout: 30_000 });
+    expect(await readFile(sandbox.path('ben-in/new.txt'), 'utf8')).toBe('told at once');
+  });
+
+  it.runIf(HAS_FUSE)('are mounted, read by any program, and unmounted', async () => {
+    const { page } = ben;
+    await ben.open('mounts');
+    const place = sandbox.path('ben-mount');
+    await page.getByRole('button', { name: 'Mount holiday' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Mount holiday' });
+    await dialog.getByLabel('Where it appears').fill(place);
+    await dialog.getByRole('button', { name: 'Mount', exact: true }).click();
+    await page.getByText('Mounted', { exact: true }).waitFor();
+    expect((await readdir(place)).sort()).toEqual(['lake 🏞.jpg', 'more', 'new.txt']);
+    expect(await readFile(`${place}/lake 🏞.jpg`, 'utf8')).toBe('a picture of a lake');
+    await ben.picture('folders-mounted');
+    expect(await ben.barriers()).toEqual([]);
+    await page.getByRole('button', { name: `Unmount ${place}` }).click();
+    await page.getByText('Mounted', { exact: true }).waitFor({ state: 'detached' });
+    expect(existsSync(`${place}/more`)).toBe(false);
+  });
+
+  it('say why nothing can be mounted where it cannot', async () => {
+    // Without its PATH the daemon finds no fusermount3.
+    const cy = await Person.arrive(sandbox, browser, 'cy', { env: { ...LISTEN, PATH: sandbox.path('nowhere') } });
+    await connect(cy, code);
+    await cy.open('mounts');
+    await cy.page.getByText('Nothing can be mounted on this computer').waitFor();
+    await cy.page.getByText('fusermount3 is missing').waitFor();
+    await cy.picture('folders-no-fuse');
+    await cy.leave();
+  });
+
+  it('are left, and shared no longer', async () => {
+    await ben.open('mounts');
+    await ben.page.getByRole('button', { name: 'Disconnect holiday' }).first().click();
+    await ben.page.getByRole('dialog').getByRole('button', { name: 'Disconnect', exact: true }).click();
+    await ben.page.getByText('No shared folders').waitFor();
+    await ada.open('mounts');
+    await ada.page.getByRole('button', { name: 'Stop sharing holiday' }).click();
+    await ada.page.getByRole('dialog').getByRole('button', { name: 'Stop sharing', exact: true }).click();
+    await ada.page.getByText('No shared folders').waitFor();
+    expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+  });
+});
