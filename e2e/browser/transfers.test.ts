@@ -108,6 +108,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
       await ada.page
         .getByRole('status')
         .getByText(/Waiting|lost/i)
+        .first()
         .waitFor();
       await ada.picture('transfer-peer-lost');
     } finally {
