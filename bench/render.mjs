@@ -123,7 +123,11 @@ async function opened(browser, { url }, { clock = false } = {}) {
   const page = await context.newPage();
   if (clock) await page.clock.install();
   await page.goto(url);
-  await page.getByRole('navigation').waitFor();
+  const navigation = page.getByRole('navigation');
+  const skip = page.getByRole('button', { name: 'Skip', exact: true });
+  await navigation.or(skip).first().waitFor();
+  if (await skip.isVisible()) await skip.click();
+  await navigation.waitFor();
   return page;
 }
 

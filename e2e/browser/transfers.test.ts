@@ -108,6 +108,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
       await ada.page
         .getByRole('status')
         .getByText(/Waiting|lost/i)
+        .first()
         .waitFor();
       await ada.picture('transfer-peer-lost');
     } finally {
@@ -145,7 +146,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
     await expect.poll(() => list.locator(`[aria-posinset="${MANY + 1}"]`).textContent()).toMatch(/file-\d{6}/);
     expect(await list.getByRole('listitem').count()).toBeLessThan(100);
     await page.getByLabel('Filter by name').fill('file-09999');
-    await page.getByRole('status').getByText('10 files').waitFor();
+    await page.getByRole('status').getByText('10 entries').waitFor();
     await ben.picture('transfer-100000-filtered');
     await page.getByRole('button', { name: 'Refuse' }).click();
     await page
