@@ -109,7 +109,17 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
     const page = await window.page();
     const { pid } = await window.call<Status>('status');
     const lost = page.getByText('The background service has stopped answering');
-    const seen = lost.waitFor();
+    // It may be back within a second: every change of the page is looked at.
+    const seen = page.evaluate(
+      (text) =>
+        new Promise<void>((resolve) => {
+          const look = () => document.body.textContent?.includes(text) && resolve();
+          new MutationObserver(look).observe(document.body, { childList: true, subtree: true, characterData: true });
+        }),
+      'The background service has stopped answering',
+    );
+    // The observer is there before anything happens.
+    await page.evaluate(() => undefined);
     process.kill(pid, 'SIGKILL');
     await seen;
     await lost.waitFor({ state: 'detached' });
