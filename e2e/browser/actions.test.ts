@@ -10,7 +10,7 @@ import { Person } from './person.ts';
 const MIB = 2 ** 20;
 const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
 /** As long as may pass on a machine that has much to do. */
-const SOON = { timeout: 30_000 };
+const SOON = { timeout: 10_000 };
 const TEXT = 'first line\nsecond\u202e line, <b>not bold</b>\n';
 
 let sandbox: Sandbox;
@@ -35,6 +35,7 @@ beforeAll(async () => {
     Person.arrive(sandbox, browser, 'ada', { look, env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('ada-in') } }),
     Person.arrive(sandbox, browser, 'ben', { look, env: benEnv }),
   ]);
+  for (const { page } of [ada, ben]) page.setDefaultTimeout(SOON.timeout);
 });
 afterAll(async () => {
   await browser?.close();
@@ -149,6 +150,7 @@ describe.runIf(HAS_BROWSER)('where it goes', () => {
     await ada.open('transfers', receiving);
     await ada.page.getByRole('button', { name: 'Open folder' }).click();
     await ada.page.getByText('no file manager that could show the folder').waitFor();
+    expect(ada.complaints.splice(0)).toEqual([expect.stringContaining('422')]);
   });
 
   it.runIf(IS_ROOT)('is told to have too little room for it before and after it is taken', async () => {
@@ -180,12 +182,9 @@ describe.runIf(HAS_BROWSER)('what has the name of what is there', () => {
     await page.getByText('Options').click();
     await page.getByLabel('Save to').fill(sandbox.path('full'));
     await page.getByLabel('If something of that name is there').selectOption({ label: 'Ask me' });
-    await ben.receive(
-      await sent(
-        ada,
-        names.map((name) => sandbox.path(name)),
-      ),
-    );
+    // Not by the page: what a browser hands over at the same time comes in any order.
+    const { code } = await ada.daemon.send({ paths: names.map((name) => sandbox.path(name)) });
+    await ben.receive(code);
     await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
     const about = (name: string) => asked(ben, 'There is something of that name already').filter({ hasText: name });
     await about('1.txt').waitFor();
@@ -198,7 +197,7 @@ describe.runIf(HAS_BROWSER)('what has the name of what is there', () => {
     await about('4.txt').getByRole('button', { name: 'Skip' }).click();
     await page
       .getByRole('region', { name: 'What you receive' })
-      .getByText(/^Done · 2 files.*3 were there already/)
+      .getByText(/^Done · .*3 were there already/)
       .waitFor();
     const read = async (name: string) => [name, await readFile(sandbox.path('full', name), 'utf8')];
     const found = await readdir(sandbox.path('full'));
@@ -302,9 +301,9 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await Promise.all([ada.daemon.know('Ben', ben.daemon), ben.daemon.know('Ada', ada.daemon)]);
     const { page } = ada;
     await ada.open('send');
-    await page.getByText('online', { exact: true }).first().waitFor({ state: 'attached', timeout: 30_000 });
     await page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt')]);
-    await page.getByLabel('Ben').check();
+    await page.getByText('online', { exact: true }).first().waitFor({ state: 'attached' });
+    await page.getByRole('group', { name: 'To whom?' }).getByText('Ben', { exact: true }).click();
     await page.getByRole('button', { name: 'Send to Ben' }).click();
     await ben.open('receive');
     const invitation = asked(ben, 'Invitation');

@@ -24,7 +24,7 @@ type Coded = Pick<TransferView, 'state' | 'code' | 'contact' | 'receivers'> & {
 export function awaitsReceivers({ state, code, contact, receivers, peers }: Coded): boolean {
   if (code === undefined || contact !== undefined) return false;
   if (state === 'waiting') return true;
-  if (receivers === 1 || (state !== 'running' && state !== 'paused')) return false;
+  if (receivers === 1) return false;
   // One that has failed has given its place back.
   return receivers === 0 || peers.filter((peer) => peer.state !== 'failed').length < receivers;
 }
