@@ -10,7 +10,7 @@ import { Person } from './person.ts';
 const MIB = 2 ** 20;
 const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
 /** As long as may pass on a machine that has much to do. */
-const SOON = { timeout: 10_000 };
+const SOON = { timeout: 30_000 };
 const TEXT = 'first line\nsecond\u202e line, <b>not bold</b>\n';
 
 let sandbox: Sandbox;
