@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
-import { secondsLeft, shareOf } from './transfer-figures.ts';
+import { awaitsReceivers, secondsLeft, shareOf } from './transfer-figures.ts';
 
 const HALF = { state: 'running', bytes: 50, totalBytes: 100, totalsFinal: true, bytesPerSecond: 10 };
 
@@ -27,5 +27,28 @@ describe('secondsLeft', () => {
     ['with more than was said', { bytes: 101 }, 0],
   ])('%s', (_what, change, expected) => {
     expect(secondsLeft({ ...HALF, ...change })).toBe(expected);
+  });
+});
+
+describe('awaitsReceivers', () => {
+  const send = {
+    state: 'running',
+    code: '7-guitar-pencil',
+    contact: undefined,
+    receivers: 2,
+    peers: [{ state: 'connected' }],
+  };
+  it.each([
+    ['one of two is there', {}, true],
+    ['both are there', { peers: [{ state: 'connected' }, { state: 'lost' }] }, false],
+    ['one of them has failed', { peers: [{ state: 'connected' }, { state: 'failed' }] }, true],
+    ['any number may come', { receivers: 0 }, true],
+    ['nobody has come yet', { receivers: 1, state: 'waiting', peers: [] }, true],
+    ['the only one is there', { receivers: 1 }, false],
+    ['it has ended', { state: 'done', code: undefined }, false],
+    ['it is held', { state: 'paused' }, true],
+    ['it waits for a contact', { state: 'waiting', contact: 'Ben', peers: [] }, false],
+  ])('when %s', (_when, change, expected) => {
+    expect(awaitsReceivers({ ...send, ...change })).toBe(expected);
   });
 });

@@ -15,3 +15,16 @@ export function secondsLeft({ state, bytes, totalBytes, totalsFinal, bytesPerSec
   if (state !== 'running' || !totalsFinal || !(bytesPerSecond > 0)) return undefined;
   return Math.max(0, totalBytes - bytes) / bytesPerSecond;
 }
+
+type Coded = Pick<TransferView, 'state' | 'code' | 'contact' | 'receivers'> & {
+  peers: readonly Pick<TransferView['peers'][number], 'state'>[];
+};
+
+/** Whether somebody may still come with its code: of a send for several that is so while it runs for the first of them, too. */
+export function awaitsReceivers({ state, code, contact, receivers, peers }: Coded): boolean {
+  if (code === undefined || contact !== undefined) return false;
+  if (state === 'waiting') return true;
+  if (receivers === 1) return false;
+  // One that has failed has given its place back.
+  return receivers === 0 || peers.filter((peer) => peer.state !== 'failed').length < receivers;
+}

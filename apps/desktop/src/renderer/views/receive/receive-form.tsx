@@ -35,7 +35,7 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
   };
   const paste = async () => {
     const text = await navigator.clipboard.readText().catch(() => '');
-    if (text !== '') onCode(spelled(text));
+    if (text !== '') onCode(spelled(text.trim()));
     input.current?.focus();
   };
   const place = options.out || savePath;

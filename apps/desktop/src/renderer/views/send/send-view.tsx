@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect } from 'react';
 import { useShallow } from 'zustand/react/shallow';
+import { awaitsReceivers } from '../../../shared/transfer-figures.ts';
 import { CodeCard } from '../../components/code-card.tsx';
 import { TransferCard } from '../../components/transfer-card.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
@@ -45,11 +46,16 @@ export function SendView() {
   );
 }
 
-/** The code for as long as somebody has to type it, then how far it is. */
+/** The code for as long as somebody may come with it, and how far it is once somebody has. */
 function Sent({ id }: { id: number }) {
   const coded = useDaemon(({ transfers }) => {
     const transfer = transfers.get(id);
-    return transfer?.state === 'waiting' && transfer.code !== undefined && !transfer.contact ? transfer : undefined;
+    return transfer !== undefined && awaitsReceivers(transfer) ? transfer : undefined;
   });
-  return coded === undefined ? <TransferCard id={id} /> : <CodeCard transfer={coded} />;
+  return (
+    <>
+      {coded?.state !== 'waiting' && <TransferCard id={id} />}
+      {coded && <CodeCard transfer={coded} />}
+    </>
+  );
 }

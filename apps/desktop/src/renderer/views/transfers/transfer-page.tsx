@@ -3,7 +3,7 @@ import type { TransferView } from '@keibidrop/peer/local';
 import { ChevronLeft, SearchX } from 'lucide-react';
 import { hasEnded } from '../../../shared/daemon-state.ts';
 import { bytesText, clockText, percentText, rateText } from '../../../shared/figures.ts';
-import { secondsLeft, shareOf } from '../../../shared/transfer-figures.ts';
+import { awaitsReceivers, secondsLeft, shareOf } from '../../../shared/transfer-figures.ts';
 import { Card } from '../../components/card.tsx';
 import { CodeCard } from '../../components/code-card.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -70,7 +70,7 @@ function Shown({ transfer }: { transfer: TransferView }) {
       <ErrorNotice error={acting.error} />
       {state === 'failed' && error && <ErrorNotice error={error} title={t('transfers.failed')} />}
       <Questions transfer={id} />
-      {transfer.code !== undefined && state === 'waiting' && <CodeCard transfer={transfer} />}
+      {awaitsReceivers(transfer) && <CodeCard transfer={transfer} />}
       {text !== undefined && <ReceivedText text={text} />}
       {text === undefined && (transfer.bytes > 0 || state === 'running') && (
         <Progress transfer={transfer} live={!ended} />
@@ -85,7 +85,7 @@ function Shown({ transfer }: { transfer: TransferView }) {
           <FileList transfer={id} live={!ended} />
         </section>
       )}
-      {transfer.code !== undefined && state !== 'waiting' && (
+      {transfer.code !== undefined && !awaitsReceivers(transfer) && (
         <p>
           <CopyButton text={transfer.code} label={t('transfers.copyCode')} />
         </p>

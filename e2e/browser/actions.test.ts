@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { IS_ROOT, Sandbox } from '../harness/sandbox.ts';
+import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
+import { OwnDaemon } from '../people/own-daemon.ts';
+import { Person } from './person.ts';
+
+const MIB = 2 ** 20;
+const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
+/** As long as may pass on a machine that has much to do. */
+const SOON = { timeout: 30_000 };
+const TEXT = 'first line\nsecond\u202e line, <b>not bold</b>\n';
+
+let sandbox: Sandbox;
+let browser: Browser;
+/** On a computer without a desktop. */
+let ada: Person;
+let ben: Person;
+beforeAll(async () => {
+  sandbox = await Sandbox.open();
+  browser = await openBrowser();
+  await Promise.all(
+    ['bin', 'ben-in', 'places/inner/deepest', 'full'].map((each) => mkdir(sandbox.path(each), { recursive: true })),
+  );
+  await writeFile(sandbox.path('bin/xdg-open'), `#!/bin/sh\nprintf %s "$1" > '${sandbox.path('opened')}'\n`, {
+    mode: 0o755,
+  });
+  await writeFile(sandbox.path('note.txt'), 'a note');
+  const look = { permissions: ['clipboard-read', 'clipboard-write'] };
+  const desktop = { DISPLAY: ':99', PATH: `${sandbox.path('bin')}:${process.env.PATH}` };
+  const benEnv = { ...LISTEN, ...desktop, KD_SAVE_PATH: sandbox.path('ben-in') };
+  [ada, ben] = await Promise.all([
+    Person.arrive(sandbox, browser, 'ada', { look, env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('ada-in') } }),
+    Person.arrive(sandbox, browser, 'ben', { look, env: benEnv }),
+  ]);
+  for (const { page } of [ada, ben]) page.setDefaultTimeout(SOON.timeout);
+});
+afterAll(async () => {
+  await browser?.close();
+  await sandbox.close();
+});
+
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  await Promise.all([ada.picture('actions-failed-ada'), ben.picture('actions-failed-ben')]);
+});
+
+/** A file of bytes that are no hole. */
+async function fileOf(name: string, mebibytes: number): Promise<string> {
+  const path = sandbox.path(name);
+  const file = await open(path, 'w');
+  const piece = Buffer.alloc(MIB, name);
+  for (let written = 0; written < mebibytes; written++) await file.write(piece);
+  await file.close();
+  return path;
+}
+
+/** Sends files of this machine by a page. @returns  the code that it shows */
+async function sent(who: Person, paths: string[]): Promise<string> {
+  await who.open('send');
+  await who.page.getByTestId('pick-files').setInputFiles(paths);
+  return who.createCode();
+}
+
+/** The page as it is when it is opened, with no choice made. */
+async function anew(who: Person): Promise<void> {
+  await who.page.reload();
+  await who.skipWelcome();
+}
+
+const asked = (who: Person, name: string): Locator =>
+  who.page.getByRole('region', { name: 'Waiting for your answer' }).getByRole('region', { name });
+
+/** What a person would paste now. */
+const clipboard = (who: Person): Promise<string> => who.page.evaluate<string>('navigator.clipboard.readText()');
+
+async function copied(who: Person, text: string): Promise<void> {
+  await who.page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+}
+
+describe.runIf(HAS_BROWSER)('the clipboard', () => {
+  it('takes the code and its link, and gives the code back', async () => {
+    const code = await sent(ada, [sandbox.path('note.txt')]);
+    expect(await ada.barriers()).toEqual([]);
+    const card = ada.page.getByRole('region', { name: 'note.txt' });
+    await card.getByRole('button', { name: 'Copy code' }).click();
+    await card.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await clipboard(ada)).toBe(code);
+    await card.getByRole('button', { name: 'Copy link' }).click();
+    await expect.poll(() => clipboard(ada), SOON).toBe(`keibidrop://receive/${code}`);
+    for (const text of [await clipboard(ada), `  ${code.toUpperCase()}\n`]) {
+      await copied(ada, text);
+      await anew(ben);
+      await ben.open('receive');
+      await ben.page.getByRole('button', { name: 'Paste', exact: true }).click();
+      await expect.poll(() => ben.page.getByLabel('Code from the sender').inputValue(), SOON).toBe(code);
+    }
+    await ben.page.getByRole('button', { name: 'Receive', exact: true }).click();
+    await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
+    await ben.card('note.txt').getByText(/^Done/).waitFor();
+  });
+
+  it('gives a text to send, and takes the one that was received as it is', async () => {
+    await copied(ada, TEXT);
+    await anew(ada);
+    await ada.open('send');
+    await ada.page.getByRole('button', { name: 'Paste', exact: true }).click();
+    await expect.poll(() => ada.page.getByLabel('Text to send').inputValue(), SOON).toBe(TEXT);
+    await ben.receive(await ada.createCode());
+    await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
+    await copied(ben, 'something else');
+    await ben.page.getByRole('region', { name: 'Text received' }).getByRole('button', { name: 'Copy' }).click();
+    await expect.poll(() => clipboard(ben), SOON).toBe(TEXT);
+  });
+});
+
+describe.runIf(HAS_BROWSER)('where it goes', () => {
+  it('is chosen among the folders of the computer before it is received, and opened after', async () => {
+    const { page } = ben;
+    await anew(ben);
+    await ben.open('receive');
+    await page.getByRole('button', { name: 'Change' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Choose a folder' });
+    const goTo = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
+    const where = dialog.getByRole('status');
+    await where.getByText(sandbox.path('ben-in'), { exact: true }).waitFor();
+    await goTo('Folder above');
+    for (const name of ['places', 'inner', 'deepest', 'Folder above']) await goTo(name);
+    const chosen = sandbox.path('places/inner');
+    await where.getByText(chosen, { exact: true }).waitFor();
+    await ben.picture('folder-dialog');
+    expect(await ben.barriers()).toEqual([]);
+    await goTo('Use this folder');
+    await page.getByText(chosen, { exact: true }).waitFor();
+    await ben.receive(await sent(ada, [sandbox.path('note.txt')]));
+    const offer = asked(ben, 'Offer');
+    await offer.getByText(chosen, { exact: true }).waitFor();
+    await offer.getByRole('button', { name: 'Accept' }).click();
+    await ben.card('note.txt').getByText(/^Done/).waitFor();
+    expect(await readFile(`${chosen}/note.txt`, 'utf8')).toBe('a note');
+    await ben.card('note.txt').getByRole('button', { name: 'Open folder' }).click();
+    await expect.poll(() => readFile(sandbox.path('opened'), 'utf8').catch(() => ''), SOON).toBe(chosen);
+  });
+
+  it('cannot be opened where there is no desktop, which is said', async () => {
+    const { code } = await ben.daemon.send({ paths: [sandbox.path('note.txt')] });
+    const receiving = await ada.daemon.receive({ code, yes: true });
+    await ada.open('transfers', receiving);
+    await ada.page.getByRole('button', { name: 'Open folder' }).click();
+    await ada.page.getByText('no file manager that could show the folder').waitFor();
+    expect(ada.complaints.splice(0)).toEqual([expect.stringContaining('422')]);
+  });
+
+  it.runIf(IS_ROOT)('is told to have too little room for it before and after it is taken', async () => {
+    const small = await sandbox.mountTmpfs('small', MIB);
+    const code = await sent(ada, [await fileOf('too-large.bin', 4)]);
+    await anew(ben);
+    await ben.open('receive');
+    await ben.page.getByText('Options').click();
+    await ben.page.getByLabel('Save to').fill(small);
+    await ben.receive(code);
+    const offer = asked(ben, 'Offer');
+    await offer.getByText('There is too little room for it').waitFor();
+    await ben.picture('receive-too-little');
+    expect(await ben.barriers()).toEqual([]);
+    await offer.getByRole('button', { name: 'Accept' }).click();
+    await ben.card('too-large.bin').getByText('The disk is full').waitFor();
+    expect(await readdir(small)).not.toContain('too-large.bin');
+  });
+});
+
+describe.runIf(HAS_BROWSER)('what has the name of what is there', () => {
+  it('is asked about one by one, until all that follow are answered for', async () => {
+    const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt'];
+    await Promise.all(names.map((name) => writeFile(sandbox.path('full', name), `old ${name}`)));
+    await Promise.all(names.map((name) => writeFile(sandbox.path(name), `new and longer ${name}`)));
+    await anew(ben);
+    await ben.open('receive');
+    const { page } = ben;
+    await page.getByText('Options').click();
+    await page.getByLabel('Save to').fill(sandbox.path('full'));
+    await page.getByLabel('If something of that name is there').selectOption({ label: 'Ask me' });
+    // Not by the page: what a browser hands over at the same time comes in any order.
+    const { code } = await ada.daemon.send({ paths: names.map((name) => sandbox.path(name)) });
+    await ben.receive(code);
+    await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
+    const about = (name: string) => asked(ben, 'There is something of that name already').filter({ hasText: name });
+    await about('1.txt').waitFor();
+    await ben.picture('receive-collision');
+    expect(await ben.barriers()).toEqual([]);
+    await about('1.txt').getByRole('button', { name: 'Keep both' }).click();
+    await about('2.txt').getByRole('button', { name: 'Skip' }).click();
+    await about('3.txt').getByRole('button', { name: 'Overwrite' }).click();
+    await about('4.txt').getByLabel('For all that follow').check();
+    await about('4.txt').getByRole('button', { name: 'Skip' }).click();
+    await page
+      .getByRole('region', { name: 'What you receive' })
+      .getByText(/^Done · .*3 were there already/)
+      .waitFor();
+    const read = async (name: string) => [name, await readFile(sandbox.path('full', name), 'utf8')];
+    const found = await readdir(sandbox.path('full'));
+    expect(Object.fromEntries(await Promise.all(found.map(read)))).toEqual({
+      '1.txt': 'old 1.txt',
+      '1 (1).txt': 'new and longer 1.txt',
+      '2.txt': 'old 2.txt',
+      '3.txt': 'new and longer 3.txt',
+      '4.txt': 'old 4.txt',
+      '5.txt': 'old 5.txt',
+    });
+  });
+});
+
+describe.runIf(HAS_BROWSER)('a send', () => {
+  it('to two shows the code until both are there, and how far each is', async () => {
+    const { page } = ada;
+    const cy = await OwnDaemon.start(sandbox, 'cy', { env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('cy-in') } });
+    await anew(ada);
+    await ada.open('send');
+    await page.getByTestId('pick-files').setInputFiles([await fileOf('both.bin', 24)]);
+    await page.getByText('Options').click();
+    await page.getByText('Several', { exact: true }).click();
+    await page.getByLabel('How many', { exact: true }).fill('2');
+    await page.getByLabel('Speed limit').fill('8');
+    const code = await ada.createCode();
+    await ben.receive(code);
+    await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
+    await ada.card('both.bin').getByRole('progressbar').waitFor();
+    expect(await page.getByTestId('code').textContent()).toBe(code);
+    await cy.receive({ code, yes: true });
+    await ada.card('both.bin').getByRole('link').click();
+    const rows = page.getByRole('region', { name: 'Receivers' }).getByRole('listitem');
+    await expect.poll(() => rows.filter({ hasText: '/s' }).count(), SOON).toBe(2);
+    await ada.picture('transfer-two-receivers');
+    expect(await ada.barriers()).toEqual([]);
+    await expect.poll(() => rows.filter({ hasText: 'Has everything' }).count(), SOON).toBe(2);
+    await page.getByRole('status').getByText(/^Done/).waitFor();
+  });
+
+  it('is broken off while the browser still hands it over, and begun again', async () => {
+    const { page } = ada;
+    const path = await fileOf('slow.bin', 32);
+    const drops = () => readdir(sandbox.path('ada/state/drops')).catch(() => []);
+    const before = await drops();
+    const network = await page.context().newCDPSession(page);
+    const upload = (uploadThroughput: number) =>
+      network.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput,
+      });
+    await network.send('Network.enable');
+    await ada.open('send');
+    await page.getByTestId('pick-files').setInputFiles([path]);
+    await upload(4 * MIB);
+    await page.getByRole('button', { name: 'Create a code' }).click();
+    await page.getByText('Handing it to KeibiDrop').waitFor();
+    await expect.poll(drops, SOON).not.toEqual(before);
+    await page.locator('form').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Handing it to KeibiDrop').waitFor({ state: 'detached' });
+    await expect.poll(drops, SOON).toEqual(before);
+    await upload(-1);
+    await network.detach();
+    await ada.createCode();
+    const card = page.getByRole('region', { name: 'slow.bin' });
+    await card.getByRole('button', { name: 'Cancel' }).click();
+    await ada.card('slow.bin').getByText('Cancelled').waitFor();
+  });
+
+  it('waits for its turn, is put first, and is held and let go with all others', async () => {
+    const reach = { limit: 2 * MIB, directOnly: false, relayOnly: false };
+    for (const name of ['one.bin', 'two.bin']) {
+      const { code } = await ada.daemon.send({ paths: [await fileOf(name, 48)], reach });
+      await ben.daemon.receive({ code, yes: true });
+    }
+    const { page } = ada;
+    await ada.open('transfers');
+    const [one, two] = [ada.card('one.bin'), ada.card('two.bin')];
+    const moves = (card: Locator) => card.getByText('/s').waitFor();
+    await Promise.all([moves(one), two.getByText('Waiting for its turn').waitFor()]);
+    await ada.picture('transfers-queue');
+    await two.getByRole('button', { name: 'First in the queue' }).click();
+    await Promise.all([moves(two), one.getByText('Waiting for its turn').waitFor()]);
+    await page.getByRole('button', { name: 'Pause all' }).click();
+    await Promise.all([one, two].map((card) => card.getByText('Paused', { exact: true }).waitFor()));
+    await ben.open('transfers');
+    await ben.card('two.bin').getByText('Paused by the other side').waitFor();
+    await page.getByRole('button', { name: 'Resume all' }).click();
+    await Promise.all([moves(two), one.getByText('Waiting for its turn').waitFor()]);
+    for (const card of [one, two]) {
+      await card.getByRole('button', { name: 'Cancel' }).click();
+      await card.getByText('Cancelled').waitFor();
+    }
+    await page.getByRole('button', { name: 'Clear ended' }).click();
+    await Promise.all([one, two].map((card) => card.waitFor({ state: 'detached' })));
+  });
+
+  it('to a contact is refused before anything is offered', async () => {
+    await Promise.all([ada.daemon.know('Ben', ben.daemon), ben.daemon.know('Ada', ada.daemon)]);
+    const { page } = ada;
+    await ada.open('send');
+    await page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt')]);
+    await page.getByText('online', { exact: true }).first().waitFor({ state: 'attached' });
+    await page.getByRole('group', { name: 'To whom?' }).getByText('Ben', { exact: true }).click();
+    await page.getByRole('button', { name: 'Send to Ben' }).click();
+    await ben.open('receive');
+    const invitation = asked(ben, 'Invitation');
+    await invitation.getByText('Ada wants to send you files').waitFor();
+    expect(await ben.barriers()).toEqual([]);
+    await invitation.getByRole('button', { name: 'Refuse' }).click();
+    await invitation.waitFor({ state: 'detached' });
+    await page
+      .getByRole('region', { name: 'Your sends' })
+      .getByText(/declined/)
+      .waitFor();
+  });
+
+  it('leaves nothing in the console', () => {
+    expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+  });
+});
