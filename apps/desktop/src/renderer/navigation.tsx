@@ -18,7 +18,7 @@ import { PeerText } from './components/peer-text.tsx';
 import styles from './navigation.module.css';
 import { useDaemon } from './store/daemon-store.ts';
 import { hrefOf, useRoute } from './store/route.ts';
-import { useStatus } from './store/status.ts';
+import { useStatus } from './store/use-status.ts';
 import { type TextKey, useTexts } from './texts/texts.ts';
 
 const ICONS: Readonly<Record<View, LucideIcon>> = {
