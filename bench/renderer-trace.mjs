@@ -4,7 +4,8 @@
 
 /**
  * @param trace  the events of a page that was not navigated meanwhile
- * @returns      `busyMs`: processor time of its tasks; `longestMs`: of the longest; `frames`: how many it has made
+ * @returns      `busyMs`: processor time of its tasks; `longestMs`: how long the longest kept a frame from being made, waiting for a processor
+ *               included; `longestBusyMs`: its processor time; `frames`: how many it has made
  */
 export function mainThreadOf(trace) {
   const names = trace.filter(
@@ -15,11 +16,12 @@ export function mainThreadOf(trace) {
     .sort((one, other) => other.length - one.length)[0];
   if (busiest === undefined) throw new Error('the trace has no renderer');
   const tasks = busiest.filter(({ ph, name }) => ph === 'X' && /RunTask|ThreadControllerImpl::RunTask/.test(name));
-  const took = tasks.map(({ tdur, dur }) => (tdur ?? dur) / 1000);
+  const worked = tasks.map(({ tdur, dur }) => (tdur ?? dur) / 1000);
   return {
-    busyMs: took.reduce((sum, ms) => sum + ms, 0),
-    longestMs: Math.max(0, ...took),
-    frames: busiest.filter(({ name }) => name === 'Commit').length,
+    busyMs: worked.reduce((sum, ms) => sum + ms, 0),
+    longestMs: Math.max(0, ...tasks.map(({ dur }) => dur / 1000)),
+    longestBusyMs: Math.max(0, ...worked),
+    frames: busiest.filter(({ name }) => name === 'BeginMainThreadFrame').length,
   };
 }
 

@@ -40,6 +40,33 @@ async function add(who: Person, name: string, whom: Person): Promise<void> {
 }
 
 describe.runIf(HAS_BROWSER)('people', () => {
+  it('who have a code keep each other', async () => {
+    await writeFile(sandbox.path('note.txt'), 'hello');
+    await ada.open('send');
+    const { page } = ada;
+    await page
+      .getByTestId('pick-files')
+      .first()
+      .setInputFiles([sandbox.path('note.txt')]);
+    await page.getByText('Options').click();
+    await page.getByLabel('Save the other side as').fill('Benedict');
+    const code = await ada.createCode();
+    await ben.open('receive');
+    await ben.page.getByText('Options').click();
+    await ben.page.getByLabel('Save the other side as').fill('Ada L.');
+    await ben.receive(code);
+    await ben.page.getByRole('button', { name: 'Accept' }).click();
+    for (const [who, name] of [
+      [ada, 'Benedict'],
+      [ben, 'Ada L.'],
+    ] as const) {
+      await who.open('people');
+      await who.page.getByRole('button', { name: `Send to ${name}` }).waitFor({ timeout: 30_000 });
+      await (await who.daemon.own()).call('removeContact', { name }, { signal: who.daemon.signal });
+      await who.page.getByText('Nobody here yet').waitFor();
+    }
+  });
+
   it('are added, seen as online, and sent to without a code', async () => {
     await add(ada, 'Ben', ben);
     await add(ben, 'Ada', ada);

@@ -10,10 +10,11 @@ import {
   type Verdict,
 } from '@keibidrop/protocol';
 import type { SendResult } from '../api.ts';
-import type { Contact } from '../contacts/contact.ts';
+import { type Contact, parseContactName } from '../contacts/contact.ts';
 import type { ContactLinks } from '../contacts/contact-links.ts';
 import { ContactStore } from '../contacts/contact-store.ts';
 import type { ReceivedInvitation } from '../contacts/received-invitations.ts';
+import type { SaveOptions } from '../contacts/saving.ts';
 import type { SendToOptions } from '../contacts/send-to.ts';
 import type { EventJson } from '../event-json.ts';
 import type { EventStream } from './event-stream.ts';
@@ -90,6 +91,12 @@ export class ContactDesk {
     ]);
     const contacts = await contactsNamed(names, this.store);
     return sendToContacts({ ...options, contacts, links: await this.#linked() });
+  }
+
+  /** What keeps the other side of a transfer under that name. @throws USAGE, CONTACTS_CORRUPT, IDENTITY_* */
+  async saving(name: string): Promise<SaveOptions> {
+    const { keys } = await this.#options.identity.open();
+    return { name: parseContactName(name), self: keys, contacts: this.store };
   }
 
   /** Invites a contact, by its name, to a share as soon as it is there. @throws CONTACT_UNKNOWN, IDENTITY_*; `signal.reason` on abort */

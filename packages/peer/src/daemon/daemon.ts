@@ -126,6 +126,7 @@ export class Daemon {
       drops: new Drops(join(stateDir, 'drops')),
       read,
       sendTo: (names, options) => contacts.sendTo(names, options),
+      saving: (name) => contacts.saving(name),
       events,
       questions,
       history,

@@ -5,6 +5,7 @@ import type { local } from '@keibidrop/proto';
 import { ALL_SUITES, KeibiError, parseCode, type Suite } from '@keibidrop/protocol';
 import type { ReceiveOptions, SendOptions, TransferOptions } from '../api.ts';
 import type { SettingFlags, Settings } from '../config.ts';
+import { parseContactName } from '../contacts/contact.ts';
 
 /** Reads the settings as they are now; what a client said stands in place of flags. */
 export type ReadSettings = (flags: SettingFlags) => Promise<Settings>;
@@ -16,10 +17,13 @@ const MAX_RECEIVERS = 999_999;
 
 /** @throws USAGE, CODE_MALFORMED, CONFIG_INVALID */
 export async function sendOptionsOf(request: local.SendRequest, read: ReadSettings): Promise<Omit<SendOptions, Run>> {
-  const { paths, text, code, wordCount, insecureCode, listen, receivers = 1, reach } = request;
+  const { paths, text, code, wordCount, insecureCode, listen, receivers = 1, reach, save, to } = request;
   if ((text === undefined) === (paths.length === 0)) throw usage('Say what to send: paths, or a text.');
   for (const path of paths) if (!isAbsolute(path)) throw usage(`${JSON.stringify(path)} is not an absolute path.`);
   if (receivers > MAX_RECEIVERS) throw usage(`There can be ${MAX_RECEIVERS} receivers at most.`);
+  if (save !== undefined && (receivers !== 1 || to.length > 0))
+    throw usage('Saving keeps one receiver, who comes by a code.');
+  checkSave(request);
   const codeLength = wordCount === undefined ? undefined : String(wordCount);
   const settings = await read({ ...flagsOf(reach), listen, codeLength });
   return {
@@ -40,6 +44,7 @@ export async function receiveOptionsOf(
   read: ReadSettings,
 ): Promise<Omit<ReceiveOptions, Run | 'confirm' | 'resolveCollision'>> {
   const { code, out, connect, near, collisions = 'rename', verify, durable, patienceMs, incognito, reach } = request;
+  checkSave(request);
   if (out !== undefined && !isAbsolute(out)) throw usage(`${JSON.stringify(out)} is not an absolute path.`);
   if (!COLLISIONS.includes(collisions)) throw usage(`collisions must be one of ${COLLISIONS.join(', ')}.`);
   const settings = await read({ ...flagsOf(reach), connect, out });
@@ -55,6 +60,12 @@ export async function receiveOptionsOf(
     verify,
     durable,
   };
+}
+
+function checkSave({ save, incognito }: { save?: string | undefined; incognito: boolean }): void {
+  if (save === undefined) return;
+  parseContactName(save);
+  if (incognito) throw usage('Incognito keeps nobody: leave out one of them.');
 }
 
 export function flagsOf(reach: local.Reach | undefined): SettingFlags {

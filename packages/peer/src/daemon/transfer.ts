@@ -49,6 +49,7 @@ export interface TransferHost {
   read: ReadSettings;
   questions: Questions;
   sendTo: ContactDesk['sendTo'];
+  saving: ContactDesk['saving'];
   /** What transfers consist of. */
   lists: FileLists;
   /** Called in order. */
@@ -252,7 +253,9 @@ export class Transfer {
 
   async #transfer(signal: AbortSignal, pausing: PauseSwitch): Promise<TransferSummary> {
     const { entry } = this;
-    const { read, sendTo, lists } = this.#host;
+    const { read, sendTo, saving, lists } = this.#host;
+    const { save: name } = entry.request;
+    const save = name === undefined ? undefined : await saving(name);
     const entriesOf = (session: number) => lists.open(this.id, session);
     const run = { signal, pausing, verbose: true, entriesOf, onEvent: (event: PeerEvent) => this.#onEvent(event) };
     if (entry.kind === 'send') {
@@ -260,7 +263,7 @@ export class Transfer {
       const again = entry.code === undefined ? {} : { code: entry.code, insecureCode: true };
       const options = { ...(await sendOptionsOf({ ...entry.request, ...again }, read)), ...run };
       const { to } = entry.request;
-      if (to.length === 0) return send(options);
+      if (to.length === 0) return send({ ...options, save });
       const { code, wordCount, insecureCode, receivers, ...offer } = options;
       return sendTo(to, offer);
     }
@@ -269,6 +272,7 @@ export class Transfer {
     return receive({
       ...options,
       ...run,
+      save,
       confirm: entry.request.yes ? undefined : (offer) => this.#confirm(offer, options.out, signal),
       resolveCollision: (file) => this.#resolveCollision(file, options.out, signal),
     });

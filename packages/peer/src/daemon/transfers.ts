@@ -24,6 +24,7 @@ const FIRST_INCOGNITO = 1_000_001;
 export interface TransfersOptions {
   read: ReadSettings;
   sendTo: TransferHost['sendTo'];
+  saving: TransferHost['saving'];
   events: EventStream;
   questions: Questions;
   drops: Drops;
@@ -149,10 +150,11 @@ export class Transfers {
   }
 
   #insert(entry: TransferEntry): Transfer {
-    const { read, sendTo, questions } = this.#options;
+    const { read, sendTo, saving, questions } = this.#options;
     const transfer = new Transfer(entry, {
       read,
       sendTo,
+      saving,
       questions,
       lists: this.lists,
       hasSource: (of) => this.#hasSource(of),

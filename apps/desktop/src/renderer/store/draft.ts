@@ -87,7 +87,7 @@ export async function sendDraft(api: Api, options: SendOptions): Promise<number 
   useDraft.setState({ taking: { taken: 0, total: 0 }, error: undefined });
   try {
     const what = text === undefined ? await api.take(items, { signal: mine.signal, onProgress }) : { text };
-    const { transfer } = await api.call('send', { ...sendRequestOf(options), ...what, to: [...to] });
+    const { transfer } = await api.call('send', { ...sendRequestOf(options, to), ...what });
     useDraft.setState(NOTHING);
     return transfer?.id;
   } catch (reason) {

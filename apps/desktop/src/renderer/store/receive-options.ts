@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { RequestOf } from '@keibidrop/peer/local';
 import { create } from 'zustand';
-import { type ReachChoice, reachOf } from './send-options.ts';
+import { type ReachChoice, reachOf, savedAs } from './send-options.ts';
 
 export const COLLISIONS = ['rename', 'ask', 'overwrite', 'skip'] as const;
 
@@ -11,6 +11,8 @@ export interface ReceiveOptions extends ReachChoice {
   readonly collisions: (typeof COLLISIONS)[number];
   readonly verify: boolean;
   readonly incognito: boolean;
+  /** The name under which the sender of the next one is kept; empty: it is not. */
+  readonly save: string;
 }
 
 /** They stay as long as the page: who receives several things wants them in one place. */
@@ -19,11 +21,21 @@ export const useReceiveOptions = create<ReceiveOptions>()(() => ({
   collisions: 'rename',
   verify: false,
   incognito: false,
+  save: '',
   way: 'any',
   limit: '',
 }));
 
 export function receiveRequestOf(code: string, options: ReceiveOptions): Partial<RequestOf<'receive'>> {
   const { out, collisions, verify, incognito } = options;
-  return { code, collisions, verify, incognito, reach: reachOf(options), ...(out !== '' && { out }) };
+  const save = savedAs(options);
+  return {
+    code,
+    collisions,
+    verify,
+    incognito,
+    reach: reachOf(options),
+    ...(out !== '' && { out }),
+    ...(save !== undefined && { save }),
+  };
 }

@@ -19,18 +19,30 @@ describe('limitOf', () => {
 
 describe('sendRequestOf', () => {
   it('leaves to the daemon what nobody has chosen', () => {
-    expect(sendRequestOf(USUAL_SEND)).toEqual({
+    expect(sendRequestOf(USUAL_SEND, [])).toEqual({
       receivers: 1,
       incognito: false,
+      to: [],
       reach: { directOnly: false, relayOnly: false },
     });
   });
 
   it('says what was chosen', () => {
-    expect(sendRequestOf({ receivers: 0, incognito: true, way: 'relay', limit: '1' })).toEqual({
+    expect(sendRequestOf({ receivers: 0, incognito: true, save: '', way: 'relay', limit: '1' }, ['Anna'])).toEqual({
       receivers: 0,
       incognito: true,
+      to: ['Anna'],
       reach: { directOnly: false, relayOnly: true, limit: 1_000_000 },
     });
+  });
+
+  it.each([
+    ['one receiver by a code', {}, [], 'Ben'],
+    ['several', { receivers: 2 }, [], undefined],
+    ['a contact', {}, ['Anna'], undefined],
+    ['nobody, incognito', { incognito: true }, [], undefined],
+    ['somebody without a name', { save: ' ' }, [], undefined],
+  ])('keeps %s', (_who, chosen, to, saved) => {
+    expect(sendRequestOf({ ...USUAL_SEND, save: ' Ben ', ...chosen }, to).save).toBe(saved);
   });
 });

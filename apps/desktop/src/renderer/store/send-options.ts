@@ -12,9 +12,11 @@ export interface SendOptions extends ReachChoice {
   /** How many may take it; 0: until it is cancelled. */
   readonly receivers: number;
   readonly incognito: boolean;
+  /** The name under which the other side is kept; empty: it is not. */
+  readonly save: string;
 }
 
-export const USUAL_SEND: SendOptions = { receivers: 1, incognito: false, way: 'any', limit: '' };
+export const USUAL_SEND: SendOptions = { receivers: 1, incognito: false, save: '', way: 'any', limit: '' };
 
 const MEGABYTE = 1e6;
 
@@ -32,7 +34,14 @@ export function reachOf({ way, limit }: ReachChoice): NonNullable<RequestOf<'sen
   return { directOnly: way === 'direct', relayOnly: way === 'relay', ...limited };
 }
 
-export function sendRequestOf(options: SendOptions): Partial<RequestOf<'send'>> {
+/** @param to  contacts, who are kept already; nobody: whoever has the code */
+export function sendRequestOf(options: SendOptions, to: readonly string[]): Partial<RequestOf<'send'>> {
   const { receivers, incognito } = options;
-  return { receivers, incognito, reach: reachOf(options) };
+  const save = to.length === 0 && receivers === 1 ? savedAs(options) : undefined;
+  return { receivers, incognito, to: [...to], reach: reachOf(options), ...(save !== undefined && { save }) };
+}
+
+/** Who leaves no trace keeps nobody. */
+export function savedAs({ save, incognito }: Pick<SendOptions, 'save' | 'incognito'>): string | undefined {
+  return incognito || save.trim() === '' ? undefined : save.trim();
 }

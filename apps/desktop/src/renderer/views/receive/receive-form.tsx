@@ -29,7 +29,9 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
   useEffect(() => input.current?.focus(), []);
   const receive = async () => {
     const begun = await act((signal) => api.call('receive', receiveRequestOf(code, options), { signal }));
-    if (begun) onCode('');
+    if (!begun) return;
+    onCode('');
+    useReceiveOptions.setState({ save: '' });
   };
   const paste = async () => {
     const text = await navigator.clipboard.readText().catch(() => '');

@@ -36,6 +36,18 @@ export function ReceiveOptionFields({ savePath }: { savePath: string | undefined
           </select>
         )}
       </Field>
+      <Field label={t('send.save')} hint={t('send.saveHint')}>
+        {(control) => (
+          <input
+            {...control}
+            type="text"
+            value={options.save}
+            autoComplete="off"
+            disabled={options.incognito}
+            onChange={({ target }) => change({ save: target.value })}
+          />
+        )}
+      </Field>
       <ReachFields reach={options} onChange={change} />
       <Switch
         label={t('receive.verify')}

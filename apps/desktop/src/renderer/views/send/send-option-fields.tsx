@@ -18,7 +18,7 @@ export interface SendOptionFieldsProps {
 
 export function SendOptionFields({ options, several, onChange }: SendOptionFieldsProps) {
   const { t } = useTexts();
-  const { receivers, incognito } = options;
+  const { receivers, incognito, save } = options;
   const many = receivers === 0 ? 'any' : receivers === 1 ? 'one' : 'some';
   return (
     <div className={styles.options}>
@@ -52,6 +52,20 @@ export function SendOptionFields({ options, several, onChange }: SendOptionField
             </Field>
           )}
         </div>
+      )}
+      {several && receivers === 1 && (
+        <Field label={t('send.save')} hint={t('send.saveHint')}>
+          {(control) => (
+            <input
+              {...control}
+              type="text"
+              value={save}
+              autoComplete="off"
+              disabled={incognito}
+              onChange={({ target }) => onChange({ ...options, save: target.value })}
+            />
+          )}
+        </Field>
       )}
       <ReachFields reach={options} onChange={(reach) => onChange({ ...options, ...reach })} />
       <Switch
