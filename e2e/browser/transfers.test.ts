@@ -136,7 +136,10 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
     const list = page.getByRole('region', { name: 'Files' }).last();
     await list.getByRole('listitem').first().waitFor();
     await ben.picture('transfer-100000-offer');
-    expect(await list.getByRole('listitem').first().getAttribute('aria-setsize')).toBe(String(MANY + 1));
+    await list
+      .locator(`[aria-setsize="${MANY + 1}"]`)
+      .first()
+      .waitFor();
     await list.focus();
     await page.keyboard.press('End');
     await list

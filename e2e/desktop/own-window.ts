@@ -80,8 +80,15 @@ export class OwnWindow {
 
   /** The page of its window, which is there. */
   async page(): Promise<Page> {
-    this.#page ??= await this.#running.firstWindow({ timeout: LOADED_MS });
-    return this.#page;
+    if (this.#page !== undefined) return this.#page;
+    const page = await this.#running.firstWindow({ timeout: LOADED_MS });
+    this.#page = page;
+    // Who is new to it is welcomed first.
+    const navigation = page.getByRole('navigation');
+    const skip = page.getByRole('button', { name: 'Skip', exact: true });
+    await navigation.or(skip).first().waitFor();
+    if (await skip.isVisible()) await skip.click();
+    return page;
   }
 
   /** Starts the program once more; resolves when that has ended. */

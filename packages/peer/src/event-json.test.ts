@@ -44,7 +44,7 @@ describe('the objects of DESIGN 7', () => {
         totalsFinal: true,
         bytesPerSecond: 5.6,
       },
-      { event: 'progress', files: 1, bytes: 2, totalFiles: 3, totalBytes: 4, totalsFinal: true, bytesPerSecond: 6 },
+      { event: 'progress', files: 1, bytes: 2, totalBytes: 4, bytesPerSecond: 6 },
     ],
     [
       { type: 'file', path: 'a/b', session: 1 },

@@ -7,22 +7,29 @@ export interface EventJson {
   readonly [field: string]: unknown;
 }
 
+export interface EventJsonOptions {
+  verbose: boolean;
+  receivers: boolean;
+  totals?: boolean;
+}
+
 /**
  * An event as programs are told of it (DESIGN 7), or undefined if they are not.
  *
- * @param receivers  more than one receiver may be served: what belongs to one then says to which, by its number
+ * @param options.receivers  more than one receiver may be served: what belongs to one then says to which, by its number
+ * @param options.totals     progress also says how many files there are, and whether all is known; absent: it has the fields of DESIGN 7
  */
-export function eventJson(event: PeerEvent, options: { verbose: boolean; receivers: boolean }): EventJson | undefined {
+export function eventJson(event: PeerEvent, options: EventJsonOptions): EventJson | undefined {
   // With one receiver its end is the end of the run, which `done` tells.
   if (event.type === 'receiverDone' && !options.receivers) return undefined;
-  const fields = fieldsOf(event, options.verbose);
+  const fields = fieldsOf(event, options);
   if (fields === undefined) return undefined;
   const receiver = options.receivers && 'session' in event ? { receiver: event.session } : {};
   const contact = 'contact' in event && event.contact !== undefined ? { contact: event.contact } : {};
   return { event: event.type, ...fields, ...contact, ...receiver };
 }
 
-function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
+function fieldsOf(event: PeerEvent, { verbose, totals = false }: EventJsonOptions): object | undefined {
   switch (event.type) {
     case 'connected':
       return {
@@ -38,11 +45,10 @@ function fieldsOf(event: PeerEvent, verbose: boolean): object | undefined {
       return {
         files: event.files,
         bytes: event.bytes,
-        totalFiles: event.totalFiles,
         totalBytes: event.totalBytes,
-        totalsFinal: event.totalsFinal,
         bytesPerSecond: Math.round(event.bytesPerSecond),
-        ...(event.resumedBytes !== undefined && { resumedBytes: event.resumedBytes }),
+        ...(totals && { totalFiles: event.totalFiles, totalsFinal: event.totalsFinal }),
+        ...(totals && event.resumedBytes !== undefined && { resumedBytes: event.resumedBytes }),
       };
     case 'file':
       return verbose ? { path: event.path } : undefined;

@@ -329,7 +329,7 @@ export class Transfer {
   #tell(event: PeerEvent): void {
     this.#figures.take(event);
     this.#peers.take(event);
-    const json = eventJson(event, { verbose: true, receivers: this.#receivers !== 1 });
+    const json = eventJson(event, { verbose: true, receivers: this.#receivers !== 1, totals: true });
     if (json !== undefined) this.#host.onEvent(this, json);
     if (!NUMBERS.includes(event.type)) this.#host.onChange(this);
   }
