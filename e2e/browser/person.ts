@@ -11,6 +11,12 @@ const OUTPUT = fileURLToPath(new URL('output', import.meta.url));
 
 export type View = 'send' | 'receive' | 'transfers' | 'people' | 'mounts' | 'history' | 'settings';
 
+export interface GuestOptions {
+  look?: BrowserContextOptions | undefined;
+  /** False: this browser has not shown the first page of all yet. */
+  welcomed?: boolean | undefined;
+}
+
 /** Somebody with a daemon of their own and its page in a browser. Says what the browser complained of. */
 export class Person {
   readonly daemon: OwnDaemon;
@@ -23,14 +29,19 @@ export class Person {
     sandbox: Sandbox,
     browser: Browser,
     name: string,
-    { look = {}, env = {} }: { look?: BrowserContextOptions; env?: Record<string, string> } = {},
+    { look, env = {}, welcomed }: GuestOptions & { env?: Record<string, string> } = {},
   ): Promise<Person> {
     const daemon = await OwnDaemon.start(sandbox, name, { env });
-    return Person.before(daemon, browser, look);
+    return Person.before(daemon, browser, look, { welcomed });
   }
 
   /** Opens the page of a daemon that runs, in a browser of its own. */
-  static async before(daemon: OwnDaemon, browser: Browser, look: BrowserContextOptions = {}): Promise<Person> {
+  static async before(
+    daemon: OwnDaemon,
+    browser: Browser,
+    look: BrowserContextOptions = {},
+    { welcomed = true }: Pick<GuestOptions, 'welcomed'> = {},
+  ): Promise<Person> {
     const { event } = await daemon.command('ui');
     const context = await browser.newContext({
       viewport: { width: 1024, height: 768 },
@@ -38,10 +49,9 @@ export class Person {
       ...look,
     });
     const person = new Person(daemon, await context.newPage(), event.url as string);
-    // The first page of all has a test of its own.
-    await person.page.addInitScript("localStorage.setItem('welcomed', 'yes')");
+    if (welcomed) await person.page.addInitScript("localStorage.setItem('welcomed', 'yes')");
     await person.page.goto(person.#url);
-    await person.skipWelcome();
+    if (welcomed) await person.skipWelcome();
     return person;
   }
 
@@ -53,6 +63,11 @@ export class Person {
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') this.complaints.push(message.text());
     });
+  }
+
+  /** Its complaints, without those of the browser about each reply that refuses something. */
+  mistakes(): string[] {
+    return this.complaints.filter((text) => !text.startsWith('Failed to load resource'));
   }
 
   /** A browser that is new to it is welcomed first. */

@@ -13,12 +13,12 @@ import {
 import { useState } from 'react';
 import icon from '../../images/icon.svg';
 import { VIEWS, type View } from '../shared/api.ts';
+import { hasEnded } from '../shared/daemon-state.ts';
 import { PeerText } from './components/peer-text.tsx';
 import styles from './navigation.module.css';
-import { hasEnded } from './store/daemon-state.ts';
 import { useDaemon } from './store/daemon-store.ts';
 import { hrefOf, useRoute } from './store/route.ts';
-import { useStatus } from './store/status.ts';
+import { useStatus } from './store/use-status.ts';
 import { type TextKey, useTexts } from './texts/texts.ts';
 
 const ICONS: Readonly<Record<View, LucideIcon>> = {

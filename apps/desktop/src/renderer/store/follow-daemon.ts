@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Api, ApiError } from '../../shared/api.ts';
-import { applyEvent, type Told, withoutStale } from './apply-event.ts';
-import { type DaemonState, NOTHING_TOLD } from './daemon-state.ts';
+import { applyEvent, type Told, withoutStale } from '../../shared/apply-event.ts';
+import { type DaemonState, NOTHING_TOLD } from '../../shared/daemon-state.ts';
 import { useDaemon } from './daemon-store.ts';
 import { addSample, forgetSamples } from './throughput.ts';
 

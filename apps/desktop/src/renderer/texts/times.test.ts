@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { describe, expect, it } from 'vitest';
-import { agoText, dateText, dayKey, dayText } from './times.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { agoText, dateText, dayKey, dayText, momentText } from './times.ts';
 
 const NOW = new Date(2026, 10, 22, 14, 30).getTime();
 const at = (day: number, hour: number, minute = 0) => new Date(2026, 10, day, hour, minute).getTime();
@@ -36,4 +36,20 @@ describe('dayText', () => {
 it('keys days of this place apart, and times of one day together', () => {
   expect(dayKey(at(22, 0))).toBe(dayKey(at(22, 23, 59)));
   expect(dayKey(at(22, 0))).not.toBe(dayKey(at(21, 23, 59)));
+});
+
+describe('momentText', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it.each([
+    [['en-US', 'en'], 'en', 'November 2, 2:05 PM'],
+    [['en-AU'], 'en', '2 November, 2:05 pm'],
+    [['de-CH', 'en'], 'en', '2 November, 14:05'],
+    [['en-US'], 'de', '2. November, 14:05'],
+    [['en-US', 'de-AT'], 'de', '2. November, 14:05'],
+  ] as const)('of a reader of %s in %s is %s', (languages, language, text) => {
+    vi.stubGlobal('navigator', { languages });
+    // Between the time and its half of the day stands a space of another kind.
+    expect(momentText(at(2, 14, 5), NOW, language).replace(/\u202f/g, ' ')).toBe(text);
+  });
 });

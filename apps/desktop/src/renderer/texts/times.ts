@@ -59,11 +59,18 @@ function daysBetween(at: number, now: number): number {
   return Math.round((midnight(now) - midnight(at)) / DAY);
 }
 
+/** The language as the reader's own country writes it. English of no country is not that of the United States: most write the day first. */
+function regionOf(language: Language): string {
+  const own = navigator.languages.find((tag) => tag.startsWith(`${language}-`));
+  return own ?? (language === 'en' ? 'en-GB' : language);
+}
+
 function formatOf(language: Language, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = `${language} ${JSON.stringify(options)}`;
+  const region = regionOf(language);
+  const key = `${region} ${JSON.stringify(options)}`;
   let format = formats.get(key);
   if (format === undefined) {
-    format = new Intl.DateTimeFormat(language, options);
+    format = new Intl.DateTimeFormat(region, options);
     formats.set(key, format);
   }
   return format;

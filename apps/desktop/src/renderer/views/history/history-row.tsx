@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { HistoryEntryView } from '@keibidrop/peer/local';
 import { ArrowDownLeft, ArrowUpRight, FolderOpen, RotateCw } from 'lucide-react';
+import { bytesText, rateText } from '../../../shared/figures.ts';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { harmless, PeerText } from '../../components/peer-text.tsx';
@@ -8,7 +9,6 @@ import { Row } from '../../components/row-list.tsx';
 import { useAct } from '../../store/act.ts';
 import { go } from '../../store/route.ts';
 import { errorText, useErrorText } from '../../texts/errors.ts';
-import { bytesText, rateText } from '../../texts/figures.ts';
 import { type TextKey, type Translate, useTexts } from '../../texts/texts.ts';
 import { timeText } from '../../texts/times.ts';
 import styles from './history.module.css';

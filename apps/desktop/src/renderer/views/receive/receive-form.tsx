@@ -13,7 +13,7 @@ import { useAct } from '../../store/act.ts';
 import { isCode, spelled } from '../../store/code-text.ts';
 import { receiveRequestOf, useReceiveOptions } from '../../store/receive-options.ts';
 import { limitOf } from '../../store/send-options.ts';
-import { useStatus } from '../../store/status.ts';
+import { useStatus } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './receive.module.css';
 import { ReceiveOptionFields } from './receive-option-fields.tsx';

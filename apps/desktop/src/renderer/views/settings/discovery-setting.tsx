@@ -28,8 +28,8 @@ export function DiscoverySetting({ setting }: { setting: SettingView | undefined
               legend={t('settings.discovery')}
               value={where}
               options={[
-                { value: 'auto', label: t('settings.discovery.auto'), hint },
-                { value: 'off', label: t('settings.discovery.off'), hint },
+                { value: 'auto', label: t('settings.discovery.auto'), hint: error ?? hint },
+                { value: 'off', label: t('settings.discovery.off'), hint: error ?? hint },
                 { value: 'one', label: t('settings.discovery.one'), hint },
               ]}
               onChange={choose}

@@ -6,6 +6,7 @@ import { PeerText } from '../../components/peer-text.tsx';
 import { pathText } from '../../components/transfer-words.tsx';
 import { errorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
+import { momentText } from '../../texts/times.ts';
 import styles from './transfers.module.css';
 
 /** With whom, which way and why that one, how encrypted, from or to where. */
@@ -14,7 +15,6 @@ export function TransferFacts({ transfer }: { transfer: TransferView }) {
   const { kind, peer, contact, path, suite, place, added, incognito, tried, peers } = transfer;
   const verified = peers.length === 1 ? peers[0]?.verified : undefined;
   const who = contact ?? peer;
-  const time = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <div className={styles.stack}>
       <dl className={styles.facts}>
@@ -34,7 +34,7 @@ export function TransferFacts({ transfer }: { transfer: TransferView }) {
             <PeerText text={place} />
           </Fact>
         )}
-        <Fact term={t('transfers.added')}>{time.format(added)}</Fact>
+        <Fact term={t('transfers.added')}>{momentText(added, Date.now(), language)}</Fact>
         {transfer.failed > 0 && (
           <Fact term={t('transfers.failedFiles')}>{t('transfers.fileCount', { count: transfer.failed })}</Fact>
         )}

@@ -41,6 +41,10 @@ export function Welcome({ onDone }: { onDone(): void }) {
     if (last) onDone();
     else setAt(at + 1);
   };
+  const back = () => {
+    forget();
+    setAt(at - 1);
+  };
   const answer = (changes: Partial<Answers>) => {
     forget();
     setAnswers({ ...answers, ...changes });
@@ -70,7 +74,7 @@ export function Welcome({ onDone }: { onDone(): void }) {
         {wrong === undefined && <ErrorNotice error={error} />}
         <footer className={styles.actions}>
           <Dots at={at} />
-          {at > 0 && <Button onClick={() => setAt(at - 1)}>{t('welcome.back')}</Button>}
+          {at > 0 && <Button onClick={back}>{t('welcome.back')}</Button>}
           <Button look="primary" type="submit" busy={busy}>
             {t(last ? 'welcome.start' : 'welcome.next')}
           </Button>

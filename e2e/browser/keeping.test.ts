@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MPL-2.0
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../harness/sandbox.ts';
+import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
+import { OwnDaemon } from '../people/own-daemon.ts';
+import { Person } from './person.ts';
+
+let sandbox: Sandbox;
+let browser: Browser;
+/** New to all of it. What is fixed for other tests is written in her file, which the page may change. */
+let eve: Person;
+let fay: OwnDaemon;
+beforeAll(async () => {
+  sandbox = await Sandbox.open();
+  await mkdir(sandbox.path('bin'));
+  await writeFile(sandbox.path('bin/xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${sandbox.path('opened')}\n`);
+  await chmod(sandbox.path('bin/xdg-open'), 0o755);
+  await mkdir(sandbox.path('eve'), { mode: 0o700 });
+  await writeFile(sandbox.path('eve/config.toml'), 'listen = "127.0.0.1:26431"\ndiscovery = "off"\n');
+  const PATH = `${sandbox.path('bin')}:${process.env.PATH}`;
+  browser = await openBrowser();
+  [eve, fay] = await Promise.all([
+    Person.arrive(sandbox, browser, 'eve', {
+      env: { KD_DISCOVERY: '', KD_PATIENCE: '', DISPLAY: ':99', PATH },
+      look: { locale: 'en-GB' },
+      welcomed: false,
+    }),
+    OwnDaemon.start(sandbox, 'fay', { env: { KD_LISTEN: '127.0.0.1:0', KD_SAVE_PATH: sandbox.path('fay-in') } }),
+  ]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await sandbox.close();
+});
+
+async function settingsOf(daemon: OwnDaemon): Promise<Record<string, string | undefined>> {
+  const { settings } = await (await daemon.own()).call('settings', {}, { signal: daemon.signal });
+  return Object.fromEntries(settings.map(({ key, value }) => [key, value]));
+}
+
+/** Waits for the view that whoever is new to it comes to in the end. */
+const arrived = (page: Page) => page.getByRole('heading', { level: 1, name: 'Send' }).waitFor();
+
+describe.runIf(HAS_BROWSER)('the first page', () => {
+  const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+  it('asks where things go and who one is, keeps the answers, and is not seen again', async () => {
+    const { page } = eve;
+    const next = page.getByRole('button', { name: 'Next' });
+    await title(page, 'Straight from your computer to theirs');
+    await eve.picture('welcome-what');
+    expect(await eve.barriers()).toEqual([]);
+    await next.click();
+    await title(page, 'Where should things go?');
+    expect(await page.evaluate<string>('document.activeElement.tagName')).toBe('H1');
+    await page.getByLabel('Folder for what you receive').fill(sandbox.path('eve-in'));
+    expect(await eve.barriers()).toEqual([]);
+    await next.click();
+    await title(page, 'Who are you to others?');
+    const name = page.getByLabel('Your name to others');
+    await name.fill('x'.repeat(300));
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByText('That name is too long, or has characters nobody can see.').waitFor();
+    await eve.picture('welcome-who-refused');
+    expect(await eve.barriers()).toEqual([]);
+    await page.getByRole('button', { name: 'Back' }).click();
+    expect(await page.getByLabel('Folder for what you receive').inputValue()).toBe(sandbox.path('eve-in'));
+    // What was wrong with the name is not said of the folder.
+    expect(await page.getByText('That is not a folder on this computer.').count()).toBe(0);
+    await next.click();
+    await name.fill('Eve');
+    await page.keyboard.press('Enter');
+    await arrived(page);
+    expect(await settingsOf(eve.daemon)).toMatchObject({ save_path: sandbox.path('eve-in'), label: 'Eve' });
+    await page.reload();
+    await arrived(page);
+    expect(await page.getByText('Straight from your computer').count()).toBe(0);
+  });
+
+  it('is skipped at any step by whoever knows, and nothing changes', async () => {
+    const before = await settingsOf(eve.daemon);
+    const guest = await Person.before(eve.daemon, browser, { colorScheme: 'dark' }, { welcomed: false });
+    await guest.page.getByRole('button', { name: 'Next' }).click();
+    await title(guest.page, 'Where should things go?');
+    await guest.page.getByLabel('Folder for what you receive').fill('/nowhere');
+    expect(await guest.barriers()).toEqual([]);
+    await guest.page.getByRole('button', { name: 'Skip' }).click();
+    await arrived(guest.page);
+    await guest.page.reload();
+    await arrived(guest.page);
+    expect(await settingsOf(eve.daemon)).toEqual(before);
+    expect(guest.mistakes()).toEqual([]);
+    await guest.leave();
+  });
+});
+
+/** What is typed into a field of the settings: first what is refused, with what is said of it, then what is kept. */
+const FIELDS = [
+  ['label', 'Your name to others', 'x'.repeat(300), 'That name is too long', 'Eve of the tests'],
+  ['limit', 'Speed limit', 'fast', 'It has to be a number above 0', '10M'],
+  ['code_length', 'Words in a code', '1', 'It has to be a number from 2 to 16.', '3'],
+  ['rendezvous', 'Rendezvous', 'nowhere', 'It has to be HOST:PORT', '127.0.0.1:9'],
+  ['listen', 'Port for others to reach you', '70000', 'It has to be a port from 0 to 65535', '127.0.0.1:0'],
+  ['patience', 'How long to look for a lost peer', 'forever', 'It has to be a time of up to 30d', '90s'],
+  ['history_entries', 'Entries to keep', 'all', 'It has to be a number from 0 to 1,000,000.', '500'],
+  ['history_days', 'Days to keep them', '-1', 'It has to be a number from 0 to 1,000,000.', '30'],
+] as const;
+
+/** The form of one setting, and its button. */
+const formOf = (page: Page, control: Locator) => page.locator('form').filter({ has: control });
+const saveIn = (form: Locator) => form.getByRole('button', { name: 'Save' });
+
+describe.runIf(HAS_BROWSER)('a setting', () => {
+  it('that is typed is refused beside its field, or kept', async () => {
+    const { page } = eve;
+    await eve.open('settings');
+    for (const [key, label, wrong, said, right] of FIELDS) {
+      const before = await settingsOf(eve.daemon);
+      const field = page.getByLabel(label, { exact: true });
+      const form = formOf(page, field);
+      await field.fill(wrong);
+      await saveIn(form).click();
+      await form.getByText(said).waitFor();
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      expect(await settingsOf(eve.daemon)).toEqual(before);
+      await field.fill(right);
+      await saveIn(form).click();
+      await form.getByText('Saved').waitFor();
+      expect(await settingsOf(eve.daemon)).toEqual({ ...before, [key]: right });
+    }
+    // Nobody is there under that address.
+    await page.getByLabel('Rendezvous', { exact: true }).fill('');
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await settingsOf(eve.daemon)).rendezvous).toBeUndefined();
+  });
+
+  it('that is chosen is kept at once: a folder, and the networks', async () => {
+    const { page } = eve;
+    await mkdir(sandbox.path('chosen'));
+    const form = formOf(page, page.getByLabel('Folder for what you receive'));
+    await form.getByRole('button', { name: 'Choose…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Choose a folder' });
+    await dialog.getByRole('button', { name: 'chosen' }).click();
+    await dialog.getByRole('status').getByText(sandbox.path('chosen')).waitFor();
+    expect(await eve.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Use this folder' }).click();
+    await saveIn(form).click();
+    await form.getByText('Saved').waitFor();
+    const networks = page.getByRole('group', { name: 'Look for others nearby' });
+    await networks.getByText('On one', { exact: true }).click();
+    const named = page.getByLabel('Name of the network interface');
+    await named.fill('no such/thing');
+    await page.keyboard.press('Enter');
+    await page.getByText('That is not the name of a network interface.').waitFor();
+    await named.fill('lo');
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await settingsOf(eve.daemon)).discovery).toBe('lo');
+    await networks.getByText('Nowhere', { exact: true }).click();
+    await expect.poll(async () => (await settingsOf(eve.daemon)).discovery).toBe('off');
+    expect((await settingsOf(eve.daemon)).save_path).toBe(sandbox.path('chosen'));
+  });
+
+  it('that the environment fixes is shown, and says so, and cannot be changed', async () => {
+    const guest = await Person.before(fay, browser);
+    await guest.open('settings');
+    for (const [label, value, place] of [
+      ['Folder for what you receive', sandbox.path('fay-in'), 'KD_SAVE_PATH'],
+      ['Port for others to reach you', '127.0.0.1:0', 'KD_LISTEN'],
+      ['How long to look for a lost peer', '0', 'KD_PATIENCE'],
+    ] as const) {
+      const field = guest.page.getByLabel(label);
+      await formOf(guest.page, field).getByText(`Fixed by ${place}`).waitFor();
+      expect([await field.inputValue(), await field.isDisabled()]).toEqual([value, true]);
+    }
+    expect(await guest.page.getByLabel('Nowhere').isDisabled()).toBe(true);
+    await guest.picture('settings-fixed');
+    expect(guest.mistakes()).toEqual([]);
+    await guest.leave();
+  });
+
+  it('of how the page looks is kept by the browser', async () => {
+    const { page } = eve;
+    const theme = page.getByRole('group', { name: 'Theme' });
+    const paper = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+    const light = await paper();
+    await theme.getByText('Dark', { exact: true }).click();
+    const dark = await paper();
+    expect(dark).not.toBe(light);
+    expect(await eve.barriers()).toEqual([]);
+    await eve.picture('settings-dark', { whole: true });
+    await page.reload();
+    await expect.poll(paper).toBe(dark);
+    await theme.getByText('Light', { exact: true }).click();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await paper()).toBe(light);
+    await theme.getByText('As the system').click();
+    expect(await paper()).toBe(dark);
+    await page.emulateMedia({ colorScheme: 'light' });
+    expect(await paper()).toBe(light);
+    await page.getByLabel('Language').selectOption({ label: 'Deutsch' });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Einstellungen' }).waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe('de');
+    await page.getByLabel('Sprache').selectOption('system');
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  });
+});
+
+/** From one to the other, to the end. */
+async function carry(from: OwnDaemon, to: OwnDaemon, path: string, out: string): Promise<void> {
+  const { id, code } = await from.send({ paths: [path] });
+  const received = await to.receive({ code, out, yes: true });
+  await Promise.all([to.state(received, 'done'), from.state(id, 'done')]);
+}
+
+describe.runIf(HAS_BROWSER)('the history', () => {
+  beforeAll(async () => {
+    await writeFile(sandbox.path('plan.txt'), 'a plan');
+    await writeFile(sandbox.path('photo.jpg'), 'a photo');
+    await carry(eve.daemon, fay, sandbox.path('plan.txt'), sandbox.path('fay-in'));
+    await carry(fay, eve.daemon, sandbox.path('photo.jpg'), sandbox.path('photos of fay'));
+  });
+
+  it('is filtered, and searched for words of the names, people and folders', async () => {
+    const { page } = eve;
+    await eve.open('history');
+    const today = page.getByRole('list', { name: 'Today' }).getByRole('listitem');
+    const names = async () => (await today.allTextContents()).map((text) => /plan\.txt|photo\.jpg/.exec(text)?.[0]);
+    await expect.poll(names).toEqual(['photo.jpg', 'plan.txt']);
+    const show = page.getByRole('group', { name: 'Show' });
+    await show.getByText('Sent', { exact: true }).click();
+    await expect.poll(names).toEqual(['plan.txt']);
+    await show.getByText('Received', { exact: true }).click();
+    await expect.poll(names).toEqual(['photo.jpg']);
+    await show.getByText('All', { exact: true }).click();
+    await page.getByLabel('Search the history').fill('FAY photos');
+    await expect.poll(names).toEqual(['photo.jpg']);
+    await page.getByText('1 entry').waitFor();
+    await page.getByLabel('Search the history').fill('fay plan');
+    await page.getByText('No entry has all of these words.').waitFor();
+    await page.getByLabel('Search the history').fill('');
+    await expect.poll(names).toEqual(['photo.jpg', 'plan.txt']);
+    await eve.picture('history');
+  });
+
+  it('opens the folder of what has come, and says so where nothing can show it', async () => {
+    await eve.page.getByRole('button', { name: 'Open the folder of photo.jpg' }).click();
+    await expect
+      .poll(() => readFile(sandbox.path('opened'), 'utf8').catch(() => ''))
+      .toBe(sandbox.path('photos of fay'));
+    const guest = await Person.before(fay, browser);
+    await guest.open('history');
+    await guest.page.getByRole('button', { name: 'Open the folder of plan.txt' }).click();
+    await guest.page.getByText('This computer has no file manager that could show the folder.').waitFor();
+    await guest.leave();
+  });
+
+  it('sends again what was sent', async () => {
+    const { page } = eve;
+    await page.getByRole('button', { name: 'Send plan.txt again' }).click();
+    const code = ((await page.getByTestId('code').first().textContent()) ?? '').trim();
+    expect(code.split('-')).toHaveLength(4); // the length that was set before
+    await fay.state(await fay.receive({ code, out: sandbox.path('again'), yes: true }), 'done');
+    expect(await readFile(sandbox.path('again/plan.txt'), 'utf8')).toBe('a plan');
+  });
+
+  it('is cleared by who says so twice, and the files stay', async () => {
+    const { page } = eve;
+    await eve.open('history');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Clear the history?' });
+    expect(await eve.barriers()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(await page.getByText('photo.jpg', { exact: true }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await dialog.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('Nothing sent or received yet').waitFor();
+    expect((await eve.daemon.command('history')).event.entries).toEqual([]);
+    expect(await readFile(sandbox.path('photos of fay/photo.jpg'), 'utf8')).toBe('a photo');
+    expect(eve.mistakes()).toEqual([]);
+  });
+});
+
+describe.runIf(HAS_BROWSER)('when something is wrong with the page', () => {
+  it('a view that cannot be drawn leaves the others, and is drawn once it can be', async () => {
+    const guest = await Person.before(fay, browser);
+    const { page } = guest;
+    // A reply that came apart on its way.
+    await page.route('**/api/History', (route) => route.fulfill({ json: { entries: [null] } }));
+    await guest.open('history');
+    await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
+    await page.getByText('What went wrong').click();
+    await page.getByText(/TypeError/).waitFor();
+    expect(await guest.barriers()).toEqual([]);
+    await guest.picture('broken-view');
+    await guest.open('people');
+    await page.getByRole('heading', { level: 1, name: 'People' }).waitFor();
+    await guest.open('history');
+    await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
+    await page.unroute('**/api/History');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('plan.txt').first().waitFor();
+    await guest.leave();
+  });
+
+  it('a key that is not the right one is told', async () => {
+    const { page } = eve;
+    const stranger = await page.context().browser()?.newPage();
+    await stranger?.goto(new URL('/#token=wrong', page.url()).href);
+    await stranger?.getByText('This page has no key to your KeibiDrop').waitFor();
+    await stranger?.getByText('Open it with keibidrop ui').waitFor();
+    await stranger?.context().close();
+  });
+});
