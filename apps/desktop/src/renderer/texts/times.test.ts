@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { agoText, dateText, dayKey, dayText, momentText } from './times.ts';
 
 const NOW = new Date(2026, 10, 22, 14, 30).getTime();
 const at = (day: number, hour: number, minute = 0) => new Date(2026, 10, day, hour, minute).getTime();
+
+beforeEach(() => void vi.stubGlobal('navigator', { languages: ['en-GB'] }));
+afterEach(() => void vi.unstubAllGlobals());
 
 describe('agoText', () => {
   it.each([
@@ -39,8 +42,6 @@ it('keys days of this place apart, and times of one day together', () => {
 });
 
 describe('momentText', () => {
-  afterEach(() => vi.unstubAllGlobals());
-
   it.each([
     [['en-US', 'en'], 'en', 'November 2, 2:05 PM'],
     [['en-AU'], 'en', '2 November, 2:05 pm'],
