@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // window: how long the desktop's window takes from the command typed to its first picture, with the daemon running and without, in the Electron of the tests
-// (scripts/fetch-test-electron) on a screen that nobody sees. Asked of the page itself afterwards: nothing that looks on slows the start.
+// (scripts/fetch-test-electron) on a screen that nobody sees. The page itself says when it was first painted.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { chromium } from 'playwright-core';
+import { _electron } from 'playwright-core';
 import { checkout } from './workspace.mjs';
 
 const BAR_SECONDS = 1;
@@ -65,35 +65,21 @@ export async function prepare(workspace) {
   };
 }
 
+/** Playwright's own start of it, which waits for a debugger, counts too. */
 async function opened(app, env) {
   const started = Date.now();
-  const electron = spawn(FETCHED, [app, '--no-sandbox', '--remote-debugging-port=0'], {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const ended = once(electron, 'exit');
+  const electron = await _electron.launch({ executablePath: FETCHED, args: [app, '--no-sandbox'], env });
   try {
-    const browser = await chromium.connectOverCDP(await debuggerOf(electron.stderr));
-    const [page] = browser.contexts()[0].pages();
-    await page.getByRole('navigation').waitFor();
-    const painted = await page.evaluate(() => {
+    const page = await electron.firstWindow();
+    await page.locator('h1').first().waitFor();
+    const painted = await page.waitForFunction(() => {
       const [first] = performance.getEntriesByName('first-contentful-paint');
-      return first === undefined ? undefined : performance.timeOrigin + first.startTime;
+      return first && performance.timeOrigin + first.startTime;
     });
-    await browser.close();
-    if (painted === undefined) throw new Error('The page has not said when it was first painted.');
-    return { seconds: (painted - started) / 1000 };
+    return { seconds: ((await painted.jsonValue()) - started) / 1000 };
   } finally {
-    electron.kill('SIGKILL');
+    const ended = once(electron.process(), 'exit');
+    electron.process().kill('SIGKILL');
     await ended;
   }
-}
-
-/** Where the page can be asked, which Electron tells as it starts. */
-async function debuggerOf(stderr) {
-  for await (const line of createInterface(stderr)) {
-    const [, url] = /DevTools listening on (ws:\S+)/.exec(line) ?? [];
-    if (url !== undefined) return url;
-  }
-  throw new Error('Electron has ended.');
 }
