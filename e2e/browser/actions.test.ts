@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { IS_ROOT, Sandbox } from '../harness/sandbox.ts';
 import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
 import { OwnDaemon } from '../people/own-daemon.ts';
-import { Person } from './person.ts';
+import { fileOf, Person } from './person.ts';
 
 const MIB = 2 ** 20;
 const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
@@ -46,16 +46,6 @@ afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
   await Promise.all([ada.picture('actions-failed-ada'), ben.picture('actions-failed-ben')]);
 });
-
-/** A file of bytes that are no hole. */
-async function fileOf(name: string, mebibytes: number): Promise<string> {
-  const path = sandbox.path(name);
-  const file = await open(path, 'w');
-  const piece = Buffer.alloc(MIB, name);
-  for (let written = 0; written < mebibytes; written++) await file.write(piece);
-  await file.close();
-  return path;
-}
 
 /** Sends files of this machine by a page. @returns  the code that it shows */
 async function sent(who: Person, paths: string[]): Promise<string> {
@@ -155,7 +145,7 @@ describe.runIf(HAS_BROWSER)('where it goes', () => {
 
   it.runIf(IS_ROOT)('is told to have too little room for it before and after it is taken', async () => {
     const small = await sandbox.mountTmpfs('small', MIB);
-    const code = await sent(ada, [await fileOf('too-large.bin', 4)]);
+    const code = await sent(ada, [await fileOf(sandbox, 'too-large.bin', 4)]);
     await anew(ben);
     await ben.open('receive');
     await ben.page.getByText('Options').click();
@@ -218,7 +208,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     const cy = await OwnDaemon.start(sandbox, 'cy', { env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('cy-in') } });
     await anew(ada);
     await ada.open('send');
-    await page.getByTestId('pick-files').setInputFiles([await fileOf('both.bin', 24)]);
+    await page.getByTestId('pick-files').setInputFiles([await fileOf(sandbox, 'both.bin', 24)]);
     await page.getByText('Options').click();
     await page.getByText('Several', { exact: true }).click();
     await page.getByLabel('How many', { exact: true }).fill('2');
@@ -240,7 +230,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
 
   it('is broken off while the browser still hands it over, and begun again', async () => {
     const { page } = ada;
-    const path = await fileOf('slow.bin', 32);
+    const path = await fileOf(sandbox, 'slow.bin', 32);
     const drops = () => readdir(sandbox.path('ada/state/drops')).catch(() => []);
     const before = await drops();
     const network = await page.context().newCDPSession(page);
@@ -272,7 +262,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
   it('waits for its turn, is put first, and is held and let go with all others', async () => {
     const reach = { limit: 2 * MIB, directOnly: false, relayOnly: false };
     for (const name of ['one.bin', 'two.bin']) {
-      const { code } = await ada.daemon.send({ paths: [await fileOf(name, 48)], reach });
+      const { code } = await ada.daemon.send({ paths: [await fileOf(sandbox, name, 48)], reach });
       await ben.daemon.receive({ code, yes: true });
     }
     const { page } = ada;

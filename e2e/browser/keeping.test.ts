@@ -198,7 +198,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
     await theme.getByText('As the system').click();
     expect(await paper()).toBe(dark);
     await page.emulateMedia({ colorScheme: 'light' });
-    expect(await paper()).toBe(light);
+    await expect.poll(paper).toBe(light); // the page hears of it with its next picture
     await page.getByLabel('Language').selectOption({ label: 'Deutsch' });
     await page.reload();
     await page.getByRole('heading', { name: 'Einstellungen' }).waitFor();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
@@ -15,6 +15,18 @@ export interface GuestOptions {
   look?: BrowserContextOptions | undefined;
   /** False: this browser has not shown the first page of all yet. */
   welcomed?: boolean | undefined;
+}
+
+const MIB = 2 ** 20;
+
+/** Makes a file of bytes that are no hole. @returns  its path */
+export async function fileOf(sandbox: Sandbox, name: string, mebibytes: number): Promise<string> {
+  const path = sandbox.path(name);
+  const file = await open(path, 'w');
+  const piece = Buffer.alloc(MIB, name);
+  for (let written = 0; written < mebibytes; written++) await file.write(piece);
+  await file.close();
+  return path;
 }
 
 /** Somebody with a daemon of their own and its page in a browser. Says what the browser complained of. */

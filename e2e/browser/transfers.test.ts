@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { run, Sandbox } from '../harness/sandbox.ts';
 import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
-import { Person } from './person.ts';
+import { fileOf, Person } from './person.ts';
 
 const MIB = 2 ** 20;
 const MANY = 100_000;
@@ -32,16 +32,6 @@ afterEach(async ({ task }) => {
   await Promise.all([ada.picture('transfers-failed-ada'), ben.picture('transfers-failed-ben')]);
 });
 
-/** A file of bytes that are no hole. */
-async function fileOf(name: string, mebibytes: number): Promise<string> {
-  const path = sandbox.path(name);
-  const file = await open(path, 'w');
-  const piece = Buffer.alloc(8 * MIB, name);
-  for (let written = 0; written < mebibytes; written += 8) await file.write(piece);
-  await file.close();
-  return path;
-}
-
 const reach = (mebibytes: number) => ({ limit: mebibytes * MIB, directOnly: false, relayOnly: false });
 
 /** A transfer from one daemon to the other, which both pages watch. */
@@ -55,7 +45,7 @@ async function running(path: string, mebibytes: number): Promise<{ sending: numb
 
 describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
   it('of 1 GiB shows its speed, time, way and encryption, and a chart that moves, to the end', async () => {
-    const path = await fileOf('large.bin', 1024);
+    const path = await fileOf(sandbox, 'large.bin', 1024);
     const { receiving } = await running(path, 300);
     const { page } = ben;
     await page.getByText('Time left').waitFor();
@@ -81,7 +71,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
   });
 
   it('is paused, goes on, is cancelled, retried, and taken off the list', async () => {
-    const { receiving } = await running(await fileOf('long.bin', 512), 16);
+    const { receiving } = await running(await fileOf(sandbox, 'long.bin', 512), 16);
     const { page } = ben;
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('status').getByText('Paused', { exact: true }).waitFor();
@@ -101,7 +91,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
   });
 
   it('whose peer is lost says so, and goes on when it is back', async () => {
-    const { sending } = await running(await fileOf('lost.bin', 192), 24);
+    const { sending } = await running(await fileOf(sandbox, 'lost.bin', 192), 24);
     await ada.page.getByText('Time left').waitFor();
     ben.daemon.running.kill('SIGSTOP');
     try {

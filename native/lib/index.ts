@@ -9,6 +9,7 @@ export { type Change, type ChangeKind, type Changes, ChangeWatch } from './chang
 export { type DialFromOptions, dialFrom } from './dial.ts';
 export { tryLock } from './file-lock.ts';
 export { FrameOpener, FrameSealer, hasHardwareAes, libcryptoVersion, type Suite } from './frame.ts';
+export type { LaneWay } from './lane-dial.ts';
 export { type Incoming, Listener, type RelayLimits, type RelayPlace, type RelayStats } from './listener.ts';
 export { type MlKem1024, mlKem1024 } from './ml-kem.ts';
 export { findMountHost } from './mount-host.ts';
@@ -17,7 +18,6 @@ export { CACHE_BLOCK_BYTES, type CachedFile, ReadJob, type ReadNews, type Wanted
 export {
   type Collision,
   type LaneState,
-  type LaneWay,
   ReceiveJob,
   type ReceiveNews,
   type ReceiveProgress,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { assertBytes, assertFunction, assertInteger, assertText, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
-import { suiteBitOf } from './frame.ts';
+import { checkedLane, type LaneDial, type LaneWay } from './lane-dial.ts';
 import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
-import type { LaneState, LaneWay } from './receive-job.ts';
+import type { LaneState } from './receive-job.ts';
 import type { LaneEnd, LaneKeys } from './send-job.ts';
 
 /** What a cached file comes in: PROTOCOL knows no such unit, it is a guest's own. */
@@ -36,16 +36,7 @@ export interface ReadNews {
 }
 
 interface NativeReadJob {
-  addLane(
-    host: string,
-    port: number,
-    lane: number,
-    sessionId: Uint8Array,
-    laneSecret: Uint8Array,
-    suiteBit: number,
-    relayToken: Uint8Array | undefined,
-    fromPort: number | undefined,
-  ): Promise<void>;
+  addLane(...dial: LaneDial): Promise<void>;
   endSession(): Promise<void>;
   fold(number: number, secret: Uint8Array): void;
   cutSilent(patienceMs: number): void;
@@ -65,8 +56,6 @@ interface ReadJobBinding {
 }
 
 const MOST = 0xffffffff;
-/** Of packages/protocol. */
-const MAX_LANE_NUMBERS = 256;
 
 /**
  * Reads files of a share in place (PROTOCOL 11.1). Native threads ask for what is wanted and carry it from the lanes into cache files; no byte of
@@ -92,21 +81,8 @@ export class ReadJob {
    *
    * @throws PEER_UNREACHABLE, SESSION_LOST, CANCELLED soon after the session's end; RENDEZVOUS_BUSY, HANDSHAKE_TIMEOUT of a relay
    */
-  addLane(
-    host: string,
-    port: number,
-    lane: number,
-    { sessionId, laneSecret, suite }: LaneKeys,
-    { relayToken, fromPort }: LaneWay = {},
-  ): Promise<void> {
-    assertText('host', host);
-    assertInteger('port', port, 1, 65535);
-    assertInteger('lane', lane, 0, MAX_LANE_NUMBERS - 1);
-    assertBytes('sessionId', sessionId, 16);
-    assertBytes('laneSecret', laneSecret, 32);
-    if (relayToken !== undefined) assertBytes('relayToken', relayToken, 32);
-    if (fromPort !== undefined) assertInteger('fromPort', fromPort, 1, 65535);
-    return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite), relayToken, fromPort);
+  addLane(host: string, port: number, lane: number, keys: LaneKeys, way: LaneWay = {}): Promise<void> {
+    return this.#native.addLane(...checkedLane(host, port, lane, keys, way));
   }
 
   /** Ends the session's lanes; those of another may come once it resolves. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { assertBoolean, assertBytes, assertFunction, assertInteger, assertText, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
-import { suiteBitOf } from './frame.ts';
+import { checkedLane, type LaneDial, type LaneWay, MAX_LANE_NUMBERS } from './lane-dial.ts';
 import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
 import type { LaneEnd, LaneKeys, Page, Partial, Problem } from './send-job.ts';
 
@@ -60,14 +60,6 @@ export interface ReceiveProgress {
   skippedBytes: number;
 }
 
-/** How a lane comes to the sender; nothing of it is needed where an address can simply be dialled. */
-export interface LaneWay {
-  /** The address is a relay's, to be joined with these 32 bytes first (PROTOCOL 2.3). */
-  relayToken?: Uint8Array | undefined;
-  /** The port of ours from which the sender expects us, and dials us too (PROTOCOL 2.5). */
-  fromPort?: number | undefined;
-}
-
 interface NativeSurvey {
   wanted: Uint8Array;
   partialEntries: number[];
@@ -82,16 +74,7 @@ interface NativeReceiveJob {
   survey(first: number, count: number, page: Uint8Array): Promise<NativeSurvey>;
   decide(entry: number, collision: number): Promise<NativeSurvey>;
   endOfPages(): void;
-  addLane(
-    host: string,
-    port: number,
-    lane: number,
-    sessionId: Uint8Array,
-    laneSecret: Uint8Array,
-    suiteBit: number,
-    relayToken: Uint8Array | undefined,
-    fromPort: number | undefined,
-  ): Promise<void>;
+  addLane(...dial: LaneDial): Promise<void>;
   cutLane(lane: number): void;
   lanes(): LaneState[];
   fold(number: number, secret: Uint8Array): void;
@@ -120,8 +103,6 @@ interface ReceiveJobBinding {
 }
 
 const COLLISIONS: Collision[] = ['rename', 'overwrite', 'skip', 'ask'];
-/** Of packages/protocol. */
-const MAX_LANE_NUMBERS = 256;
 
 function collisionNumber(collision: Collision): number {
   const number = COLLISIONS.indexOf(collision);
@@ -204,21 +185,8 @@ export class ReceiveJob {
    *
    * @throws PEER_UNREACHABLE, SESSION_LOST, CANCELLED soon after close(); RENDEZVOUS_BUSY, HANDSHAKE_TIMEOUT of a relay
    */
-  addLane(
-    host: string,
-    port: number,
-    lane: number,
-    { sessionId, laneSecret, suite }: LaneKeys,
-    { relayToken, fromPort }: LaneWay = {},
-  ): Promise<void> {
-    assertText('host', host);
-    assertInteger('port', port, 1, 65535);
-    assertInteger('lane', lane, 0, MAX_LANE_NUMBERS - 1);
-    assertBytes('sessionId', sessionId, 16);
-    assertBytes('laneSecret', laneSecret, 32);
-    if (relayToken !== undefined) assertBytes('relayToken', relayToken, 32);
-    if (fromPort !== undefined) assertInteger('fromPort', fromPort, 1, 65535);
-    return this.#native.addLane(host, port, lane, sessionId, laneSecret, suiteBitOf(suite), relayToken, fromPort);
+  addLane(host: string, port: number, lane: number, keys: LaneKeys, way: LaneWay = {}): Promise<void> {
+    return this.#native.addLane(...checkedLane(host, port, lane, keys, way));
   }
 
   /** Ends one lane soon; news tell when. */

@@ -81,19 +81,27 @@ export class HostService {
 
   async #run(): Promise<void> {
     const { host } = this.#options;
+    const broken = await this.#serve();
+    this.#over.abort(new KeibiError('CANCELLED'));
+    const code = await host.closed;
+    const ended = new KeibiError(
+      'MOUNT_UNAVAILABLE',
+      `The mount host has ended (${code}). ${host.said}`.trim(),
+      broken,
+    );
+    this.#failed(broken?.cause ?? ended);
+    if (broken !== undefined || (code !== 0 && !this.#leaving)) throw ended;
+  }
+
+  /** Until the host says no more. @returns  what of it made no sense, and so ended it */
+  async #serve(): Promise<{ cause: unknown } | undefined> {
+    const { host } = this.#options;
     try {
       for await (const message of host.messages()) void this.#handle(message);
-    } catch (reason) {
+      return undefined;
+    } catch (cause) {
       host.kill();
-      this.#failed(reason);
-      throw reason;
-    } finally {
-      this.#over.abort(new KeibiError('CANCELLED'));
-      const code = await host.closed;
-      const error = new KeibiError('MOUNT_UNAVAILABLE', `The mount host has ended (${code}). ${host.said}`.trim());
-      this.#failed(error);
-      // biome-ignore lint/correctness/noUnsafeFinally: what was thrown above has ended the host
-      if (code !== 0 && !this.#leaving) throw error;
+      return { cause };
     }
   }
 

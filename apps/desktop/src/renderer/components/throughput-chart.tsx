@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { rateText } from '../../shared/figures.ts';
 import type { Language } from '../../shared/languages.ts';
-import { useLook } from '../store/preferences.ts';
+import { useShade } from '../store/preferences.ts';
 import { samplesOf, THROUGHPUT_SECONDS } from '../store/throughput.ts';
 import { useTexts } from '../texts/texts.ts';
 import styles from './throughput-chart.module.css';
@@ -14,14 +14,12 @@ const DRAW_MS = 250;
 /** The speed of one transfer over the last two minutes. It draws itself at most four times a second, and only while it is seen. */
 export function ThroughputChart({ transfer, live }: { transfer: number; live: boolean }) {
   const { t, language } = useTexts();
-  const theme = useLook((look) => look.theme);
   const place = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has other colours, which are read when the chart is made.
   useEffect(() => {
     if (place.current === null) return;
     const chart = openChart(place.current, { transfer, language, live });
     return () => chart.close();
-  }, [transfer, language, live, theme]);
+  }, [transfer, language, live]);
   return <div ref={place} className={styles.chart} role="img" aria-label={t('transfers.chart')} />;
 }
 
@@ -56,19 +54,18 @@ function openChart(place: HTMLElement, { transfer, language, live }: ChartOption
   };
   const onHidden = () => follow(true);
   const resized = new ResizeObserver(() => chart.setSize(sizeOf(place)));
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const onTheme = () => chart.redraw(false, true);
+  // The colours are read as they are drawn.
+  const unfollow = useShade.subscribe(() => chart.redraw(false, true));
   seen.observe(place);
   resized.observe(place);
   document.addEventListener('visibilitychange', onHidden);
-  dark.addEventListener('change', onTheme);
   return {
     close() {
       clearInterval(timer);
       seen.disconnect();
       resized.disconnect();
       document.removeEventListener('visibilitychange', onHidden);
-      dark.removeEventListener('change', onTheme);
+      unfollow();
       chart.destroy();
     },
   };

@@ -15,14 +15,22 @@ export function changeLook(changes: Partial<Look>): void {
   localStorage.setItem(KEY, JSON.stringify(useLook.getState()));
 }
 
-/** Has the page follow the theme, now and when it changes. */
+/** The theme that the page has now. */
+export const useShade = create<{ shade: 'light' | 'dark' }>()(() => ({ shade: 'light' }));
+
+/** Has the page follow the theme that is chosen, or the system's, now and when either changes. */
 export function applyPreferences(): void {
-  const apply = ({ theme }: Look) => {
-    if (theme === 'system') delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const apply = () => {
+    const { theme } = useLook.getState();
+    const system = dark.matches ? 'dark' : 'light';
+    const shade = theme === 'system' ? system : theme;
+    document.documentElement.dataset.theme = shade;
+    useShade.setState({ shade });
   };
-  apply(useLook.getState());
+  apply();
   useLook.subscribe(apply);
+  dark.addEventListener('change', apply);
 }
 
 function kept(): Partial<Look> {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type FormEvent, useId, useState } from 'react';
+import { useAct } from '../store/act.ts';
+import { useErrorText } from '../texts/errors.ts';
+import { useTexts } from '../texts/texts.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { Field } from './field.tsx';
+
+export interface CodeDialogProps {
+  title: string;
+  /** Whose code it is. */
+  text: string;
+  label: string;
+  /** What will be done, as a verb. */
+  verb: string;
+  /** Does it; what fails is told at the field. */
+  onCode(code: string, signal: AbortSignal): Promise<unknown>;
+  onClose(): void;
+}
+
+/** Asks for a code that somebody has told. */
+export function CodeDialog({ title, text, label, verb, onCode, onClose }: CodeDialogProps) {
+  const { t } = useTexts();
+  const { act, busy, error } = useAct();
+  const errorText = useErrorText();
+  const [code, setCode] = useState('');
+  const form = useId();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void act((signal) => onCode(code.trim(), signal));
+  };
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('frame.cancel')}</Button>
+          <Button look="primary" type="submit" form={form} busy={busy} disabled={code.trim() === ''}>
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      <p>{text}</p>
+      <form id={form} onSubmit={submit}>
+        <Field label={label} error={error && errorText(error)}>
+          {(control) => (
+            <input
+              {...control}
+              value={code}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              onChange={(event) => setCode(event.target.value)}
+            />
+          )}
+        </Field>
+      </form>
+    </Dialog>
+  );
+}
