@@ -108,6 +108,7 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
     const window = await open('killed');
     const page = await window.page();
     const { pid } = await window.call<Status>('status');
+    await page.getByText('Ready', { exact: true }).waitFor(); // one that has not met its daemon yet does not miss it
     const lost = page.getByText('The background service has stopped answering');
     // It may be back within a second: every change of the page is looked at.
     const seen = page.evaluate(

@@ -16,6 +16,8 @@ import { ManInTheMiddle, type Recorded, unitsOf } from './man-in-the-middle.ts';
 const MEBIBYTE = 2 ** 20;
 const LANES = 3;
 const CHUNKS = 24;
+const SMALL = Array.from({ length: 300 }, (_, i) => 1000 + 13 * i);
+const SMALL_BYTES = SMALL.reduce((sum, bytes) => sum + bytes, 0);
 
 /** DER heads of a raw X25519 key (RFC 8410). */
 const PRIVATE_HEAD = Buffer.from('302e020100300506032b656e04220420', 'hex');
@@ -32,7 +34,7 @@ async function recordedRun(suite: SuiteName) {
   const root = await mkdtemp(join(tmpdir(), 'keibidrop-keys-'));
   await mkdir(join(root, 'offer'));
   await writeFile(join(root, 'offer', 'large'), randomBytes(CHUNKS * MEBIBYTE + 77));
-  for (let i = 0; i < 300; i++) await writeFile(join(root, 'offer', `small-${i}`), randomBytes(1000 + 13 * i));
+  for (const [i, bytes] of SMALL.entries()) await writeFile(join(root, 'offer', `small-${i}`), randomBytes(bytes));
   const listen = ['--json', '--code', CODE, '--listen', '127.0.0.1:0', '--suite', suite];
   const sender = new Command(['send', join(root, 'offer'), ...listen], {
     home: root,
@@ -49,9 +51,18 @@ async function recordedRun(suite: SuiteName) {
     await receiver.say({ $case: 'hello', value: { label: 'test' } });
     const { count, wanted } = await offeredFiles(receiver);
     const lanes = [];
-    for (let lane = 0; lane < LANES; lane++) lanes.push((await receiver.lane(lane)).resume());
+    for (let lane = 0; lane < LANES; lane++) lanes.push(await receiver.lane(lane));
+    const all = new Promise<void>((resolve) => {
+      let bytes = 0;
+      const onData = (data: Buffer) => {
+        bytes += data.length;
+        if (bytes >= SMALL_BYTES + CHUNKS * MEBIBYTE + 77) resolve();
+      };
+      for (const lane of lanes) lane.on('data', onData);
+    });
     await receiver.answer(0, count, wanted);
-    // The sender ends its lanes behind the last byte once the receiver has said that it has everything.
+    await all;
+    // The sender ends its lanes once the receiver has said that it has everything.
     const ended = lanes.map((lane) => new Promise((resolve) => lane.once('end', resolve)));
     await receiver.say({ $case: 'finished', value: { files: 301, bytes: 1, skipped: 0, resumedBytes: 0, failed: 0 } });
     await Promise.all(ended);

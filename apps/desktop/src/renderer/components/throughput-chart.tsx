@@ -10,8 +10,11 @@ import { useTexts } from '../texts/texts.ts';
 import styles from './throughput-chart.module.css';
 
 const DRAW_MS = 250;
+/** What a chart shows at least: a transfer that has just begun is no speck at its edge, and one that stands has a scale. */
+const SHORTEST_SECONDS = 10;
+const LOWEST_RATE = 1000;
 
-/** The speed of one transfer over the last two minutes. It draws itself at most four times a second, and only while it is seen. */
+/** The speed of one transfer from its beginning, or over the last two minutes. It draws itself at most four times a second, and only while it is seen. */
 export function ThroughputChart({ transfer, live }: { transfer: number; live: boolean }) {
   const { t, language } = useTexts();
   const place = useRef<HTMLDivElement>(null);
@@ -40,8 +43,9 @@ function openChart(place: HTMLElement, { transfer, language, live }: ChartOption
     drawn = state;
     chart.setData([samples.times, samples.rates], false);
     chart.batch(() => {
-      chart.setScale('x', { min: end - THROUGHPUT_SECONDS, max: end });
-      chart.setScale('y', { min: 0, max: Math.max(1, ...samples.rates) * 1.15 });
+      const seconds = Math.max(SHORTEST_SECONDS, end - (samples.times[0] ?? end));
+      chart.setScale('x', { min: end - Math.min(seconds, THROUGHPUT_SECONDS), max: end });
+      chart.setScale('y', { min: 0, max: Math.max(LOWEST_RATE, ...samples.rates) * 1.15 });
     });
   };
   draw();
