@@ -67,6 +67,12 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
       event: 'mounts',
       mounts: [{ share: 'photos', state: 'open' }],
     });
+    const [status, list] = await Promise.all([bob.command('status'), bob.command('list')]);
+    const mounts = [{ folder: sandbox.path('far'), share: 'photos', state: 'open' }];
+    expect(status.event).toMatchObject({ mounts });
+    expect(list.event).toMatchObject({ shares: [{ name: 'photos', kind: 'guest' }], mounts });
+    expect(await bob.said('list')).toMatch(/^photos .*, mounted at .*far$/m);
+    expect(await bob.said('status')).toMatch(/^Mounts .*far, open$/m);
   });
 
   it('shows what changes at the other side', async () => {

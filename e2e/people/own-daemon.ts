@@ -63,6 +63,13 @@ export class OwnDaemon {
     return event as unknown as TransferView;
   }
 
+  /** What a person reads of `keibidrop ARGS`. */
+  async said(...args: string[]): Promise<string> {
+    const running = await this.sandbox.start([...args, '--config', this.name]);
+    await running.ended;
+    return running.stdout;
+  }
+
   /** One more program that is connected, in this process. */
   client(): Promise<LocalClient> {
     const { home } = this.sandbox;

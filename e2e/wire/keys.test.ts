@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createPrivateKey, createPublicKey, diffieHellman, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -50,7 +51,7 @@ async function recordedRun(suite: SuiteName) {
     receiver = await HostileReceiver.reach(proxy.port, CODE, { suite, prepared });
     await receiver.say({ $case: 'hello', value: { label: 'test' } });
     const { count, wanted } = await offeredFiles(receiver);
-    const lanes = [];
+    const lanes: Socket[] = [];
     for (let lane = 0; lane < LANES; lane++) lanes.push(await receiver.lane(lane));
     const all = new Promise<void>((resolve) => {
       let bytes = 0;

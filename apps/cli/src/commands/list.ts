@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient, ShareEntryView, ShareView } from '@keibidrop/peer';
+import type { LocalClient, MountView, ShareEntryView, ShareView } from '@keibidrop/peer';
 import { type Command, Option } from 'commander';
 import { withDaemon } from '../daemon-connection.ts';
 import { formatBytes, formatCount, formatTime } from '../format.ts';
@@ -61,24 +61,27 @@ export async function runList(options: ListCommand, caller: Io, peer: PeerPackag
 }
 
 async function listShares(daemon: LocalClient, io: Io, json: boolean | undefined): Promise<number> {
-  const { shares } = await daemon.call('shares', {}, io);
-  if (json) io.stdout.write(lineOf('shares', { shares }));
+  const [{ shares }, { mounts }] = await Promise.all([daemon.call('shares', {}, io), daemon.call('mounts', {}, io)]);
+  if (json) io.stdout.write(lineOf('shares', { shares, mounts }));
   else if (shares.length === 0) {
     io.stdout.write('No shares. Connect to one with keibidrop connect CODE, or add a folder: keibidrop add DIR\n');
-  } else for (const share of shares) io.stdout.write(`${lineOfShare(share, io)}\n`);
+  } else for (const share of shares) io.stdout.write(`${lineOfShare(share, mounts, io)}\n`);
   return 0;
 }
 
-/** `photos  connected  of anna (lan)` or `music  open  /home/me/music, code 7-guitar-pencil, 2 guests`. */
+/** `photos  connected  of anna (lan), mounted at /home/me/photos` or `music  open  /home/me/music, code 7-guitar-pencil, 2 guests`. */
 function lineOfShare(
   { name, kind, state, contact, peer = '', path, folder = '', code = '', guests, readOnly }: ShareView,
+  mounts: readonly MountView[],
   io: Io,
 ): string {
   const about =
     kind === 'own'
       ? `${harmless(folder)}, code ${code}, ${formatCount(guests, 'guest')}`
       : `of ${harmless(contact ?? peer)}${path === undefined ? '' : ` (${path})`}`;
-  return `${paint(io.stdout, 'bold', harmless(name).padEnd(20))} ${state.padEnd(9)} ${about}${readOnly ? ', read-only' : ''}`;
+  const shown = kind === 'guest' ? mounts.filter(({ share }) => share === name) : [];
+  const places = shown.map(({ folder: place }) => `, mounted at ${harmless(place)}`).join('');
+  return `${paint(io.stdout, 'bold', harmless(name).padEnd(20))} ${state.padEnd(9)} ${about}${readOnly ? ', read-only' : ''}${places}`;
 }
 
 async function listEntries(daemon: LocalClient, path: string, io: Io, json: boolean | undefined): Promise<number> {

@@ -63,14 +63,16 @@ function add(
 /** @throws DAEMON_UNREACHABLE if none runs */
 export async function runStatus({ config, json }: StatusCommand, io: Io, peer: PeerPackage): Promise<number> {
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
-    const [status, invitations] = await Promise.all([
+    const [status, { mounts }, invitations] = await Promise.all([
       daemon.call('status', {}, { signal: io.signal }),
+      daemon.call('mounts', {}, { signal: io.signal }),
       invitationsOf(daemon, io.signal),
     ]);
     if (json) {
       io.stdout.write(
         lineOf('status', {
           ...status,
+          mounts,
           invitations: invitations.length,
           started: new Date(status.started).toISOString(),
         }),
@@ -84,6 +86,7 @@ export async function runStatus({ config, json }: StatusCommand, io: Io, peer: P
       ...(invitations.length === 0
         ? []
         : ([['Invitations', `${invitations.length}, see keibidrop invitations`]] as [string, string][])),
+      ...mounts.map(({ folder, state }, i): [string, string] => [i === 0 ? 'Mounts' : '', `${folder}, ${state}`]),
       ['Calls itself', label],
       ['Saves to', savePath],
       ['Meets at', rendezvous ?? 'this machine and its networks'],
