@@ -147,8 +147,16 @@ export function ratesTable(summary, samples) {
   const rates = ratesOf(samples);
   const lines = [...rates].map(([name, { median, best }]) => {
     const { runs, median: seconds, cpu, rss } = summary.get(name);
-    const cells = [runs, median.toFixed(0), best.toFixed(0), seconds.toFixed(2), cpu.toFixed(2)];
-    return `| ${name} | ${cells.join(' | ')} | ${(rss / 2 ** 20).toFixed(0)} |`;
+    const figure = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : '–');
+    const cells = [
+      runs,
+      figure(median, 0),
+      figure(best, 0),
+      figure(seconds, 2),
+      figure(cpu, 2),
+      figure(rss / 2 ** 20, 0),
+    ];
+    return `| ${name} | ${cells.join(' | ')} |`;
   });
   return [
     '| case | runs | median Mbit/s | best Mbit/s | median s | CPU s | peak RSS MiB |',

@@ -2,12 +2,14 @@
 
 // Other programs beside ours, each run only when it is installed; the table says which were not.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { FUSE_NATIVE, FUSE_NATIVE_LIBRARY } from './mounted.mjs';
 import { openSsh } from './ssh.mjs';
 import { checkout, venv } from './workspace.mjs';
 import { openWormhole } from './wormhole.mjs';
 
-const DEBIAN_PACKAGES = ['openssh-server', 'openssh-client', 'rsync', 'python3-venv'];
+const DEBIAN_PACKAGES = ['openssh-server', 'openssh-client', 'rsync', 'python3-venv', 'libfuse3-dev', 'fuse3'];
+const FUSE_NATIVE_VERSION = '2.2.6';
 /** They take up to 20 s a run where ours takes one: enough to see by how much. */
 const RUNS = 3;
 
@@ -24,13 +26,27 @@ export async function openOthers(workspace, { runs = RUNS } = {}) {
   };
 }
 
-/** `npm run bench -- install`: Debian's packages if this is root, else the line to type; Python's into a venv of ours. */
+/** `npm run bench -- install`: Debian's packages if this is root, else the line to type; Python's and npm's into folders of ours. */
 export function installOthers() {
   const packages = ['apt-get', 'install', '--yes', '--no-install-recommends', ...DEBIAN_PACKAGES];
   if (process.getuid() === 0) execute(...packages);
   else console.log(`as root: ${packages.join(' ')}`);
   if (!existsSync(venv)) execute('python3', '-m', 'venv', venv);
   execute(`${venv}/bin/pip`, 'install', '--quiet', '--requirement', `${checkout}bench/requirements.txt`);
+  mkdirSync(FUSE_NATIVE, { recursive: true });
+  // It brings what is built for usual machines, libfuse among it under another name than it is looked for.
+  execute(
+    'npm',
+    'install',
+    '--prefix',
+    FUSE_NATIVE,
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    `fuse-native@${FUSE_NATIVE_VERSION}`,
+  );
+  if (!existsSync(FUSE_NATIVE_LIBRARY))
+    symlinkSync('node_modules/fuse-shared-library-linux/libfuse/lib/libfuse.so', FUSE_NATIVE_LIBRARY);
 }
 
 function execute(command, ...args) {

@@ -2,6 +2,7 @@
 
 // npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p8 p9 p10 (DESIGN 9), matrix, all of them without a name;
 //                                                    over long links, as root, by name only: p5 p6
+//                                                    through a mount, by name only: p7
 //                                                    endurance, by name only: large tight fair limit leak
 //                                                    the page and the window, by name only: render window
 // npm run bench -- install                           installs the programs that ours is compared with
@@ -19,7 +20,7 @@ import { installOthers } from './others.mjs';
 import { buildTools, checkout, openWorkspace } from './workspace.mjs';
 
 const ORDINARY_ROWS = ['p1', 'p2', 'p3', 'p4', 'p8', 'p9', 'p10', 'matrix'];
-const ROWS = [...ORDINARY_ROWS, 'p5', 'p6', 'large', 'tight', 'fair', 'limit', 'leak', 'render', 'window'];
+const ROWS = [...ORDINARY_ROWS, 'p5', 'p6', 'p7', 'large', 'tight', 'fair', 'limit', 'leak', 'render', 'window'];
 const RUNS = 7;
 
 const { values, positionals } = parseArgs({
