@@ -19,7 +19,7 @@ using mount::Type;
 using stream::EntryType;
 
 // Of one directory: more is told to nobody.
-constexpr size_t kMostListingBytes = size_t{256} << 20;
+constexpr size_t kMostListingBytes = size_t{64} << 20;
 // Before the Peer has said how much a path takes.
 constexpr uint32_t kFirstMostAhead = 64;
 // Names that are not there, of which nobody can say which the kernel knows.
