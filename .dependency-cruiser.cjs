@@ -96,6 +96,8 @@ module.exports = {
           '^packages/peer/src/local\\.ts$',
           '^native/lib/index\\.ts$',
           '^proto/index\\.ts$',
+          // What tests of several packages share: contract suites, and what looks at a mount from outside.
+          '^packages/[^/]+/test/[^/.]+\\.ts$',
           '(^|/)node_modules/',
         ],
       },
