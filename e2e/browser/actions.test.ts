@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { IS_ROOT, Sandbox } from '../harness/sandbox.ts';
@@ -115,18 +115,18 @@ describe.runIf(HAS_BROWSER)('where it goes', () => {
     const dialog = page.getByRole('dialog', { name: 'Choose a folder' });
     const goTo = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
     const where = dialog.getByRole('status');
-    await where.getByText(sandbox.path('ben-in'), { exact: true }).waitFor();
+    await where.getByText('~/ben-in', { exact: true }).waitFor();
     await goTo('Folder above');
     for (const name of ['places', 'inner', 'deepest', 'Folder above']) await goTo(name);
     const chosen = sandbox.path('places/inner');
-    await where.getByText(chosen, { exact: true }).waitFor();
+    await where.getByText('~/places/inner', { exact: true }).waitFor();
     await ben.picture('folder-dialog');
     expect(await ben.barriers()).toEqual([]);
     await goTo('Use this folder');
-    await page.getByText(chosen, { exact: true }).waitFor();
+    await page.getByText('~/places/inner', { exact: true }).waitFor();
     await ben.receive(await sent(ada, [sandbox.path('note.txt')]));
     const offer = asked(ben, 'Offer');
-    await offer.getByText(chosen, { exact: true }).waitFor();
+    expect(await offer.getByLabel('Save to').inputValue()).toBe('~/places/inner');
     await offer.getByRole('button', { name: 'Accept' }).click();
     await ben.card('note.txt').getByText(/^Done/).waitFor();
     expect(await readFile(`${chosen}/note.txt`, 'utf8')).toBe('a note');
@@ -143,22 +143,42 @@ describe.runIf(HAS_BROWSER)('where it goes', () => {
     expect(ada.complaints.splice(0)).toEqual([expect.stringContaining('422')]);
   });
 
-  it.runIf(IS_ROOT)('is told to have too little room for it before and after it is taken', async () => {
-    const small = await sandbox.mountTmpfs('small', MIB);
-    const code = await sent(ada, [await fileOf(sandbox, 'too-large.bin', 4)]);
-    await anew(ben);
-    await ben.open('receive');
-    await ben.page.getByText('Options').click();
-    await ben.page.getByLabel('Save to').fill(small);
-    await ben.receive(code);
-    const offer = asked(ben, 'Offer');
-    await offer.getByText('There is too little room for it').waitFor();
-    await ben.picture('receive-too-little');
-    expect(await ben.barriers()).toEqual([]);
-    await offer.getByRole('button', { name: 'Accept' }).click();
-    await ben.card('too-large.bin').getByText('The disk is full').waitFor();
-    expect(await readdir(small)).not.toContain('too-large.bin');
-  });
+  it.runIf(IS_ROOT)(
+    'is told to have too little room for it before and after it is taken, and changed in the offer',
+    async () => {
+      const small = await sandbox.mountTmpfs('small', MIB);
+      const code = await sent(ada, [await fileOf(sandbox, 'too-large.bin', 4)]);
+      await anew(ben);
+      await ben.open('receive');
+      await ben.page.getByText('Options').click();
+      await ben.page.getByLabel('Save to').fill(small);
+      await ben.receive(code);
+      const offer = asked(ben, 'Offer');
+      await offer.getByText('There is too little room for it').waitFor();
+      await ben.picture('receive-too-little');
+      expect(await ben.barriers()).toEqual([]);
+      await offer.getByRole('button', { name: 'Accept' }).click();
+      await ben.card('too-large.bin').getByText('The disk is full').waitFor();
+      expect(await readdir(small)).not.toContain('too-large.bin');
+      await ben.receive(await sent(ada, [sandbox.path('too-large.bin')]));
+      await offer.getByText('There is too little room for it').waitFor();
+      await offer.getByRole('button', { name: 'Choose…' }).click();
+      const dialog = ben.page.getByRole('dialog', { name: 'Choose a folder' });
+      await dialog.getByRole('button', { name: 'Folder above' }).click();
+      await dialog.getByRole('button', { name: 'places', exact: true }).click();
+      await dialog.getByRole('button', { name: 'Use this folder' }).click();
+      const place = offer.getByLabel('Save to');
+      await expect.poll(() => place.inputValue(), SOON).toBe('~/places');
+      await offer.getByText('There is too little room for it').waitFor({ state: 'detached' });
+      await place.fill('~/places/new');
+      await offer.getByText(/ free$/).waitFor();
+      await ben.picture('receive-elsewhere');
+      await offer.getByRole('button', { name: 'Accept' }).click();
+      await ben.card('too-large.bin').getByText(/^Done/).waitFor();
+      expect((await stat(sandbox.path('places/new/too-large.bin'))).size).toBe(4 * MIB);
+      expect(await readdir(small)).not.toContain('too-large.bin');
+    },
+  );
 });
 
 describe.runIf(HAS_BROWSER)('what has the name of what is there', () => {

@@ -55,7 +55,11 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     await next.click();
     await title(page, 'Where should things go?');
     expect(await page.evaluate<string>('document.activeElement.tagName')).toBe('H1');
-    await page.getByLabel('Folder for what you receive').fill(sandbox.path('eve-in'));
+    const folder = page.getByLabel('Folder for what you receive');
+    await folder.fill('eve-in');
+    await next.click();
+    await page.getByText('That is not a whole path. Begin it with / or ~/, or choose a folder.').waitFor();
+    await folder.fill(sandbox.path('eve-in'));
     expect(await eve.barriers()).toEqual([]);
     await next.click();
     await title(page, 'Who are you to others?');
@@ -66,9 +70,9 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     await eve.picture('welcome-who-refused');
     expect(await eve.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Back' }).click();
-    expect(await page.getByLabel('Folder for what you receive').inputValue()).toBe(sandbox.path('eve-in'));
+    expect(await folder.inputValue()).toBe('~/eve-in');
     // What was wrong with the name is not said of the folder.
-    expect(await page.getByText('That is not a folder on this computer.').count()).toBe(0);
+    expect(await page.getByText('That is not a whole path.').count()).toBe(0);
     await next.click();
     await name.fill('Eve');
     await page.keyboard.press('Enter');
@@ -143,7 +147,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
     await form.getByRole('button', { name: 'Choose…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Choose a folder' });
     await dialog.getByRole('button', { name: 'chosen' }).click();
-    await dialog.getByRole('status').getByText(sandbox.path('chosen')).waitFor();
+    await dialog.getByRole('status').getByText('~/chosen').waitFor();
     expect(await eve.barriers()).toEqual([]);
     await dialog.getByRole('button', { name: 'Use this folder' }).click();
     await saveIn(form).click();
@@ -166,7 +170,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
     const guest = await Person.before(fay, browser);
     await guest.open('settings');
     for (const [label, value, place] of [
-      ['Folder for what you receive', sandbox.path('fay-in'), 'KD_SAVE_PATH'],
+      ['Folder for what you receive', '~/fay-in', 'KD_SAVE_PATH'],
       ['Port for others to reach you', '127.0.0.1:0', 'KD_LISTEN'],
       ['How long to look for a lost peer', '0', 'KD_PATIENCE'],
     ] as const) {

@@ -3,6 +3,7 @@ import type {
   BenchAgainstOptions,
   BenchAloneOptions,
   BenchEvent,
+  OfferAnswer,
   OfferSummary,
   PeerEvent,
   ReceiveOptions,
@@ -59,7 +60,7 @@ export interface Asked {
   send?: SendOptions;
   receive?: ReceiveOptions;
   sendVisiting?: Parameters<PeerPackage['sendVisiting']>[0];
-  accepted?: boolean;
+  accepted?: OfferAnswer;
   share?: ShareOptions;
   benchAlone?: BenchAloneOptions;
   benchAgainst?: BenchAgainstOptions;

@@ -64,6 +64,9 @@ export interface SendOptions extends TransferOptions {
   receivers: number;
 }
 
+/** False declines an offer. `out` is the destination instead of the one that was meant: absolute, created if missing. */
+export type OfferAnswer = boolean | { out: string };
+
 /** What a receiver does with a file whose name is taken by something that is not up to date. */
 export type CollisionAnswer = 'rename' | 'overwrite' | 'skip';
 
@@ -88,10 +91,10 @@ export interface ReceiveOptions extends TransferOptions {
   /** Sync every file before it gets its name, and everything before the end: a power cut takes nothing that was received. */
   durable?: boolean | undefined;
   /**
-   * Asked once, with the whole offer, before anything is written; false declines (OFFER_DECLINED).
+   * Asked once, with the whole offer, before anything is written; false declines (OFFER_DECLINED), `out` accepts it into another destination.
    * Absent: accepted at once, without waiting for the walk to end.
    */
-  confirm?: ((offer: OfferSummary) => Promise<boolean>) | undefined;
+  confirm?: ((offer: OfferSummary) => Promise<OfferAnswer>) | undefined;
   /** One call at a time; `path` is relative to `out`. */
   resolveCollision?: ((path: string) => Promise<CollisionAnswer>) | undefined;
 }

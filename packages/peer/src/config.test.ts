@@ -79,6 +79,8 @@ describe('changing settings', () => {
     [{ limit: 'fast' }, 'CONFIG_INVALID', 'limit must be'],
     [{ lemit: '1' }, 'USAGE', 'lemit is not a setting'],
     [{ label: 'b', listen: 'nowhere' }, 'CONFIG_INVALID', 'listen must be'],
+    [{ save_path: 'in' }, 'CONFIG_INVALID', 'save_path must begin with / or ~/; it is "in"'],
+    [{ save_path: '~ada/in' }, 'CONFIG_INVALID', 'save_path must begin with'],
   ])('changes nothing for %j', async (changes: Record<string, string>, code, message) => {
     await load('label = "a"\n');
     await expect(change(changes)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });

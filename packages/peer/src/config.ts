@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { homedir, hostname } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { hostname } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { HostPort } from '@keibidrop/discovery';
 import { KeibiError } from '@keibidrop/protocol';
 import envPaths from 'env-paths';
@@ -8,6 +8,7 @@ import type { ListenAddress, ReachOptions } from './api.ts';
 import { configDirOf } from './config-directory.ts';
 import { type ConfigChanges, changeConfigFile } from './config-file.ts';
 import type { HistoryLimits } from './history/history.ts';
+import { expandHome } from './home-folder.ts';
 import { type ConfigFile, type Found, finderOf, parsed, readConfigFile, type Source } from './setting-sources.ts';
 import {
   ANY_HOST,
@@ -177,10 +178,17 @@ export async function changeSettings(options: SettingsQuery, changes: ConfigChan
       throw new KeibiError('USAGE', `${key} is not a setting. The settings are ${settingKeys.join(', ')}.`);
     }
   }
+  checkSavePath(changes.save_path);
   const path = configFileIn(configDirOf(options));
   await changeConfigFile(path, changes, async (candidate) => {
     settingsIn(await readConfigFile(candidate, settingKeys), { ...options, flags: {}, env: {} }, dirname(path));
   });
+}
+
+/** Who types it sees no directory that it could be relative to. */
+function checkSavePath(text: string | undefined): void {
+  if (text === undefined || text === '' || isAbsolute(expandHome(text))) return;
+  throw new KeibiError('CONFIG_INVALID', `save_path must begin with / or ~/; it is ${JSON.stringify(text)}.`);
 }
 
 /** Where what the programs of one configuration directory remember stands; absolute, and perhaps not there. */
@@ -202,8 +210,7 @@ function listenAddress(found: Found | undefined): ListenAddress {
 function absolutePath(found: Found | undefined, base: { cwd: string; configDir: string }): string {
   const path = parsed(found, parsePath) ?? '.';
   // The shell has expanded the ~ of a flag or a variable; nobody has in the file.
-  if (found?.from === 'file' && /^~(\/|$)/.test(path)) return join(homedir(), path.slice(1));
-  return resolve(found?.from === 'file' ? base.configDir : base.cwd, path);
+  return found?.from === 'file' ? resolve(base.configDir, expandHome(path)) : resolve(base.cwd, path);
 }
 
 /** The machine's own name, made to fit MAX_LABEL_BYTES. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { CollisionAnswer, OfferSummary, ReceiveOptions } from './api.ts';
+import type { CollisionAnswer, OfferAnswer, OfferSummary, ReceiveOptions } from './api.ts';
 
 type Questions = Pick<ReceiveOptions, 'confirm' | 'resolveCollision'>;
 
@@ -11,7 +11,7 @@ type Questions = Pick<ReceiveOptions, 'confirm' | 'resolveCollision'>;
 export class RememberedAnswers implements Questions {
   readonly confirm: Questions['confirm'];
   readonly resolveCollision: Questions['resolveCollision'];
-  #offer: { key: string; answer: Promise<boolean> } | undefined;
+  #offer: { key: string; answer: Promise<OfferAnswer> } | undefined;
   readonly #collisions = new Map<string, Promise<CollisionAnswer>>();
 
   constructor({ confirm, resolveCollision }: Questions) {
@@ -19,7 +19,7 @@ export class RememberedAnswers implements Questions {
     this.resolveCollision = resolveCollision && ((path) => this.#resolve(path, resolveCollision));
   }
 
-  #confirm(offer: OfferSummary, ask: NonNullable<Questions['confirm']>): Promise<boolean> {
+  #confirm(offer: OfferSummary, ask: NonNullable<Questions['confirm']>): Promise<OfferAnswer> {
     const { names, nameCount, peer, text, stream } = offer;
     const key = JSON.stringify([names, nameCount, peer, text, stream]);
     if (this.#offer?.key !== key) this.#offer = { key, answer: ask(offer) };

@@ -42,8 +42,8 @@ export interface ReceiveTransferOptions {
   onSender(label: string): void;
   /** The whole offer, before it is asked about. */
   onOffer(totals: OfferTotals): void;
-  /** False declines. Absent: accepted at once, while the sender may still be walking. */
-  confirm?: ((totals: OfferTotals, text: string | undefined) => Promise<boolean>) | undefined;
+  /** False declines; `out` accepts it into another destination, absolute. Absent: accepted at once, while the sender may still be walking. */
+  confirm?: ((totals: OfferTotals, text: string | undefined) => Promise<boolean | { out: string }>) | undefined;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
   /** Files that are only counted as they come and written nowhere: a measurement. */
   discards?: ((path: string) => boolean) | undefined;
@@ -301,7 +301,7 @@ class ServedTransfer {
       if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');
       this.#takeText(text).then(this.#resolve, this.#reject);
     } else if (!this.#options.confirm) {
-      await this.#accept();
+      await this.#accept(this.#options.out);
     }
   }
 
@@ -313,21 +313,26 @@ class ServedTransfer {
     return this.#finish({ files: 0, bytes: this.#offer.totals.bytes, skipped: 0, resumedBytes: 0, failed: [], text });
   }
 
-  async #ask(): Promise<void> {
-    const { confirm, signal } = this.#options;
-    if (!confirm) return;
+  /** @returns  where it goes */
+  async #ask(): Promise<string> {
+    const { confirm, signal, out } = this.#options;
+    if (!confirm) return out;
     const agreed = await confirm(this.#offer.totals, this.#text);
     signal.throwIfAborted();
     if (!agreed) throw new KeibiError('OFFER_DECLINED', 'You declined the offer; nothing was written.');
+    return agreed === true ? out : agreed.out;
   }
 
   /** From here on things are written. */
-  async #accept(): Promise<void> {
-    const reception = new Reception(this.#options, {
-      write: (body) => this.#write(body),
-      onFailed: (failed) => this.#fail(failed),
-      progress: (progress) => this.#options.onProgress(progress, this.#offer.totals, this.#stage === 'offered'),
-    });
+  async #accept(out: string): Promise<void> {
+    const reception = new Reception(
+      { ...this.#options, out },
+      {
+        write: (body) => this.#write(body),
+        onFailed: (failed) => this.#fail(failed),
+        progress: (progress) => this.#options.onProgress(progress, this.#offer.totals, this.#stage === 'offered'),
+      },
+    );
     this.#reception = reception;
     const foldNames = await reception.open();
     const pages = this.#waiting.splice(0);
@@ -345,8 +350,7 @@ class ServedTransfer {
   async #offerEnd(): Promise<ReceivedTransfer> {
     this.#options.onOffer(this.#offer.totals);
     if (!this.#reception) {
-      await this.#ask();
-      await this.#accept();
+      await this.#accept(await this.#ask());
     }
     const reception = this.#reception as Reception;
     const outcome = await reception.complete();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import { isAbsolute } from 'node:path';
+
 import type { local } from '@keibidrop/proto';
 import { KeibiError, parseFingerprint } from '@keibidrop/protocol';
 import type { ContactRule } from '../contacts/contact.ts';
 import { waitingSenders } from '../peers.ts';
 import type { DaemonParts } from './daemon.ts';
+import { folderPath } from './folder-path.ts';
 import type { LocalGroup } from './local-calls.ts';
 
 /** The people known here, and whoever waits nearby. */
@@ -42,8 +43,8 @@ export function contactCalls({
 
 /** @throws USAGE */
 function ruleOf({ rule, folder }: local.ChangeContactRequest): ContactRule | undefined {
-  if (rule === 'accept' && folder !== undefined && isAbsolute(folder)) return { kind: 'accept', folder };
-  if (rule === 'accept') throw new KeibiError('USAGE', 'The rule accept needs a folder, as an absolute path.');
+  if (rule === 'accept' && folder !== undefined) return { kind: 'accept', folder: folderPath(folder) };
+  if (rule === 'accept') throw new KeibiError('USAGE', 'The rule accept needs a folder.');
   if (rule === 'ask' || rule === 'never') return { kind: rule };
   if (rule !== undefined || folder !== undefined) throw new KeibiError('USAGE', 'A rule is ask, accept or never.');
   return undefined;

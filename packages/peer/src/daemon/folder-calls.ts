@@ -2,20 +2,25 @@
 import type { Dirent } from 'node:fs';
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { openByDesktop } from '../desktop-opener.ts';
 import { freeBytes } from '../free-space.ts';
 import type { DaemonParts } from './daemon.ts';
+import { folderPath } from './folder-path.ts';
 import type { LocalGroup } from './local-calls.ts';
 
 const MAX_FOLDERS = 10_000;
 
 /** Folders of this machine, for pages that have no dialog of their own. */
-export function folderCalls({ transfers, settings, read }: DaemonParts): LocalGroup<'listFolders' | 'openPlace'> {
+export function folderCalls({
+  transfers,
+  settings,
+  read,
+}: DaemonParts): LocalGroup<'listFolders' | 'freeSpace' | 'openPlace'> {
   return {
     async listFolders({ path: asked, hidden }) {
-      const path = resolve(asked === '' ? await firstFolder((await read({})).savePath) : absolute(asked));
+      const path = resolve(asked === '' ? await firstFolder((await read({})).savePath) : folderPath(asked));
       const parent = dirname(path);
       const [folders, free, writable] = await Promise.all([foldersOf(path, hidden), freeBytes(path), isWritable(path)]);
       return {
@@ -28,8 +33,12 @@ export function folderCalls({ transfers, settings, read }: DaemonParts): LocalGr
       };
     },
 
+    async freeSpace({ path }) {
+      return { bytes: await freeBytes(resolve(folderPath(path))) };
+    },
+
     async openPlace({ transfer, path: asked = '' }) {
-      const path = resolve(transfer === 0 ? absolute(asked) : transfers.get(transfer).folder());
+      const path = resolve(transfer === 0 ? folderPath(asked) : transfers.get(transfer).folder());
       // Nothing but a folder: opening a file may run it.
       if (!(await isFolder(path))) throw new KeibiError('FOLDER_UNREADABLE');
       if (!(await openByDesktop(path, settings.env))) throw new KeibiError('DESKTOP_UNAVAILABLE');
@@ -41,11 +50,6 @@ export function folderCalls({ transfers, settings, read }: DaemonParts): LocalGr
 /** Where to begin: what is received goes where there may be nothing yet. */
 async function firstFolder(savePath: string): Promise<string> {
   return (await isFolder(savePath)) ? savePath : homedir();
-}
-
-function absolute(path: string): string {
-  if (isAbsolute(path) && !path.includes('\0')) return path;
-  throw new KeibiError('USAGE', `${JSON.stringify(path)} is not an absolute path.`);
 }
 
 async function foldersOf(path: string, hidden: boolean): Promise<string[]> {

@@ -80,6 +80,7 @@ const requests: Requests = {
   settings: local.SettingsRequest,
   changeSettings: local.ChangeSettingsRequest,
   listFolders: local.ListFoldersRequest,
+  freeSpace: local.FreeSpaceRequest,
   openPlace: local.OpenPlaceRequest,
   openPage: local.OpenPageRequest,
 };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
+
 import { mkdir, realpath, rm } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Mount, mount, whyNotMountable } from '@keibidrop/mount';
 import type { local } from '@keibidrop/proto';
 import { KeibiError, retryOf } from '@keibidrop/protocol';
 import { overlap } from '../mount/folder-overlap.ts';
 import { GuestSource } from '../mount/guest-source.ts';
 import type { EventStream } from './event-stream.ts';
+import { folderPath } from './folder-path.ts';
 import { Journal } from './journal.ts';
 import type { Shares } from './shares.ts';
 
@@ -74,8 +76,7 @@ export class Mounts {
 
   /** Shows a share. @throws MOUNT_*, USAGE; what `connect` throws; `signal.reason` on abort */
   async add(request: local.MountRequest, { signal }: { signal: AbortSignal }): Promise<local.Mount> {
-    const { folder } = request;
-    if (!isAbsolute(folder)) throw new KeibiError('USAGE', `${JSON.stringify(folder)} is not an absolute path.`);
+    const folder = folderPath(request.folder);
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
     if (this.#open.size >= MAX_MOUNTS)
       throw new KeibiError('MOUNT_UNAVAILABLE', 'There are too many mounts. End one first.');

@@ -17,6 +17,8 @@ export interface GivenAnswer {
   answer: string;
   /** The same for all like it. */
   always: boolean;
+  /** Of an offer: where it goes instead. */
+  out?: string | undefined;
 }
 
 interface Open {

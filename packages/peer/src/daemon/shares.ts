@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { isAbsolute } from 'node:path';
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatHostPort } from '@keibidrop/discovery';
 import type { local } from '@keibidrop/proto';
@@ -8,6 +8,7 @@ import type { HistoryEntry } from '../history/history.ts';
 import { pullHistory } from '../history/pull-history.ts';
 import { openSharing, type Sharing } from '../share/share.ts';
 import { ShareGuest } from '../share/share-guest.ts';
+import { folderPath } from './folder-path.ts';
 import { Journal } from './journal.ts';
 import { errorOf, type LocalError } from './local-error.ts';
 import { notInvited, unknownShare } from './share-unknown.ts';
@@ -82,9 +83,8 @@ export class Shares {
 
   /** Shares a folder. @throws what `share` does; USAGE */
   async add(request: local.AddShareRequest): Promise<local.Share> {
-    if (!isAbsolute(request.path))
-      throw new KeibiError('USAGE', `${JSON.stringify(request.path)} is not an absolute path.`);
-    return this.#keep(await this.#share({ kind: 'own', request, ...this.#fresh() }));
+    const path = folderPath(request.path);
+    return this.#keep(await this.#share({ kind: 'own', request: { ...request, path }, ...this.#fresh() }));
   }
 
   /** Connects to a share. @throws what ShareGuest.connect does; USAGE */

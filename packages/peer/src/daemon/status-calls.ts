@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { homedir } from 'node:os';
 import { KeibiError } from '@keibidrop/protocol';
 import type { DaemonParts } from './daemon.ts';
 import { LOCAL_API, type LocalGroup } from './local-calls.ts';
@@ -29,6 +30,7 @@ export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' 
         queued,
         clients: daemon.clients(),
         page: daemon.page.address,
+        home: homedir(),
       };
     },
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
 import type { DaemonParts } from './daemon.ts';
+import { folderPath } from './folder-path.ts';
 import type { Caller, LocalGroup } from './local-calls.ts';
 import { invitationTo } from './pull-invitation.ts';
 import type { Transfer } from './transfer.ts';
@@ -58,8 +59,8 @@ export function transferCalls({ transfers, shares, questions }: DaemonParts): Lo
 
     questions: () => ({ questions: questions.list() }),
 
-    answer({ question, answer, always }) {
-      questions.answer(question, { answer, always });
+    answer({ question, answer, always, out }) {
+      questions.answer(question, { answer, always, out: out === undefined ? out : folderPath(out) });
       return {};
     },
   };

@@ -6,6 +6,7 @@ import { ALL_SUITES, KeibiError, parseCode, type Suite } from '@keibidrop/protoc
 import type { ReceiveOptions, SendOptions, TransferOptions } from '../api.ts';
 import type { SettingFlags, Settings } from '../config.ts';
 import { parseContactName } from '../contacts/contact.ts';
+import { folderPath } from './folder-path.ts';
 
 /** Reads the settings as they are now; what a client said stands in place of flags. */
 export type ReadSettings = (flags: SettingFlags) => Promise<Settings>;
@@ -45,9 +46,8 @@ export async function receiveOptionsOf(
 ): Promise<Omit<ReceiveOptions, Run | 'confirm' | 'resolveCollision'>> {
   const { code, out, connect, near, collisions = 'rename', verify, durable, patienceMs, incognito, reach } = request;
   checkSave(request);
-  if (out !== undefined && !isAbsolute(out)) throw usage(`${JSON.stringify(out)} is not an absolute path.`);
   if (!COLLISIONS.includes(collisions)) throw usage(`collisions must be one of ${COLLISIONS.join(', ')}.`);
-  const settings = await read({ ...flagsOf(reach), connect, out });
+  const settings = await read({ ...flagsOf(reach), connect, out: out === undefined ? out : folderPath(out) });
   return {
     ...commonOf(reach, settings),
     addressFile: incognito ? undefined : join(settings.configDir, 'addresses.json'),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { local } from '@keibidrop/proto';
 import { errorOfFailures, KeibiError, MAX_WRONG_GUESSES } from '@keibidrop/protocol';
-import type { CollisionAnswer, OfferSummary, TransferSummary } from '../api.ts';
+import type { CollisionAnswer, OfferAnswer, OfferSummary, TransferSummary } from '../api.ts';
 import { type EventJson, eventJson } from '../event-json.ts';
 import type { CodeEvent, PeerEvent } from '../events.ts';
 import { freeBytes } from '../free-space.ts';
@@ -37,6 +37,8 @@ export type TransferEntry = Order & {
   /** Of a receive: what it takes from a share. Its code is good for one run. */
   pull?: string[] | undefined;
 };
+
+type ReceiveEntry = Extract<TransferEntry, { kind: 'receive' }>;
 
 /**
  * queued: its turn has not come. waiting: for a peer. running: bytes move. paused: by this side, or by every peer. asking: a person is to answer.
@@ -268,32 +270,35 @@ export class Transfer {
       return sendTo(to, offer);
     }
     const options = await receiveOptionsOf(entry.request, read);
-    this.entry.place = options.out;
+    entry.place = options.out;
     return receive({
       ...options,
       ...run,
       save,
-      confirm: entry.request.yes ? undefined : (offer) => this.#confirm(offer, options.out, signal),
-      resolveCollision: (file) => this.#resolveCollision(file, options.out, signal),
+      confirm: entry.request.yes ? undefined : (offer) => this.#confirm(offer, entry, signal),
+      resolveCollision: (file) => this.#resolveCollision(file, signal),
     });
   }
 
-  async #confirm(offer: OfferSummary, place: string, signal: AbortSignal): Promise<boolean> {
+  async #confirm(offer: OfferSummary, entry: ReceiveEntry, signal: AbortSignal): Promise<OfferAnswer> {
     const { names, nameCount, peer, text, stream } = offer;
+    const { place = '' } = entry;
     const key = JSON.stringify([names, nameCount, peer, text, stream]);
-    if (this.entry.accepted === key) return true;
+    if (entry.accepted === key) return { out: place };
     const about = { ...offer, place, freeBytes: await freeBytes(place) };
-    const { answer } = await this.#ask('offer', about, ['yes', 'no'], signal);
+    const { answer, out = place } = await this.#ask('offer', about, ['yes', 'no'], signal);
     if (answer !== 'yes') return false;
-    this.entry.accepted = key;
+    entry.accepted = key;
+    // The next run, also of another daemon, goes there as well.
+    if (out !== place) entry.place = entry.request.out = out;
     await this.#host.onEntry(this);
-    return true;
+    return { out };
   }
 
-  async #resolveCollision(file: string, place: string, signal: AbortSignal) {
+  async #resolveCollision(file: string, signal: AbortSignal) {
     if (this.#always !== undefined) return this.#always;
     const answers = ['rename', 'overwrite', 'skip'] as const;
-    const given = await this.#ask('collision', { file, place }, answers, signal);
+    const given = await this.#ask('collision', { file, place: this.entry.place }, answers, signal);
     const answer = answers.find((one) => one === given.answer) ?? 'skip';
     if (given.always) this.#always = answer;
     return answer;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from 'react';
 import { useApi } from '../api/api-context.ts';
+import { withoutTilde } from '../store/home-path.ts';
+import { useHome } from '../store/use-status.ts';
 import { Button, type ButtonProps } from './button.tsx';
 import { FolderDialog } from './folder-dialog.tsx';
 
@@ -13,10 +15,11 @@ export interface ChooseFolderProps extends Omit<ButtonProps, 'onClick'> {
 /** Asks for a folder of this machine: in the system's dialog, or in a browser in ours. */
 export function ChooseFolder({ start, onChoose, ...button }: ChooseFolderProps) {
   const { shell } = useApi();
+  const home = useHome();
   const [choosing, setChoosing] = useState(false);
   const choose = async () => {
     if (shell === undefined) return setChoosing(true);
-    const chosen = await shell.pickFolder(start);
+    const chosen = await shell.pickFolder(start && withoutTilde(start, home));
     if (chosen !== undefined) onChoose(chosen);
   };
   return (

@@ -7,6 +7,7 @@ import { Button } from './button.tsx';
 import { Card } from './card.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { PeerText } from './peer-text.tsx';
+import { PlaceText } from './place-text.tsx';
 import styles from './questions.module.css';
 
 /** Something of that name is there already. */
@@ -20,18 +21,18 @@ export function CollisionQuestion({ asked }: { asked: Asked }) {
       <div>
         <h2>{t('receive.collision')}</h2>
         <p>
-          <PeerText text={file} /> · <PeerText text={place} />
+          <PeerText text={file} /> · <PlaceText path={place} />
         </p>
       </div>
       <ErrorNotice error={error} />
       <div className={styles.actions}>
-        <Button look="primary" busy={busy} onClick={() => answer('rename', always)}>
+        <Button look="primary" busy={busy} onClick={() => answer('rename', { always })}>
           {t('receive.keepBoth')}
         </Button>
-        <Button busy={busy} onClick={() => answer('skip', always)}>
+        <Button busy={busy} onClick={() => answer('skip', { always })}>
           {t('receive.skip')}
         </Button>
-        <Button look="danger" busy={busy} onClick={() => answer('overwrite', always)}>
+        <Button look="danger" busy={busy} onClick={() => answer('overwrite', { always })}>
           {t('receive.overwrite')}
         </Button>
         <label className={styles.always}>

@@ -12,6 +12,7 @@ import { Dialog } from './dialog.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import styles from './folder-field.module.css';
 import { PeerText } from './peer-text.tsx';
+import { PlaceText } from './place-text.tsx';
 
 export interface FolderDialogProps {
   start: string | undefined;
@@ -41,7 +42,7 @@ export function FolderDialog({ start, onClose, onChoose }: FolderDialogProps) {
         <>
           <div>
             <p className={styles.where} role="status">
-              <PeerText text={at.path} />
+              <PlaceText path={at.path} />
             </p>
             <p className={styles.about}>
               {at.writable

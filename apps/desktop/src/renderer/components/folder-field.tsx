@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { FolderOpen } from 'lucide-react';
+import { useState } from 'react';
+import { withTilde } from '../store/home-path.ts';
+import { useHome } from '../store/use-status.ts';
 import { useTexts } from '../texts/texts.ts';
 import { ChooseFolder } from './choose-folder.tsx';
 import { Field } from './field.tsx';
@@ -7,18 +10,21 @@ import styles from './folder-field.module.css';
 
 export interface FolderFieldProps {
   label: string;
-  /** Absolute; empty: what the placeholder says. */
+  /** Empty: what the placeholder says. */
   value: string;
   placeholder?: string | undefined;
   hint?: string | undefined;
   error?: string | undefined;
   disabled?: boolean;
+  /** @param path  absolute, or as it was typed */
   onChange(path: string): void;
 }
 
 /** A folder of this machine: typed, or chosen. */
 export function FolderField({ label, value, placeholder, hint, error, disabled, onChange }: FolderFieldProps) {
   const { t } = useTexts();
+  const home = useHome();
+  const [typed, setTyped] = useState<string>();
   return (
     <Field label={label} hint={hint} error={error}>
       {(control) => (
@@ -26,14 +32,26 @@ export function FolderField({ label, value, placeholder, hint, error, disabled, 
           <input
             {...control}
             type="text"
-            value={value}
-            placeholder={placeholder}
+            // What somebody types stays as it is.
+            value={value === typed ? value : withTilde(value, home)}
+            placeholder={placeholder && withTilde(placeholder, home)}
             spellCheck={false}
             autoComplete="off"
             disabled={disabled}
-            onChange={(event) => onChange(event.target.value)}
+            onChange={({ target }) => {
+              setTyped(target.value);
+              onChange(target.value);
+            }}
           />
-          <ChooseFolder start={value || placeholder} icon={FolderOpen} disabled={disabled} onChoose={onChange}>
+          <ChooseFolder
+            start={value || placeholder}
+            icon={FolderOpen}
+            disabled={disabled}
+            onChoose={(path) => {
+              setTyped(undefined);
+              onChange(path);
+            }}
+          >
             {t('frame.choose')}
           </ChooseFolder>
         </div>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Check, X } from 'lucide-react';
+import { useState } from 'react';
 import type { Asked } from '../../shared/daemon-state.ts';
 import { bytesText } from '../../shared/figures.ts';
 import { useDaemon } from '../store/daemon-store.ts';
@@ -9,10 +10,12 @@ import { Avatar } from './avatar.tsx';
 import { Button } from './button.tsx';
 import { Card } from './card.tsx';
 import { ErrorNotice } from './error-notice.tsx';
+import { FolderField } from './folder-field.tsx';
 import { Notice } from './notice.tsx';
 import { PeerText } from './peer-text.tsx';
 import styles from './questions.module.css';
 import { pathText } from './transfer-words.tsx';
+import { useFreeSpace } from './use-free-space.ts';
 
 /** The JSON of a question of kind `offer` (proto/local.proto). */
 interface Offer {
@@ -30,11 +33,14 @@ interface Offer {
 
 /** Somebody offers files: what, how much, whether there is room. Nothing is written before the answer. */
 export function OfferQuestion({ asked }: { asked: Asked }) {
-  const { t } = useTexts();
+  const { t, language } = useTexts();
   const { answer, busy, error } = useAnswer(asked.question);
   const offer = asked.about as unknown as Offer;
   const contact = useDaemon(({ transfers }) => transfers.get(asked.transfer)?.contact);
-  const tooLittle = offer.freeBytes !== undefined && offer.bytes > offer.freeBytes;
+  const [out, setOut] = useState(offer.place);
+  const place = out.trim() || offer.place;
+  const free = useFreeSpace(place, { of: offer.place, bytes: offer.freeBytes });
+  const tooLittle = free !== undefined && offer.bytes > free;
   return (
     <Card className={styles.card} aria-label={t('receive.offer')}>
       <header className={styles.head}>
@@ -48,10 +54,24 @@ export function OfferQuestion({ asked }: { asked: Asked }) {
       </header>
       {!offer.text && <Names offer={offer} />}
       <Facts offer={offer} />
+      {!offer.text && (
+        <FolderField
+          label={t('receive.place')}
+          value={out}
+          placeholder={offer.place}
+          hint={free === undefined ? undefined : t('frame.free', { size: bytesText(free, language) })}
+          onChange={setOut}
+        />
+      )}
       {tooLittle && <Notice look="warning">{t('receive.tooLittle')}</Notice>}
       <ErrorNotice error={error} />
       <div className={styles.actions}>
-        <Button look="primary" icon={Check} busy={busy} onClick={() => answer('yes')}>
+        <Button
+          look="primary"
+          icon={Check}
+          busy={busy}
+          onClick={() => answer('yes', place === offer.place ? {} : { out: place })}
+        >
           {t('receive.accept')}
         </Button>
         <Button icon={X} busy={busy} onClick={() => answer('no')}>
@@ -80,7 +100,7 @@ function Names({ offer: { names, nameCount } }: { offer: Offer }) {
 
 function Facts({ offer }: { offer: Offer }) {
   const { t, language } = useTexts();
-  const { files, bytes, stream, place, freeBytes, path, text } = offer;
+  const { files, bytes, stream, path, text } = offer;
   return (
     <dl className={styles.facts}>
       {!text && !stream && (
@@ -93,20 +113,6 @@ function Facts({ offer }: { offer: Offer }) {
         <div>
           <dt>{t('transfers.size')}</dt>
           <dd>{bytesText(bytes, language)}</dd>
-        </div>
-      )}
-      {!text && (
-        <div>
-          <dt>{t('transfers.place')}</dt>
-          <dd>
-            <PeerText text={place} />
-          </dd>
-        </div>
-      )}
-      {!text && freeBytes !== undefined && (
-        <div>
-          <dt>{t('receive.freeSpace')}</dt>
-          <dd>{bytesText(freeBytes, language)}</dd>
         </div>
       )}
       <div>

@@ -9,6 +9,8 @@ import { ErrorNotice } from '../../components/error-notice.tsx';
 import { harmless } from '../../components/peer-text.tsx';
 import { Row } from '../../components/row-list.tsx';
 import { useAct } from '../../store/act.ts';
+import { withTilde } from '../../store/home-path.ts';
+import { useHome } from '../../store/use-status.ts';
 import type { TextKey } from '../../texts/texts.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './mounts.module.css';
@@ -22,6 +24,7 @@ const STATES: Readonly<Record<string, TextKey>> = {
 /** A share that appears as a folder of this machine. */
 export function MountRow({ mount: { folder, state, share, peer } }: { mount: MountView }) {
   const { t } = useTexts();
+  const shown = harmless(withTilde(folder, useHome()));
   const api = useApi();
   const { act, busy, error } = useAct();
   const [used, setUsed] = useState(false);
@@ -35,7 +38,7 @@ export function MountRow({ mount: { folder, state, share, peer } }: { mount: Mou
   return (
     <Row
       mark={<HardDrive size={22} aria-hidden="true" />}
-      name={<bdi>{folder}</bdi>}
+      name={<bdi>{shown}</bdi>}
       about={
         <>
           <span className={state === 'open' ? styles.connected : undefined}>
@@ -49,12 +52,12 @@ export function MountRow({ mount: { folder, state, share, peer } }: { mount: Mou
         <>
           <Button
             disabled={state === 'waiting'}
-            aria-label={t('mounts.mountOpenOf', { folder })}
+            aria-label={t('mounts.mountOpenOf', { folder: shown })}
             onClick={() => void act(open)}
           >
             {t('mounts.mountOpen')}
           </Button>
-          <Button busy={busy} aria-label={t('mounts.unmountOf', { folder })} onClick={() => void act(unmount)}>
+          <Button busy={busy} aria-label={t('mounts.unmountOf', { folder: shown })} onClick={() => void act(unmount)}>
             {t('mounts.unmount')}
           </Button>
         </>
@@ -63,8 +66,8 @@ export function MountRow({ mount: { folder, state, share, peer } }: { mount: Mou
       {error && <ErrorNotice error={error} />}
       {used && (
         <ConfirmDialog
-          title={t('mounts.unmountOf', { folder })}
-          text={t('mounts.unmountBusy', { folder })}
+          title={t('mounts.unmountOf', { folder: shown })}
+          text={t('mounts.unmountBusy', { folder: shown })}
           verb={t('mounts.unmountForce')}
           onConfirm={() => api.call('unmount', { folder, force: true })}
           onClose={() => setUsed(false)}

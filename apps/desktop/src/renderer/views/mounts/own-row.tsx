@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { harmless, PeerText } from '../../components/peer-text.tsx';
+import { PlaceText } from '../../components/place-text.tsx';
 import { Row } from '../../components/row-list.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './mounts.module.css';
@@ -24,7 +25,7 @@ export function OwnRow({ share }: { share: ShareView }) {
       name={<PeerText text={name} />}
       about={
         <>
-          <PeerText text={folder} />
+          <PlaceText path={folder} />
           {readOnly && <span>{t('mounts.readOnly')}</span>}
           <span>{t('mounts.guests', { count: guests })}</span>
           {to.length > 0 && <span>{t('mounts.invited', { names: to.map(harmless).join(', ') })}</span>}

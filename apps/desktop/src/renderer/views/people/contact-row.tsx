@@ -7,7 +7,9 @@ import { Button } from '../../components/button.tsx';
 import { harmless, PeerText } from '../../components/peer-text.tsx';
 import { Row } from '../../components/row-list.tsx';
 import { draftRecipients } from '../../store/draft.ts';
+import { withTilde } from '../../store/home-path.ts';
 import { go } from '../../store/route.ts';
+import { useHome } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { agoText } from '../../texts/times.ts';
 import { ContactDetails } from './contact-details.tsx';
@@ -82,6 +84,7 @@ function ContactName({ contact }: { contact: ContactView }) {
 
 function ContactState({ contact, now }: { contact: ContactView; now: number }) {
   const { t, language } = useTexts();
+  const home = useHome();
   const { blocked, online, lastSeen, rule, folder } = contact;
   if (blocked) return <span className={styles.blocked}>{t('people.blocked')}</span>;
   return (
@@ -91,7 +94,7 @@ function ContactState({ contact, now }: { contact: ContactView; now: number }) {
         <span>{t('people.lastSeen', { when: agoText(lastSeen, now, language) })}</span>
       )}
       {!online && lastSeen === undefined && <span>{t('people.neverSeen')}</span>}
-      {rule === 'accept' && <span>{t('people.acceptsInto', { folder: harmless(folder ?? '') })}</span>}
+      {rule === 'accept' && <span>{t('people.acceptsInto', { folder: harmless(withTilde(folder ?? '', home)) })}</span>}
       {rule === 'never' && <span>{t('people.refused')}</span>}
     </>
   );

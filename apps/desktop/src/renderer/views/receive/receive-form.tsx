@@ -8,7 +8,7 @@ import { ChooseFolder } from '../../components/choose-folder.tsx';
 import { CodeField } from '../../components/code-field.tsx';
 import { Disclosure } from '../../components/disclosure.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
-import { PeerText } from '../../components/peer-text.tsx';
+import { PlaceText } from '../../components/place-text.tsx';
 import { useAct } from '../../store/act.ts';
 import { isCode, spelled } from '../../store/code-text.ts';
 import { receiveRequestOf, useReceiveOptions } from '../../store/receive-options.ts';
@@ -65,7 +65,7 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
           </Button>
           {place !== undefined && (
             <span className={styles.place}>
-              {t('receive.goesTo')} <PeerText text={place} />
+              {t('receive.goesTo')} <PlaceText path={place} />
               <ChooseFolder look="quiet" start={place} onChoose={(out) => useReceiveOptions.setState({ out })}>
                 {t('receive.change')}
               </ChooseFolder>

@@ -2,6 +2,7 @@
 import type { ReplyOf } from '@keibidrop/peer/local';
 import type { ReactNode } from 'react';
 import { Card } from '../../components/card.tsx';
+import { PlaceText } from '../../components/place-text.tsx';
 import { Section } from '../../components/section.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import { momentText } from '../../texts/times.ts';
@@ -19,10 +20,14 @@ export function About({ status }: { status: ReplyOf<'status'> | undefined }) {
         <dl className={styles.facts}>
           <Fact name={t('settings.version')}>{version}</Fact>
           <Fact name={t('settings.configDir')}>
-            <code>{configDir}</code>
+            <code>
+              <PlaceText path={configDir} />
+            </code>
           </Fact>
           <Fact name={t('settings.stateDir')}>
-            <code>{stateDir}</code>
+            <code>
+              <PlaceText path={stateDir} />
+            </code>
           </Fact>
           <Fact name={t('settings.process')}>{t('settings.processText', { pid: String(pid), since })}</Fact>
           <Fact name={t('settings.licence')}>{t('settings.licenceText')}</Fact>

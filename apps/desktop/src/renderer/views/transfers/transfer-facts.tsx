@@ -3,6 +3,7 @@ import type { TransferView, WayView } from '@keibidrop/peer/local';
 import type { ReactNode } from 'react';
 import { Disclosure } from '../../components/disclosure.tsx';
 import { PeerText } from '../../components/peer-text.tsx';
+import { PlaceText } from '../../components/place-text.tsx';
 import { pathText } from '../../components/transfer-words.tsx';
 import { errorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
@@ -31,7 +32,7 @@ export function TransferFacts({ transfer }: { transfer: TransferView }) {
         {suite !== undefined && <Fact term={t('transfers.suite')}>{suite}</Fact>}
         {place !== undefined && (
           <Fact term={t('transfers.place')}>
-            <PeerText text={place} />
+            <PlaceText path={place} />
           </Fact>
         )}
         <Fact term={t('transfers.added')}>{momentText(added, Date.now(), language)}</Fact>

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useEffect, useState } from 'react';
+import { useApi } from '../api/api-context.ts';
+
+/** Until somebody has stopped typing. */
+const PAUSE_MS = 250;
+
+/** What may still be written into a folder; undefined while nobody can say. @param told  known of `of` already */
+export function useFreeSpace(folder: string, told: { of: string; bytes: number | undefined }): number | undefined {
+  const api = useApi();
+  const [found, setFound] = useState<{ folder: string; bytes: number | undefined }>();
+  useEffect(() => {
+    if (folder === told.of) return;
+    const over = new AbortController();
+    const tell = (bytes: number | undefined) => {
+      if (!over.signal.aborted) setFound({ folder, bytes });
+    };
+    const timer = setTimeout(() => {
+      api.call('freeSpace', { path: folder }, { signal: over.signal }).then(
+        ({ bytes }) => tell(bytes),
+        () => tell(undefined), // What is no folder is told when it is used.
+      );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      over.abort();
+    };
+  }, [api, folder, told.of]);
+  if (folder === told.of) return told.bytes;
+  return found?.folder === folder ? found.bytes : undefined;
+}
