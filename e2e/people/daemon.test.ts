@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CODE, IS_ROOT, LISTEN, NOBODY, run, Sandbox } from '../harness/sandbox.ts';
@@ -57,11 +57,37 @@ describe('two daemons', () => {
     expect(await equal('asked', 'small')).toBe(true);
   });
 
-  it('see who waits nearby', async () => {
+  it('take what was offered where the answer says, and nowhere that is no folder', async () => {
+    const { code } = await alice.send({ paths: [sandbox.path('small')] });
+    const id = await bob.receive({ code, out: '~/first' });
+    const { question, place } = await bob.until(({ event }) => event === 'question');
+    expect(place).toBe(sandbox.path('first'));
+    const own = await bob.own();
+    const accept = (out: string) =>
+      own.call('answer', { question: question as number, answer: 'yes', out }, { signal: bob.signal });
+    for (const odd of ['second', '', '/a\0b']) await expect(accept(odd)).rejects.toMatchObject({ code: 'USAGE' });
+    const free = await own.call('freeSpace', { path: '~/second/not/there' }, { signal: bob.signal });
+    expect(free.bytes).toBeGreaterThan(0);
+    await accept('~/second');
+    expect(await bob.state(id, 'done')).toMatchObject({ place: sandbox.path('second') });
+    expect(await equal('second', 'small')).toBe(true);
+    expect(existsSync(sandbox.path('first'))).toBe(false);
+  });
+
+  it('see who waits nearby, but not themselves', async () => {
     const { id } = await alice.send({ paths: [sandbox.path('small')] });
-    const found: unknown[] = [];
-    for await (const sender of (await bob.own()).stream('nearby', {}, { signal: bob.signal })) found.push(sender);
-    expect(found).toContainEqual({ path: 'local', address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
+    await mkdir(sandbox.path('shared'));
+    const { share } = await (await alice.own()).call('addShare', { path: '~/shared' }, { signal: alice.signal });
+    const nearby = async (daemon: OwnDaemon) => {
+      const found: unknown[] = [];
+      for await (const sender of (await daemon.own()).stream('nearby', {}, { signal: daemon.signal }))
+        found.push(sender);
+      return found;
+    };
+    const there = { path: 'local', address: expect.stringMatching(/:\d+$/) };
+    expect(await nearby(bob)).toEqual([there, there]);
+    expect(await nearby(alice)).toEqual([]);
+    await (await alice.own()).call('endShare', { share: share?.name ?? '' }, { signal: alice.signal });
     await alice.control(id, 'cancel');
   });
 
@@ -138,7 +164,10 @@ describe('one daemon', () => {
 
   it('killed in the middle of a receive goes on from what had come', async () => {
     const { sender } = await sandbox.send(['big', '--limit', '5M']);
-    const id = await bob.receive({ code: CODE, out: sandbox.path('cut'), yes: true });
+    const id = await bob.receive({ code: CODE, out: sandbox.path('not-there') });
+    const { question } = await bob.until(({ event }) => event === 'question');
+    const answer = { question: question as number, answer: 'yes', out: sandbox.path('cut') };
+    await (await bob.own()).call('answer', answer, { signal: bob.signal });
     await bob.until(({ event, bytes }) => event === 'progress' && (bytes as number) > 5 * MIB);
     await bob.replace();
     const done = await bob.until(({ event, transfer }) => event === 'done' && transfer === id);

@@ -44,13 +44,13 @@ export function createRegistryTransport({ directory = runtimeDirectory() }: Regi
   };
 }
 
-/** Where the senders of this machine and user wait, at most MAX_LISTED of them. @throws CONFIG_INVALID as `announce` does */
-export async function sendersHere({ directory = runtimeDirectory() }: RegistryOptions = {}): Promise<HostPort[]> {
+/** Where the senders of this machine and user wait, and in which process, at most MAX_LISTED of them. @throws CONFIG_INVALID as `announce` does */
+export async function sendersHere({ directory = runtimeDirectory() }: RegistryOptions = {}): Promise<Announcement[]> {
   const senders = join(directory, 'senders');
   if (!(await assertPrivate(directory)) || !(await assertPrivate(senders))) return [];
   const files = (await readdir(senders)).filter((name) => ANNOUNCEMENT.test(name)).slice(0, MAX_LISTED);
   const found = await Promise.all(files.map((name) => readLive(join(senders, name))));
-  return found.flatMap((each) => (each === undefined ? [] : [{ host: each.host, port: each.port }]));
+  return found.filter((each) => each !== undefined);
 }
 
 /**

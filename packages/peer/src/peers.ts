@@ -14,7 +14,8 @@ export interface WaitingSender {
 }
 
 /**
- * Yields the senders of this machine and user, then those of the networks as they answer. Takes as long as a look at the network.
+ * Yields the senders of this machine and user, then those of the networks as they answer, but for those of this process: nobody receives from
+ * oneself. Takes as long as a look at the network.
  *
  * @throws CONFIG_INVALID if `discovery` names an interface that is not there; `signal.reason` on abort
  */
@@ -25,7 +26,9 @@ export async function* waitingSenders(
   signal.throwIfAborted();
   assertInterface(discovery);
   const here = await sendersHere();
-  for (const place of here) yield { path: 'local', address: formatHostPort(place) };
+  for (const { pid, host, port } of here) {
+    if (pid !== process.pid) yield { path: 'local', address: formatHostPort({ host, port }) };
+  }
   const told = new Set(here.map(({ port }) => port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((of) => of?.map(({ address }) => address) ?? []));
   for await (const { name, host, port } of sendersOnLan({ discovery, signal })) {

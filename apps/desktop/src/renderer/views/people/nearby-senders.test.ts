@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { expect, it } from 'vitest';
-import { merged, withoutOwn } from './nearby-senders.ts';
+import { merged } from './nearby-senders.ts';
 
 const LAN = { path: 'lan', name: 'calm-otter', address: '192.168.1.7:26431' };
 
@@ -17,10 +17,4 @@ it('keeps offers without a name apart by their addresses', () => {
 it('prefers this machine', () => {
   const here = { ...LAN, path: 'local', address: '127.0.0.1:26431' };
   expect(merged([LAN], [here])).toEqual([here]);
-});
-
-it('leaves out what waits here itself, and nothing of another machine that has the same port', () => {
-  const here = { path: 'local', name: undefined, address: '127.0.0.1:26431' };
-  const other = { ...here, address: '127.0.0.1:26432' };
-  expect(withoutOwn([here, other, LAN], ['[::]:26431', undefined])).toEqual([other, LAN]);
 });

@@ -11,16 +11,3 @@ export function merged(known: readonly NearbySenderView[], found: readonly Nearb
   }
   return [...offers.values()];
 }
-
-/** Without those that are sends of this daemon: nobody receives from oneself. @param listening  where its own wait, `HOST:PORT` each */
-export function withoutOwn(
-  senders: readonly NearbySenderView[],
-  listening: readonly (string | undefined)[],
-): NearbySenderView[] {
-  const own = new Set(listening.map(portOf));
-  return senders.filter(({ path, address }) => path !== 'local' || !own.has(portOf(address)));
-}
-
-function portOf(address: string | undefined): string {
-  return address?.split(':').pop() ?? '';
-}

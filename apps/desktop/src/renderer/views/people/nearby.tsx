@@ -6,9 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { harmless, PeerText } from '../../components/peer-text.tsx';
 import { Row, RowList } from '../../components/row-list.tsx';
 import { Section } from '../../components/section.tsx';
-import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
-import { withoutOwn } from './nearby-senders.ts';
 import styles from './people.module.css';
 import { ReceiveDialog } from './receive-dialog.tsx';
 import { useNearby } from './use-nearby.ts';
@@ -16,10 +14,7 @@ import { useNearby } from './use-nearby.ts';
 /** Senders that wait on this machine and its networks. */
 export function NearbySenders() {
   const { t } = useTexts();
-  const { senders: found, looked } = useNearby();
-  const transfers = useDaemon((state) => state.transfers);
-  const listening = Array.from(transfers.values(), ({ reachability }) => reachability?.listen);
-  const senders = withoutOwn(found, listening);
+  const { senders, looked } = useNearby();
   const [receiving, setReceiving] = useState<NearbySenderView>();
   return (
     <Section title={t('people.nearby')} about={t('people.nearbyText')}>
