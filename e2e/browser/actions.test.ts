@@ -87,6 +87,13 @@ describe.runIf(HAS_BROWSER)('the clipboard', () => {
       await ben.page.getByRole('button', { name: 'Paste', exact: true }).click();
       await expect.poll(() => ben.page.getByLabel('Code from the sender').inputValue(), SOON).toBe(code);
     }
+    const field = ben.page.getByLabel('Code from the sender');
+    await copied(ben, `Hello,\n  keibidrop receive ${code.toUpperCase()} \nBye`);
+    await field.fill('7-');
+    await field.press('Control+v');
+    await expect.poll(() => field.inputValue(), SOON).toBe(code);
+    await field.press('End');
+    await field.pressSequentially(' ');
     await ben.page.getByRole('button', { name: 'Receive', exact: true }).click();
     await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
     await ben.card('note.txt').getByText(/^Done/).waitFor();

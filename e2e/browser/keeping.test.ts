@@ -63,6 +63,8 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     expect(await eve.barriers()).toEqual([]);
     await next.click();
     await title(page, 'Who are you to others?');
+    // At once: what is asked for only here would come later.
+    expect(await page.getByRole('listitem').count()).toBeGreaterThan(5);
     const name = page.getByLabel('Your name to others');
     await name.fill('x'.repeat(300));
     await page.getByRole('button', { name: 'Start' }).click();
@@ -96,6 +98,18 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     await arrived(guest.page);
     expect(await settingsOf(eve.daemon)).toEqual(before);
     expect(guest.mistakes()).toEqual([]);
+    await guest.leave();
+  });
+
+  it('tells that the daemon was stopped, and how to start it', async () => {
+    const gus = await OwnDaemon.start(sandbox, 'gus', { env: { KD_LISTEN: '127.0.0.1:0' } });
+    const guest = await Person.before(gus, browser, {}, { welcomed: false });
+    await title(guest.page, 'Straight from your computer to theirs');
+    await gus.command('stop');
+    await guest.page.getByText('KeibiDrop was stopped').waitFor();
+    await guest.page.getByText('Run keibidrop ui in a terminal').waitFor();
+    await guest.picture('welcome-stopped');
+    expect(await guest.barriers()).toEqual([]);
     await guest.leave();
   });
 });

@@ -166,6 +166,9 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     await ben.open('mounts');
     const invitations = ben.page.getByRole('list', { name: 'Invitations' });
     await invitations.getByText('Ada shares holiday with you').waitFor({ timeout: 30_000 });
+    const at = (view: string) => ben.page.getByRole('navigation').getByRole('link', { name: view });
+    expect(await at('Folders').textContent()).toMatch(/1$/);
+    expect(await at('Receive').textContent()).not.toMatch(/\d/);
     await ben.picture('share-invitation');
     expect(await ben.barriers()).toEqual([]);
     await invitations.getByRole('button', { name: 'Connect' }).click();

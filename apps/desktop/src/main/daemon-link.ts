@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { ApiError } from '../shared/api.ts';
 import { applyEvent, type Told } from '../shared/apply-event.ts';
-import { type DaemonState, NOTHING_TOLD } from '../shared/daemon-state.ts';
+import { type DaemonState, NOTHING_TOLD, wasStopped } from '../shared/daemon-state.ts';
 import { DaemonDoor } from './daemon-door.ts';
 
 /** Pauses between tries to start a daemon, in milliseconds; the last one goes on. */
@@ -16,7 +16,8 @@ interface Events {
 }
 
 /**
- * This window's daemon: found, started where none runs, watched, and started again when it is lost.
+ * This window's daemon: found, started where none runs, watched, and started again when it is lost; one that somebody has stopped only when
+ * somebody wants that.
  *
  * It knows what the daemon has told (`state`), and gives the door for calls.
  */
@@ -27,6 +28,7 @@ export class DaemonLink {
   #running: Promise<void> | undefined;
   #state: DaemonState = NOTHING_TOLD;
   #door: DaemonDoor | undefined;
+  #restart = () => {};
 
   /** @param openDoor  the address of the daemon's HTTP door; starts it where none runs */
   constructor(openDoor: (signal: AbortSignal) => Promise<string>) {
@@ -48,6 +50,11 @@ export class DaemonLink {
     this.#running ??= this.#run();
   }
 
+  /** Starts a daemon that was stopped. */
+  restart(): void {
+    this.#restart();
+  }
+
   /** Lets go of the daemon, which goes on. */
   async close(): Promise<void> {
     this.#over.abort(new ApiError('CANCELLED', 'The window closes.'));
@@ -57,11 +64,13 @@ export class DaemonLink {
   /**
    * The door, once there is one.
    *
-   * @throws ApiError of the next try that fails, so that nobody waits for a daemon that cannot be started
+   * @throws ApiError of the next try that fails, so that nobody waits for a daemon that cannot be started, or was stopped
    */
   async door(): Promise<DaemonDoor> {
     for (;;) {
       if (this.#door !== undefined) return this.#door;
+      const stopped = this.#state.link;
+      if (stopped.state === 'lost' && wasStopped(stopped)) throw stopped.error;
       await new Promise<void>((resolve) => this.#events.once('change', resolve));
       const { link } = this.#state;
       if (link.state === 'lost' && this.#door === undefined) throw link.error;
@@ -77,8 +86,21 @@ export class DaemonLink {
       });
       if (signal.aborted) return;
       this.#change({ ...this.#state, link: { state: 'lost', error } });
+      if (wasStopped(this.#state.link)) {
+        await this.#untilWanted();
+        failures = 0;
+        this.#change({ ...this.#state, link: { state: 'connecting' } });
+        continue;
+      }
       await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)] ?? 0, signal);
     }
+  }
+
+  #untilWanted(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#restart = resolve;
+      this.#over.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
   }
 
   /** Watches a daemon until it is lost. @returns  why */

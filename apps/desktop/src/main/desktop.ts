@@ -96,6 +96,7 @@ export class Desktop {
 
   /** Started once more, or a file or link was opened with us. */
   reopen({ intents }: Opening): void {
+    this.#link.restart();
     this.#window.show();
     for (const intent of intents) this.#window.tell(intent);
   }
@@ -118,6 +119,7 @@ export class Desktop {
         if (view === undefined) this.#window.show();
         else this.#window.tell({ kind: 'view', view, ...(transfer !== undefined && { transfer }) });
       },
+      restart: () => this.#link.restart(),
       close: () => this.#window.visible?.close(),
       quit: () => void this.#quitting.ask(),
     };
@@ -130,6 +132,10 @@ export class Desktop {
       'shell.pickFolder': ({ start }) => this.#dialogs.pickFolder(start),
       'shell.reveal': ({ path }) => {
         shell.showItemInFolder(path);
+        return null;
+      },
+      'shell.restartDaemon': () => {
+        this.#link.restart();
         return null;
       },
       'shell.preferences': () => this.#preferences.all,

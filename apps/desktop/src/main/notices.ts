@@ -2,7 +2,7 @@
 import type { TransferView } from '@keibidrop/peer/local';
 import type { Intent } from '../shared/api.ts';
 import type { Told } from '../shared/apply-event.ts';
-import type { Asked } from '../shared/daemon-state.ts';
+import { type Asked, placeOfQuestion } from '../shared/daemon-state.ts';
 import { noticeText } from './plain-text.ts';
 import { isYesOrNo, namesOf, questionTitle } from './question-text.ts';
 import type { Texts } from './texts.ts';
@@ -37,7 +37,7 @@ function questionNotice(told: Told, texts: Texts): Notice {
   return {
     title: noticeText(questionTitle(asked, texts)),
     text: noticeText(text || texts.t('question.click')),
-    intent: { kind: 'view', view: 'receive' },
+    intent: { kind: 'view', view: placeOfQuestion(asked) },
     ...(isYesOrNo(asked) && { question: asked.question }),
   };
 }

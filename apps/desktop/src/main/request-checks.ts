@@ -22,6 +22,7 @@ const checks: Checks = {
   'shell.pick': ({ what }) => ({ what: oneOf(['files', 'folders'], what) }),
   'shell.pickFolder': ({ start }) => ({ start: start === null || start === undefined ? null : path(start) }),
   'shell.reveal': (args) => ({ path: path(args.path) }),
+  'shell.restartDaemon': () => ({}),
   'shell.preferences': () => ({}),
   'shell.changePreferences': preferencesOf,
 };

@@ -2,7 +2,7 @@
 import type { TransferView } from '@keibidrop/peer/local';
 import type { MenuItemConstructorOptions as Item } from 'electron';
 import type { View } from '../shared/api.ts';
-import type { DaemonState } from '../shared/daemon-state.ts';
+import { type DaemonState, placeOfQuestion, wasStopped } from '../shared/daemon-state.ts';
 import { percentText } from '../shared/figures.ts';
 import { activityOf, doneOf, recentPeople } from './activity.ts';
 import { menuText } from './plain-text.ts';
@@ -17,6 +17,8 @@ export interface TrayActions {
   sendFiles(what: 'files' | 'folders', to: string | undefined): void;
   sendClipboard(to: string | undefined): void;
   pauseAll(paused: boolean): void;
+  /** Starts a daemon that was stopped. */
+  restart(): void;
   show(view?: View, transfer?: number): void;
   quit(): void;
 }
@@ -33,6 +35,7 @@ export function trayMenu(state: DaemonState, texts: Texts, actions: TrayActions)
   });
   return [
     { label: headOf(state, texts), enabled: false },
+    ...(wasStopped(state.link) ? [{ label: t('tray.restart'), click: () => actions.restart() }] : []),
     ...(live ? [...questionsOf(state, texts, actions), ...running([...underWay, ...paused], texts, actions)] : []),
     { type: 'separator' },
     quick('tray.sendFiles', (to) => actions.sendFiles('files', to)),
@@ -50,6 +53,7 @@ export function trayMenu(state: DaemonState, texts: Texts, actions: TrayActions)
 
 /** What runs, in one line: the first of the menu, and what is shown beside the tray. */
 export function headOf(state: DaemonState, { t, language }: Texts): string {
+  if (wasStopped(state.link)) return t('tray.stopped');
   if (state.link.state !== 'live') return t(state.link.state === 'lost' ? 'tray.lost' : 'tray.connecting');
   const { underWay, share } = activityOf(state);
   if (underWay.length === 0) return t('tray.idle');
@@ -69,7 +73,7 @@ function peopleOf(state: DaemonState, { t }: Texts, send: (to: string | undefine
 function questionsOf({ questions }: DaemonState, texts: Texts, actions: TrayActions): Item[] {
   return questions.slice(0, MOST_SHOWN).map((question) => ({
     label: menuText(questionTitle(question, texts)),
-    click: () => actions.show('receive'),
+    click: () => actions.show(placeOfQuestion(question)),
   }));
 }
 

@@ -13,7 +13,7 @@ import {
 import { useState } from 'react';
 import icon from '../../images/icon.svg';
 import { VIEWS, type View } from '../shared/api.ts';
-import { hasEnded } from '../shared/daemon-state.ts';
+import { attentionAt, wasStopped } from '../shared/daemon-state.ts';
 import { PeerText } from './components/peer-text.tsx';
 import styles from './navigation.module.css';
 import { useDaemon } from './store/daemon-store.ts';
@@ -62,6 +62,7 @@ export function Navigation() {
           >
             <Ellipsis size={20} aria-hidden="true" />
             <span>{t('frame.more')}</span>
+            {!more && <Badge views={SELDOM} />}
           </button>
         </li>
       </ul>
@@ -85,17 +86,13 @@ function NavigationLink({ view, current, onGo }: { view: View; current: boolean;
       <Icon size={20} aria-hidden="true" />
       <span className={short && styles.long}>{t(`${view}.title`)}</span>
       {short && <span className={styles.short}>{t(short)}</span>}
-      <Badge view={view} />
+      <Badge views={[view]} />
     </a>
   );
 }
 
-/** How much there is to look at: transfers that go on, questions that wait. */
-function Badge({ view }: { view: View }) {
-  const count = useDaemon(({ transfers, questions }) => {
-    if (view === 'transfers') return [...transfers.values()].filter((transfer) => !hasEnded(transfer)).length;
-    return view === 'receive' ? questions.length : 0;
-  });
+function Badge({ views }: { views: readonly View[] }) {
+  const count = useDaemon((state) => views.reduce((sum, view) => sum + attentionAt(view, state), 0));
   return count === 0 ? null : <span className={styles.badge}>{count}</span>;
 }
 
@@ -103,9 +100,11 @@ function Badge({ view }: { view: View }) {
 function Self() {
   const { t } = useTexts();
   const label = useStatus()?.label;
-  const link = useDaemon((state) => state.link.state);
+  const link = useDaemon((state) => state.link);
+  const { state } = link;
+  const lost = wasStopped(link) ? 'frame.stopped' : 'frame.lost';
   return (
-    <div className={styles.self} data-link={link}>
+    <div className={styles.self} data-link={state}>
       <span className={styles.dot} aria-hidden="true" />
       <div>
         {label !== undefined && (
@@ -113,7 +112,7 @@ function Self() {
             <PeerText text={label} />
           </p>
         )}
-        <p>{t(link === 'live' ? 'frame.ready' : link === 'lost' ? 'frame.lost' : 'frame.connecting')}</p>
+        <p>{t(state === 'live' ? 'frame.ready' : state === 'lost' ? lost : 'frame.connecting')}</p>
       </div>
     </div>
   );

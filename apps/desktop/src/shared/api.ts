@@ -58,6 +58,8 @@ export interface Shell {
   pickFolder(start: string | undefined): Promise<string | undefined>;
   /** Shows a file or folder in the system's file manager. */
   reveal(path: string): Promise<void>;
+  /** Starts a daemon that was stopped. */
+  restartDaemon(): Promise<void>;
   preferences(): Promise<Preferences>;
   changePreferences(changes: Partial<Preferences>): Promise<Preferences>;
   /** What was asked for outside the page: a link, a file opened with us, an entry of the tray. Those that came before are told first. */

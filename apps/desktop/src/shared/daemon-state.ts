@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ContactView, MountView, QuestionView, SettingView, ShareView, TransferView } from '@keibidrop/peer/local';
-import type { ApiError } from './api.ts';
+import type { ApiError, View } from './api.ts';
 
 /** How the page stands with the daemon. */
 export type Link =
@@ -8,8 +8,13 @@ export type Link =
   | { state: 'connecting' }
   /** Everything below is as it is now. */
   | { state: 'live' }
-  /** It does not answer; what is below is as it was. Tried again every second. */
+  /** It does not answer, or was stopped; what is below is as it was. Tried again every second. */
   | { state: 'lost'; error: ApiError };
+
+/** Whether somebody has ended it, by `keibidrop stop`: it is not missed, and starts when somebody wants it. */
+export function wasStopped(link: Link): boolean {
+  return link.state === 'lost' && link.error.code === 'DAEMON_LOST' && link.error.detail?.stopped === true;
+}
 
 /** A question with its JSON read. */
 export interface Asked extends Omit<QuestionView, 'json'> {
@@ -37,6 +42,20 @@ export const NOTHING_TOLD: DaemonState = {
   mounts: [],
   settings: [],
 };
+
+/** Where it is answered: an invitation to a share beside the folders, all others where things are received. */
+export function placeOfQuestion({ kind, about }: Pick<Asked, 'kind' | 'about'>): 'mounts' | 'receive' {
+  return kind === 'invitation' && about.to === 'share' ? 'mounts' : 'receive';
+}
+
+/** How much there is to look at in a view: transfers that go on, questions that wait. */
+export function attentionAt(
+  view: View,
+  { transfers, questions }: Pick<DaemonState, 'transfers' | 'questions'>,
+): number {
+  if (view === 'transfers') return [...transfers.values()].filter((transfer) => !hasEnded(transfer)).length;
+  return questions.filter((asked) => placeOfQuestion(asked) === view).length;
+}
 
 /** States in which a transfer does nothing more by itself. */
 export function hasEnded({ state }: Pick<TransferView, 'state'>): boolean {

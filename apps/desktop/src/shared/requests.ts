@@ -13,6 +13,7 @@ export interface Requests {
   'shell.pick': { args: { what: 'files' | 'folders' }; result: string[] };
   'shell.pickFolder': { args: { start: string | null }; result: string | null };
   'shell.reveal': { args: { path: string }; result: null };
+  'shell.restartDaemon': { args: Record<string, never>; result: null };
   'shell.preferences': { args: Record<string, never>; result: Preferences };
   'shell.changePreferences': { args: Partial<Preferences>; result: Preferences };
 }

@@ -169,7 +169,8 @@ export class Daemon {
     const { transfers, shares, mounts, contacts, events, page } = this.#parts;
     await Promise.all([contacts.close(), mounts.close()]);
     const [unfinished] = await Promise.all([transfers.close(), shares.close()]);
-    events.close(new KeibiError('DAEMON_LOST'));
+    // Whoever would start a lost one again knows that this one was ended by somebody.
+    events.close(new KeibiError('DAEMON_LOST', undefined, { detail: { stopped: true } }));
     // Whoever asked for the end hears that it has come.
     setImmediate(async () => {
       await Promise.all([page.close(), this.#server.close()]);

@@ -24,6 +24,7 @@ export class BridgeApi implements Api {
       pick: (what) => ask('shell.pick', { what }),
       pickFolder: async (start) => (await ask('shell.pickFolder', { start: start ?? null })) ?? undefined,
       reveal: async (path) => void (await ask('shell.reveal', { path })),
+      restartDaemon: async () => void (await ask('shell.restartDaemon', {})),
       preferences: () => ask('shell.preferences', {}),
       changePreferences: (changes) => ask('shell.changePreferences', changes),
       onIntent: (listener) => bridge.onIntent(listener),

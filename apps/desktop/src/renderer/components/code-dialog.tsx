@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type FormEvent, useId, useState } from 'react';
 import { useAct } from '../store/act.ts';
+import { codeIn } from '../store/code-text.ts';
 import { useErrorText } from '../texts/errors.ts';
 import { useTexts } from '../texts/texts.ts';
 import { Button } from './button.tsx';
@@ -28,7 +29,7 @@ export function CodeDialog({ title, text, label, verb, onCode, onClose }: CodeDi
   const form = useId();
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void act((signal) => onCode(code.trim(), signal));
+    void act((signal) => onCode(codeIn(code) ?? code.trim(), signal));
   };
   return (
     <Dialog

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { completeCode } from '@keibidrop/peer/local';
-import { type KeyboardEvent, type Ref, useId, useMemo, useState } from 'react';
-import { spelled } from '../store/code-text.ts';
+import { type ClipboardEvent, type KeyboardEvent, type Ref, useId, useMemo, useState } from 'react';
+import { codeIn, spelled } from '../store/code-text.ts';
 import { useTexts } from '../texts/texts.ts';
 import styles from './code-field.module.css';
 
@@ -14,7 +14,6 @@ export interface CodeFieldProps {
 
 /** A code, whose words complete themselves from the published list: Tab takes the first, arrows choose. */
 export function CodeField({ label, value, onChange, inputRef }: CodeFieldProps) {
-  const { t } = useTexts();
   const id = useId();
   const [open, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
@@ -31,6 +30,14 @@ export function CodeField({ label, value, onChange, inputRef }: CodeFieldProps) 
     setOpen(false);
     // Most codes have two words: after the first, the second is typed at once.
     onChange(code.split('-').length === 2 ? `${code}-` : code);
+  };
+  // A code with whatever stands around it, also what a field of one line would run together.
+  const paste = (event: ClipboardEvent) => {
+    const code = codeIn(event.clipboardData.getData('text'));
+    if (code === undefined) return;
+    event.preventDefault();
+    setOpen(false);
+    onChange(code);
   };
   const onKey = (event: KeyboardEvent) => {
     const handled = keyed(event, { shown, active, setActive, take, close: () => setOpen(false) });
@@ -59,34 +66,51 @@ export function CodeField({ label, value, onChange, inputRef }: CodeFieldProps) 
         spellCheck={false}
         enterKeyHint="go"
         onChange={(event) => type(event.target.value)}
+        onPaste={paste}
         onBlur={() => setOpen(false)}
         onKeyDown={onKey}
       />
-      <div
-        id={`${id}-list`}
-        className={styles.list}
-        role="listbox"
-        aria-label={t('receive.words')}
-        hidden={shown.length === 0}
-      >
-        {shown.map((code, i) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active one.
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field hears the keys.
-          <div
-            key={code}
-            id={`${id}-${i}`}
-            role="option"
-            aria-selected={i === active}
-            className={[styles.option, i === Math.max(active, 0) && styles.active].filter(Boolean).join(' ')}
-            // The field keeps the focus.
-            onMouseDown={(event) => event.preventDefault()}
-            onClick={() => take(code)}
-          >
-            <mark>{value}</mark>
-            {code.slice(value.length)}
-          </div>
-        ))}
-      </div>
+      <Words id={id} value={value} shown={shown} active={active} onTake={take} />
+    </div>
+  );
+}
+
+interface WordsProps {
+  /** Of the field that names them. */
+  id: string;
+  value: string;
+  shown: readonly string[];
+  active: number;
+  onTake(code: string): void;
+}
+
+function Words({ id, value, shown, active, onTake }: WordsProps) {
+  const { t } = useTexts();
+  return (
+    <div
+      id={`${id}-list`}
+      className={styles.list}
+      role="listbox"
+      aria-label={t('receive.words')}
+      hidden={shown.length === 0}
+    >
+      {shown.map((code, i) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active one.
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field hears the keys.
+        <div
+          key={code}
+          id={`${id}-${i}`}
+          role="option"
+          aria-selected={i === active}
+          className={[styles.option, i === Math.max(active, 0) && styles.active].filter(Boolean).join(' ')}
+          // The field keeps the focus.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onTake(code)}
+        >
+          <mark>{value}</mark>
+          {code.slice(value.length)}
+        </div>
+      ))}
     </div>
   );
 }

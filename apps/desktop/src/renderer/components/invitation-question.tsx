@@ -13,10 +13,9 @@ import styles from './questions.module.css';
 const WANTS: Readonly<Record<string, TextKey>> = {
   files: 'receive.wantsFiles',
   text: 'receive.wantsText',
-  share: 'receive.wantsShare',
 };
 
-/** A contact wants to send something. */
+/** A contact wants to send something; what one would share is asked about beside the folders. */
 export function InvitationQuestion({ asked }: { asked: Asked }) {
   const { t } = useTexts();
   const { answer, busy, error } = useAnswer(asked.question);

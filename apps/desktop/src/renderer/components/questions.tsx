@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useShallow } from 'zustand/react/shallow';
-import type { Asked } from '../../shared/daemon-state.ts';
+import { type Asked, placeOfQuestion } from '../../shared/daemon-state.ts';
 import { useDaemon } from '../store/daemon-store.ts';
 import { useTexts } from '../texts/texts.ts';
 import { CollisionQuestion } from './collision-question.tsx';
@@ -8,11 +8,15 @@ import { InvitationQuestion } from './invitation-question.tsx';
 import { OfferQuestion } from './offer-question.tsx';
 import styles from './questions.module.css';
 
-/** What waits for a person: of one transfer, or all of it. They are announced as they come. */
+/** What waits for a person: of one transfer, or all of it that has to do with receiving. They are announced as they come. */
 export function Questions({ transfer }: { transfer?: number }) {
   const { t } = useTexts();
   const asked = useDaemon(
-    useShallow(({ questions }) => questions.filter((each) => transfer === undefined || each.transfer === transfer)),
+    useShallow(({ questions }) =>
+      questions.filter((each) =>
+        transfer === undefined ? placeOfQuestion(each) === 'receive' : each.transfer === transfer,
+      ),
+    ),
   );
   return (
     <section className={styles.list} aria-label={t('receive.questions')} aria-live="polite" hidden={asked.length === 0}>

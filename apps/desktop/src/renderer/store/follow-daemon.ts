@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Api, ApiError } from '../../shared/api.ts';
 import { applyEvent, type Told, withoutStale } from '../../shared/apply-event.ts';
-import { type DaemonState, NOTHING_TOLD } from '../../shared/daemon-state.ts';
+import { type DaemonState, NOTHING_TOLD, wasStopped } from '../../shared/daemon-state.ts';
 import { useDaemon } from './daemon-store.ts';
 import { addSample, forgetSamples } from './throughput.ts';
 
@@ -16,7 +16,9 @@ const LONGEST_MS = 1000;
 export async function followDaemon(api: Api): Promise<never> {
   for (;;) {
     const error = await watchOnce(api);
-    useDaemon.setState({ link: { state: 'lost', error } });
+    useDaemon.setState(({ link }) =>
+      error.code === 'UNREACHABLE' && wasStopped(link) ? {} : { link: { state: 'lost', error } },
+    );
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }

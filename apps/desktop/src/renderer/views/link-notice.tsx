@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
+import { Play } from 'lucide-react';
+import { wasStopped } from '../../shared/daemon-state.ts';
 import { useApi } from '../api/api-context.ts';
+import { Button } from '../components/button.tsx';
 import { Notice } from '../components/notice.tsx';
 import { useDaemon } from '../store/daemon-store.ts';
 import { useTexts } from '../texts/texts.ts';
@@ -21,6 +24,20 @@ export function LinkNotice() {
     return (
       <Notice look="danger" title={t('frame.versionTitle')}>
         <p>{t('errors.DAEMON_INCOMPATIBLE')}</p>
+      </Notice>
+    );
+  }
+  if (wasStopped(link)) {
+    return (
+      <Notice look="warning" title={t('frame.stoppedTitle')}>
+        <p>{t('frame.stoppedText')}</p>
+        {shell === undefined ? (
+          <p>{t('frame.stoppedBrowser')}</p>
+        ) : (
+          <Button icon={Play} onClick={() => shell.restartDaemon()}>
+            {t('frame.restart')}
+          </Button>
+        )}
       </Notice>
     );
   }

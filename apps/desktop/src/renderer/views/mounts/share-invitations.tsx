@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { FolderPlus } from 'lucide-react';
+import { placeOfQuestion } from '../../../shared/daemon-state.ts';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
@@ -16,7 +17,7 @@ export function ShareInvitations() {
   const api = useApi();
   const { act, busy, error } = useAct();
   const questions = useDaemon((state) => state.questions);
-  const invitations = questions.filter(({ kind, about }) => kind === 'invitation' && about.to === 'share');
+  const invitations = questions.filter((asked) => placeOfQuestion(asked) === 'mounts');
   if (invitations.length === 0) return null;
   const answer = (question: number, said: 'yes' | 'no') =>
     void act((signal) => api.call('answer', { question, answer: said }, { signal }));

@@ -10,7 +10,7 @@ import { Disclosure } from '../../components/disclosure.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { PlaceText } from '../../components/place-text.tsx';
 import { useAct } from '../../store/act.ts';
-import { isCode, spelled } from '../../store/code-text.ts';
+import { codeIn, spelled } from '../../store/code-text.ts';
 import { receiveRequestOf, useReceiveOptions } from '../../store/receive-options.ts';
 import { limitOf } from '../../store/send-options.ts';
 import { useStatus } from '../../store/use-status.ts';
@@ -27,15 +27,16 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
   const savePath = useStatus()?.savePath;
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
-  const receive = async () => {
-    const begun = await act((signal) => api.call('receive', receiveRequestOf(code, options), { signal }));
+  const whole = codeIn(code);
+  const receive = async (from: string) => {
+    const begun = await act((signal) => api.call('receive', receiveRequestOf(from, options), { signal }));
     if (!begun) return;
     onCode('');
     useReceiveOptions.setState({ save: '' });
   };
   const paste = async () => {
     const text = await navigator.clipboard.readText().catch(() => '');
-    if (text !== '') onCode(spelled(text.trim()));
+    if (text !== '') onCode(codeIn(text) ?? spelled(text.trim()));
     input.current?.focus();
   };
   const place = options.out || savePath;
@@ -43,7 +44,7 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (isCode(code)) void receive();
+        if (whole !== undefined) void receive(whole);
       }}
     >
       <Card className={styles.form}>
@@ -54,7 +55,7 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
             look="primary"
             className={styles.go}
             busy={busy}
-            disabled={!isCode(code) || Number.isNaN(limitOf(options.limit))}
+            disabled={whole === undefined || Number.isNaN(limitOf(options.limit))}
           >
             {t('receive.go')}
           </Button>

@@ -4,7 +4,10 @@ import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { useAct } from '../../store/act.ts';
+import { useIdentity } from '../../store/own-identity.ts';
+import { useStatus } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';
+import { LinkNotice } from '../link-notice.tsx';
 import { Where, Who } from './steps.tsx';
 import { Way } from './way.tsx';
 import styles from './welcome.module.css';
@@ -25,6 +28,9 @@ const ASKED: Readonly<Partial<Record<Step, keyof Answers>>> = { where: 'savePath
 export function Welcome({ onDone }: { onDone(): void }) {
   const { t } = useTexts();
   const api = useApi();
+  // What the last step tells is asked while the others are read.
+  useIdentity();
+  useStatus();
   const { act, busy, error, forget } = useAct();
   const [at, setAt] = useState(0);
   const [answers, setAnswers] = useState<Answers>({ savePath: undefined, label: undefined });
@@ -66,6 +72,7 @@ export function Welcome({ onDone }: { onDone(): void }) {
           {t('welcome.skip')}
         </Button>
       </header>
+      <LinkNotice />
       <form className={styles.step} onSubmit={(event) => void next(event)}>
         {step === 'what' && <Way />}
         <Heading key={step}>{t(`welcome.${step}Title`)}</Heading>
