@@ -104,7 +104,7 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
     await until(async () => expect(isRunning(pid)).toBe(false));
   });
 
-  it('a daemon that is killed is missed, and started again', async () => {
+  it('a daemon that is killed is missed, and started again; one that is stopped when somebody wants it', async () => {
     const window = await open('killed');
     const page = await window.page();
     const { pid } = await window.call<Status>('status');
@@ -126,6 +126,45 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
     await lost.waitFor({ state: 'detached' });
     const { pid: next } = await window.call<Status>('status');
     expect(next).not.toBe(pid);
+    // Who stops it wants it to be so.
+    expect(await (await sandbox.start(['stop', '--config', 'killed'])).ended).toBe(0);
+    await page.getByText('KeibiDrop was stopped').waitFor();
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
+    expect(await (await sandbox.start(['status', '--config', 'killed'])).ended).not.toBe(0);
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.getByText('KeibiDrop was stopped').waitFor({ state: 'detached' });
+    expect((await window.call<Status>('status')).pid).not.toBe(next);
+  });
+
+  it('a page that crashes is back by itself, and one that crashes again at once says so', async () => {
+    const window = await open('killed');
+    await window.page();
+    await window.main.evaluate(({ dialog }) => {
+      const asked: string[] = [];
+      Object.assign(globalThis, { asked });
+      dialog.showMessageBox = (async (...args: { message: string; buttons: string[] }[]) => {
+        const { message, buttons } = args[args.length - 1] ?? { message: '', buttons: [] };
+        asked.push(message, ...buttons);
+        return { response: 0, checkboxChecked: false };
+      }) as never;
+    });
+    const asked = () => window.main.evaluate(() => (globalThis as unknown as { asked: string[] }).asked);
+    const crash = async () => {
+      const next = window.main.waitForEvent('window', { timeout: 30_000 });
+      const pid = await window.main.evaluate(({ BrowserWindow }) => {
+        const contents = BrowserWindow.getAllWindows()[0]?.webContents;
+        // Electron before 12 cannot.
+        if (contents?.forcefullyCrashRenderer === undefined) return contents?.getOSProcessId();
+        contents.forcefullyCrashRenderer();
+      });
+      if (pid !== undefined) process.kill(pid, 'SIGSEGV');
+      await (await next).getByRole('navigation').waitFor();
+      expect(await isVisible(window)).toBe(true);
+    };
+    await crash();
+    expect(await asked()).toEqual([]);
+    await crash();
+    expect(await asked()).toEqual(['The window has stopped working', 'Open again', 'Quit']);
   });
 });
 
