@@ -126,6 +126,28 @@ describe('two daemons', () => {
   });
 });
 
+describe('two daemons whose people keep each other', () => {
+  it('by --save in the background, unlocked if need be', async () => {
+    const [ann, ben] = await Promise.all(['ann', 'ben'].map((name) => OwnDaemon.start(sandbox, name)));
+    if (ann === undefined || ben === undefined) throw new Error('There are no daemons.');
+    await writeFile(sandbox.path('words'), 'correct horse battery staple\n');
+    const locked = await ben.command('id', 'passphrase', '--new-passphrase-file', sandbox.path('words'));
+    expect(locked.exit).toBe(0);
+    const sent = await ann.order('send', 'small', '--save', 'Ben', ...LISTEN);
+    const receiving = ['receive', sent.code as string, '--yes', '--out', 'kept', '--save', 'Ann'];
+    expect((await ben.command(...receiving, '--background')).event).toMatchObject({ code: 'IDENTITY_LOCKED' });
+    const received = await ben.order(...receiving, '--passphrase-file', sandbox.path('words'));
+    await Promise.all([ben.state(received.id, 'done'), ann.state(sent.id, 'done')]);
+    for (const [daemon, name] of [
+      [ann, 'Ben'],
+      [ben, 'Ann'],
+    ] as const) {
+      const { contacts } = await (await daemon.own()).call('contacts', {}, { signal: daemon.signal });
+      expect(contacts.map((contact) => contact.name)).toEqual([name]);
+    }
+  });
+});
+
 describe('one daemon', () => {
   it('is all there is for a configuration directory', async () => {
     const second = await sandbox.start(['daemon', '--json', '--config', 'alice']);

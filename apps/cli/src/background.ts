@@ -10,6 +10,7 @@ import { errorOf, viewsOf } from './daemon-transfer.ts';
 import { type Io, paint } from './io.ts';
 import { lineOf } from './json-lines.ts';
 import type { PeerPackage } from './peer-package.ts';
+import { unlockSaving } from './saving.ts';
 
 /** Hands a send over to the daemon and prints its code. @throws what it failed of before that */
 export async function sendInBackground(
@@ -30,14 +31,13 @@ export async function sendInBackground(
     to: options.to ?? [],
     now,
     incognito,
+    save: options.save,
     reach: daemonReach(options, settings),
   };
-  return handOver(
-    { ...options, coded: options.to === undefined },
-    io,
-    peer,
-    async (daemon) => (await daemon.call('send', request, { signal: io.signal })).transfer,
-  );
+  return handOver({ ...options, coded: options.to === undefined }, io, peer, async (daemon) => {
+    await unlockSaving(daemon, options, io);
+    return (await daemon.call('send', request, { signal: io.signal })).transfer;
+  });
 }
 
 /** Hands a receive over to the daemon. */
@@ -58,14 +58,13 @@ export async function receiveInBackground(
     durable,
     patienceMs: settings.patienceMs,
     incognito,
+    save: options.save,
     reach: daemonReach(options, settings),
   };
-  return handOver(
-    { ...options, asks: !yes },
-    io,
-    peer,
-    async (daemon) => (await daemon.call('receive', request, { signal: io.signal })).transfer,
-  );
+  return handOver({ ...options, asks: !yes }, io, peer, async (daemon) => {
+    await unlockSaving(daemon, options, io);
+    return (await daemon.call('receive', request, { signal: io.signal })).transfer;
+  });
 }
 
 async function handOver(

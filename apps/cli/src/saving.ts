@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { SaveOptions } from '@keibidrop/peer';
+import type { LocalClient, SaveOptions } from '@keibidrop/peer';
+import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { Io } from './io.ts';
 import { knownPassphrase } from './passphrases.ts';
@@ -14,12 +15,21 @@ export interface SaveFlags {
 export function addSaveOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--save <name>', 'keep the other side as a contact, if it does the same').conflicts([
-        'background',
-        'incognito',
-      ]),
+      new Option('--save <name>', 'keep the other side as a contact, if it does the same').conflicts('incognito'),
     )
     .addOption(new Option('--passphrase-file <file>', 'its first line unlocks your identity, for contacts'));
+}
+
+/** The same in a daemon: who cannot be proven there is asked for the passphrase before anything is handed over. @throws IDENTITY_* */
+export async function unlockSaving(daemon: LocalClient, { save, passphraseFile }: SaveFlags, io: Io): Promise<void> {
+  if (save === undefined) return;
+  const { signal } = io;
+  try {
+    await daemon.call('identity', {}, { signal });
+  } catch (reason) {
+    if (!(reason instanceof KeibiError) || reason.code !== 'IDENTITY_LOCKED') throw reason;
+    await daemon.call('unlock', { passphrase: await knownPassphrase(passphraseFile, io) }, { signal });
+  }
 }
 
 /**
