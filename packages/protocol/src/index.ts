@@ -60,7 +60,17 @@ export {
 } from './handshake-message.ts';
 export { Inbox } from './inbox.ts';
 export * from './limits.ts';
-export { decodePage, type Entry, type EntryType, encodePage, PageWriter, scanPage, TOP } from './manifest.ts';
+export {
+  decodePage,
+  type Entry,
+  type EntryType,
+  encodePage,
+  entryStarts,
+  PageWriter,
+  scanNames,
+  scanPage,
+  TOP,
+} from './manifest.ts';
 export { ManifestGuard } from './manifest-guard.ts';
 export {
   decodeMeetingMessage,

@@ -160,6 +160,30 @@ export function scanPage(bytes: Uint8Array, visit: (index: number, type: EntryTy
   }
 }
 
+/** The same for names: each stands as UTF-8 between `from` and `to`. */
+export function scanNames(
+  bytes: Uint8Array,
+  visit: (index: number, type: EntryType, parent: number, from: number, to: number) => void,
+): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0, index = 0; at < bytes.length; index++) {
+    const type = TYPES[view.getUint8(at)];
+    if (type === undefined) throw refused(index, `its type is ${view.getUint8(at)}`);
+    const end = textEnd(view, at + HEAD_BYTES - 2, MAX_NAME_BYTES, index);
+    visit(index, type, view.getUint32(at + 3), at + HEAD_BYTES, end);
+    at = type === 'symlink' ? textEnd(view, end, MAX_TARGET_BYTES, index) : end;
+  }
+}
+
+/** Where each entry of a page begins, so that one can be decoded without those before it, and where the last one ends. */
+export function entryStarts(bytes: Uint8Array, count: number): Uint32Array {
+  const starts = new Uint32Array(count + 1).fill(bytes.length);
+  scanNames(bytes, (i, _type, _parent, from) => {
+    starts[i] = from - HEAD_BYTES;
+  });
+  return starts;
+}
+
 /** The end of a text whose length field stands at `at`, checked against the limit and the page. */
 function textEnd(view: DataView, at: number, limit: number, number: number): number {
   if (at + 2 > view.byteLength) throw cut(number);

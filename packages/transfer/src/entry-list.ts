@@ -2,6 +2,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type Entry, type ErrorCode, scanPage, TOP } from '@keibidrop/protocol';
 import type { Cursor, EntryLog, EntryState } from './entry-log.ts';
+import { PathFilter } from './path-filter.ts';
 
 /** One entry as people see it. */
 export interface ListedEntry {
@@ -33,7 +34,7 @@ const MAX_FOLDERS = 10_000;
 /** A log as a list that is looked at part by part; what it last searched for is remembered until it searches for something else. */
 export class EntryList {
   readonly #log: EntryLog;
-  #found: { filter: string; pages: number; entries: number[] } | undefined;
+  #found: { filter: string; matches: PathFilter; pages: number; entries: number[] } | undefined;
   readonly #folders = new Map<number, string>();
 
   constructor(log: EntryLog) {
@@ -69,18 +70,18 @@ export class EntryList {
   }
 
   /** The numbers of all entries in whose path `filter` stands. */
-  async #matching(text: string, signal: AbortSignal): Promise<readonly number[]> {
-    const filter = text.toLowerCase();
-    if (this.#found?.filter !== filter) this.#found = { filter, pages: 0, entries: [] };
+  async #matching(filter: string, signal: AbortSignal): Promise<readonly number[]> {
+    if (this.#found?.filter !== filter) {
+      const matches = new PathFilter(filter, (number) => this.#folder(number));
+      this.#found = { filter, matches, pages: 0, entries: [] };
+    }
     const found = this.#found;
     for (; found.pages < this.#log.pages.length; found.pages++) {
       await pause(signal);
       const page = this.#log.pages[found.pages];
       // Forgotten meanwhile.
       if (page === undefined) break;
-      for (const [i, { parent, name }] of this.#log.decoded(page).entries()) {
-        if ((this.#folder(parent) + name).toLowerCase().includes(filter)) found.entries.push(page.first + i);
-      }
+      found.matches.take(page, found.entries);
     }
     return found.entries;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Page } from '@keibidrop/native';
-import { decodePage, type Entry, type ErrorCode, scanPage } from '@keibidrop/protocol';
+import { decodePage, type Entry, type ErrorCode, entryStarts, scanPage } from '@keibidrop/protocol';
 import type { TransferProgress } from './outcome.ts';
 
 /** pending: its turn has not come. skipped: it was at the receiver already, or what is there stays. */
@@ -26,7 +26,8 @@ export interface Cursor {
   readonly bytes: number;
 }
 
-const DECODED_PAGES = 8;
+/** Pages of which it is kept where each entry stands: some 20 KiB a page. */
+const OPENED_PAGES = 64;
 const NONE = new Uint8Array();
 
 /**
@@ -48,7 +49,7 @@ export class EntryLog {
   #stage: 'open' | 'finished' | 'ended' = 'open';
   #complete = false;
   #forgotten = false;
-  #decoded = new Map<LoggedPage, readonly Entry[]>();
+  readonly #opened = new Map<LoggedPage, Uint32Array>();
 
   /**
    * @param keep   asked before so many bytes more are kept; false: everything is forgotten
@@ -135,7 +136,7 @@ export class EntryLog {
   /** Nothing happens any more. */
   end(): void {
     if (this.#stage === 'open') this.#stage = 'ended';
-    this.#decoded.clear();
+    this.#opened.clear();
     this.#other = this.#before = undefined;
   }
 
@@ -144,7 +145,7 @@ export class EntryLog {
     this.#forgotten = true;
     this.#pages.length = 0;
     this.#failures.clear();
-    this.#decoded.clear();
+    this.#opened.clear();
     this.#other = this.#before = undefined;
   }
 
@@ -152,20 +153,23 @@ export class EntryLog {
     return this.#failures.get(entry);
   }
 
-  /** The entries of a page. */
-  decoded(page: LoggedPage): readonly Entry[] {
-    const known = this.#decoded.get(page);
-    if (known !== undefined) return known;
-    const entries = decodePage(page.bytes, page.first);
-    const [oldest] = this.#decoded.keys();
-    if (oldest !== undefined && this.#decoded.size >= DECODED_PAGES) this.#decoded.delete(oldest);
-    this.#decoded.set(page, entries);
-    return entries;
-  }
-
   entry(number: number): Entry | undefined {
     const page = this.#pageOf(number);
-    return page && this.decoded(page)[number - page.first];
+    if (page === undefined) return undefined;
+    const starts = this.#startsOf(page);
+    const i = number - page.first;
+    return decodePage(page.bytes.subarray(starts[i], starts[i + 1]), number)[0];
+  }
+
+  /** Where each entry of a page begins, and where the last one ends. */
+  #startsOf(page: LoggedPage): Uint32Array {
+    const starts = this.#opened.get(page) ?? entryStarts(page.bytes, page.count);
+    // The one that was needed last goes last.
+    this.#opened.delete(page);
+    this.#opened.set(page, starts);
+    const [oldest] = this.#opened.keys();
+    if (oldest !== undefined && this.#opened.size > OPENED_PAGES) this.#opened.delete(oldest);
+    return starts;
   }
 
   /** @param cursor  of this moment */
