@@ -170,7 +170,8 @@ export class Daemon {
     await Promise.all([contacts.close(), mounts.close()]);
     const [unfinished] = await Promise.all([transfers.close(), shares.close()]);
     // Whoever would start a lost one again knows that this one was ended by somebody.
-    events.close(new KeibiError('DAEMON_LOST', undefined, { detail: { stopped: true } }));
+    const message = 'The daemon was stopped. Run the same command again to start it.';
+    events.close(new KeibiError('DAEMON_LOST', message, { detail: { stopped: true } }));
     // Whoever asked for the end hears that it has come.
     setImmediate(async () => {
       await Promise.all([page.close(), this.#server.close()]);
