@@ -286,6 +286,23 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await ada.card('slow.bin').getByText('Cancelled').waitFor();
   });
 
+  it.runIf(IS_ROOT)('is refused before anything of it is handed over where there is no room for it', async () => {
+    await mkdir(sandbox.path('dee'), { mode: 0o700 });
+    // Less than is always left to others.
+    await sandbox.mountTmpfs('dee/state', MIB);
+    const dee = await Person.arrive(sandbox, browser, 'dee', { env: LISTEN });
+    const asked: string[] = [];
+    dee.page.on('request', (request) => {
+      if (request.url().includes('/drop')) asked.push(`${request.method()} ${request.postData()}`);
+    });
+    await dee.page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt'), sandbox.path('slow.bin')]);
+    await dee.page.getByRole('button', { name: 'Create a code' }).click();
+    await dee.page.getByText('There is no room on this computer for what was dropped').waitFor();
+    await dee.picture('send-no-room');
+    expect(asked).toEqual([`POST {"bytes":${32 * MIB + 6}}`]);
+    await dee.leave();
+  });
+
   it('waits for its turn, is put first, and is held and let go with all others', async () => {
     const reach = { limit: 2 * MIB, directOnly: false, relayOnly: false };
     for (const name of ['one.bin', 'two.bin']) {

@@ -156,6 +156,7 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
         // Electron before 12 cannot.
         if (contents?.forcefullyCrashRenderer === undefined) return contents?.getOSProcessId();
         contents.forcefullyCrashRenderer();
+        return undefined;
       });
       if (pid !== undefined) process.kill(pid, 'SIGSEGV');
       await (await next).getByRole('navigation').waitFor();

@@ -86,7 +86,8 @@ function request(method: string, url: string, sending: Sending): Promise<string>
 function refusal({ responseText, status }: XMLHttpRequest): ApiError {
   try {
     const { error } = JSON.parse(responseText) as { error: { code: string; message: string } };
-    return new ApiError(error.code, error.message);
+    // The receiver's words for it would be of no use.
+    return new ApiError(error.code === 'TRANSFER_DISK_FULL' ? 'DROP_TOO_LARGE' : error.code, error.message);
   } catch {
     return new ApiError('INTERNAL', `The upload was refused: ${status}.`);
   }

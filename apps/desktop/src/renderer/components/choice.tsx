@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import styles from './choice.module.css';
 
 export interface ChoiceProps<V extends string> {
@@ -7,7 +7,7 @@ export interface ChoiceProps<V extends string> {
   /** It is heard, not seen: what stands around it says it. */
   legendSpoken?: boolean;
   value: V;
-  options: readonly { value: V; label: string; hint?: string }[];
+  options: readonly { value: V; label: string; hint?: ReactNode }[];
   onChange(value: V): void;
 }
 

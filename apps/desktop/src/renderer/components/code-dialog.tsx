@@ -2,10 +2,10 @@
 import { type FormEvent, useId, useState } from 'react';
 import { useAct } from '../store/act.ts';
 import { codeIn } from '../store/code-text.ts';
-import { useErrorText } from '../texts/errors.ts';
 import { useTexts } from '../texts/texts.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
+import { ErrorText } from './error-text.tsx';
 import { Field } from './field.tsx';
 
 export interface CodeDialogProps {
@@ -24,7 +24,6 @@ export interface CodeDialogProps {
 export function CodeDialog({ title, text, label, verb, onCode, onClose }: CodeDialogProps) {
   const { t } = useTexts();
   const { act, busy, error } = useAct();
-  const errorText = useErrorText();
   const [code, setCode] = useState('');
   const form = useId();
   const submit = (event: FormEvent) => {
@@ -46,7 +45,7 @@ export function CodeDialog({ title, text, label, verb, onCode, onClose }: CodeDi
     >
       <p>{text}</p>
       <form id={form} onSubmit={submit}>
-        <Field label={label} error={error && errorText(error)}>
+        <Field label={label} error={error && <ErrorText error={error} />}>
           {(control) => (
             <input
               {...control}

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useErrorText } from '../texts/errors.ts';
+import { errorWords, type ToldError } from '../texts/errors.ts';
+import { useTexts } from '../texts/texts.ts';
 import { Notice } from './notice.tsx';
+import { harmless } from './peer-text.tsx';
 
-/** A call that failed, and what to do; nothing while none has. */
-export function ErrorNotice({
-  error,
-  title,
-}: {
-  error: { code: string; message: string } | undefined;
-  title?: string;
-}) {
-  const errorText = useErrorText();
+/** A call that failed, and what to do; nothing while none has. What the daemon alone can say stands beneath a headline. */
+export function ErrorNotice({ error, title }: { error: ToldError | undefined; title?: string }) {
+  const { t } = useTexts();
   if (error === undefined) return null;
+  const { text, detail } = errorWords(t, error);
+  const head = title ?? (detail === undefined ? undefined : text);
   return (
-    <Notice look="danger" {...(title !== undefined && { title })}>
-      <p>{errorText(error)}</p>
+    <Notice look="danger" {...(head !== undefined && { title: head })}>
+      {head !== text && <p>{text}</p>}
+      {detail !== undefined && <p lang="en">{harmless(detail)}</p>}
     </Notice>
   );
 }

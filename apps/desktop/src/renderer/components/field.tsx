@@ -14,14 +14,14 @@ export interface FieldProps {
   label: string;
   hint?: string | undefined;
   /** What is wrong with what was typed. */
-  error?: string | undefined;
+  error?: ReactNode;
   children(control: FieldControl): ReactNode;
 }
 
 /** A label, its control, and what there is to say about it. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
-  const about = error ?? hint;
+  const about = error || hint;
   return (
     <div className={styles.field}>
       <label htmlFor={id} className={styles.label}>
@@ -31,10 +31,10 @@ export function Field({ label, hint, error, children }: FieldProps) {
         id,
         className: styles.control,
         ...(about !== undefined && { 'aria-describedby': `${id}-about` }),
-        ...(error !== undefined && { 'aria-invalid': true as const }),
+        ...(error && { 'aria-invalid': true as const }),
       })}
       {about !== undefined && (
-        <p id={`${id}-about`} className={error === undefined ? styles.hint : styles.error}>
+        <p id={`${id}-about`} className={error ? styles.error : styles.hint}>
           {about}
         </p>
       )}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { FolderOpen } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { withTilde } from '../store/home-path.ts';
 import { useHome } from '../store/use-status.ts';
 import { useTexts } from '../texts/texts.ts';
@@ -14,7 +14,7 @@ export interface FolderFieldProps {
   value: string;
   placeholder?: string | undefined;
   hint?: string | undefined;
-  error?: string | undefined;
+  error?: ReactNode;
   disabled?: boolean;
   /** @param path  absolute, or as it was typed */
   onChange(path: string): void;

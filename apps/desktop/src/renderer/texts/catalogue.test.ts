@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { describe, expect, it } from 'vitest';
-import { errorText } from './errors.ts';
+import { errorText, errorWords } from './errors.ts';
 import { textsOf } from './texts.ts';
 
 const HERE = new URL('.', import.meta.url);
@@ -48,6 +48,20 @@ describe('errorText', () => {
   it.each(LANGUAGES)('says in %s what to do', (language) => {
     const { t } = textsOf(language);
     expect(errorText(t, { code: 'CODE_WRONG', message: 'x' })).not.toBe('x');
-    expect(errorText(t, { code: 'USAGE', message: 'What the daemon says.' })).toBe('What the daemon says.');
+  });
+
+  it.each(['USAGE', 'CONFIG_INVALID', 'MOUNT_UNAVAILABLE'])(
+    'says of %s what it is about, and what the daemon says',
+    (code) => {
+      const message = 'What the daemon says.';
+      const words = LANGUAGES.map((language) => errorWords(textsOf(language).t, { code, message }));
+      expect(words.map(({ detail }) => detail)).toEqual([message, message, message]);
+      expect(new Set(words.map(({ text }) => text)).size).toBe(LANGUAGES.length);
+      expect(words.map(({ text }) => text)).not.toContain(message);
+    },
+  );
+
+  it('leaves what no catalogue knows to the daemon', () => {
+    expect(errorWords(textsOf('de').t, { code: 'NEW', message: 'What it says.' })).toEqual({ text: 'What it says.' });
   });
 });

@@ -4,11 +4,12 @@ import { ArrowDownLeft, ArrowUpRight, FolderOpen, RotateCw } from 'lucide-react'
 import { bytesText, rateText } from '../../../shared/figures.ts';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
+import { ErrorText } from '../../components/error-text.tsx';
 import { harmless, PeerText } from '../../components/peer-text.tsx';
 import { Row } from '../../components/row-list.tsx';
 import { useAct } from '../../store/act.ts';
 import { go } from '../../store/route.ts';
-import { errorText, useErrorText } from '../../texts/errors.ts';
+import { errorWords } from '../../texts/errors.ts';
 import { type TextKey, type Translate, useTexts } from '../../texts/texts.ts';
 import { timeText } from '../../texts/times.ts';
 import styles from './history.module.css';
@@ -21,7 +22,6 @@ const MEASURABLE_SECONDS = 0.5;
 export function HistoryRow({ entry }: { entry: HistoryEntryView }) {
   const { t, language } = useTexts();
   const { act, busy, error } = useAct();
-  const told = useErrorText();
   const { kind, time, result } = entry;
   const good = result === 'OK';
   const Mark = kind === 'send' ? ArrowUpRight : ArrowDownLeft;
@@ -48,7 +48,7 @@ export function HistoryRow({ entry }: { entry: HistoryEntryView }) {
     >
       {error !== undefined && (
         <p role="alert" className={styles.error}>
-          {told(error)}
+          <ErrorText error={error} />
         </p>
       )}
     </Row>
@@ -98,7 +98,7 @@ function Failure({ entry }: { entry: HistoryEntryView }) {
     <>
       <Peer entry={entry} />
       <span className={styles.failed}>{t('history.failed')}</span>
-      <span>{errorText(t, { code: result, message: result })}</span>
+      <span>{errorWords(t, { code: result, message: result }).text}</span>
     </>
   );
 }

@@ -3,10 +3,10 @@ import { type FormEvent, useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { ErrorText } from '../../components/error-text.tsx';
 import { FolderField } from '../../components/folder-field.tsx';
 import { harmless } from '../../components/peer-text.tsx';
 import { useAct } from '../../store/act.ts';
-import { useErrorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
 
 /** Where a share is to appear as a folder. */
@@ -14,7 +14,6 @@ export function MountDialog({ share, onClose }: { share: string; onClose(): void
   const { t } = useTexts();
   const api = useApi();
   const { act, busy, error } = useAct();
-  const errorText = useErrorText();
   const [folder, setFolder] = useState('');
   const form = useId();
   useEffect(() => {
@@ -47,7 +46,7 @@ export function MountDialog({ share, onClose }: { share: string; onClose(): void
           label={t('mounts.mountPlace')}
           hint={t('mounts.mountPlaceHint')}
           value={folder}
-          error={error && errorText(error)}
+          error={error && <ErrorText error={error} />}
           onChange={setFolder}
         />
       </form>

@@ -18,7 +18,7 @@ export function Mounting({ possible }: { possible: boolean }) {
     <Section title={t('mounts.mountTitle')} about={t('mounts.mountText')}>
       {unavailable !== undefined && (
         <Notice look="info" title={t('mounts.mountUnavailable')}>
-          <p>{unavailable}</p>
+          <p lang="en">{unavailable}</p>
         </Notice>
       )}
       {mounts.length > 0 && (

@@ -4,9 +4,9 @@ import { type FormEvent, useId, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { ErrorText } from '../../components/error-text.tsx';
 import { Field } from '../../components/field.tsx';
 import { useAct } from '../../store/act.ts';
-import { useErrorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 
@@ -23,7 +23,6 @@ export function AddDialog({ name: firstName, link: firstLink, onAdded, onClose }
   const { t } = useTexts();
   const api = useApi();
   const { act, busy, error, forget } = useAct();
-  const errorText = useErrorText();
   const [name, setName] = useState(firstName);
   const [link, setLink] = useState(firstLink);
   const [wrongLink, setWrongLink] = useState(false);
@@ -60,7 +59,7 @@ export function AddDialog({ name: firstName, link: firstLink, onAdded, onClose }
     >
       <p>{t('people.addText')}</p>
       <form id={form} className={styles.form} onSubmit={(event) => void add(event)}>
-        <Field label={t('people.addName')} hint={t('people.nameHint')} error={error && errorText(error)}>
+        <Field label={t('people.addName')} hint={t('people.nameHint')} error={error && <ErrorText error={error} />}>
           {(control) => (
             <input {...control} value={name} autoComplete="off" onChange={(event) => setName(event.target.value)} />
           )}

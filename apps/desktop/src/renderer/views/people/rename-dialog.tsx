@@ -4,17 +4,16 @@ import { type FormEvent, useId, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { ErrorText } from '../../components/error-text.tsx';
 import { Field } from '../../components/field.tsx';
 import { harmless } from '../../components/peer-text.tsx';
 import { useAct } from '../../store/act.ts';
-import { useErrorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
 
 export function RenameDialog({ contact: { name }, onClose }: { contact: ContactView; onClose(): void }) {
   const { t } = useTexts();
   const api = useApi();
   const { act, busy, error } = useAct();
-  const errorText = useErrorText();
   const [newName, setNewName] = useState(name);
   const form = useId();
   const save = async (event: FormEvent) => {
@@ -35,7 +34,7 @@ export function RenameDialog({ contact: { name }, onClose }: { contact: ContactV
       }
     >
       <form id={form} onSubmit={(event) => void save(event)}>
-        <Field label={t('people.newName')} hint={t('people.nameHint')} error={error && errorText(error)}>
+        <Field label={t('people.newName')} hint={t('people.nameHint')} error={error && <ErrorText error={error} />}>
           {(control) => (
             <input
               {...control}

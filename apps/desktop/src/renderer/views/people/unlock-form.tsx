@@ -2,10 +2,10 @@
 import { LockOpen } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../components/button.tsx';
+import { ErrorText } from '../../components/error-text.tsx';
 import { Field } from '../../components/field.tsx';
 import { useAct } from '../../store/act.ts';
 import { useUnlock } from '../../store/own-identity.ts';
-import { useErrorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 
@@ -14,7 +14,6 @@ export function UnlockForm() {
   const { t } = useTexts();
   const unlock = useUnlock();
   const { act, busy, error } = useAct();
-  const errorText = useErrorText();
   const [passphrase, setPassphrase] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -25,7 +24,7 @@ export function UnlockForm() {
     <form className={styles.form} onSubmit={submit}>
       <h2>{t('people.lockedTitle')}</h2>
       <p className={styles.youText}>{t('people.lockedText')}</p>
-      <Field label={t('people.passphrase')} error={wrong ?? (error && errorText(error))}>
+      <Field label={t('people.passphrase')} error={wrong ?? (error && <ErrorText error={error} />)}>
         {(control) => (
           <input
             {...control}

@@ -4,9 +4,9 @@ import { Check } from 'lucide-react';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
+import { ErrorText } from '../../components/error-text.tsx';
 import { harmless } from '../../components/peer-text.tsx';
 import { useAct } from '../../store/act.ts';
-import { useErrorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
 import type { SettingKey } from './setting-keys.ts';
 import styles from './settings.module.css';
@@ -17,7 +17,7 @@ export interface SettingControl {
   disabled: boolean;
   hint: string;
   /** What is wrong with what was saved last. */
-  error: string | undefined;
+  error: ReactNode;
   onChange(value: string): void;
   /** Changes and saves at once: for what is chosen and not typed. */
   onChoose(value: string): void;
@@ -35,7 +35,6 @@ const SAID_MS = 2500;
 export function SettingForm({ name, setting, children }: SettingFormProps) {
   const { t } = useTexts();
   const api = useApi();
-  const errorText = useErrorText();
   const { act, busy, error, forget } = useAct();
   const kept = setting?.value ?? '';
   const [typed, setTyped] = useState<string>();
@@ -53,7 +52,7 @@ export function SettingForm({ name, setting, children }: SettingFormProps) {
     event.preventDefault();
     if (changed) void save(value);
   };
-  const wrong = error?.code === 'CONFIG_INVALID' ? t(`settings.${name}.wrong`) : error && errorText(error);
+  const wrong = error?.code === 'CONFIG_INVALID' ? t(`settings.${name}.wrong`) : error && <ErrorText error={error} />;
   return (
     <form className={styles.setting} onSubmit={submit}>
       {children({

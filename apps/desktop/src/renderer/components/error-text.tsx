@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MPL-2.0
+import { errorWords, type ToldError } from '../texts/errors.ts';
+import { useTexts } from '../texts/texts.ts';
+import styles from './error-text.module.css';
+import { harmless } from './peer-text.tsx';
+
+/** A failure, and beneath it what the daemon says of this one, in English, where that says more. */
+export function ErrorText({ error }: { error: ToldError }) {
+  const { t } = useTexts();
+  const { text, detail } = errorWords(t, error);
+  return (
+    <>
+      {text}
+      {detail !== undefined && (
+        <span lang="en" className={styles.detail}>
+          {harmless(detail)}
+        </span>
+      )}
+    </>
+  );
+}
