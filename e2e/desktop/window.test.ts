@@ -336,6 +336,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
         return given;
       });
       expect(answer).toMatchObject({ error: { code: 'USAGE', message: 'This is no page of KeibiDrop.' } });
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
       expect(await own.call('status')).toMatchObject({ pid: daemon.running.pid });
     });
   });
