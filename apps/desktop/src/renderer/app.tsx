@@ -36,11 +36,12 @@ export function App({ api }: { api: Api }) {
   const { view } = useRoute();
   const main = useRef<HTMLElement>(null);
   const Page = PAGES[view];
-  const { first, welcomed } = useFirstRun(api);
+  const { first, unknown, welcomed } = useFirstRun(api);
   useEffect(() => {
     document.documentElement.lang = language;
     document.title = `${t(`${view}.title`)} – ${t('frame.name')}`;
   }, [language, t, view]);
+  if (unknown) return null;
   if (first) {
     return (
       <ApiContext value={api}>

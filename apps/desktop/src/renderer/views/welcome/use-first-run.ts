@@ -7,18 +7,26 @@ import { useRoute } from '../../store/route.ts';
 
 const KEY = 'welcomed';
 
-/** Whether to welcome somebody: once, where nothing was sent or received yet and nobody is known, and no view is asked for. */
-export function useFirstRun(api: Api): { first: boolean; welcomed(): void } {
-  const live = useDaemon(({ link }) => link.state === 'live');
+/**
+ * Whether to welcome somebody: once, where nothing was sent or received yet and nobody is known, and no view is asked for. `unknown` until the daemon
+ * has told, so that no view is shown that the welcome would replace.
+ */
+export function useFirstRun(api: Api): { first: boolean; unknown: boolean; welcomed(): void } {
+  const link = useDaemon((state) => state.link.state);
+  const live = link === 'live';
   const empty = useDaemon(isEmpty);
   const { asked } = useRoute();
-  const [first, setFirst] = useState(false);
+  const [first, setFirst] = useState<boolean | undefined>(() => (isWelcomed() ? false : undefined));
   useEffect(() => {
-    if (!live || !isEmpty(useDaemon.getState()) || isWelcomed()) return;
+    if (!live || isWelcomed()) return;
+    if (!isEmpty(useDaemon.getState())) {
+      setFirst(false);
+      return;
+    }
     const over = new AbortController();
     api.call('history', { limit: 1 }, { signal: over.signal }).then(
       ({ entries }) => setFirst(entries.length === 0),
-      () => {}, // Then nobody is welcomed, and the page says what is wrong.
+      () => over.signal.aborted || setFirst(false), // Then nobody is welcomed, and the page says what is wrong.
     );
     return () => over.abort();
   }, [api, live]);
@@ -27,7 +35,11 @@ export function useFirstRun(api: Api): { first: boolean; welcomed(): void } {
     setFirst(false);
   };
   // Another program may begin something meanwhile, or ask for a view: whoever did knows the way.
-  return { first: first && empty && !asked, welcomed };
+  return {
+    first: first === true && empty && !asked,
+    unknown: first === undefined && link !== 'lost' && !asked,
+    welcomed,
+  };
 }
 
 function isEmpty({ contacts, transfers, shares, questions }: DaemonState): boolean {
