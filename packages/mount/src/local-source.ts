@@ -3,11 +3,13 @@ import { statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ChangeWatch, fillCache, SharedFolder } from '@keibidrop/native';
 import { checkSharePath, decodePage, type Entry, type ErrorCode, KeibiError } from '@keibidrop/protocol';
+import { LocalWrites } from './local-writes.ts';
 import type {
   MountSource,
   SourceEntry,
   SourceListing,
   SourceNotice,
+  SourceWrites,
   WantedBlocks,
   WantedFile,
 } from './mount-source.ts';
@@ -28,15 +30,17 @@ const AHEAD_BLOCKS = 128;
  */
 export class LocalSource implements MountSource {
   readonly name: string;
+  readonly writes: SourceWrites | undefined;
   readonly #path: string;
   readonly #folder: SharedFolder;
   readonly #closing = new AbortController();
 
   /** @param path  of the folder; absolute */
-  constructor(path: string) {
+  constructor(path: string, { readOnly = false }: { readOnly?: boolean } = {}) {
     this.#path = path;
     this.name = basename(path) || 'root';
     this.#folder = new SharedFolder(path, this.name);
+    this.writes = readOnly ? undefined : new LocalWrites(path, (beneath, options) => this.stat(beneath, options));
   }
 
   async *list(path: string, { signal }: { signal: AbortSignal }): AsyncGenerator<SourceListing> {

@@ -56,6 +56,65 @@ export interface WantedBlocks {
   ahead: number;
 }
 
+/** A file as a mount has changed it: `size` and `mtimeNs` are what it is to have, `KEY.data` in `directory` holds bytes at their offsets. */
+export interface ChangedFile extends WantedFile {
+  /** What it was made on; absent: whatever is there of it is written over. */
+  base?: { size: number; mtimeNs: bigint } | undefined;
+  /** The same for all puts of one draft: 32 hexadecimal digits. */
+  token: string;
+  /** To be written: bytes of `KEY.data`, ascending, apart, within `size`. */
+  ranges: readonly ByteRange[];
+  /** So many bytes of the base still hold: it is cut to them before anything is written, so that what follows reads as zeros. */
+  keep: number;
+  /** Resolves only when it stands on the disk, whatever happens to the machine. */
+  sync: boolean;
+}
+
+export interface ByteRange {
+  offset: number;
+  length: number;
+}
+
+type Options = { signal: AbortSignal };
+
+/**
+ * What changes a source. Each call is done there when it resolves, and fails with SHARE_CALL_FAILED (`systemErrorIn` tells what the system there
+ * said), SHARE_PATH_REFUSED, SHARE_NOT_FOUND, SESSION_* or what else reading fails with. No symlink is followed.
+ */
+export interface SourceWrites {
+  /** An empty file. EEXIST */
+  create(path: string, options: Options & { mode: number }): Promise<SourceEntry>;
+  makeDirectory(path: string, options: Options & { mode: number }): Promise<SourceEntry>;
+  makeSymlink(path: string, options: Options & { target: string }): Promise<SourceEntry>;
+  /** @param options.directory  whether it is an empty directory that goes, or anything else */
+  remove(path: string, options: Options & { directory: boolean }): Promise<void>;
+  /** As renameat2(2): over what is there, only where nothing is, or each to the place of the other. */
+  rename(from: string, to: string, options: Options & { how: 'replace' | 'keep' | 'exchange' }): Promise<void>;
+  change(path: string, options: Options & { mode?: number; mtimeNs?: bigint }): Promise<SourceEntry>;
+  /** Of a file, with its mode and mtime, under a name that is free. EEXIST */
+  copy(from: string, to: string, options: Options): Promise<SourceEntry>;
+  /** Extended attributes: those of `user.` alone. ENODATA, ENOTSUP */
+  getAttribute(path: string, name: string, options: Options): Promise<Uint8Array>;
+  setAttribute(
+    path: string,
+    name: string,
+    value: Uint8Array,
+    options: Options & { how: 'any' | 'new' | 'old' },
+  ): Promise<void>;
+  removeAttribute(path: string, name: string, options: Options): Promise<void>;
+  listAttributes(path: string, options: Options): Promise<string[]>;
+  /** The names in a directory stand on the disk, whatever happens to the machine. */
+  syncDirectory(path: string, options: Options): Promise<void>;
+  /**
+   * Writes what was changed of a file in place.
+   *
+   * @returns the file as it is then: the base of the next put
+   * @throws  TRANSFER_SOURCE_CHANGED when it is neither the base nor what puts of the same token have left, SHARE_NOT_FOUND when it is not there
+   *          any more: nothing is written then
+   */
+  put(file: ChangedFile, options: Options): Promise<SourceEntry>;
+}
+
 /**
  * Where the files of a mount come from. Paths are names joined by `/`, '' for the root; no symlink is followed.
  *
@@ -83,5 +142,7 @@ export interface MountSource {
   release(file: WantedFile): void;
   /** Of the disk where the files are, if that can be told. */
   space?(options: { signal: AbortSignal }): Promise<{ totalBytes: number; freeBytes: number }>;
+  /** Absent: it can only be read. */
+  readonly writes?: SourceWrites | undefined;
   close(): Promise<void>;
 }

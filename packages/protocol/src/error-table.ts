@@ -226,6 +226,12 @@ const table = {
     'PERMISSION_DENIED',
     'The computer that shares it cannot read it. Ask its owner to look at the permissions.',
   ),
+  SHARE_CALL_FAILED: row(
+    'never',
+    1,
+    'FAILED_PRECONDITION',
+    'The computer that shares it could not do that. Look at what is there with keibidrop list, and try again.',
+  ),
   IDENTITY_LOCKED: row('never', 1, 'FAILED_PRECONDITION', 'The identity is locked. Unlock it and try again.'),
   IDENTITY_CORRUPT: row(
     'never',

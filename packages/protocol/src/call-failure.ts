@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MPL-2.0
+import { KeibiError, messageFor } from './errors.ts';
+
+/** What a system may say of a call within a share; another peer can name no others (PROTOCOL 11.2). */
+const NAMES = [
+  'E2BIG',
+  'EACCES',
+  'EBUSY',
+  'EDQUOT',
+  'EEXIST',
+  'EFBIG',
+  'EINVAL',
+  'EIO',
+  'EISDIR',
+  'ELOOP',
+  'EMLINK',
+  'ENAMETOOLONG',
+  'ENODATA',
+  'ENOENT',
+  'ENOSPC',
+  'ENOTDIR',
+  'ENOTEMPTY',
+  'ENOTSUP',
+  'EPERM',
+  'ERANGE',
+  'EROFS',
+  'ESTALE',
+  'ETXTBSY',
+  'EXDEV',
+] as const;
+
+export type SystemErrorName = (typeof NAMES)[number];
+
+export function isSystemErrorName(name: unknown): name is SystemErrorName {
+  return (NAMES as readonly unknown[]).includes(name);
+}
+
+/** A call within a share that the system there has refused. @param said  what it said; EIO for what nobody may name */
+export function callFailure(said: unknown, options: { cause?: unknown; remote?: boolean } = {}): KeibiError {
+  const systemError: SystemErrorName = isSystemErrorName(said) ? said : 'EIO';
+  const { remote, ...rest } = options;
+  return new KeibiError('SHARE_CALL_FAILED', messageFor('SHARE_CALL_FAILED', systemError), {
+    ...rest,
+    detail: { systemError, ...(remote !== undefined && { remote }) },
+  });
+}
+
+/** What the system said, if this is a failure of a call. */
+export function systemErrorIn(reason: unknown): SystemErrorName | undefined {
+  if (!(reason instanceof KeibiError) || reason.code !== 'SHARE_CALL_FAILED') return undefined;
+  const said = reason.detail?.systemError;
+  return isSystemErrorName(said) ? said : 'EIO';
+}
