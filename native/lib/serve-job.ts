@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: MPL-2.0
 import { assertBytes, assertInteger, assertText } from './arguments.ts';
 import { loadBinding } from './binding.ts';
+import type { FolderWrites, NativeFolderWrites } from './folder-writes.ts';
 import { suiteBitOf } from './frame.ts';
 import type { Listener, NativeListener } from './listener.ts';
+import { checkedBase, checkedFinish, type NativeBase, type NativeFinish, type PutBase, type PutFinish } from './put.ts';
 import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
 import type { LaneKeys } from './send-job.ts';
 
 interface NativeServeJob {
   expectLanes(listener: NativeListener, sessionId: Uint8Array, laneSecret: Uint8Array, suiteBit: number): void;
   fold(number: number, secret: Uint8Array): void;
+  openWrite(path: string, ...base: NativeBase): Promise<number>;
+  commit(handle: number, ...finish: NativeFinish): Promise<Uint8Array>;
+  closeWrite(handle: number): Promise<void>;
   bytes(): number;
   close(): Promise<void>;
 }
 
 interface ServeJobBinding {
-  ServeJob: new (folder: string, only: string, budget: NativeRateBudget | undefined) => NativeServeJob;
+  ServeJob: new (
+    folder: string,
+    only: string,
+    budget: NativeRateBudget | undefined,
+    writes: NativeFolderWrites | undefined,
+  ) => NativeServeJob;
 }
 
 /**
- * What one guest reads of a shared folder in one session (PROTOCOL 11.1). Native threads take what it asks for and carry it from disk to its
- * lanes; neither comes here.
+ * What one guest reads and writes of a shared folder in one session (PROTOCOL 11.1, 11.2). Native threads carry it from disk to its lanes and
+ * back; no byte comes here.
  */
 export class ServeJob {
   readonly #native: NativeServeJob;
@@ -28,12 +38,23 @@ export class ServeJob {
    * @param options.folder  absolute; opened anew for each file
    * @param options.only    the one file in it that may be read; absent: all
    * @param options.budget  the rate it keeps to, with the other jobs that have it; absent: no limit
+   * @param options.writes  of the same folder; absent: nothing may be written
    */
-  constructor({ folder, only = '', budget }: { folder: string; only?: string | undefined; budget?: RateBudget }) {
+  constructor({
+    folder,
+    only = '',
+    budget,
+    writes,
+  }: {
+    folder: string;
+    only?: string | undefined;
+    budget?: RateBudget;
+    writes?: FolderWrites | undefined;
+  }) {
     assertText('folder', folder);
     assertText('only', only);
     const { ServeJob: Native } = loadBinding<ServeJobBinding>();
-    this.#native = new Native(folder, only, RateBudget.nativeOf(budget));
+    this.#native = new Native(folder, only, RateBudget.nativeOf(budget), writes?.native);
   }
 
   /** Lets the listener accept the lanes of this session until close(). The secret is copied. */
@@ -48,6 +69,29 @@ export class ServeJob {
     assertInteger('number', number, 1, 255);
     assertBytes('secret', secret, 32);
     this.#native.fold(number, secret);
+  }
+
+  /**
+   * Opens a file for what comes by lanes; resolves with its handle.
+   *
+   * @throws TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED (too many are open),
+   *         SHARE_CALL_FAILED with `errnoName`: EROFS where nothing may be written, EBUSY while another draft writes it
+   */
+  async openWrite(path: string, base: PutBase): Promise<number> {
+    assertText('path', path);
+    return this.#native.openWrite(path, ...checkedBase(base));
+  }
+
+  /** Gives the file its size and mtime and closes it; resolves with its entry. @throws SHARE_CALL_FAILED; CANCELLED if it is closed */
+  async commit(handle: number, finish: PutFinish): Promise<Uint8Array> {
+    assertInteger('handle', handle, 0, 0xffffffff);
+    return this.#native.commit(handle, ...checkedFinish(finish));
+  }
+
+  /** Nothing more is written by this handle. Idempotent. */
+  async closeWrite(handle: number): Promise<void> {
+    assertInteger('handle', handle, 0, 0xffffffff);
+    return this.#native.closeWrite(handle);
   }
 
   /** Of files, sent so far. */

@@ -30,6 +30,7 @@ enum class Code {
   kDestinationUnusable,
   kDestinationExists,
   kDigestMismatch,
+  kCallFailed,
   kCancelled,
   kInternal,
 };

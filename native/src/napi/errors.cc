@@ -39,6 +39,7 @@ constexpr Row kRows[] = {
     {Code::kDestinationUnusable, "TRANSFER_DESTINATION_UNUSABLE", "the destination cannot be written"},
     {Code::kDestinationExists, "TRANSFER_DESTINATION_EXISTS", "the destination exists already"},
     {Code::kDigestMismatch, "TRANSFER_DIGEST_MISMATCH", "what is on disk differs from what was sent"},
+    {Code::kCallFailed, "SHARE_CALL_FAILED", "the system has refused it"},
     {Code::kCancelled, "CANCELLED", "cancelled"},
     {Code::kInternal, "INTERNAL", "a bug in KeibiDrop: native code failed"},
 };
@@ -50,6 +51,7 @@ struct Name {
 
 // strerrorname_np is glibc's alone; these are what files and sockets answer.
 constexpr Name kNames[] = {
+    {E2BIG, "E2BIG"},
     {EACCES, "EACCES"},
     {EADDRINUSE, "EADDRINUSE"},
     {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
@@ -73,6 +75,7 @@ constexpr Name kNames[] = {
     {ENETDOWN, "ENETDOWN"},
     {ENETUNREACH, "ENETUNREACH"},
     {ENFILE, "ENFILE"},
+    {ENODATA, "ENODATA"},
     {ENODEV, "ENODEV"},
     {ENOENT, "ENOENT"},
     {ENOMEM, "ENOMEM"},
@@ -83,6 +86,7 @@ constexpr Name kNames[] = {
     {EOPNOTSUPP, "EOPNOTSUPP"},
     {EPERM, "EPERM"},
     {EPIPE, "EPIPE"},
+    {ERANGE, "ERANGE"},
     {EROFS, "EROFS"},
     {ESTALE, "ESTALE"},
     {ETIMEDOUT, "ETIMEDOUT"},

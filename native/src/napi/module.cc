@@ -13,6 +13,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitChangeWatch(env, exports);
   InitDial(env, exports);
   InitFileLock(env, exports);
+  InitFolderWrites(env, exports);
   InitFrame(env, exports);
   InitListener(env, exports);
   InitMlKem(env, exports);

@@ -12,6 +12,7 @@ void InitCacheFill(Napi::Env env, Napi::Object exports);
 void InitChangeWatch(Napi::Env env, Napi::Object exports);
 void InitDial(Napi::Env env, Napi::Object exports);
 void InitFileLock(Napi::Env env, Napi::Object exports);
+void InitFolderWrites(Napi::Env env, Napi::Object exports);
 void InitFrame(Napi::Env env, Napi::Object exports);
 void InitListener(Napi::Env env, Napi::Object exports);
 void InitMlKem(Napi::Env env, Napi::Object exports);

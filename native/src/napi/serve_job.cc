@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "stream/serve_job.h"
 
+#include <cerrno>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "napi/async.h"
+#include "napi/folder_writes.h"
 #include "napi/job.h"
 #include "napi/listener.h"
 #include "napi/module.h"
@@ -18,11 +22,12 @@ using core::Status;
 
 class ServeJob : public Napi::ObjectWrap<ServeJob> {
  public:
-  // (folder, the one file in it or '', rate budget or undefined)
+  // (folder, the one file in it or '', rate budget or undefined, folder writes or undefined)
   explicit ServeJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ServeJob>(info) {
     stream::ServeOptions options;
     options.folder = {info[0].As<Napi::String>().Utf8Value(), info[1].As<Napi::String>().Utf8Value()};
     options.budget = RateBudget::From(info[2]);
+    options.ledger = FolderWrites::LedgerOf(info[3]);
     job_ = std::make_shared<stream::ServeJob>(std::move(options));
     hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_] { job->Stop(); }));
   }
@@ -42,6 +47,36 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
     return info.Env().Undefined();
   }
 
+  // (path, base size or -1, base mtime, token, keep) -> Promise<handle>
+  Napi::Value OpenWrite(const Napi::CallbackInfo& info) {
+    const auto handle = std::make_shared<uint32_t>(0);
+    return RunAsync(
+        info.Env(),
+        [job = job_, path = info[0].As<Napi::String>().Utf8Value(), base = BaseAt(info, 1), handle] {
+          return job->written() ? job->written()->Open(path, base, handle.get()) : ReadOnly();
+        },
+        [handle](Napi::Env env) { return Napi::Number::New(env, *handle); });
+  }
+
+  // (handle, size, mtime, sync) -> Promise<entry>
+  Napi::Value Commit(const Napi::CallbackInfo& info) {
+    const auto entry = std::make_shared<std::vector<uint8_t>>();
+    return RunAsync(
+        info.Env(),
+        [job = job_, handle = info[0].As<Napi::Number>().Uint32Value(), finish = FinishAt(info, 1), entry] {
+          return job->written() ? job->written()->Commit(handle, finish, entry.get()) : ReadOnly();
+        },
+        [entry](Napi::Env env) { return BytesOf(env, entry->data(), entry->size()); });
+  }
+
+  // (handle) -> Promise
+  Napi::Value CloseWrite(const Napi::CallbackInfo& info) {
+    return RunAsync(info.Env(), [job = job_, handle = info[0].As<Napi::Number>().Uint32Value()] {
+      if (job->written()) job->written()->Close(handle);
+      return Status::Ok();
+    });
+  }
+
   // () -> bytes of files, sent
   Napi::Value Bytes(const Napi::CallbackInfo& info) {
     return Napi::Number::New(info.Env(), static_cast<double>(job_->bytes()));
@@ -58,6 +93,8 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
   }
 
  private:
+  static Status ReadOnly() { return Status::Of(core::Code::kCallFailed, EROFS); }
+
   CleanupHook hook_;
   bool closed_ = false;
   std::shared_ptr<stream::ServeJob> job_;
@@ -71,6 +108,9 @@ void InitServeJob(Napi::Env env, Napi::Object exports) {
   exports.Set("ServeJob", ServeJob::DefineClass(env, "ServeJob",
                                                 {ServeJob::InstanceMethod<&ServeJob::ExpectLanes>("expectLanes"),
                                                  ServeJob::InstanceMethod<&ServeJob::Fold>("fold"),
+                                                 ServeJob::InstanceMethod<&ServeJob::OpenWrite>("openWrite"),
+                                                 ServeJob::InstanceMethod<&ServeJob::Commit>("commit"),
+                                                 ServeJob::InstanceMethod<&ServeJob::CloseWrite>("closeWrite"),
                                                  ServeJob::InstanceMethod<&ServeJob::Bytes>("bytes"),
                                                  ServeJob::InstanceMethod<&ServeJob::Close>("close")}));
 }

@@ -9,4 +9,7 @@ namespace keibi::stream {
 // platform.
 bool RenameNew(int from_directory, const std::string& from, int to_directory, const std::string& to);
 
+// Each takes the place of the other, at once: false with errno, EINVAL where the file system cannot.
+bool RenameExchange(int from_directory, const std::string& from, int to_directory, const std::string& to);
+
 }  // namespace keibi::stream

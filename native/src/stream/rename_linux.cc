@@ -26,4 +26,8 @@ bool RenameNew(int from_directory, const std::string& from, int to_directory, co
   return renameat(from_directory, from.c_str(), to_directory, to.c_str()) == 0;
 }
 
+bool RenameExchange(int from_directory, const std::string& from, int to_directory, const std::string& to) {
+  return renameat2(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_EXCHANGE) == 0;
+}
+
 }  // namespace keibi::stream

@@ -9,7 +9,15 @@
 namespace keibi::stream {
 
 // What a lane frame holds (PROTOCOL 5.2): first byte of the plaintext.
-enum class LaneFrame : uint8_t { kHello = 0, kSegments = 1, kEnd = 2, kAsks = 3, kRefusals = 4 };
+enum class LaneFrame : uint8_t {
+  kHello = 0,
+  kSegments = 1,
+  kEnd = 2,
+  kAsks = 3,
+  kRefusals = 4,
+  kWrite = 5,
+  kWritten = 6
+};
 
 // Segment flags.
 inline constexpr uint8_t kEndOfStream = 1;

@@ -8,6 +8,11 @@
 
 namespace keibi::stream {
 
+ServeJob::ServeJob(ServeOptions options)
+    : options_(std::move(options)),
+      limiter_(options_.budget),
+      written_(options_.ledger ? std::make_unique<WrittenFiles>(options_.folder, options_.ledger) : nullptr) {}
+
 void ServeJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener) {
   core::Fd socket(fd);
   TuneLane(socket.get());
@@ -17,8 +22,8 @@ void ServeJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, s
   if (stopped_ || lanes_.size() >= core::kMaxLanes) return;
   auto added = std::make_unique<Lane>();
   Lane* const running = added.get();
-  running->lane =
-      std::make_unique<ServeLane>(std::move(socket), std::move(sealer), std::move(opener), options_.folder, &limiter_);
+  running->lane = std::make_unique<ServeLane>(std::move(socket), std::move(sealer), std::move(opener), options_.folder,
+                                              written_.get(), &limiter_);
   running->thread = std::thread([this, running] {
     // How it ended is the guest's to find out: its reads go on by another lane.
     static_cast<void>(running->lane->Run());
@@ -57,6 +62,7 @@ void ServeJob::Stop() {
     lanes.swap(lanes_);
   }
   for (const auto& lane : lanes) lane->thread.join();
+  if (written_) written_->CloseAll();
 }
 
 }  // namespace keibi::stream

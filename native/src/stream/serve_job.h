@@ -11,19 +11,21 @@
 #include "frame/fold.h"
 #include "stream/lane_acceptor.h"
 #include "stream/serve_lane.h"
+#include "stream/written_files.h"
 
 namespace keibi::stream {
 
 struct ServeOptions {
   ServedFolder folder;
-  std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
+  std::shared_ptr<RateBudget> budget = nullptr;   // shared with other jobs; null: no limit
+  std::shared_ptr<WriteLedger> ledger = nullptr;  // of all guests of the folder; null: nothing may be written
 };
 
-// What one guest reads of a shared folder in one session: its lanes, each on a thread of its own. A guest that breaks
-// the protocol loses the lane. Any thread.
+// What one guest reads and writes of a shared folder in one session: its lanes, each on a thread of its own. A guest
+// that breaks the protocol loses the lane. Any thread.
 class ServeJob : public LaneAcceptor {
  public:
-  explicit ServeJob(ServeOptions options) : options_(std::move(options)), limiter_(options_.budget) {}
+  explicit ServeJob(ServeOptions options);
   ~ServeJob() override { Stop(); }
 
   void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
@@ -33,7 +35,10 @@ class ServeJob : public LaneAcceptor {
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
 
   uint64_t bytes() const;  // of files, sent so far
-  void Stop();             // ends and joins all threads; idempotent; may block for as long as one read of a disk
+  // What the guest has open to be written; null where nothing may be.
+  WrittenFiles* written() const { return written_.get(); }
+  // Ends and joins all threads, and closes what is being written; idempotent; may block for as long as a disk does.
+  void Stop();
 
  private:
   struct Lane {
@@ -46,6 +51,7 @@ class ServeJob : public LaneAcceptor {
 
   const ServeOptions options_;
   RateLimiter limiter_;
+  const std::unique_ptr<WrittenFiles> written_;
   const std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
   mutable std::mutex mutex_;
   bool stopped_ = false;

@@ -23,18 +23,19 @@ constexpr size_t kMostRefusals = size_t{64} << 10;
 }  // namespace
 
 ServeLane::ServeLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener,
-                     const ServedFolder& folder, RateLimiter* limiter)
+                     const ServedFolder& folder, WrittenFiles* written, RateLimiter* limiter)
     : socket_(std::move(socket)),
       sealer_(std::move(sealer)),
       opener_(std::move(opener)),
       limiter_(limiter),
+      written_(written),
       files_(folder),
       asks_(frame::kOverheadBytes + kMaxAskBytes) {}
 
 Status ServeLane::Run() {
   while (!stopped_.load()) {
-    while (!HasWork() || (refusals_.size() < kMostRefusals && HasAsks())) {
-      if (const Status status = ReceiveAsks(); !status.ok()) return status;
+    while (!HasWork() || (MayTakeMore() && HasAsks())) {
+      if (const Status status = ReceiveFrame(); !status.ok()) return status;
     }
     if (const Status status = Serve(); !status.ok()) return status;
   }
@@ -46,32 +47,58 @@ void ServeLane::Shutdown() {
   shutdown(socket_.get(), SHUT_RDWR);
 }
 
-bool ServeLane::HasWork() const { return !wanted_.empty() || !ahead_.empty() || !refusals_.empty(); }
+bool ServeLane::HasWork() const {
+  return !wanted_.empty() || !ahead_.empty() || !refusals_.empty() || !outcomes_.empty();
+}
+
+bool ServeLane::MayTakeMore() const {
+  return refusals_.size() < kMostRefusals && outcomes_.size() < kMostRefusals && unanswered_ < kPackBytes;
+}
 
 bool ServeLane::HasAsks() const {
   pollfd asking{socket_.get(), POLLIN, 0};
   return !stopped_.load() && poll(&asking, 1, 0) == 1;
 }
 
-Status ServeLane::ReceiveAsks() {
+Status ServeLane::ReceiveFrame() {
   RateLimiter unlimited(nullptr);
-  uint8_t* const frame = asks_.data();
+  uint8_t head[frame::kHeaderBytes];
   size_t got = 0, body_bytes = 0, plaintext_bytes = 0;
-  Status status = ReceiveAll(socket_.get(), frame, frame::kHeaderBytes, &unlimited, &got);
-  if (status.ok()) status = frame::Opener::BodyBytes(frame, &body_bytes);
-  if (status.ok() && frame::kLengthBytes + body_bytes > asks_.size()) status = Status::Of(Code::kFrameTooLarge);
+  Status status = ReceiveAll(socket_.get(), head, sizeof head, &unlimited, &got);
+  if (status.ok()) status = frame::Opener::BodyBytes(head, &body_bytes);
   if (!status.ok()) return status;
-  const size_t rest = body_bytes - aead::kNonceBytes;
-  status = ReceiveAll(socket_.get(), frame + frame::kHeaderBytes, rest, &unlimited, &got);
-  if (status.ok()) status = opener_->Open(frame, frame::kLengthBytes + body_bytes, &plaintext_bytes);
+  const size_t frame_bytes = frame::kLengthBytes + body_bytes;
+  const bool is_large = frame_bytes > asks_.size();
+  if (is_large && written_ == nullptr) return Status::Of(Code::kFrameTooLarge);
+  if (is_large && !writes_) writes_.emplace();
+  uint8_t* const frame = is_large ? writes_->frame() : asks_.data();
+  std::memcpy(frame, head, sizeof head);
+  status = ReceiveAll(socket_.get(), frame + sizeof head, frame_bytes - sizeof head, &unlimited, &got);
+  if (status.ok()) status = opener_->Open(frame, frame_bytes, &plaintext_bytes);
   if (!status.ok()) return status;
-  const uint8_t* at = frame + frame::kHeaderBytes;
+  const uint8_t* const at = frame + frame::kHeaderBytes;
   const uint8_t* const end = at + plaintext_bytes;
-  if (at == end || *at++ != static_cast<uint8_t>(LaneFrame::kAsks)) return Status::Of(Code::kHandshakeMalformed);
+  if (at == end) return Status::Of(Code::kHandshakeMalformed);
+  if (*at == static_cast<uint8_t>(LaneFrame::kWrite)) return TakeWrite(at + 1, plaintext_bytes - 1);
+  if (*at != static_cast<uint8_t>(LaneFrame::kAsks) || is_large) return Status::Of(Code::kHandshakeMalformed);
+  return TakeAsks(at + 1, end);
+}
+
+Status ServeLane::TakeAsks(const uint8_t* at, const uint8_t* end) {
   for (Ask ask; at != end;) {
     if (!Ask::Take(&at, end, &ask)) return Status::Of(Code::kHandshakeMalformed);
-    if (status = TakeAsk(ask); !status.ok()) return status;
+    if (const Status status = TakeAsk(ask); !status.ok()) return status;
   }
+  return Status::Ok();
+}
+
+Status ServeLane::TakeWrite(const uint8_t* from, size_t bytes) {
+  Write write;
+  if (written_ == nullptr || !Write::Take(from, bytes, &write)) return Status::Of(Code::kHandshakeMalformed);
+  const size_t length = bytes - Write::kHeaderBytes;
+  const Status status = written_->Write(write.handle, write.offset, from + Write::kHeaderBytes, length);
+  Written{write.handle, write.offset, OutcomeOf(status)}.Append(&outcomes_);
+  unanswered_ += length;
   return Status::Ok();
 }
 
@@ -103,7 +130,7 @@ void ServeLane::Drop(uint32_t file, std::deque<Read>* reads) {
   });
 }
 
-// One frame of bytes, of the read that waits longest and of small ones behind it; then what is refused.
+// One frame of bytes, of the read that waits longest and of small ones behind it; then what was written or is refused.
 Status ServeLane::Serve() {
   size_t at = 1;
   while (true) {
@@ -127,15 +154,17 @@ Status ServeLane::Serve() {
   if (at > 1) {
     if (const Status status = SendFrame(LaneFrame::kSegments, at); !status.ok()) return status;
   }
-  return SendRefusals();
+  unanswered_ = 0;
+  if (const Status status = SendRecords(LaneFrame::kWritten, &outcomes_); !status.ok()) return status;
+  return SendRecords(LaneFrame::kRefusals, &refusals_);
 }
 
-Status ServeLane::SendRefusals() {
-  if (refusals_.empty()) return Status::Ok();
-  std::memcpy(buffer_.plaintext() + 1, refusals_.data(), refusals_.size());
-  const size_t bytes = refusals_.size();
-  refusals_.clear();
-  return SendFrame(LaneFrame::kRefusals, 1 + bytes);
+Status ServeLane::SendRecords(LaneFrame kind, std::vector<uint8_t>* records) {
+  if (records->empty()) return Status::Ok();
+  std::memcpy(buffer_.plaintext() + 1, records->data(), records->size());
+  const size_t bytes = records->size();
+  records->clear();
+  return SendFrame(kind, 1 + bytes);
 }
 
 Status ServeLane::SendFrame(LaneFrame kind, size_t plaintext_bytes) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/fd.h"
@@ -12,15 +13,19 @@
 #include "stream/lane_buffer.h"
 #include "stream/served_files.h"
 #include "stream/socket.h"
+#include "stream/writes.h"
+#include "stream/written_files.h"
 
 namespace keibi::stream {
 
 // The sharing end of one lane: takes what a guest asks for, answers each read once, by its bytes or by a refusal
-// (PROTOCOL 11.1). What a reader waits for goes before what is read ahead. Run() is the lane's thread.
+// (PROTOCOL 11.1), and writes what it brings (11.2). What a reader waits for goes before what is read ahead. Run() is
+// the lane's thread.
 class ServeLane {
  public:
+  // `written`: null where nothing may be written.
   ServeLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener,
-            const ServedFolder& folder, RateLimiter* limiter);
+            const ServedFolder& folder, WrittenFiles* written, RateLimiter* limiter);
 
   // Until the guest is gone, or breaks the protocol. FRAME_* codes, kHandshakeMalformed, kSessionLost; kCancelled.
   core::Status Run();
@@ -37,21 +42,28 @@ class ServeLane {
 
   bool HasWork() const;
   bool HasAsks() const;
-  core::Status ReceiveAsks();
+  bool MayTakeMore() const;
+  core::Status ReceiveFrame();
+  core::Status TakeAsks(const uint8_t* at, const uint8_t* end);
+  core::Status TakeWrite(const uint8_t* from, size_t bytes);
   core::Status TakeAsk(const Ask& ask);
   void Drop(uint32_t file, std::deque<Read>* reads);
   core::Status Serve();
-  core::Status SendRefusals();
+  core::Status SendRecords(LaneFrame kind, std::vector<uint8_t>* records);
   core::Status SendFrame(LaneFrame kind, size_t plaintext_bytes);
 
   const core::Fd socket_;
   const std::unique_ptr<frame::Sealer> sealer_;
   const std::unique_ptr<frame::Opener> opener_;
   RateLimiter* const limiter_;
+  WrittenFiles* const written_;
   ServedFiles files_;
   std::deque<Read> wanted_, ahead_;
-  std::vector<uint8_t> refusals_;  // to be sent
-  std::vector<uint8_t> asks_;      // room for one frame of them
+  std::vector<uint8_t> refusals_;     // to be sent
+  std::vector<uint8_t> outcomes_;     // of writes, to be sent
+  size_t unanswered_ = 0;             // bytes that they stand for
+  std::vector<uint8_t> asks_;         // room for one frame of them
+  std::optional<LaneBuffer> writes_;  // and for one of bytes, once there is one
   LaneBuffer buffer_;
   std::atomic<bool> stopped_ = false;
   std::atomic<uint64_t> bytes_ = 0;

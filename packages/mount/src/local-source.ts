@@ -2,7 +2,8 @@
 import { statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ChangeWatch, fillCache, SharedFolder } from '@keibidrop/native';
-import { checkSharePath, decodePage, type Entry, type ErrorCode, KeibiError } from '@keibidrop/protocol';
+import { checkSharePath, decodePage, type Entry, KeibiError } from '@keibidrop/protocol';
+import { sourceEntry, told } from './local-entry.ts';
 import { LocalWrites } from './local-writes.ts';
 import type {
   MountSource,
@@ -14,13 +15,6 @@ import type {
   WantedFile,
 } from './mount-source.ts';
 
-/** What native says of a disk, in the words of a source. */
-const TOLD: Readonly<Record<string, ErrorCode>> = {
-  TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
-  TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
-  TRANSFER_SOURCE_UNREADABLE: 'SHARE_UNREADABLE',
-  TRANSFER_SOURCE_UNSUPPORTED: 'SHARE_UNREADABLE',
-};
 /** A disk is near: a few MiB ahead keep it busy. */
 const AHEAD_BLOCKS = 128;
 
@@ -40,7 +34,7 @@ export class LocalSource implements MountSource {
     this.#path = path;
     this.name = basename(path) || 'root';
     this.#folder = new SharedFolder(path, this.name);
-    this.writes = readOnly ? undefined : new LocalWrites(path, (beneath, options) => this.stat(beneath, options));
+    this.writes = readOnly ? undefined : new LocalWrites(path);
   }
 
   async *list(path: string, { signal }: { signal: AbortSignal }): AsyncGenerator<SourceListing> {
@@ -117,22 +111,5 @@ export class LocalSource implements MountSource {
 
   async close(): Promise<void> {
     this.#closing.abort(new KeibiError('SESSION_CLOSED'));
-  }
-}
-
-function sourceEntry({ type, name, size, mtimeNs, mode, target }: Entry): SourceEntry {
-  if (type === 'stream') throw new KeibiError('INTERNAL');
-  return { type, name, size, mtimeNs, mode, ...(target !== undefined && { target }) };
-}
-
-async function told<T>(asked: Promise<T>): Promise<T> {
-  try {
-    return await asked;
-  } catch (reason) {
-    const { code = '' } = reason as { code?: string };
-    const named = TOLD[code];
-    throw named === undefined
-      ? KeibiError.from(reason, 'INTERNAL')
-      : new KeibiError(named, undefined, { cause: reason });
   }
 }

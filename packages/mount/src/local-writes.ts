@@ -1,184 +1,96 @@
 // SPDX-License-Identifier: MPL-2.0
-import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import {
-  chmod,
-  copyFile,
-  type FileHandle,
-  lstat,
-  lutimes,
-  mkdir,
-  open,
-  rename,
-  rmdir,
-  symlink,
-  unlink,
-} from 'node:fs/promises';
-import { join } from 'node:path';
-import { callFailure, checkSharePath, KeibiError } from '@keibidrop/protocol';
+import { FolderWrites } from '@keibidrop/native';
+import { callFailure, checkSharePath, decodePage, type Entry, KeibiError } from '@keibidrop/protocol';
+import { sourceEntry, told } from './local-entry.ts';
 import type { ChangedFile, SourceEntry, SourceWrites } from './mount-source.ts';
 
 type Options = { signal: AbortSignal };
 
-const COPY_BYTES = 2 ** 20;
-/** What puts have left of files, remembered for so many tokens. */
-const MOST_LEFT = 1024;
-
-/** What changes a folder of this machine. */
+/** What changes a folder of this machine: as a sharing peer does it for its guests. */
 export class LocalWrites implements SourceWrites {
-  readonly #folder: string;
-  readonly #stat: (path: string, options: Options) => Promise<SourceEntry>;
-  readonly #left = new Map<string, { size: number; mtimeNs: bigint }>();
+  readonly #folder: FolderWrites;
 
-  constructor(folder: string, stat: (path: string, options: Options) => Promise<SourceEntry>) {
-    this.#folder = folder;
-    this.#stat = stat;
+  /** @param folder  absolute */
+  constructor(folder: string) {
+    this.#folder = new FolderWrites(folder);
   }
 
-  async create(path: string, options: Options & { mode: number }): Promise<SourceEntry> {
-    const file = await done(options, () => open(this.#at(path), 'wx', options.mode));
-    await file.close();
-    return this.#stat(path, options);
+  create(path: string, { mode, signal }: Options & { mode: number }): Promise<SourceEntry> {
+    return entryOf(signal, () => this.#folder.create(checkSharePath(path), mode));
   }
 
-  async makeDirectory(path: string, options: Options & { mode: number }): Promise<SourceEntry> {
-    await done(options, () => mkdir(this.#at(path), options.mode));
-    return this.#stat(path, options);
+  makeDirectory(path: string, { mode, signal }: Options & { mode: number }): Promise<SourceEntry> {
+    return entryOf(signal, () => this.#folder.makeDirectory(checkSharePath(path), mode));
   }
 
-  async makeSymlink(path: string, options: Options & { target: string }): Promise<SourceEntry> {
-    await done(options, () => symlink(options.target, this.#at(path)));
-    return this.#stat(path, options);
+  makeSymlink(path: string, { target, signal }: Options & { target: string }): Promise<SourceEntry> {
+    return entryOf(signal, () => this.#folder.makeSymlink(checkSharePath(path), checkTarget(target)));
   }
 
-  remove(path: string, options: Options & { directory: boolean }): Promise<void> {
-    return done(options, () => (options.directory ? rmdir(this.#at(path)) : unlink(this.#at(path))));
+  remove(path: string, { directory, signal }: Options & { directory: boolean }): Promise<void> {
+    return done(signal, () => this.#folder.remove(checkSharePath(path), directory));
   }
 
-  async rename(from: string, to: string, options: Options & { how: 'replace' | 'keep' | 'exchange' }): Promise<void> {
-    const [one, other] = [this.#at(from), this.#at(to)];
-    await done(options, async () => {
-      if (options.how === 'replace') return rename(one, other);
-      const taken = await lstat(other).then(
-        () => true,
-        () => false,
-      );
-      if (options.how === 'keep') {
-        if (taken) throw callFailure('EEXIST');
-        return rename(one, other);
-      }
-      if (!taken) throw callFailure('ENOENT');
-      const aside = `${one}.${randomBytes(4).toString('hex')}`;
-      await rename(one, aside);
-      await rename(other, one);
-      await rename(aside, other);
-    });
+  rename(from: string, to: string, { how, signal }: Options & { how: 'replace' | 'keep' | 'exchange' }): Promise<void> {
+    return done(signal, () => this.#folder.rename(checkSharePath(from), checkSharePath(to), how));
   }
 
-  async change(path: string, options: Options & { mode?: number; mtimeNs?: bigint }): Promise<SourceEntry> {
-    const { mode, mtimeNs } = options;
-    await done(options, async () => {
-      if (mode !== undefined) await chmod(this.#at(path), mode);
-      if (mtimeNs !== undefined) await lutimes(this.#at(path), seconds(mtimeNs), seconds(mtimeNs));
-    });
-    return this.#stat(path, options);
+  change(path: string, { signal, ...changed }: Options & { mode?: number; mtimeNs?: bigint }): Promise<SourceEntry> {
+    return entryOf(signal, () => this.#folder.change(checkSharePath(path), changed));
   }
 
-  async copy(from: string, to: string, options: Options): Promise<SourceEntry> {
-    await done(options, () => copyFile(this.#at(from), this.#at(to), constants.COPYFILE_EXCL));
-    return this.#stat(to, options);
+  copy(from: string, to: string, { signal }: Options): Promise<SourceEntry> {
+    return entryOf(signal, () => this.#folder.copy(checkSharePath(from), checkSharePath(to)));
   }
 
-  getAttribute(): Promise<Uint8Array> {
-    return Promise.reject(callFailure('ENOTSUP'));
+  getAttribute(path: string, name: string, { signal }: Options): Promise<Uint8Array> {
+    return done(signal, () => this.#folder.getAttribute(checkSharePath(path), name));
   }
 
-  setAttribute(): Promise<void> {
-    return Promise.reject(callFailure('ENOTSUP'));
+  setAttribute(
+    path: string,
+    name: string,
+    value: Uint8Array,
+    { how, signal }: Options & { how: 'any' | 'new' | 'old' },
+  ): Promise<void> {
+    return done(signal, () => this.#folder.setAttribute(checkSharePath(path), name, value, how));
   }
 
-  removeAttribute(): Promise<void> {
-    return Promise.reject(callFailure('ENOTSUP'));
+  removeAttribute(path: string, name: string, { signal }: Options): Promise<void> {
+    return done(signal, () => this.#folder.removeAttribute(checkSharePath(path), name));
   }
 
-  async listAttributes(): Promise<string[]> {
-    return [];
+  listAttributes(path: string, { signal }: Options): Promise<string[]> {
+    return done(signal, () => this.#folder.listAttributes(checkSharePath(path)));
   }
 
-  async syncDirectory(path: string, options: Options): Promise<void> {
-    await done(options, async () => {
-      const directory = await open(path === '' ? this.#folder : this.#at(path), 'r');
-      await directory.sync().finally(() => directory.close());
-    });
+  syncDirectory(path: string, { signal }: Options): Promise<void> {
+    return done(signal, () => this.#folder.syncDirectory(checkSharePath(path)));
   }
 
-  async put(file: ChangedFile, options: Options): Promise<SourceEntry> {
-    const { path, token } = file;
-    await done(options, async () => {
-      const there = await this.#openBase(file, options);
-      try {
-        await write(there, file);
-      } finally {
-        await there.close();
-      }
-    });
-    const now = await this.#stat(path, options);
-    this.#left.delete(token);
-    this.#left.set(token, { size: now.size, mtimeNs: now.mtimeNs });
-    for (const [oldest] of this.#left) if (this.#left.size > MOST_LEFT) this.#left.delete(oldest);
-    return now;
-  }
-
-  async #openBase({ path, base, token }: ChangedFile, options: Options): Promise<FileHandle> {
-    const now = await this.#stat(path, options);
-    const left = this.#left.get(token);
-    const same = (known: { size: number; mtimeNs: bigint }) => known.size === now.size && known.mtimeNs === now.mtimeNs;
-    if (base !== undefined && !same(base) && !(left !== undefined && same(left))) {
-      throw new KeibiError('TRANSFER_SOURCE_CHANGED');
-    }
-    return open(this.#at(path), 'r+');
-  }
-
-  #at(path: string): string {
-    const checked = checkSharePath(path);
-    if (checked === '') throw callFailure('EBUSY');
-    return join(this.#folder, checked);
+  put({ path, token, ...put }: ChangedFile, { signal }: Options): Promise<SourceEntry> {
+    return entryOf(signal, () => this.#folder.put(checkSharePath(path), { ...put, token: Buffer.from(token, 'hex') }));
   }
 }
 
-async function write(there: FileHandle, { size, mtimeNs, directory, key, ranges, keep, sync }: ChangedFile) {
-  await there.truncate(keep);
-  if (ranges.length > 0) {
-    const draft = await open(join(directory, `${key}.data`), 'r');
-    try {
-      for (const { offset, length } of ranges) await copyRange(draft, there, offset, length);
-    } finally {
-      await draft.close();
-    }
-  }
-  await there.truncate(size);
-  await there.utimes(seconds(mtimeNs), seconds(mtimeNs));
-  if (sync) await there.sync();
+/** NUL ends a name for the system. */
+function checkTarget(target: string): string {
+  if (target.includes('\0')) throw callFailure('EINVAL');
+  return target;
 }
 
-async function copyRange(from: FileHandle, to: FileHandle, offset: number, length: number): Promise<void> {
-  const buffer = Buffer.allocUnsafe(Math.min(length, COPY_BYTES));
-  for (let at = offset; at < offset + length; ) {
-    const { bytesRead } = await from.read(buffer, 0, Math.min(buffer.length, offset + length - at), at);
-    if (bytesRead === 0) throw new KeibiError('TRANSFER_SIZE_MISMATCH');
-    await to.write(buffer, 0, bytesRead, at);
-    at += bytesRead;
-  }
+async function entryOf(signal: AbortSignal, work: () => Promise<Uint8Array>): Promise<SourceEntry> {
+  const [entry] = decodePage(await done(signal, work), 0);
+  return sourceEntry(entry as Entry);
 }
 
-const seconds = (ns: bigint) => Number(ns) / 1e9;
-
-async function done<T>({ signal }: Options, work: () => Promise<T>): Promise<T> {
+async function done<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   try {
-    return await work();
+    return await told(work());
   } catch (reason) {
-    if (reason instanceof KeibiError) throw reason;
-    throw callFailure((reason as NodeJS.ErrnoException).code, { cause: reason });
+    const { code, errnoName } = (reason as { cause?: { code?: string; errnoName?: string } }).cause ?? {};
+    if (code !== 'SHARE_CALL_FAILED') throw KeibiError.from(reason, 'INTERNAL');
+    throw callFailure(errnoName, { cause: reason });
   }
 }

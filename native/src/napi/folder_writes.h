@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+
+#include "stream/folder_writes.h"
+#include "stream/local_put.h"
+#include "stream/write_ledger.h"
+
+namespace keibi::napi {
+
+// What may be changed of one folder, for native/lib/folder-writes.ts, which has checked every argument. Disks are asked
+// on threads of the pool.
+class FolderWrites : public Napi::ObjectWrap<FolderWrites> {
+ public:
+  static Napi::Function Define(Napi::Env env);
+  // (folder, the one file in it or '')
+  explicit FolderWrites(const Napi::CallbackInfo& info);
+
+  // Null for undefined.
+  static std::shared_ptr<stream::WriteLedger> LedgerOf(const Napi::Value& value);
+
+ private:
+  Napi::Value Create(const Napi::CallbackInfo& info);
+  Napi::Value MakeDirectory(const Napi::CallbackInfo& info);
+  Napi::Value MakeSymlink(const Napi::CallbackInfo& info);
+  Napi::Value Remove(const Napi::CallbackInfo& info);
+  Napi::Value Rename(const Napi::CallbackInfo& info);
+  Napi::Value Change(const Napi::CallbackInfo& info);
+  Napi::Value Copy(const Napi::CallbackInfo& info);
+  Napi::Value Get(const Napi::CallbackInfo& info);
+  Napi::Value Set(const Napi::CallbackInfo& info);
+  Napi::Value Unset(const Napi::CallbackInfo& info);
+  Napi::Value List(const Napi::CallbackInfo& info);
+  Napi::Value SyncDirectory(const Napi::CallbackInfo& info);
+  Napi::Value Put(const Napi::CallbackInfo& info);
+
+  const std::shared_ptr<stream::FolderWrites> writes_;
+  const std::shared_ptr<stream::WriteLedger> ledger_ = std::make_shared<stream::WriteLedger>();
+};
+
+// Arguments of a put from `i` on: base size (-1: none), base mtime, token, keep.
+stream::PutBase BaseAt(const Napi::CallbackInfo& info, size_t i);
+// size, mtime, whether to sync.
+stream::Finish FinishAt(const Napi::CallbackInfo& info, size_t i);
+// Offsets and lengths in turn.
+std::vector<stream::ByteRange> RangesAt(const Napi::CallbackInfo& info, size_t i);
+
+}  // namespace keibi::napi

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/status.h"
+#include "stream/draft.h"
+#include "stream/write_ledger.h"
+
+namespace keibi::stream {
+
+// A put of a folder of this machine.
+struct LocalPut {
+  std::string path;
+  PutBase base;
+  Finish finish;
+  std::string directory, key;  // of the draft
+  std::vector<ByteRange> ranges;
+};
+
+// Writes it in place, as a sharing peer writes what comes by lanes. As WriteLedger and Draft; kSizeMismatch for ranges
+// that are none. May block.
+core::Status PutLocally(WriteLedger* ledger, const ServedFolder& folder, const LocalPut& put,
+                        std::vector<uint8_t>* entry);
+
+}  // namespace keibi::stream

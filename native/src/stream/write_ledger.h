@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/status.h"
+#include "stream/served_files.h"
+#include "stream/written_file.h"
+
+namespace keibi::stream {
+
+// What a put is made on (PROTOCOL 11.2).
+struct PutBase {
+  std::optional<FileState> state;  // nothing: whatever is there
+  DraftToken token{};
+  uint64_t keep = 0;  // bytes of it that still hold
+};
+
+// Which files of a folder are open to be written, and what each draft has left: so that one goes on with what it has
+// begun, also in another session, and nobody writes over what somebody else has changed. In memory alone: after a new
+// start a draft that was half written meets a file that is not its own. Any thread; may block.
+class WriteLedger {
+ public:
+  // A file is open once. Of the same draft the one that is open is closed before: nothing of it is written any more.
+  // kSourceChanged for another content than the base and than what the draft has left, kSourceMissing, kPathRefused;
+  // kCallFailed with the errno: EBUSY while another draft writes it. Nothing is changed then.
+  core::Status Open(const ServedFolder& folder, std::string_view path, const PutBase& base,
+                    std::shared_ptr<WrittenFile>* file);
+  core::Status Commit(const std::shared_ptr<WrittenFile>& file, const Finish& finish, std::vector<uint8_t>* entry);
+  void Close(const std::shared_ptr<WrittenFile>& file);  // idempotent
+
+ private:
+  // Of the drafts that have written last.
+  static constexpr size_t kMostDrafts = 16384;
+  struct Draft {
+    FileState left;
+    std::list<DraftToken>::iterator used;
+  };
+
+  std::shared_ptr<WrittenFile> OpenOf(const DraftToken& token);
+  void Leave(const std::shared_ptr<WrittenFile>& file, const std::optional<FileState>& left);
+
+  std::mutex mutex_;
+  std::map<DraftToken, std::shared_ptr<WrittenFile>> open_;
+  std::map<WrittenFile::Inode, DraftToken> writers_;
+  std::map<DraftToken, Draft> drafts_;
+  std::list<DraftToken> used_;  // used last comes first
+};
+
+}  // namespace keibi::stream

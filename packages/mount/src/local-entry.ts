@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type Entry, type ErrorCode, KeibiError } from '@keibidrop/protocol';
+import type { SourceEntry } from './mount-source.ts';
+
+/** What native says of a disk, in the words of a source. */
+const TOLD: Readonly<Record<string, ErrorCode>> = {
+  TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
+  TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
+  TRANSFER_SOURCE_UNREADABLE: 'SHARE_UNREADABLE',
+  TRANSFER_SOURCE_UNSUPPORTED: 'SHARE_UNREADABLE',
+};
+
+export function sourceEntry({ type, name, size, mtimeNs, mode, target }: Entry): SourceEntry {
+  if (type === 'stream') throw new KeibiError('INTERNAL');
+  return { type, name, size, mtimeNs, mode, ...(target !== undefined && { target }) };
+}
+
+/** What native says of a disk, as a source says it. */
+export async function told<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (reason) {
+    const { code = '' } = reason as { code?: string };
+    const named = TOLD[code];
+    throw named === undefined
+      ? KeibiError.from(reason, 'INTERNAL')
+      : new KeibiError(named, undefined, { cause: reason });
+  }
+}
