@@ -37,3 +37,4 @@ export {
 } from './send-job.ts';
 export { ServeJob } from './serve-job.ts';
 export { type Listing, type ListingPage, SharedFolder } from './shared-folder.ts';
+export { WriteJob, type WriteNews } from './write-job.ts';

@@ -49,6 +49,16 @@ stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value
   return lanes;
 }
 
+stream::LanePlace PlaceFrom(const Napi::CallbackInfo& info) {
+  const auto port = [&](size_t i) { return static_cast<uint16_t>(info[i].As<Napi::Number>().Uint32Value()); };
+  stream::LanePlace place{info[0].As<Napi::String>().Utf8Value(), port(1)};
+  if (!info[6].IsUndefined()) {
+    std::copy_n(info[6].As<Napi::Uint8Array>().Data(), place.token.emplace().size(), place.token->data());
+  }
+  if (!info[7].IsUndefined()) place.from_port = port(7);
+  return place;
+}
+
 Napi::Uint8Array BytesOf(Napi::Env env, const uint8_t* bytes, size_t size) {
   Napi::Uint8Array array = Napi::Uint8Array::New(env, size);
   if (size > 0) std::memcpy(array.Data(), bytes, size);
@@ -72,6 +82,19 @@ Napi::Array EndsOf(Napi::Env env, const std::vector<stream::LaneEnd>& ends) {
     array.Set(i, end);
   }
   return array;
+}
+
+Napi::Array StatesOf(Napi::Env env, const std::vector<stream::LaneState>& states) {
+  const Napi::Array result = Napi::Array::New(env, states.size());
+  for (uint32_t i = 0; i < states.size(); i++) {
+    Napi::Object lane = Napi::Object::New(env);
+    lane.Set("lane", Napi::Number::New(env, states[i].lane));
+    lane.Set("bytes", Napi::Number::New(env, static_cast<double>(states[i].bytes)));
+    lane.Set("rttMs", Napi::Number::New(env, states[i].path.rtt_us / 1000.0));
+    lane.Set("control", Napi::String::New(env, states[i].path.control));
+    result.Set(i, lane);
+  }
+  return result;
 }
 
 Napi::Object ProblemOf(Napi::Env env, uint32_t entry, core::Status status, const std::string& path) {

@@ -12,7 +12,9 @@
 
 #include "core/status.h"
 #include "stream/lane_acceptor.h"
+#include "stream/lane_dial.h"
 #include "stream/lane_end.h"
+#include "stream/receive_lanes.h"
 #include "stream/wake.h"
 
 namespace keibi::napi {
@@ -43,10 +45,15 @@ using CleanupHook = Napi::Env::CleanupHook<std::function<void()>>;
 stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,
                                 frame::Role self);
 
+// (host, port, …, 6: relay token or undefined, 7: own port or undefined), as native/lib/lane-dial.ts has them.
+stream::LanePlace PlaceFrom(const Napi::CallbackInfo& info);
+
 Napi::Uint8Array BytesOf(Napi::Env env, const uint8_t* bytes, size_t size);
 Napi::Array NumbersOf(Napi::Env env, const std::vector<uint32_t>& numbers);
 // [{ lane, frames, code }], code '' for one that ended well.
 Napi::Array EndsOf(Napi::Env env, const std::vector<stream::LaneEnd>& ends);
+// [{ lane, bytes, rttMs, control }]
+Napi::Array StatesOf(Napi::Env env, const std::vector<stream::LaneState>& states);
 Napi::Object ProblemOf(Napi::Env env, uint32_t entry, core::Status status, const std::string& path);
 
 }  // namespace keibi::napi

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "stream/read_job.h"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -36,12 +35,7 @@ class ReadJob : public Napi::ObjectWrap<ReadJob> {
   Napi::Value AddLane(const Napi::CallbackInfo& info) {
     const auto session =
         std::make_shared<stream::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
-    stream::LanePlace place{info[0].As<Napi::String>().Utf8Value(), static_cast<uint16_t>(NumberAt(info, 1))};
-    if (!info[6].IsUndefined()) {
-      std::copy_n(info[6].As<Napi::Uint8Array>().Data(), place.token.emplace().size(), place.token->data());
-    }
-    if (!info[7].IsUndefined()) place.from_port = static_cast<uint16_t>(NumberAt(info, 7));
-    return RunAsync(info.Env(), [job = job_, place = std::move(place), lane = NumberAt(info, 2), session] {
+    return RunAsync(info.Env(), [job = job_, place = PlaceFrom(info), lane = NumberAt(info, 2), session] {
       return job->AddLane(place, lane, *session);
     });
   }
@@ -67,20 +61,7 @@ class ReadJob : public Napi::ObjectWrap<ReadJob> {
   }
 
   // () -> [{ lane, bytes, rttMs, control }]
-  Napi::Value Lanes(const Napi::CallbackInfo& info) {
-    const Napi::Env env = info.Env();
-    const std::vector<stream::LaneState> states = job_->lanes();
-    Napi::Array result = Napi::Array::New(env, states.size());
-    for (uint32_t i = 0; i < states.size(); i++) {
-      Napi::Object lane = Napi::Object::New(env);
-      lane.Set("lane", Napi::Number::New(env, states[i].lane));
-      lane.Set("bytes", Napi::Number::New(env, static_cast<double>(states[i].bytes)));
-      lane.Set("rttMs", Napi::Number::New(env, states[i].path.rtt_us / 1000.0));
-      lane.Set("control", Napi::String::New(env, states[i].path.control));
-      result.Set(i, lane);
-    }
-    return result;
-  }
+  Napi::Value Lanes(const Napi::CallbackInfo& info) { return StatesOf(info.Env(), job_->lanes()); }
 
   // (path, directory, key, size, mtime as a bigint) -> Promise<file>
   Napi::Value Open(const Napi::CallbackInfo& info) {

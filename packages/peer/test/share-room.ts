@@ -78,7 +78,7 @@ export class ShareRoom {
   /** Somebody who waits under CODE and answers what it likes. */
   async hostileHost(handlers: Partial<ShareServer>): Promise<void> {
     const info: ShareServer['info'] = (_call, reply) =>
-      reply(null, { label: 'host', name: 'share', readOnly: false, reads: true });
+      reply(null, { label: 'host', name: 'share', readOnly: false, reads: true, writes: false });
     const never = () => {};
     const all = {
       info,

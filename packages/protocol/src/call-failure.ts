@@ -54,3 +54,15 @@ export function systemErrorIn(reason: unknown): SystemErrorName | undefined {
   const said = reason.detail?.systemError;
   return isSystemErrorName(said) ? said : 'EIO';
 }
+
+/** How a failure crosses the control plane, in the details of a call's status: its code, and what the system said. */
+export function failureDetails(failure: KeibiError): string {
+  const said = systemErrorIn(failure);
+  return said === undefined ? failure.code : `${failure.code}:${said}`;
+}
+
+/** The failure that another peer has told by `failureDetails`; undefined if it is none of this kind. */
+export function callFailureIn(details: string | undefined, options: { cause?: unknown } = {}): KeibiError | undefined {
+  const [code, said] = details?.split(':') ?? [];
+  return code === 'SHARE_CALL_FAILED' ? callFailure(said, { ...options, remote: true }) : undefined;
+}

@@ -3,7 +3,14 @@
 // What two programs say to each other: limits, errors, codes, suites, and the codecs of every message that is not a frame or gRPC.
 // Pure values, for any JavaScript: no I/O, no clock, nothing of Node's. It does not derive keys or seal anything: session does.
 
-export { callFailure, isSystemErrorName, type SystemErrorName, systemErrorIn } from './call-failure.ts';
+export {
+  callFailure,
+  callFailureIn,
+  failureDetails,
+  isSystemErrorName,
+  type SystemErrorName,
+  systemErrorIn,
+} from './call-failure.ts';
 export { type Candidate, decodeCandidates, encodeCandidates, MAX_CANDIDATES } from './candidate.ts';
 export { assertCodeStrength, type Code, codeBits, createCode, mailboxOf, parseCode } from './code.ts';
 export { completeCode } from './code-completion.ts';

@@ -35,7 +35,7 @@ export { type Keys, type Role, relayLaneTokens } from './key-schedule.ts';
 export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
 export { mailboxDays, PairKey } from './pair-key.ts';
 export { askToPunch, punchResponder } from './punch-call.ts';
-export { refusal, refuseCall } from './refusal.ts';
+export { refusal, refusalOf, refuseCall } from './refusal.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
 export { ReturnSecret } from './return-secret.ts';
 export { type LockKind, lockKindOf, openSecret, type SecretKey, sealSecret } from './sealed-secret.ts';

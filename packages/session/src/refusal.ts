@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type ErrorCode, grpcStatusOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { type ErrorCode, failureDetails, grpcStatusOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
 
 /** How an ErrorCode crosses the control plane: as the status of a call, its name in the details. */
 export function refusal(code: ErrorCode): { code: number; details: string } {
   return { code: grpcStatusOf(code), details: code };
+}
+
+/** The same of a failure that says more than its code. */
+export function refusalOf(failure: KeibiError): { code: number; details: string } {
+  return { code: grpcStatusOf(failure.code), details: failureDetails(failure) };
 }
 
 /** What the failure of a call means: the ErrorCode of a `refusal` by the other side, else that the session is gone. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { status } from '@grpc/grpc-js';
-import { type ErrorCode, grpcStatusOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { callFailureIn, type ErrorCode, grpcStatusOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
 
 /** How Node tells the reader of a served call that its connection is gone. */
 const CALL_CUT = 'ERR_STREAM_PREMATURE_CLOSE';
@@ -9,6 +9,8 @@ const CALL_CUT = 'ERR_STREAM_PREMATURE_CLOSE';
 export function remoteError(error: unknown): KeibiError {
   if (error instanceof KeibiError) return error;
   const { code, details } = error as { code?: number | string; details?: string };
+  const refused = callFailureIn(details, { cause: error });
+  if (refused !== undefined) return refused;
   const named = details?.split(':', 1)[0];
   if (named !== undefined && isErrorCode(named)) {
     return new KeibiError(named, undefined, { cause: error, detail: { remote: true } });

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { MountSource, SourceListing, SourceNotice, WantedBlocks, WantedFile } from '@keibidrop/mount';
+import type {
+  MountSource,
+  SourceListing,
+  SourceNotice,
+  SourceWrites,
+  WantedBlocks,
+  WantedFile,
+} from '@keibidrop/mount';
 import type { RateBudget } from '@keibidrop/native';
 import { isLoss } from '../session-end.ts';
 import type { ShareEntry } from '../share/share-entries.ts';
@@ -10,6 +17,7 @@ type Options = { signal: AbortSignal };
 
 /** The files of a share, to be mounted. What it is asked while there is no session waits for the next one, for as long as the caller does. */
 export class GuestSource implements MountSource {
+  readonly writes: SourceWrites | undefined;
   readonly #guest: ShareGuest;
   readonly #reads: ShareReads;
 
@@ -17,6 +25,7 @@ export class GuestSource implements MountSource {
   constructor(guest: ShareGuest, { budget }: { budget?: RateBudget | undefined } = {}) {
     this.#guest = guest;
     this.#reads = guest.reads({ budget });
+    this.writes = guest.writes({ budget });
   }
 
   get name(): string {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LaneEnd, LaneKeys, LaneWay, ReadJob } from '@keibidrop/native';
-import { type ErrorCode, KeibiError, MAX_LANE_NUMBERS, MAX_LANES } from '@keibidrop/protocol';
+import { type ErrorCode, KeibiError, MAX_LANES } from '@keibidrop/protocol';
 import { LanePolicy } from '@keibidrop/transfer';
+import type { LaneNumbers } from './lane-numbers.ts';
 
 /** Where the lanes of one session are dialled, and with what. */
 export interface LaneSource {
@@ -10,6 +11,7 @@ export interface LaneSource {
   readonly host: string;
   readonly port: number;
   readonly keys: LaneKeys;
+  readonly numbers: LaneNumbers;
   /** By what other way than a plain dial a lane comes there. */
   way(lane: number): Promise<LaneWay>;
 }
@@ -21,22 +23,30 @@ const NEVER_CAME: readonly string[] = ['PEER_UNREACHABLE', 'RENDEZVOUS_BUSY'] sa
 /** Pauses before a dial after lanes that brought nothing; after as many the session counts as lost. */
 const PAUSES_MS = [0, 100, 250, 500, 1000, 2000];
 
-/** Keeps as many lanes of one session of a guest as its path needs, by which it reads in place. What one owes is asked of others by the job. */
+/** Keeps as many lanes of one session of a guest as its path needs, by which it reads or writes in place. What one owes goes by others: the job's. */
 export class GuestLanes {
   readonly #job: Pick<ReadJob, 'addLane' | 'lanes'>;
   readonly #source: LaneSource;
   readonly #onFailed: (reason: KeibiError) => void;
+  readonly #most: number;
   readonly #ending = new AbortController();
-  readonly #unused: number[] = [];
-  #numbers = 0;
   /** Up, or being dialled. */
   #open = 0;
   #wanted = 1;
   /** Lanes in a row that brought nothing. */
   #fruitless = 0;
 
-  /** @param onFailed  the session cannot have lanes, or its peer breaks the protocol: once */
-  constructor(job: Pick<ReadJob, 'addLane' | 'lanes'>, source: LaneSource, onFailed: (reason: KeibiError) => void) {
+  /**
+   * @param onFailed  the session cannot have lanes, or its peer breaks the protocol: once
+   * @param most      of them
+   */
+  constructor(
+    job: Pick<ReadJob, 'addLane' | 'lanes'>,
+    source: LaneSource,
+    onFailed: (reason: KeibiError) => void,
+    most = MAX_LANES,
+  ) {
+    this.#most = most;
     this.#job = job;
     this.#source = source;
     this.#onFailed = onFailed;
@@ -46,7 +56,7 @@ export class GuestLanes {
   begin(): void {
     void this.#keep(1).then(() => {
       const rttMs = this.#job.lanes()[0]?.rttMs ?? 0;
-      this.#wanted = laneCount() ?? new LanePolicy(rttMs).lanes;
+      this.#wanted = Math.min(laneCount() ?? new LanePolicy(rttMs).lanes, this.#most);
       return this.#keep(this.#wanted);
     });
   }
@@ -81,15 +91,15 @@ export class GuestLanes {
   }
 
   async #dial(): Promise<void> {
-    const { host, port, keys, way } = this.#source;
-    const lane = this.#unused.pop() ?? this.#numbers++;
-    if (lane >= MAX_LANE_NUMBERS) return this.#fail(new KeibiError('SESSION_LOST', 'Its lanes were cut too often.'));
+    const { host, port, keys, numbers, way } = this.#source;
+    const lane = numbers.take();
+    if (lane === undefined) return this.#fail(new KeibiError('SESSION_LOST', 'Its lanes were cut too often.'));
     this.#open++;
     try {
       await this.#job.addLane(host, port, lane, keys, await way(lane));
     } catch (reason) {
       this.#open--;
-      if (NEVER_CAME.includes(KeibiError.from(reason, 'INTERNAL').code)) this.#unused.push(lane);
+      if (NEVER_CAME.includes(KeibiError.from(reason, 'INTERNAL').code)) numbers.giveBack(lane);
       // One lane that lives is enough to go on with.
       if (this.#open === 0) this.#fruitless++;
       else this.#wanted = Math.max(1, this.#open);

@@ -13,6 +13,7 @@ import { KeyRenewal } from '../key-renewal.ts';
 import { openHole } from '../punched-lanes.ts';
 import { causeOf, lost } from '../session-end.ts';
 import type { LaneSource } from './guest-lanes.ts';
+import { LaneNumbers } from './lane-numbers.ts';
 import { checkedInfo, type ShareInfo } from './share-entries.ts';
 
 /** What a peer without Share says of a call to it (gRPC UNIMPLEMENTED). */
@@ -26,6 +27,7 @@ export class GuestSession {
   readonly #session: Session;
   readonly #cut = new AbortController();
   readonly #unwatch: () => void;
+  readonly #foldListeners: OnFold[] = [];
 
   /** Wipes the keys. */
   constructor({ socket, keys, path }: ReachedSender, reach: ReachOptions) {
@@ -35,6 +37,7 @@ export class GuestSession {
       host: socket.remoteAddress ?? '',
       port: socket.remotePort ?? 0,
       keys: laneKeys,
+      numbers: new LaneNumbers(),
       way: async (lane) => ({
         relayToken: (await relayTokens)?.[lane],
         fromPort:
@@ -78,11 +81,18 @@ export class GuestSession {
     if ((await this.#session.closed) !== undefined) await lost(this.#session);
   }
 
+  /** `listener` is told the secrets of folds, for the readers of its lanes (PROTOCOL 4.3). */
+  onFold(listener: OnFold): void {
+    this.#foldListeners.push(listener);
+  }
+
   /** Keeps the keys of lanes fresh (PROTOCOL 4.3). One that fails ends the session. */
-  renewal(onSecret: OnFold): KeyRenewal {
+  renewal(): KeyRenewal {
     return new KeyRenewal(
       this.#session,
-      onSecret,
+      (number, secret) => {
+        for (const listener of this.#foldListeners) listener(number, secret);
+      },
       (reason) => void this.close(KeibiError.from(reason, 'SESSION_LOST')),
     );
   }

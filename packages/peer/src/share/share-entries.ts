@@ -39,6 +39,8 @@ export interface ShareInfo {
   readOnly: boolean;
   /** Its files can be read in place. */
   reads: boolean;
+  /** And what is in it can be changed. */
+  writes: boolean;
 }
 
 /** Something in a share has changed. */
@@ -60,8 +62,9 @@ export interface ShareNotice {
 const KINDS: readonly (ShareChange['kind'] | undefined)[] = [undefined, 'made', 'changed', 'removed'];
 
 /** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED */
-export function checkedInfo({ label, name, readOnly, reads }: InfoReply): ShareInfo {
-  return { peer: checkedLabel(label), name: checkName(name, { top: true, entry: 0 }), readOnly, reads };
+export function checkedInfo({ label, name, readOnly, reads, writes }: InfoReply): ShareInfo {
+  const checked = { peer: checkedLabel(label), name: checkName(name, { top: true, entry: 0 }) };
+  return { ...checked, readOnly, reads, writes: reads && writes && !readOnly };
 }
 
 /**

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { HostPort } from '@keibidrop/discovery';
 import type { RateBudget } from '@keibidrop/native';
 import type { FetchReply, SpaceReply, StatReply } from '@keibidrop/proto';
@@ -13,6 +12,7 @@ import { PATIENCE_MS, pause } from '../reconnect.ts';
 import { isLoss } from '../session-end.ts';
 import { WayBack } from '../way-back.ts';
 import { GuestSession, unary } from './guest-session.ts';
+import { createTurn, isSettled, messagesOf, type Turn, within } from './guest-turn.ts';
 import {
   checkedEntry,
   checkedNotice,
@@ -22,6 +22,7 @@ import {
   type ShareNotice,
 } from './share-entries.ts';
 import { ShareReads } from './share-reads.ts';
+import { ShareWrites } from './share-writes.ts';
 
 export interface ConnectOptions extends Omit<MeetOptions, 'near' | 'onEvent'> {
   /** What this peer calls itself. */
@@ -59,16 +60,6 @@ const LONGEST_PAUSE_MS = 15_000;
 const NOT_IN_PLACE =
   'The computer that shares cannot be read in place: its KeibiDrop is older. Use keibidrop pull, or update it there.';
 
-/** The session that is up, or the next one. */
-interface Turn {
-  readonly up: Promise<GuestSession>;
-  resolve(session: GuestSession): void;
-  reject(reason: unknown): void;
-  /** Resolves when that session is over and another turn has come. */
-  readonly over: Promise<void>;
-  end(): void;
-}
-
 /**
  * A guest of a share, over as many sessions as the network makes of it; also over a new start of the peer, if it waits under the same code.
  *
@@ -86,6 +77,7 @@ export class ShareGuest {
   #reached: ReachedSender | undefined;
   #session: GuestSession | undefined;
   #reads: ShareReads | undefined;
+  #writes: ShareWrites | undefined;
 
   /**
    * Meets whoever shares under a code.
@@ -208,6 +200,15 @@ export class ShareGuest {
     return this.#reads;
   }
 
+  /** What changes the share, likewise; undefined if nothing of it may be changed. */
+  writes(options: { budget?: RateBudget | undefined } = {}): ShareWrites | undefined {
+    if (this.#writes === undefined && this.info.writes) {
+      this.#writes = new ShareWrites((signal, work) => this.#call(signal, work), options);
+      if (this.#session !== undefined) this.#writes.begin(this.#session);
+    }
+    return this.#writes;
+  }
+
   /** Says goodbye. Resolves when everything is freed. Idempotent. */
   async close(): Promise<void> {
     this.#ending.abort(new KeibiError('SESSION_CLOSED'));
@@ -229,7 +230,8 @@ export class ShareGuest {
       this.#turn.reject(this.#ending.signal.reason);
       this.#turn.end();
       this.#way.close();
-      await this.#reads?.close(this.#ending.signal.reason);
+      const { reason } = this.#ending.signal;
+      await Promise.all([this.#reads?.close(reason), this.#writes?.close(reason)]);
     }
   }
 
@@ -248,10 +250,11 @@ export class ShareGuest {
       this.#session = session;
       this.#turn.resolve(session);
       this.#reads?.begin(session);
+      this.#writes?.begin(session);
       await session.ended();
     } finally {
       this.#session = undefined;
-      await this.#reads?.end();
+      await Promise.all([this.#reads?.end(), this.#writes?.end()]);
       this.#signal.removeEventListener('abort', onAbort);
       const { end } = this.#turn;
       if (await isSettled(this.#turn.up)) this.#turn = createTurn();
@@ -317,54 +320,4 @@ function endOf(reason: unknown): unknown {
   return new KeibiError('SESSION_CLOSED', 'The share has ended: the computer that shares has closed it.', {
     cause: reason,
   });
-}
-
-function createTurn(): Turn {
-  let resolve: Turn['resolve'] = () => {};
-  let reject: Turn['reject'] = () => {};
-  let end: Turn['end'] = () => {};
-  const up = new Promise<GuestSession>((onUp, onFailure) => {
-    resolve = onUp;
-    reject = onFailure;
-  });
-  up.catch(() => {});
-  const over = new Promise<void>((onOver) => {
-    end = onOver;
-  });
-  return { up, resolve, reject, over, end };
-}
-
-/** Whether a turn has had its session. */
-async function isSettled(up: Promise<unknown>): Promise<boolean> {
-  const none = Symbol('none');
-  return (await Promise.race([up, Promise.resolve(none)])) !== none;
-}
-
-/** Waits for `promise`, or for the end of patience. @throws `signal.reason` on abort */
-async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-/** The messages of a call, no faster than they are taken; an abort, or leaving the loop, cancels it. */
-async function* messagesOf<Message>(call: ClientReadableStream<Message>, signal: AbortSignal): AsyncGenerator<Message> {
-  const onAbort = () => call.cancel();
-  call.on('error', () => {});
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    signal.throwIfAborted();
-    yield* call as AsyncIterable<Message>;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    call.cancel();
-  }
 }

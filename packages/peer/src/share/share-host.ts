@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { type Listing, type RateBudget, type Root, ServeJob, SharedFolder } from '@keibidrop/native';
+import { FolderWrites, type Listing, type RateBudget, type Root, ServeJob, SharedFolder } from '@keibidrop/native';
 import type { ListPage, SpaceReply } from '@keibidrop/proto';
 import { checkName, checkSharePath, type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { refuseMounted } from '../mount/folder-overlap.ts';
@@ -29,6 +29,7 @@ export class ShareHost {
   /** What guests know it by. */
   readonly name: string;
   readonly #folder: SharedFolder;
+  readonly #writes: FolderWrites;
 
   /** @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE, TRANSFER_SOURCE_UNSUPPORTED (neither folder nor file) naming the path */
   static async open(given: string): Promise<ShareHost> {
@@ -49,6 +50,7 @@ export class ShareHost {
     this.name = name;
     this.only = only;
     this.#folder = new SharedFolder(path, name);
+    this.#writes = new FolderWrites(path, only);
   }
 
   /** One entry, as in a manifest. @throws SHARE_* */
@@ -92,9 +94,14 @@ export class ShareHost {
     return { totalBytes: bytes(blocks), freeBytes: bytes(bavail) };
   }
 
-  /** What one guest reads in place, in one session: native checks every path as this class does. To be closed. */
-  serveReads(budget: RateBudget): ServeJob {
-    return new ServeJob({ folder: this.path, only: this.only, budget });
+  /** What changes it; nothing may, if it is `readOnly`. */
+  writes(readOnly: boolean): FolderWrites | undefined {
+    return readOnly ? undefined : this.#writes;
+  }
+
+  /** What one guest reads and writes in place, in one session: native checks every path as this class does. To be closed. */
+  serveInPlace(budget: RateBudget, readOnly: boolean): ServeJob {
+    return new ServeJob({ folder: this.path, only: this.only, budget, writes: this.writes(readOnly) });
   }
 
   /** @throws SHARE_PATH_REFUSED; SHARE_NOT_FOUND for what stands beside the one file */

@@ -55,8 +55,8 @@ export class ShareReads {
   begin(session: GuestSession): void {
     if (this.#over !== undefined) return;
     const lanes = new GuestLanes(this.#job, session.lanes, (reason) => void session.close(reason));
-    const renewal = session.renewal((number, secret) => this.#job.fold(number, secret));
-    this.#serving = { lanes, renewal };
+    session.onFold((number, secret) => this.#job.fold(number, secret));
+    this.#serving = { lanes, renewal: session.renewal() };
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     lanes.begin();
   }

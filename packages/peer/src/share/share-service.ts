@@ -11,19 +11,22 @@ import {
   type WatchRequest,
 } from '@keibidrop/proto';
 import { type Code, checkSharePath, KeibiError, MAX_FETCH_PATHS } from '@keibidrop/protocol';
-import { refusal, type ServedService } from '@keibidrop/session';
+import { refusal, refusalOf, type ServedService } from '@keibidrop/session';
 import { checkedLabel } from '@keibidrop/transfer';
 import type { ChangeFeed } from './change-feed.ts';
 import type { ShareHost } from './share-host.ts';
+import type { WriteHandlers } from './write-handlers.ts';
 
 /** Calls of one guest at one time. */
 const MOST_LISTS = 8;
 const MOST_WATCHES = 2;
 const MOST_CALLS = 32;
+const MOST_WRITES = 64;
 
 export interface GuestServiceOptions {
   host: ShareHost;
   changes: ChangeFeed;
+  writes: WriteHandlers;
   info: InfoReply;
   /** The guest has said who it is: it may do so more than once. */
   onGuest(label: string): void;
@@ -34,18 +37,20 @@ export interface GuestServiceOptions {
 
 /** Serves Share to one guest (PROTOCOL 11). Everything in a request is checked, and what runs at one time is bounded: PEER_BUSY beyond. */
 export function shareServiceFor(options: GuestServiceOptions): ServedService {
-  const { host, changes, info, signal } = options;
-  const running = { lists: 0, watches: 0, calls: 0 };
+  const { host, changes, writes, info, signal } = options;
+  const running = { lists: 0, watches: 0 };
+  const calls = new CountedCalls(MOST_CALLS);
+  const changing = new CountedCalls(MOST_WRITES);
   const handlers: ShareServer = {
     info: (call, reply) =>
       answer(reply, async () => {
         options.onGuest(checkedLabel(call.request.label));
         return info;
       }),
-    stat: (call, reply) => counted(call, reply, async ({ path }) => ({ entry: await host.look(path) })),
-    space: (call, reply) => counted(call, reply, () => host.space()),
+    stat: (call, reply) => calls.answer(call, reply, async ({ path }) => ({ entry: await host.look(path) })),
+    space: (call, reply) => calls.answer(call, reply, () => host.space()),
     fetch: (call, reply) =>
-      counted(call, reply, async ({ paths }) => {
+      calls.answer(call, reply, async ({ paths }) => {
         if (paths.length > MAX_FETCH_PATHS) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');
         return { code: (await options.invite(paths.map(checkSharePath))).text };
       }),
@@ -57,21 +62,20 @@ export function shareServiceFor(options: GuestServiceOptions): ServedService {
       const over = overWith(call, signal);
       return void streamed(call, 'watches', MOST_WATCHES, () => changes.follow({ signal: over }), over);
     },
+    make: (call, reply) => changing.answer(call, reply, (request) => writes.make(request)),
+    remove: (call, reply) => changing.answer(call, reply, (request) => writes.remove(request)),
+    rename: (call, reply) => changing.answer(call, reply, (request) => writes.rename(request)),
+    change: (call, reply) => changing.answer(call, reply, (request) => writes.change(request)),
+    copy: (call, reply) => changing.answer(call, reply, (request) => writes.copy(request)),
+    setAttribute: (call, reply) => changing.answer(call, reply, (request) => writes.setAttribute(request)),
+    getAttribute: (call, reply) => changing.answer(call, reply, (request) => writes.getAttribute(request)),
+    listAttributes: (call, reply) => changing.answer(call, reply, (request) => writes.listAttributes(request)),
+    syncDirectory: (call, reply) => changing.answer(call, reply, (request) => writes.syncDirectory(request)),
+    openWrite: (call, reply) => changing.answer(call, reply, (request) => writes.openWrite(request)),
+    commit: (call, reply) => changing.answer(call, reply, (request) => writes.commit(request)),
+    closeWrite: (call, reply) => changing.answer(call, reply, (request) => writes.closeWrite(request)),
   };
   return { definition: ShareService, handlers: handlers as unknown as ServedService['handlers'] };
-
-  function counted<Request, Reply>(
-    { request }: ServerUnaryCall<Request, Reply>,
-    reply: sendUnaryData<Reply>,
-    work: (request: Request) => Promise<Reply>,
-  ): void {
-    if (running.calls === MOST_CALLS) {
-      reply(refusal('PEER_BUSY'));
-      return;
-    }
-    running.calls++;
-    void answer(reply, () => work(request)).finally(() => running.calls--);
-  }
 
   /** Passes messages on as fast as the guest takes them. */
   async function streamed<Message>(
@@ -97,11 +101,34 @@ export function shareServiceFor(options: GuestServiceOptions): ServedService {
   }
 }
 
+/** Calls of one kind, so many at one time: PEER_BUSY beyond. */
+class CountedCalls {
+  readonly #most: number;
+  #running = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  answer<Request, Reply>(
+    { request }: ServerUnaryCall<Request, Reply>,
+    reply: sendUnaryData<Reply>,
+    work: (request: Request) => Promise<Reply>,
+  ): void {
+    if (this.#running === this.#most) {
+      reply(refusal('PEER_BUSY'));
+      return;
+    }
+    this.#running++;
+    void answer(reply, () => work(request)).finally(() => this.#running--);
+  }
+}
+
 async function answer<Reply>(reply: sendUnaryData<Reply>, work: () => Promise<Reply>): Promise<void> {
   try {
     reply(null, await work());
   } catch (reason) {
-    reply(refusal(KeibiError.from(reason, 'INTERNAL').code));
+    reply(refusalOf(KeibiError.from(reason, 'INTERNAL')));
   }
 }
 

@@ -10,8 +10,10 @@ import { type Receiver, replaced, type ServingSession } from '../receivers.ts';
 import { awaitRelayedLanes } from '../relayed-lanes.ts';
 import { lost } from '../session-end.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { RecentCalls } from './recent-calls.ts';
 import type { ShareHost } from './share-host.ts';
 import { shareServiceFor } from './share-service.ts';
+import { WriteHandlers } from './write-handlers.ts';
 
 export interface ShareSessionOptions {
   host: ShareHost;
@@ -24,6 +26,8 @@ export interface ShareSessionOptions {
   port: Pick<ListeningPort, 'listener' | 'reach'>;
   /** The guest has said what it calls itself, for the first time in this session. */
   onGuest(guest: Receiver, label: string): void;
+  /** What a guest has asked for lately, over its sessions. */
+  recentOf(guest: Receiver): RecentCalls;
   /** Waits with these paths under a code of their own. @throws SHARE_*, PEER_BUSY */
   invite(guest: Receiver, paths: readonly string[]): Promise<Code>;
   signal: AbortSignal;
@@ -71,15 +75,17 @@ export class ShareSession implements ServingSession {
   }
 
   async #serve(guest: Receiver): Promise<void> {
-    const { host, changes, readOnly, label, budget, port, signal, invite } = this.#options;
+    const { host, changes, readOnly, label, budget, port, signal, invite, recentOf } = this.#options;
     const { socket, keys } = this.#peer;
     this.#guest = guest;
     const over = new AbortController();
     let named = false;
+    const inPlace = host.serveInPlace(budget, readOnly);
     const service = shareServiceFor({
       host,
       changes,
-      info: { label, name: host.name, readOnly, reads: true },
+      writes: new WriteHandlers(host.writes(readOnly), inPlace, recentOf(guest)),
+      info: { label, name: host.name, readOnly, reads: true, writes: !readOnly },
       onGuest: (name) => {
         if (!named) this.#options.onGuest(guest, name);
         named = true;
@@ -87,10 +93,9 @@ export class ShareSession implements ServingSession {
       invite: (paths) => invite(guest, paths),
       signal: AbortSignal.any([signal, over.signal]),
     });
-    const reads = host.serveReads(budget);
-    reads.expectLanes(port.listener, keys);
+    inPlace.expectLanes(port.listener, keys);
     const stopRelaying = awaitRelayedLanes(this.#peer, port);
-    const { fold, foldReady } = new FoldResponder((number, secret) => reads.fold(number, secret));
+    const { fold, foldReady } = new FoldResponder((number, secret) => inPlace.fold(number, secret));
     const session = openSession(socket, keys, 'responder', {
       peerService: {
         transfer: refuseCall,
@@ -119,7 +124,7 @@ export class ShareSession implements ServingSession {
       unwatch();
       signal.removeEventListener('abort', onAbort);
       stopRelaying();
-      await reads.close();
+      await inPlace.close();
     }
   }
 }

@@ -8,6 +8,7 @@ import { type Receiver, Receivers } from '../receivers.ts';
 import { isLoss } from '../session-end.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { MOST_PULLS, Pulls } from './pulls.ts';
+import { RecentCalls } from './recent-calls.ts';
 import type { ShareEvent } from './share-events.ts';
 import { ShareHost } from './share-host.ts';
 import { ShareSession } from './share-session.ts';
@@ -17,7 +18,7 @@ export interface ShareOptions
     Pick<SendOptions, 'code' | 'wordCount' | 'insecureCode' | 'listen'> {
   /** The folder, or one file; absolute. */
   dir: string;
-  /** What guests are told; nobody can write yet. */
+  /** Guests can change nothing. */
   readOnly: boolean;
   /** Called in order, on the event loop, never after the promise has settled. Must not throw. */
   onEvent(event: ShareEvent): void;
@@ -86,6 +87,7 @@ class OpenSharing implements Sharing {
   readonly #pulls: Pulls;
   readonly #budget: RateBudget;
   readonly #invited: Waiting[] = [];
+  readonly #recent = new WeakMap<Receiver, RecentCalls>();
   #exhausted: KeibiError | undefined;
   #resolve: () => void = () => {};
   #reject: (reason: unknown) => void = () => {};
@@ -177,6 +179,7 @@ class OpenSharing implements Sharing {
       {
         ...shared,
         onGuest: (guest, name) => this.#greet(guest, name, peer),
+        recentOf: (guest) => this.#recentOf(guest),
         invite: async (guest, paths) => this.#pulls.begin(guest, paths, await this.#host.roots(paths)),
       },
       peer,
@@ -194,6 +197,12 @@ class OpenSharing implements Sharing {
     // Of a session that another has replaced nobody has to hear.
     if (guest === undefined || !guests.isServing(guest, session)) return;
     this.#part(guest, error ?? undefined);
+  }
+
+  #recentOf(guest: Receiver): RecentCalls {
+    const known = this.#recent.get(guest) ?? new RecentCalls();
+    this.#recent.set(guest, known);
+    return known;
   }
 
   #greet(guest: Receiver, name: string, { incoming, keys }: ArrivedPeer): void {

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "stream/write_job.h"
+
+#include <algorithm>
+
+#include "core/limits.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+namespace {
+
+// With so much on its way nothing more leaves, all lanes together.
+constexpr uint64_t kMostUnderWay = uint64_t{64} << 20;
+constexpr size_t kMostPieces = 4096;
+
+}  // namespace
+
+WriteJob::WriteJob(std::shared_ptr<RateBudget> budget, Wake wake)
+    : limiter_(std::move(budget)), wake_(std::move(wake)) {}
+
+WriteJob::~WriteJob() { Stop(); }
+
+Status WriteJob::AddLane(const LanePlace& place, uint32_t number, const ExpectedLanes& session) {
+  std::shared_ptr<frame::FoldSecrets> folds;
+  uint32_t of_session = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    folds = folds_;
+    of_session = session_;
+  }
+  DialledLane dialled;
+  if (const Status status = DialLane(place, number, session, std::move(folds), stopped_, &dialled); !status.ok()) {
+    return status;
+  }
+  const std::scoped_lock lock(mutex_);
+  if (stopped_ || of_session != session_) return Status::Of(Code::kCancelled);
+  ReapLocked();
+  if (LaneLocked(number) != nullptr || lanes_.size() >= core::kMaxLanes) return Status::Of(Code::kCancelled);
+  auto added = std::make_unique<Lane>();
+  Lane* const running = added.get();
+  running->lane = std::make_unique<WriteLane>(number, std::move(dialled), static_cast<PieceSource*>(this), &limiter_);
+  running->heard = Clock::now();
+  running->thread = std::thread([this, running] { RunLane(running); });
+  lanes_.push_back(std::move(added));
+  return Status::Ok();
+}
+
+void WriteJob::RunLane(Lane* lane) {
+  std::thread sending([lane] { lane->lane->Send(); });
+  const Status status = lane->lane->Receive();
+  lane->lane->Shutdown();
+  EndLane(lane, status);
+  sending.join();
+  const std::scoped_lock lock(mutex_);
+  lane->finished = true;
+}
+
+// What it owes goes by another.
+void WriteJob::EndLane(Lane* lane, Status status) {
+  const std::scoped_lock lock(mutex_);
+  lane->ended = true;
+  bytes_of_ended_ += lane->lane->bytes();
+  const uint32_t number = lane->lane->number();
+  for (auto at = under_way_.begin(); at != under_way_.end();) {
+    const auto next = std::next(at);
+    if (at->second.lane == number) {
+      const auto& [put, length, _] = at->second;
+      if (puts_.at(put).IsGoing()) again_.emplace_back(put, ByteRange{at->first.second, length});
+      ArrivedLocked(at, Status::Ok());
+    }
+    at = next;
+  }
+  news_.lanes_ended.push_back({number, lane->lane->frames(), status});
+  work_.notify_all();
+  wake_();
+}
+
+void WriteJob::EndSession() {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  {
+    const std::scoped_lock lock(mutex_);
+    session_++;
+    folds_ = std::make_shared<frame::FoldSecrets>();
+    for (const auto& each : lanes_) each->lane->Shutdown();
+    for (auto& [number, put] : puts_) {
+      if (put.IsGoing()) put.failed = Status::Of(Code::kSessionLost);
+    }
+    lanes.swap(lanes_);
+    work_.notify_all();
+  }
+  for (const auto& each : lanes) each->thread.join();
+  const std::scoped_lock lock(mutex_);
+  bytes_of_ended_ = 0;
+  under_way_.clear();
+  bytes_under_way_ = 0;
+  again_.clear();
+  turns_.clear();
+  std::vector<uint32_t> numbers;
+  for (auto& [number, put] : puts_) {
+    put.under_way = 0;
+    numbers.push_back(number);
+  }
+  for (const uint32_t number : numbers) SettleLocked(number);
+}
+
+uint32_t WriteJob::session() const {
+  const std::scoped_lock lock(mutex_);
+  return session_;
+}
+
+void WriteJob::Fold(uint32_t number, frame::Key secret) {
+  const std::scoped_lock lock(mutex_);
+  folds_->Add(number, std::move(secret));
+}
+
+void WriteJob::CutSilent(std::chrono::milliseconds patience) {
+  const std::scoped_lock lock(mutex_);
+  const auto now = Clock::now();
+  for (const auto& each : lanes_) {
+    if (each->ended || each->under_way == 0 || now - each->heard <= patience) continue;
+    // A long piece on a slow path: the other side's system has taken some of it not long ago.
+    const PathState path = each->lane->path();
+    if (path.waits && std::chrono::milliseconds(path.silent_ms) <= patience) continue;
+    each->lane->Shutdown();
+  }
+}
+
+std::vector<LaneState> WriteJob::lanes() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<LaneState> states;
+  for (const auto& each : lanes_) {
+    if (!each->ended) states.push_back({each->lane->number(), each->lane->bytes(), 0, each->lane->path()});
+  }
+  return states;
+}
+
+Status WriteJob::Begin(uint32_t number, uint32_t session, uint32_t handle, const std::string& directory,
+                       const std::string& key, std::vector<ByteRange> ranges) {
+  const auto draft = std::make_shared<Draft>();
+  if (ranges.empty() || !AreInOrder(ranges, core::kMaxFileBytes)) return Status::Of(Code::kSizeMismatch);
+  if (const Status status = draft->Open(directory, key); !status.ok()) {
+    return Status::Of(Code::kDestinationUnusable, status.system_error);
+  }
+  const std::scoped_lock lock(mutex_);
+  if (stopped_ || session != session_) return Status::Of(Code::kSessionLost);
+  const auto [at, is_new] = puts_.try_emplace(number);
+  if (!is_new) return Status::Of(Code::kInternal);
+  at->second.handle = handle;
+  at->second.draft = draft;
+  at->second.ranges = std::move(ranges);
+  turns_.push_back(number);
+  work_.notify_all();
+  return Status::Ok();
+}
+
+void WriteJob::Cancel(uint32_t number) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = puts_.find(number);
+  if (found == puts_.end()) return;
+  found->second.cancelled = true;
+  SettleLocked(number);
+}
+
+uint64_t WriteJob::bytes() const {
+  const std::scoped_lock lock(mutex_);
+  uint64_t bytes = bytes_of_ended_;
+  for (const auto& each : lanes_) bytes += each->ended ? 0 : each->lane->bytes();
+  return bytes;
+}
+
+WriteNews WriteJob::TakeNews() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(news_, {});
+}
+
+void WriteJob::Stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopped_ = true;
+    limiter_.Stop();
+  }
+  EndSession();
+}
+
+bool WriteJob::Next(uint32_t number, Piece* piece) {
+  std::unique_lock lock(mutex_);
+  Lane* lane = nullptr;
+  work_.wait(lock, [&] {
+    lane = LaneLocked(number);
+    return lane == nullptr || HasPieceLocked();
+  });
+  if (lane == nullptr) return false;
+  uint32_t put = 0;
+  *piece = TakePieceLocked(&put);
+  under_way_[{piece->handle, piece->offset}] = {put, piece->length, number};
+  puts_.at(put).under_way++;
+  bytes_under_way_ += piece->length;
+  // Its silence counts from the first thing that it owes.
+  if (lane->under_way == 0) lane->heard = Clock::now();
+  lane->under_way += piece->length;
+  return true;
+}
+
+// Puts that have ended meanwhile are passed over.
+bool WriteJob::HasPieceLocked() const {
+  return bytes_under_way_ < kMostUnderWay && under_way_.size() < kMostPieces && (!again_.empty() || !turns_.empty());
+}
+
+Piece WriteJob::TakePieceLocked(uint32_t* number) {
+  if (!again_.empty()) {
+    const auto [put, range] = again_.front();
+    again_.pop_front();
+    *number = put;
+    const Put& of = puts_.at(put);
+    return {of.handle, range.offset, static_cast<uint32_t>(range.length), of.draft};
+  }
+  *number = turns_.front();
+  turns_.pop_front();
+  Put& put = puts_.at(*number);
+  const ByteRange& range = put.ranges[put.range];
+  const auto length = static_cast<uint32_t>(std::min<uint64_t>(Write::kMaxBytes, range.length - put.begun));
+  const Piece piece{put.handle, range.offset + put.begun, length, put.draft};
+  put.begun += length;
+  if (put.begun == range.length) {
+    put.range++;
+    put.begun = 0;
+  }
+  if (put.range < put.ranges.size()) turns_.push_back(*number);
+  return piece;
+}
+
+void WriteJob::OnUnreadable(uint32_t lane, const Piece& piece, Status status) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = under_way_.find({piece.handle, piece.offset});
+  if (at != under_way_.end() && at->second.lane == lane) ArrivedLocked(at, status);
+}
+
+Status WriteJob::OnWritten(uint32_t number, const Written& written) {
+  const std::scoped_lock lock(mutex_);
+  const auto at = under_way_.find({written.handle, written.offset});
+  if (at == under_way_.end() || at->second.lane != number) return Status::Of(Code::kHandshakeMalformed);
+  if (Lane* const lane = LaneLocked(number); lane != nullptr) lane->heard = Clock::now();
+  ArrivedLocked(at, StatusOf(written.outcome));
+  return Status::Ok();
+}
+
+// A piece is not under way any more.
+void WriteJob::ArrivedLocked(std::map<Place, UnderWay>::iterator at, Status status) {
+  const auto [number, length, of_lane] = at->second;
+  under_way_.erase(at);
+  bytes_under_way_ -= length;
+  if (Lane* const lane = LaneLocked(of_lane); lane != nullptr) lane->under_way -= length;
+  Put& put = puts_.at(number);
+  put.under_way--;
+  if (!status.ok() && put.IsGoing()) put.failed = status;
+  SettleLocked(number);
+  work_.notify_all();
+}
+
+// Tells of a put of which nothing is under way, if nothing more is to be.
+void WriteJob::SettleLocked(uint32_t number) {
+  const auto found = puts_.find(number);
+  const Put& put = found->second;
+  if (!put.IsGoing()) {
+    std::erase(turns_, number);
+    std::erase_if(again_, [&](const auto& piece) { return piece.first == number; });
+  }
+  const bool waits =
+      std::any_of(again_.begin(), again_.end(), [&](const auto& piece) { return piece.first == number; });
+  if (put.under_way > 0 || waits || (put.IsGoing() && put.range < put.ranges.size())) return;
+  if (!put.cancelled) {
+    news_.settled.push_back({number, put.failed});
+    wake_();
+  }
+  puts_.erase(found);
+}
+
+WriteJob::Lane* WriteJob::LaneLocked(uint32_t number) {
+  const auto found =
+      std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->lane->number() == number; });
+  return found == lanes_.end() || (*found)->ended ? nullptr : found->get();
+}
+
+void WriteJob::ReapLocked() {
+  std::erase_if(lanes_, [](const std::unique_ptr<Lane>& lane) {
+    if (lane->finished) lane->thread.join();
+    return lane->finished;
+  });
+}
+
+}  // namespace keibi::stream

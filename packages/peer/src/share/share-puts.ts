@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MPL-2.0
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChangedFile, SourceEntry } from '@keibidrop/mount';
+import { type RateBudget, WriteJob } from '@keibidrop/native';
+import type { EntryReply, OpenWriteReply } from '@keibidrop/proto';
+import { callFailure, checkSharePath, KeibiError, MAX_LANES, systemErrorIn } from '@keibidrop/protocol';
+import { GuestLanes } from './guest-lanes.ts';
+import { type GuestSession, unary } from './guest-session.ts';
+import { checkedEntry } from './share-entries.ts';
+import { Slots } from './slots.ts';
+import { toWireTime } from './wire-time.ts';
+
+/** A lane that owes an answer for so long while nothing of what it carries gets through is given up: a disk may be slow. */
+const SILENT_MS = 30_000;
+const LOOK_EVERY_MS = 1000;
+/** At one time; the peer lets a guest have more files open. */
+const MOST_PUTS = 64;
+/** The other half is for reading. */
+const MOST_LANES = MAX_LANES / 2;
+/** Before a file that another draft writes at the moment is opened again: the first pause, doubled with each, and the longest. */
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1000;
+
+/** Makes a call in the session that is up, and again in the next one if it is lost. */
+export type InSession = <Reply>(signal: AbortSignal, work: (session: GuestSession) => Promise<Reply>) => Promise<Reply>;
+
+interface Waiting {
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+/** The session that is up, as far as writing needs it. */
+interface Serving {
+  readonly session: GuestSession;
+  /** Of the job. */
+  readonly number: number;
+  /** Once something was to be written. */
+  lanes?: GuestLanes;
+}
+
+/** Writes what was changed of a share's files in place, over as many sessions as it takes: a put that has lost its session begins anew in the next. */
+export class SharePuts {
+  readonly #inSession: InSession;
+  readonly #job: WriteJob;
+  readonly #slots = new Slots(MOST_PUTS);
+  readonly #waiting = new Map<number, Waiting>();
+  #puts = 0;
+  #serving: Serving | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param options.budget  the rate it keeps to; absent: no limit */
+  constructor(inSession: InSession, { budget }: { budget?: RateBudget | undefined } = {}) {
+    this.#inSession = inSession;
+    this.#job = new WriteJob({ budget, onWake: () => this.#takeNews() });
+  }
+
+  /** A session is up. */
+  begin(session: GuestSession): void {
+    session.onFold((number, secret) => this.#job.fold(number, secret));
+    this.#serving = { session, number: this.#job.session };
+    this.#timer = setInterval(() => this.#job.cutSilent(SILENT_MS), LOOK_EVERY_MS);
+  }
+
+  /** The session is over. Resolves when its lanes are gone, and another may begin. */
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#serving?.lanes?.close();
+    this.#serving = undefined;
+    await this.#job.endSession();
+  }
+
+  /** Ends every put with `reason`. Idempotent. */
+  async close(reason: unknown): Promise<void> {
+    clearInterval(this.#timer);
+    this.#serving?.lanes?.close();
+    this.#serving = undefined;
+    for (const { reject } of this.#waiting.values()) reject(reason);
+    this.#waiting.clear();
+    await this.#job.close();
+  }
+
+  /** As SourceWrites.put. */
+  async put(file: ChangedFile, { signal }: { signal: AbortSignal }): Promise<SourceEntry> {
+    signal.throwIfAborted();
+    checkSharePath(file.path);
+    return this.#slots.run({ signal }, async () => {
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+        signal.throwIfAborted();
+        try {
+          return await this.#inSession(signal, (session) => this.#putOnce(session, file, signal));
+        } catch (reason) {
+          signal.throwIfAborted();
+          if (systemErrorIn(reason) !== 'EBUSY') throw reason;
+          await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+        }
+      }
+    });
+  }
+
+  async #putOnce(session: GuestSession, file: ChangedFile, signal: AbortSignal): Promise<SourceEntry> {
+    const { path, size, mtimeNs, base, token, keep, sync, ranges } = file;
+    const opening = {
+      path,
+      token: Buffer.from(token, 'hex'),
+      keep,
+      base: base && { size: base.size, mtime: toWireTime(base.mtimeNs) },
+    };
+    const { client } = session;
+    const { handle } = await unary<OpenWriteReply>((done) => client.openWrite(opening, done), { signal });
+    try {
+      if (ranges.length > 0) await this.#written(session, handle, file, signal);
+      const finish = { handle, size, mtime: toWireTime(mtimeNs), sync };
+      const { entry } = await unary<EntryReply>((done) => client.commit(finish, done), { signal });
+      return checkedEntry(entry, path.slice(path.lastIndexOf('/') + 1));
+    } catch (reason) {
+      // Also if nobody hears of it: the next put of this draft closes it, and so does the session's end.
+      client.closeWrite({ handle }, () => {});
+      throw reason;
+    }
+  }
+
+  async #written(session: GuestSession, handle: number, file: ChangedFile, signal: AbortSignal): Promise<void> {
+    const serving = this.#serving;
+    // A handle is of its session: in another one the same number may be another file.
+    if (serving?.session !== session) throw new KeibiError('SESSION_LOST');
+    serving.lanes ??= this.#dial(session);
+    const put = this.#number();
+    const onAbort = () => this.#waiting.get(put)?.reject(signal.reason);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#waiting.set(put, { resolve, reject });
+        signal.addEventListener('abort', onAbort, { once: true });
+        this.#job.begin(put, serving.number, handle, file);
+      });
+    } catch (reason) {
+      signal.throwIfAborted();
+      throw toldOf(reason);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      if (this.#waiting.delete(put)) this.#job.cancel(put);
+    }
+  }
+
+  #dial(session: GuestSession): GuestLanes {
+    const onFailed = (reason: KeibiError) => void session.close(reason);
+    const lanes = new GuestLanes(this.#job, session.lanes, onFailed, MOST_LANES);
+    lanes.begin();
+    return lanes;
+  }
+
+  /** One that nobody waits with. */
+  #number(): number {
+    do this.#puts = (this.#puts + 1) >>> 0;
+    while (this.#waiting.has(this.#puts));
+    return this.#puts;
+  }
+
+  #takeNews(): void {
+    const { settled, lanesEnded } = this.#job.takeNews();
+    for (const { put, error } of settled) {
+      const waiting = this.#waiting.get(put);
+      this.#waiting.delete(put);
+      if (error === undefined) waiting?.resolve();
+      else waiting?.reject(error);
+    }
+    this.#serving?.lanes?.took(lanesEnded);
+  }
+}
+
+function toldOf(reason: unknown): KeibiError {
+  const { code, errnoName } = reason as { code?: string; errnoName?: string };
+  if (code === 'SHARE_CALL_FAILED') return callFailure(errnoName, { cause: reason, remote: true });
+  return KeibiError.from(reason, 'INTERNAL');
+}

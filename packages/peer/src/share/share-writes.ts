@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
+import type { ClientUnaryCall, ServiceError } from '@grpc/grpc-js';
+import type { ChangedFile, SourceEntry, SourceWrites } from '@keibidrop/mount';
+import type { RateBudget } from '@keibidrop/native';
+import {
+  AttributeHow,
+  type AttributeReply,
+  type AttributesReply,
+  type EntryReply,
+  MakeKind,
+  RenameHow,
+  type ShareClient,
+} from '@keibidrop/proto';
+import { checkSharePath, KeibiError, MAX_ATTRIBUTE_BYTES, messageFor } from '@keibidrop/protocol';
+import { type GuestSession, unary } from './guest-session.ts';
+import { checkedEntry } from './share-entries.ts';
+import { type InSession, SharePuts } from './share-puts.ts';
+import { Slots } from './slots.ts';
+import { toWireTime } from './wire-time.ts';
+
+type Options = { signal: AbortSignal };
+type Call<Reply> = (client: ShareClient, done: (error: ServiceError | null, reply: Reply) => void) => ClientUnaryCall;
+
+/** At one time, beside puts: half of what the peer takes of a guest. */
+const MOST_CALLS = 32;
+const CALL_BYTES = 16;
+
+const RENAMES = { replace: RenameHow.REPLACE, keep: RenameHow.KEEP, exchange: RenameHow.EXCHANGE } as const;
+const ATTRIBUTES = { any: AttributeHow.ANY, new: AttributeHow.NEW, old: AttributeHow.OLD } as const;
+
+/**
+ * Changes a share, over as many sessions as the guest has: a call that has lost its session is made again in the next, under the same number, by
+ * which the peer knows what it has done already.
+ */
+export class ShareWrites implements SourceWrites {
+  readonly #inSession: InSession;
+  readonly #puts: SharePuts;
+  readonly #slots = new Slots(MOST_CALLS);
+
+  /** @param options.budget  the rate that puts keep to; absent: no limit */
+  constructor(inSession: InSession, options: { budget?: RateBudget | undefined } = {}) {
+    this.#inSession = inSession;
+    this.#puts = new SharePuts(inSession, options);
+  }
+
+  /** A session is up. */
+  begin(session: GuestSession): void {
+    this.#puts.begin(session);
+  }
+
+  /** The session is over. Resolves when another may begin. */
+  end(): Promise<void> {
+    return this.#puts.end();
+  }
+
+  close(reason: unknown): Promise<void> {
+    return this.#puts.close(reason);
+  }
+
+  create(path: string, { mode, ...options }: Options & { mode: number }): Promise<SourceEntry> {
+    return this.#make(path, MakeKind.FILE, { mode, target: '' }, options);
+  }
+
+  makeDirectory(path: string, { mode, ...options }: Options & { mode: number }): Promise<SourceEntry> {
+    return this.#make(path, MakeKind.DIRECTORY, { mode, target: '' }, options);
+  }
+
+  makeSymlink(path: string, { target, ...options }: Options & { target: string }): Promise<SourceEntry> {
+    return this.#make(path, MakeKind.SYMLINK, { mode: 0, target }, options);
+  }
+
+  async remove(path: string, { directory, ...options }: Options & { directory: boolean }): Promise<void> {
+    const request = { call: drawCall(), path: checkSharePath(path), directory };
+    await this.#call(options, (client, done) => client.remove(request, done));
+  }
+
+  async rename(
+    from: string,
+    to: string,
+    { how, ...options }: Options & { how: 'replace' | 'keep' | 'exchange' },
+  ): Promise<void> {
+    const request = { call: drawCall(), from: checkSharePath(from), to: checkSharePath(to), how: RENAMES[how] };
+    await this.#call(options, (client, done) => client.rename(request, done));
+  }
+
+  async change(
+    path: string,
+    { mode, mtimeNs, ...options }: Options & { mode?: number; mtimeNs?: bigint },
+  ): Promise<SourceEntry> {
+    const mtime = mtimeNs === undefined ? undefined : toWireTime(mtimeNs);
+    const request = { call: drawCall(), path: checkSharePath(path), mode, mtime };
+    return this.#entry(path, options, (client, done) => client.change(request, done));
+  }
+
+  async copy(from: string, to: string, options: Options): Promise<SourceEntry> {
+    const request = { call: drawCall(), from: checkSharePath(from), to: checkSharePath(to) };
+    return this.#entry(to, options, (client, done) => client.copy(request, done));
+  }
+
+  async getAttribute(path: string, name: string, options: Options): Promise<Uint8Array> {
+    const request = { path: checkSharePath(path), name };
+    const { value } = await this.#call<AttributeReply>(options, (client, done) => client.getAttribute(request, done));
+    if (value.length > MAX_ATTRIBUTE_BYTES) throw malformed('an attribute');
+    return value;
+  }
+
+  async setAttribute(
+    path: string,
+    name: string,
+    value: Uint8Array,
+    { how, ...options }: Options & { how: 'any' | 'new' | 'old' },
+  ): Promise<void> {
+    const request = { call: drawCall(), path: checkSharePath(path), name, value, how: ATTRIBUTES[how] };
+    await this.#call(options, (client, done) => client.setAttribute(request, done));
+  }
+
+  async removeAttribute(path: string, name: string, options: Options): Promise<void> {
+    const how = AttributeHow.REMOVE;
+    const request = { call: drawCall(), path: checkSharePath(path), name, value: new Uint8Array(), how };
+    await this.#call(options, (client, done) => client.setAttribute(request, done));
+  }
+
+  async listAttributes(path: string, options: Options): Promise<string[]> {
+    const request = { path: checkSharePath(path) };
+    const { names } = await this.#call<AttributesReply>(options, (client, done) =>
+      client.listAttributes(request, done),
+    );
+    const bytes = names.reduce((sum, name) => sum + Buffer.byteLength(name) + 1, 0);
+    const known = names.every((name) => name.startsWith('user.') && !name.includes('\0'));
+    if (bytes > MAX_ATTRIBUTE_BYTES || !known) throw malformed('names of attributes');
+    return names;
+  }
+
+  async syncDirectory(path: string, options: Options): Promise<void> {
+    const request = { path: checkSharePath(path) };
+    await this.#call(options, (client, done) => client.syncDirectory(request, done));
+  }
+
+  put(file: ChangedFile, options: Options): Promise<SourceEntry> {
+    return this.#puts.put(file, options);
+  }
+
+  async #make(
+    path: string,
+    kind: MakeKind,
+    { mode, target }: { mode: number; target: string },
+    options: Options,
+  ): Promise<SourceEntry> {
+    const request = { call: drawCall(), kind, path: checkSharePath(path), mode, target };
+    return this.#entry(path, options, (client, done) => client.make(request, done));
+  }
+
+  async #entry(path: string, options: Options, call: Call<EntryReply>): Promise<SourceEntry> {
+    const { entry } = await this.#call(options, call);
+    return checkedEntry(entry, path.slice(path.lastIndexOf('/') + 1));
+  }
+
+  #call<Reply>({ signal }: Options, call: Call<Reply>): Promise<Reply> {
+    return this.#slots.run({ signal }, () =>
+      this.#inSession(signal, ({ client }) => unary((done) => call(client, done), { signal })),
+    );
+  }
+}
+
+function drawCall(): Uint8Array {
+  return randomBytes(CALL_BYTES);
+}
+
+function malformed(what: string): KeibiError {
+  const text = messageFor('HANDSHAKE_MALFORMED', `The share told ${what} that are none`);
+  return new KeibiError('HANDSHAKE_MALFORMED', text);
+}

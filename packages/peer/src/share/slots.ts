@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/** Lets so many at a time do something; the others wait in the order in which they came. */
+export class Slots {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(most: number) {
+    this.#free = most;
+  }
+
+  /** @throws what `work` does; `signal.reason` on abort while it waits */
+  async run<T>({ signal }: { signal: AbortSignal }, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    if (this.#free > 0) this.#free--;
+    else await this.#turn(signal);
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    let onAbort = () => {};
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#waiting.push(resolve);
+        onAbort = () => {
+          const at = this.#waiting.indexOf(resolve);
+          // Its turn has come already: it uses it, and whoever works looks at the signal.
+          if (at < 0) return;
+          this.#waiting.splice(at, 1);
+          reject(signal.reason);
+        };
+        signal.addEventListener('abort', onAbort, { once: true });
+      });
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}

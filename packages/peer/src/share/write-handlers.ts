@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { FolderWrites, ServeJob } from '@keibidrop/native';
+import {
+  AttributeHow,
+  type AttributeReply,
+  type AttributesReply,
+  type ChangedReply,
+  type ChangeRequest,
+  type CommitRequest,
+  type EntryReply,
+  MakeKind,
+  type MakeRequest,
+  type OpenWriteReply,
+  type OpenWriteRequest,
+  RenameHow,
+  type RenameRequest,
+  type SetAttributeRequest,
+} from '@keibidrop/proto';
+import {
+  callFailure,
+  checkSharePath,
+  type ErrorCode,
+  KeibiError,
+  MAX_ATTRIBUTE_BYTES,
+  MAX_NAME_BYTES,
+} from '@keibidrop/protocol';
+import type { RecentCalls } from './recent-calls.ts';
+import { fromWireTime } from './wire-time.ts';
+
+const CALL_BYTES = 16;
+const TOKEN_BYTES = 16;
+const RENAMES = {
+  [RenameHow.REPLACE]: 'replace',
+  [RenameHow.KEEP]: 'keep',
+  [RenameHow.EXCHANGE]: 'exchange',
+} as const;
+const ATTRIBUTES = {
+  [AttributeHow.ANY]: 'any',
+  [AttributeHow.NEW]: 'new',
+  [AttributeHow.OLD]: 'old',
+} as const;
+
+/** What native says of a folder that is written, as it is told to a guest. */
+const TOLD: Readonly<Record<string, ErrorCode>> = {
+  TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
+  TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
+  TRANSFER_SOURCE_CHANGED: 'TRANSFER_SOURCE_CHANGED',
+  TRANSFER_LIMIT_EXCEEDED: 'PEER_BUSY',
+};
+
+/**
+ * What one guest may change of a share in one session (PROTOCOL 11.2). Everything in a request is checked. Where nobody may write, each call is
+ * refused with EROFS before anything of it is looked at.
+ */
+export class WriteHandlers {
+  readonly #writes: FolderWrites | undefined;
+  readonly #job: ServeJob;
+  readonly #recent: RecentCalls;
+
+  /** @param writes  absent: nobody may write   @param job  of this session   @param recent  of this guest */
+  constructor(writes: FolderWrites | undefined, job: ServeJob, recent: RecentCalls) {
+    this.#writes = writes;
+    this.#job = job;
+    this.#recent = recent;
+  }
+
+  make({ call, kind, path, mode, target }: MakeRequest): Promise<EntryReply> {
+    return this.#once(call, async (writes) => {
+      const made = checkSharePath(path);
+      switch (kind) {
+        case MakeKind.FILE:
+          return { entry: await writes.create(made, bits(mode)) };
+        case MakeKind.DIRECTORY:
+          return { entry: await writes.makeDirectory(made, bits(mode)) };
+        case MakeKind.SYMLINK:
+          return { entry: await writes.makeSymlink(made, text(target)) };
+        default:
+          throw callFailure('EINVAL');
+      }
+    });
+  }
+
+  remove({ call, path, directory }: { call: Uint8Array; path: string; directory: boolean }): Promise<ChangedReply> {
+    return this.#changed(call, (writes) => writes.remove(checkSharePath(path), directory));
+  }
+
+  rename({ call, from, to, how }: RenameRequest): Promise<ChangedReply> {
+    return this.#changed(call, (writes) =>
+      writes.rename(checkSharePath(from), checkSharePath(to), known(RENAMES, how)),
+    );
+  }
+
+  change({ call, path, mode, mtime }: ChangeRequest): Promise<EntryReply> {
+    const changed = async (writes: FolderWrites) => ({
+      entry: await writes.change(checkSharePath(path), {
+        ...(mode !== undefined && { mode: bits(mode) }),
+        ...(mtime !== undefined && { mtimeNs: fromWireTime(mtime) }),
+      }),
+    });
+    return this.#once(call, changed);
+  }
+
+  copy({ call, from, to }: { call: Uint8Array; from: string; to: string }): Promise<EntryReply> {
+    return this.#once(call, async (writes) => ({
+      entry: await writes.copy(checkSharePath(from), checkSharePath(to)),
+    }));
+  }
+
+  setAttribute({ call, path, name, value, how }: SetAttributeRequest): Promise<ChangedReply> {
+    return this.#changed(call, async (writes) => {
+      const of = checkSharePath(path);
+      if (how === AttributeHow.REMOVE) return writes.removeAttribute(of, attribute(name));
+      if (value.length > MAX_ATTRIBUTE_BYTES) throw callFailure('E2BIG');
+      return writes.setAttribute(of, attribute(name), new Uint8Array(value), known(ATTRIBUTES, how));
+    });
+  }
+
+  getAttribute({ path, name }: { path: string; name: string }): Promise<AttributeReply> {
+    return this.#told(async (writes) => ({ value: await writes.getAttribute(checkSharePath(path), attribute(name)) }));
+  }
+
+  listAttributes({ path }: { path: string }): Promise<AttributesReply> {
+    return this.#told(async (writes) => ({ names: await writes.listAttributes(checkSharePath(path)) }));
+  }
+
+  syncDirectory({ path }: { path: string }): Promise<ChangedReply> {
+    return this.#told(async (writes) => {
+      await writes.syncDirectory(checkSharePath(path));
+      return {};
+    });
+  }
+
+  openWrite({ path, token, keep, base }: OpenWriteRequest): Promise<OpenWriteReply> {
+    return this.#told(async () => {
+      if (token.length !== TOKEN_BYTES) throw callFailure('EINVAL');
+      const made = base && { size: bytes(base.size), mtimeNs: fromWireTime(base.mtime) };
+      const put = { token: new Uint8Array(token), keep: bytes(keep), base: made };
+      return { handle: await this.#job.openWrite(checkSharePath(path), put) };
+    });
+  }
+
+  commit({ handle, size, mtime, sync }: CommitRequest): Promise<EntryReply> {
+    return this.#told(async () => ({
+      entry: await this.#job.commit(handle, { size: bytes(size), mtimeNs: fromWireTime(mtime), sync }),
+    }));
+  }
+
+  closeWrite({ handle }: { handle: number }): Promise<ChangedReply> {
+    return this.#told(async () => {
+      await this.#job.closeWrite(handle);
+      return {};
+    });
+  }
+
+  async #once<Reply>(call: Uint8Array, work: (writes: FolderWrites) => Promise<Reply>): Promise<Reply> {
+    return this.#told((writes) => {
+      if (call.length !== CALL_BYTES) throw callFailure('EINVAL');
+      return this.#recent.answer(call, () => work(writes));
+    });
+  }
+
+  #changed(call: Uint8Array, work: (writes: FolderWrites) => Promise<void>): Promise<ChangedReply> {
+    return this.#once(call, async (writes) => {
+      await work(writes);
+      return {};
+    });
+  }
+
+  async #told<Reply>(work: (writes: FolderWrites) => Promise<Reply>): Promise<Reply> {
+    if (this.#writes === undefined) throw callFailure('EROFS');
+    try {
+      return await work(this.#writes);
+    } catch (reason) {
+      if (reason instanceof KeibiError) throw reason;
+      const { code = '', errnoName } = reason as { code?: string; errnoName?: string };
+      if (code === 'SHARE_CALL_FAILED') throw callFailure(errnoName, { cause: reason });
+      const told = TOLD[code];
+      throw told === undefined ? reason : new KeibiError(told, undefined, { cause: reason });
+    }
+  }
+}
+
+function bits(mode: number): number {
+  if (mode > 0o777) throw callFailure('EINVAL');
+  return mode;
+}
+
+function bytes(count: number): number {
+  if (!Number.isSafeInteger(count) || count < 0) throw callFailure('EFBIG');
+  return count;
+}
+
+/** NUL ends a text for the system. */
+function text(value: string): string {
+  if (value.includes('\0')) throw callFailure('EINVAL');
+  return value;
+}
+
+function attribute(name: string): string {
+  if (name.length > MAX_NAME_BYTES || name.includes('\0')) throw callFailure('ENOTSUP');
+  return name;
+}
+
+function known<How extends number, Word>(words: Readonly<Partial<Record<How, Word>>>, how: How): Word {
+  const word = words[how];
+  if (word === undefined) throw callFailure('EINVAL');
+  return word;
+}
