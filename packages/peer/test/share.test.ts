@@ -36,7 +36,7 @@ describe('a share', () => {
   it('shows what is there at that moment, to several guests', async () => {
     await room.share('folder', { readOnly: true });
     const [one, other] = await Promise.all([room.connect(), room.connect()]);
-    expect(one.info).toEqual({ peer: 'host', name: 'folder', readOnly: true, reads: true });
+    expect(one.info).toEqual({ peer: 'host', name: 'folder', readOnly: true, reads: true, writes: false });
     expect(await namesOf(one, '')).toEqual(['a.txt', 'sub']);
     await writeFile(room.path('folder', 'new'), '');
     expect(await namesOf(other, '')).toEqual(['a.txt', 'new', 'sub']);

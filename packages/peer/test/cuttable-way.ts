@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MPL-2.0
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A way to a port that breaks when it is told to, and lets nobody through until it is mended. */
+export class CuttableWay {
+  readonly #server: Server;
+  readonly #sockets: Socket[] = [];
+  #broken = false;
+  #spoilt: Socket | undefined;
+
+  static async to(target: { host: string; port: number }): Promise<CuttableWay> {
+    const way = new CuttableWay(target);
+    await once(way.#server.listen(0, '127.0.0.1'), 'listening');
+    return way;
+  }
+
+  private constructor(target: { host: string; port: number }) {
+    this.#server = createServer((near) => {
+      if (this.#broken) return void near.destroy();
+      const far = connect(target);
+      this.#sockets.push(near);
+      near.pipe(far).on('data', (bytes: Buffer) => {
+        if (this.#spoilt === near) bytes[bytes.length - 1] = (bytes[bytes.length - 1] as number) ^ 1;
+        near.write(bytes);
+      });
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        one.on('error', () => {}).on('close', () => other.destroy());
+      }
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  cut(): void {
+    this.#broken = true;
+    for (const socket of this.#sockets.splice(0)) socket.resetAndDestroy();
+  }
+
+  /** The connection that was made last. */
+  cutNewest(): void {
+    this.#sockets.pop()?.resetAndDestroy();
+  }
+
+  /** What comes on the connection that was made last is not what was sent. */
+  spoilNewest(): void {
+    this.#spoilt = this.#sockets.at(-1);
+  }
+
+  mend(): void {
+    this.#broken = false;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
