@@ -21,7 +21,7 @@ export function addShareOptions(command: Command): Command {
   const to = new Option('--to <name>', 'invite this contact, too; may be given again');
   command
     .addOption(to.argParser((name: string, others: string[] = []) => [...others, name]))
-    .addOption(new Option('--read-only', 'tell guests that they may not write, once that is possible'))
+    .addOption(new Option('--read-only', 'guests can change nothing'))
     .addOption(new Option('--code <code>', 'use this code instead of a new one'))
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
     .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))

@@ -28,8 +28,8 @@ Examples:
 Any number of people may connect, as long as this runs; Ctrl-C ends it. They see
 what is in the folder at that moment, hear of changes within a second, and take
 what they like. Symlinks are shown and not followed: nothing outside the folder
-is shown or sent. Nobody can write into it: guests can only read, with or
-without --read-only, which is already what they are told.
+is shown or sent. Who mounts it can change what is in it, as far as you could;
+with --read-only nobody can.
 
 Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR KD_LOG
 Exit codes: 0 ended when told to, 1 failed, 2 usage, 3 refused (three wrong
