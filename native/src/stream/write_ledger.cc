@@ -33,10 +33,11 @@ core::Fd OpenOwn(int parent, const std::string& name) {
   }
   if (fchmodat(parent, name.c_str(), (what.st_mode & 0777) | S_IWUSR, AT_SYMLINK_NOFOLLOW) != 0) return core::Fd();
   core::Fd fd(openat(parent, name.c_str(), kFlags));
-  const int error = errno;
-  fchmodat(parent, name.c_str(), what.st_mode & 0777, AT_SYMLINK_NOFOLLOW);
-  errno = error;
-  return fd;
+  struct stat opened;
+  const bool same = fd.valid() && fstat(fd.get(), &opened) == 0 && opened.st_ino == what.st_ino;
+  if (same && fchmod(fd.get(), what.st_mode & 0777) == 0) return fd;
+  errno = EACCES;
+  return core::Fd();
 }
 
 Status OpenToWrite(const ServedFolder& folder, std::string_view path, core::Fd* fd, std::string* name) {
@@ -63,13 +64,14 @@ Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, cons
   struct stat now;
   if (fstat(fd.get(), &now) != 0) return Status::FromErrno(Code::kCallFailed);
   if (!S_ISREG(now.st_mode)) return CallError(EINVAL);
-  const auto opened = std::make_shared<WrittenFile>(core::Fd(dup(fd.get())), std::move(name), base.token,
+  const int of = fd.get();  // for as long as `opened` is not closed, which nobody else knows yet
+  const auto opened = std::make_shared<WrittenFile>(std::move(fd), std::move(name), base.token,
                                                     WrittenFile::Inode{now.st_dev, now.st_ino});
   {
     const std::scoped_lock lock(mutex_);
     if (open_.contains(base.token) || writers_.contains(opened->inode)) return CallError(EBUSY);
     // Whoever wrote it before has left it by now.
-    if (fstat(fd.get(), &now) != 0) return Status::FromErrno(Code::kCallFailed);
+    if (fstat(of, &now) != 0) return Status::FromErrno(Code::kCallFailed);
     const FileState state{static_cast<uint64_t>(now.st_size), MtimeNs(now)};
     const auto draft = drafts_.find(base.token);
     const bool known = !base.state || *base.state == state || (draft != drafts_.end() && draft->second.left == state);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import type { ShareServer } from '@keibidrop/proto';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { AttributeHow, MakeKind, type RenameHow, type ShareServer } from '@keibidrop/proto';
 import { type Entry, encodePage, MAX_MANIFEST_BYTES, TOP } from '@keibidrop/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { unary } from '../src/share/guest-session.ts';
@@ -40,6 +40,44 @@ describe('a hostile guest', () => {
     await expect(unary((done) => client.stat({ path }, done), room)).rejects.toEqual(refused);
     await expect(unary((done) => client.fetch({ paths: [path] }, done), room)).rejects.toEqual(refused);
     await expect(collect(client.list({ path }) as AsyncIterable<unknown>)).rejects.toEqual(refused);
+  });
+
+  it('is refused calls that make no sense, with a name for each', async () => {
+    await writeFile(room.path('folder', 'file'), 'content');
+    const { client } = await room.hostileGuest();
+    const call = Buffer.alloc(16, 1);
+    const token = Buffer.alloc(16, 2);
+    const make = { call, path: 'new', kind: MakeKind.FILE, mode: 0o600, target: '' };
+    const finish = { handle: 1, size: 0, mtime: { seconds: 0, nanoseconds: 0 }, sync: false };
+    const attribute = { call: Buffer.alloc(16, 6), path: 'file', name: 'user.x', value: call, how: AttributeHow.ANY };
+    const open = { path: 'file', token, keep: 0, base: undefined };
+    const calls: [string, Parameters<typeof unary>[0]][] = [
+      ['EINVAL', (done) => client.make({ ...make, call: call.subarray(1) }, done)],
+      ['EINVAL', (done) => client.make({ ...make, kind: MakeKind.UNSPECIFIED }, done)],
+      ['EINVAL', (done) => client.make({ ...make, call: Buffer.alloc(16, 3), mode: 0o4755 }, done)],
+      [
+        'EINVAL',
+        (done) => client.make({ ...make, call: Buffer.alloc(16, 4), kind: MakeKind.SYMLINK, target: 'a\0b' }, done),
+      ],
+      [
+        'EINVAL',
+        (done) => client.rename({ call: Buffer.alloc(16, 5), from: 'file', to: 'b', how: 9 as RenameHow }, done),
+      ],
+      ['EINVAL', (done) => client.openWrite({ ...open, token: Buffer.alloc(15) }, done)],
+      ['EINVAL', (done) => client.openWrite({ ...open, base: { size: 1, mtime: undefined } }, done)],
+      ['EINVAL', (done) => client.commit({ ...finish, mtime: { seconds: 2 ** 50, nanoseconds: 0 } }, done)],
+      ['EINVAL', (done) => client.commit({ ...finish, mtime: { seconds: 1, nanoseconds: 2 ** 30 } }, done)],
+      ['E2BIG', (done) => client.setAttribute({ ...attribute, value: Buffer.alloc(65_537) }, done)],
+      ['ENOTSUP', (done) => client.setAttribute({ ...attribute, call: token, name: 'security.x' }, done)],
+      ['ENOTSUP', (done) => client.getAttribute({ path: 'file', name: 'user.a\0b' }, done)],
+    ];
+    for (const [systemError, each] of calls) {
+      await expect(unary(each, room)).rejects.toMatchObject({ details: `SHARE_CALL_FAILED:${systemError}` });
+    }
+    await expect(unary((done) => client.commit(finish, done), room)).rejects.toMatchObject({ details: 'CANCELLED' });
+    await unary((done) => client.closeWrite({ handle: 77 }, done), room);
+    expect(await readdir(room.path('folder'))).toEqual(['file', 'secret', 'sub', 'way']);
+    expect(await readFile(room.path('folder', 'file'), 'utf8')).toBe('content');
   });
 
   it('is shown a symlink that leads out, and given the link but nothing behind it', async () => {

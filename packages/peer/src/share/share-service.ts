@@ -21,7 +21,7 @@ import type { WriteHandlers } from './write-handlers.ts';
 const MOST_LISTS = 8;
 const MOST_WATCHES = 2;
 const MOST_CALLS = 32;
-const MOST_WRITES = 64;
+const MOST_WRITES = 128;
 
 export interface GuestServiceOptions {
   host: ShareHost;

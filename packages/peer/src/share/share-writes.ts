@@ -22,7 +22,7 @@ import { toWireTime } from './wire-time.ts';
 type Options = { signal: AbortSignal };
 type Call<Reply> = (client: ShareClient, done: (error: ServiceError | null, reply: Reply) => void) => ClientUnaryCall;
 
-/** At one time, beside puts: half of what the peer takes of a guest. */
+/** At one time, beside puts: together less than the peer takes of a guest. */
 const MOST_CALLS = 32;
 const CALL_BYTES = 16;
 
