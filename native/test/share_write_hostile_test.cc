@@ -46,10 +46,10 @@ class HostileOwnerTest : public testing::Test {
     const Bytes frame = test::Seal(lane_->sealer.get(), plaintext);
     ASSERT_EQ(send(lane_->fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL), static_cast<ssize_t>(frame.size()));
   }
-  // Until a frame is on its way.
+  // Takes the frame of a put of "bytes", which is on its way then.
   void Await() const {
-    uint8_t byte;
-    ASSERT_EQ(recv(lane_->fd.get(), &byte, 1, MSG_PEEK), 1);
+    Bytes frame(frame::kOverheadBytes + 1 + Write::kHeaderBytes + 5);
+    ASSERT_EQ(recv(lane_->fd.get(), frame.data(), frame.size(), MSG_WAITALL), static_cast<ssize_t>(frame.size()));
   }
 
   test::WriteGuest guest_;
@@ -67,8 +67,6 @@ TEST_F(HostileOwnerTest, WhatItSaysOfAPieceIsTaken) {
   for (const auto& [outcome, expected] : outcomes) {
     const uint32_t put = guest_.Begin(outcome, "bytes");
     Await();
-    // What may still leave when it answers has to be known to have left.
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
     Answer(Frame(LaneFrame::kWritten, OutcomeAt(outcome, 0, outcome)));
     const core::Status status = guest_.Wait(put);
     EXPECT_EQ(status.code, expected.first);

@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "stream/folder_writes.h"
 #include "write_pair.h"
 
 namespace keibi::stream {
 namespace {
+
+namespace fs = std::filesystem;
 
 using core::Code;
 using test::Content;
