@@ -41,7 +41,7 @@ TEST(ShareWriteTest, PutsTakeTurnsSoThatAShortOneIsNotHeldUp) {
   WritePair pair;
   test::WriteFile(pair.share / "long", "");
   test::WriteFile(pair.share / "short", "");
-  const uint32_t slow = pair.Begin(pair.Open("long", 1), Content(200 * core::kChunkBytes));
+  const uint32_t slow = pair.Begin(pair.Open("long", 1), Content(64 * core::kChunkBytes));
   const uint32_t quick = pair.Begin(pair.Open("short", 2), "short");
   EXPECT_EQ(pair.Wait(quick).code, Code::kOk);
   EXPECT_FALSE(pair.IsSettled(slow));
@@ -111,7 +111,7 @@ TEST(ShareWriteTest, HasSoManyFilesOpen) {
 TEST(ShareWriteTest, WhatALostLaneOwesGoesByAnother) {
   WritePair pair;
   test::WriteFile(pair.share / "file", "");
-  const std::string draft = Content(64 * core::kChunkBytes);
+  const std::string draft = Content(32 * core::kChunkBytes);
   const uint32_t handle = pair.Open("file"), put = pair.Begin(handle, draft);
   while (fs::file_size(pair.share / "file") == 0) std::this_thread::yield();
   pair.job.CutSilent(std::chrono::milliseconds(-1000));  // whatever owes an answer
@@ -136,12 +136,12 @@ TEST(ShareWriteTest, ACancelledPutIsNotToldOfAndOthersGoOn) {
   WritePair pair;
   test::WriteFile(pair.share / "file", "");
   test::WriteFile(pair.share / "other", "");
-  const uint32_t put = pair.Begin(pair.Open("file", 1), Content(100 * core::kChunkBytes));
+  const uint32_t put = pair.Begin(pair.Open("file", 1), Content(40 * core::kChunkBytes));
   const uint32_t other = pair.Begin(pair.Open("other", 2), Content(3 * core::kChunkBytes));
   pair.job.Cancel(put);
   EXPECT_EQ(pair.Wait(other).code, Code::kOk);
   EXPECT_FALSE(pair.IsSettled(put));
-  EXPECT_LT(fs::file_size(pair.share / "file"), 100 * core::kChunkBytes);
+  EXPECT_LT(fs::file_size(pair.share / "file"), 40 * core::kChunkBytes);
 }
 
 TEST(ShareWriteTest, ADraftThatIsShorterThanItsRangesFailsItsPutAlone) {
