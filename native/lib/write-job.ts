@@ -19,6 +19,7 @@ interface NativeWriteJob {
   endSession(): Promise<void>;
   session(): number;
   fold(number: number, secret: Uint8Array): void;
+  foldReady(number: number): void;
   cutSilent(patienceMs: number): void;
   lanes(): Omit<LaneState, 'frames'>[];
   begin(put: number, session: number, handle: number, ...content: NativeContent): void;
@@ -73,6 +74,12 @@ export class WriteJob {
     assertInteger('number', number, 1, 255);
     assertBytes('secret', secret, 32);
     this.#native.fold(number, secret);
+  }
+
+  /** So can the peer's readers: every lane's writer moves to this fold before its next frame. */
+  foldReady(number: number): void {
+    assertInteger('number', number, 1, 255);
+    this.#native.foldReady(number);
   }
 
   /** Ends lanes that owe an answer for so long while nothing of what they carry gets through. */

@@ -137,8 +137,8 @@ TEST(ShareWriteTest, ACancelledPutIsNotToldOfAndOthersGoOn) {
   test::WriteFile(pair.share / "file", "");
   test::WriteFile(pair.share / "other", "");
   const uint32_t put = pair.Begin(pair.Open("file", 1), Content(40 * core::kChunkBytes));
-  const uint32_t other = pair.Begin(pair.Open("other", 2), Content(3 * core::kChunkBytes));
   pair.job.Cancel(put);
+  const uint32_t other = pair.Begin(pair.Open("other", 2), Content(3 * core::kChunkBytes));
   EXPECT_EQ(pair.Wait(other).code, Code::kOk);
   EXPECT_FALSE(pair.IsSettled(put));
   EXPECT_LT(fs::file_size(pair.share / "file"), 40 * core::kChunkBytes);
@@ -160,6 +160,15 @@ TEST(ShareWriteTest, LanesGoOnUnderAFoldedKey) {
   pair.job.Fold(1, test::KeyOf(9));
   pair.server->Fold(1, test::KeyOf(9));
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "two")).code, Code::kOk);
+  pair.job.FoldReady(1);
+  EXPECT_EQ(pair.Wait(pair.Begin(handle, "three")).code, Code::kOk);
+  EXPECT_EQ(test::ReadFile(pair.share / "file"), "three");
+  // Whose reader does not have the secret cannot follow.
+  pair.job.Fold(2, test::KeyOf(10));
+  pair.job.FoldReady(2);
+  pair.Begin(handle, "four");
+  EXPECT_EQ(pair.LaneEnd(), Code::kSessionLost);
+  EXPECT_EQ(test::ReadFile(pair.share / "file"), "three");
 }
 
 // What only somebody meets who is not root.

@@ -38,7 +38,7 @@ class Sealer {
   // bug).
   size_t Seal(uint8_t* frame, size_t plaintext_bytes);
 
-  // From now on moves to the newest fold before each frame (PROTOCOL 4.3). Before the first Seal.
+  // From now on moves to the newest fold before each frame (PROTOCOL 4.3).
   void Follow(std::shared_ptr<const FoldSecrets> folds);
 
  private:
@@ -62,7 +62,7 @@ class Opener {
   // nonce), kFrameAuthFailed (the plaintext's place is zero then), kInternal (the cipher failed: a bug).
   core::Status Open(uint8_t* frame, size_t frame_bytes, size_t* plaintext_bytes);
 
-  // Where the secrets of folds come from that the writer moves to (PROTOCOL 4.3). Before the first Open.
+  // Where the secrets of folds come from that the writer moves to (PROTOCOL 4.3).
   void Follow(std::shared_ptr<const FoldSecrets> folds);
 
  private:

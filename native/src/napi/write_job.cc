@@ -59,6 +59,12 @@ class WriteJob : public Napi::ObjectWrap<WriteJob> {
     return info.Env().Undefined();
   }
 
+  // (number)
+  Napi::Value FoldReady(const Napi::CallbackInfo& info) {
+    job_->FoldReady(NumberAt(info, 0));
+    return info.Env().Undefined();
+  }
+
   // (milliseconds)
   Napi::Value CutSilent(const Napi::CallbackInfo& info) {
     job_->CutSilent(std::chrono::milliseconds(NumberAt(info, 0)));
@@ -132,6 +138,7 @@ void InitWriteJob(Napi::Env env, Napi::Object exports) {
           {WriteJob::InstanceMethod<&WriteJob::AddLane>("addLane"),
            WriteJob::InstanceMethod<&WriteJob::EndSession>("endSession"),
            WriteJob::InstanceMethod<&WriteJob::Session>("session"), WriteJob::InstanceMethod<&WriteJob::Fold>("fold"),
+           WriteJob::InstanceMethod<&WriteJob::FoldReady>("foldReady"),
            WriteJob::InstanceMethod<&WriteJob::CutSilent>("cutSilent"),
            WriteJob::InstanceMethod<&WriteJob::Lanes>("lanes"), WriteJob::InstanceMethod<&WriteJob::Begin>("begin"),
            WriteJob::InstanceMethod<&WriteJob::Cancel>("cancel"), WriteJob::InstanceMethod<&WriteJob::Bytes>("bytes"),

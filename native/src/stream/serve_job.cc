@@ -17,6 +17,7 @@ void ServeJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, s
   core::Fd socket(fd);
   TuneLane(socket.get());
   sealer->Follow(folds_);
+  opener->Follow(folds_);
   const std::scoped_lock lock(mutex_);
   ReapLocked();
   if (stopped_ || lanes_.size() >= core::kMaxLanes) return;

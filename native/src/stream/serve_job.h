@@ -31,7 +31,7 @@ class ServeJob : public LaneAcceptor {
   void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
               std::unique_ptr<frame::Opener> opener) override;
 
-  // Every lane's writer moves to this fold before its next frame (PROTOCOL 4.3).
+  // Every lane's writer moves to this fold before its next frame, and its reader can follow (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
 
   uint64_t bytes() const;  // of files, sent so far

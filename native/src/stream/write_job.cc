@@ -39,6 +39,7 @@ Status WriteJob::AddLane(const LanePlace& place, uint32_t number, const Expected
   if (stopped_ || of_session != session_) return Status::Of(Code::kCancelled);
   ReapLocked();
   if (LaneLocked(number) != nullptr || lanes_.size() >= core::kMaxLanes) return Status::Of(Code::kCancelled);
+  dialled.sealer->Follow(ready_folds_);
   auto added = std::make_unique<Lane>();
   Lane* const running = added.get();
   running->lane = std::make_unique<WriteLane>(number, std::move(dialled), static_cast<PieceSource*>(this), &limiter_);
@@ -84,6 +85,7 @@ void WriteJob::EndSession() {
     const std::scoped_lock lock(mutex_);
     session_++;
     folds_ = std::make_shared<frame::FoldSecrets>();
+    ready_folds_ = std::make_shared<frame::FoldSecrets>();
     for (const auto& each : lanes_) each->lane->Shutdown();
     for (auto& [number, put] : puts_) {
       if (put.IsGoing()) put.failed = Status::Of(Code::kSessionLost);
@@ -114,6 +116,12 @@ uint32_t WriteJob::session() const {
 void WriteJob::Fold(uint32_t number, frame::Key secret) {
   const std::scoped_lock lock(mutex_);
   folds_->Add(number, std::move(secret));
+}
+
+void WriteJob::FoldReady(uint32_t number) {
+  const std::scoped_lock lock(mutex_);
+  frame::Key secret;
+  if (folds_->Get(number, &secret)) ready_folds_->Add(number, std::move(secret));
 }
 
 void WriteJob::CutSilent(std::chrono::milliseconds patience) {

@@ -48,6 +48,8 @@ class WriteJob : private PieceSource {
   uint32_t session() const;  // how many have ended
   // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret);
+  // The other side's readers can, too: every lane's writer moves to it before its next frame.
+  void FoldReady(uint32_t number);
   // Ends lanes that owe an answer for so long while nothing moves.
   void CutSilent(std::chrono::milliseconds patience);
   std::vector<LaneState> lanes() const;
@@ -111,7 +113,8 @@ class WriteJob : private PieceSource {
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
-  std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
+  std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();        // of readers
+  std::shared_ptr<frame::FoldSecrets> ready_folds_ = std::make_shared<frame::FoldSecrets>();  // of writers
   uint32_t session_ = 0;
   std::vector<std::unique_ptr<Lane>> lanes_;
   uint64_t bytes_of_ended_ = 0;

@@ -12,6 +12,7 @@ function foldBytes(): number {
 export class KeyRenewal {
   readonly #session: Session;
   readonly #onSecret: OnFold;
+  readonly #onReady: (number: number) => void;
   readonly #onFailed: (reason: unknown) => void;
   readonly #every = foldBytes();
   #folds = 0;
@@ -20,20 +21,28 @@ export class KeyRenewal {
   /**
    * @param onSecret  gives the secret to every lane's reader
    * @param onFailed  the session is not to go on under old keys
+   * @param onReady   the other side's readers have it, too: writers may move
    */
-  constructor(session: Session, onSecret: OnFold, onFailed: (reason: unknown) => void) {
+  constructor(
+    session: Session,
+    onSecret: OnFold,
+    onFailed: (reason: unknown) => void,
+    onReady: (number: number) => void = () => {},
+  ) {
+    this.#onReady = onReady;
     this.#session = session;
     this.#onSecret = onSecret;
     this.#onFailed = onFailed;
   }
 
-  /** @param bytes  received since the session began */
+  /** @param bytes  that the lanes have carried since the session began */
   onBytes(bytes: number): void {
     if (this.#running || this.#folds === MAX_FOLDS || bytes < (this.#folds + 1) * this.#every) return;
     this.#running = true;
     fold(this.#session.client, this.#folds + 1, this.#onSecret).then(() => {
       this.#folds++;
       this.#running = false;
+      this.#onReady(this.#folds);
     }, this.#onFailed);
   }
 }

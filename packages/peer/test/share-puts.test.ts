@@ -88,6 +88,20 @@ describe('writing into a share', () => {
     await way.close();
   });
 
+  it('goes on under keys that are folded in on the way', async () => {
+    vi.stubEnv('KD_FOLD_BYTES', String(2 ** 20));
+    await writeFile(room.path('folder', 'file'), '');
+    await room.share('folder');
+    const guest = await room.connect();
+    const content = randomBytes(4 * 2 ** 20);
+    const put = await draftOf(guest, 'file', content);
+    const until = performance.now() + 2500;
+    for (let base = put.base; performance.now() < until; ) {
+      base = await writesOf(guest).put({ ...put, base }, room);
+    }
+    expect((await inShare('file')).equals(content)).toBe(true);
+  });
+
   it('meets a file that somebody else has changed meanwhile, and leaves it', async () => {
     await writeFile(room.path('folder', 'file'), 'before');
     const { way, guest } = await shared();

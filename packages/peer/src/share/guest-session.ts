@@ -3,7 +3,7 @@ import { type ClientUnaryCall, credentials, type ServiceError } from '@grpc/grpc
 import type { LaneKeys } from '@keibidrop/native';
 import { ShareClient } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
-import { type OnFold, openSession, refuseCall, relayLaneTokens, type Session } from '@keibidrop/session';
+import { openSession, refuseCall, relayLaneTokens, type Session } from '@keibidrop/session';
 import { remoteError } from '@keibidrop/transfer';
 import { watchOwnEnd } from '../address-watch.ts';
 import type { ReachOptions } from '../api.ts';
@@ -19,6 +19,14 @@ import { checkedInfo, type ShareInfo } from './share-entries.ts';
 /** What a peer without Share says of a call to it (gRPC UNIMPLEMENTED). */
 const UNIMPLEMENTED = 12;
 
+/** Whose lanes a session has. */
+export interface LaneCarrier {
+  /** Every lane's reader can follow its writer to this fold. The secret is copied. */
+  fold(number: number, secret: Uint8Array): void;
+  /** Every lane's writer moves to it. */
+  foldReady?(number: number): void;
+}
+
 /** One session of a guest with the peer that shares, from the handshake to its end. */
 export class GuestSession {
   readonly client: ShareClient;
@@ -27,7 +35,8 @@ export class GuestSession {
   readonly #session: Session;
   readonly #cut = new AbortController();
   readonly #unwatch: () => void;
-  readonly #foldListeners: OnFold[] = [];
+  readonly #carriers = new Map<LaneCarrier, number>();
+  readonly #renewal: KeyRenewal;
 
   /** Wipes the keys. */
   constructor({ socket, keys, path }: ReachedSender, reach: ReachOptions) {
@@ -49,6 +58,7 @@ export class GuestSession {
       heartbeat: heartbeatTimes(),
       signal: this.#cut.signal,
     });
+    this.#renewal = this.#renew();
     keys.wipe();
     this.client = new ShareClient('peer', credentials.createInsecure(), { channelOverride: this.#session.channel });
     this.#unwatch = watchOwnEnd(socket, () => this.#cut.abort(networkGone()));
@@ -81,19 +91,26 @@ export class GuestSession {
     if ((await this.#session.closed) !== undefined) await lost(this.#session);
   }
 
-  /** `listener` is told the secrets of folds, for the readers of its lanes (PROTOCOL 4.3). */
-  onFold(listener: OnFold): void {
-    this.#foldListeners.push(listener);
+  /**
+   * Somebody's lanes have carried so many bytes of this session: keeps the keys of all lanes fresh (PROTOCOL 4.3). A renewal that fails ends the
+   * session.
+   */
+  carried(carrier: LaneCarrier, bytes: number): void {
+    this.#carriers.set(carrier, bytes);
+    this.#renewal.onBytes([...this.#carriers.values()].reduce((sum, each) => sum + each, 0));
   }
 
-  /** Keeps the keys of lanes fresh (PROTOCOL 4.3). One that fails ends the session. */
-  renewal(): KeyRenewal {
+  #renew(): KeyRenewal {
     return new KeyRenewal(
       this.#session,
       (number, secret) => {
-        for (const listener of this.#foldListeners) listener(number, secret);
+        for (const carrier of this.#carriers.keys()) carrier.fold(number, secret);
+        secret.fill(0);
       },
       (reason) => void this.close(KeibiError.from(reason, 'SESSION_LOST')),
+      (number) => {
+        for (const carrier of this.#carriers.keys()) carrier.foldReady?.(number);
+      },
     );
   }
 

@@ -56,9 +56,9 @@ export class SharePuts {
 
   /** A session is up. */
   begin(session: GuestSession): void {
-    session.onFold((number, secret) => this.#job.fold(number, secret));
+    session.carried(this.#job, 0);
     this.#serving = { session, number: this.#job.session };
-    this.#timer = setInterval(() => this.#job.cutSilent(SILENT_MS), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
 
   /** The session is over. Resolves when its lanes are gone, and another may begin. */
@@ -90,7 +90,7 @@ export class SharePuts {
           return await this.#inSession(signal, (session) => this.#putOnce(session, file, signal));
         } catch (reason) {
           signal.throwIfAborted();
-          if (systemErrorIn(reason) !== 'EBUSY') throw reason;
+          if (!isBusy(reason)) throw reason;
           await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
         }
       }
@@ -165,6 +165,16 @@ export class SharePuts {
     }
     this.#serving?.lanes?.took(lanesEnded);
   }
+
+  #look(): void {
+    this.#job.cutSilent(SILENT_MS);
+    this.#serving?.session.carried(this.#job, this.#job.bytes);
+  }
+}
+
+/** Another draft writes the file at the moment, or the peer has too many open. */
+function isBusy(reason: unknown): boolean {
+  return systemErrorIn(reason) === 'EBUSY' || (reason instanceof KeibiError && reason.code === 'PEER_BUSY');
 }
 
 function toldOf(reason: unknown): KeibiError {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type CachedFile, type RateBudget, ReadJob, type WantedBlocks } from '@keibidrop/native';
 import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
-import type { KeyRenewal } from '../key-renewal.ts';
 import { GuestLanes } from './guest-lanes.ts';
 import type { GuestSession } from './guest-session.ts';
 
@@ -30,7 +29,7 @@ interface OpenFile {
 /** The session that is up, as far as reading needs it. */
 interface Serving {
   readonly lanes: GuestLanes;
-  readonly renewal: KeyRenewal;
+  readonly session: GuestSession;
 }
 
 /**
@@ -55,8 +54,8 @@ export class ShareReads {
   begin(session: GuestSession): void {
     if (this.#over !== undefined) return;
     const lanes = new GuestLanes(this.#job, session.lanes, (reason) => void session.close(reason));
-    session.onFold((number, secret) => this.#job.fold(number, secret));
-    this.#serving = { lanes, renewal: session.renewal() };
+    session.carried(this.#job, 0);
+    this.#serving = { lanes, session };
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     lanes.begin();
   }
@@ -164,7 +163,7 @@ export class ShareReads {
 
   #look(): void {
     this.#job.cutSilent(SILENT_MS);
-    this.#serving?.renewal.onBytes(this.#job.bytes);
+    this.#serving?.session.carried(this.#job, this.#job.bytes);
   }
 }
 
