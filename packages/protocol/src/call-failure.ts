@@ -35,12 +35,11 @@ export function isSystemErrorName(name: unknown): name is SystemErrorName {
   return (NAMES as readonly unknown[]).includes(name);
 }
 
-/** The same errno under another name. */
-const ALIASES: Readonly<Record<string, SystemErrorName>> = { EOPNOTSUPP: 'ENOTSUP' };
-
 /** A call within a share that the system there has refused. @param said  what it said; EIO for what nobody may name */
 export function callFailure(said: unknown, options: { cause?: unknown; remote?: boolean } = {}): KeibiError {
-  const systemError = isSystemErrorName(said) ? said : (ALIASES[String(said)] ?? 'EIO');
+  // The same errno has two names.
+  const named = said === 'EOPNOTSUPP' ? 'ENOTSUP' : said;
+  const systemError = isSystemErrorName(named) ? named : 'EIO';
   const { remote, ...rest } = options;
   return new KeibiError('SHARE_CALL_FAILED', messageFor('SHARE_CALL_FAILED', systemError), {
     ...rest,
