@@ -16,9 +16,9 @@ export class CuttableWay {
   }
 
   private constructor(target: { host: string; port: number }) {
-    this.#server = createServer((near) => {
+    this.#server = createServer({ noDelay: true }, (near) => {
       if (this.#broken) return void near.destroy();
-      const far = connect(target);
+      const far = connect({ ...target, noDelay: true });
       this.#sockets.push(near);
       near.pipe(far).on('data', (bytes: Buffer) => {
         if (this.#spoilt === near) bytes[bytes.length - 1] = (bytes[bytes.length - 1] as number) ^ 1;
