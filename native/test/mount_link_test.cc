@@ -144,7 +144,7 @@ TEST_F(MountLinkTest, APeerThatReadsNothingStopsNobody) {
   Begin(milliseconds(50));
   Writer large;
   large.Rest(std::string(100'000, 'x'));
-  for (int i = 0; i < 1000; i++) link_->Tell(Type::kUsed, large);
+  for (int i = 0; i < 1000; i++) link_->Tell(Type::kLost, large);
   Asked asked;
   Ask(&asked);
   EXPECT_EQ(asked.Wait(), ETIMEDOUT);

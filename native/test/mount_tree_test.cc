@@ -81,6 +81,7 @@ class MountTreeTest : public testing::Test {
   }
 
   Tree tree_;
+  std::vector<uint64_t> look_;
   uint64_t a_ = 0, d_ = 0, b_ = 0;
 };
 
@@ -104,7 +105,7 @@ TEST_F(MountTreeTest, AsksForADirectoryThatItHasNotSeen) {
 }
 
 TEST_F(MountTreeTest, AChangedFileIsLookedAtAgainAndNothingElse) {
-  const auto told = tree_.Apply(Change::kChanged, "d/b");
+  const auto told = tree_.Apply(Change::kChanged, "d/b", &look_);
   EXPECT_TRUE(TellsContent(told, b_));
   EXPECT_EQ(Look(b_), Known::kAsk);
   EXPECT_EQ(Look(a_), Known::kYes);
@@ -120,7 +121,7 @@ TEST_F(MountTreeTest, AChangedFileIsLookedAtAgainAndNothingElse) {
 }
 
 TEST_F(MountTreeTest, WhatIsMadeIsAskedForAndTheKernelForgetsThatItWasNotThere) {
-  const auto told = tree_.Apply(Change::kMade, "d/new");
+  const auto told = tree_.Apply(Change::kMade, "d/new", &look_);
   EXPECT_TRUE(Tells(told, d_, "new"));
   EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
   List(d_, {File("b"), File("new")});
@@ -129,7 +130,7 @@ TEST_F(MountTreeTest, WhatIsMadeIsAskedForAndTheKernelForgetsThatItWasNotThere) 
 }
 
 TEST_F(MountTreeTest, WhatIsRemovedIsGoneAtOnceAndWhoHoldsItKeepsWhatItWas) {
-  const auto told = tree_.Apply(Change::kRemoved, "d");
+  const auto told = tree_.Apply(Change::kRemoved, "d", &look_);
   EXPECT_TRUE(Tells(told, kRootIno, "d"));
   EXPECT_TRUE(Tells(told, d_, "b"));
   EXPECT_EQ(Lookup(kRootIno, "d"), Known::kAsk);  // perhaps it is there again
@@ -141,7 +142,7 @@ TEST_F(MountTreeTest, WhatIsRemovedIsGoneAtOnceAndWhoHoldsItKeepsWhatItWas) {
 }
 
 TEST_F(MountTreeTest, AMadeDirectoryThatIsKnownAlreadyKeepsItsPlace) {
-  tree_.Apply(Change::kMade, "d");
+  tree_.Apply(Change::kMade, "d", &look_);
   EXPECT_EQ(PathOf(b_), "d/b");
   EXPECT_EQ(Look(b_), Known::kAsk);
   List(kRootIno, {File("a"), Directory("d")});
@@ -149,7 +150,7 @@ TEST_F(MountTreeTest, AMadeDirectoryThatIsKnownAlreadyKeepsItsPlace) {
 }
 
 TEST_F(MountTreeTest, AFileThatTakesThePlaceOfAnotherIsAnother) {
-  tree_.Apply(Change::kMade, "d/b");
+  tree_.Apply(Change::kMade, "d/b", &look_);
   List(d_, {File("b", 5)});
   EXPECT_NE(Hold(d_, "b"), b_);
   EXPECT_EQ(SizeOf(b_), 1U);
@@ -159,8 +160,8 @@ TEST_F(MountTreeTest, AnAnswerDoesNotHideAChangeThatWasToldMeanwhile) {
   std::string path;
   Tree::Doubt doubt;
   ASSERT_TRUE(tree_.Ask(d_, &path, &doubt));
-  tree_.Apply(Change::kChanged, "d/b");
-  tree_.Apply(Change::kMade, "d/new");
+  tree_.Apply(Change::kChanged, "d/b", &look_);
+  tree_.Apply(Change::kMade, "d/new", &look_);
   tree_.PutListing(d_, doubt, {File("b", 1)});
   EXPECT_EQ(Look(b_), Known::kAsk);
   EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
@@ -176,7 +177,7 @@ TEST_F(MountTreeTest, AFileThatWasUnknownWhenItsChangeWasToldIsInDoubtWhenItCome
   std::string path;
   Tree::Doubt doubt;
   ASSERT_TRUE(tree_.Ask(e, &path, &doubt));
-  tree_.Apply(Change::kChanged, "e/x");
+  tree_.Apply(Change::kChanged, "e/x", &look_);
   tree_.PutListing(e, doubt, {File("x")});
   EXPECT_EQ(Lookup(e, "x"), Known::kAsk);
 }
@@ -209,7 +210,7 @@ TEST_F(MountTreeTest, WithoutAWatchNothingIsBelievedForLong) {
 
 TEST_F(MountTreeTest, WhileThePeerIsAwayWhatIsKnownIsSaid) {
   tree_.SetAway(true);
-  tree_.Apply(Change::kChanged, "d/b");
+  tree_.Apply(Change::kChanged, "d/b", &look_);
   tree_.Watch(false);
   EXPECT_EQ(Look(b_), Known::kYes);
   EXPECT_EQ(Lookup(kRootIno, "d"), Known::kYes);
@@ -220,7 +221,7 @@ TEST_F(MountTreeTest, WhileThePeerIsAwayWhatIsKnownIsSaid) {
 
 TEST_F(MountTreeTest, APeerThatTellsOfPathsThatNobodyKnowsChangesNothing) {
   for (const char* path : {"", "/", "x/y/z", "d/b/c", "..", "a/", "//"}) {
-    for (const Change change : {Change::kMade, Change::kChanged, Change::kRemoved}) tree_.Apply(change, path);
+    for (const Change change : {Change::kMade, Change::kChanged, Change::kRemoved}) tree_.Apply(change, path, &look_);
   }
   EXPECT_EQ(PathOf(b_), "d/b");
   EXPECT_EQ(Look(b_), Known::kYes);

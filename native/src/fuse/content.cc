@@ -61,37 +61,54 @@ void Contents::Close(const Content* last) {
     // Somebody else may have opened it meanwhile.
     if (found != open_.end() && found->second.expired()) {
       open_.erase(found);
-      Keep(*last);
-      while (closed_bytes_ > most_bytes_) DropOldest();
+      Keep(last->key, *last->file);
+      while (closed_bytes_ > most_bytes_) Drop(closed_.begin());
     }
   }
   released_(last->key);
 }
 
-void Contents::Keep(const Content& closed) {
+void Contents::Adopt(uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft) {
+  constexpr uint64_t kMostCopiedBytes = uint64_t{64} << 20;
+  const bool whole = draft->Complete(kMostCopiedBytes);
+  const auto [size, mtime_ns] = draft->version();
+  const std::string key = KeyOf(path, size, mtime_ns);
+  const std::scoped_lock lock(mutex_);
+  if (open_.contains(key)) return;
+  // Times can be set back: what is kept for this one may be another content.
+  if (const auto kept = closed_at_.find(key); kept != closed_at_.end()) Drop(kept->second);
+  if (!whole) return;
+  std::shared_ptr<stream::CacheFile> file;
+  if (!stream::CacheFile::Adopt(directory_.get(), draft->token(), key, {size, mtime_ns}, &file).ok()) return;
+  draft->LetGo();
+  if (std::string& before = before_[ino]; before == draft->token()) before = key;
+  Keep(key, *file);
+  while (closed_bytes_ > most_bytes_) Drop(closed_.begin());
+}
+
+void Contents::Keep(const std::string& key, const stream::CacheFile& file) {
   constexpr uint64_t kBytesOfDiskBlock = 512;  // of st_blocks (stat(3type))
   struct stat status {};
-  fstat(closed.file->data_fd(), &status);
+  fstat(file.data_fd(), &status);
   const uint64_t bytes = static_cast<uint64_t>(status.st_blocks) * kBytesOfDiskBlock;
-  closed_.push_back({closed.key, bytes});
-  closed_at_[closed.key] = std::prev(closed_.end());
+  closed_.push_back({key, bytes});
+  closed_at_[key] = std::prev(closed_.end());
   closed_bytes_ += bytes;
 }
 
-void Contents::DropOldest() {
-  const auto& [key, bytes] = closed_.front();
+void Contents::Drop(std::list<Closed>::iterator closed) {
   // The map first: what it says must be there.
-  for (const char* end : {".map", ".data"}) unlinkat(directory_.get(), (key + end).c_str(), 0);
-  closed_bytes_ -= bytes;
-  closed_at_.erase(key);
-  closed_.pop_front();
+  for (const char* end : {".map", ".data"}) unlinkat(directory_.get(), (closed->key + end).c_str(), 0);
+  closed_bytes_ -= closed->bytes;
+  closed_at_.erase(closed->key);
+  closed_.erase(closed);
 }
 
-bool Contents::SameAsBefore(uint64_t ino, const Content& content) {
+bool Contents::SameAsBefore(uint64_t ino, const std::string& key) {
   const std::scoped_lock lock(mutex_);
   std::string& before = before_[ino];
-  const bool same = before == content.key;
-  before = content.key;
+  const bool same = before == key;
+  before = key;
   return same;
 }
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/fd.h"
+#include "mount/draft.h"
 #include "mount/read_ahead.h"
 #include "mount/tree.h"
 #include "stream/cache_file.h"
@@ -31,8 +32,9 @@ struct Content {
 struct Handle {
   std::mutex mutex;
   std::shared_ptr<Content> content;
+  std::shared_ptr<mount::Draft> draft;  // which was read last, and not the content
   mount::ReadAhead ahead;
-  bool read = false;  // somebody has seen bytes of this content
+  bool read = false;  // somebody has seen bytes of this content, or draft
 };
 
 // The name of a version in the cache: nothing else has it, over all mounts of the share.
@@ -49,8 +51,11 @@ class Contents {
 
   // `content` is null before.
   core::Status Open(const std::string& path, const mount::Attributes& attributes, std::shared_ptr<Content>* content);
-  // Whether the kernel may keep the pages that it has: those of the version it opened last.
-  bool SameAsBefore(uint64_t ino, const Content& content);
+  // Takes a draft's file for this version, if it is whole and nobody has that version open.
+  void Adopt(uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft);
+  int directory() const { return directory_.get(); }
+  // Whether the kernel may keep the pages that it has: those of the version, or draft, it opened last.
+  bool SameAsBefore(uint64_t ino, const std::string& key);
   void Forget(uint64_t ino);
 
  private:
@@ -60,9 +65,9 @@ class Contents {
   };
 
   void Close(const Content* last);
-  // Both with mutex_ held.
-  void Keep(const Content& closed);
-  void DropOldest();
+  // All with mutex_ held.
+  void Keep(const std::string& key, const stream::CacheFile& file);
+  void Drop(std::list<Closed>::iterator closed);
 
   const core::Fd directory_;
   const uint64_t most_bytes_;

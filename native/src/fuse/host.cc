@@ -37,6 +37,12 @@ Host::Host(Options options, int link, int cache)
       link_(link, options_.patience),
       contents_(cache, options_.cache_bytes,
                 [this](const std::string& key) { link_.Tell(Type::kRelease, mount::Writer().Rest(key)); }),
+      write_back_(
+          {cache, options_.patience, options_.label, options_.cache_bytes}, &tree_, &link_,
+          {[this](Tree::Invalidations told) { notifier_.Tell(std::move(told)); }, [this](uint64_t ino) { Verify(ino); },
+           [this](uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft) {
+             contents_.Adopt(ino, path, draft);
+           }}),
       most_ahead_(kFirstMostAhead) {}
 
 void Host::Later(fuse_req_t request, std::function<void(fuse_req_t, int)> work, const std::function<void(Then)>& ask) {
@@ -55,7 +61,7 @@ void Host::AskLook(uint64_t ino, Then then) {
   answer.on_page = [bytes](const uint8_t* page, size_t length) { bytes->assign(page, page + length); };
   answer.on_done = [this, ino, doubt, bytes, then = std::move(then)](int error, mount::Reader) {
     if (error == ENOENT) {
-      notifier_.Tell(tree_.PutAbsent(ino));
+      notifier_.Tell(tree_.PutAbsent(ino, doubt));
       error = 0;
     } else if (error == 0) {
       stream::Entry entry;
@@ -91,7 +97,7 @@ void Host::AskList(uint64_t ino, Then then) {
   };
   answer.on_done = [this, key, listing](int error, mount::Reader) {
     if (error == 0) PutListing(key.first, key.second, *listing, &error);
-    if (error == ENOENT) notifier_.Tell(tree_.PutAbsent(key.first));
+    if (error == ENOENT) notifier_.Tell(tree_.PutAbsent(key.first, key.second));
     std::vector<Then> all;
     {
       const std::scoped_lock lock(lists_mutex_);
@@ -122,7 +128,7 @@ struct stat Host::StatOf(const Found& found) const {
   struct stat status {};
   status.st_ino = found.ino;
   status.st_mode = TypeBitsOf(type) | mode;
-  status.st_nlink = 1;  // of a directory: nobody has counted those in it
+  status.st_nlink = found.gone ? 0 : 1;  // of a directory: nobody has counted those in it
   status.st_uid = getuid();
   status.st_gid = getgid();
   status.st_size = static_cast<off_t>(size);
@@ -138,7 +144,28 @@ struct stat Host::StatOf(const Found& found) const {
   return status;
 }
 
-void Host::ReplyEntry(fuse_req_t request, const Found& found) {
+void Host::Amend(Found* found) {
+  if (found->attributes.type != EntryType::kFile) return;
+  const std::shared_ptr<mount::Draft> draft = DraftOf(found->ino);
+  if (draft == nullptr) return;
+  const auto [size, mtime_ns] = draft->version();
+  found->attributes.size = size;
+  found->attributes.mtime_ns = mtime_ns;
+}
+
+void Host::Verify(uint64_t ino) {
+  constexpr int kMostAtOnce = 256;
+  if (verifying_ >= kMostAtOnce) return notifier_.Tell(tree_.Doubted(ino));
+  verifying_++;
+  AskLook(ino, [this, ino](int error) {
+    verifying_--;
+    if (error != 0 && error != ESTALE) notifier_.Tell(tree_.Doubted(ino));
+  });
+}
+
+void Host::ReplyEntry(fuse_req_t request, const Found& there) {
+  Found found = there;
+  Amend(&found);
   fuse_entry_param entry{};
   entry.ino = found.ino;
   entry.attr = StatOf(found);
@@ -168,12 +195,14 @@ void Host::Lookup(fuse_req_t request, uint64_t parent, const std::string& name, 
 void Host::Forget(uint64_t ino, uint64_t times) {
   tree_.Forget(ino, times);
   contents_.Forget(ino);
+  write_back_.Forget(ino);
 }
 
 void Host::GetAttributes(fuse_req_t request, uint64_t ino, bool answered) {
   Found found;
   const Tree::Known known = tree_.Look(ino, answered, &found);
   if (known == Tree::Known::kYes) {
+    Amend(&found);
     const struct stat status = StatOf(found);
     fuse_reply_attr(request, &status, found.sure ? tree_.TrustSeconds() : 0);
   } else if (known == Tree::Known::kAbsent) {
@@ -246,6 +275,7 @@ void Host::ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t of
     // One that is in doubt is told by its name alone, and looked up when somebody wants to know.
     const bool known = with_attributes && at >= 2 && tree_.Lookup(ino, line.name, false, &found) == Tree::Known::kYes;
     if (known) {
+      Amend(&found);
       entry.ino = found.ino;
       entry.attr = StatOf(found);
       entry.attr_timeout = entry.entry_timeout = tree_.TrustSeconds();
@@ -273,7 +303,8 @@ void Host::StatFs(fuse_req_t request) {
     space.f_namemax = core::kMaxNameBytes;
     if (error == 0) {
       space.f_blocks = body.Number<uint64_t>() / space.f_frsize;
-      space.f_bfree = space.f_bavail = body.Number<uint64_t>() / space.f_frsize;
+      const uint64_t free = body.Number<uint64_t>();
+      space.f_bfree = space.f_bavail = (free - std::min(free, write_back_.dirty_bytes())) / space.f_frsize;
     }
     // Not to know it is no reason to fail.
     if (fuse_req_t taken; waiting_.Take(ticket, &taken)) fuse_reply_statfs(taken, &space);

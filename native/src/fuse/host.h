@@ -21,17 +21,21 @@
 #include "fuse/waiting.h"
 #include "mount/link.h"
 #include "mount/tree.h"
+#include "mount/write_back.h"
 
 namespace keibi::fuse {
 
-// The kernel asks for no more at once.
+// The kernel asks for no more at once, and brings no more.
 inline constexpr size_t kMostReadBytes = size_t{1} << 20;
+inline constexpr size_t kMostWriteBytes = size_t{1} << 20;
 
 struct Options {
   std::string folder;  // absolute: where it is mounted
   std::string name;    // what the file system is called in `mount`
   std::chrono::milliseconds patience{30'000};
   uint64_t cache_bytes = 0;  // of what nobody has open
+  bool writable = false;
+  std::string label;  // of this side, in the names of conflicts
 };
 
 // Serves one mounted folder: the kernel's requests on the threads of libfuse, the Peer's messages on that of Serve.
@@ -56,7 +60,28 @@ class Host {
                      bool with_attributes);
   void Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered = false);
   void Read(fuse_req_t request, uint64_t ino, size_t size, off_t offset, Handle* handle);
+  void Release(fuse_req_t request, uint64_t ino, Handle* handle);
   void StatFs(fuse_req_t request);
+
+  // What was written is taken over by the call, and sent later.
+  void Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t length, uint64_t offset, bool append);
+  void Flush(fuse_req_t request, uint64_t ino);
+  void Sync(fuse_req_t request, uint64_t ino, bool answered = false);
+  void Allocate(fuse_req_t request, uint64_t ino, int mode, uint64_t offset, uint64_t length);
+  void SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wanted, int what, bool answered = false);
+
+  // Names: each is done there when it is answered.
+  void Create(fuse_req_t request, uint64_t parent, const std::string& name, mode_t mode, const fuse_file_info& info);
+  void Make(fuse_req_t request, uint64_t parent, const std::string& name, stream::EntryType type, mode_t mode,
+            const std::string& target);
+  void Remove(fuse_req_t request, uint64_t parent, const std::string& name, bool directory);
+  void Rename(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent, const std::string& to,
+              unsigned how);
+  void SyncDirectory(fuse_req_t request, uint64_t ino);
+  void GetAttribute(fuse_req_t request, uint64_t ino, const std::string& name, size_t size);
+  void SetAttribute(fuse_req_t request, uint64_t ino, const std::string& name, std::string_view value, int how);
+  void RemoveAttribute(fuse_req_t request, uint64_t ino, const std::string& name);
+  void ListAttributes(fuse_req_t request, uint64_t ino, size_t size);
 
  private:
   using Then = std::function<void(int error)>;
@@ -76,7 +101,6 @@ class Host {
 
   bool Mount(int* error);
   void Serve();
-  void Leave();
   void OnPeer(mount::Type type, mount::Reader body);
   void OnChanges(mount::Reader body);
 
@@ -87,14 +111,39 @@ class Host {
   void Later(fuse_req_t request, std::function<void(fuse_req_t, int error)> work, const std::function<void(Then)>& ask);
 
   void ReplyEntry(fuse_req_t request, const mount::Found& found);
+  void ReplyAttributes(fuse_req_t request, uint64_t ino);
+  // What `found` is here: a draft may know better.
+  void Amend(mount::Found* found);
+  // Looks at what a notice may have been about.
+  void Verify(uint64_t ino);
+  // A question that is answered by one entry, or by nothing but an errno.
+  mount::Link::Answer EntryAnswer(std::function<void(int error, const stream::Entry& entry)> then);
+  void AskPlainly(fuse_req_t request, mount::Type type, const mount::Writer& body);
+  void AskValue(fuse_req_t request, mount::Type type, const mount::Writer& body, size_t size);
+  // False, and answered, if nothing can be made there under this name.
+  bool PathFor(fuse_req_t request, uint64_t parent, const std::string& name, std::string* path);
+  void OpenMade(fuse_req_t request, uint64_t parent, const std::string& name, const fuse_file_info& info);
+  void RenameNow(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent,
+                 const std::string& to, uint8_t how);
+
+  // The draft of a file, if it has one that is of use.
+  std::shared_ptr<mount::Draft> DraftOf(uint64_t ino);
+  // Makes one where there is none. An errno, or 0. `bare`: nothing of what is there will be read.
+  int MakeDraft(uint64_t ino, bool bare, std::shared_ptr<mount::Draft>* draft);
+  void SetTimes(fuse_req_t request, uint64_t ino, int64_t mtime_ns);
+  void ReadDraft(Reading reading, const std::shared_ptr<mount::Draft>& draft);
+  void FetchForDraft(const Reading& reading, const std::shared_ptr<mount::Draft>& draft, const mount::Missing& needed);
+  static int64_t Now();
+  void Leave(bool forced);
+  void TellUnsent(mount::Type type, size_t files);
   struct stat StatOf(const mount::Found& found) const;
 
   void ReadOnce(Reading reading);
   void ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end);
   // What the handle reads now; null with the errno that it is not readable for.
   std::shared_ptr<Content> ContentOf(const Reading& reading, int* error);
-  void AskAhead(const Content& content, const mount::ReadAhead::Plan& plan);
-  mount::Writer WantOf(const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const;
+  void AskAhead(uint64_t ino, const Content& content, const mount::ReadAhead::Plan& plan);
+  mount::Writer WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const;
 
   const Options options_;
   mount::Tree tree_;
@@ -102,6 +151,8 @@ class Host {
   Contents contents_;
   Waiting waiting_;
   Notifier notifier_;
+  mount::WriteBack write_back_;
+  std::atomic<int> verifying_{0};
   fuse_session* session_ = nullptr;
   std::atomic<uint32_t> most_ahead_;  // blocks, as the Peer has said last
 

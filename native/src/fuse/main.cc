@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES: shows a Peer's folder until the Peer ends. Descriptor 3 is one
-// end of a socket pair, 4 the directory of the cache. Started by packages/mount, and of no use to anybody else.
+// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL]: shows a Peer's folder until the Peer ends, to be
+// written, too, if it is told what this side is called. Descriptor 3 is one end of a socket pair, 4 the directory of
+// the cache. Started by packages/mount, and of no use to anybody else.
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "fuse/host.h"
 
@@ -25,9 +28,10 @@ void OnTerminate(int) { shutdown(kLink, SHUT_RDWR); }
 }  // namespace
 
 int main(int count, char** words) {
-  const long patience_ms = count == 5 ? std::strtol(words[3], nullptr, 10) : 0;
+  const bool writable = count == 6;
+  const long patience_ms = count == 5 || writable ? std::strtol(words[3], nullptr, 10) : 0;
   if (patience_ms <= 0) {
-    std::fputs("usage: keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES\n", stderr);
+    std::fputs("usage: keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL]\n", stderr);
     return kUsage;
   }
   for (const int fd : {kLink, kCache}) fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -36,9 +40,19 @@ int main(int count, char** words) {
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGTERM, OnTerminate);
-  keibi::fuse::Host* const host = new keibi::fuse::Host(
-      {words[1], words[2], std::chrono::milliseconds(patience_ms), std::strtoull(words[4], nullptr, 10)}, kLink,
-      kCache);
+  // Each draft takes a few descriptors.
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  descriptors.rlim_cur = descriptors.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &descriptors);
+  keibi::fuse::Options options;
+  options.folder = words[1];
+  options.name = words[2];
+  options.patience = std::chrono::milliseconds(patience_ms);
+  options.cache_bytes = std::strtoull(words[4], nullptr, 10);
+  options.writable = writable;
+  if (writable) options.label = words[5];
+  keibi::fuse::Host* const host = new keibi::fuse::Host(std::move(options), kLink, kCache);
   // The threads of the host use it to the end.
   const int code = host->Run();
   std::fflush(nullptr);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "fuse/operations.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
 #include "fuse/host.h"
 
 namespace keibi::fuse {
@@ -49,9 +54,77 @@ void Read(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_fi
   HostOf(request).Read(request, ino, size, offset, reinterpret_cast<Handle*>(info->fh));
 }
 
-void Release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  delete reinterpret_cast<Handle*>(info->fh);
-  fuse_reply_err(request, 0);
+void Release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
+  HostOf(request).Release(request, ino, reinterpret_cast<Handle*>(info->fh));
+}
+
+void SetAttributes(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int what, fuse_file_info*) {
+  HostOf(request).SetAttributes(request, ino, *wanted, what);
+}
+
+void MakeNode(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t) {
+  if (S_ISREG(mode)) return HostOf(request).Make(request, parent, name, stream::EntryType::kFile, mode, {});
+  fuse_reply_err(request, EPERM);
+}
+
+void MakeDirectory(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
+  HostOf(request).Make(request, parent, name, stream::EntryType::kDirectory, mode, {});
+}
+
+void MakeSymlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
+  HostOf(request).Make(request, parent, name, stream::EntryType::kSymlink, 0777, target);
+}
+
+void Link(fuse_req_t request, fuse_ino_t, fuse_ino_t, const char*) { fuse_reply_err(request, EPERM); }
+
+void Create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* info) {
+  HostOf(request).Create(request, parent, name, mode, *info);
+}
+
+void Unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  HostOf(request).Remove(request, parent, name, false);
+}
+
+void RemoveDirectory(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  HostOf(request).Remove(request, parent, name, true);
+}
+
+void Rename(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t to_parent, const char* to,
+            unsigned how) {
+  HostOf(request).Rename(request, parent, name, to_parent, to, how);
+}
+
+void Write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t length, off_t offset, fuse_file_info* info) {
+  HostOf(request).Write(request, ino, reinterpret_cast<const uint8_t*>(bytes), length, static_cast<uint64_t>(offset),
+                        (info->flags & O_APPEND) != 0 && info->writepage == 0);
+}
+
+void Flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info*) { HostOf(request).Flush(request, ino); }
+
+void Sync(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) { HostOf(request).Sync(request, ino); }
+
+void SyncDirectory(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) {
+  HostOf(request).SyncDirectory(request, ino);
+}
+
+void Allocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset, off_t length, fuse_file_info*) {
+  HostOf(request).Allocate(request, ino, mode, static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
+}
+
+void GetAttribute(fuse_req_t request, fuse_ino_t ino, const char* name, size_t size) {
+  HostOf(request).GetAttribute(request, ino, name, size);
+}
+
+void SetAttribute(fuse_req_t request, fuse_ino_t ino, const char* name, const char* value, size_t size, int how) {
+  HostOf(request).SetAttribute(request, ino, name, {value, size}, how);
+}
+
+void RemoveAttribute(fuse_req_t request, fuse_ino_t ino, const char* name) {
+  HostOf(request).RemoveAttribute(request, ino, name);
+}
+
+void ListAttributes(fuse_req_t request, fuse_ino_t ino, size_t size) {
+  HostOf(request).ListAttributes(request, ino, size);
 }
 
 void StatFs(fuse_req_t request, fuse_ino_t) { HostOf(request).StatFs(request); }
@@ -72,6 +145,24 @@ fuse_lowlevel_ops MakeOperations() {
   operations.read = Read;
   operations.release = Release;
   operations.statfs = StatFs;
+  operations.setattr = SetAttributes;
+  operations.mknod = MakeNode;
+  operations.mkdir = MakeDirectory;
+  operations.symlink = MakeSymlink;
+  operations.link = Link;
+  operations.create = Create;
+  operations.unlink = Unlink;
+  operations.rmdir = RemoveDirectory;
+  operations.rename = Rename;
+  operations.write = Write;
+  operations.flush = Flush;
+  operations.fsync = Sync;
+  operations.fsyncdir = SyncDirectory;
+  operations.fallocate = Allocate;
+  operations.getxattr = GetAttribute;
+  operations.setxattr = SetAttribute;
+  operations.removexattr = RemoveAttribute;
+  operations.listxattr = ListAttributes;
   return operations;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <memory>
@@ -28,6 +30,12 @@ int ErrnoOf(const core::Status& status) {
   return status.code == Code::kDiskFull ? ENOSPC : EIO;
 }
 
+// Of what was read.
+uint64_t SizeOf(const Handle& handle) {
+  if (handle.draft != nullptr) return handle.draft->version().size;
+  return handle.content == nullptr ? 0 : handle.content->file->size();
+}
+
 uint8_t* BufferOfThread() {
   thread_local const std::unique_ptr<uint8_t[]> buffer(new uint8_t[kMostReadBytes]);
   return buffer.get();
@@ -52,17 +60,39 @@ void Host::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bo
     return;
   }
   auto handle = std::make_unique<Handle>();
-  Reading opening{request, ino, 0, 0, handle.get()};
+  fuse_file_info opened = info;
+  opened.fh = reinterpret_cast<uint64_t>(handle.get());
+  opened.keep_cache = 1;  // what is not read now is looked at when it is
   int error = 0;
-  const std::shared_ptr<Content> content = ContentOf(opening, &error);
-  if (content == nullptr) {
+  std::shared_ptr<mount::Draft> draft = DraftOf(ino);
+  if ((info.flags & O_TRUNC) != 0 && found.attributes.type == stream::EntryType::kFile) {
+    error = MakeDraft(ino, true, &draft);
+    if (error == 0) error = draft->Truncate(0, Now());
+    if (error == 0) write_back_.Changed(ino);
+  }
+  if (error == 0 && draft != nullptr) {
+    opened.keep_cache = contents_.SameAsBefore(ino, draft->token()) ? 1 : 0;
+  } else if (error == 0 && (info.flags & O_ACCMODE) != O_WRONLY) {
+    Reading opening{request, ino, 0, 0, handle.get()};
+    const std::shared_ptr<Content> content = ContentOf(opening, &error);
+    if (content != nullptr) opened.keep_cache = contents_.SameAsBefore(ino, content->key) ? 1 : 0;
+  }
+  if (error != 0) {
     fuse_reply_err(request, error);
     return;
   }
-  fuse_file_info opened = info;
-  opened.fh = reinterpret_cast<uint64_t>(handle.get());
-  opened.keep_cache = contents_.SameAsBefore(ino, *content) ? 1 : 0;
-  if (fuse_reply_open(request, &opened) == 0) handle.release();
+  write_back_.Opened(ino);
+  if (fuse_reply_open(request, &opened) == 0) {
+    handle.release();
+  } else {
+    write_back_.Closed(ino);
+  }
+}
+
+void Host::Release(fuse_req_t request, uint64_t ino, Handle* handle) {
+  delete handle;
+  write_back_.Closed(ino);
+  fuse_reply_err(request, 0);
 }
 
 std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
@@ -73,9 +103,10 @@ std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
   }
   Handle& handle = *reading.handle;
   const std::scoped_lock lock(handle.mutex);
-  if (handle.content != nullptr && handle.content->Is(found.attributes)) return handle.content;
+  if (handle.draft == nullptr && handle.content != nullptr && handle.content->Is(found.attributes))
+    return handle.content;
   // Nobody gets a mix of two versions. What stands behind the end of the one that was read belongs to none.
-  if (handle.content != nullptr && handle.read && reading.offset < handle.content->file->size()) {
+  if (handle.read && reading.offset < SizeOf(handle)) {
     *error = ESTALE;
     return nullptr;
   }
@@ -91,6 +122,7 @@ std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
     return nullptr;
   }
   handle.content = opened;
+  handle.draft = nullptr;
   handle.ahead = {};
   return opened;
 }
@@ -100,6 +132,9 @@ void Host::Read(fuse_req_t request, uint64_t ino, size_t size, off_t offset, Han
 }
 
 void Host::ReadOnce(Reading reading) {
+  if (const std::shared_ptr<mount::Draft> draft = DraftOf(reading.ino); draft != nullptr) {
+    return ReadDraft(reading, draft);
+  }
   int error = 0;
   const std::shared_ptr<Content> content = ContentOf(reading, &error);
   if (content == nullptr) {
@@ -129,7 +164,7 @@ void Host::ReadOnce(Reading reading) {
   // The request, and perhaps the handle, is gone after this.
   fuse_reply_buf(reading.request, reinterpret_cast<const char*>(buffer), length);
   const uint32_t from = file.FirstMissing(plan.from, plan.count);
-  if (from < plan.from + plan.count) AskAhead(*content, {from, plan.from + plan.count - from});
+  if (from < plan.from + plan.count) AskAhead(reading.ino, *content, {from, plan.from + plan.count - from});
 }
 
 void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end) {
@@ -153,7 +188,7 @@ void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& c
       return;
     }
     // It is another version there: who has seen none of this one gets that.
-    notifier_.Tell(tree_.Apply(Tree::Change::kChanged, content->path));
+    notifier_.Tell(tree_.Doubted(again.ino));
     Later(
         again.request,
         [this, again](fuse_req_t later, int failure) mutable {
@@ -163,18 +198,118 @@ void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& c
         },
         [&](Then then) { AskLook(again.ino, std::move(then)); });
   };
-  link_.Ask(Type::kWant, WantOf(*content, from, end - from, ahead), std::move(answer));
+  link_.Ask(Type::kWant, WantOf(reading.ino, *content, from, end - from, ahead), std::move(answer));
 }
 
-void Host::AskAhead(const Content& content, const mount::ReadAhead::Plan& plan) {
+// What was written is the draft's, and the rest the other peer's, of whatever version we have left there.
+void Host::ReadDraft(Reading reading, const std::shared_ptr<mount::Draft>& draft) {
+  uint8_t* const buffer = BufferOfThread();
+  size_t length = 0;
+  mount::Missing missing;
+  int error = 0;
+  const bool there = draft->Read(reading.offset, buffer, reading.size, &length, &missing, &error);
+  {
+    const std::scoped_lock lock(reading.handle->mutex);
+    Handle& handle = *reading.handle;
+    const bool follows = handle.draft == draft || (handle.draft == nullptr && handle.content != nullptr &&
+                                                   handle.content->file->size() == draft->origin().size &&
+                                                   handle.content->file->mtime_ns() == draft->origin().mtime_ns);
+    if (handle.read && !follows && reading.offset < SizeOf(handle)) error = ESTALE;
+    if (error == 0) handle.draft = draft;
+    handle.read = handle.read || (there && error == 0);
+  }
+  if (error != 0) {
+    fuse_reply_err(reading.request, error);
+  } else if (there) {
+    fuse_reply_buf(reading.request, reinterpret_cast<const char*>(buffer), length);
+  } else {
+    FetchForDraft(reading, draft, missing);
+  }
+}
+
+// While blocks are fetched nothing is put: what comes is of the version that was asked for.
+void Host::FetchForDraft(const Reading& reading, const std::shared_ptr<mount::Draft>& draft,
+                         const mount::Missing& needed) {
+  uint32_t ahead = 0;
+  {
+    const std::scoped_lock lock(reading.handle->mutex);
+    const auto plan = reading.handle->ahead.Next(needed.first, needed.end, BlockAfter(needed.of.size), most_ahead_);
+    if (plan.count > 0) ahead = plan.from + plan.count - needed.end;
+  }
+  const uint64_t ticket = waiting_.Add(reading.request);
+  const mount::WriteBack::Held held{{reading.ino}, {}, {}};
+  // The handle is there only for who has taken the ticket.
+  const auto fail = [this, ticket, held](int error) {
+    write_back_.Release(held);
+    if (fuse_req_t request; waiting_.Take(ticket, &request)) fuse_reply_err(request, error);
+  };
+  const auto fetch = [=, this](int) {
+    std::vector<uint8_t> unused(reading.size);
+    size_t length = 0;
+    mount::Missing missing;
+    int error = 0;
+    // The version may be another by now, and perhaps nothing is missing.
+    if (draft->Read(reading.offset, unused.data(), reading.size, &length, &missing, &error)) {
+      write_back_.Release(held);
+      Reading again = reading;
+      if (waiting_.Take(ticket, &again.request)) ReadOnce(again);
+      return;
+    }
+    std::string path;
+    Tree::Doubt doubt;
+    std::shared_ptr<Content> content;
+    if (!tree_.Ask(reading.ino, &path, &doubt)) return fail(ESTALE);
+    mount::Attributes attributes;
+    attributes.size = missing.of.size;
+    attributes.mtime_ns = missing.of.mtime_ns;
+    if (const core::Status status = contents_.Open(path, attributes, &content); !status.ok()) {
+      return fail(ErrnoOf(status));
+    }
+    if (missing.content == nullptr) {
+      draft->AddContent(missing.of, std::shared_ptr<stream::CacheFile>(content, content->file.get()));
+    }
+    mount::Link::Answer answer;
+    answer.on_done = [=, this](int failure, mount::Reader body) {
+      if (failure == 0) most_ahead_ = std::max<uint32_t>(body.Number<uint32_t>(), 1);
+      write_back_.Release(held);
+      Reading again = reading;
+      if (!waiting_.Take(ticket, &again.request)) return;
+      if (++again.attempts <= kMostAttempts && failure == 0) return ReadOnce(again);
+      if (again.attempts > kMostAttempts || failure != ESTALE) {
+        fuse_reply_err(again.request, failure == 0 ? EIO : failure);
+        return;
+      }
+      // Another has changed it: a put finds out, and so does a look.
+      Later(
+          again.request,
+          [this, again](fuse_req_t later, int) mutable {
+            again.request = later;
+            ReadOnce(again);
+          },
+          [&](Then then) {
+            write_back_.WhenSent(again.ino, options_.patience,
+                                 [this, ino = again.ino, then = std::move(then)](int) { AskLook(ino, then); });
+          });
+    };
+    link_.Ask(Type::kWant, WantOf(reading.ino, *content, missing.first, missing.end - missing.first, ahead),
+              std::move(answer));
+  };
+  write_back_.Hold(held, fetch);
+}
+
+void Host::AskAhead(uint64_t ino, const Content& content, const mount::ReadAhead::Plan& plan) {
   mount::Link::Answer answer;
   answer.on_done = [this](int error, mount::Reader body) {
     if (error == 0) most_ahead_ = std::max<uint32_t>(body.Number<uint32_t>(), 1);
   };
-  link_.Ask(Type::kWant, WantOf(content, plan.from, 0, plan.count), std::move(answer));
+  link_.Ask(Type::kWant, WantOf(ino, content, plan.from, 0, plan.count), std::move(answer));
 }
 
-mount::Writer Host::WantOf(const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const {
+mount::Writer Host::WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const {
+  // It may have another name by now.
+  std::string path;
+  Tree::Doubt doubt;
+  if (!tree_.Ask(ino, &path, &doubt)) path = content.path;
   mount::Writer want;
   want.Rest(content.key)
       .Number(content.file->size())
@@ -182,7 +317,7 @@ mount::Writer Host::WantOf(const Content& content, uint32_t first, uint32_t coun
       .Number(first)
       .Number(count)
       .Number(ahead)
-      .Rest(content.path);
+      .Rest(path);
   return want;
 }
 

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -21,6 +22,7 @@ constexpr unsigned kMostRequests = 64;  // of the kernel's, read ahead for it
 constexpr unsigned kThreads = 4;
 constexpr int kUnmountTries = 10;
 constexpr std::chrono::milliseconds kUnmountPause{30};
+constexpr std::chrono::milliseconds kForcedPatience{2000};
 constexpr int kEnded = 0;
 constexpr int kNotAvailable = 6;
 
@@ -28,6 +30,7 @@ constexpr int kNotAvailable = 6;
 
 void Host::Init(fuse_conn_info* connection) {
   connection->max_read = kMostReadBytes;
+  connection->max_write = kMostWriteBytes;
   connection->max_background = kMostRequests;
   connection->congestion_threshold = kMostRequests * 3 / 4;
   // Measured: slower than one copy of ours.
@@ -37,7 +40,8 @@ void Host::Init(fuse_conn_info* connection) {
 
 bool Host::Mount(int* error) {
   fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
-  const std::string options = "ro,noatime,default_permissions,auto_unmount,max_read=" + std::to_string(kMostReadBytes) +
+  const std::string options = std::string(options_.writable ? "rw" : "ro") +
+                              ",noatime,default_permissions,auto_unmount,max_read=" + std::to_string(kMostReadBytes) +
                               ",subtype=keibidrop,fsname=" + options_.name;
   for (const char* word : {"keibidrop-mount", "-o", options.c_str()}) {
     if (fuse_opt_add_arg(&arguments, word) != 0) return false;
@@ -65,19 +69,40 @@ int Host::Run() {
   fuse_loop_cfg_set_clone_fd(config, 1);
   fuse_loop_cfg_set_max_threads(config, kThreads);
   fuse_loop_cfg_set_idle_threads(config, kThreads);
-  return fuse_session_loop_mt(session_, config) == 0 ? kEnded : kNotAvailable;
+  const int code = fuse_session_loop_mt(session_, config) == 0 ? kEnded : kNotAvailable;
+  // Whoever has unmounted it: what was written is still to be sent. Who was told to give it up has ended the process.
+  if (const size_t unsent = write_back_.Drain(options_.patience); unsent > 0) TellUnsent(Type::kLost, unsent);
+  return code;
+}
+
+void Host::TellUnsent(Type type, size_t files) {
+  mount::Writer body;
+  link_.Tell(type, body.Number(static_cast<uint32_t>(files)));
 }
 
 void Host::Serve() {
   link_.Run([this](Type type, mount::Reader body) { OnPeer(type, body); });
-  Leave();
-}
-
-// Every question has been answered, so nobody waits for us. Threads of libfuse may stand in the kernel until the last
-// who uses the folder has left it; the process does not wait for them.
-void Host::Leave() {
+  // Every question has been answered, so nobody waits for us. Threads of libfuse may stand in the kernel until the last
+  // who uses the folder has left it; the process does not wait for them.
   Unmount(options_.folder, true);
   _exit(kEnded);
+}
+
+void Host::Leave(bool forced) {
+  if (forced) {
+    const size_t unsent = write_back_.Drain(std::min(options_.patience, kForcedPatience));
+    Unmount(options_.folder, true);
+    if (unsent > 0) TellUnsent(Type::kLost, unsent);
+    _exit(kEnded);
+  }
+  if (const size_t unsent = write_back_.Drain(options_.patience); unsent > 0) return TellUnsent(Type::kBusy, unsent);
+  int error = Unmount(options_.folder, false);
+  // Whatever looks at each new mount, RaiseReadAhead among them, is through in a moment.
+  for (int tries = 0; error == EBUSY && tries < kUnmountTries; tries++) {
+    std::this_thread::sleep_for(kUnmountPause);
+    error = Unmount(options_.folder, false);
+  }
+  if (error == EBUSY) TellUnsent(Type::kBusy, 0);
 }
 
 void Host::OnPeer(Type type, mount::Reader body) {
@@ -86,23 +111,15 @@ void Host::OnPeer(Type type, mount::Reader body) {
       return OnChanges(body);
     case Type::kWatched:
       return notifier_.Tell(tree_.Watch(body.Number<uint8_t>() != 0));
-    case Type::kAway:
-      return tree_.SetAway(body.Number<uint8_t>() != 0);
-    case Type::kUnmount: {
-      // Not on this thread: the kernel may ask for something first.
-      const bool forced = body.Number<uint8_t>() != 0;
-      std::thread([this, forced] {
-        int error = Unmount(options_.folder, forced);
-        // Whatever looks at each new mount, RaiseReadAhead among them, is through in a moment.
-        for (int tries = 0; error == EBUSY && tries < kUnmountTries; tries++) {
-          std::this_thread::sleep_for(kUnmountPause);
-          error = Unmount(options_.folder, forced);
-        }
-        if (error == EBUSY) link_.Tell(Type::kBusy, mount::Writer());
-        if (forced) _exit(kEnded);
-      }).detach();
-      return;
+    case Type::kAway: {
+      const bool away = body.Number<uint8_t>() != 0;
+      tree_.SetAway(away);
+      return write_back_.SetAway(away);
     }
+    case Type::kUnmount:
+      // Not on this thread: the kernel may ask for something first.
+      std::thread([this, forced = body.Number<uint8_t>() != 0] { Leave(forced); }).detach();
+      return;
     default:
       return;
   }
@@ -113,7 +130,9 @@ void Host::OnChanges(mount::Reader body) {
     const auto kind = body.Number<uint8_t>();
     const std::string_view path = body.Text();
     if (!body.ok() || kind < 1 || kind > 3) return;
-    notifier_.Tell(tree_.Apply(static_cast<Tree::Change>(kind), path));
+    std::vector<uint64_t> look;
+    notifier_.Tell(tree_.Apply(static_cast<Tree::Change>(kind), path, &look));
+    for (const uint64_t ino : look) Verify(ino);
   }
 }
 

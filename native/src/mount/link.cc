@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostUnsent = size_t{16} << 20;
+constexpr size_t kMostUnsent = size_t{64} << 20;
 constexpr int kPagesPatience = 10;
 constexpr int kTickMs = 100;  // how late an answer that is waited for in vain may be
 
@@ -24,7 +24,7 @@ Link::Link(int fd, std::chrono::milliseconds patience) : fd_(fd), patience_(pati
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-void Link::Ask(Type type, const Writer& body, Answer answer) {
+uint32_t Link::Ask(Type type, const Writer& body, Answer answer, int patiences) {
   {
     const std::scoped_lock lock(mutex_);
     if (!ended_) {
@@ -32,11 +32,14 @@ void Link::Ask(Type type, const Writer& body, Answer answer) {
       const uint32_t request = next_++;
       if (next_ == 0) next_ = 1;
       const auto now = Clock::now();
-      asked_[request] = {std::move(answer), now + patience_, now + kPagesPatience * patience_};
-      return Append(type, request, body);
+      const auto patience = patiences * patience_;
+      asked_[request] = {std::move(answer), now + patience, now + std::max(patience, kPagesPatience * patience_)};
+      Append(type, request, body);
+      return request;
     }
   }
   answer.on_done(ENOTCONN, Reader(nullptr, 0));
+  return 0;
 }
 
 void Link::Tell(Type type, const Writer& body) {

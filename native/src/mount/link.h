@@ -29,7 +29,9 @@ class Link {
   Link(int fd, std::chrono::milliseconds patience);
 
   // Sends and returns. What cannot be sent fails like what is not answered: later, and not here.
-  void Ask(Type type, const Writer& body, Answer answer);
+  //
+  // `patiences`: so many times the patience there is time. The number of the question, 0 if the link has ended.
+  uint32_t Ask(Type type, const Writer& body, Answer answer, int patiences = 1);
   void Tell(Type type, const Writer& body);
 
   // Until the Peer closes its end, or breaks the rules: every question has then been answered.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -25,8 +26,24 @@ enum class Type : uint8_t {
   kWant = 5,  // key 32 | size 8 | mtime 8 | first 4 | count 4 | ahead 4 | path: answered by kDone with blocks ahead 4
   kRelease = 6,  // key 32: nobody has it open
   kSpace = 7,    // answered by kDone with total bytes 8 | free bytes 8
-  kBusy = 8,     // what kUnmount has asked for is refused: somebody uses the folder
-  kUsed = 9,     // bytes 8 that the cache takes up
+  kBusy = 8,     // what kUnmount has asked for is refused: unsent files 4, 0 if somebody uses the folder
+  kLost = 9,     // unsent files 4, which are given up
+  // Of what changes: each answered by kDone; those marked * by a page with one entry before that.
+  kMake = 10,             // * type 1 (as in a manifest) | mode 2 | path | target, to the end
+  kRemove = 11,           // directory 1 | path, to the end
+  kRename = 12,           // how 1 (0 replace, 1 keep, 2 exchange) | from | to, to the end
+  kChange = 13,           // * what 1 (1 mode, 2 mtime) | mode 2 | mtime 8 | path, to the end
+  kCopy = 14,             // * from | to, to the end
+  kGetAttribute = 15,     // path | name, to the end: a page with the value, then kDone
+  kSetAttribute = 16,     // how 1 (0 any, 1 new, 2 old) | path | name | value, to the end
+  kRemoveAttribute = 17,  // path | name, to the end
+  kListAttributes = 18,   // path, to the end: a page with the names, each with a 0 behind it, then kDone
+  kSyncDirectory = 19,    // path, to the end
+  // * token 32 | size 8 | mtime 8 | base size 8 | base mtime 8 | keep 8 | sync 1 | ranges 4 | each: offset 8 | length 8
+  // |
+  // path, to the end
+  kPut = 20,
+  kStop = 21,  // request 4: nobody waits for it any more, and it is to end soon
   // By the Peer.
   kDone = 0x81,     // errno 4, 0 if it went well | what the request says
   kPage = 0x82,     // entries as in a manifest (PROTOCOL 6), none with a parent
@@ -45,18 +62,21 @@ class Writer {
  public:
   template <typename T>
   Writer& Number(T value) {
-    const size_t at = bytes_.size();
-    bytes_.resize(at + sizeof value);
-    core::StoreBigEndian<T>(bytes_.data() + at, value);
+    std::array<uint8_t, sizeof(T)> bytes;
+    core::StoreBigEndian<T>(bytes.data(), value);
+    Append(bytes.data(), bytes.size());
     return *this;
   }
+  Writer& Text(std::string_view text) { return Number(static_cast<uint16_t>(text.size())).Rest(text); }
   Writer& Rest(std::string_view text) {
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    Append(text.data(), text.size());
     return *this;
   }
   const std::vector<uint8_t>& bytes() const { return bytes_; }
 
  private:
+  void Append(const void* from, size_t length);
+
   std::vector<uint8_t> bytes_;
 };
 

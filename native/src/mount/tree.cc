@@ -2,6 +2,7 @@
 #include "mount/tree.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace keibi::mount {
 namespace {
@@ -22,8 +23,12 @@ struct Tree::Node {
   std::string target;
   Attributes attributes;
   uint64_t lookups = 0;  // how often the kernel holds it
+  bool own = false;      // we have made or changed it
+  bool pinned = false;
+  bool told = false;  // of a pinned one: a notice
 
   Doubt known = 0, doubted = 0;  // the attributes
+  Doubt placed = 0;              // we have given it its name
   Time seen;
 
   bool listed = false;
@@ -68,7 +73,8 @@ bool Tree::Believed(Doubt known, Doubt doubted, Time seen) const {
 }
 
 Found Tree::FoundOf(const Node& node) const {
-  return {node.ino, node.attributes, Believed(node.known, node.doubted, node.seen)};
+  const bool gone = node.parent == nullptr && node.ino != kRootIno;
+  return {node.ino, node.attributes, node.pinned || gone || Believed(node.known, node.doubted, node.seen), gone};
 }
 
 Tree::Known Tree::Lookup(uint64_t parent, std::string_view name, bool answered, Found* found) {
@@ -172,6 +178,20 @@ void Tree::Detach(Node* node, Invalidations* told) {
   if (node->lookups == 0) nodes_.erase(node->ino);
 }
 
+// The question was about another path.
+bool Tree::IsOfBefore(const Node& node, Doubt doubt) {
+  for (const Node* one = &node; one != nullptr; one = one->parent) {
+    if (one->placed > doubt) return true;
+  }
+  return false;
+}
+
+// Of what is not sent yet the place is kept.
+bool Tree::HasPinned(const Node& node) {
+  return node.pinned || std::any_of(node.children.begin(), node.children.end(),
+                                    [](const auto& one) { return HasPinned(*one.second); });
+}
+
 void Tree::DoubtAll(Node* node, Invalidations* told) {
   node->doubted = node->list_doubted = doubts_;
   const uint64_t parent = node->parent == nullptr ? 0 : node->parent->ino;
@@ -181,10 +201,12 @@ void Tree::DoubtAll(Node* node, Invalidations* told) {
 
 void Tree::Set(Node* node, Doubt doubt, const Entry& entry, Invalidations* told) {
   if (node->known > doubt) return;  // an answer to an older question
+  if (node->attributes.type != entry.type && node->pinned) return;
   const uint64_t size = entry.type == EntryType::kSymlink ? entry.target.size() : entry.size;
   const Attributes attributes{entry.type, entry.mode, entry.mtime_ns, size};
   const bool changed = node->attributes != attributes || node->target != entry.target;
-  if (node->known != 0 && changed && node->lookups > 0) told->push_back({0, {}, node->ino, !node->IsDirectory()});
+  if (node->known != 0 && changed && node->lookups > 0 && !node->pinned)
+    told->push_back({0, {}, node->ino, !node->IsDirectory()});
   node->attributes = attributes;
   node->target = entry.target;
   node->known = doubt;
@@ -197,12 +219,18 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
   Node* const directory = NodeOf(ino);
   if (directory == nullptr || !directory->IsDirectory()) return told;
   if (directory->parent == nullptr && ino != kRootIno) return told;
+  if (IsOfBefore(*directory, doubt)) {
+    doubts_++;
+    DoubtAll(directory, &told);
+    return told;
+  }
   std::unordered_map<std::string_view, Node*> before;
   before.swap(directory->children);
   for (const Entry& entry : entries) {
     const auto known = before.find(entry.name);
     Node* node = known == before.end() ? nullptr : known->second;
-    if (node != nullptr && node->attributes.type == entry.type) {
+    const bool newer = node != nullptr && (node->pinned || node->placed > doubt || node->known > doubt);
+    if (newer || (node != nullptr && node->attributes.type == entry.type)) {
       directory->children[node->name] = node;
       before.erase(known);
     } else {
@@ -214,8 +242,9 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
   }
   for (const auto& [name, node] : before) {
     const auto taken = directory->children.find(name);
-    if (taken == directory->children.end() && node->known > doubt) {
-      directory->children[node->name] = node;  // found by a later question
+    const bool newer = node->known > doubt || node->placed > doubt || HasPinned(*node);
+    if (taken == directory->children.end() && newer) {
+      directory->children[node->name] = node;  // found by a later question, or not sent yet
       continue;
     }
     // It has gone, or its name is another's now, who keeps it.
@@ -238,27 +267,38 @@ Tree::Invalidations Tree::PutEntry(uint64_t ino, Doubt doubt, const Entry& entry
   Invalidations told;
   Node* const node = NodeOf(ino);
   if (node == nullptr) return told;
+  if (IsOfBefore(*node, doubt)) {
+    doubts_++;
+    DoubtAll(node, &told);
+    return told;
+  }
   if (node->attributes.type == entry.type || ino == kRootIno) {
     if (ino != kRootIno || entry.type == EntryType::kDirectory) Set(node, doubt, entry, &told);
     return told;
   }
   Node* const parent = node->parent;
-  if (parent == nullptr) return told;
+  if (parent == nullptr || node->pinned || node->known > doubt) return told;
   const std::string name = node->name;
   Detach(node, &told);
   Set(Add(parent, name, entry.type), doubt, entry, &told);
   return told;
 }
 
-Tree::Invalidations Tree::PutAbsent(uint64_t ino) {
+Tree::Invalidations Tree::PutAbsent(uint64_t ino, Doubt doubt) {
   const std::scoped_lock lock(mutex_);
   Invalidations told;
   Node* const node = NodeOf(ino);
-  if (node != nullptr && ino != kRootIno) Detach(node, &told);
+  if (node == nullptr || ino == kRootIno) return told;
+  if (IsOfBefore(*node, doubt)) {
+    doubts_++;
+    DoubtAll(node, &told);
+  } else if (node->known <= doubt && !HasPinned(*node)) {
+    Detach(node, &told);
+  }
   return told;
 }
 
-Tree::Invalidations Tree::Apply(Change change, std::string_view path) {
+Tree::Invalidations Tree::Apply(Change change, std::string_view path, std::vector<uint64_t>* look) {
   const std::scoped_lock lock(mutex_);
   Invalidations told;
   doubts_++;
@@ -268,6 +308,22 @@ Tree::Invalidations Tree::Apply(Change change, std::string_view path) {
   if (parent == nullptr || !parent->IsDirectory()) return told;
   const auto found = parent->children.find(name);
   Node* const node = found == parent->children.end() ? nullptr : found->second;
+  if (node != nullptr && node->pinned) {
+    node->told = true;
+    return told;
+  }
+  if (node != nullptr && node->own && !(node->IsDirectory() && change == Change::kMade)) {
+    look->push_back(node->ino);
+    return told;
+  }
+  if (node != nullptr && node->own) {
+    DoubtAll(node, &told);
+    return told;
+  }
+  if (node == nullptr && change == Change::kRemoved &&
+      Believed(parent->list_known, parent->list_doubted, parent->list_seen)) {
+    return told;  // we have said so before
+  }
   if (change == Change::kChanged && node != nullptr) {
     node->doubted = doubts_;
     if (node->lookups > 0) told.push_back({0, {}, node->ino, !node->IsDirectory()});
@@ -278,13 +334,156 @@ Tree::Invalidations Tree::Apply(Change change, std::string_view path) {
   if (node == nullptr) {
     // The kernel may know that it is not there.
     if (parent->lookups > 0) told.push_back({parent->ino, std::string(name), 0, false});
-  } else if (change == Change::kRemoved || !node->IsDirectory()) {
+  } else if ((change == Change::kRemoved || !node->IsDirectory()) && !HasPinned(*node)) {
     // A file that was made where one was is another: who reads the old one goes on with pages of its own.
     Detach(node, &told);
   } else {
     DoubtAll(node, &told);
   }
   return told;
+}
+
+Tree::Invalidations Tree::Doubted(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  doubts_++;
+  if (Node* const node = NodeOf(ino); node != nullptr) DoubtAll(node, &told);
+  return told;
+}
+
+// What was asked about it before is answered as it was before.
+void Tree::OwnWork(Node* directory) {
+  const bool believed = Believed(directory->list_known, directory->list_doubted, directory->list_seen);
+  directory->list_doubted = directory->doubted = ++doubts_;
+  if (believed) directory->list_known = doubts_;
+  directory->own = true;
+}
+
+void Tree::Made(uint64_t parent, const Entry& entry, Found* found) {
+  const std::scoped_lock lock(mutex_);
+  Node* const directory = NodeOf(parent);
+  if (directory == nullptr || !directory->IsDirectory()) return;
+  OwnWork(directory);
+  Invalidations none;
+  const auto known = directory->children.find(entry.name);
+  Node* node = known == directory->children.end() ? nullptr : known->second;
+  // A listing may have had it before its answer was here.
+  if (node != nullptr && node->attributes.type != entry.type) {
+    Detach(node, &none);
+    node = nullptr;
+  }
+  if (node == nullptr) node = Add(directory, entry.name, entry.type);
+  Set(node, doubts_, entry, &none);
+  node->own = true;
+  node->placed = doubts_;
+  if (found == nullptr) return;
+  node->lookups++;
+  *found = FoundOf(*node);
+}
+
+void Tree::Removed(uint64_t parent, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  Node* const directory = NodeOf(parent);
+  if (directory == nullptr) return;
+  OwnWork(directory);
+  Invalidations none;
+  const auto known = directory->children.find(name);
+  if (known != directory->children.end()) Detach(known->second, &none);
+}
+
+void Tree::Move(Node* node, Node* parent, std::string_view name) {
+  node->name = name;
+  node->parent = parent;
+  node->own = true;
+  node->placed = doubts_;
+  parent->children[node->name] = node;
+}
+
+void Tree::Renamed(uint64_t from_parent, std::string_view from, uint64_t to_parent, std::string_view to,
+                   bool exchange) {
+  const std::scoped_lock lock(mutex_);
+  Node* const before = NodeOf(from_parent);
+  Node* const after = NodeOf(to_parent);
+  if (before == nullptr || after == nullptr) return;
+  OwnWork(before);
+  if (after != before) OwnWork(after);
+  const auto take = [](Node* directory, std::string_view name) -> Node* {
+    const auto found = directory->children.find(name);
+    if (found == directory->children.end()) return nullptr;
+    Node* const node = found->second;
+    directory->children.erase(found);
+    return node;
+  };
+  Node* const moved = take(before, from);
+  if (moved == nullptr && !exchange) after->list_known = 0;  // what it is now nobody has said
+  Node* const other = take(after, to);
+  if (other != nullptr && exchange) {
+    Move(other, before, from);
+  } else if (other != nullptr) {
+    after->children[other->name] = other;
+    Invalidations none;
+    Detach(other, &none);
+  }
+  if (exchange && (moved == nullptr || other == nullptr)) before->list_known = after->list_known = 0;
+  if (moved != nullptr) Move(moved, after, to);
+}
+
+void Tree::Changed(uint64_t ino, const Entry& entry, bool content) {
+  const std::scoped_lock lock(mutex_);
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || node->attributes.type != entry.type) return;
+  node->own = true;
+  if (!content) {
+    node->attributes.mode = entry.mode;
+    return;
+  }
+  Invalidations none;
+  Set(node, ++doubts_, entry, &none);
+}
+
+uint64_t Tree::Child(uint64_t parent, std::string_view name) const {
+  const std::scoped_lock lock(mutex_);
+  const Node* const directory = NodeOf(parent);
+  if (directory == nullptr) return 0;
+  const auto found = directory->children.find(name);
+  return found == directory->children.end() ? 0 : found->second->ino;
+}
+
+bool Tree::Pin(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || node->parent == nullptr) return false;
+  node->pinned = node->own = true;
+  return true;
+}
+
+bool Tree::Unpin(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || !node->pinned) return false;
+  node->pinned = false;
+  return std::exchange(node->told, false);
+}
+
+Tree::Invalidations Tree::MoveAside(uint64_t ino, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || node->parent == nullptr) return told;
+  Node* const parent = node->parent;
+  doubts_++;
+  parent->doubted = parent->list_doubted = doubts_;
+  told.push_back({parent->ino, node->name, parent->ino, false});
+  told.push_back({parent->ino, std::string(name), 0, false});
+  parent->children.erase(node->name);
+  if (const auto taken = parent->children.find(name); taken != parent->children.end()) Detach(taken->second, &told);
+  Move(node, parent, name);
+  return told;
+}
+
+void Tree::Hold(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  if (Node* const node = NodeOf(ino); node != nullptr) node->lookups++;
 }
 
 Tree::Invalidations Tree::Watch(bool watched) {

@@ -30,6 +30,7 @@ struct Found {
   uint64_t ino = 0;
   Attributes attributes;
   bool sure = false;  // else true a moment ago: the kernel must not keep it
+  bool gone = false;  // it has no name any more
 };
 
 // One line of a directory, as it was when it was opened.
@@ -78,11 +79,38 @@ class Tree {
   // The answers.
   Invalidations PutListing(uint64_t ino, Doubt doubt, const std::vector<stream::Entry>& entries);
   Invalidations PutEntry(uint64_t ino, Doubt doubt, const stream::Entry& entry);
-  Invalidations PutAbsent(uint64_t ino);
+  Invalidations PutAbsent(uint64_t ino, Doubt doubt);
 
   // Of a directory that was made or removed it holds for all below.
+  //
+  // `look`: files and directories that are our own work, of which the notice is perhaps a late echo. They are believed
+  // until somebody has looked at them, which is to be done now.
   enum class Change : uint8_t { kMade = 1, kChanged = 2, kRemoved = 3 };
-  Invalidations Apply(Change change, std::string_view path);
+  Invalidations Apply(Change change, std::string_view path, std::vector<uint64_t>* look);
+  // Nobody could look.
+  Invalidations Doubted(uint64_t ino);
+
+  // What we have done ourselves, once it is done there. The kernel knows that already.
+  //
+  // With `found` the kernel holds what was made once more.
+  void Made(uint64_t parent, const stream::Entry& entry, Found* found);
+  void Removed(uint64_t parent, std::string_view name);
+  void Renamed(uint64_t from_parent, std::string_view from, uint64_t to_parent, std::string_view to, bool exchange);
+  // Without `content` only the mode: size and time of a file may be on their way.
+  void Changed(uint64_t ino, const stream::Entry& entry, bool content = true);
+  // What `name` is, if that is known; 0 if not.
+  uint64_t Child(uint64_t parent, std::string_view name) const;
+
+  // We have bytes for it that the other peer lacks: until Unpin no answer and no notice takes it away.
+  // False if it has no name any more.
+  bool Pin(uint64_t ino);
+  // True if it is to be looked at: a notice has been told meanwhile.
+  bool Unpin(uint64_t ino);
+  // It is `name` from now on, in the same directory; what has its name now, nobody knows.
+  Invalidations MoveAside(uint64_t ino, std::string_view name);
+  // As if the kernel held it once more, until Forget.
+  void Hold(uint64_t ino);
+
   // From now on changes are told, or not. Either way all that was known is in doubt.
   Invalidations Watch(bool watched);
   void SetAway(bool away);
@@ -104,6 +132,10 @@ class Tree {
   void DoubtAll(Node* node, Invalidations* told);
   void Set(Node* node, Doubt doubt, const stream::Entry& entry, Invalidations* told);
   void Trim(const Node* keep);
+  void OwnWork(Node* directory);
+  static bool IsOfBefore(const Node& node, Doubt doubt);
+  static bool HasPinned(const Node& node);
+  void Move(Node* node, Node* parent, std::string_view name);
 
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, std::unique_ptr<Node>> nodes_;

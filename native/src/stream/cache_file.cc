@@ -9,6 +9,7 @@
 #include <atomic>
 #include <bit>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "core/limits.h"
@@ -56,6 +57,14 @@ Status CacheFile::Open(int directory, const std::string& key, const CacheIdentit
   if (const Status status = opened->OpenMap(directory, key + ".map"); !status.ok()) return status;
   *file = std::move(opened);
   return Status::Ok();
+}
+
+Status CacheFile::Adopt(int directory, const std::string& from, const std::string& key, const CacheIdentity& identity,
+                        std::shared_ptr<CacheFile>* file) {
+  if (renameat(directory, (from + ".data").c_str(), directory, (key + ".data").c_str()) != 0) return WriteError();
+  const Status status = Open(directory, key, identity, file);
+  if (status.ok()) (*file)->SetAll(0, (*file)->blocks());
+  return status;
 }
 
 CacheFile::~CacheFile() {
@@ -132,7 +141,11 @@ Status CacheFile::Write(uint32_t first, const uint8_t* bytes, size_t length) {
     if (written <= 0) return WriteError();
     done += static_cast<size_t>(written);
   }
-  const uint32_t end = first + BlocksOf(length);
+  SetAll(first, first + BlocksOf(length));
+  return Status::Ok();
+}
+
+void CacheFile::SetAll(uint32_t first, uint32_t end) {
   for (uint32_t block = first; block < end;) {
     // One step a word: a reader may look while it happens.
     const uint32_t in_word = std::min(end - block, kBitsOfWord - block % kBitsOfWord);
@@ -140,7 +153,6 @@ Status CacheFile::Write(uint32_t first, const uint8_t* bytes, size_t length) {
     map_->words[block / kBitsOfWord].fetch_or(bits << (block % kBitsOfWord), std::memory_order_release);
     block += in_word;
   }
-  return Status::Ok();
 }
 
 bool CacheFile::Read(uint64_t offset, uint8_t* to, size_t length, Status* status) const {

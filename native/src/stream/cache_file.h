@@ -35,6 +35,10 @@ class CacheFile {
   static core::Status Open(int directory, const std::string& key, const CacheIdentity& identity,
                            std::shared_ptr<CacheFile>* file);
 
+  // Makes them of FROM.data, which is whole, as long as the identity says, and nobody's any more.
+  static core::Status Adopt(int directory, const std::string& from, const std::string& key,
+                            const CacheIdentity& identity, std::shared_ptr<CacheFile>* file);
+
   CacheFile(const CacheFile&) = delete;
   CacheFile& operator=(const CacheFile&) = delete;
   ~CacheFile();
@@ -68,6 +72,7 @@ class CacheFile {
   core::Status OpenData(int directory, const std::string& name);
   core::Status ReadData(uint64_t offset, uint8_t* to, size_t length) const;
   bool Fits() const;
+  void SetAll(uint32_t first, uint32_t end);
   size_t MapBytes() const;
 
   const CacheIdentity identity_;

@@ -22,7 +22,46 @@ export type FromHost =
     }
   | { type: 'release'; key: string }
   | { type: 'space'; request: number }
-  | { type: 'busy' };
+  | { type: 'busy' | 'lost'; unsent: number }
+  | { type: 'stop'; request: number }
+  | FromWriter;
+
+/** What the host asks to be changed. */
+export type FromWriter =
+  | {
+      type: 'make';
+      request: number;
+      entry: 'file' | 'directory' | 'symlink';
+      mode: number;
+      path: string;
+      target: string;
+    }
+  | { type: 'remove'; request: number; path: string; directory: boolean }
+  | { type: 'rename'; request: number; from: string; to: string; how: 'replace' | 'keep' | 'exchange' }
+  | { type: 'change'; request: number; path: string; mode?: number; mtimeNs?: bigint }
+  | { type: 'copy'; request: number; from: string; to: string }
+  | { type: 'getAttribute' | 'removeAttribute'; request: number; path: string; name: string }
+  | {
+      type: 'setAttribute';
+      request: number;
+      path: string;
+      name: string;
+      value: Uint8Array;
+      how: 'any' | 'new' | 'old';
+    }
+  | { type: 'listAttributes' | 'syncDirectory'; request: number; path: string }
+  | {
+      type: 'put';
+      request: number;
+      token: string;
+      size: number;
+      mtimeNs: bigint;
+      base: { size: number; mtimeNs: bigint };
+      keep: number;
+      sync: boolean;
+      ranges: { offset: number; length: number }[];
+      path: string;
+    };
 
 const HEAD_BYTES = 9;
 const MAX_MESSAGE_BYTES = 2 ** 20;
@@ -65,8 +104,14 @@ function parse(type: number, request: number, body: Buffer): FromHost {
       case 7:
         return { type: 'space', request };
       case 8:
-        return { type: 'busy' };
+        return { type: 'busy', unsent: body.readUInt32BE(0) };
+      case 9:
+        return { type: 'lost', unsent: body.readUInt32BE(0) };
+      case 21:
+        return { type: 'stop', request: body.readUInt32BE(0) };
     }
+    const change = parseChange(type, request, body);
+    if (change !== undefined) return change;
   } catch (cause) {
     throw malformed(cause);
   }
@@ -85,6 +130,88 @@ function parseWant(body: Buffer) {
   };
 }
 
+function parseChange(type: number, request: number, body: Buffer): FromWriter | undefined {
+  switch (type) {
+    case 10: {
+      const entry = at(['', 'file', 'directory', 'symlink'] as const, body.readUInt8(0));
+      if (entry === '') throw malformed();
+      const [path, target] = texts(body.subarray(3), 1);
+      return { type: 'make', request, entry, mode: body.readUInt16BE(1), path: `${path}`, target: `${target}` };
+    }
+    case 11:
+      return { type: 'remove', request, directory: body.readUInt8(0) === 1, path: body.toString('utf8', 1) };
+    case 12: {
+      const [from, to] = texts(body.subarray(1), 1);
+      const how = at(['replace', 'keep', 'exchange'] as const, body.readUInt8(0));
+      return { type: 'rename', request, how, from: `${from}`, to: `${to}` };
+    }
+    case 13: {
+      const what = body.readUInt8(0);
+      const mode = (what & 1) !== 0 ? { mode: body.readUInt16BE(1) } : {};
+      const mtimeNs = (what & 2) !== 0 ? { mtimeNs: body.readBigInt64BE(3) } : {};
+      return { type: 'change', request, path: body.toString('utf8', 11), ...mode, ...mtimeNs };
+    }
+    case 14: {
+      const [from, to] = texts(body, 1);
+      return { type: 'copy', request, from: `${from}`, to: `${to}` };
+    }
+    case 15:
+    case 17: {
+      const [path, name] = texts(body, 1);
+      return { type: type === 15 ? 'getAttribute' : 'removeAttribute', request, path: `${path}`, name: `${name}` };
+    }
+    case 16: {
+      const [path, name, value = Buffer.alloc(0)] = texts(body.subarray(1), 2);
+      const how = at(['any', 'new', 'old'] as const, body.readUInt8(0));
+      return { type: 'setAttribute', request, how, path: `${path}`, name: `${name}`, value };
+    }
+    case 18:
+    case 19:
+      return { type: type === 18 ? 'listAttributes' : 'syncDirectory', request, path: body.toString('utf8') };
+    case 20:
+      return { type: 'put', request, ...parsePut(body) };
+  }
+  return undefined;
+}
+
+function parsePut(body: Buffer) {
+  const numbers = body.subarray(KEY_BYTES);
+  const size = (offset: number) => Number(numbers.readBigUInt64BE(offset));
+  const ranges = Array.from({ length: numbers.readUInt32BE(41) }, (_, i) => ({
+    offset: size(45 + 16 * i),
+    length: size(53 + 16 * i),
+  }));
+  return {
+    token: body.toString('latin1', 0, KEY_BYTES),
+    size: size(0),
+    mtimeNs: numbers.readBigInt64BE(8),
+    base: { size: size(16), mtimeNs: numbers.readBigInt64BE(24) },
+    keep: size(32),
+    sync: numbers.readUInt8(40) === 1,
+    ranges,
+    path: numbers.toString('utf8', 45 + 16 * ranges.length),
+  };
+}
+
+/** So many texts with a length, and what is left. */
+function texts(body: Buffer, count: number): Buffer[] {
+  const found: Buffer[] = [];
+  let rest = body;
+  for (let i = 0; i < count; i++) {
+    const end = 2 + rest.readUInt16BE(0);
+    if (rest.length < end) throw malformed();
+    found.push(rest.subarray(2, end));
+    rest = rest.subarray(end);
+  }
+  return [...found, rest];
+}
+
+function at<const T>(names: readonly T[], index: number): T {
+  const name = names[index];
+  if (name === undefined) throw malformed();
+  return name;
+}
+
 /** The end of an answer: an errno, 0 if all went well, and the numbers that the question asked for. */
 export function encodeDone(request: number, systemError: number, ...numbers: (number | bigint)[]): Buffer {
   const body = numbers.map((value) => {
@@ -96,9 +223,9 @@ export function encodeDone(request: number, systemError: number, ...numbers: (nu
   return encode('done', request, uint32(systemError), ...body);
 }
 
-/** A part of an answer. @param entries  as in a manifest */
-export function encodeEntries(request: number, entries: Uint8Array): Buffer {
-  return encode('page', request, entries);
+/** A part of an answer. @param page  entries as in a manifest, or what else was asked for */
+export function encodePage(request: number, page: Uint8Array): Buffer {
+  return encode('page', request, page);
 }
 
 export function encodeChanges(changes: readonly SourceChange[]): Buffer {

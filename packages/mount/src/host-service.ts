@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
-import { KeibiError, PageWriter, TOP } from '@keibidrop/protocol';
-import { encodeChanges, encodeDone, encodeEntries, encodeFlag, type FromHost } from './host-message.ts';
+import { KeibiError, PageWriter } from '@keibidrop/protocol';
+import { encodeChanges, encodeDone, encodeFlag, encodePage, type FromHost } from './host-message.ts';
 import type { HostProcess } from './host-process.ts';
-import type { MountSource, SourceEntry, WantedFile } from './mount-source.ts';
+import { applyChange, manifestEntryOf, patienceOf } from './host-writes.ts';
+import type { MountSource, SourceWrites, WantedFile } from './mount-source.ts';
 import { systemErrorOf } from './system-error.ts';
 
 export interface HostServiceOptions {
   host: HostProcess;
   source: MountSource;
+  /** Absent: it is shown read-only. */
+  writes: SourceWrites | undefined;
   folder: string;
   cache: string;
   patienceMs: number;
@@ -26,7 +29,9 @@ export class HostService {
   readonly #over = new AbortController();
   #mounted: () => void = () => {};
   #failed: (reason: unknown) => void = () => {};
-  #busy: () => void = () => {};
+  #busy: (unsent: number) => void = () => {};
+  /** Files that were given up before they were sent. */
+  #lost = 0;
   readonly #up: Promise<void>;
   #leaving = false;
 
@@ -62,18 +67,23 @@ export class HostService {
     this.#tell(encodeFlag('away', away));
   }
 
-  /** @throws MOUNT_BUSY */
-  async unmount(force: boolean): Promise<void> {
-    const busy = new Promise<'busy'>((resolve) => {
-      this.#busy = () => resolve('busy');
+  /**
+   * @returns  how many files with changes were given up before they were sent: none without `force`
+   * @throws   MOUNT_BUSY
+   */
+  async unmount(force: boolean): Promise<number> {
+    const busy = new Promise<{ unsent: number }>((resolve) => {
+      this.#busy = (unsent) => resolve({ unsent });
     });
     this.#leaving = true;
     this.#tell(encodeFlag('unmount', force));
-    const late = setTimeout(() => this.#options.host.kill(), LEAVE_MS);
+    // Before it goes it sends what was written.
+    const late = setTimeout(() => this.#options.host.kill(), LEAVE_MS + (force ? 0 : this.#options.patienceMs));
     try {
-      if ((await Promise.race([this.closed.catch(() => {}), busy])) !== 'busy') return;
+      const refused = await Promise.race([this.closed.then(nothing, nothing), busy]);
+      if (refused === undefined) return this.#lost;
       this.#leaving = false;
-      throw new KeibiError('MOUNT_BUSY', `${this.#options.folder} is in use. Close what uses it, or add --force.`);
+      throw new KeibiError('MOUNT_BUSY', busyText(this.#options.folder, refused.unsent));
     } finally {
       clearTimeout(late);
     }
@@ -117,7 +127,12 @@ export class HostService {
           ),
         );
       case 'busy':
-        return this.#busy();
+        return this.#busy(message.unsent);
+      case 'lost':
+        this.#lost += message.unsent;
+        return;
+      case 'stop':
+        return this.#changing.get(message.request)?.abort(new KeibiError('CANCELLED'));
       case 'release':
         return this.#options.source.release(this.#forget(message.key));
       case 'list':
@@ -129,7 +144,19 @@ export class HostService {
       case 'space':
         return this.#answer(message.request, 1, (signal) => this.#space(message, signal));
     }
+    const stop = new AbortController();
+    this.#changing.set(message.request, stop);
+    const { writes, cache } = this.#options;
+    await this.#answer(message.request, patienceOf(message), async (signal) => {
+      const page = await applyChange(writes, message, { cache, signal: AbortSignal.any([signal, stop.signal]) });
+      if (page !== undefined) this.#tell(encodePage(message.request, page));
+      return encodeDone(message.request, 0);
+    });
+    this.#changing.delete(message.request);
   }
+
+  /** What is being changed, by the number of the request. */
+  readonly #changing = new Map<number, AbortController>();
 
   /** Which contents were wanted, by key: the host names what it releases by that alone. */
   readonly #wanted = new Map<string, WantedFile>();
@@ -144,19 +171,19 @@ export class HostService {
     const page = new PageWriter();
     for await (const { entries } of this.#options.source.list(path, { signal })) {
       for (const [i, entry] of entries.entries()) {
-        if (page.tryAdd(entryOf(entry), i)) continue;
-        await this.#options.host.send(encodeEntries(request, page.take()), { signal });
-        page.tryAdd(entryOf(entry), i);
+        if (page.tryAdd(manifestEntryOf(entry), i)) continue;
+        await this.#options.host.send(encodePage(request, page.take()), { signal });
+        page.tryAdd(manifestEntryOf(entry), i);
       }
-      if (page.entries > 0) await this.#options.host.send(encodeEntries(request, page.take()), { signal });
+      if (page.entries > 0) await this.#options.host.send(encodePage(request, page.take()), { signal });
     }
     return encodeDone(request, 0);
   }
 
   async #look({ request, path }: FromHost & { type: 'list' | 'look' }, signal: AbortSignal): Promise<Buffer> {
     const page = new PageWriter();
-    page.tryAdd(entryOf(await this.#options.source.stat(path, { signal })), 0);
-    this.#tell(encodeEntries(request, page.take()));
+    page.tryAdd(manifestEntryOf(await this.#options.source.stat(path, { signal })), 0);
+    this.#tell(encodePage(request, page.take()));
     return encodeDone(request, 0);
   }
 
@@ -208,6 +235,9 @@ export class HostService {
   }
 }
 
-function entryOf({ type, name, size, mtimeNs, mode, target }: SourceEntry) {
-  return { type, parent: TOP, name, size, mtimeNs, mode, ...(target !== undefined && { target }) };
+const nothing = () => undefined;
+
+function busyText(folder: string, unsent: number): string {
+  if (unsent === 0) return `${folder} is in use. Close what uses it, or add --force.`;
+  return `${folder}: ${unsent} changed files could not be sent to the other peer yet. Wait until it is there, or give them up with --force.`;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, realpath, rmdir, statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { findMountHost } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import { HostProcess } from './host-process.ts';
@@ -18,6 +19,10 @@ export interface MountOptions {
   patienceMs?: number | undefined;
   /** Of what was read and nobody has open, the part that is kept; absent: a quarter of what is free on that disk. */
   cacheBytes?: number | undefined;
+  /** Nothing can be changed through it, also if the source can be. */
+  readOnly?: boolean | undefined;
+  /** What this side is called in the names of conflicts; absent: the name of this machine. */
+  label?: string | undefined;
   signal: AbortSignal;
 }
 
@@ -25,23 +30,25 @@ export interface MountOptions {
 export interface Mount {
   /** Without symlinks. */
   readonly folder: string;
+  readonly readOnly: boolean;
   /** Settles when it is shown no longer: resolves after `unmount`, or when somebody else has unmounted it; rejects with any other end. */
   readonly closed: Promise<void>;
   /** Whether the peer behind the source is there. While it is not, what is known is shown, and nothing that was known is in doubt. */
   setAway(away: boolean): void;
   /**
-   * Ends it, and resolves when nothing of it is left; the source is not closed.
+   * Sends what was written, ends it, and resolves when nothing of it is left; the source is not closed.
    *
-   * @param options.force  also if somebody uses the folder
+   * @param options.force  also if somebody uses the folder, or what was written cannot be sent
+   * @returns unsent       how many files with changes were given up, which can only be with `force`
    * @throws               MOUNT_BUSY, and it goes on
    */
-  unmount(options?: { force?: boolean }): Promise<void>;
+  unmount(options?: { force?: boolean }): Promise<{ unsent: number }>;
 }
 
 const PATIENCE_MS = 30_000;
 
 /**
- * Shows a source as a folder, read-only.
+ * Shows a source as a folder, to be written, too, if the source can be.
  *
  * @throws MOUNT_UNAVAILABLE, MOUNT_BUSY (the folder is in use, or not empty); `signal.reason` on abort
  */
@@ -54,23 +61,27 @@ export async function mount(options: MountOptions): Promise<Mount> {
   const cache = await open(options.cache, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     const { patienceMs = PATIENCE_MS, source, signal } = options;
+    const writes = options.readOnly === true ? undefined : source.writes;
+    const label = (options.label ?? hostname()).replaceAll(/[^\p{L}\p{N} ._-]/gu, '-');
     const { cacheBytes = await partOfDisk(options.cache) } = options;
     const host = new HostProcess(
       program,
-      [folder, source.name.replaceAll(/[^\w.-]/g, '-'), `${patienceMs}`, `${cacheBytes}`],
+      [folder, source.name.replaceAll(/[^\w.-]/g, '-'), `${patienceMs}`, `${cacheBytes}`, ...(writes ? [label] : [])],
       cache.fd,
     );
-    const shown = new HostService({ host, source, folder, cache: options.cache, patienceMs });
+    const shown = new HostService({ host, source, writes, folder, cache: options.cache, patienceMs });
     const ended = shown.closed.finally(() => cleanUp(folder, made));
     ended.catch(() => {});
     await shown.begin({ signal });
     return {
       folder,
+      readOnly: writes === undefined,
       closed: ended,
       setAway: (away) => shown.setAway(away),
       unmount: async ({ force = false } = {}) => {
-        await shown.unmount(force);
+        const unsent = await shown.unmount(force);
         await ended.catch(() => {});
+        return { unsent };
       },
     };
   } finally {

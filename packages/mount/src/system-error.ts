@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { constants } from 'node:os';
-import { KeibiError } from '@keibidrop/protocol';
+import { KeibiError, systemErrorIn } from '@keibidrop/protocol';
 
 const { errno } = constants;
 
@@ -17,6 +17,8 @@ const TOLD: Readonly<Record<string, number>> = {
 
 /** The errno that stands for a failure. */
 export function systemErrorOf(reason: unknown): number {
+  const said = systemErrorIn(reason);
+  if (said !== undefined) return errno[said] ?? errno.EIO;
   if (reason instanceof KeibiError) return TOLD[reason.code] ?? errno.EIO;
   return (reason as { name?: unknown }).name === 'TimeoutError' ? errno.ETIMEDOUT : errno.EIO;
 }

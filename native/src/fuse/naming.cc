@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/limits.h"
+#include "fuse/host.h"
+
+// Names and attributes: each call is done at the other peer when it is answered.
+namespace keibi::fuse {
+namespace {
+
+using mount::Found;
+using mount::Tree;
+using mount::Type;
+using mount::Writer;
+using stream::Entry;
+using stream::EntryType;
+
+constexpr std::string_view kUserNames = "user.";
+constexpr size_t kMostValueBytes = 65536;  // XATTR_SIZE_MAX
+constexpr uint8_t kReplace = 0, kKeep = 1, kExchange = 2;
+constexpr unsigned kNoReplaceFlag = 1, kExchangeFlag = 2;  // of renameat2(2)
+
+}  // namespace
+
+mount::Link::Answer Host::EntryAnswer(std::function<void(int, const Entry&)> then) {
+  const auto page = std::make_shared<std::vector<uint8_t>>();
+  mount::Link::Answer answer;
+  answer.on_page = [page](const uint8_t* bytes, size_t length) { page->assign(bytes, bytes + length); };
+  answer.on_done = [page, then = std::move(then)](int error, mount::Reader) {
+    Entry entry;
+    size_t at = 0;
+    if (error == 0 && !stream::ParseEntry(page->data(), page->size(), &at, &entry).ok()) error = EIO;
+    then(error, entry);
+  };
+  return answer;
+}
+
+void Host::AskPlainly(fuse_req_t request, Type type, const Writer& body) {
+  const uint64_t ticket = waiting_.Add(request);
+  mount::Link::Answer answer;
+  answer.on_done = [this, ticket](int error, mount::Reader) {
+    if (fuse_req_t later; waiting_.Take(ticket, &later)) fuse_reply_err(later, error);
+  };
+  link_.Ask(type, body, std::move(answer));
+}
+
+void Host::AskValue(fuse_req_t request, Type type, const Writer& body, size_t size) {
+  const uint64_t ticket = waiting_.Add(request);
+  const auto value = std::make_shared<std::vector<uint8_t>>();
+  mount::Link::Answer answer;
+  answer.on_page = [value](const uint8_t* bytes, size_t length) { value->assign(bytes, bytes + length); };
+  answer.on_done = [this, ticket, value, size](int error, mount::Reader) {
+    fuse_req_t later;
+    if (!waiting_.Take(ticket, &later)) return;
+    if (error == 0 && value->size() > kMostValueBytes) error = E2BIG;
+    if (error == 0 && size > 0 && value->size() > size) error = ERANGE;
+    if (error != 0) {
+      fuse_reply_err(later, error);
+    } else if (size == 0) {
+      fuse_reply_xattr(later, value->size());
+    } else {
+      fuse_reply_buf(later, reinterpret_cast<const char*>(value->data()), value->size());
+    }
+  };
+  link_.Ask(type, body, std::move(answer));
+}
+
+bool Host::PathFor(fuse_req_t request, uint64_t parent, const std::string& name, std::string* path) {
+  int error = 0;
+  Tree::Doubt doubt;
+  if (name.size() > core::kMaxNameBytes) {
+    error = ENAMETOOLONG;
+  } else if (!stream::IsAcceptableName(name)) {
+    error = EINVAL;
+  } else if (name.starts_with(stream::kStagingName)) {
+    error = EPERM;
+  } else if (!tree_.Ask(parent, path, &doubt)) {
+    error = ENOENT;
+  }
+  if (error != 0) {
+    fuse_reply_err(request, error);
+    return false;
+  }
+  if (!path->empty()) *path += '/';
+  *path += name;
+  return true;
+}
+
+void Host::Make(fuse_req_t request, uint64_t parent, const std::string& name, EntryType type, mode_t mode,
+                const std::string& target) {
+  std::string path;
+  if (target.size() > core::kMaxTargetBytes) {
+    fuse_reply_err(request, ENAMETOOLONG);
+    return;
+  }
+  if (!PathFor(request, parent, name, &path)) return;
+  Writer body;
+  body.Number(static_cast<uint8_t>(type)).Number(static_cast<uint16_t>(mode & 0777)).Text(path).Rest(target);
+  const uint64_t ticket = waiting_.Add(request);
+  link_.Ask(Type::kMake, body, EntryAnswer([this, ticket, parent, name](int error, const Entry& made) {
+              Entry entry = made;
+              entry.name = name;
+              fuse_req_t later;
+              const bool there = waiting_.Take(ticket, &later);
+              Found found;
+              if (error == 0) tree_.Made(parent, entry, there ? &found : nullptr);
+              if (error == EEXIST) notifier_.Tell(tree_.Doubted(parent));
+              if (!there) return;
+              if (error == 0 && found.ino == 0) error = ESTALE;
+              if (error == 0) return ReplyEntry(later, found);
+              fuse_reply_err(later, error);
+            }));
+}
+
+void Host::Create(fuse_req_t request, uint64_t parent, const std::string& name, mode_t mode,
+                  const fuse_file_info& info) {
+  std::string path;
+  if (!PathFor(request, parent, name, &path)) return;
+  Writer body;
+  body.Number(static_cast<uint8_t>(EntryType::kFile)).Number(static_cast<uint16_t>(mode & 0777)).Text(path);
+  const uint64_t ticket = waiting_.Add(request);
+  link_.Ask(Type::kMake, body, EntryAnswer([this, ticket, parent, name, info](int error, const Entry& made) {
+              Entry entry = made;
+              entry.name = name;
+              fuse_req_t later;
+              const bool there = waiting_.Take(ticket, &later);
+              if (error == 0) tree_.Made(parent, entry, nullptr);
+              if (error == EEXIST) notifier_.Tell(tree_.Doubted(parent));
+              if (!there) return;
+              if (error == 0) return OpenMade(later, parent, name, info);
+              if (error != EEXIST || (info.flags & O_EXCL) != 0) {
+                fuse_reply_err(later, error);
+                return;
+              }
+              // It has come since the kernel was told that it is not there.
+              Later(
+                  later,
+                  [this, parent, name, info](fuse_req_t last, int failure) {
+                    if (failure == 0) return OpenMade(last, parent, name, info);
+                    fuse_reply_err(last, failure);
+                  },
+                  [&](Then then) { AskList(parent, std::move(then)); });
+            }));
+}
+
+void Host::OpenMade(fuse_req_t request, uint64_t parent, const std::string& name, const fuse_file_info& info) {
+  Found found;
+  int error = tree_.Lookup(parent, name, true, &found) == Tree::Known::kYes ? 0 : EIO;
+  const uint64_t held = error == 0 ? found.ino : 0;
+  if (error == 0 && found.attributes.type != EntryType::kFile) error = EEXIST;
+  if (error == 0 && (info.flags & O_TRUNC) != 0 && found.attributes.size > 0) {
+    std::shared_ptr<mount::Draft> draft;
+    error = MakeDraft(found.ino, true, &draft);
+    if (error == 0) error = draft->Truncate(0, Now());
+    if (error == 0) write_back_.Changed(found.ino);
+  }
+  if (error != 0) {
+    if (held != 0) tree_.Forget(held, 1);
+    fuse_reply_err(request, error);
+    return;
+  }
+  Amend(&found);
+  auto handle = std::make_unique<Handle>();
+  fuse_entry_param entry{};
+  entry.ino = found.ino;
+  entry.attr = StatOf(found);
+  entry.attr_timeout = entry.entry_timeout = found.sure ? tree_.TrustSeconds() : 0;
+  fuse_file_info opened = info;
+  opened.fh = reinterpret_cast<uint64_t>(handle.get());
+  write_back_.Opened(found.ino);
+  if (fuse_reply_create(request, &entry, &opened) == 0) {
+    handle.release();
+  } else {
+    write_back_.Closed(found.ino);
+    tree_.Forget(found.ino, 1);
+  }
+}
+
+void Host::Remove(fuse_req_t request, uint64_t parent, const std::string& name, bool directory) {
+  std::string path;
+  if (!PathFor(request, parent, name, &path)) return;
+  mount::WriteBack::Held held;
+  const uint64_t ino = tree_.Child(parent, name);
+  if (!directory && ino != 0) held.files = held.stopped = {ino};
+  const uint64_t ticket = waiting_.Add(request);
+  write_back_.Hold(held, [=, this](int) {
+    mount::Link::Answer answer;
+    answer.on_done = [=, this](int error, mount::Reader) {
+      if (error == 0) {
+        tree_.Removed(parent, name);
+        if (!directory && ino != 0) write_back_.Gone(ino);
+      } else if (error == ENOENT) {
+        notifier_.Tell(tree_.Doubted(parent));
+      }
+      write_back_.Release(held);
+      if (fuse_req_t later; waiting_.Take(ticket, &later)) fuse_reply_err(later, error);
+    };
+    Writer body;
+    link_.Ask(Type::kRemove, body.Number(static_cast<uint8_t>(directory)).Rest(path), std::move(answer));
+  });
+}
+
+void Host::Rename(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent,
+                  const std::string& to, unsigned how) {
+  if (how != 0 && how != kNoReplaceFlag && how != kExchangeFlag) {
+    fuse_reply_err(request, EINVAL);
+    return;
+  }
+  std::string path;
+  if (!PathFor(request, parent, name, &path) || !PathFor(request, to_parent, to, &path)) return;
+  const uint8_t kind = how == kNoReplaceFlag ? kKeep : how == kExchangeFlag ? kExchange : kReplace;
+  // What takes another's place has its bytes there before, if that does not take too long.
+  const uint64_t moved = tree_.Child(parent, name);
+  Later(
+      request, [=, this](fuse_req_t later, int) { RenameNow(later, parent, name, to_parent, to, kind); },
+      [&](Then then) { write_back_.WhenSent(moved, options_.patience / 2, std::move(then)); });
+}
+
+void Host::RenameNow(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent,
+                     const std::string& to, uint8_t how) {
+  std::string from_path, to_path;
+  if (!PathFor(request, parent, name, &from_path) || !PathFor(request, to_parent, to, &to_path)) return;
+  const uint64_t moved = tree_.Child(parent, name), other = tree_.Child(to_parent, to);
+  Found found;
+  const bool directory = moved != 0 && tree_.Look(moved, true, &found) == Tree::Known::kYes &&
+                         found.attributes.type == EntryType::kDirectory;
+  mount::WriteBack::Held held;
+  if (directory) held.below = from_path;
+  for (const uint64_t ino : {moved, other}) {
+    if (ino != 0 && (ino == moved || other != moved)) held.files.push_back(ino);
+  }
+  held.stopped = held.files;
+  const uint64_t ticket = waiting_.Add(request);
+  write_back_.Hold(held, [=, this](int) {
+    mount::Link::Answer answer;
+    answer.on_done = [=, this](int error, mount::Reader) {
+      if (error == 0) {
+        tree_.Renamed(parent, name, to_parent, to, how == kExchange);
+        if (how == kReplace && other != 0 && other != moved) write_back_.Gone(other);
+      } else if (error == ENOENT || error == EEXIST) {
+        notifier_.Tell(tree_.Doubted(parent));
+        if (to_parent != parent) notifier_.Tell(tree_.Doubted(to_parent));
+      }
+      write_back_.Release(held);
+      if (fuse_req_t later; waiting_.Take(ticket, &later)) fuse_reply_err(later, error);
+    };
+    Writer body;
+    link_.Ask(Type::kRename, body.Number(how).Text(from_path).Rest(to_path), std::move(answer));
+  });
+}
+
+void Host::SyncDirectory(fuse_req_t request, uint64_t ino) {
+  std::string path;
+  Tree::Doubt doubt;
+  if (!tree_.Ask(ino, &path, &doubt)) {
+    fuse_reply_err(request, 0);  // it has gone, with all that was in it
+    return;
+  }
+  AskPlainly(request, Type::kSyncDirectory, Writer().Rest(path));
+}
+
+void Host::GetAttribute(fuse_req_t request, uint64_t ino, const std::string& name, size_t size) {
+  std::string path;
+  Tree::Doubt doubt;
+  if (!name.starts_with(kUserNames) || !tree_.Ask(ino, &path, &doubt)) {
+    fuse_reply_err(request, ENODATA);
+    return;
+  }
+  Writer body;
+  AskValue(request, Type::kGetAttribute, body.Text(path).Rest(name), size);
+}
+
+void Host::SetAttribute(fuse_req_t request, uint64_t ino, const std::string& name, std::string_view value, int how) {
+  std::string path;
+  Tree::Doubt doubt;
+  int error = 0;
+  if (!name.starts_with(kUserNames)) error = ENOTSUP;
+  if (value.size() > kMostValueBytes) error = E2BIG;
+  if (error == 0 && !tree_.Ask(ino, &path, &doubt)) error = ENOENT;
+  if (error != 0) {
+    fuse_reply_err(request, error);
+    return;
+  }
+  Writer body;
+  body.Number(static_cast<uint8_t>(how == XATTR_CREATE    ? 1
+                                   : how == XATTR_REPLACE ? 2
+                                                          : 0))
+      .Text(path)
+      .Text(name)
+      .Rest(value);
+  AskPlainly(request, Type::kSetAttribute, body);
+}
+
+void Host::RemoveAttribute(fuse_req_t request, uint64_t ino, const std::string& name) {
+  std::string path;
+  Tree::Doubt doubt;
+  if (!name.starts_with(kUserNames) || !tree_.Ask(ino, &path, &doubt)) {
+    fuse_reply_err(request, ENODATA);
+    return;
+  }
+  Writer body;
+  AskPlainly(request, Type::kRemoveAttribute, body.Text(path).Rest(name));
+}
+
+void Host::ListAttributes(fuse_req_t request, uint64_t ino, size_t size) {
+  std::string path;
+  Tree::Doubt doubt;
+  if (!tree_.Ask(ino, &path, &doubt)) {
+    fuse_reply_err(request, ENOENT);
+    return;
+  }
+  AskValue(request, Type::kListAttributes, Writer().Rest(path), size);
+}
+
+}  // namespace keibi::fuse

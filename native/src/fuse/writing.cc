@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fuse/host.h"
+
+// What is written: into drafts.
+namespace keibi::fuse {
+namespace {
+
+using mount::Draft;
+using mount::Found;
+using mount::Tree;
+using mount::Type;
+using stream::EntryType;
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+
+}  // namespace
+
+int64_t Host::Now() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return int64_t{now.tv_sec} * kNsPerSecond + now.tv_nsec;
+}
+
+std::shared_ptr<Draft> Host::DraftOf(uint64_t ino) {
+  std::shared_ptr<Draft> draft = write_back_.Find(ino);
+  if (draft == nullptr || draft->NeedsPut(false)) return draft;
+  // Nothing of it is here alone, and another has changed the file since: then it is another's.
+  Found found;
+  if (tree_.Look(ino, true, &found) != Tree::Known::kYes || found.gone) return draft;
+  if (draft->base() == mount::Version{found.attributes.size, found.attributes.mtime_ns}) return draft;
+  if (draft->NeedsPut(false)) return draft;
+  write_back_.Drop(ino, draft);
+  return write_back_.Find(ino);
+}
+
+int Host::MakeDraft(uint64_t ino, bool bare, std::shared_ptr<Draft>* draft) {
+  *draft = DraftOf(ino);
+  if (*draft != nullptr) return 0;
+  Found found;
+  if (tree_.Look(ino, true, &found) != Tree::Known::kYes) return ESTALE;
+  if (found.attributes.type != EntryType::kFile)
+    return found.attributes.type == EntryType::kDirectory ? EISDIR : EINVAL;
+  std::shared_ptr<stream::CacheFile> file;
+  std::string path;
+  Tree::Doubt doubt;
+  // What is cached of it already is of use.
+  if (!bare && found.attributes.size > 0 && tree_.Ask(ino, &path, &doubt)) {
+    std::shared_ptr<Content> content;
+    if (contents_.Open(path, found.attributes, &content).ok()) file = {content, content->file.get()};
+  }
+  return write_back_.Make(ino, {found.attributes.size, found.attributes.mtime_ns}, std::move(file), draft);
+}
+
+void Host::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t length, uint64_t offset, bool append) {
+  int error = write_back_.TakeError(ino);
+  std::shared_ptr<Draft> draft = DraftOf(ino);
+  Found found;
+  const bool ask = error == 0 && draft == nullptr && tree_.Look(ino, false, &found) == Tree::Known::kAsk;
+  if (error == 0 && (ask || write_back_.IsFull())) {
+    // The kernel's buffer is gone when this returns.
+    auto copy = std::make_shared<std::vector<uint8_t>>(bytes, bytes + length);
+    return Later(
+        request,
+        [=, this](fuse_req_t later, int failure) {
+          if (failure == 0) return Write(later, ino, copy->data(), length, offset, append);
+          fuse_reply_err(later, failure);
+        },
+        [&](Then then) { ask ? AskLook(ino, std::move(then)) : write_back_.WhenRoom(std::move(then)); });
+  }
+  if (error == 0) error = MakeDraft(ino, false, &draft);
+  if (error == 0 && append) {
+    // Where the end is we know better than the kernel, which then has pages at the wrong place.
+    if (draft->version().size != offset) notifier_.Tell({{0, {}, ino, true}});
+    error = draft->Append(bytes, length, Now());
+  } else if (error == 0) {
+    error = draft->Write(offset, bytes, length, Now());
+  }
+  if (error != 0) {
+    fuse_reply_err(request, error);
+    return;
+  }
+  write_back_.Changed(ino);
+  fuse_reply_write(request, length);
+}
+
+void Host::Flush(fuse_req_t request, uint64_t ino) {
+  write_back_.SendSoon(ino);
+  fuse_reply_err(request, write_back_.TakeError(ino));
+}
+
+void Host::Sync(fuse_req_t request, uint64_t ino, bool answered) {
+  std::shared_ptr<Draft> draft = DraftOf(ino);
+  if (draft == nullptr && write_back_.IsUnsynced(ino) && !answered) {
+    return Later(
+        request,
+        [this, ino](fuse_req_t later, int error) {
+          if (error == 0) return Sync(later, ino, true);
+          fuse_reply_err(later, error);
+        },
+        [&](Then then) { AskLook(ino, std::move(then)); });
+  }
+  if (draft == nullptr && write_back_.IsUnsynced(ino)) MakeDraft(ino, true, &draft);
+  // A failure of before does not matter if it works now.
+  write_back_.TakeError(ino);
+  Later(
+      request, [](fuse_req_t later, int error) { fuse_reply_err(later, error); },
+      [&](Then then) { write_back_.Sync(ino, std::move(then)); });
+}
+
+void Host::Allocate(fuse_req_t request, uint64_t ino, int mode, uint64_t offset, uint64_t length) {
+  int error = (mode & ~FALLOC_FL_KEEP_SIZE) == 0 ? 0 : EOPNOTSUPP;
+  if (error == 0 && mode == 0) {
+    std::shared_ptr<Draft> draft;
+    error = MakeDraft(ino, false, &draft);
+    if (error == 0 && draft->version().size < offset + length) {
+      error = draft->Truncate(offset + length, Now());
+      write_back_.Changed(ino);
+    }
+  }
+  fuse_reply_err(request, error);
+}
+
+void Host::ReplyAttributes(fuse_req_t request, uint64_t ino) { GetAttributes(request, ino, true); }
+
+void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wanted, int what, bool answered) {
+  const bool owner = ((what & FUSE_SET_ATTR_UID) != 0 && wanted.st_uid != getuid()) ||
+                     ((what & FUSE_SET_ATTR_GID) != 0 && wanted.st_gid != getgid());
+  const bool bits = (what & FUSE_SET_ATTR_MODE) != 0 && (wanted.st_mode & (S_ISUID | S_ISGID)) != 0;
+  if (owner || bits) {
+    fuse_reply_err(request, EPERM);
+    return;
+  }
+  Found found;
+  const Tree::Known known = tree_.Look(ino, answered, &found);
+  if (known == Tree::Known::kAbsent) {
+    fuse_reply_err(request, ESTALE);
+    return;
+  }
+  if (known == Tree::Known::kAsk) {
+    return Later(
+        request,
+        [this, ino, wanted, what](fuse_req_t later, int error) {
+          if (error == 0) return SetAttributes(later, ino, wanted, what, true);
+          fuse_reply_err(later, error);
+        },
+        [&](Then then) { AskLook(ino, std::move(then)); });
+  }
+  if ((what & FUSE_SET_ATTR_SIZE) != 0) {
+    std::shared_ptr<Draft> draft;
+    int error = write_back_.TakeError(ino);
+    if (error == 0) error = MakeDraft(ino, wanted.st_size == 0, &draft);
+    if (error == 0) error = draft->Truncate(static_cast<uint64_t>(wanted.st_size), Now());
+    if (error != 0) {
+      fuse_reply_err(request, error);
+      return;
+    }
+    write_back_.Changed(ino);
+  }
+  const bool now = (what & FUSE_SET_ATTR_MTIME_NOW) != 0;
+  const bool timed = now || (what & FUSE_SET_ATTR_MTIME) != 0;
+  const int64_t mtime_ns = now ? Now() : int64_t{wanted.st_mtim.tv_sec} * kNsPerSecond + wanted.st_mtim.tv_nsec;
+  const bool file = found.attributes.type == EntryType::kFile;
+  const bool moded = (what & FUSE_SET_ATTR_MODE) != 0;
+  const bool plain = timed && !file;
+  if (!moded && !plain) return timed ? SetTimes(request, ino, mtime_ns) : ReplyAttributes(request, ino);
+  std::string path;
+  Tree::Doubt doubt;
+  if (!tree_.Ask(ino, &path, &doubt)) {
+    fuse_reply_err(request, ENOENT);
+    return;
+  }
+  mount::Writer body;
+  body.Number(static_cast<uint8_t>((moded ? 1 : 0) | (plain ? 2 : 0)))
+      .Number(static_cast<uint16_t>(wanted.st_mode & 0777))
+      .Number(static_cast<uint64_t>(mtime_ns))
+      .Rest(path);
+  const uint64_t ticket = waiting_.Add(request);
+  link_.Ask(Type::kChange, body, EntryAnswer([=, this](int error, const stream::Entry& entry) {
+              // Size and time of a file may be those of a put that is under way: they are told when it is through.
+              if (error == 0) tree_.Changed(ino, entry, plain);
+              fuse_req_t later;
+              if (!waiting_.Take(ticket, &later)) return;
+              if (error != 0) {
+                fuse_reply_err(later, error);
+              } else if (timed && !plain) {
+                SetTimes(later, ino, mtime_ns);
+              } else {
+                ReplyAttributes(later, ino);
+              }
+            }));
+}
+
+// Of a file: what it was made on is known by its time, so that goes the way of its bytes.
+void Host::SetTimes(fuse_req_t request, uint64_t ino, int64_t mtime_ns) {
+  std::shared_ptr<Draft> draft;
+  if (const int error = MakeDraft(ino, false, &draft); error != 0) {
+    fuse_reply_err(request, error);
+    return;
+  }
+  const bool waits = !draft->NeedsPut(false);
+  draft->SetMtime(mtime_ns);
+  write_back_.Changed(ino);
+  if (!waits) return ReplyAttributes(request, ino);
+  Later(
+      request,
+      [this, ino](fuse_req_t later, int error) {
+        if (error == 0) return ReplyAttributes(later, ino);
+        fuse_reply_err(later, error);
+      },
+      [&](Then then) { write_back_.WhenSent(ino, options_.patience, std::move(then)); });
+}
+
+}  // namespace keibi::fuse

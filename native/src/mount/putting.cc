@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "mount/conflict_name.h"
+#include "mount/write_back.h"
+
+// How a draft comes to the other peer, and what becomes of it there.
+namespace keibi::mount {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using stream::Entry;
+using stream::EntryType;
+
+constexpr int kPutPatiences = 12;  // the Peer gives up after 10
+constexpr uint64_t kLeastPutBytes = uint64_t{1} << 20;
+constexpr std::chrono::milliseconds kFirstBackoff{500};
+constexpr std::chrono::milliseconds kMostBackoff{30'000};
+constexpr int kMostConflicts = 1000;
+constexpr uint16_t kDirectoryMode = 0755;
+
+// What may be over in a moment.
+bool MayPass(int error) { return error == EIO || error == ETIMEDOUT || error == ENOTCONN || error == EBUSY; }
+
+// Whether anything is lost if it is not put.
+bool IsWorthKeeping(const Put& put) {
+  return !put.ranges.empty() || put.now.size != put.base.size || put.keep != put.base.size;
+}
+
+bool ParseOne(const std::vector<uint8_t>& page, Entry* entry) {
+  size_t at = 0;
+  return stream::ParseEntry(page.data(), page.size(), &at, entry).ok();
+}
+
+// A question that is answered by one page.
+Link::Answer PageAnswer(std::function<void(int, const std::vector<uint8_t>&)> then) {
+  const auto page = std::make_shared<std::vector<uint8_t>>();
+  Link::Answer answer;
+  answer.on_page = [page](const uint8_t* bytes, size_t length) { page->assign(bytes, bytes + length); };
+  answer.on_done = [page, then = std::move(then)](int error, Reader) {
+    Entry entry;
+    then(error == 0 && !ParseOne(*page, &entry) ? EIO : error, *page);
+  };
+  return answer;
+}
+
+std::string_view NameOf(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace
+
+void WriteBack::Send(Work work) {
+  const Put& put = work.put;
+  Writer body;
+  body.Rest(work.draft->token())
+      .Number(put.now.size)
+      .Number(static_cast<uint64_t>(put.now.mtime_ns))
+      .Number(put.base.size)
+      .Number(static_cast<uint64_t>(put.base.mtime_ns))
+      .Number(put.keep)
+      .Number(static_cast<uint8_t>(put.sync))
+      .Number(static_cast<uint32_t>(put.ranges.size()));
+  for (const auto& [offset, length] : put.ranges) body.Number(offset).Number(length);
+  body.Rest(work.path);
+  const uint64_t ino = work.ino;
+  const std::shared_ptr<Draft> draft = work.draft;
+  const uint32_t request = link_->Ask(
+      Type::kPut, body, PageAnswer([this, work = std::move(work)](int error, const std::vector<uint8_t>& page) {
+        Finish(work, error, page);
+      }),
+      kPutPatiences);
+  Calls calls;
+  {
+    const std::scoped_lock lock(mutex_);
+    File* const file = FileOf(ino);
+    // It may be over already, and another under way.
+    if (file == nullptr || file->draft != draft || !file->putting || file->request != 0) return;
+    file->request = request;
+    if (!file->stop) return;
+  }
+  link_->Tell(Type::kStop, Writer().Number(request));
+}
+
+void WriteBack::Finish(const Work& work, int error, const std::vector<uint8_t>& page) {
+  Entry entry;
+  if (error == 0 && ParseOne(page, &entry)) {
+    tree_->Changed(work.ino, entry);
+    work.draft->Done(work.put, {entry.size, entry.mtime_ns});
+    work.draft->Shrink(std::max(options_.most_kept_bytes, options_.most_dirty_bytes));
+  } else {
+    work.draft->Failed(work.put);
+  }
+  Calls calls;
+  bool changed = false, absent = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    running_--;
+    File* const file = FileOf(work.ino);
+    if (file == nullptr || file->draft != work.draft) return;
+    file->putting = false;
+    const bool stopped = std::exchange(file->stop, false);
+    if (file->gone) {
+      work.draft->GiveUp();
+    } else if (error == 0) {
+      file->error = 0;
+      file->backoff = {};
+      file->since = Clock::now();
+      file->most_bytes = file->most_bytes > UINT64_MAX / 2 ? UINT64_MAX : file->most_bytes * 2;
+    } else if (!MayPass(error) && !stopped && !IsWorthKeeping(work.put) && work.draft->unsent_bytes() == 0) {
+      // A time, or a wish to be on the disk: the file there has its own.
+      if (error != ESTALE && error != ENOENT) FinishWaiters(file, error, &calls);
+      work.draft->GiveUp();
+      calls.push_back([this, ino = work.ino] { outside_.look(ino); });
+    } else if (error == ESTALE || error == ENOENT) {
+      changed = error == ESTALE;
+      absent = !changed;
+      file->moving = true;
+    } else if (!stopped) {
+      file->backoff = std::clamp(file->backoff * 2, kFirstBackoff, kMostBackoff);
+      file->retry = Clock::now() + file->backoff;
+      if (error == ETIMEDOUT) {
+        uint64_t sent = 0;
+        for (const auto& [offset, length] : work.put.ranges) sent += length;
+        file->most_bytes = std::max(sent / 2, kLeastPutBytes);
+      }
+      if (!away_) file->error = error;
+      if (!MayPass(error)) FinishWaiters(file, error, &calls);
+    }
+    Look(work.ino, &calls);
+    LetWrite(&calls);
+    Pump(&calls);
+  }
+  Call(&calls);
+  if (changed) KeepBoth(work, 1);
+  if (absent) MakeAgain(work, 0);
+}
+
+// The other's version stays where it is, and ours goes beside it.
+void WriteBack::KeepBoth(Work work, int number) {
+  std::string path;
+  Tree::Doubt doubt;
+  if (number > kMostConflicts || !tree_->Ask(work.ino, &path, &doubt)) return Moved(work, EEXIST);
+  const std::string_view name = NameOf(path);
+  const std::string aside = ConflictName(name, DateOfToday(), options_.label, number);
+  const std::string to = path.substr(0, path.size() - name.size()) + aside;
+  Writer body;
+  body.Text(path).Rest(to);
+  link_->Ask(Type::kCopy, body,
+             PageAnswer([this, work = std::move(work), number, aside](int error, const std::vector<uint8_t>& page) {
+               if (error == EEXIST) return KeepBoth(work, number + 1);
+               if (error == ENOENT) return MakeAgain(work, 0);
+               if (error != 0) return Moved(work, error);
+               MoveTo(work, page, aside);
+             }),
+             kPutPatiences);
+}
+
+// It was removed there. Bytes that were not sent yet are worth more than that.
+//
+// `made_until`: the directories of the path up to here are there.
+void WriteBack::MakeAgain(Work work, size_t made_until) {
+  std::string path;
+  Tree::Doubt doubt;
+  Found found;
+  if (!tree_->Ask(work.ino, &path, &doubt) || tree_->Look(work.ino, true, &found) != Tree::Known::kYes) {
+    return Moved(work, ENOENT);
+  }
+  const size_t slash = made_until == 0 ? std::string::npos : path.find('/', made_until);
+  const bool directory = slash != std::string::npos;
+  Writer body;
+  body.Number(static_cast<uint8_t>(directory ? EntryType::kDirectory : EntryType::kFile))
+      .Number(directory ? kDirectoryMode : found.attributes.mode)
+      .Text(directory ? std::string_view(path).substr(0, slash) : std::string_view(path));
+  link_->Ask(Type::kMake, body,
+             PageAnswer([=, this, work = std::move(work)](int error, const std::vector<uint8_t>& page) {
+               if (directory && (error == 0 || error == EEXIST)) return MakeAgain(work, slash + 1);
+               if (!directory && error == 0) return MoveTo(work, page, {});
+               // From the top on, once.
+               if (error == ENOENT && made_until == 0 && path.find('/') != std::string::npos) return MakeAgain(work, 1);
+               // EEXIST: another has made one meanwhile, which the next put finds.
+               Moved(work, error);
+             }));
+}
+
+void WriteBack::MoveTo(const Work& work, const std::vector<uint8_t>& page, const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  // What is known may be much, and is copied.
+  jobs_.emplace_back([this, work, page, name] {
+    Entry entry;
+    ParseOne(page, &entry);
+    const int error = work.draft->MoveTo({entry.size, entry.mtime_ns}, !name.empty());
+    if (error == 0 && !name.empty()) outside_.told(tree_->MoveAside(work.ino, name));
+    Moved(work, error);
+  });
+  changed_.notify_all();
+}
+
+void WriteBack::Moved(const Work& work, int error) {
+  Calls calls;
+  {
+    const std::scoped_lock lock(mutex_);
+    File* const file = FileOf(work.ino);
+    if (file == nullptr || file->draft != work.draft) return;
+    file->moving = false;
+    file->soon = true;
+    if (error != 0) {
+      file->backoff = std::clamp(file->backoff * 2, kFirstBackoff, kMostBackoff);
+      file->retry = Clock::now() + file->backoff;
+      file->error = error == EEXIST ? EIO : error;
+      if (!MayPass(error)) FinishWaiters(file, file->error, &calls);
+    }
+    ready_.insert(work.ino);
+    Look(work.ino, &calls);
+    Pump(&calls);
+  }
+  Call(&calls);
+}
+
+}  // namespace keibi::mount
