@@ -238,6 +238,10 @@ void Host::RenameNow(fuse_req_t request, uint64_t parent, const std::string& nam
     if (ino != 0 && (ino == moved || other != moved)) held.files.push_back(ino);
   }
   held.stopped = held.files;
+  for (const uint64_t ino : held.files) {
+    tree_.Hold(ino);
+    tree_.Moving(ino, true);
+  }
   const uint64_t ticket = waiting_.Add(request);
   write_back_.Hold(held, [=, this](int) {
     mount::Link::Answer answer;
@@ -248,6 +252,10 @@ void Host::RenameNow(fuse_req_t request, uint64_t parent, const std::string& nam
       } else if (error == ENOENT || error == EEXIST) {
         notifier_.Tell(tree_.Doubted(parent));
         if (to_parent != parent) notifier_.Tell(tree_.Doubted(to_parent));
+      }
+      for (const uint64_t node : held.files) {
+        tree_.Moving(node, false);
+        tree_.Forget(node, 1);
       }
       write_back_.Release(held);
       if (fuse_req_t later; waiting_.Take(ticket, &later)) fuse_reply_err(later, error);

@@ -29,6 +29,7 @@ struct Tree::Node {
 
   Doubt known = 0, doubted = 0;  // the attributes
   Doubt placed = 0;              // we have given it its name
+  int moving = 0;                // and are about to give it another
   Time seen;
 
   bool listed = false;
@@ -181,7 +182,7 @@ void Tree::Detach(Node* node, Invalidations* told) {
 // The question was about another path.
 bool Tree::IsOfBefore(const Node& node, Doubt doubt) {
   for (const Node* one = &node; one != nullptr; one = one->parent) {
-    if (one->placed > doubt) return true;
+    if (one->placed > doubt || one->moving > 0) return true;
   }
   return false;
 }
@@ -229,7 +230,7 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
   for (const Entry& entry : entries) {
     const auto known = before.find(entry.name);
     Node* node = known == before.end() ? nullptr : known->second;
-    const bool newer = node != nullptr && (node->pinned || node->placed > doubt || node->known > doubt);
+    const bool newer = node != nullptr && (node->pinned || node->moving > 0 || node->placed > doubt || node->known > doubt);
     if (newer || (node != nullptr && node->attributes.type == entry.type)) {
       directory->children[node->name] = node;
       before.erase(known);
@@ -242,7 +243,7 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
   }
   for (const auto& [name, node] : before) {
     const auto taken = directory->children.find(name);
-    const bool newer = node->known > doubt || node->placed > doubt || HasPinned(*node);
+    const bool newer = node->known > doubt || node->placed > doubt || node->moving > 0 || HasPinned(*node);
     if (taken == directory->children.end() && newer) {
       directory->children[node->name] = node;  // found by a later question, or not sent yet
       continue;
@@ -426,6 +427,11 @@ void Tree::Renamed(uint64_t from_parent, std::string_view from, uint64_t to_pare
   }
   if (exchange && (moved == nullptr || other == nullptr)) before->list_known = after->list_known = 0;
   if (moved != nullptr) Move(moved, after, to);
+}
+
+void Tree::Moving(uint64_t ino, bool begins) {
+  const std::scoped_lock lock(mutex_);
+  if (Node* const node = NodeOf(ino); node != nullptr) node->moving += begins ? 1 : -1;
 }
 
 void Tree::Changed(uint64_t ino, const Entry& entry, bool content) {

@@ -96,6 +96,8 @@ class Tree {
   void Made(uint64_t parent, const stream::Entry& entry, Found* found);
   void Removed(uint64_t parent, std::string_view name);
   void Renamed(uint64_t from_parent, std::string_view from, uint64_t to_parent, std::string_view to, bool exchange);
+  // It is being renamed, or was, or could not be: an answer meanwhile may be about either name.
+  void Moving(uint64_t ino, bool begins);
   // Without `content` only the mode: size and time of a file may be on their way.
   void Changed(uint64_t ino, const stream::Entry& entry, bool content = true);
   // What `name` is, if that is known; 0 if not.
