@@ -227,6 +227,71 @@ TEST_F(MountTreeTest, APeerThatTellsOfPathsThatNobodyKnowsChangesNothing) {
   EXPECT_EQ(Look(b_), Known::kYes);
 }
 
+TEST_F(MountTreeTest, WhatWeHaveDoneOurselvesIsKnownAndItsEchoPutsNothingInDoubt) {
+  Found made;
+  tree_.Made(d_, File("new", 0), &made);
+  EXPECT_EQ(Hold(d_, "new"), made.ino);
+  tree_.Apply(Change::kMade, "d/new", &look_);
+  EXPECT_EQ(look_, std::vector<uint64_t>{made.ino});
+  EXPECT_EQ(Lookup(d_, "none"), Known::kAbsent);
+  tree_.Renamed(d_, "new", kRootIno, "moved", false);
+  EXPECT_EQ(PathOf(made.ino), "moved");
+  EXPECT_EQ(Hold(kRootIno, "moved"), made.ino);
+  tree_.Removed(kRootIno, "moved");
+  EXPECT_EQ(PathOf(made.ino), "(none)");
+  tree_.Apply(Change::kRemoved, "moved", &look_);
+  tree_.Apply(Change::kRemoved, "d/new", &look_);
+  EXPECT_EQ(Lookup(kRootIno, "moved"), Known::kAbsent);
+  EXPECT_EQ(Lookup(d_, "new"), Known::kAbsent);
+}
+
+TEST_F(MountTreeTest, AnAnswerOfBeforeUndoesNothingThatWeHaveDone) {
+  std::string path;
+  Tree::Doubt doubt;
+  ASSERT_TRUE(tree_.Ask(d_, &path, &doubt));
+  tree_.Made(d_, File("new", 0), nullptr);
+  tree_.Removed(d_, "b");
+  tree_.PutListing(d_, doubt, {File("b")});
+  Hold(d_, "new");
+  Found found;
+  EXPECT_EQ(tree_.Lookup(d_, "b", false, &found), Known::kAsk);
+  ASSERT_TRUE(tree_.Ask(a_, &path, &doubt));
+  tree_.Renamed(kRootIno, "a", d_, "a", false);
+  tree_.PutAbsent(a_, doubt);
+  EXPECT_EQ(PathOf(a_), "d/a");
+  // Asked between what is done there and what is known here.
+  tree_.Moving(a_, true);
+  ASSERT_TRUE(tree_.Ask(a_, &path, &doubt));
+  tree_.PutAbsent(a_, doubt);
+  tree_.Moving(a_, false);
+  EXPECT_EQ(PathOf(a_), "d/a");
+}
+
+TEST_F(MountTreeTest, OneTakesThePlaceOfAnotherOrTheyChangePlaces) {
+  tree_.Renamed(kRootIno, "a", d_, "b", true);
+  EXPECT_EQ(PathOf(a_), "d/b");
+  EXPECT_EQ(PathOf(b_), "a");
+  tree_.Renamed(kRootIno, "a", d_, "b", false);
+  EXPECT_EQ(PathOf(b_), "d/b");
+  EXPECT_EQ(PathOf(a_), "(none)");
+}
+
+TEST_F(MountTreeTest, WhatIsNotSentYetKeepsItsPlaceUntilItIs) {
+  ASSERT_TRUE(tree_.Pin(b_));
+  tree_.Apply(Change::kRemoved, "d", &look_);
+  tree_.PutAbsent(b_, 1000);
+  List(kRootIno, {File("a"), File("d")});
+  List(d_, {});
+  EXPECT_EQ(PathOf(b_), "d/b");
+  EXPECT_FALSE(tree_.Unpin(b_));
+  ASSERT_TRUE(tree_.Pin(b_));
+  tree_.Apply(Change::kChanged, "d/b", &look_);
+  EXPECT_TRUE(tree_.Unpin(b_));
+  tree_.PutAbsent(b_, 1000);
+  EXPECT_EQ(PathOf(b_), "(none)");
+  EXPECT_FALSE(tree_.Pin(b_));
+}
+
 TEST(MountTree, DirectoriesThatNobodyHoldsAreForgottenFromABoundOn) {
   Tree tree(100);
   tree.Watch(true);

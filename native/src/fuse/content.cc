@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <iterator>
 #include <vector>
 
@@ -84,6 +85,24 @@ void Contents::Adopt(uint64_t ino, const std::string& path, const std::shared_pt
   if (std::string& before = before_[ino]; before == draft->token()) before = key;
   Keep(key, *file);
   while (closed_bytes_ > most_bytes_) Drop(closed_.begin());
+}
+
+void Contents::Renamed(uint64_t ino, const std::string& from, const std::string& to,
+                       const mount::Attributes& attributes) {
+  const std::string before = KeyOf(from, attributes.size, attributes.mtime_ns);
+  const std::string after = KeyOf(to, attributes.size, attributes.mtime_ns);
+  const std::scoped_lock lock(mutex_);
+  const auto kept = closed_at_.find(before);
+  if (before == after || kept == closed_at_.end() || open_.contains(after)) return;
+  if (const auto other = closed_at_.find(after); other != closed_at_.end()) Drop(other->second);
+  // The data first: a map that is there stands for data that was there before it.
+  for (const char* end : {".data", ".map"}) {
+    if (renameat(directory_.get(), (before + end).c_str(), directory_.get(), (after + end).c_str()) != 0) return;
+  }
+  kept->second->key = after;
+  closed_at_[after] = kept->second;
+  closed_at_.erase(kept);
+  if (std::string& seen = before_[ino]; seen == before) seen = after;
 }
 
 void Contents::Keep(const std::string& key, const stream::CacheFile& file) {

@@ -53,7 +53,8 @@ class Contents {
   core::Status Open(const std::string& path, const mount::Attributes& attributes, std::shared_ptr<Content>* content);
   // Takes a draft's file for this version, if it is whole and nobody has that version open.
   void Adopt(uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft);
-  int directory() const { return directory_.get(); }
+  // What is kept of a file that has another name now.
+  void Renamed(uint64_t ino, const std::string& from, const std::string& to, const mount::Attributes& attributes);
   // Whether the kernel may keep the pages that it has: those of the version, or draft, it opened last.
   bool SameAsBefore(uint64_t ino, const std::string& key);
   void Forget(uint64_t ino);

@@ -126,6 +126,8 @@ class Host {
   void RenameNow(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent,
                  const std::string& to, uint8_t how);
 
+  void FetchForOpen(uint64_t ino, const std::string& path, Then then);
+
   // The draft of a file, if it has one that is of use.
   std::shared_ptr<mount::Draft> DraftOf(uint64_t ino);
   // Makes one where there is none. An errno, or 0. `bare`: nothing of what is there will be read.

@@ -112,7 +112,7 @@ void Host::Make(fuse_req_t request, uint64_t parent, const std::string& name, En
               const bool there = waiting_.Take(ticket, &later);
               Found found;
               if (error == 0) tree_.Made(parent, entry, there ? &found : nullptr);
-              if (error == EEXIST) notifier_.Tell(tree_.Doubted(parent));
+              if (error == EEXIST) notifier_.Tell(tree_.DoubtedName(parent, name));
               if (!there) return;
               if (error == 0 && found.ino == 0) error = ESTALE;
               if (error == 0) return ReplyEntry(later, found);
@@ -133,7 +133,7 @@ void Host::Create(fuse_req_t request, uint64_t parent, const std::string& name, 
               fuse_req_t later;
               const bool there = waiting_.Take(ticket, &later);
               if (error == 0) tree_.Made(parent, entry, nullptr);
-              if (error == EEXIST) notifier_.Tell(tree_.Doubted(parent));
+              if (error == EEXIST) notifier_.Tell(tree_.DoubtedName(parent, name));
               if (!there) return;
               if (error == 0) return OpenMade(later, parent, name, info);
               if (error != EEXIST || (info.flags & O_EXCL) != 0) {
@@ -191,21 +191,52 @@ void Host::Remove(fuse_req_t request, uint64_t parent, const std::string& name, 
   const uint64_t ino = tree_.Child(parent, name);
   if (!directory && ino != 0) held.files = held.stopped = {ino};
   const uint64_t ticket = waiting_.Add(request);
-  write_back_.Hold(held, [=, this](int) {
+  const auto remove = [=, this](int) {
     mount::Link::Answer answer;
     answer.on_done = [=, this](int error, mount::Reader) {
       if (error == 0) {
         tree_.Removed(parent, name);
         if (!directory && ino != 0) write_back_.Gone(ino);
       } else if (error == ENOENT) {
-        notifier_.Tell(tree_.Doubted(parent));
+        notifier_.Tell(tree_.DoubtedName(parent, name));
       }
       write_back_.Release(held);
       if (fuse_req_t later; waiting_.Take(ticket, &later)) fuse_reply_err(later, error);
     };
     Writer body;
     link_.Ask(Type::kRemove, body.Number(static_cast<uint8_t>(directory)).Rest(path), std::move(answer));
-  });
+  };
+  write_back_.Hold(held, [=, this](int) { directory ? remove(0) : FetchForOpen(ino, path, remove); });
+}
+
+// Who has a file open reads on when its name has gone, and then nobody can be asked for it. To be called while it is
+// held.
+void Host::FetchForOpen(uint64_t ino, const std::string& path, Then then) {
+  constexpr uint64_t kMostBytes = uint64_t{64} << 20;
+  Found found;
+  if (ino == 0 || !write_back_.IsOpen(ino) || tree_.Look(ino, true, &found) != Tree::Known::kYes ||
+      found.attributes.type != EntryType::kFile) {
+    return then(0);
+  }
+  const std::shared_ptr<mount::Draft> draft = DraftOf(ino);
+  if (draft != nullptr) {
+    found.attributes.size = draft->base().size;
+    found.attributes.mtime_ns = draft->base().mtime_ns;
+  }
+  std::shared_ptr<Content> content;
+  if (found.attributes.size == 0 || found.attributes.size > kMostBytes ||
+      !contents_.Open(path, found.attributes, &content).ok()) {
+    return then(0);
+  }
+  const uint32_t blocks = content->file->blocks();
+  const bool whole = content->file->HasAll(0, blocks);
+  if (draft != nullptr) {
+    draft->AddContent(draft->base(), std::shared_ptr<stream::CacheFile>(content, content->file.get()));
+  }
+  if (whole) return then(0);
+  mount::Link::Answer answer;
+  answer.on_done = [content, then = std::move(then)](int, mount::Reader) { then(0); };
+  link_.Ask(Type::kWant, WantOf(ino, *content, 0, blocks, 0), std::move(answer));
 }
 
 void Host::Rename(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent,
@@ -243,15 +274,17 @@ void Host::RenameNow(fuse_req_t request, uint64_t parent, const std::string& nam
     tree_.Moving(ino, true);
   }
   const uint64_t ticket = waiting_.Add(request);
-  write_back_.Hold(held, [=, this](int) {
+  const bool file = found.attributes.type == EntryType::kFile;
+  const auto rename = [=, this](int) {
     mount::Link::Answer answer;
     answer.on_done = [=, this](int error, mount::Reader) {
+      if (error == 0 && file) contents_.Renamed(moved, from_path, to_path, found.attributes);
       if (error == 0) {
         tree_.Renamed(parent, name, to_parent, to, how == kExchange);
         if (how == kReplace && other != 0 && other != moved) write_back_.Gone(other);
       } else if (error == ENOENT || error == EEXIST) {
-        notifier_.Tell(tree_.Doubted(parent));
-        if (to_parent != parent) notifier_.Tell(tree_.Doubted(to_parent));
+        notifier_.Tell(tree_.DoubtedName(parent, name));
+        notifier_.Tell(tree_.DoubtedName(to_parent, to));
       }
       for (const uint64_t node : held.files) {
         tree_.Moving(node, false);
@@ -262,7 +295,9 @@ void Host::RenameNow(fuse_req_t request, uint64_t parent, const std::string& nam
     };
     Writer body;
     link_.Ask(Type::kRename, body.Number(how).Text(from_path).Rest(to_path), std::move(answer));
-  });
+  };
+  const bool replaces = how == kReplace && other != moved;
+  write_back_.Hold(held, [=, this](int) { replaces ? FetchForOpen(other, to_path, rename) : rename(0); });
 }
 
 void Host::SyncDirectory(fuse_req_t request, uint64_t ino) {

@@ -21,6 +21,7 @@ using mount::Tree;
 using mount::Type;
 using stream::EntryType;
 
+constexpr uint64_t kMostFetchedBytes = uint64_t{16} << 20;  // of a file that is written, in the background
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 }  // namespace
@@ -57,6 +58,9 @@ int Host::MakeDraft(uint64_t ino, bool bare, std::shared_ptr<Draft>* draft) {
   if (!bare && found.attributes.size > 0 && tree_.Ask(ino, &path, &doubt)) {
     std::shared_ptr<Content> content;
     if (contents_.Open(path, found.attributes, &content).ok()) file = {content, content->file.get()};
+    // If it turns out that another has changed it, too, ours is to be whole.
+    const bool small = found.attributes.size <= kMostFetchedBytes;
+    if (file != nullptr && small && !file->HasAll(0, file->blocks())) AskAhead(ino, *content, {0, file->blocks()});
   }
   return write_back_.Make(ino, {found.attributes.size, found.attributes.mtime_ns}, std::move(file), draft);
 }

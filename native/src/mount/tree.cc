@@ -230,7 +230,8 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
   for (const Entry& entry : entries) {
     const auto known = before.find(entry.name);
     Node* node = known == before.end() ? nullptr : known->second;
-    const bool newer = node != nullptr && (node->pinned || node->moving > 0 || node->placed > doubt || node->known > doubt);
+    const bool newer =
+        node != nullptr && (node->pinned || node->moving > 0 || node->placed > doubt || node->known > doubt);
     if (newer || (node != nullptr && node->attributes.type == entry.type)) {
       directory->children[node->name] = node;
       before.erase(known);
@@ -349,6 +350,18 @@ Tree::Invalidations Tree::Doubted(uint64_t ino) {
   Invalidations told;
   doubts_++;
   if (Node* const node = NodeOf(ino); node != nullptr) DoubtAll(node, &told);
+  return told;
+}
+
+Tree::Invalidations Tree::DoubtedName(uint64_t parent, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  Node* const directory = NodeOf(parent);
+  if (directory == nullptr) return told;
+  directory->list_doubted = ++doubts_;
+  const auto found = directory->children.find(name);
+  if (found != directory->children.end()) found->second->doubted = doubts_;
+  told.push_back({parent, std::string(name), 0, false});
   return told;
 }
 

@@ -89,6 +89,8 @@ class Tree {
   Invalidations Apply(Change change, std::string_view path, std::vector<uint64_t>* look);
   // Nobody could look.
   Invalidations Doubted(uint64_t ino);
+  // What we wanted to do with a name there says that it is not what we believe.
+  Invalidations DoubtedName(uint64_t parent, std::string_view name);
 
   // What we have done ourselves, once it is done there. The kernel knows that already.
   //

@@ -68,6 +68,12 @@ void WriteBack::Closed(uint64_t ino) {
   Call(&calls);
 }
 
+bool WriteBack::IsOpen(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  const File* const file = FileOf(ino);
+  return file != nullptr && file->opens > 0;
+}
+
 std::shared_ptr<Draft> WriteBack::Find(uint64_t ino) {
   const std::scoped_lock lock(mutex_);
   File* const file = FileOf(ino);

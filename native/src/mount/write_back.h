@@ -51,6 +51,8 @@ class WriteBack {
   void Opened(uint64_t ino);
   void Closed(uint64_t ino);
 
+  bool IsOpen(uint64_t ino);
+
   std::shared_ptr<Draft> Find(uint64_t ino);
   // Takes the one that is there, or makes one. An errno, or 0.
   int Make(uint64_t ino, const Version& base, std::shared_ptr<stream::CacheFile> content,
