@@ -230,6 +230,10 @@ bool Draft::Begin(bool sync, uint64_t most_bytes, Put* put) {
   }
   // What the put does not have is not there, and not on the disk, either.
   put->sync = sync && unsent_.empty();
+  // A part of a version is a version of its own, with another time.
+  constexpr int64_t kNsPerStep = 1000;
+  constexpr uint64_t kSteps = 1'000'000;
+  if (!unsent_.empty()) put->now.mtime_ns -= kNsPerStep * static_cast<int64_t>(1 + unsent_.bytes() % kSteps);
   changed_ = !unsent_.empty();
   keep_ = now_.size;
   cut_ = UINT64_MAX;

@@ -201,8 +201,8 @@ void Tree::DoubtAll(Node* node, Invalidations* told) {
 }
 
 void Tree::Set(Node* node, Doubt doubt, const Entry& entry, Invalidations* told) {
-  if (node->known > doubt) return;  // an answer to an older question
-  if (node->attributes.type != entry.type && node->pinned) return;
+  if (node->known > doubt) return;                                      // an answer to an older question
+  if (node->known != 0 && node->attributes.type != entry.type) return;  // ours is not sent yet
   const uint64_t size = entry.type == EntryType::kSymlink ? entry.target.size() : entry.size;
   const Attributes attributes{entry.type, entry.mode, entry.mtime_ns, size};
   const bool changed = node->attributes != attributes || node->target != entry.target;
@@ -231,7 +231,7 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
     const auto known = before.find(entry.name);
     Node* node = known == before.end() ? nullptr : known->second;
     const bool newer =
-        node != nullptr && (node->pinned || node->moving > 0 || node->placed > doubt || node->known > doubt);
+        node != nullptr && (node->moving > 0 || node->placed > doubt || node->known > doubt || HasPinned(*node));
     if (newer || (node != nullptr && node->attributes.type == entry.type)) {
       directory->children[node->name] = node;
       before.erase(known);
