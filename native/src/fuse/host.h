@@ -122,6 +122,7 @@ class Host {
   void AskValue(fuse_req_t request, mount::Type type, const mount::Writer& body, size_t size);
   // False, and answered, if nothing can be made there under this name.
   bool PathFor(fuse_req_t request, uint64_t parent, const std::string& name, std::string* path);
+  void Settle(uint64_t parent, const std::string& name, int error);
   void OpenMade(fuse_req_t request, uint64_t parent, const std::string& name, const fuse_file_info& info);
   void RenameNow(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent,
                  const std::string& to, uint8_t how);

@@ -94,6 +94,14 @@ bool Host::PathFor(fuse_req_t request, uint64_t parent, const std::string& name,
   return true;
 }
 
+// What we have done to a name is over. If it went wrong, it is perhaps not what we believe.
+void Host::Settle(uint64_t parent, const std::string& name, int error) {
+  const bool told = tree_.Expected(parent, name);
+  if (error != 0) return notifier_.Tell(tree_.DoubtedName(parent, name));
+  if (!told) return;
+  if (const uint64_t ino = tree_.Child(parent, name); ino != 0) Verify(ino);
+}
+
 void Host::Make(fuse_req_t request, uint64_t parent, const std::string& name, EntryType type, mode_t mode,
                 const std::string& target) {
   std::string path;
@@ -105,6 +113,7 @@ void Host::Make(fuse_req_t request, uint64_t parent, const std::string& name, En
   Writer body;
   body.Number(static_cast<uint8_t>(type)).Number(static_cast<uint16_t>(mode & 0777)).Text(path).Rest(target);
   const uint64_t ticket = waiting_.Add(request);
+  tree_.Expect(parent, name);
   link_.Ask(Type::kMake, body, EntryAnswer([this, ticket, parent, name](int error, const Entry& made) {
               Entry entry = made;
               entry.name = name;
@@ -112,7 +121,7 @@ void Host::Make(fuse_req_t request, uint64_t parent, const std::string& name, En
               const bool there = waiting_.Take(ticket, &later);
               Found found;
               if (error == 0) tree_.Made(parent, entry, there ? &found : nullptr);
-              if (error == EEXIST) notifier_.Tell(tree_.DoubtedName(parent, name));
+              Settle(parent, name, error);
               if (!there) return;
               if (error == 0 && found.ino == 0) error = ESTALE;
               if (error == 0) return ReplyEntry(later, found);
@@ -127,13 +136,14 @@ void Host::Create(fuse_req_t request, uint64_t parent, const std::string& name, 
   Writer body;
   body.Number(static_cast<uint8_t>(EntryType::kFile)).Number(static_cast<uint16_t>(mode & 0777)).Text(path);
   const uint64_t ticket = waiting_.Add(request);
+  tree_.Expect(parent, name);
   link_.Ask(Type::kMake, body, EntryAnswer([this, ticket, parent, name, info](int error, const Entry& made) {
               Entry entry = made;
               entry.name = name;
               fuse_req_t later;
               const bool there = waiting_.Take(ticket, &later);
               if (error == 0) tree_.Made(parent, entry, nullptr);
-              if (error == EEXIST) notifier_.Tell(tree_.DoubtedName(parent, name));
+              Settle(parent, name, error);
               if (!there) return;
               if (error == 0) return OpenMade(later, parent, name, info);
               if (error != EEXIST || (info.flags & O_EXCL) != 0) {
@@ -191,15 +201,15 @@ void Host::Remove(fuse_req_t request, uint64_t parent, const std::string& name, 
   const uint64_t ino = tree_.Child(parent, name);
   if (!directory && ino != 0) held.files = held.stopped = {ino};
   const uint64_t ticket = waiting_.Add(request);
+  tree_.Expect(parent, name);
   const auto remove = [=, this](int) {
     mount::Link::Answer answer;
     answer.on_done = [=, this](int error, mount::Reader) {
       if (error == 0) {
         tree_.Removed(parent, name);
         if (!directory && ino != 0) write_back_.Gone(ino);
-      } else if (error == ENOENT) {
-        notifier_.Tell(tree_.DoubtedName(parent, name));
       }
+      Settle(parent, name, error);
       write_back_.Release(held);
       if (fuse_req_t later; waiting_.Take(ticket, &later)) fuse_reply_err(later, error);
     };
@@ -274,6 +284,8 @@ void Host::RenameNow(fuse_req_t request, uint64_t parent, const std::string& nam
     tree_.Moving(ino, true);
   }
   const uint64_t ticket = waiting_.Add(request);
+  tree_.Expect(parent, name);
+  tree_.Expect(to_parent, to);
   const bool file = found.attributes.type == EntryType::kFile;
   const auto rename = [=, this](int) {
     mount::Link::Answer answer;
@@ -282,10 +294,9 @@ void Host::RenameNow(fuse_req_t request, uint64_t parent, const std::string& nam
       if (error == 0) {
         tree_.Renamed(parent, name, to_parent, to, how == kExchange);
         if (how == kReplace && other != 0 && other != moved) write_back_.Gone(other);
-      } else if (error == ENOENT || error == EEXIST) {
-        notifier_.Tell(tree_.DoubtedName(parent, name));
-        notifier_.Tell(tree_.DoubtedName(to_parent, to));
       }
+      Settle(parent, name, error);
+      Settle(to_parent, to, error);
       for (const uint64_t node : held.files) {
         tree_.Moving(node, false);
         tree_.Forget(node, 1);

@@ -37,6 +37,12 @@ struct Tree::Node {
   Time list_seen, used;
   std::unordered_map<std::string_view, Node*> children;  // by their own names
 
+  struct Expectation {
+    int times = 0;
+    bool told = false;
+  };
+  std::unordered_map<std::string, Expectation> expected;  // names in it
+
   bool IsDirectory() const { return attributes.type == EntryType::kDirectory; }
 };
 
@@ -310,6 +316,10 @@ Tree::Invalidations Tree::Apply(Change change, std::string_view path, std::vecto
   if (parent == nullptr || !parent->IsDirectory()) return told;
   const auto found = parent->children.find(name);
   Node* const node = found == parent->children.end() ? nullptr : found->second;
+  if (const auto ours = parent->expected.find(std::string(name)); ours != parent->expected.end()) {
+    ours->second.told = true;
+    return told;
+  }
   if (node != nullptr && node->pinned) {
     node->told = true;
     return told;
@@ -440,6 +450,22 @@ void Tree::Renamed(uint64_t from_parent, std::string_view from, uint64_t to_pare
   }
   if (exchange && (moved == nullptr || other == nullptr)) before->list_known = after->list_known = 0;
   if (moved != nullptr) Move(moved, after, to);
+}
+
+void Tree::Expect(uint64_t parent, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  if (Node* const directory = NodeOf(parent); directory != nullptr) directory->expected[std::string(name)].times++;
+}
+
+bool Tree::Expected(uint64_t parent, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  Node* const directory = NodeOf(parent);
+  if (directory == nullptr) return false;
+  const auto found = directory->expected.find(std::string(name));
+  if (found == directory->expected.end()) return false;
+  const bool told = found->second.told;
+  if (--found->second.times == 0) directory->expected.erase(found);
+  return told;
 }
 
 void Tree::Moving(uint64_t ino, bool begins) {

@@ -98,6 +98,10 @@ class Tree {
   void Made(uint64_t parent, const stream::Entry& entry, Found* found);
   void Removed(uint64_t parent, std::string_view name);
   void Renamed(uint64_t from_parent, std::string_view from, uint64_t to_parent, std::string_view to, bool exchange);
+  // We are about to make, take away or give this name: a notice of it is ours. Afterwards, whether there was one: what
+  // has the name then is to be looked at.
+  void Expect(uint64_t parent, std::string_view name);
+  bool Expected(uint64_t parent, std::string_view name);
   // It is being renamed, or was, or could not be: an answer meanwhile may be about either name.
   void Moving(uint64_t ino, bool begins);
   // Without `content` only the mode: size and time of a file may be on their way.
