@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { whyNotMountable } from '../../packages/mount/src/index.ts';
@@ -62,7 +63,6 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
       'cat.jpg\nholiday\nlarge',
     );
     expect(await shell('stat -c %Y far/large')).toBe(await shell('stat -c %Y photos/large'));
-    expect(await shell('echo x > far/cat.jpg')).toContain('Read-only file system');
     expect((await bob.command('mount')).event).toMatchObject({
       event: 'mounts',
       mounts: [{ share: 'photos', state: 'open' }],
@@ -81,6 +81,28 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     renameSync(sandbox.path('photos', 'new'), sandbox.path('photos', 'cat.jpg'));
     expect(
       await shell('until [ "$(cat far/dog.jpg far/cat.jpg 2>&1)" = "barklonger fur" ]; do sleep 0.02; done; ls far'),
+    ).toBe('cat.jpg\ndog.jpg\nholiday\nlarge');
+  });
+
+  it('is written like any other, and what fsync has answered for stands there', async () => {
+    const lines = `cd far && mkdir own && cp -r holiday own/copy && echo meow >> cat.jpg && mv own/copy own/moved && rm own/moved/1.jpg && ln -s moved own/link &&
+      touch -d @1000000000 own/moved/2.jpg && chmod 600 own/moved/3.jpg && cp large own/large && truncate -s 20000000 own/large && sync own/large cat.jpg own/moved/beach.jpg && ls own`;
+    expect(await shell(lines)).toBe('large\nlink\nmoved');
+    expect(await shell('head -c 20000000 photos/large | cmp - photos/own/large && cat photos/cat.jpg')).toBe(
+      'longer furmeow',
+    );
+    await expect
+      .poll(() => shell('diff -r --no-dereference photos far && ls photos/own/moved | wc -l'), { timeout: 20_000 })
+      .toBe('200');
+    expect(await shell('stat -c "%Y %a" photos/own/moved/2.jpg; stat -c %a photos/own/moved/3.jpg')).toMatch(
+      /^1000000000 .*\n600$/,
+    );
+    const random = fileURLToPath(new URL('../../packages/mount/test/random-writes.mjs', import.meta.url));
+    expect(await shell(`exec ${process.execPath} ${random} far photos 7 5000`)).toBe('same');
+    expect(
+      await shell(
+        'cd far && git init -q r && cd r && cp -r ../holiday . && git add . && git -c user.name=n -c user.email=e commit -qm one && git status --porcelain && git fsck 2>&1; cd ..; rm -rf r own random-7*; ls',
+      ),
     ).toBe('cat.jpg\ndog.jpg\nholiday\nlarge');
   });
 
@@ -104,7 +126,9 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
       await shell('cat far/dog.jpg; ls far/holiday | wc -l; head -c 100000 far/large | cmp -n 100000 - photos/large'),
     ).toBe('bark201');
     expect(await shell('cat far/unread > unread')).toMatch(/timed out|Input\/output error/);
+    expect(await shell('printf away > far/dog.jpg; cat far/dog.jpg')).toBe('away');
     await anna.replace();
+    await expect.poll(() => readFileSync(sandbox.path('photos', 'dog.jpg'), 'utf8'), { timeout: 30_000 }).toBe('away');
     expect(await shell('until cmp far/unread photos/unread 2>/dev/null; do sleep 0.1; done; ls far/unread')).toBe(
       'far/unread',
     );
@@ -122,6 +146,23 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     await bob.replace();
     await bob.until((event) => event.event === 'mount' && event.state === 'open');
     expect(await shell('diff -r photos far')).toBe('');
+  });
+
+  it('sends what was written before it goes, and changes nothing where it is to be read alone', async () => {
+    expect(
+      await shell(
+        'for i in $(seq 50); do echo last > far/last$i; done; cp large far/last 2>&1; cp photos/large far/last',
+      ),
+    ).toContain('No such file');
+    expect(await bob.command('unmount', 'far')).toMatchObject({ exit: 0, event: { event: 'unmounted', unsent: 0 } });
+    expect(await shell('cat photos/last[0-9]* | sort | uniq -c | tr -s " "; cmp photos/last photos/large')).toBe(
+      '50 last',
+    );
+    expect(await bob.command('mount', code, 'far', '--read-only')).toMatchObject({
+      exit: 0,
+      event: { readOnly: true },
+    });
+    expect(await shell('echo x > far/cat.jpg')).toContain('Read-only file system');
   });
 
   it('goes when it is told to, with the connection that was made for it', async () => {

@@ -39,9 +39,11 @@ Examples:
   keibidrop unmount photos
 
 Files are fetched when they are read, and what changes on the other side shows
-within a second. The folder has to be empty, or is made. It can be read, and not
-be written. The daemon, which is started if need be, keeps it, also over a lost
-network: what was read stays readable, the rest fails after 30 seconds.
+within a second. The folder has to be empty, or is made. What is written in it is
+sent soon after a file is closed, and stands on the disk there when fsync has
+returned; a file that was changed on both sides is kept twice. The daemon, which
+is started if need be, keeps the folder, also over a lost network: what was read
+stays readable, what is written waits, the rest fails after 30 seconds.
 
 Needs Linux with libfuse3; keibidrop doctor says whether it is there.
 
@@ -53,7 +55,8 @@ code, 4 not reachable, 6 mount not available.
 const AFTER_UNMOUNT = `
 Examples:
   keibidrop unmount photos
-  keibidrop unmount photos --force      also if a program is in it
+  keibidrop unmount photos --force      also if a program is in it, or changes
+                                        cannot be sent: those are given up
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage, 4 no daemon runs, 6 in use, or not mounted.
@@ -71,7 +74,7 @@ export function addMountCommand(program: Command, onRun: (options: MountCommand)
       '[words...]',
       'the code, such as 7-guitar-pencil, a contact, or a share of keibidrop list; then the folder',
     )
-    .addOption(new Option('--read-only', 'never write, which cannot be done yet anyway'))
+    .addOption(new Option('--read-only', 'change nothing through it'))
     .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));
   addEverywhereOptions(command)
@@ -85,7 +88,7 @@ export function addUnmountCommand(program: Command, onRun: (options: UnmountComm
     .summary('end what mount has begun')
     .description('Take a mounted folder away.')
     .argument('[dir]', 'the folder')
-    .addOption(new Option('--force', 'also if a program uses it'))
+    .addOption(new Option('--force', 'also if a program uses it, or changes cannot be sent'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
     .addOption(new Option('-q, --quiet', 'say nothing'))
     .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
@@ -120,7 +123,13 @@ export async function runMount(options: MountCommand, caller: Io, peer: PeerPack
       else for (const one of mounts) io.stdout.write(`${lineOfMount(one)}\n`);
       return 0;
     }
-    const request = { target, folder: resolve(io.cwd, dir), connect, reach: daemonReach(options, settings) };
+    const request = {
+      target,
+      folder: resolve(io.cwd, dir),
+      connect,
+      reach: daemonReach(options, settings),
+      readOnly: options.readOnly ?? false,
+    };
     const { mount } = await daemon.call('mount', request, io);
     if (mount === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
     if (json) io.stdout.write(lineOf('mount', mount));
@@ -144,9 +153,10 @@ export async function runUnmount(
   peer: PeerPackage,
 ): Promise<number> {
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
-    const { mount } = await daemon.call('unmount', { folder: resolve(io.cwd, dir), force }, io);
-    if (json) io.stdout.write(lineOf('unmounted', { folder: mount?.folder }));
+    const { mount, unsent } = await daemon.call('unmount', { folder: resolve(io.cwd, dir), force }, io);
+    if (json) io.stdout.write(lineOf('unmounted', { folder: mount?.folder, unsent }));
     else if (!quiet) io.stdout.write(`Unmounted ${harmless(mount?.folder ?? dir)}.\n`);
+    if (unsent > 0) io.stderr.write(`keibidrop: ${unsent} changed files were given up before they were sent.\n`);
     return 0;
   });
 }

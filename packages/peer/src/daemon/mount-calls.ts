@@ -9,11 +9,11 @@ type Names = 'mount' | 'unmount' | 'mounts';
 /** Shares that are shown as folders. */
 export function mountCalls({ mounts }: DaemonParts): LocalGroup<Names> {
   return {
-    mount: async (request, { signal }) => ({ mount: await mounts.add(request, { signal }) }),
+    mount: async (request, { signal }) => ({ mount: await mounts.add(request, { signal }), unsent: 0 }),
     unmount: async ({ folder, force }) => {
       const ended = await mounts.end(folder, { force });
       if (ended === undefined) throw new KeibiError('MOUNT_UNAVAILABLE', `${folder} is not mounted by this daemon.`);
-      return { mount: ended };
+      return ended;
     },
     mounts: async () => ({ mounts: mounts.list(), unavailable: await whyNotMountable() }),
   };

@@ -29,6 +29,7 @@ interface MountEntry {
   share: string;
   /** It was connected to for this mount alone. */
   connected: boolean;
+  readOnly?: boolean | undefined;
 }
 
 interface OpenMount {
@@ -77,6 +78,7 @@ export class Mounts {
   /** Shows a share. @throws MOUNT_*, USAGE; what `connect` throws; `signal.reason` on abort */
   async add(request: local.MountRequest, { signal }: { signal: AbortSignal }): Promise<local.Mount> {
     const folder = folderPath(request.folder);
+    const { readOnly } = request;
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
     if (this.#open.size >= MAX_MOUNTS)
       throw new KeibiError('MOUNT_UNAVAILABLE', 'There are too many mounts. End one first.');
@@ -85,7 +87,14 @@ export class Mounts {
     await this.#refuseShared(folder);
     const before = new Set(this.#options.shares.list().map(({ id }) => id));
     const share = await this.#shareOf(request, { signal });
-    const entry = { id: this.#next++, added: Date.now(), folder, share: share.name, connected: !before.has(share.id) };
+    const entry = {
+      id: this.#next++,
+      added: Date.now(),
+      folder,
+      share: share.name,
+      connected: !before.has(share.id),
+      readOnly,
+    };
     const added: OpenMount = { entry, view: viewOf(entry) };
     try {
       await this.#show(added, { signal });
@@ -99,16 +108,16 @@ export class Mounts {
   }
 
   /** @returns  undefined if it is none of ours   @throws MOUNT_BUSY */
-  async end(folder: string, { force }: { force: boolean }): Promise<local.Mount | undefined> {
+  async end(folder: string, { force }: { force: boolean }): Promise<local.MountReply | undefined> {
     const place = await realpath(folder).catch(() => folder);
     const found = [...this.#open.values()].find(({ view, entry }) =>
       [view.folder, entry.folder].some((one) => [folder, place].includes(one)),
     );
     if (found === undefined) return undefined;
     await found.opening;
-    await found.shown?.unmount({ force });
+    const { unsent = 0 } = (await found.shown?.unmount({ force })) ?? {};
     await this.#forget(found);
-    return found.view;
+    return { mount: found.view, unsent };
   }
 
   /** A share is there, or away, or gone. */
@@ -121,11 +130,13 @@ export class Mounts {
     }
   }
 
-  /** Ends all of them; they come back with the next daemon. */
+  /** Ends all of them, once what was written is sent, if that can be; they come back with the next daemon. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#save();
-    await Promise.allSettled([...this.#open.values()].map(({ shown }) => shown?.unmount({ force: true })));
+    await Promise.allSettled(
+      [...this.#open.values()].map(({ shown }) => shown?.unmount().catch(() => shown.unmount({ force: true }))),
+    );
   }
 
   async #shareOf(
@@ -151,7 +162,7 @@ export class Mounts {
   }
 
   async #show(one: OpenMount, { signal }: { signal: AbortSignal }): Promise<void> {
-    const { folder, share } = one.entry;
+    const { folder, share, readOnly } = one.entry;
     const found = this.#options.shares.guest(share);
     if (found === undefined) throw new KeibiError('SHARE_UNKNOWN');
     const cache = join(this.#options.caches, String(one.entry.id));
@@ -161,6 +172,7 @@ export class Mounts {
       source: new GuestSource(found.guest),
       folder,
       cache,
+      readOnly,
       patienceMs: patienceMs(),
       signal,
     }).catch(async (reason) => {
@@ -169,7 +181,12 @@ export class Mounts {
     });
     one.shown = shown;
     const { peer, state } = found.view;
-    this.#change(one, { folder: shown.folder, peer, state: state === 'away' ? 'away' : 'open' });
+    this.#change(one, {
+      folder: shown.folder,
+      readOnly: shown.readOnly,
+      peer,
+      state: state === 'away' ? 'away' : 'open',
+    });
     if (state === 'away') shown.setAway(true);
     void shown.closed
       .then(
@@ -242,8 +259,8 @@ export class Mounts {
   }
 }
 
-function viewOf({ id, added, folder, share }: MountEntry): local.Mount {
-  return { id, added, folder, share, state: 'waiting', readOnly: true, peer: undefined };
+function viewOf({ id, added, folder, share, readOnly = false }: MountEntry): local.Mount {
+  return { id, added, folder, share, state: 'waiting', readOnly, peer: undefined };
 }
 
 /** Without symlinks, also of a folder that is not there yet. */
