@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "mount/tree_node.h"
+
 namespace keibi::mount {
 namespace {
 
@@ -13,38 +15,9 @@ using stream::EntryType;
 
 constexpr std::chrono::seconds kUnwatchedTrust{1};
 constexpr double kWatchedTrustSeconds = 3600;
+constexpr uint64_t kMostNameBytes = uint64_t{128} << 20;  // of names and targets
 
 }  // namespace
-
-struct Tree::Node {
-  uint64_t ino = 0;
-  Node* parent = nullptr;  // null: the root, or it is no more
-  std::string name;
-  std::string target;
-  Attributes attributes;
-  uint64_t lookups = 0;  // how often the kernel holds it
-  bool own = false;      // we have made or changed it
-  bool pinned = false;
-  bool told = false;  // of a pinned one: a notice
-
-  Doubt known = 0, doubted = 0;  // the attributes
-  Doubt placed = 0;              // we have given it its name
-  int moving = 0;                // and are about to give it another
-  Time seen;
-
-  bool listed = false;
-  Doubt list_known = 0, list_doubted = 0;
-  Time list_seen, used;
-  std::unordered_map<std::string_view, Node*> children;  // by their own names
-
-  struct Expectation {
-    int times = 0;
-    bool told = false;
-  };
-  std::unordered_map<std::string, Expectation> expected;  // names in it
-
-  bool IsDirectory() const { return attributes.type == EntryType::kDirectory; }
-};
 
 Tree::Tree(size_t most) : most_(most) {
   auto root = std::make_unique<Node>();
@@ -141,7 +114,7 @@ void Tree::Forget(uint64_t ino, uint64_t times) {
   Node* const node = NodeOf(ino);
   if (node == nullptr || ino == kRootIno) return;
   node->lookups -= std::min(times, node->lookups);
-  if (node->lookups == 0 && node->parent == nullptr) nodes_.erase(ino);
+  if (node->lookups == 0 && node->parent == nullptr) Erase(node);
 }
 
 bool Tree::Ask(uint64_t ino, std::string* path, Doubt* doubt) const {
@@ -167,9 +140,15 @@ Tree::Node* Tree::Add(Node* parent, std::string_view name, EntryType type) {
   node->name = name;
   node->attributes.type = type;
   Node* const added = node.get();
+  name_bytes_ += added->name.size();
   nodes_[added->ino] = std::move(node);
   parent->children[added->name] = added;
   return added;
+}
+
+void Tree::Erase(Node* node) {
+  name_bytes_ -= node->name.size() + node->target.size();
+  nodes_.erase(node->ino);
 }
 
 // Of a node and all below it nothing is left but what the kernel holds.
@@ -182,7 +161,7 @@ void Tree::Detach(Node* node, Invalidations* told) {
     node->parent->children.erase(node->name);
     node->parent = nullptr;
   }
-  if (node->lookups == 0) nodes_.erase(node->ino);
+  if (node->lookups == 0) Erase(node);
 }
 
 // The question was about another path.
@@ -215,6 +194,7 @@ void Tree::Set(Node* node, Doubt doubt, const Entry& entry, Invalidations* told)
   if (node->known != 0 && changed && node->lookups > 0 && !node->pinned)
     told->push_back({0, {}, node->ino, !node->IsDirectory()});
   node->attributes = attributes;
+  name_bytes_ += entry.target.size() - node->target.size();
   node->target = entry.target;
   node->known = doubt;
   node->seen = Clock::now();
@@ -266,7 +246,7 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
   directory->listed = true;
   directory->list_known = std::max(directory->list_known, doubt);
   directory->list_seen = directory->used = Clock::now();
-  if (nodes_.size() > most_) Trim(directory);
+  if (nodes_.size() > most_ || name_bytes_ > kMostNameBytes) Trim(directory);
   return told;
 }
 
@@ -375,162 +355,6 @@ Tree::Invalidations Tree::DoubtedName(uint64_t parent, std::string_view name) {
   return told;
 }
 
-// What was asked about it before is answered as it was before.
-void Tree::OwnWork(Node* directory) {
-  const bool believed = Believed(directory->list_known, directory->list_doubted, directory->list_seen);
-  directory->list_doubted = directory->doubted = ++doubts_;
-  if (believed) directory->list_known = doubts_;
-  directory->own = true;
-}
-
-void Tree::Made(uint64_t parent, const Entry& entry, Found* found) {
-  const std::scoped_lock lock(mutex_);
-  Node* const directory = NodeOf(parent);
-  if (directory == nullptr || !directory->IsDirectory()) return;
-  OwnWork(directory);
-  Invalidations none;
-  const auto known = directory->children.find(entry.name);
-  Node* node = known == directory->children.end() ? nullptr : known->second;
-  // A listing may have had it before its answer was here.
-  if (node != nullptr && node->attributes.type != entry.type) {
-    Detach(node, &none);
-    node = nullptr;
-  }
-  if (node == nullptr) node = Add(directory, entry.name, entry.type);
-  Set(node, doubts_, entry, &none);
-  node->own = true;
-  node->placed = doubts_;
-  if (found == nullptr) return;
-  node->lookups++;
-  *found = FoundOf(*node);
-}
-
-void Tree::Removed(uint64_t parent, std::string_view name) {
-  const std::scoped_lock lock(mutex_);
-  Node* const directory = NodeOf(parent);
-  if (directory == nullptr) return;
-  OwnWork(directory);
-  Invalidations none;
-  const auto known = directory->children.find(name);
-  if (known != directory->children.end()) Detach(known->second, &none);
-}
-
-void Tree::Move(Node* node, Node* parent, std::string_view name) {
-  node->name = name;
-  node->parent = parent;
-  node->own = true;
-  node->placed = doubts_;
-  parent->children[node->name] = node;
-}
-
-void Tree::Renamed(uint64_t from_parent, std::string_view from, uint64_t to_parent, std::string_view to,
-                   bool exchange) {
-  const std::scoped_lock lock(mutex_);
-  Node* const before = NodeOf(from_parent);
-  Node* const after = NodeOf(to_parent);
-  if (before == nullptr || after == nullptr) return;
-  OwnWork(before);
-  if (after != before) OwnWork(after);
-  const auto take = [](Node* directory, std::string_view name) -> Node* {
-    const auto found = directory->children.find(name);
-    if (found == directory->children.end()) return nullptr;
-    Node* const node = found->second;
-    directory->children.erase(found);
-    return node;
-  };
-  Node* const moved = take(before, from);
-  if (moved == nullptr && !exchange) after->list_known = 0;  // what it is now nobody has said
-  Node* const other = take(after, to);
-  if (other != nullptr && exchange) {
-    Move(other, before, from);
-  } else if (other != nullptr) {
-    after->children[other->name] = other;
-    Invalidations none;
-    Detach(other, &none);
-  }
-  if (exchange && (moved == nullptr || other == nullptr)) before->list_known = after->list_known = 0;
-  if (moved != nullptr) Move(moved, after, to);
-}
-
-void Tree::Expect(uint64_t parent, std::string_view name) {
-  const std::scoped_lock lock(mutex_);
-  if (Node* const directory = NodeOf(parent); directory != nullptr) directory->expected[std::string(name)].times++;
-}
-
-bool Tree::Expected(uint64_t parent, std::string_view name) {
-  const std::scoped_lock lock(mutex_);
-  Node* const directory = NodeOf(parent);
-  if (directory == nullptr) return false;
-  const auto found = directory->expected.find(std::string(name));
-  if (found == directory->expected.end()) return false;
-  const bool told = found->second.told;
-  if (--found->second.times == 0) directory->expected.erase(found);
-  return told;
-}
-
-void Tree::Moving(uint64_t ino, bool begins) {
-  const std::scoped_lock lock(mutex_);
-  if (Node* const node = NodeOf(ino); node != nullptr) node->moving += begins ? 1 : -1;
-}
-
-void Tree::Changed(uint64_t ino, const Entry& entry, bool content) {
-  const std::scoped_lock lock(mutex_);
-  Node* const node = NodeOf(ino);
-  if (node == nullptr || node->attributes.type != entry.type) return;
-  node->own = true;
-  if (!content) {
-    node->attributes.mode = entry.mode;
-    return;
-  }
-  Invalidations none;
-  Set(node, ++doubts_, entry, &none);
-}
-
-uint64_t Tree::Child(uint64_t parent, std::string_view name) const {
-  const std::scoped_lock lock(mutex_);
-  const Node* const directory = NodeOf(parent);
-  if (directory == nullptr) return 0;
-  const auto found = directory->children.find(name);
-  return found == directory->children.end() ? 0 : found->second->ino;
-}
-
-bool Tree::Pin(uint64_t ino) {
-  const std::scoped_lock lock(mutex_);
-  Node* const node = NodeOf(ino);
-  if (node == nullptr || node->parent == nullptr) return false;
-  node->pinned = node->own = true;
-  return true;
-}
-
-bool Tree::Unpin(uint64_t ino) {
-  const std::scoped_lock lock(mutex_);
-  Node* const node = NodeOf(ino);
-  if (node == nullptr || !node->pinned) return false;
-  node->pinned = false;
-  return std::exchange(node->told, false);
-}
-
-Tree::Invalidations Tree::MoveAside(uint64_t ino, std::string_view name) {
-  const std::scoped_lock lock(mutex_);
-  Invalidations told;
-  Node* const node = NodeOf(ino);
-  if (node == nullptr || node->parent == nullptr) return told;
-  Node* const parent = node->parent;
-  doubts_++;
-  parent->doubted = parent->list_doubted = doubts_;
-  told.push_back({parent->ino, node->name, parent->ino, false});
-  told.push_back({parent->ino, std::string(name), 0, false});
-  parent->children.erase(node->name);
-  if (const auto taken = parent->children.find(name); taken != parent->children.end()) Detach(taken->second, &told);
-  Move(node, parent, name);
-  return told;
-}
-
-void Tree::Hold(uint64_t ino) {
-  const std::scoped_lock lock(mutex_);
-  if (Node* const node = NodeOf(ino); node != nullptr) node->lookups++;
-}
-
 Tree::Invalidations Tree::Watch(bool watched) {
   const std::scoped_lock lock(mutex_);
   Invalidations told;
@@ -570,7 +394,7 @@ void Tree::Trim(const Node* keep) {
   std::sort(lists.begin(), lists.end(), [](const Node* one, const Node* other) { return one->used < other->used; });
   Invalidations none;
   for (Node* const node : lists) {
-    if (nodes_.size() <= most_ - most_ / 4) return;
+    if (nodes_.size() <= most_ - most_ / 4 && name_bytes_ <= kMostNameBytes - kMostNameBytes / 4) return;
     while (!node->children.empty()) Detach(node->children.begin()->second, &none);
     node->listed = false;
     node->list_known = 0;

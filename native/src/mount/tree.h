@@ -140,6 +140,7 @@ class Tree {
   void DoubtAll(Node* node, Invalidations* told);
   void Set(Node* node, Doubt doubt, const stream::Entry& entry, Invalidations* told);
   void Trim(const Node* keep);
+  void Erase(Node* node);
   void OwnWork(Node* directory);
   static bool IsOfBefore(const Node& node, Doubt doubt);
   static bool HasPinned(const Node& node);
@@ -148,6 +149,7 @@ class Tree {
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, std::unique_ptr<Node>> nodes_;
   const size_t most_;
+  uint64_t name_bytes_ = 0;  // of names and targets
   uint64_t last_ino_ = kRootIno;
   Doubt doubts_ = 1;       // rises with all that puts something in doubt
   Doubt all_doubted_ = 1;  // what was asked for before is in doubt

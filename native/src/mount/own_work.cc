@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <utility>
+
+#include "mount/tree.h"
+#include "mount/tree_node.h"
+
+// What we do ourselves, and what keeps it from being undone by answers and notices that are older.
+namespace keibi::mount {
+
+using stream::Entry;
+
+// What was asked about it before is answered as it was before.
+void Tree::OwnWork(Node* directory) {
+  const bool believed = Believed(directory->list_known, directory->list_doubted, directory->list_seen);
+  directory->list_doubted = directory->doubted = ++doubts_;
+  if (believed) directory->list_known = doubts_;
+  directory->own = true;
+}
+
+void Tree::Made(uint64_t parent, const Entry& entry, Found* found) {
+  const std::scoped_lock lock(mutex_);
+  Node* const directory = NodeOf(parent);
+  if (directory == nullptr || !directory->IsDirectory()) return;
+  OwnWork(directory);
+  Invalidations none;
+  const auto known = directory->children.find(entry.name);
+  Node* node = known == directory->children.end() ? nullptr : known->second;
+  // A listing may have had it before its answer was here.
+  if (node != nullptr && node->attributes.type != entry.type) {
+    Detach(node, &none);
+    node = nullptr;
+  }
+  if (node == nullptr) node = Add(directory, entry.name, entry.type);
+  Set(node, doubts_, entry, &none);
+  node->own = true;
+  node->placed = doubts_;
+  if (found == nullptr) return;
+  node->lookups++;
+  *found = FoundOf(*node);
+}
+
+void Tree::Removed(uint64_t parent, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  Node* const directory = NodeOf(parent);
+  if (directory == nullptr) return;
+  OwnWork(directory);
+  Invalidations none;
+  const auto known = directory->children.find(name);
+  if (known != directory->children.end()) Detach(known->second, &none);
+}
+
+void Tree::Move(Node* node, Node* parent, std::string_view name) {
+  name_bytes_ += name.size() - node->name.size();
+  node->name = name;
+  node->parent = parent;
+  node->own = true;
+  node->placed = doubts_;
+  parent->children[node->name] = node;
+}
+
+void Tree::Renamed(uint64_t from_parent, std::string_view from, uint64_t to_parent, std::string_view to,
+                   bool exchange) {
+  const std::scoped_lock lock(mutex_);
+  Node* const before = NodeOf(from_parent);
+  Node* const after = NodeOf(to_parent);
+  if (before == nullptr || after == nullptr) return;
+  OwnWork(before);
+  if (after != before) OwnWork(after);
+  const auto take = [](Node* directory, std::string_view name) -> Node* {
+    const auto found = directory->children.find(name);
+    if (found == directory->children.end()) return nullptr;
+    Node* const node = found->second;
+    directory->children.erase(found);
+    return node;
+  };
+  Node* const moved = take(before, from);
+  if (moved == nullptr && !exchange) after->list_known = 0;  // what it is now nobody has said
+  Node* const other = take(after, to);
+  if (other != nullptr && exchange) {
+    Move(other, before, from);
+  } else if (other != nullptr) {
+    after->children[other->name] = other;
+    Invalidations none;
+    Detach(other, &none);
+  }
+  if (exchange && (moved == nullptr || other == nullptr)) before->list_known = after->list_known = 0;
+  if (moved != nullptr) Move(moved, after, to);
+}
+
+void Tree::Expect(uint64_t parent, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  if (Node* const directory = NodeOf(parent); directory != nullptr) directory->expected[std::string(name)].times++;
+}
+
+bool Tree::Expected(uint64_t parent, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  Node* const directory = NodeOf(parent);
+  if (directory == nullptr) return false;
+  const auto found = directory->expected.find(std::string(name));
+  if (found == directory->expected.end()) return false;
+  const bool told = found->second.told;
+  if (--found->second.times == 0) directory->expected.erase(found);
+  return told;
+}
+
+void Tree::Moving(uint64_t ino, bool begins) {
+  const std::scoped_lock lock(mutex_);
+  if (Node* const node = NodeOf(ino); node != nullptr) node->moving += begins ? 1 : -1;
+}
+
+void Tree::Changed(uint64_t ino, const Entry& entry, bool content) {
+  const std::scoped_lock lock(mutex_);
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || node->attributes.type != entry.type) return;
+  node->own = true;
+  if (!content) {
+    node->attributes.mode = entry.mode;
+    return;
+  }
+  Invalidations none;
+  Set(node, ++doubts_, entry, &none);
+}
+
+uint64_t Tree::Child(uint64_t parent, std::string_view name) const {
+  const std::scoped_lock lock(mutex_);
+  const Node* const directory = NodeOf(parent);
+  if (directory == nullptr) return 0;
+  const auto found = directory->children.find(name);
+  return found == directory->children.end() ? 0 : found->second->ino;
+}
+
+bool Tree::Pin(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || node->parent == nullptr) return false;
+  node->pinned = node->own = true;
+  return true;
+}
+
+bool Tree::Unpin(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || !node->pinned) return false;
+  node->pinned = false;
+  return std::exchange(node->told, false);
+}
+
+Tree::Invalidations Tree::MoveAside(uint64_t ino, std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  Node* const node = NodeOf(ino);
+  if (node == nullptr || node->parent == nullptr) return told;
+  Node* const parent = node->parent;
+  doubts_++;
+  parent->doubted = parent->list_doubted = doubts_;
+  told.push_back({parent->ino, node->name, parent->ino, false});
+  told.push_back({parent->ino, std::string(name), 0, false});
+  parent->children.erase(node->name);
+  if (const auto taken = parent->children.find(name); taken != parent->children.end()) Detach(taken->second, &told);
+  Move(node, parent, name);
+  return told;
+}
+
+void Tree::Hold(uint64_t ino) {
+  const std::scoped_lock lock(mutex_);
+  if (Node* const node = NodeOf(ino); node != nullptr) node->lookups++;
+}
+
+}  // namespace keibi::mount

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "mount/tree.h"
+
+namespace keibi::mount {
+
+struct Tree::Node {
+  uint64_t ino = 0;
+  Node* parent = nullptr;  // null: the root, or it is no more
+  std::string name;
+  std::string target;
+  Attributes attributes;
+  uint64_t lookups = 0;  // how often the kernel holds it
+  bool own = false;      // we have made or changed it
+  bool pinned = false;
+  bool told = false;  // of a pinned one: a notice
+
+  Doubt known = 0, doubted = 0;  // the attributes
+  Doubt placed = 0;              // we have given it its name
+  int moving = 0;                // and are about to give it another
+  Time seen;
+
+  bool listed = false;
+  Doubt list_known = 0, list_doubted = 0;
+  Time list_seen, used;
+  std::unordered_map<std::string_view, Node*> children;  // by their own names
+
+  struct Expectation {
+    int times = 0;
+    bool told = false;
+  };
+  std::unordered_map<std::string, Expectation> expected;  // names in it
+
+  bool IsDirectory() const { return attributes.type == stream::EntryType::kDirectory; }
+};
+
+}  // namespace keibi::mount
