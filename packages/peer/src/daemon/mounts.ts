@@ -212,7 +212,9 @@ export class Mounts {
   async #shareEnded(one: OpenMount): Promise<void> {
     const { shown } = one;
     await this.#forget(one, new KeibiError('SHARE_UNKNOWN', 'The share has ended.'));
-    await shown?.unmount({ force: true });
+    const { unsent = 0 } = (await shown?.unmount({ force: true })) ?? {};
+    const lost = `The share has ended before ${unsent} changed files of ${one.view.folder} could be sent: they are lost.`;
+    if (unsent > 0) this.#options.onTrouble(new KeibiError('SHARE_UNKNOWN', lost));
   }
 
   #showAgain(one: OpenMount): void {
