@@ -165,12 +165,13 @@ void Host::OpenMade(fuse_req_t request, uint64_t parent, const std::string& name
   Found found;
   int error = tree_.Lookup(parent, name, true, &found) == Tree::Known::kYes ? 0 : EIO;
   const uint64_t held = error == 0 ? found.ino : 0;
+  const mount::WriteBack::Use use(&write_back_, held);
   if (error == 0 && found.attributes.type != EntryType::kFile) error = EEXIST;
   if (error == 0 && (info.flags & O_TRUNC) != 0 && found.attributes.size > 0) {
     std::shared_ptr<mount::Draft> draft;
     error = MakeDraft(found.ino, true, &draft);
     if (error == 0) error = draft->Truncate(0, Now());
-    if (error == 0) write_back_.Changed(found.ino);
+    if (error == 0) write_back_.Changed(found.ino, draft);
   }
   if (error != 0) {
     if (held != 0) tree_.Forget(held, 1);

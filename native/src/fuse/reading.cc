@@ -64,11 +64,12 @@ void Host::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bo
   opened.fh = reinterpret_cast<uint64_t>(handle.get());
   opened.keep_cache = 1;  // what is not read now is looked at when it is
   int error = 0;
+  const mount::WriteBack::Use use(&write_back_, ino);
   std::shared_ptr<mount::Draft> draft = DraftOf(ino);
   if ((info.flags & O_TRUNC) != 0 && found.attributes.type == stream::EntryType::kFile) {
     error = MakeDraft(ino, true, &draft);
     if (error == 0) error = draft->Truncate(0, Now());
-    if (error == 0) write_back_.Changed(ino);
+    if (error == 0) write_back_.Changed(ino, draft);
   }
   if (error == 0 && draft != nullptr) {
     opened.keep_cache = contents_.SameAsBefore(ino, draft->token()) ? 1 : 0;

@@ -93,7 +93,7 @@ void Host::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t 
     fuse_reply_err(request, error);
     return;
   }
-  write_back_.Changed(ino);
+  if (!write_back_.Changed(ino, draft)) return Write(request, ino, bytes, length, offset, append);
   fuse_reply_write(request, length);
 }
 
@@ -124,11 +124,12 @@ void Host::Sync(fuse_req_t request, uint64_t ino, bool answered) {
 void Host::Allocate(fuse_req_t request, uint64_t ino, int mode, uint64_t offset, uint64_t length) {
   int error = (mode & ~FALLOC_FL_KEEP_SIZE) == 0 ? 0 : EOPNOTSUPP;
   if (error == 0 && mode == 0) {
+    const mount::WriteBack::Use use(&write_back_, ino);
     std::shared_ptr<Draft> draft;
     error = MakeDraft(ino, false, &draft);
     if (error == 0 && draft->version().size < offset + length) {
       error = draft->Truncate(offset + length, Now());
-      write_back_.Changed(ino);
+      write_back_.Changed(ino, draft);
     }
   }
   fuse_reply_err(request, error);
@@ -160,6 +161,7 @@ void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wa
         [&](Then then) { AskLook(ino, std::move(then)); });
   }
   if ((what & FUSE_SET_ATTR_SIZE) != 0) {
+    const mount::WriteBack::Use use(&write_back_, ino);
     std::shared_ptr<Draft> draft;
     int error = write_back_.TakeError(ino);
     if (error == 0) error = MakeDraft(ino, wanted.st_size == 0, &draft);
@@ -168,7 +170,7 @@ void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wa
       fuse_reply_err(request, error);
       return;
     }
-    write_back_.Changed(ino);
+    write_back_.Changed(ino, draft);
   }
   const bool now = (what & FUSE_SET_ATTR_MTIME_NOW) != 0;
   const bool timed = now || (what & FUSE_SET_ATTR_MTIME) != 0;
@@ -206,6 +208,7 @@ void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wa
 
 // Of a file: what it was made on is known by its time, so that goes the way of its bytes.
 void Host::SetTimes(fuse_req_t request, uint64_t ino, int64_t mtime_ns) {
+  const mount::WriteBack::Use use(&write_back_, ino);
   std::shared_ptr<Draft> draft;
   if (const int error = MakeDraft(ino, false, &draft); error != 0) {
     fuse_reply_err(request, error);
@@ -213,7 +216,7 @@ void Host::SetTimes(fuse_req_t request, uint64_t ino, int64_t mtime_ns) {
   }
   const bool waits = !draft->NeedsPut(false);
   draft->SetMtime(mtime_ns);
-  write_back_.Changed(ino);
+  write_back_.Changed(ino, draft);
   if (!waits) return ReplyAttributes(request, ino);
   Later(
       request,

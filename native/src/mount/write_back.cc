@@ -148,21 +148,25 @@ void WriteBack::LetWrite(Calls* calls) {
   }
 }
 
-void WriteBack::Changed(uint64_t ino) {
+bool WriteBack::Changed(uint64_t ino, const std::shared_ptr<Draft>& draft) {
   Calls calls;
   {
     const std::scoped_lock lock(mutex_);
     File* const file = FileOf(ino);
-    if (file == nullptr || file->draft == nullptr) return;
+    if (file == nullptr || file->draft != draft) return false;
     if (!file->gone && !file->pinned) file->gone = !Pin(ino, file);
-    if (file->gone) return file->draft->GiveUp();
+    if (file->gone) {
+      file->draft->GiveUp();
+      return true;
+    }
     const bool many = file->draft->unsent_bytes() >= kManyBytes || file->draft->unsent_ranges() >= kManyRanges;
-    if (!many && file->opens > 0) return;
+    if (!many && file->opens > 0) return true;
     file->soon = file->soon || file->opens == 0;
     ready_.insert(ino);
     Pump(&calls);
   }
   Call(&calls);
+  return true;
 }
 
 void WriteBack::SendSoon(uint64_t ino) {

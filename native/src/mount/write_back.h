@@ -28,6 +28,19 @@ namespace keibi::mount {
 // come from the link's thread, or that of this object, with no lock held.
 class WriteBack {
  public:
+  // As if a file were open: its draft stays, also if the last who had it open closes it meanwhile.
+  class Use {
+   public:
+    Use(WriteBack* write_back, uint64_t ino) : write_back_(write_back), ino_(ino) { write_back_->Opened(ino_); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use() { write_back_->Closed(ino_); }
+
+   private:
+    WriteBack* const write_back_;
+    const uint64_t ino_;
+  };
+
   using Then = std::function<void(int error)>;
   using Time = std::chrono::steady_clock::time_point;
   struct Options {
@@ -63,8 +76,8 @@ class WriteBack {
   // Whether too much is dirty, and for who wants to write all the same: when that is over, or with ETIMEDOUT.
   bool IsFull();
   void WhenRoom(Then then);
-  // To be called after each change of a draft.
-  void Changed(uint64_t ino);
+  // To be called after each change of a draft. False if it was dropped meanwhile: then it is to be done again.
+  bool Changed(uint64_t ino, const std::shared_ptr<Draft>& draft);
   void SendSoon(uint64_t ino);
   // Why the last put has failed, told once.
   int TakeError(uint64_t ino);
