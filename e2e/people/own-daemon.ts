@@ -25,18 +25,20 @@ export class OwnDaemon {
   running: Running;
   readonly #over = new AbortController();
   #own: LocalClient | undefined;
+  readonly #options: StartOptions;
   readonly #socket: string;
 
   static async start(sandbox: Sandbox, name: string, options: StartOptions = {}): Promise<OwnDaemon> {
     const running = await sandbox.start(['daemon', '--json', '--config', name], options);
     const { socket } = await running.until('listening');
-    return new OwnDaemon(sandbox, name, running, socket as string);
+    return new OwnDaemon(sandbox, name, options, running, socket as string);
   }
 
-  private constructor(sandbox: Sandbox, name: string, running: Running, socket: string) {
+  private constructor(sandbox: Sandbox, name: string, options: StartOptions, running: Running, socket: string) {
     this.sandbox = sandbox;
     this.name = name;
     this.running = running;
+    this.#options = options;
     this.#socket = socket;
     // Hundreds of calls at once.
     setMaxListeners(0, this.#over.signal);
@@ -122,11 +124,11 @@ export class OwnDaemon {
     return this.until((event) => event.transfer === id && event.event === 'transfer' && event.state === state);
   }
 
-  /** Kills it and starts the next one. */
+  /** Kills it and starts the next one, with the same options. */
   async replace(): Promise<void> {
     this.running.kill();
     await this.running.ended;
-    const { running } = await OwnDaemon.start(this.sandbox, this.name);
+    const { running } = await OwnDaemon.start(this.sandbox, this.name, this.#options);
     this.running = running;
     this.#own?.close();
     this.#own = undefined;

@@ -6,7 +6,7 @@ import { BenchReport, isFigure } from '../bench-report.ts';
 import type { Io } from '../io.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { startSenderProcess } from '../sender-process.ts';
-import { quoted } from '../terminal-text.ts';
+import { parseSize } from '../size-option.ts';
 import { createView, type View } from '../view.ts';
 
 interface BenchFlags {
@@ -102,18 +102,10 @@ function parseBench(words: string[], typed: TypedBench): BenchCommand {
     };
   }
   if (connect !== undefined) throw usage('--connect needs the code that the waiting peer shows: keibidrop bench CODE.');
-  const bytes = parseSize(size ?? DEFAULT_SIZE);
+  const bytes = parseSize('--size', size ?? DEFAULT_SIZE);
   if (!wait) return { ...flags, mode: 'alone', size: bytes };
   const given = code === undefined ? {} : { code: parseCode(code) };
   return { ...flags, mode: 'wait', size: bytes, ...given, ...defined({ codeLength, insecureCode, listen }) };
-}
-
-/** Bytes: a number and K, M or G, which are powers of 1024. Whether it is too much or too little is not asked here. */
-function parseSize(text: string): number {
-  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)([kmg]?)(?:i?b)?$/i.exec(text.trim()) ?? [];
-  const bytes = Number(number || Number.NaN) * 1024 ** ' kmg'.indexOf(unit.toLowerCase() || ' ');
-  if (!Number.isFinite(bytes)) throw usage(`--size must be bytes, such as 256M or 1G; it is ${quoted(text)}.`);
-  return bytes;
 }
 
 function defined<T extends object>(fields: T): Partial<{ [K in keyof T]: Exclude<T[K], undefined> }> {

@@ -5,9 +5,11 @@ import { KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { daemonReach } from '../background.ts';
 import { withDaemon } from '../daemon-connection.ts';
+import { formatCount } from '../format.ts';
 import type { Io } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import { parseSize } from '../size-option.ts';
 import { harmless } from '../terminal-text.ts';
 import { limited } from '../time-limit.ts';
 import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
@@ -18,6 +20,7 @@ export interface MountCommand extends Everywhere {
   target?: string;
   dir?: string;
   readOnly?: boolean;
+  cacheSize?: string;
   connect?: string;
   timeout?: string;
 }
@@ -75,6 +78,9 @@ export function addMountCommand(program: Command, onRun: (options: MountCommand)
       'the code, such as 7-guitar-pencil, a contact, or a share of keibidrop list; then the folder',
     )
     .addOption(new Option('--read-only', 'change nothing through it'))
+    .addOption(
+      new Option('--cache-size <size>', 'keep so much of what was read, such as 500M; else a quarter of the disk'),
+    )
     .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));
   addEverywhereOptions(command)
@@ -129,21 +135,23 @@ export async function runMount(options: MountCommand, caller: Io, peer: PeerPack
       connect,
       reach: daemonReach(options, settings),
       readOnly: options.readOnly ?? false,
+      cacheBytes: options.cacheSize === undefined ? undefined : parseSize('--cache-size', options.cacheSize),
     };
     const { mount } = await daemon.call('mount', request, io);
     if (mount === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
     if (json) io.stdout.write(lineOf('mount', mount));
     else if (!quiet)
       io.stdout.write(
-        `Mounted ${harmless(mount.share)} of ${harmless(mount.peer ?? '')} at ${harmless(mount.folder)}.\n`,
+        `Mounted ${harmless(mount.share)} of ${harmless(mount.peer ?? '')} at ${harmless(mount.folder)}${mount.readOnly ? ', read-only' : ''}.\n`,
       );
     return 0;
   });
 }
 
 /** `/home/me/photos  open  photos of anna`. */
-function lineOfMount({ folder, state, share, peer = '' }: MountView): string {
-  return `${harmless(folder).padEnd(30)} ${state.padEnd(8)} ${harmless(share)} of ${harmless(peer)}`;
+function lineOfMount({ folder, state, share, peer = '', readOnly }: MountView): string {
+  const about = `${harmless(share)} of ${harmless(peer)}${readOnly ? ', read-only' : ''}`;
+  return `${harmless(folder).padEnd(30)} ${state.padEnd(8)} ${about}`;
 }
 
 /** @throws MOUNT_BUSY, MOUNT_UNAVAILABLE, DAEMON_* */
@@ -156,7 +164,8 @@ export async function runUnmount(
     const { mount, unsent } = await daemon.call('unmount', { folder: resolve(io.cwd, dir), force }, io);
     if (json) io.stdout.write(lineOf('unmounted', { folder: mount?.folder, unsent }));
     else if (!quiet) io.stdout.write(`Unmounted ${harmless(mount?.folder ?? dir)}.\n`);
-    if (unsent > 0) io.stderr.write(`keibidrop: ${unsent} changed files were given up before they were sent.\n`);
+    if (unsent > 0)
+      io.stderr.write(`keibidrop: ${formatCount(unsent, 'changed file')} could not be sent, and given up.\n`);
     return 0;
   });
 }

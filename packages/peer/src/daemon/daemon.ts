@@ -208,12 +208,13 @@ function foldersOf(
     file: join(stateDir, 'shares.json'),
     onShare: (share, open) => mounts.follow(share, open),
   });
-  const { events, onTrouble } = common;
+  const { events, onTrouble, read } = common;
   const mounts = new Mounts({
     shares,
     events,
     file: join(stateDir, 'mounts.json'),
     caches: join(stateDir, 'mounts'),
+    read,
     onTrouble,
   });
   return { shares, mounts };

@@ -11,6 +11,7 @@ import type { EventStream } from './event-stream.ts';
 import { folderPath } from './folder-path.ts';
 import { Journal } from './journal.ts';
 import type { Shares } from './shares.ts';
+import type { ReadSettings } from './transfer-options.ts';
 
 /** Each is a process. */
 const MAX_MOUNTS = 64;
@@ -30,6 +31,7 @@ interface MountEntry {
   /** It was connected to for this mount alone. */
   connected: boolean;
   readOnly?: boolean | undefined;
+  cacheBytes?: number | undefined;
 }
 
 interface OpenMount {
@@ -47,6 +49,8 @@ export interface MountsOptions {
   file: string;
   /** Where what was read is kept, a folder for each of them. */
   caches: string;
+  /** The settings: what this side is called in the names of conflicts. */
+  read: ReadSettings;
   /** Called with what went wrong where no client waits for it. */
   onTrouble(error: KeibiError): void;
 }
@@ -78,7 +82,7 @@ export class Mounts {
   /** Shows a share. @throws MOUNT_*, USAGE; what `connect` throws; `signal.reason` on abort */
   async add(request: local.MountRequest, { signal }: { signal: AbortSignal }): Promise<local.Mount> {
     const folder = folderPath(request.folder);
-    const { readOnly } = request;
+    const { readOnly, cacheBytes } = request;
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
     if (this.#open.size >= MAX_MOUNTS)
       throw new KeibiError('MOUNT_UNAVAILABLE', 'There are too many mounts. End one first.');
@@ -94,6 +98,7 @@ export class Mounts {
       share: share.name,
       connected: !before.has(share.id),
       readOnly,
+      cacheBytes,
     };
     const added: OpenMount = { entry, view: viewOf(entry) };
     try {
@@ -134,9 +139,14 @@ export class Mounts {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#save();
-    await Promise.allSettled(
-      [...this.#open.values()].map(({ shown }) => shown?.unmount().catch(() => shown.unmount({ force: true }))),
-    );
+    await Promise.allSettled([...this.#open.values()].map((one) => this.#end(one)));
+  }
+
+  async #end({ shown, view }: OpenMount): Promise<void> {
+    const ended = await shown?.unmount().catch(() => shown.unmount({ force: true }));
+    if (ended === undefined || ended.unsent === 0) return;
+    const text = `${ended.unsent} changed files of ${view.folder} could not be sent, and are given up.`;
+    this.#options.onTrouble(new KeibiError('MOUNT_BUSY', text));
   }
 
   async #shareOf(
@@ -162,7 +172,7 @@ export class Mounts {
   }
 
   async #show(one: OpenMount, { signal }: { signal: AbortSignal }): Promise<void> {
-    const { folder, share, readOnly } = one.entry;
+    const { folder, share, readOnly, cacheBytes } = one.entry;
     const found = this.#options.shares.guest(share);
     if (found === undefined) throw new KeibiError('SHARE_UNKNOWN');
     const cache = join(this.#options.caches, String(one.entry.id));
@@ -172,7 +182,9 @@ export class Mounts {
       source: new GuestSource(found.guest),
       folder,
       cache,
+      cacheBytes,
       readOnly,
+      label: (await this.#options.read({})).label,
       patienceMs: patienceMs(),
       signal,
     }).catch(async (reason) => {
