@@ -83,7 +83,8 @@ export class HostService {
       const refused = await Promise.race([this.closed.then(nothing, nothing), busy]);
       if (refused === undefined) return this.#lost;
       this.#leaving = false;
-      throw new KeibiError('MOUNT_BUSY', busyText(this.#options.folder, refused.unsent));
+      const { unsent } = refused;
+      throw new KeibiError('MOUNT_BUSY', busyText(this.#options.folder, unsent), { detail: { unsent } });
     } finally {
       clearTimeout(late);
     }
