@@ -14,7 +14,8 @@ import { MountDialog } from './mount-dialog.tsx';
 import styles from './mounts.module.css';
 
 /** A folder that somebody else shares. */
-export function GuestRow({ share: { name, contact, peer, state, readOnly } }: { share: ShareView }) {
+export function GuestRow({ share }: { share: ShareView }) {
+  const { name, contact, peer, state, readOnly } = share;
   const { t } = useTexts();
   const api = useApi();
   const [asking, setAsking] = useState<'leave' | 'mount'>();
@@ -59,7 +60,7 @@ export function GuestRow({ share: { name, contact, peer, state, readOnly } }: { 
         </>
       }
     >
-      {asking === 'mount' && <MountDialog share={name} onClose={() => setAsking(undefined)} />}
+      {asking === 'mount' && <MountDialog share={share} onClose={() => setAsking(undefined)} />}
       {asking === 'leave' && (
         <ConfirmDialog
           title={t('mounts.leaveTitle', { name: shown })}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import type { ShareView } from '@keibidrop/peer/local';
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
@@ -6,15 +7,24 @@ import { Dialog } from '../../components/dialog.tsx';
 import { ErrorText } from '../../components/error-text.tsx';
 import { FolderField } from '../../components/folder-field.tsx';
 import { harmless } from '../../components/peer-text.tsx';
+import { Switch } from '../../components/switch.tsx';
 import { useAct } from '../../store/act.ts';
 import { useTexts } from '../../texts/texts.ts';
+import styles from './mounts.module.css';
 
 /** Where a share is to appear as a folder. */
-export function MountDialog({ share, onClose }: { share: string; onClose(): void }) {
+export function MountDialog({
+  share: { name: share, readOnly: fixed },
+  onClose,
+}: {
+  share: ShareView;
+  onClose(): void;
+}) {
   const { t } = useTexts();
   const api = useApi();
   const { act, busy, error } = useAct();
   const [folder, setFolder] = useState('');
+  const [readOnly, setReadOnly] = useState(false);
   const form = useId();
   useEffect(() => {
     // A place that most people would take; whoever would not writes another.
@@ -24,7 +34,9 @@ export function MountDialog({ share, onClose }: { share: string; onClose(): void
   }, [api, share]);
   const mount = async (event: FormEvent) => {
     event.preventDefault();
-    const mounted = await act((signal) => api.call('mount', { target: share, folder: folder.trim() }, { signal }));
+    const mounted = await act((signal) =>
+      api.call('mount', { target: share, folder: folder.trim(), readOnly }, { signal }),
+    );
     if (mounted) onClose();
   };
   return (
@@ -41,7 +53,7 @@ export function MountDialog({ share, onClose }: { share: string; onClose(): void
       }
     >
       <p>{t('mounts.mountText')}</p>
-      <form id={form} onSubmit={(event) => void mount(event)}>
+      <form id={form} className={styles.form} onSubmit={(event) => void mount(event)}>
         <FolderField
           label={t('mounts.mountPlace')}
           hint={t('mounts.mountPlaceHint')}
@@ -49,6 +61,14 @@ export function MountDialog({ share, onClose }: { share: string; onClose(): void
           error={error && <ErrorText error={error} />}
           onChange={setFolder}
         />
+        {!fixed && (
+          <Switch
+            label={t('mounts.readOnly')}
+            hint={t('mounts.mountReadOnlyHint')}
+            checked={readOnly}
+            onChange={setReadOnly}
+          />
+        )}
       </form>
     </Dialog>
   );

@@ -22,18 +22,21 @@ const STATES: Readonly<Record<string, TextKey>> = {
 };
 
 /** A share that appears as a folder of this machine. */
-export function MountRow({ mount: { folder, state, share, peer } }: { mount: MountView }) {
+export function MountRow({ mount: { folder, state, share, peer, readOnly } }: { mount: MountView }) {
   const { t } = useTexts();
   const shown = harmless(withTilde(folder, useHome()));
   const api = useApi();
   const { act, busy, error } = useAct();
-  const [used, setUsed] = useState(false);
+  /** Why it stays: how many files are not sent yet, none if somebody uses it. */
+  const [unsent, setUnsent] = useState<number>();
   const open = () => (api.shell ? api.shell.reveal(folder) : api.call('openPlace', { path: folder }));
   const unmount = async (signal: AbortSignal) => {
-    await api.call('unmount', { folder }, { signal }).catch((reason: { code?: string }) => {
-      if (reason.code !== 'MOUNT_BUSY') throw reason;
-      setUsed(true);
-    });
+    await api
+      .call('unmount', { folder }, { signal })
+      .catch((reason: { code?: string; detail?: { unsent?: number } }) => {
+        if (reason.code !== 'MOUNT_BUSY') throw reason;
+        setUnsent(reason.detail?.unsent ?? 0);
+      });
   };
   return (
     <Row
@@ -46,6 +49,7 @@ export function MountRow({ mount: { folder, state, share, peer } }: { mount: Mou
           </span>
           <bdi>{harmless(share)}</bdi>
           {peer !== undefined && <bdi>{t('mounts.from', { peer: harmless(peer) })}</bdi>}
+          {readOnly && <span>{t('mounts.readOnly')}</span>}
         </>
       }
       actions={
@@ -64,13 +68,17 @@ export function MountRow({ mount: { folder, state, share, peer } }: { mount: Mou
       }
     >
       {error && <ErrorNotice error={error} />}
-      {used && (
+      {unsent !== undefined && (
         <ConfirmDialog
           title={t('mounts.unmountOf', { folder: shown })}
-          text={t('mounts.unmountBusy', { folder: shown })}
-          verb={t('mounts.unmountForce')}
+          text={
+            unsent > 0
+              ? t('mounts.unmountUnsent', { folder: shown, files: unsent })
+              : t('mounts.unmountBusy', { folder: shown })
+          }
+          verb={t(unsent > 0 ? 'mounts.unmountLose' : 'mounts.unmountForce')}
           onConfirm={() => api.call('unmount', { folder, force: true })}
-          onClose={() => setUsed(false)}
+          onClose={() => setUnsent(undefined)}
         />
       )}
     </Row>
