@@ -222,13 +222,19 @@ describe('the end of a session', () => {
 
   it('tells the peer the reason', async () => {
     const [initiator, responder] = await pair();
-    const reason = new KeibiError('OFFER_DECLINED');
+    const reason = new KeibiError('TRANSFER_DISK_FULL');
     await initiator.close(reason);
     expect(await initiator.closed).toBe(reason);
     expect(await responder.closed).toMatchObject({
       code: 'SESSION_CLOSED',
-      detail: { remote: true, reason: 'OFFER_DECLINED' },
+      detail: { remote: true, reason: 'TRANSFER_DISK_FULL' },
     });
+  });
+
+  it('is a decline by its own name, also where the goodbye comes before the decline itself', async () => {
+    const [initiator, responder] = await pair();
+    await initiator.close(new KeibiError('OFFER_DECLINED'));
+    expect(await responder.closed).toMatchObject({ code: 'OFFER_DECLINED', detail: { remote: true } });
   });
 
   it('takes a reason it does not know as no reason to trust', async () => {
