@@ -11,6 +11,7 @@ import { harmless, quoted, shortened } from './terminal-text.ts';
 
 export interface ShareViewOptions {
   dir: string;
+  readOnly?: boolean;
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
@@ -34,6 +35,9 @@ export function createShareView(
 }
 
 const NAMED_PATHS = 3;
+
+/** What a share without --read-only tells whoever makes it. */
+export const CAN_CHANGE = 'Who has the code can change what is in it, too; with --read-only nobody can.';
 
 class PeopleShareView implements ShareView {
   readonly #io: Io;
@@ -118,6 +122,7 @@ class PeopleShareView implements ShareView {
     const unnamed = this.#options.relayOnly ? 'for a relay' : `on port ${port}`;
     const where = address === undefined ? unnamed : `at ${address}, for --connect`;
     this.#dim(`Sharing ${quoted(this.#options.dir)} ${where}; Ctrl-C ends it.`);
+    if (!this.#options.readOnly) this.#dim(CAN_CHANGE);
   }
 
   #showProgress(event: PullProgressEvent): void {

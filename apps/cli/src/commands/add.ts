@@ -8,6 +8,7 @@ import { type Io, paint } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../share-options.ts';
+import { CAN_CHANGE } from '../share-view.ts';
 import { quoted } from '../terminal-text.ts';
 
 /** `keibidrop add`, parsed. */
@@ -84,8 +85,9 @@ export async function runAdd(options: AddCommand, io: Io, peer: PeerPackage): Pr
     if (json) io.stdout.write(lineOf('share', share));
     else {
       io.stdout.write(`Code: ${paint(io.stdout, 'bold', share.code ?? '')}\n`);
-      if (!quiet)
-        io.stdout.write(`On the other computer: ${paint(io.stdout, 'bold', `keibidrop connect ${share.code}`)}\n`);
+      if (quiet) return 0;
+      io.stdout.write(`On the other computer: ${paint(io.stdout, 'bold', `keibidrop connect ${share.code}`)}\n`);
+      if (!share.readOnly) io.stderr.write(`${paint(io.stderr, 'dim', CAN_CHANGE)}\n`);
     }
     return 0;
   });
