@@ -174,6 +174,10 @@ void Host::ReplyEntry(fuse_req_t request, const Found& there) {
 }
 
 void Host::Lookup(fuse_req_t request, uint64_t parent, const std::string& name, bool answered) {
+  if (name.size() > core::kMaxNameBytes) {
+    fuse_reply_err(request, ENAMETOOLONG);
+    return;
+  }
   Found found;
   const Tree::Known known = tree_.Lookup(parent, name, answered, &found);
   if (known == Tree::Known::kYes) return ReplyEntry(request, found);

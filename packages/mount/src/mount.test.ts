@@ -87,6 +87,7 @@ describe.skipIf(reason !== undefined)('a mounted folder', { timeout: 30_000 }, (
     expect(await shell('cat "$1"', at('link'))).toBe('inside');
     expect(await shell('tail -c 3000000 "$1" | cmp - "$2" -i 0:6437185', at('large'), there('large'))).toBe('');
     expect(await shell('stat -c %n "$1"', at('d', 'none'))).toContain('No such file');
+    expect(await shell('stat -c %n "$1"', at('d', 'n'.repeat(256)))).toContain('File name too long');
   });
 
   it('refuses to be written if it is to be read alone', async () => {
