@@ -143,7 +143,7 @@ describe.runIf(HAS_BROWSER)('settings and history', () => {
 const LOOKS = [
   { name: 'phone-dark', axe: true, look: { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } },
   { name: 'light', axe: true, look: { viewport: { width: 1024, height: 768 }, colorScheme: 'light' } },
-  { name: 'wide-dark', axe: false, look: { viewport: { width: 2560, height: 1440 }, colorScheme: 'dark' } },
+  { name: 'wide-dark', axe: false, look: { viewport: { width: 3840, height: 2160 }, colorScheme: 'dark' } },
   {
     name: 'zoomed',
     axe: false,

@@ -133,6 +133,7 @@ TEST_F(MountTreeTest, WhatIsRemovedIsGoneAtOnceAndWhoHoldsItKeepsWhatItWas) {
   const auto told = tree_.Apply(Change::kRemoved, "d", &look_);
   EXPECT_TRUE(Tells(told, kRootIno, "d"));
   EXPECT_TRUE(Tells(told, d_, "b"));
+  EXPECT_FALSE(Tells(told, kRootIno, "d"));  // somebody may stand in it
   EXPECT_EQ(Lookup(kRootIno, "d"), Known::kAsk);  // perhaps it is there again
   EXPECT_EQ(PathOf(b_), "(none)");
   EXPECT_EQ(Look(b_), Known::kYes);
@@ -201,6 +202,7 @@ TEST_F(MountTreeTest, AListingThatLacksANameTakesItAway) {
 TEST_F(MountTreeTest, WithoutAWatchNothingIsBelievedForLong) {
   const auto told = tree_.Watch(false);
   EXPECT_TRUE(Tells(told, d_, "b"));
+  EXPECT_FALSE(Tells(told, kRootIno, "d"));  // somebody may stand in it
   EXPECT_EQ(Look(a_), Known::kAsk);
   EXPECT_EQ(Lookup(kRootIno, "a"), Known::kAsk);
   List(kRootIno, {File("a"), Directory("d")});

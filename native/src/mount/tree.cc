@@ -180,8 +180,11 @@ bool Tree::HasPinned(const Node& node) {
 
 void Tree::DoubtAll(Node* node, Invalidations* told) {
   node->doubted = node->list_doubted = doubts_;
-  const uint64_t parent = node->parent == nullptr ? 0 : node->parent->ino;
-  if (node->lookups > 0) told->push_back({parent, node->name, node->ino, !node->IsDirectory()});
+  // The name of a directory stays: the kernel would take it from under whoever stands in it. What it is is asked for
+  // again.
+  const bool file = !node->IsDirectory() && node->parent != nullptr;
+  const uint64_t parent = file ? node->parent->ino : 0;
+  if (node->lookups > 0) told->push_back({parent, file ? node->name : std::string(), node->ino, file});
   for (const auto& [name, child] : node->children) DoubtAll(child, told);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { setTimeout } from 'node:timers/promises';
 import type {
   MountSource,
   SourceListing,
@@ -8,12 +9,17 @@ import type {
   WantedFile,
 } from '@keibidrop/mount';
 import type { RateBudget } from '@keibidrop/native';
+import { KeibiError } from '@keibidrop/protocol';
 import { isLoss } from '../session-end.ts';
 import type { ShareEntry } from '../share/share-entries.ts';
 import type { ShareGuest } from '../share/share-guest.ts';
 import type { ShareReads } from '../share/share-reads.ts';
 
 type Options = { signal: AbortSignal };
+
+/** Before a list is asked for again that was one too many: a sharing peer takes 8 at a time. */
+const BUSY_MS = 20;
+const isBusy = (reason: unknown) => reason instanceof KeibiError && reason.code === 'PEER_BUSY';
 
 /** The files of a share, to be mounted. What it is asked while there is no session waits for the next one, for as long as the caller does. */
 export class GuestSource implements MountSource {
@@ -43,7 +49,9 @@ export class GuestSource implements MountSource {
       } catch (reason) {
         options.signal.throwIfAborted();
         // Of one that has begun the rest would be another listing's.
-        if (told || !isLoss(reason)) throw reason;
+        if (told) throw reason;
+        if (isBusy(reason)) await setTimeout(BUSY_MS, undefined, options);
+        else if (!isLoss(reason)) throw reason;
       }
     }
   }

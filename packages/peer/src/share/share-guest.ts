@@ -23,6 +23,7 @@ import {
 } from './share-entries.ts';
 import { ShareReads } from './share-reads.ts';
 import { ShareWrites } from './share-writes.ts';
+import { Slots } from './slots.ts';
 
 export interface ConnectOptions extends Omit<MeetOptions, 'near' | 'onEvent'> {
   /** What this peer calls itself. */
@@ -53,6 +54,8 @@ const MAY_COME: readonly ErrorCode[] = [
   'HANDSHAKE_TIMEOUT',
   'SESSION_LOST',
 ];
+/** Calls at one time: a sharing peer takes 32 (PROTOCOL 11), and refuses more. */
+const MOST_CALLS = 24;
 /** Between two looks for one that has ended: the first, doubled with each, and the longest. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
@@ -72,6 +75,7 @@ export class ShareGuest {
   readonly #ending = new AbortController();
   readonly #signal: AbortSignal;
   readonly #way: WayBack;
+  readonly #slots = new Slots(MOST_CALLS);
   #turn: Turn = createTurn();
   #info: ShareInfo | undefined;
   #reached: ReachedSender | undefined;
@@ -203,7 +207,7 @@ export class ShareGuest {
   /** What changes the share, likewise; undefined if nothing of it may be changed. */
   writes(options: { budget?: RateBudget | undefined } = {}): ShareWrites | undefined {
     if (this.#writes === undefined && this.info.writes) {
-      this.#writes = new ShareWrites((signal, work) => this.#call(signal, work), options);
+      this.#writes = new ShareWrites((signal, work) => this.#inSession(signal, work), options);
       if (this.#session !== undefined) this.#writes.begin(this.#session);
     }
     return this.#writes;
@@ -298,7 +302,11 @@ export class ShareGuest {
   }
 
   /** A call that may be made again in another session. */
-  async #call<Reply>(signal: AbortSignal, work: (session: GuestSession) => Promise<Reply>): Promise<Reply> {
+  #call<Reply>(signal: AbortSignal, work: (session: GuestSession) => Promise<Reply>): Promise<Reply> {
+    return this.#slots.run({ signal }, () => this.#inSession(signal, work));
+  }
+
+  async #inSession<Reply>(signal: AbortSignal, work: (session: GuestSession) => Promise<Reply>): Promise<Reply> {
     for (;;) {
       const turn = this.#turn;
       const session = await within(turn.up, signal);
