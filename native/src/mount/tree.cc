@@ -178,13 +178,16 @@ bool Tree::HasPinned(const Node& node) {
                                     [](const auto& one) { return HasPinned(*one.second); });
 }
 
+// The name of a directory stays: the kernel would take it from under whoever stands in it. What it is is asked for
+// again.
+Invalidation Tree::Forgetting(const Node& node, bool content) {
+  const bool named = !node.IsDirectory() && node.parent != nullptr;
+  return {named ? node.parent->ino : 0, named ? node.name : std::string(), node.ino, content && !node.IsDirectory()};
+}
+
 void Tree::DoubtAll(Node* node, Invalidations* told) {
   node->doubted = node->list_doubted = doubts_;
-  // The name of a directory stays: the kernel would take it from under whoever stands in it. What it is is asked for
-  // again.
-  const bool file = !node->IsDirectory() && node->parent != nullptr;
-  const uint64_t parent = file ? node->parent->ino : 0;
-  if (node->lookups > 0) told->push_back({parent, file ? node->name : std::string(), node->ino, file});
+  if (node->lookups > 0) told->push_back(Forgetting(*node, true));
   for (const auto& [name, child] : node->children) DoubtAll(child, told);
 }
 
@@ -364,8 +367,7 @@ Tree::Invalidations Tree::Watch(bool watched) {
   watched_ = watched;
   all_doubted_ = ++doubts_;
   for (const auto& [ino, node] : nodes_) {
-    const uint64_t parent = node->parent == nullptr ? 0 : node->parent->ino;
-    if (node->lookups > 0) told.push_back({parent, node->name, ino, false});
+    if (node->lookups > 0) told.push_back(Forgetting(*node, false));
   }
   return told;
 }

@@ -137,6 +137,7 @@ class Tree {
   Found FoundOf(const Node& node) const;
   Node* Add(Node* parent, std::string_view name, stream::EntryType type);
   void Detach(Node* node, Invalidations* told);
+  static Invalidation Forgetting(const Node& node, bool content);
   void DoubtAll(Node* node, Invalidations* told);
   void Set(Node* node, Doubt doubt, const stream::Entry& entry, Invalidations* told);
   void Trim(const Node* keep);
