@@ -55,7 +55,8 @@ function clangFormat() {
 function cppFiles(directory) {
   try {
     const files = readdirSync(join(root, directory), { recursive: true });
-    return files.filter((file) => /\.(cc|h)$/.test(file)).map((file) => join(directory, file));
+    // What benchmarks and tests build and fetch is not ours.
+    return files.filter((file) => /^(?!build\/).*\.(cc|h)$/.test(file)).map((file) => join(directory, file));
   } catch {
     return []; // a folder that is not there holds no file
   }
