@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { whyNotMountable } from '../../packages/mount/src/index.ts';
 import { LISTEN, Sandbox } from '../harness/sandbox.ts';
 import { OwnDaemon } from '../people/own-daemon.ts';
+import { shellIn } from './shell.ts';
 
 const PATIENT = { env: { KD_PATIENCE: '5m', KD_MOUNT_PATIENCE_MS: '1500' } };
 const LARGE = randomBytes(24 * 2 ** 20 + 5);
-const execute = promisify(execFile);
 
 const reason = await whyNotMountable();
 if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${reason}`);
@@ -22,16 +20,7 @@ let anna: OwnDaemon;
 let bob: OwnDaemon;
 let code: string;
 
-/** What a line of shell prints, or how it failed. */
-async function shell(line: string): Promise<string> {
-  const options = { cwd: sandbox.home, timeout: 20_000, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 } as const;
-  try {
-    return (await execute('sh', ['-c', line], options)).stdout.trim();
-  } catch (failure) {
-    const { killed, stderr } = failure as { killed: boolean; stderr: string };
-    return killed ? 'it hung' : stderr.trim();
-  }
-}
+const shell = (line: string) => shellIn(sandbox, line, 20);
 
 const isMounted = () => readFileSync('/proc/self/mountinfo', 'utf8').includes(sandbox.path('far'));
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MPL-2.0
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Sandbox } from '../harness/sandbox.ts';
+
+const execute = promisify(execFile);
+
+/** What a line of shell prints in the sandbox, or why it failed. It must not take longer than `seconds`. */
+export async function shellIn(sandbox: Sandbox, line: string, seconds: number): Promise<string> {
+  const options = { cwd: sandbox.home, timeout: seconds * 1000, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 } as const;
+  try {
+    return (await execute('sh', ['-c', line], options)).stdout.trim();
+  } catch (failure) {
+    const { killed, stderr } = failure as { killed: boolean; stderr: string };
+    return killed ? 'it hung' : `failed: ${stderr.trim()}`;
+  }
+}
