@@ -62,8 +62,8 @@ export async function openWorkspace(scale) {
   };
   const workspace = {
     path: (name) => join(root, name),
-    /** Lets a case begin with free memory that the machine really has: see warm.cc. */
-    warm: () => run(`${tools}warm`, [join(root, 'warm'), String(Math.round(WARM_BYTES * scale))]),
+    /** Lets a case begin with free memory that the machine really has: see warm.cc. `bytes`: more than it fills. */
+    warm: (bytes = WARM_BYTES) => run(`${tools}warm`, [join(root, 'warm'), String(Math.round(bytes * scale))]),
     /** A number of bytes or files, made smaller for a smoke test. */
     scaled: (amount) => Math.max(1, Math.round(amount * scale)),
     /**
