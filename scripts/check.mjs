@@ -2,7 +2,7 @@
 
 // `npm test`: every check of the project, one after another. Test runners count their tests; any other check counts as one.
 // The last line is `N passed, N failed, N skipped`; the exit code is 0 only if nothing failed and every runner ran something.
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { brokenTreeRules } from './tree-rules.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const reports = mkdtempSync(join(tmpdir(), 'keibidrop-check-'));
 
+const MOST_PRINTED_BYTES = 64 * 2 ** 20;
 const PASSED = { passed: 1, failed: 0, skipped: 0 };
 const FAILED = { passed: 0, failed: 1, skipped: 0 };
 const SKIPPED = { passed: 0, failed: 0, skipped: 1 };
@@ -23,7 +24,19 @@ function succeeds(program, ...args) {
   return status === 0;
 }
 
-const tool = (name, ...args) => succeeds(join(root, 'node_modules/.bin', name), ...args);
+/** The same beside others: what it prints is shown when it ends. */
+function printed(program, ...args) {
+  return new Promise((resolve) => {
+    execFile(program, args, { cwd: root, maxBuffer: MOST_PRINTED_BYTES }, (error, stdout, stderr) => {
+      process.stdout.write(stdout + stderr);
+      if (error && typeof error.code !== 'number') console.log(`${program}: ${error.message}`);
+      resolve(!error);
+    });
+  });
+}
+
+const bin = (name) => join(root, 'node_modules/.bin', name);
+const tool = (name, ...args) => printed(bin(name), ...args);
 const one = (success) => (success ? PASSED : FAILED);
 const installed = (program) => spawnSync(program, ['--version']).status === 0;
 
@@ -46,10 +59,10 @@ function treeRules() {
   return one(broken.length === 0);
 }
 
-function clangFormat() {
+async function clangFormat() {
   if (!installed('clang-format')) return skip('clang-format is not installed');
   const files = ['native/src', 'native/test', 'native/fuzz', 'bench', 'e2e/tools'].flatMap(cppFiles);
-  return one(succeeds('clang-format', '--dry-run', '-Werror', ...files));
+  return one(await printed('clang-format', '--dry-run', '-Werror', ...files));
 }
 
 function cppFiles(directory) {
@@ -64,8 +77,8 @@ function cppFiles(directory) {
 
 function vitest(project, workers) {
   const report = join(reports, `${project}.json`);
-  const success = tool(
-    'vitest',
+  const success = succeeds(
+    bin('vitest'),
     'run',
     '--project',
     project,
@@ -132,14 +145,19 @@ function readText(path) {
 
 const LAYERED = ['apps', 'packages', 'native/lib', 'proto', 'e2e', 'bench'];
 
-const CHECKS = [
-  ['set-up', () => one(succeeds('scripts/setup', '--tests'))],
-  ['tree rules', treeRules],
-  ['format and lint', () => one(tool('biome', 'ci', '--error-on-warnings', '.'))],
+// Of no effect on each other: two at a time.
+const STATIC = [
+  ['types', async () => one(await tool('tsc', '--project', '.'))],
+  ['types of the window', async () => one(await tool('tsc', '--project', 'apps/desktop'))],
+  ['unused code', async () => one(await tool('knip'))],
+  ['layers', async () => one(await tool('depcruise', '--config', '.dependency-cruiser.cjs', ...LAYERED))],
+  ['format and lint', async () => one(await tool('biome', 'ci', '--error-on-warnings', '.'))],
   ['C++ format', clangFormat],
-  ['types', () => one(tool('tsc', '--project', '.') && tool('tsc', '--project', 'apps/desktop'))],
-  ['layers', () => one(tool('depcruise', '--config', '.dependency-cruiser.cjs', ...LAYERED))],
-  ['unused code', () => one(tool('knip'))],
+  ['tree rules', treeRules],
+];
+const STATIC_AT_ONCE = 2;
+
+const TESTS = [
   ['unit tests', () => vitest('unit', 2)],
   ['C++ tests, address and undefined behaviour', () => ctest('address,undefined')],
   ['C++ tests, threads', () => ctest('thread')],
@@ -147,13 +165,27 @@ const CHECKS = [
 ];
 
 const results = [];
-for (const [name, run] of CHECKS) {
+
+async function check([name, run]) {
   console.log(`\n== ${name}`);
   const began = performance.now();
-  const counts = run();
+  const counts = await run();
+  if (counts.failed > 0) console.log(`FAILED: ${name}`);
   results.push({ name, ...counts, seconds: ((performance.now() - began) / 1000).toFixed(1) });
-  if (name === 'set-up' && counts.failed > 0) break; // nothing else can run
+  return counts.failed === 0;
 }
+
+async function checkAll() {
+  if (!(await check(['set-up', () => one(succeeds('scripts/setup', '--tests'))]))) return; // nothing else can run
+  const left = STATIC.values();
+  const worker = async () => {
+    for (const next of left) await check(next);
+  };
+  await Promise.all(Array.from({ length: STATIC_AT_ONCE }, worker));
+  for (const test of TESTS) await check(test);
+}
+
+await checkAll();
 rmSync(reports, { recursive: true });
 
 const sum = (key) => results.reduce((total, result) => total + result[key], 0);
