@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-import { assertBytes, assertFunction, assertInteger, assertText, misuse } from './arguments.ts';
+import { assertInteger, assertText, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
-import { checkedLane, type LaneDial, type LaneWay } from './lane-dial.ts';
-import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
-import type { LaneState } from './receive-job.ts';
-import type { LaneEnd, LaneKeys } from './send-job.ts';
+import { GuestJob, type GuestJobOptions, MOST, type NativeGuestJob, type NativeGuestJobClass } from './guest-job.ts';
+import type { LaneEnd } from './send-job.ts';
 
 /** What a cached file comes in: PROTOCOL knows no such unit, it is a guest's own. */
 export const CACHE_BLOCK_BYTES = 65536;
@@ -35,27 +33,18 @@ export interface ReadNews {
   lanesEnded: LaneEnd[];
 }
 
-interface NativeReadJob {
-  addLane(...dial: LaneDial): Promise<void>;
-  endSession(): Promise<void>;
-  fold(number: number, secret: Uint8Array): void;
-  cutSilent(patienceMs: number): void;
-  lanes(): Omit<LaneState, 'frames'>[];
+interface NativeReadJob extends NativeGuestJob {
   open(path: string, directory: string, key: string, size: number, mtimeNs: bigint): Promise<number>;
   release(file: number): void;
   want(want: number, file: number, first: number, count: number, ahead: number): boolean;
   cancel(file: number, want: number): void;
   aheadBlocks(): number;
-  bytes(): number;
   takeNews(): { settled: number[]; codes: string[]; lanesEnded: LaneEnd[] };
-  close(): Promise<void>;
 }
 
 interface ReadJobBinding {
-  ReadJob: new (budget: NativeRateBudget | undefined, onWake: () => void) => NativeReadJob;
+  ReadJob: NativeGuestJobClass<NativeReadJob>;
 }
-
-const MOST = 0xffffffff;
 
 /**
  * Reads files of a share in place (PROTOCOL 11.1). Native threads ask for what is wanted and carry it from the lanes into cache files; no byte of
@@ -63,48 +52,9 @@ const MOST = 0xffffffff;
  *
  * It outlives sessions: after endSession() what is still owed is asked for on the lanes of the next.
  */
-export class ReadJob {
-  readonly #native: NativeReadJob;
-
-  /**
-   * @param options.budget  the rate it keeps to, with the other jobs that have it; absent: no limit
-   * @param options.onWake  there is news to take; never after close()
-   */
-  constructor(options: { budget?: RateBudget | undefined; onWake(): void }) {
-    assertFunction('onWake', options.onWake);
-    const { ReadJob: Native } = loadBinding<ReadJobBinding>();
-    this.#native = new Native(RateBudget.nativeOf(options.budget), () => options.onWake());
-  }
-
-  /**
-   * Dials one lane (PROTOCOL 5.1) of the present session to a numeric address. The secret is copied.
-   *
-   * @throws PEER_UNREACHABLE, SESSION_LOST, CANCELLED soon after the session's end; RENDEZVOUS_BUSY, HANDSHAKE_TIMEOUT of a relay
-   */
-  addLane(host: string, port: number, lane: number, keys: LaneKeys, way: LaneWay = {}): Promise<void> {
-    return this.#native.addLane(...checkedLane(host, port, lane, keys, way));
-  }
-
-  /** Ends the session's lanes; those of another may come once it resolves. */
-  endSession(): Promise<void> {
-    return this.#native.endSession();
-  }
-
-  /** Every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */
-  fold(number: number, secret: Uint8Array): void {
-    assertInteger('number', number, 1, 255);
-    assertBytes('secret', secret, 32);
-    this.#native.fold(number, secret);
-  }
-
-  /** Ends lanes that owe an answer and have brought nothing for so long. */
-  cutSilent(patienceMs: number): void {
-    assertInteger('patienceMs', patienceMs, 0, MOST);
-    this.#native.cutSilent(patienceMs);
-  }
-
-  lanes(): Omit<LaneState, 'frames'>[] {
-    return this.#native.lanes();
+export class ReadJob extends GuestJob<NativeReadJob> {
+  constructor(options: GuestJobOptions) {
+    super(loadBinding<ReadJobBinding>().ReadJob, options);
   }
 
   /**
@@ -118,13 +68,13 @@ export class ReadJob {
     assertText('key', key);
     assertInteger('size', size, 0, Number.MAX_SAFE_INTEGER);
     if (BigInt.asIntN(64, mtimeNs) !== mtimeNs) throw misuse('mtimeNs must fit 64 bits');
-    return this.#native.open(path, directory, key, size, mtimeNs);
+    return this.native.open(path, directory, key, size, mtimeNs);
   }
 
   /** Nobody reads it any more: what it still waits for is given up. */
   release(file: number): void {
     assertInteger('file', file, 0, MOST);
-    this.#native.release(file);
+    this.native.release(file);
   }
 
   /**
@@ -140,33 +90,23 @@ export class ReadJob {
     assertInteger('first', first, 0, MOST);
     assertInteger('count', count, 0, MOST);
     assertInteger('ahead', ahead, 0, MOST);
-    return this.#native.want(want, file, first, count, ahead);
+    return this.native.want(want, file, first, count, ahead);
   }
 
   /** News tell nothing of this want any more. */
   cancel(file: number, want: number): void {
     assertInteger('file', file, 0, MOST);
     assertInteger('want', want, 0, MOST);
-    this.#native.cancel(file, want);
+    this.native.cancel(file, want);
   }
 
   /** How many blocks a reader may have on their way ahead of it: as many as the path carries in two round trips. */
   get aheadBlocks(): number {
-    return this.#native.aheadBlocks();
-  }
-
-  /** Of the wire, received in this session. */
-  get bytes(): number {
-    return this.#native.bytes();
+    return this.native.aheadBlocks();
   }
 
   takeNews(): ReadNews {
-    const { settled, codes, lanesEnded } = this.#native.takeNews();
+    const { settled, codes, lanesEnded } = this.native.takeNews();
     return { settled: settled.map((want, i) => ({ want, code: codes[i] as string })), lanesEnded };
-  }
-
-  /** Ends every thread. Idempotent. */
-  close(): Promise<void> {
-    return this.#native.close();
   }
 }

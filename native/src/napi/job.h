@@ -42,6 +42,7 @@ class Waker {
 using CleanupHook = Napi::Env::CleanupHook<std::function<void()>>;
 
 // Arguments of a job's methods, checked by native/lib.
+inline uint32_t NumberAt(const Napi::CallbackInfo& info, size_t i) { return info[i].As<Napi::Number>().Uint32Value(); }
 stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,
                                 frame::Role self);
 

@@ -16,8 +16,6 @@ namespace {
 
 using core::Status;
 
-uint32_t NumberAt(const Napi::CallbackInfo& info, size_t i) { return info[i].As<Napi::Number>().Uint32Value(); }
-
 Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
   Napi::Array entries = Napi::Array::New(env, survey.partials.size());
   Napi::Array bitmaps = Napi::Array::New(env, survey.partials.size());

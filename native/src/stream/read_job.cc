@@ -31,27 +31,12 @@ ReadJob::ReadJob(std::shared_ptr<RateBudget> budget, Wake wake) : limiter_(std::
 ReadJob::~ReadJob() { Stop(); }
 
 Status ReadJob::AddLane(const LanePlace& place, uint32_t number, const ExpectedLanes& session) {
-  std::shared_ptr<frame::FoldSecrets> folds;
-  uint32_t of_session = 0;
-  {
-    const std::scoped_lock lock(mutex_);
-    folds = folds_;
-    of_session = session_;
-  }
-  DialledLane dialled;
-  if (const Status status = DialLane(place, number, session, std::move(folds), stopped_, &dialled); !status.ok()) {
-    return status;
-  }
+  const auto make = [&](DialledLane dialled) {
+    return std::make_unique<ReadLane>(number, std::move(dialled), static_cast<AnswerSink*>(this), &limiter_);
+  };
+  const Status status = lanes_.Add(place, number, session, make, [this](Lane* lane) { RunLane(lane); });
+  if (!status.ok()) return status;
   const std::scoped_lock lock(mutex_);
-  if (stopped_ || of_session != session_) return Status::Of(Code::kCancelled);
-  ReapLocked();
-  if (LaneLocked(number) != nullptr || lanes_.size() >= core::kMaxLanes) return Status::Of(Code::kCancelled);
-  auto added = std::make_unique<Lane>();
-  Lane* const running = added.get();
-  running->lane = std::make_unique<ReadLane>(number, std::move(dialled), static_cast<AnswerSink*>(this), &limiter_);
-  running->heard = Clock::now();
-  running->thread = std::thread([this, running] { RunLane(running); });
-  lanes_.push_back(std::move(added));
   AssignWaitingLocked();
   FlushLocked();
   return Status::Ok();
@@ -61,8 +46,8 @@ void ReadJob::RunLane(Lane* lane) {
   const Status status = lane->lane->Run();
   lane->lane->Shutdown();  // the other side, and a relay between, are to know at once
   const std::scoped_lock lock(mutex_);
-  lane->ended = true;
-  bytes_of_ended_ += lane->lane->bytes();
+  lanes_.Ended(lane);
+  lane->finished = true;
   under_way_ -= lane->lane->under_way();
   const uint32_t number = lane->lane->number();
   for (auto& [file, reading] : files_) {
@@ -79,41 +64,32 @@ void ReadJob::RunLane(Lane* lane) {
 }
 
 void ReadJob::EndSession() {
-  std::vector<std::unique_ptr<Lane>> lanes;
+  GuestLanes<ReadLane>::Lanes ended;
   {
     const std::scoped_lock lock(mutex_);
-    session_++;
-    folds_ = std::make_shared<frame::FoldSecrets>();
-    for (const auto& each : lanes_) each->lane->Shutdown();
-    // Ended or not, none of them is asked any more.
-    lanes.swap(lanes_);
+    ended = lanes_.EndSession();
   }
-  for (const auto& each : lanes) each->thread.join();
+  lanes_.Join(ended);
   const std::scoped_lock lock(mutex_);
-  bytes_of_ended_ = 0;
   window_.Restart();
 }
 
 void ReadJob::Fold(uint32_t number, frame::Key secret) {
   const std::scoped_lock lock(mutex_);
-  folds_->Add(number, std::move(secret));
+  lanes_.folds().Add(number, std::move(secret));
 }
 
 void ReadJob::CutSilent(std::chrono::milliseconds patience) {
   const std::scoped_lock lock(mutex_);
   const auto now = Clock::now();
-  for (const auto& each : lanes_) {
-    if (!each->ended && each->lane->reads() > 0 && now - each->heard > patience) each->lane->Shutdown();
+  for (const auto& each : lanes_.live()) {
+    if (each->lane->reads() > 0 && now - each->heard > patience) each->lane->Shutdown();
   }
 }
 
 std::vector<LaneState> ReadJob::lanes() const {
   const std::scoped_lock lock(mutex_);
-  std::vector<LaneState> states;
-  for (const auto& each : lanes_) {
-    if (!each->ended) states.push_back({each->lane->number(), each->lane->bytes(), 0, each->lane->path()});
-  }
-  return states;
+  return lanes_.states();
 }
 
 Status ReadJob::Open(std::string path, const std::string& directory, const std::string& key,
@@ -142,9 +118,7 @@ void ReadJob::Release(uint32_t number) {
     unassigned_.erase({number, asked.first});
     return true;
   });
-  for (const auto& each : lanes_) {
-    if (!each->ended) each->lane->Forget(number);
-  }
+  for (const auto& each : lanes_.live()) each->lane->Forget(number);
   FlushLocked();
   if (file->asked.empty()) files_.erase(found);
 }
@@ -183,9 +157,7 @@ uint32_t ReadJob::ahead_blocks() const {
 
 uint64_t ReadJob::bytes() const {
   const std::scoped_lock lock(mutex_);
-  uint64_t bytes = bytes_of_ended_;
-  for (const auto& each : lanes_) bytes += each->ended ? 0 : each->lane->bytes();
-  return bytes;
+  return lanes_.bytes();
 }
 
 ReadNews ReadJob::TakeNews() {
@@ -237,7 +209,7 @@ Status ReadJob::OnRefusal(uint32_t lane, const Refusal& refusal) {
 
 void ReadJob::OnFrameEnd(uint32_t lane) {
   const std::scoped_lock lock(mutex_);
-  if (Lane* const running = LaneLocked(lane); running != nullptr) running->heard = Clock::now();
+  if (Lane* const running = lanes_.Find(lane); running != nullptr) running->heard = Clock::now();
   AssignWaitingLocked();
   FlushLocked();
 }
@@ -248,7 +220,7 @@ void ReadJob::ArrivedLocked(uint32_t number, ReadFile* file, uint64_t offset, St
   const AskedRun run = at->second;
   const auto bytes = static_cast<uint32_t>(file->BytesOf(run));
   file->asked.erase(at);
-  if (Lane* const lane = LaneLocked(run.lane); lane != nullptr) {
+  if (Lane* const lane = lanes_.Find(run.lane); lane != nullptr) {
     lane->lane->Answered(number, bytes);
     under_way_ -= bytes;
   }
@@ -291,17 +263,11 @@ void ReadJob::TellLocked(uint32_t want, Status status) {
   wake_();
 }
 
-ReadJob::Lane* ReadJob::LaneLocked(uint32_t number) {
-  const auto found =
-      std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->lane->number() == number; });
-  return found == lanes_.end() || (*found)->ended ? nullptr : found->get();
-}
-
 // The one that has the least to bring.
 ReadJob::Lane* ReadJob::BestLaneLocked(uint32_t file, const std::string& path) {
   Lane* best = nullptr;
-  for (const auto& each : lanes_) {
-    if (each->ended || !each->lane->HasRoomFor(file, path)) continue;
+  for (const auto& each : lanes_.live()) {
+    if (!each->lane->HasRoomFor(file, path)) continue;
     if (best == nullptr || each->lane->under_way() < best->lane->under_way()) best = each.get();
   }
   return best;
@@ -341,17 +307,7 @@ void ReadJob::AssignWaitingLocked() {
 }
 
 void ReadJob::FlushLocked() {
-  for (const auto& each : lanes_) {
-    if (!each->ended) each->lane->Flush();
-  }
-}
-
-// Frees those that have ended; the thread of one takes no lock of ours any more.
-void ReadJob::ReapLocked() {
-  std::erase_if(lanes_, [](const std::unique_ptr<Lane>& lane) {
-    if (lane->ended) lane->thread.join();
-    return lane->ended;
-  });
+  for (const auto& each : lanes_.live()) each->lane->Flush();
 }
 
 }  // namespace keibi::stream

@@ -9,17 +9,15 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/status.h"
 #include "frame/fold.h"
-#include "stream/lane_dial.h"
+#include "stream/guest_lanes.h"
 #include "stream/lane_end.h"
 #include "stream/read_file.h"
 #include "stream/read_lane.h"
-#include "stream/receive_lanes.h"
 #include "stream/wake.h"
 
 namespace keibi::stream {
@@ -70,12 +68,7 @@ class ReadJob : private AnswerSink {
   void Stop();  // ends and joins all threads; idempotent
 
  private:
-  struct Lane {
-    std::unique_ptr<ReadLane> lane;
-    std::thread thread;
-    ReadWindow::Clock::time_point heard;
-    bool ended = false;
-  };
+  using Lane = GuestLanes<ReadLane>::Lane;
   using Files = std::map<uint32_t, std::unique_ptr<ReadFile>>;
 
   core::Status OnBytes(uint32_t lane, uint32_t file, uint64_t offset, const uint8_t* data, uint32_t bytes) override;
@@ -83,7 +76,6 @@ class ReadJob : private AnswerSink {
   void OnFrameEnd(uint32_t lane) override;
 
   void RunLane(Lane* lane);
-  Lane* LaneLocked(uint32_t number);
   Lane* BestLaneLocked(uint32_t file, const std::string& path);
   void AssignLocked(uint32_t number, ReadFile* file, AskedRun* run);
   void AssignWaitingLocked();
@@ -93,17 +85,13 @@ class ReadJob : private AnswerSink {
   void FailLocked(ReadFile* file, core::Status status);
   void TellLocked(uint32_t want, core::Status status);
   uint32_t AheadBlocksLocked() const;
-  void ReapLocked();
 
   RateLimiter limiter_;
   const Wake wake_;
   std::atomic<bool> stopped_ = false;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
-  uint32_t session_ = 0;  // how many have ended
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  uint64_t bytes_of_ended_ = 0;
+  GuestLanes<ReadLane> lanes_{&mutex_, &stopped_};
   Files files_;
   uint32_t last_file_ = 0;
   std::set<std::pair<uint32_t, uint32_t>> unassigned_;  // runs without a lane: file, first block

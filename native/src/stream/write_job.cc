@@ -24,29 +24,11 @@ WriteJob::WriteJob(std::shared_ptr<RateBudget> budget, Wake wake)
 WriteJob::~WriteJob() { Stop(); }
 
 Status WriteJob::AddLane(const LanePlace& place, uint32_t number, const ExpectedLanes& session) {
-  std::shared_ptr<frame::FoldSecrets> folds;
-  uint32_t of_session = 0;
-  {
-    const std::scoped_lock lock(mutex_);
-    folds = folds_;
-    of_session = session_;
-  }
-  DialledLane dialled;
-  if (const Status status = DialLane(place, number, session, std::move(folds), stopped_, &dialled); !status.ok()) {
-    return status;
-  }
-  const std::scoped_lock lock(mutex_);
-  if (stopped_ || of_session != session_) return Status::Of(Code::kCancelled);
-  ReapLocked();
-  if (LaneLocked(number) != nullptr || lanes_.size() >= core::kMaxLanes) return Status::Of(Code::kCancelled);
-  dialled.sealer->Follow(ready_folds_);
-  auto added = std::make_unique<Lane>();
-  Lane* const running = added.get();
-  running->lane = std::make_unique<WriteLane>(number, std::move(dialled), static_cast<PieceSource*>(this), &limiter_);
-  running->heard = Clock::now();
-  running->thread = std::thread([this, running] { RunLane(running); });
-  lanes_.push_back(std::move(added));
-  return Status::Ok();
+  const auto make = [&](DialledLane dialled) {
+    dialled.sealer->Follow(ready_folds_);
+    return std::make_unique<WriteLane>(number, std::move(dialled), static_cast<PieceSource*>(this), &limiter_);
+  };
+  return lanes_.Add(place, number, session, make, [this](Lane* lane) { RunLane(lane); });
 }
 
 void WriteJob::RunLane(Lane* lane) {
@@ -62,8 +44,7 @@ void WriteJob::RunLane(Lane* lane) {
 // What it owes goes by another.
 void WriteJob::EndLane(Lane* lane, Status status) {
   const std::scoped_lock lock(mutex_);
-  lane->ended = true;
-  bytes_of_ended_ += lane->lane->bytes();
+  lanes_.Ended(lane);
   const uint32_t number = lane->lane->number();
   for (auto at = under_way_.begin(); at != under_way_.end();) {
     const auto next = std::next(at);
@@ -80,22 +61,18 @@ void WriteJob::EndLane(Lane* lane, Status status) {
 }
 
 void WriteJob::EndSession() {
-  std::vector<std::unique_ptr<Lane>> lanes;
+  GuestLanes<WriteLane>::Lanes ended;
   {
     const std::scoped_lock lock(mutex_);
-    session_++;
-    folds_ = std::make_shared<frame::FoldSecrets>();
+    ended = lanes_.EndSession();
     ready_folds_ = std::make_shared<frame::FoldSecrets>();
-    for (const auto& each : lanes_) each->lane->Shutdown();
     for (auto& [number, put] : puts_) {
       if (put.IsGoing()) put.failed = Status::Of(Code::kSessionLost);
     }
-    lanes.swap(lanes_);
     work_.notify_all();
   }
-  for (const auto& each : lanes) each->thread.join();
+  lanes_.Join(ended);
   const std::scoped_lock lock(mutex_);
-  bytes_of_ended_ = 0;
   under_way_.clear();
   bytes_under_way_ = 0;
   again_.clear();
@@ -110,25 +87,25 @@ void WriteJob::EndSession() {
 
 uint32_t WriteJob::session() const {
   const std::scoped_lock lock(mutex_);
-  return session_;
+  return lanes_.session();
 }
 
 void WriteJob::Fold(uint32_t number, frame::Key secret) {
   const std::scoped_lock lock(mutex_);
-  folds_->Add(number, std::move(secret));
+  lanes_.folds().Add(number, std::move(secret));
 }
 
 void WriteJob::FoldReady(uint32_t number) {
   const std::scoped_lock lock(mutex_);
   frame::Key secret;
-  if (folds_->Get(number, &secret)) ready_folds_->Add(number, std::move(secret));
+  if (lanes_.folds().Get(number, &secret)) ready_folds_->Add(number, std::move(secret));
 }
 
 void WriteJob::CutSilent(std::chrono::milliseconds patience) {
   const std::scoped_lock lock(mutex_);
   const auto now = Clock::now();
-  for (const auto& each : lanes_) {
-    if (each->ended || each->under_way == 0 || now - each->heard <= patience) continue;
+  for (const auto& each : lanes_.live()) {
+    if (each->lane->under_way() == 0 || now - each->heard <= patience) continue;
     // A long piece on a slow path: the other side's system has taken some of it not long ago.
     const PathState path = each->lane->path();
     if (path.waits && std::chrono::milliseconds(path.silent_ms) <= patience) continue;
@@ -138,11 +115,7 @@ void WriteJob::CutSilent(std::chrono::milliseconds patience) {
 
 std::vector<LaneState> WriteJob::lanes() const {
   const std::scoped_lock lock(mutex_);
-  std::vector<LaneState> states;
-  for (const auto& each : lanes_) {
-    if (!each->ended) states.push_back({each->lane->number(), each->lane->bytes(), 0, each->lane->path()});
-  }
-  return states;
+  return lanes_.states();
 }
 
 Status WriteJob::Begin(uint32_t number, uint32_t session, uint32_t handle, const std::string& directory,
@@ -153,7 +126,7 @@ Status WriteJob::Begin(uint32_t number, uint32_t session, uint32_t handle, const
     return Status::Of(Code::kDestinationUnusable, status.system_error);
   }
   const std::scoped_lock lock(mutex_);
-  if (stopped_ || session != session_) return Status::Of(Code::kSessionLost);
+  if (stopped_ || session != lanes_.session()) return Status::Of(Code::kSessionLost);
   const auto [at, is_new] = puts_.try_emplace(number);
   if (!is_new) return Status::Of(Code::kInternal);
   at->second.handle = handle;
@@ -174,9 +147,7 @@ void WriteJob::Cancel(uint32_t number) {
 
 uint64_t WriteJob::bytes() const {
   const std::scoped_lock lock(mutex_);
-  uint64_t bytes = bytes_of_ended_;
-  for (const auto& each : lanes_) bytes += each->ended ? 0 : each->lane->bytes();
-  return bytes;
+  return lanes_.bytes();
 }
 
 WriteNews WriteJob::TakeNews() {
@@ -197,7 +168,7 @@ bool WriteJob::Next(uint32_t number, Piece* piece) {
   std::unique_lock lock(mutex_);
   Lane* lane = nullptr;
   work_.wait(lock, [&] {
-    lane = LaneLocked(number);
+    lane = lanes_.Find(number);
     return lane == nullptr || HasPieceLocked();
   });
   if (lane == nullptr) return false;
@@ -207,8 +178,8 @@ bool WriteJob::Next(uint32_t number, Piece* piece) {
   puts_.at(put).under_way++;
   bytes_under_way_ += piece->length;
   // Its silence counts from the first thing that it owes.
-  if (lane->under_way == 0) lane->heard = Clock::now();
-  lane->under_way += piece->length;
+  if (lane->lane->under_way() == 0) lane->heard = Clock::now();
+  lane->lane->Owes(piece->length);
   return true;
 }
 
@@ -250,7 +221,7 @@ Status WriteJob::OnWritten(uint32_t number, const Written& written) {
   const std::scoped_lock lock(mutex_);
   const auto at = under_way_.find({written.handle, written.offset});
   if (at == under_way_.end() || at->second.lane != number) return Status::Of(Code::kHandshakeMalformed);
-  if (Lane* const lane = LaneLocked(number); lane != nullptr) lane->heard = Clock::now();
+  if (Lane* const lane = lanes_.Find(number); lane != nullptr) lane->heard = Clock::now();
   ArrivedLocked(at, StatusOf(written.outcome));
   return Status::Ok();
 }
@@ -260,7 +231,7 @@ void WriteJob::ArrivedLocked(std::map<Place, UnderWay>::iterator at, Status stat
   const auto [number, length, of_lane] = at->second;
   under_way_.erase(at);
   bytes_under_way_ -= length;
-  if (Lane* const lane = LaneLocked(of_lane); lane != nullptr) lane->under_way -= length;
+  if (Lane* const lane = lanes_.Find(of_lane); lane != nullptr) lane->lane->Answered(length);
   Put& put = puts_.at(number);
   put.under_way--;
   if (!status.ok() && put.IsGoing()) put.failed = status;
@@ -284,19 +255,6 @@ void WriteJob::SettleLocked(uint32_t number) {
     wake_();
   }
   puts_.erase(found);
-}
-
-WriteJob::Lane* WriteJob::LaneLocked(uint32_t number) {
-  const auto found =
-      std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return lane->lane->number() == number; });
-  return found == lanes_.end() || (*found)->ended ? nullptr : found->get();
-}
-
-void WriteJob::ReapLocked() {
-  std::erase_if(lanes_, [](const std::unique_ptr<Lane>& lane) {
-    if (lane->finished) lane->thread.join();
-    return lane->finished;
-  });
 }
 
 }  // namespace keibi::stream

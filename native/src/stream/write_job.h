@@ -10,14 +10,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/status.h"
 #include "frame/fold.h"
+#include "stream/guest_lanes.h"
 #include "stream/lane_end.h"
-#include "stream/receive_lanes.h"
 #include "stream/wake.h"
 #include "stream/write_lane.h"
 
@@ -66,15 +65,8 @@ class WriteJob : private PieceSource {
   void Stop();  // ends and joins all threads; idempotent
 
  private:
-  using Clock = std::chrono::steady_clock;
-  struct Lane {
-    std::unique_ptr<WriteLane> lane;
-    std::thread thread;
-    Clock::time_point heard;
-    uint64_t under_way = 0;
-    bool ended = false;     // nothing leaves by it any more
-    bool finished = false;  // and its thread takes no lock of ours
-  };
+  using Lane = GuestLanes<WriteLane>::Lane;
+  using Clock = GuestLanes<WriteLane>::Clock;
   struct Put {
     uint32_t handle = 0;
     std::shared_ptr<const Draft> draft;
@@ -100,12 +92,10 @@ class WriteJob : private PieceSource {
 
   void RunLane(Lane* lane);
   void EndLane(Lane* lane, core::Status status);
-  Lane* LaneLocked(uint32_t number);
   bool HasPieceLocked() const;
   Piece TakePieceLocked(uint32_t* put);
   void SettleLocked(uint32_t number);
   void ArrivedLocked(std::map<Place, UnderWay>::iterator at, core::Status status);
-  void ReapLocked();
 
   RateLimiter limiter_;
   const Wake wake_;
@@ -113,11 +103,8 @@ class WriteJob : private PieceSource {
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
-  std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();        // of readers
+  GuestLanes<WriteLane> lanes_{&mutex_, &stopped_};
   std::shared_ptr<frame::FoldSecrets> ready_folds_ = std::make_shared<frame::FoldSecrets>();  // of writers
-  uint32_t session_ = 0;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  uint64_t bytes_of_ended_ = 0;
   std::map<uint32_t, Put> puts_;
   std::deque<uint32_t> turns_;                        // of puts that have something to be sent
   std::deque<std::pair<uint32_t, ByteRange>> again_;  // pieces of lost lanes, by put

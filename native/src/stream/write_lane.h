@@ -50,6 +50,11 @@ class WriteLane {
   uint64_t frames() const { return frames_.load(); }  // of outcomes
   PathState path() const { return PathOf(dialled_.socket.get()); }
 
+  // What is sent and not answered, as who gives the pieces knows it; called by one thread at a time.
+  void Owes(uint32_t length) { under_way_ += length; }
+  void Answered(uint32_t length) { under_way_ -= length; }
+  uint64_t under_way() const { return under_way_; }
+
  private:
   static constexpr size_t kOutcomesBytes = size_t{64} << 10;
 
@@ -58,6 +63,7 @@ class WriteLane {
   PieceSource* const pieces_;
   RateLimiter* const limiter_;
   std::atomic<uint64_t> bytes_ = 0, frames_ = 0;
+  uint64_t under_way_ = 0;
 };
 
 }  // namespace keibi::stream

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <napi.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "napi/async.h"
+#include "napi/job.h"
+#include "napi/rate_budget.h"
+#include "stream/lane_acceptor.h"
+
+namespace keibi::napi {
+
+// What native/lib/guest-job.ts has of a job on the lanes of a guest; it has checked every argument. All methods run on
+// the JavaScript thread.
+template <typename Derived, typename Job>
+class GuestJob : public Napi::ObjectWrap<Derived> {
+ public:
+  // (rate budget or undefined, on wake)
+  explicit GuestJob(const Napi::CallbackInfo& info)
+      : Napi::ObjectWrap<Derived>(info), waker_(info.Env(), info[1].As<Napi::Function>()) {
+    job_ = std::make_shared<Job>(RateBudget::From(info[0]), waker_.wake());
+    hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_, waker = waker_]() mutable {
+      job->Stop();
+      waker.Release();
+    }));
+  }
+
+  // (host, port, lane, session id, lane secret, suite bit, relay token or undefined, own port or undefined) -> Promise
+  Napi::Value AddLane(const Napi::CallbackInfo& info) {
+    const auto session =
+        std::make_shared<stream::ExpectedLanes>(LanesFrom(info[3], info[4], info[5], frame::Role::kInitiator));
+    return RunAsync(info.Env(), [job = job_, place = PlaceFrom(info), lane = NumberAt(info, 2), session] {
+      return job->AddLane(place, lane, *session);
+    });
+  }
+
+  // () -> Promise
+  Napi::Value EndSession(const Napi::CallbackInfo& info) {
+    return RunAsync(info.Env(), [job = job_] {
+      job->EndSession();
+      return core::Status::Ok();
+    });
+  }
+
+  // (number, secret)
+  Napi::Value Fold(const Napi::CallbackInfo& info) {
+    job_->Fold(NumberAt(info, 0), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
+    return info.Env().Undefined();
+  }
+
+  // (milliseconds)
+  Napi::Value CutSilent(const Napi::CallbackInfo& info) {
+    job_->CutSilent(std::chrono::milliseconds(NumberAt(info, 0)));
+    return info.Env().Undefined();
+  }
+
+  // () -> [{ lane, bytes, rttMs, control }]
+  Napi::Value Lanes(const Napi::CallbackInfo& info) { return StatesOf(info.Env(), job_->lanes()); }
+
+  Napi::Value Bytes(const Napi::CallbackInfo& info) {
+    return Napi::Number::New(info.Env(), static_cast<double>(job_->bytes()));
+  }
+
+  // () -> Promise, once all threads have ended
+  Napi::Value Close(const Napi::CallbackInfo& info) {
+    waker_.Release();
+    if (!std::exchange(closed_, true)) hook_.Remove(info.Env());
+    return RunAsync(info.Env(), [job = job_] {
+      job->Stop();
+      return core::Status::Ok();
+    });
+  }
+
+ protected:
+  using Method = Napi::ClassPropertyDescriptor<Derived>;
+
+  // Defines the class with these methods and its own.
+  static Napi::Function Define(Napi::Env env, const char* name, std::vector<Method> methods) {
+    for (const Method& common :
+         {Derived::InstanceMethod("addLane", &Derived::AddLane),
+          Derived::InstanceMethod("endSession", &Derived::EndSession), Derived::InstanceMethod("fold", &Derived::Fold),
+          Derived::InstanceMethod("cutSilent", &Derived::CutSilent), Derived::InstanceMethod("lanes", &Derived::Lanes),
+          Derived::InstanceMethod("bytes", &Derived::Bytes), Derived::InstanceMethod("close", &Derived::Close)}) {
+      methods.push_back(common);
+    }
+    return Derived::DefineClass(env, name, methods);
+  }
+
+  Job& job() { return *job_; }
+  // For what runs on another thread.
+  const std::shared_ptr<Job>& shared_job() { return job_; }
+
+ private:
+  Waker waker_;
+  CleanupHook hook_;
+  bool closed_ = false;
+  std::shared_ptr<Job> job_;
+};
+
+}  // namespace keibi::napi
