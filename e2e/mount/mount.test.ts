@@ -92,12 +92,20 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
   });
 
   it('is not shared again, and not mounted within what is shared', async () => {
+    await shell('mkdir photos/empty');
     expect((await bob.command('add', 'far', ...LISTEN)).event).toMatchObject({ code: 'TRANSFER_SOURCE_UNSUPPORTED' });
-    expect(await anna.command('mount', code, 'photos/holiday/within')).toMatchObject({
-      exit: 6,
-      event: { code: 'MOUNT_UNAVAILABLE' },
-    });
-    expect(await bob.command('mount', code, 'photos')).toMatchObject({ exit: 6, event: { code: 'MOUNT_BUSY' } });
+    // Also by another process than the one that shares.
+    for (const daemon of [anna, bob]) {
+      for (const folder of ['photos/holiday/within', 'photos/empty']) {
+        expect(await daemon.command('mount', code, folder)).toMatchObject({
+          exit: 6,
+          event: { code: 'MOUNT_UNAVAILABLE' },
+        });
+      }
+    }
+    expect(await shell('rmdir photos/empty; ls -A photos')).toBe('cat.jpg\ndog.jpg\nholiday\nlarge');
+    await shell('mkdir full && touch full/up');
+    expect(await bob.command('mount', code, 'full')).toMatchObject({ exit: 6, event: { code: 'MOUNT_BUSY' } });
     expect(await bob.command('mount', code, 'far')).toMatchObject({ exit: 6, event: { code: 'MOUNT_BUSY' } });
   });
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type Mount, mount, whyNotMountable } from '@keibidrop/mount';
 import type { local } from '@keibidrop/proto';
 import { KeibiError, retryOf } from '@keibidrop/protocol';
-import { overlap } from '../mount/folder-overlap.ts';
+import { overlap, refuseShownWithin } from '../mount/folder-overlap.ts';
 import { GuestSource } from '../mount/guest-source.ts';
 import type { EventStream } from './event-stream.ts';
 import { folderPath } from './folder-path.ts';
@@ -102,6 +102,7 @@ export class Mounts {
     };
     const added: OpenMount = { entry, view: viewOf(entry) };
     try {
+      await this.#refuseWithin(added, { signal });
       await this.#show(added, { signal });
     } catch (failure) {
       if (entry.connected) await this.#options.shares.end(share.name).catch(() => {});
@@ -169,6 +170,11 @@ export class Mounts {
         `${folder} and ${shared}, which is shared, are one within the other. Choose another folder.`,
       );
     }
+  }
+
+  async #refuseWithin({ entry }: OpenMount, options: { signal: AbortSignal }): Promise<void> {
+    const guest = this.#options.shares.guest(entry.share)?.guest;
+    if (guest !== undefined) await refuseShownWithin(new GuestSource(guest), await placeOf(entry.folder), options);
   }
 
   async #show(one: OpenMount, { signal }: { signal: AbortSignal }): Promise<void> {
