@@ -26,6 +26,14 @@ const operations = {
   truncate: (path, bytes, done) => fs.truncate(real(path), bytes, answer(done)),
   unlink: (path, done) => fs.unlink(real(path), answer(done)),
   mkdir: (path, mode, done) => fs.mkdir(real(path), mode, answer(done)),
+  rmdir: (path, done) => fs.rmdir(real(path), answer(done)),
+  rename: (from, to, done) => fs.rename(real(from), real(to), answer(done)),
+  link: (from, to, done) => fs.link(real(from), real(to), answer(done)),
+  symlink: (target, path, done) => fs.symlink(target, real(path), answer(done)),
+  readlink: (path, done) => fs.readlink(real(path), answer(done)),
+  chmod: (path, mode, done) => fs.chmod(real(path), mode, answer(done)),
+  utimens: (path, atime, mtime, done) => fs.utimes(real(path), new Date(atime), new Date(mtime), answer(done)),
+  fsync: (_path, _dataOnly, file, done) => fs.fsync(file, answer(done)),
 };
 
 const fuse = new Fuse(at, operations, { force: true, ...(big && { maxRead: 2 ** 20 }) });

@@ -2,7 +2,7 @@
 
 // npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p8 p9 p10 (DESIGN 9), matrix, all of them without a name;
 //                                                    over long links, as root, by name only: p5 p6
-//                                                    through a mount, by name only: p7
+//                                                    through a mount, by name only: p7 mount
 //                                                    endurance, by name only: large tight fair limit leak
 //                                                    the page and the window, by name only: render window
 // npm run bench -- install                           installs the programs that ours is compared with
@@ -10,7 +10,7 @@
 // Each row runs its cases in turn, one warm-up round first, so that all meet the machine in the same moods, each with its
 // memory warm; compares every result byte by byte; prints a Markdown table of medians and bests; and appends a record to
 // bench/results/DATE.jsonl.
-// --scale 0.01 makes everything a hundred times smaller: a smoke test, whose figures mean nothing and are not kept.
+// --scale 0.01 makes everything a hundred times smaller: a smoke test without a warm-up, whose figures mean nothing and are not kept.
 import { execFileSync } from 'node:child_process';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { cpus, release } from 'node:os';
@@ -20,7 +20,20 @@ import { installOthers } from './others.mjs';
 import { buildTools, checkout, openWorkspace } from './workspace.mjs';
 
 const ORDINARY_ROWS = ['p1', 'p2', 'p3', 'p4', 'p8', 'p9', 'p10', 'matrix'];
-const ROWS = [...ORDINARY_ROWS, 'p5', 'p6', 'p7', 'large', 'tight', 'fair', 'limit', 'leak', 'render', 'window'];
+const ROWS = [
+  ...ORDINARY_ROWS,
+  'p5',
+  'p6',
+  'p7',
+  'mount',
+  'large',
+  'tight',
+  'fair',
+  'limit',
+  'leak',
+  'render',
+  'window',
+];
 const RUNS = 7;
 
 const { values, positionals } = parseArgs({
@@ -69,7 +82,7 @@ try {
     } = await prepare(workspace, { sparseGib, files });
     try {
       const runs = runsAsked ?? runsUsual;
-      const samples = await interleave(cases, runs, warmUp);
+      const samples = await interleave(cases, runs, warmUp && scale === 1);
       const summary = summarise(samples);
       console.log(`\n### ${row.toUpperCase()}: ${title}\n\n${table(summary, samples)}\n`);
       for (const { text, met } of await bars(summary, samples)) console.log(`- ${verdict(met)}: ${text}`);

@@ -36,6 +36,7 @@ export async function buildTools() {
   for (const [path, libraries] of [
     ['bench/ceiling.cc', ['-lcrypto', '-lpthread']],
     ['bench/measure.cc', []],
+    ['bench/small.cc', []],
     ['bench/warm.cc', []],
     ['e2e/tools/linkem.cc', ['-lpthread']],
   ]) {
@@ -202,6 +203,11 @@ export async function openWorkspace(scale) {
 export function findProgram(name) {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** Small calls by small.cc: { seconds, sum }. */
+export async function small(...words) {
+  return JSON.parse((await run(`${tools}small`, words.map(String))).stdout);
 }
 
 /** Throws unless two files, or two trees, hold the same bytes. */

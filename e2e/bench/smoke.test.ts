@@ -3,8 +3,10 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { whyNotMountable } from '../../packages/mount/src/index.ts';
 
 const run = promisify(execFile);
+const unmountable = await whyNotMountable();
 const program = fileURLToPath(new URL('../../bench/run.mjs', import.meta.url));
 
 async function smoke(...rows: string[]): Promise<string> {
@@ -29,6 +31,13 @@ describe('npm run bench', () => {
     expect(stdout).toContain('| layer | 1 MB | 10 MB | 100 MB | 1 GB |');
     expect(stdout.match(/^\| (raw TCP|\+|KeibiDrop|cp)[^|]*(\| \d+( \(.* ms\))? ){4}\|$/gm)).toHaveLength(9);
     expect(stdout.match(/^\| (typed to session up|a text, typed to both exited) \| \d+ \| \d+ \|$/gm)).toHaveLength(2);
+  });
+
+  it.skipIf(unmountable !== undefined)('does small calls through a mount, and beside it', async () => {
+    const stdout = await smoke('mount');
+    expect(stdout).toContain('### MOUNT: ');
+    const done = stdout.match(/^\| (\d+ |random |git )[^|]*( \| \d+(\.\d+)? (\/s|s)){2,4} \|$/gm);
+    expect(done).toHaveLength(11);
   });
 
   it('refuses a row that there is not', async () => {
