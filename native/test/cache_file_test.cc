@@ -117,7 +117,7 @@ TEST_F(CacheFileTest, GivesRoomBackToTheDisk) {
   ASSERT_TRUE(Write(*file, 0, test::Content(8 * kBlock)).ok());
   struct stat before, after;
   ASSERT_EQ(fstat(file->data_fd(), &before), 0);
-  file->Evict(2, 5);
+  EXPECT_TRUE(file->Evict(2, 5));
   ASSERT_EQ(fstat(file->data_fd(), &after), 0);
   EXPECT_LE(after.st_blocks, before.st_blocks - static_cast<blkcnt_t>(5 * kBlock / 512));
   EXPECT_EQ(after.st_size, before.st_size);
@@ -133,7 +133,7 @@ TEST_F(CacheFileTest, WhatIsEvictedWhileItIsReadIsNotReadAsZeros) {
   std::atomic<bool> over{false};
   std::thread evictor([&] {
     for (int i = 0; i < 500; i++) {
-      file->Evict(0, 4);
+      EXPECT_TRUE(file->Evict(0, 4));
       EXPECT_TRUE(Write(*file, 0, block).ok());
     }
     over = true;
@@ -147,6 +147,32 @@ TEST_F(CacheFileTest, WhatIsEvictedWhileItIsReadIsNotReadAsZeros) {
   }
   evictor.join();
   EXPECT_GT(read, 0U);
+}
+
+// One writes in a thread, another evicts: what is said to be here is here, and not the hole that was made meanwhile.
+TEST_F(CacheFileTest, WhatIsEvictedWhileItIsWrittenIsNotSaidToBeHere) {
+  const auto writer = Open(4 * kBlock), evictor = Open(4 * kBlock), reader = Open(4 * kBlock);
+  const std::string block(4 * kBlock, 'x');
+  std::atomic<bool> over{false};
+  std::thread writing([&] {
+    for (int i = 0; i < 1000; i++) EXPECT_TRUE(Write(*writer, 0, block).ok());
+    over = true;
+  });
+  size_t evicted = 0;
+  std::thread evicting([&] {
+    while (!over) evicted += evictor->Evict(0, 4) ? 1 : 0;
+  });
+  size_t read = 0;
+  while (!over) {
+    const std::string seen = Read(*reader, 0, block.size());
+    if (seen.empty()) continue;
+    read++;
+    EXPECT_EQ(seen.find_first_not_of('x'), std::string::npos);
+  }
+  writing.join();
+  evicting.join();
+  EXPECT_GT(read, 0U);
+  EXPECT_GT(evicted, 0U);
 }
 
 }  // namespace

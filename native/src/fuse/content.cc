@@ -47,10 +47,14 @@ core::Status Contents::Open(const std::string& path, const mount::Attributes& at
     closed_.erase(kept->second);
     closed_at_.erase(kept);
   }
-  *content = std::shared_ptr<Content>(new Content{key, path, std::move(file)}, [this](const Content* last) {
-    Close(last);
-    delete last;
-  });
+  auto uses = std::make_unique<mount::Uses>(file->blocks());
+  const uint64_t bytes = BytesOnDisk(*file);
+  open_bytes_ += bytes;
+  *content = std::shared_ptr<Content>(new Content{key, path, std::move(file), std::move(uses), bytes},
+                                      [this](const Content* last) {
+                                        Close(last);
+                                        delete last;
+                                      });
   known = *content;
   return core::Status::Ok();
 }
@@ -58,6 +62,7 @@ core::Status Contents::Open(const std::string& path, const mount::Attributes& at
 void Contents::Close(const Content* last) {
   {
     const std::scoped_lock lock(mutex_);
+    open_bytes_ -= last->bytes;
     const auto found = open_.find(last->key);
     // Somebody else may have opened it meanwhile.
     if (found != open_.end() && found->second.expired()) {
@@ -106,10 +111,7 @@ void Contents::Renamed(uint64_t ino, const std::string& from, const std::string&
 }
 
 void Contents::Keep(const std::string& key, const stream::CacheFile& file) {
-  constexpr uint64_t kBytesOfDiskBlock = 512;  // of st_blocks (stat(3type))
-  struct stat status {};
-  fstat(file.data_fd(), &status);
-  const uint64_t bytes = static_cast<uint64_t>(status.st_blocks) * kBytesOfDiskBlock;
+  const uint64_t bytes = BytesOnDisk(file);
   closed_.push_back({key, bytes});
   closed_at_[key] = std::prev(closed_.end());
   closed_bytes_ += bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -13,6 +14,7 @@
 #include "mount/draft.h"
 #include "mount/read_ahead.h"
 #include "mount/tree.h"
+#include "mount/uses.h"
 #include "stream/cache_file.h"
 
 namespace keibi::fuse {
@@ -22,6 +24,9 @@ struct Content {
   std::string key;
   std::string path;
   std::shared_ptr<stream::CacheFile> file;
+  std::unique_ptr<mount::Uses> uses;
+  mutable uint64_t bytes = 0;              // of the disk, as Contents has counted them
+  mutable std::atomic<bool> kept = false;  // all that is here of it: the other peer may have it no more
 
   bool Is(const mount::Attributes& attributes) const {
     return file->size() == attributes.size && file->mtime_ns() == attributes.mtime_ns;
@@ -40,17 +45,25 @@ struct Handle {
 // The name of a version in the cache: nothing else has it, over all mounts of the share.
 std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns);
 
+uint64_t BytesOnDisk(const stream::CacheFile& file);
+
 // The cache: what is open of it, and what was, which is kept as long as there is room. Any thread.
 class Contents {
  public:
   using Released = std::function<void(const std::string& key)>;
 
-  // Takes the cache's directory over. `most_bytes`: of the disk for what nobody has open.
+  // Takes the cache's directory over. `most_bytes`: of the disk; files that are open may have more (room.cc).
   Contents(int directory, uint64_t most_bytes, Released released)
       : directory_(directory), most_bytes_(most_bytes), released_(std::move(released)) {}
 
   // `content` is null before.
   core::Status Open(const std::string& path, const mount::Attributes& attributes, std::shared_ptr<Content>* content);
+  // Blocks [first, end) are read, or will be.
+  void Used(const Content& content, uint32_t first, uint64_t end);
+  // More of it may have come: gives room of what was used longest ago back to the disk, if it is too much.
+  void Grown(const Content& content);
+  // The disk is full: gives back what can be. False if that is nothing.
+  bool MakeRoom();
   // Takes a draft's file for this version, if it is whole and nobody has that version open.
   void Adopt(uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft);
   // What is kept of a file that has another name now.
@@ -66,6 +79,9 @@ class Contents {
   };
 
   void Close(const Content* last);
+  uint64_t Count(const Content& content);  // what all take then
+  uint64_t Total();
+  void Reduce(uint64_t most);
   // All with mutex_ held.
   void Keep(const std::string& key, const stream::CacheFile& file);
   void Drop(std::list<Closed>::iterator closed);
@@ -79,6 +95,8 @@ class Contents {
   std::list<Closed> closed_;                          // those first that were closed longest ago
   std::unordered_map<std::string, std::list<Closed>::iterator> closed_at_;
   uint64_t closed_bytes_ = 0;
+  uint64_t open_bytes_ = 0;
+  std::atomic<uint64_t> uses_ = 0;
 };
 
 }  // namespace keibi::fuse

@@ -145,7 +145,7 @@ class Host {
   void ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end);
   // What the handle reads now; null with the errno that it is not readable for.
   std::shared_ptr<Content> ContentOf(const Reading& reading, int* error);
-  void AskAhead(uint64_t ino, const Content& content, const mount::ReadAhead::Plan& plan);
+  void AskAhead(uint64_t ino, const std::shared_ptr<Content>& content, const mount::ReadAhead::Plan& plan);
   mount::Writer WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const;
 
   const Options options_;

@@ -240,6 +240,7 @@ void Host::FetchForOpen(uint64_t ino, const std::string& path, Then then) {
     return then(0);
   }
   const uint32_t blocks = content->file->blocks();
+  content->kept = true;
   const bool whole = content->file->HasAll(0, blocks);
   if (draft != nullptr) {
     draft->AddContent(draft->base(), std::shared_ptr<stream::CacheFile>(content, content->file.get()));

@@ -152,6 +152,7 @@ void Host::ReadOnce(Reading reading) {
   uint8_t* const buffer = BufferOfThread();
   const uint32_t first = BlockOf(reading.offset), end = BlockAfter(reading.offset + length);
   if (!file.Read(reading.offset, buffer, length, &status)) return ReadMissing(reading, content, first, end);
+  contents_.Used(*content, first, end);
   mount::ReadAhead::Plan plan;
   {
     const std::scoped_lock lock(reading.handle->mutex);
@@ -165,7 +166,7 @@ void Host::ReadOnce(Reading reading) {
   // The request, and perhaps the handle, is gone after this.
   fuse_reply_buf(reading.request, reinterpret_cast<const char*>(buffer), length);
   const uint32_t from = file.FirstMissing(plan.from, plan.count);
-  if (from < plan.from + plan.count) AskAhead(reading.ino, *content, {from, plan.from + plan.count - from});
+  if (from < plan.from + plan.count) AskAhead(reading.ino, content, {from, plan.from + plan.count - from});
 }
 
 void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end) {
@@ -176,14 +177,17 @@ void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& c
     if (plan.count > 0) ahead = plan.from + plan.count - end;
   }
   const uint32_t from = content->file->FirstMissing(first, end - first);
+  contents_.Used(*content, first, uint64_t{end} + ahead);
   const uint64_t ticket = waiting_.Add(reading.request);
   mount::Link::Answer answer;
   // The kernel releases a handle only when its last read is answered; until the ticket is taken this one is not.
   answer.on_done = [this, reading, content, ticket](int error, mount::Reader body) {
     if (error == 0) most_ahead_ = std::max<uint32_t>(body.Number<uint32_t>(), 1);
+    if (error == 0) contents_.Grown(*content);
     Reading again = reading;
     if (!waiting_.Take(ticket, &again.request)) return;
-    if (error == 0 && ++again.attempts <= kMostAttempts) return ReadOnce(again);
+    const bool more = error == 0 || (error == ENOSPC && contents_.MakeRoom());
+    if (more && ++again.attempts <= kMostAttempts) return ReadOnce(again);
     if (error != ESTALE || ++again.attempts > kMostAttempts) {
       fuse_reply_err(again.request, error == 0 ? EIO : error);
       return;
@@ -266,6 +270,7 @@ void Host::FetchForDraft(const Reading& reading, const std::shared_ptr<mount::Dr
     if (const core::Status status = contents_.Open(path, attributes, &content); !status.ok()) {
       return fail(ErrnoOf(status));
     }
+    content->kept = true;
     if (missing.content == nullptr) {
       draft->AddContent(missing.of, std::shared_ptr<stream::CacheFile>(content, content->file.get()));
     }
@@ -298,12 +303,14 @@ void Host::FetchForDraft(const Reading& reading, const std::shared_ptr<mount::Dr
   write_back_.Hold(held, fetch);
 }
 
-void Host::AskAhead(uint64_t ino, const Content& content, const mount::ReadAhead::Plan& plan) {
+void Host::AskAhead(uint64_t ino, const std::shared_ptr<Content>& content, const mount::ReadAhead::Plan& plan) {
+  contents_.Used(*content, plan.from, uint64_t{plan.from} + plan.count);
   mount::Link::Answer answer;
-  answer.on_done = [this](int error, mount::Reader body) {
+  answer.on_done = [this, content](int error, mount::Reader body) {
     if (error == 0) most_ahead_ = std::max<uint32_t>(body.Number<uint32_t>(), 1);
+    contents_.Grown(*content);
   };
-  link_.Ask(Type::kWant, WantOf(ino, content, plan.from, 0, plan.count), std::move(answer));
+  link_.Ask(Type::kWant, WantOf(ino, *content, plan.from, 0, plan.count), std::move(answer));
 }
 
 mount::Writer Host::WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const {

@@ -57,10 +57,13 @@ int Host::MakeDraft(uint64_t ino, bool bare, std::shared_ptr<Draft>* draft) {
   // What is cached of it already is of use.
   if (!bare && found.attributes.size > 0 && tree_.Ask(ino, &path, &doubt)) {
     std::shared_ptr<Content> content;
-    if (contents_.Open(path, found.attributes, &content).ok()) file = {content, content->file.get()};
+    if (contents_.Open(path, found.attributes, &content).ok()) {
+      content->kept = true;
+      file = {content, content->file.get()};
+    }
     // If it turns out that another has changed it, too, ours is to be whole.
     const bool small = found.attributes.size <= kMostFetchedBytes;
-    if (file != nullptr && small && !file->HasAll(0, file->blocks())) AskAhead(ino, *content, {0, file->blocks()});
+    if (file != nullptr && small && !file->HasAll(0, file->blocks())) AskAhead(ino, content, {0, file->blocks()});
   }
   return write_back_.Make(ino, {found.attributes.size, found.attributes.mtime_ns}, std::move(file), draft);
 }

@@ -135,14 +135,32 @@ Status CacheFile::Write(uint32_t first, const uint8_t* bytes, size_t length) {
   const uint64_t start = uint64_t{first} * kCacheBlockBytes;
   if (first >= blocks_ || length == 0 || length > size() - start) return Status::Of(Code::kSizeMismatch);
   if (length % kCacheBlockBytes != 0 && start + length != size()) return Status::Of(Code::kSizeMismatch);
-  for (size_t done = 0; done < length;) {
+  // Whoever evicts in between would leave bits of what is not there. Where nothing can be locked nobody evicts.
+  Lock(F_RDLCK, /*wait=*/true, start, length);
+  Status status = Status::Ok();
+  for (size_t done = 0; done < length && status.ok();) {
     const ssize_t written = pwrite(data_.get(), bytes + done, length - done, static_cast<off_t>(start + done));
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return WriteError();
-    done += static_cast<size_t>(written);
+    if (written <= 0) status = WriteError();
+    done += static_cast<size_t>(std::max<ssize_t>(written, 0));
   }
-  SetAll(first, first + BlocksOf(length));
-  return Status::Ok();
+  if (status.ok()) SetAll(first, first + BlocksOf(length));
+  Lock(F_UNLCK, /*wait=*/false, start, length);
+  return status;
+}
+
+// Of the open file description, so that it holds between processes, and between all who have opened the file.
+bool CacheFile::Lock(short how, bool wait, uint64_t start, uint64_t bytes) const {
+  struct flock range {};
+  range.l_type = how;
+  range.l_whence = SEEK_SET;
+  range.l_start = static_cast<off_t>(start);
+  range.l_len = static_cast<off_t>(bytes);
+  int result = 0;
+  do {
+    result = fcntl(data_.get(), wait ? F_OFD_SETLKW : F_OFD_SETLK, &range);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
 }
 
 void CacheFile::SetAll(uint32_t first, uint32_t end) {
@@ -179,19 +197,22 @@ Status CacheFile::ReadData(uint64_t offset, uint8_t* to, size_t length) const {
   return Status::Ok();
 }
 
-void CacheFile::Evict(uint32_t first, uint32_t count) {
+bool CacheFile::Evict(uint32_t first, uint32_t count) {
   const auto end = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{first} + count, blocks_));
-  if (first >= end) return;
+  if (first >= end) return true;
+  const uint64_t start = uint64_t{first} * kCacheBlockBytes;
+  const uint64_t stop = std::min<uint64_t>(uint64_t{end} * kCacheBlockBytes, size());
+  if (!Lock(F_WRLCK, /*wait=*/false, start, stop - start)) return false;
   for (uint32_t block = first; block < end; block++) {
     map_->words[block / kBitsOfWord].fetch_and(~BitOf(block), std::memory_order_relaxed);
   }
   // Whoever has looked at the bits before finds out here that it has to look again.
   map_->evictions.fetch_add(1, std::memory_order_acq_rel);
-  const uint64_t start = uint64_t{first} * kCacheBlockBytes;
-  const uint64_t stop = std::min<uint64_t>(uint64_t{end} * kCacheBlockBytes, size());
   // Where the disk cannot do that, the room stays taken and the block is fetched again all the same.
   (void)!fallocate(data_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(start),
                    static_cast<off_t>(stop - start));
+  Lock(F_UNLCK, /*wait=*/false, start, stop - start);
+  return true;
 }
 
 }  // namespace keibi::stream

@@ -59,8 +59,8 @@ class CacheFile {
   // Reads within the file, if all of it is here: false if not, or if some of it was just evicted.
   bool Read(uint64_t offset, uint8_t* to, size_t length, core::Status* status) const;
 
-  // Gives the disk the room of some blocks back. None of them may be on its way here.
-  void Evict(uint32_t first, uint32_t count);
+  // Gives the disk the room of some blocks back. False, and nothing happens, while somebody writes one of them.
+  bool Evict(uint32_t first, uint32_t count);
 
   int data_fd() const { return data_.get(); }
 
@@ -73,6 +73,7 @@ class CacheFile {
   core::Status ReadData(uint64_t offset, uint8_t* to, size_t length) const;
   bool Fits() const;
   void SetAll(uint32_t first, uint32_t end);
+  bool Lock(short how, bool wait, uint64_t start, uint64_t bytes) const;
   size_t MapBytes() const;
 
   const CacheIdentity identity_;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { execFileSync } from 'node:child_process';
 import {
+  closeSync,
+  ftruncateSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -10,6 +13,7 @@ import {
   truncateSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -129,6 +133,32 @@ describe.skipIf(reason !== undefined)('a mounted folder', { timeout: 30_000 }, (
     const small = 'until [ "$(du -sk "$1" | cut -f 1)" -le 3200 ]; do sleep 0.02; done';
     expect(await shell(small, join(folder, 'cache'))).toBe('');
     expect(await shell(sum, at())).toBe(await shell(sum, there()));
+  });
+
+  it('keeps no more of a file that is open than there is to be room for, and what a reader needs', async () => {
+    const file = openSync(there('large'), 'w');
+    ftruncateSync(file, 700 * 2 ** 20);
+    for (let mib = 0; mib < 700; mib++) writeSync(file, `this is MiB ${mib}`, mib * 2 ** 20);
+    closeSync(file);
+    shown = await show({ cacheBytes: 2 ** 20 });
+    const reader = `exec 3< "$1" && cmp - "$2" <&3 && du -sm "$3" | cut -f 1
+      dd if="$1" iflag=nocache count=0 status=none && cmp "$1" "$2" && du -sm "$3" | cut -f 1`;
+    const taken = await shell(reader, at('large'), there('large'), join(folder, 'cache'));
+    expect(taken).toMatch(/^\d+\n\d+$/);
+    // 256 MiB, and what was on its way.
+    for (const mib of taken.split('\n')) expect(Number(mib)).toBeLessThan(400);
+  });
+
+  it('reads a file that is longer than the disk of its cache has room for', async () => {
+    writeFileSync(there('large'), Buffer.alloc(150 * 2 ** 20, 'a large file '));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', join(folder, 'cache')]);
+    try {
+      shown = await show({ cacheBytes: 2 ** 40 });
+      expect(await shell('cmp "$1" "$2" && cmp "$1" "$2"', at('large'), there('large'))).toBe('');
+      await shown.unmount();
+    } finally {
+      execFileSync('umount', ['-l', join(folder, 'cache')]);
+    }
   });
 
   it('never shows a mix of two versions to who has one of them open', async () => {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "fuse/content.h"
+
+// The room that the cache takes of the disk: what nobody has open goes first, then what was read longest ago of files
+// that are open.
+namespace keibi::fuse {
+namespace {
+
+// Of files that are open so much stays whatever the limit is: what is read ahead, and what was read just now.
+constexpr uint64_t kLeastOpenBytes = uint64_t{256} << 20;
+// When there is too much, a part of the limit is freed, so that this does not come again with the next block.
+constexpr uint64_t kFreedPart = 8;
+
+}  // namespace
+
+uint64_t BytesOnDisk(const stream::CacheFile& file) {
+  constexpr uint64_t kBytesOfDiskBlock = 512;  // of st_blocks (stat(3type))
+  struct stat status {};
+  fstat(file.data_fd(), &status);
+  return static_cast<uint64_t>(status.st_blocks) * kBytesOfDiskBlock;
+}
+
+void Contents::Used(const Content& content, uint32_t first, uint64_t end) { content.uses->Touch(first, end, ++uses_); }
+
+void Contents::Grown(const Content& content) {
+  const uint64_t most = std::max(most_bytes_, kLeastOpenBytes);
+  if (Count(content) > most) Reduce(most - most / kFreedPart);
+}
+
+bool Contents::MakeRoom() {
+  const uint64_t before = Total();
+  Reduce(std::min(kLeastOpenBytes, before / 2));
+  return Total() < before;
+}
+
+uint64_t Contents::Count(const Content& content) {
+  const uint64_t bytes = BytesOnDisk(*content.file);
+  const std::scoped_lock lock(mutex_);
+  open_bytes_ += bytes - content.bytes;
+  content.bytes = bytes;
+  return open_bytes_ + closed_bytes_;
+}
+
+uint64_t Contents::Total() {
+  const std::scoped_lock lock(mutex_);
+  return open_bytes_ + closed_bytes_;
+}
+
+void Contents::Reduce(uint64_t most) {
+  // Destroyed without the lock: one of them may have been closed meanwhile.
+  std::vector<std::shared_ptr<Content>> open;
+  {
+    const std::scoped_lock lock(mutex_);
+    while (!closed_.empty() && open_bytes_ + closed_bytes_ > most) Drop(closed_.begin());
+    if (open_bytes_ + closed_bytes_ <= most) return;
+    for (const auto& [_, content] : open_) {
+      if (auto still = content.lock(); still != nullptr && !still->kept) open.push_back(std::move(still));
+    }
+  }
+  std::vector<std::tuple<uint64_t, Content*, uint32_t>> parts;
+  for (const auto& content : open) {
+    for (uint32_t part = 0; part < content->uses->parts(); part++) {
+      if (const uint64_t used = content->uses->used(part); used > 0) parts.emplace_back(used, content.get(), part);
+    }
+  }
+  std::sort(parts.begin(), parts.end());
+  for (const auto& [_, content, part] : parts) {
+    if (!content->file->Evict(content->uses->first(part), content->uses->count(part))) continue;
+    content->uses->Forget(part);
+    if (Count(*content) <= most) return;
+  }
+}
+
+}  // namespace keibi::fuse
