@@ -14,7 +14,10 @@ const desktop = fileURLToPath(new URL('../apps/desktop/', import.meta.url));
 const { version } = JSON.parse(await readFile(`${cli}package.json`, 'utf8'));
 
 const { metafile } = await build({
-  entryPoints: { keibidrop: `${cli}src/bin.ts` },
+  entryPoints: {
+    keibidrop: `${cli}src/bin.ts`,
+    'fuse-native-host': fileURLToPath(new URL('../packages/mount/src/fuse-native/main.ts', import.meta.url)),
+  },
   outdir: `${cli}dist`,
   outExtension: { '.js': '.mjs' },
   bundle: true,

@@ -71,19 +71,29 @@ const TYPES = { done: 0x81, page: 0x82, changes: 0x83, watched: 0x84, away: 0x85
 
 /** Cuts what comes from the host into messages. @throws INTERNAL for anything that the host never says */
 export class HostMessages {
-  #rest: Buffer = Buffer.alloc(0);
+  readonly #cut = cutMessages(parse);
 
-  *take(bytes: Buffer): Generator<FromHost> {
-    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    while (this.#rest.length >= HEAD_BYTES) {
-      const length = this.#rest.readUInt32BE(0);
-      if (length < HEAD_BYTES - 4 || length > MAX_MESSAGE_BYTES) throw malformed();
-      if (this.#rest.length < 4 + length) return;
-      const message = this.#rest.subarray(4, 4 + length);
-      this.#rest = this.#rest.subarray(4 + length);
-      yield parse(message.readUInt8(0), message.readUInt32BE(1), message.subarray(HEAD_BYTES - 4));
-    }
+  take(bytes: Buffer): Generator<FromHost> {
+    return this.#cut(bytes);
   }
+}
+
+/** Cuts bytes, as they come, into messages of either side. @throws INTERNAL for a length that none has */
+export function cutMessages<T>(
+  parseOne: (type: number, request: number, body: Buffer) => T,
+): (bytes: Buffer) => Generator<T> {
+  let rest: Buffer = Buffer.alloc(0);
+  return function* take(bytes) {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    while (rest.length >= HEAD_BYTES) {
+      const length = rest.readUInt32BE(0);
+      if (length < HEAD_BYTES - 4 || length > MAX_MESSAGE_BYTES) throw malformed();
+      if (rest.length < 4 + length) return;
+      const message = rest.subarray(4, 4 + length);
+      rest = rest.subarray(4 + length);
+      yield parseOne(message.readUInt8(0), message.readUInt32BE(1), message.subarray(HEAD_BYTES - 4));
+    }
+  };
 }
 
 function parse(type: number, request: number, body: Buffer): FromHost {
@@ -245,10 +255,14 @@ export function encodeFlag(type: 'watched' | 'away' | 'unmount', flag: boolean):
 }
 
 function encode(type: keyof typeof TYPES, request: number, ...body: Uint8Array[]): Buffer {
+  return encodeMessage(TYPES[type], request, ...body);
+}
+
+export function encodeMessage(type: number, request: number, ...body: Uint8Array[]): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   const message = Buffer.concat([head, ...body]);
   message.writeUInt32BE(message.length - 4, 0);
-  message.writeUInt8(TYPES[type], 4);
+  message.writeUInt8(type, 4);
   message.writeUInt32BE(request, 5);
   return message;
 }

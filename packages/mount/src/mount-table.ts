@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { findMountHost } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 
 /** Something that is mounted. */
@@ -14,7 +12,8 @@ export interface Mounted {
 
 /** What the kernel calls our mounts, in the table of all. */
 const OUR_TYPE = 'fuse.keibidrop';
-const FUSERMOUNT = 'fusermount3';
+/** That of libfuse 3, and that of libfuse 2. */
+const FUSERMOUNTS = ['fusermount3', 'fusermount'];
 const run = promisify(execFile);
 
 /** Our mounts of this machine, also those of other processes and stale ones. Asks none of them anything. */
@@ -71,7 +70,7 @@ async function isStale(folder: string): Promise<boolean> {
 /** Also from under those who use it. @throws MOUNT_BUSY */
 async function unmountForced(folder: string): Promise<void> {
   const attempts = process.getuid?.() === 0 ? [['umount', '-l', '--', folder]] : [];
-  attempts.push([FUSERMOUNT, '-u', '-z', '--', folder]);
+  for (const program of FUSERMOUNTS) attempts.push([program, '-u', '-z', '--', folder]);
   let cause: unknown;
   for (const [program = '', ...words] of attempts) {
     try {
@@ -84,22 +83,4 @@ async function unmountForced(folder: string): Promise<void> {
   // fusermount3 watches over each mount, too, and may have been faster.
   if ((await mountedAt(folder))?.type !== OUR_TYPE) return;
   throw new KeibiError('MOUNT_BUSY', `What is left on ${folder} cannot be taken away: unmount it yourself.`, { cause });
-}
-
-/** Why nothing can be mounted here, in a sentence with what to do; undefined if it can. */
-export async function whyNotMountable(): Promise<string | undefined> {
-  if (findMountHost() === undefined)
-    return 'This KeibiDrop was built without libfuse3. Install it (Debian: apt-get install libfuse3-dev fuse3) and run scripts/setup.';
-  const device = await access('/dev/fuse', constants.R_OK | constants.W_OK).then(
-    () => true,
-    () => false,
-  );
-  if (!device)
-    return 'There is no /dev/fuse that can be opened. Load the kernel module (modprobe fuse), or give the container the device.';
-  const helper = await run(FUSERMOUNT, ['--version']).then(
-    () => true,
-    () => false,
-  );
-  if (!helper) return 'fusermount3 is missing. Install it (Debian: apt-get install fuse3).';
-  return undefined;
 }

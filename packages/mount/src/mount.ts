@@ -2,12 +2,12 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, realpath, rmdir, statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { findMountHost } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
+import { type BackendName, usableBackend } from './backend.ts';
 import { HostProcess } from './host-process.ts';
 import { HostService } from './host-service.ts';
 import type { MountSource } from './mount-source.ts';
-import { clearStaleMount, mountedAt, whyNotMountable } from './mount-table.ts';
+import { clearStaleMount, mountedAt } from './mount-table.ts';
 
 export interface MountOptions {
   source: MountSource;
@@ -23,6 +23,8 @@ export interface MountOptions {
   readOnly?: boolean | undefined;
   /** What this side is called in the names of conflicts; absent: the name of this machine. */
   label?: string | undefined;
+  /** Absent: the one that KD_MOUNT_BACKEND names, or the best that there is. */
+  backend?: BackendName | undefined;
   signal: AbortSignal;
 }
 
@@ -31,6 +33,7 @@ export interface Mount {
   /** Without symlinks. */
   readonly folder: string;
   readonly readOnly: boolean;
+  readonly backend: BackendName;
   /** Settles when it is shown no longer: resolves after `unmount`, or when somebody else has unmounted it; rejects with any other end. */
   readonly closed: Promise<void>;
   /** Whether the peer behind the source is there. While it is not, what is known is shown, and nothing that was known is in doubt. */
@@ -54,9 +57,7 @@ const PATIENCE_MS = 30_000;
  */
 export async function mount(options: MountOptions): Promise<Mount> {
   options.signal.throwIfAborted();
-  const program = findMountHost();
-  const reason = await whyNotMountable();
-  if (reason !== undefined || program === undefined) throw new KeibiError('MOUNT_UNAVAILABLE', reason);
+  const backend = await usableBackend(options.backend);
   const { folder, made } = await prepare(options.folder);
   const cache = await open(options.cache, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -64,11 +65,16 @@ export async function mount(options: MountOptions): Promise<Mount> {
     const writes = options.readOnly === true ? undefined : source.writes;
     const label = (options.label ?? hostname()).replaceAll(/[^\p{L}\p{N} ._-]/gu, '-');
     const { cacheBytes = await partOfDisk(options.cache) } = options;
-    const host = new HostProcess(
-      program,
-      [folder, source.name.replaceAll(/[^\w.-]/g, '-'), `${patienceMs}`, `${cacheBytes}`, ...(writes ? [label] : [])],
-      cache.fd,
-    );
+    const name = source.name.replaceAll(/[^\w.-]/g, '-');
+    const { program, words } = backend.command({
+      folder,
+      name,
+      patienceMs,
+      cache: options.cache,
+      cacheBytes,
+      label: writes && label,
+    });
+    const host = new HostProcess(program, words, cache.fd);
     const shown = new HostService({ host, source, writes, folder, cache: options.cache, patienceMs });
     const ended = shown.closed.finally(() => cleanUp(folder, made));
     ended.catch(() => {});
@@ -76,6 +82,7 @@ export async function mount(options: MountOptions): Promise<Mount> {
     return {
       folder,
       readOnly: writes === undefined,
+      backend: backend.name,
       closed: ended,
       setAway: (away) => shown.setAway(away),
       unmount: async ({ force = false } = {}) => {

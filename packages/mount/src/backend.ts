@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MPL-2.0
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { KeibiError } from '@keibidrop/protocol';
+import { fuseNativeBackend } from './backend-fuse-native.ts';
+import { nativeBackend } from './backend-native.ts';
+
+/** What a mount host is to begin with. */
+export interface HostOptions {
+  /** Absolute, empty, without symlinks. */
+  folder: string;
+  /** What the file system is called in `mount`. */
+  name: string;
+  /** For how long the kernel waits for what does not come. */
+  patienceMs: number;
+  /** Absolute: where the Peer puts what is read, and the host what is written. */
+  cache: string;
+  /** Of what was read and nobody has open, the part that is kept. */
+  cacheBytes: number;
+  /** What this side is called in the names of conflicts; absent: it is shown read-only. */
+  label: string | undefined;
+}
+
+/**
+ * A way to show a folder: a program that is the mount host. It gets its end of the link as descriptor 3 and the directory of the cache as 4, says
+ * and hears what native/src/mount/message.h draws, and unmounts and ends when the link does. packages/mount/test/backend-contract.ts says what
+ * each has to do, and where one cannot.
+ */
+export interface MountBackend {
+  readonly name: 'native' | 'fuse-native';
+  /** Why it cannot be used here, in a sentence with what to do; undefined if it can. */
+  whyNot(): Promise<string | undefined>;
+  command(options: HostOptions): { program: string; words: string[] };
+}
+
+export type BackendName = MountBackend['name'];
+
+/** The better ones first. */
+const BACKENDS: readonly MountBackend[] = [nativeBackend, fuseNativeBackend];
+
+/** The backend that mounts on this machine: the one that is asked for, or that KD_MOUNT_BACKEND names, or else the first that can. @throws MOUNT_UNAVAILABLE */
+export async function usableBackend(wanted = process.env.KD_MOUNT_BACKEND): Promise<MountBackend> {
+  const candidates = BACKENDS.filter(({ name }) => !wanted || name === wanted);
+  if (candidates.length === 0) {
+    const names = BACKENDS.map(({ name }) => name).join(' or ');
+    throw new KeibiError(
+      'MOUNT_UNAVAILABLE',
+      `There is no backend "${wanted}" for mounts: KD_MOUNT_BACKEND is ${names}.`,
+    );
+  }
+  const device = await access('/dev/fuse', constants.R_OK | constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!device)
+    throw new KeibiError(
+      'MOUNT_UNAVAILABLE',
+      'There is no /dev/fuse that can be opened. Load the kernel module (modprobe fuse), or give the container the device.',
+    );
+  const reasons: string[] = [];
+  for (const backend of candidates) {
+    const reason = await backend.whyNot();
+    if (reason === undefined) return backend;
+    reasons.push(reason);
+  }
+  throw new KeibiError('MOUNT_UNAVAILABLE', reasons.join(' '));
+}
+
+/** Why nothing can be mounted here, in a sentence with what to do; undefined if it can. */
+export async function whyNotMountable(): Promise<string | undefined> {
+  try {
+    await usableBackend();
+    return undefined;
+  } catch (reason) {
+    return (reason as KeibiError).message;
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MPL-2.0
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from './failure.ts';
+import type { Link } from './link.ts';
+import { Body } from './peer-message.ts';
+
+/** What a cached file comes in, and where its map has the bits (native/src/stream/cache_file.h). */
+const BLOCK_BYTES = 2 ** 16;
+const MAP_HEAD_BYTES = 64;
+/** A file of no more is fetched whole. */
+const WHOLE_BYTES = 2 ** 18;
+/** Before the Peer has said how much a path takes. */
+const FIRST_AHEAD_BLOCKS = 64;
+/** Of st_blocks (stat(3type)). */
+const DISK_BLOCK_BYTES = 512;
+
+export interface Version {
+  size: number;
+  mtimeNs: bigint;
+}
+
+export function sameVersion(one: Version, other: Version): boolean {
+  return one.size === other.size && one.mtimeNs === other.mtimeNs;
+}
+
+/** One version of one file. */
+export interface Content extends Version {
+  readonly key: string;
+  users: number;
+  files: { data: FileHandle; map: FileHandle } | undefined;
+}
+
+/** Where a reader is: who reads on has more fetched than it asks for. */
+export interface Position {
+  next: number;
+  /** The first block that was not asked for yet. */
+  aheadUntil: number;
+}
+
+/** The cache: what is open of it, and what was, which is kept as long as there is room. */
+export class Contents {
+  readonly #directory: string;
+  readonly #mostBytes: number;
+  readonly #link: Link;
+  readonly #open = new Map<string, Content>();
+  /** Bytes on the disk, by key; those first that were closed longest ago. */
+  readonly #closed = new Map<string, number>();
+  #closedBytes = 0;
+  #aheadBlocks = FIRST_AHEAD_BLOCKS;
+
+  constructor(directory: string, mostBytes: number, link: Link) {
+    this.#directory = directory;
+    this.#mostBytes = mostBytes;
+    this.#link = link;
+  }
+
+  open(path: string, { size, mtimeNs }: Version): Content {
+    const key = createHash('sha256').update(`${path}\0${size}\0${mtimeNs}`).digest('hex').slice(0, 32);
+    const content = this.#open.get(key) ?? { key, size, mtimeNs, users: 0, files: undefined };
+    content.users++;
+    this.#open.set(key, content);
+    this.#closedBytes -= this.#closed.get(key) ?? 0;
+    this.#closed.delete(key);
+    return content;
+  }
+
+  async close(content: Content): Promise<void> {
+    if (--content.users > 0) return;
+    const { key, files } = content;
+    const bytes = files === undefined ? 0 : (await files.data.stat()).blocks * DISK_BLOCK_BYTES;
+    // Somebody may have opened it meanwhile.
+    if (content.users > 0 || this.#open.get(key) !== content) return;
+    this.#open.delete(key);
+    this.#link.tell('release', new Body().bytes(Buffer.from(key, 'latin1')));
+    await Promise.all([files?.data.close(), files?.map.close()]);
+    content.files = undefined;
+    if (this.#open.has(key)) return;
+    this.#closed.set(key, bytes);
+    this.#closedBytes += bytes;
+    for (const [oldest, itsBytes] of this.#closed) {
+      if (this.#closedBytes <= this.#mostBytes) break;
+      this.#closed.delete(oldest);
+      this.#closedBytes -= itsBytes;
+      await this.#drop(oldest);
+    }
+  }
+
+  /**
+   * Fills `buffer` from `offset` on, within the content.
+   *
+   * @throws Failure: ESTALE when the file is another by now
+   */
+  async read(content: Content, path: string, buffer: Uint8Array, offset: number, position?: Position): Promise<void> {
+    if (buffer.length === 0) return;
+    const first = Math.floor(offset / BLOCK_BYTES);
+    const end = Math.floor((offset + buffer.length - 1) / BLOCK_BYTES) + 1;
+    const blocks = Math.ceil(content.size / BLOCK_BYTES);
+    const goesOn = position?.next === offset;
+    if (position !== undefined) position.next = offset + buffer.length;
+    const missing = await this.#firstMissing(content, first, end);
+    if (missing < end) {
+      const until = content.size <= WHOLE_BYTES ? blocks : end;
+      const ahead = goesOn ? Math.min(this.#aheadBlocks, blocks - until) : 0;
+      await this.#want(content, path, missing, until - missing, ahead);
+      if (position !== undefined) position.aheadUntil = until + ahead;
+    } else if (goesOn && position !== undefined && end + this.#aheadBlocks / 2 > position.aheadUntil) {
+      const from = Math.max(position.aheadUntil, end);
+      const ahead = Math.min(this.#aheadBlocks, blocks - from);
+      position.aheadUntil = from + Math.max(ahead, 0);
+      // Nobody waits for it; who wants it after all hears why it failed.
+      if (ahead > 0) void this.#want(content, path, from, 0, ahead).catch(() => {});
+    }
+    const { data } = await this.#files(content);
+    for (let done = 0; done < buffer.length; ) {
+      const { bytesRead } = await data.read(buffer, done, buffer.length - done, offset + done);
+      if (bytesRead === 0) throw new Failure('EIO');
+      done += bytesRead;
+    }
+  }
+
+  async #want(content: Content, path: string, first: number, count: number, ahead: number): Promise<void> {
+    const { key, size, mtimeNs } = content;
+    const body = new Body().bytes(Buffer.from(key, 'latin1')).i64(size).i64(mtimeNs).u32(first).u32(count).u32(ahead);
+    const answer = await this.#link.ask('want', body.rest(path));
+    if (answer.length >= 4) this.#aheadBlocks = answer.readUInt32BE(0);
+  }
+
+  async #firstMissing(content: Content, first: number, end: number): Promise<number> {
+    const files = await this.#files(content).catch(() => undefined);
+    if (files === undefined) return first;
+    const start = first >> 3;
+    const bits = Buffer.alloc(((end - 1) >> 3) - start + 1);
+    await files.map.read(bits, 0, bits.length, MAP_HEAD_BYTES + start);
+    for (let block = first; block < end; block++) {
+      // Words of 64 bits, in the order of a machine that begins with the lowest.
+      if ((((bits[(block >> 3) - start] ?? 0) >> (block & 7)) & 1) === 0) return block;
+    }
+    return end;
+  }
+
+  /** @throws ENOENT before anything of it was wanted */
+  async #files(content: Content): Promise<{ data: FileHandle; map: FileHandle }> {
+    if (content.files !== undefined) return content.files;
+    const map = await open(join(this.#directory, `${content.key}.map`));
+    const data = await open(join(this.#directory, `${content.key}.data`)).catch(async (reason) => {
+      await map.close();
+      throw reason;
+    });
+    const raced = content.files as Content['files'];
+    if (raced !== undefined || content.users === 0) {
+      await Promise.all([map.close(), data.close()]);
+      if (raced === undefined) throw new Failure('EBADF');
+      return raced;
+    }
+    content.files = { data, map };
+    return content.files;
+  }
+
+  /** The map first: what it says must be there. */
+  async #drop(key: string): Promise<void> {
+    for (const end of ['.map', '.data']) await unlink(join(this.#directory, key + end)).catch(() => {});
+  }
+}

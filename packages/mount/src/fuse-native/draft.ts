@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Version } from './contents.ts';
+import { Body } from './peer-message.ts';
+import { type Range, Ranges } from './ranges.ts';
+
+/** What was written of a file, in the cache, until it is put. A byte is the draft's, or the base's, or zero behind `keep`. One caller at a time. */
+export class Draft {
+  /** What it was made on. */
+  base: Version;
+  size: number;
+  mtimeNs: bigint;
+  /** So many bytes of the base still hold. */
+  keep: number;
+  /** Something is to be put. */
+  changed = false;
+  /** Everything that was put is on the disk there. */
+  synced = true;
+  readonly #token = randomBytes(16).toString('hex');
+  readonly #directory: string;
+  /** In the file: of ours, or fetched. */
+  readonly #known = new Ranges();
+  readonly #unsent = new Ranges();
+  #file: FileHandle | undefined;
+
+  constructor(directory: string, base: Version) {
+    this.#directory = directory;
+    this.base = base;
+    this.size = this.keep = base.size;
+    this.mtimeNs = base.mtimeNs;
+  }
+
+  get unsentBytes(): number {
+    return this.#unsent.bytes;
+  }
+
+  get unsentParts(): number {
+    return this.#unsent.count;
+  }
+
+  async write(bytes: Uint8Array, offset: number, { fetched = false } = {}): Promise<void> {
+    const file = await this.#opened();
+    for (let done = 0; done < bytes.length; )
+      done += (await file.write(bytes, done, bytes.length - done, offset + done)).bytesWritten;
+    const end = offset + bytes.length;
+    this.#known.add(offset, end);
+    if (fetched) return;
+    this.#unsent.add(offset, end);
+    this.size = Math.max(this.size, end);
+    this.#touch();
+  }
+
+  async truncate(size: number): Promise<void> {
+    this.#known.cut(size);
+    this.#unsent.cut(size);
+    await (await this.#opened()).truncate(Math.max(size, 0));
+    this.size = size;
+    this.keep = Math.min(this.keep, size);
+    this.#touch();
+  }
+
+  /** Fills `buffer` with what is known, zeros elsewhere. @returns  what of it the base has to fill */
+  async read(buffer: Uint8Array, offset: number): Promise<Range[]> {
+    const file = await this.#opened();
+    let done = 0;
+    while (done < buffer.length) {
+      const { bytesRead } = await file.read(buffer, done, buffer.length - done, offset + done);
+      if (bytesRead === 0) break;
+      done += bytesRead;
+    }
+    buffer.fill(0, done);
+    return this.#known.holes(offset, Math.min(offset + buffer.length, this.keep));
+  }
+
+  /** The body of the message that puts it. */
+  async put(path: string, sync: boolean): Promise<Body> {
+    await this.#opened();
+    const { size, mtimeNs, base, keep } = this;
+    const ranges = this.#unsent.list();
+    const body = new Body().bytes(Buffer.from(this.#token, 'latin1')).i64(size).i64(mtimeNs);
+    body.i64(base.size).i64(base.mtimeNs).i64(keep).u8(Number(sync)).u32(ranges.length);
+    for (const { start, end } of ranges) body.i64(start).i64(end - start);
+    return body.rest(path);
+  }
+
+  /** It was put. */
+  done({ size, mtimeNs }: Version, sync: boolean): void {
+    this.#unsent.clear();
+    this.base = { size, mtimeNs };
+    this.keep = size;
+    this.size = size;
+    this.mtimeNs = mtimeNs;
+    this.changed = false;
+    this.synced = sync;
+  }
+
+  /** To go on with another file, of which so much holds as we do not know better: all that is known is to be put. */
+  moveTo(base: Version, { beside }: { beside: boolean }): void {
+    this.keep = beside ? Math.min(this.keep, base.size) : 0;
+    this.base = base;
+    for (const { start, end } of this.#known.list()) this.#unsent.add(start, end);
+    this.changed = true;
+  }
+
+  async discard(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+    await unlink(this.#path).catch(() => {});
+  }
+
+  get #path(): string {
+    return join(this.#directory, `${this.#token}.data`);
+  }
+
+  async #opened(): Promise<FileHandle> {
+    this.#file ??= await open(this.#path, 'w+', 0o600);
+    return this.#file;
+  }
+
+  #touch(): void {
+    this.mtimeNs = BigInt(Date.now()) * 1_000_000n;
+    this.changed = true;
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// fuse-native-host MODULE FOLDER NAME PATIENCE_MS CACHE_BYTES CACHE [LABEL]: shows a Peer's folder until the Peer ends, as keibidrop-mount
+// (native/src/fuse) does, by the fuse-native that is installed at MODULE. Descriptor 3 is one end of a socket pair. Started by packages/mount,
+// and of no use to anybody else.
+import { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Contents } from './contents.ts';
+import { errnoOf } from './failure.ts';
+import { Folder } from './folder.ts';
+import { mountByFuseNative } from './fuse.ts';
+import { isMounted, unmount } from './kernel-mount.ts';
+import { Link } from './link.ts';
+import { Body, type FromPeer } from './peer-message.ts';
+import { Tree } from './tree.ts';
+import { WriteBack } from './write-back.ts';
+
+const LINK = 3;
+const USAGE = 2;
+const NOT_AVAILABLE = 6;
+/** How late an unmount by somebody else may be noticed. */
+const LOOK_MS = 250;
+const UNMOUNT_TRIES = 10;
+const UNMOUNT_PAUSE_MS = 30;
+const FORCED_PATIENCE_MS = 2000;
+const ENTRY_SECONDS = 0.5;
+
+const [module, folder = '', name = '', patience, cacheBytes, cache = '', label] = process.argv.slice(2);
+if (module === undefined || !(Number(patience) > 0) || cache === '') {
+  process.stderr.write('usage: fuse-native-host MODULE FOLDER NAME PATIENCE_MS CACHE_BYTES CACHE [LABEL]\n');
+  process.exit(USAGE);
+}
+const patienceMs = Number(patience);
+const socket = new Socket({ fd: LINK, readable: true, writable: true });
+const link = new Link(socket, patienceMs, heard);
+const tree = new Tree(link);
+const contents = new Contents(cache, Number(cacheBytes), link);
+const writeBack = new WriteBack({ link, tree, contents, cache, label: label ?? '' });
+let leaving = false;
+
+// Ctrl-C is for who has started us, and who closes the link when it comes to that.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+process.on('SIGTERM', () => socket.destroy());
+// Every question has failed by then, so nobody waits for us.
+void link.ended.then(() => leaveAtOnce());
+
+await begin(module);
+
+async function begin(installed: string): Promise<void> {
+  // The kernel keeps no attributes: by fuse-native nobody can tell it that they are others.
+  const times = `attr_timeout=0,entry_timeout=${ENTRY_SECONDS},negative_timeout=0`;
+  const access = label === undefined ? 'ro' : 'rw';
+  const options = `${access},noatime,default_permissions,big_writes,${times},subtype=keibidrop,fsname=${name}`;
+  const operations = new Folder({ link, tree, contents, writeBack });
+  try {
+    await mountByFuseNative(installed, folder, { options, operations, errnoOf });
+  } catch (reason) {
+    link.tell(
+      'failed',
+      new Body().u32(errnoOf(reason)).rest(reason instanceof Error ? reason.message : String(reason)),
+    );
+    await link.flush();
+    process.exit(NOT_AVAILABLE);
+  }
+  link.tell('mounted');
+  const look = setInterval(async () => {
+    if (leaving || (await isMounted(folder))) return;
+    clearInterval(look);
+    // Somebody else has unmounted it: what was written is still to be sent.
+    await leave(await writeBack.drain(patienceMs));
+  }, LOOK_MS);
+}
+
+function heard(message: FromPeer): void {
+  switch (message.type) {
+    case 'changes':
+      return tree.apply(message.changes);
+    case 'watched':
+      return tree.setWatched(message.flag);
+    case 'away':
+      tree.setAway(message.flag);
+      if (!message.flag) writeBack.retry();
+      return;
+    case 'unmount':
+      void (message.flag ? leaveForced() : leaveIfUnused());
+  }
+}
+
+async function leaveForced(): Promise<void> {
+  leaving = true;
+  const unsent = await writeBack.drain(Math.min(patienceMs, FORCED_PATIENCE_MS));
+  await unmount(folder, true);
+  await leave(unsent);
+}
+
+async function leaveIfUnused(): Promise<void> {
+  leaving = true;
+  const unsent = await writeBack.drain(patienceMs);
+  let unused = false;
+  for (let tries = 0; unsent === 0 && !unused && tries < UNMOUNT_TRIES; tries++) {
+    // Whatever looks at each new mount is through in a moment.
+    if (tries > 0) await pause(UNMOUNT_PAUSE_MS);
+    unused = await unmount(folder, false);
+  }
+  if (unused) return leave(await writeBack.drain(patienceMs));
+  leaving = false;
+  link.tell('busy', new Body().u32(unsent));
+}
+
+async function leave(unsent: number): Promise<void> {
+  leaving = true;
+  if (unsent > 0) link.tell('lost', new Body().u32(unsent));
+  await link.flush();
+  process.exit();
+}
+
+async function leaveAtOnce(): Promise<void> {
+  if (leaving && !(await isMounted(folder))) return;
+  leaving = true;
+  await unmount(folder, true);
+  process.exit();
+}

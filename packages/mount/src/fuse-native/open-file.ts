@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { SourceEntry } from '../mount-source.ts';
+import type { Content, Position, Version } from './contents.ts';
+import type { Draft } from './draft.ts';
+import { Failure } from './failure.ts';
+
+/** A file that somebody has open, or that has something to be put. What changes it runs one after another. */
+export class OpenFile {
+  path: string;
+  /** As it was last known. */
+  entry: SourceEntry;
+  opens = 0;
+  draft: Draft | undefined;
+  /** What the draft was made on, while something of it is read. */
+  base: Content | undefined;
+  /** It is no longer under any name. */
+  gone = false;
+  /** Since when something is to be put, and when it is tried again. */
+  since = 0;
+  retryAt = 0;
+  backoffMs = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string, entry: SourceEntry) {
+    this.path = path;
+    this.entry = entry;
+  }
+
+  get unsent(): boolean {
+    return this.draft?.changed === true && !this.gone;
+  }
+
+  /** @throws Failure: ETIMEDOUT if its turn does not come in time */
+  async run<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+    const before = this.#last;
+    let leave: (value?: unknown) => void = () => {};
+    const mine = new Promise((resolve) => {
+      leave = resolve;
+    });
+    this.#last = before.then(() => mine);
+    let late: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      late = setTimeout(() => reject(new Failure('ETIMEDOUT')), patienceMs);
+    });
+    try {
+      await Promise.race([before, tooLate]);
+      clearTimeout(late);
+      return await work();
+    } finally {
+      clearTimeout(late);
+      leave();
+    }
+  }
+}
+
+/** An open file of the kernel's. */
+export interface Handle {
+  file: OpenFile;
+  /** What it reads; another one only as long as nobody has seen bytes of it. */
+  content: Content | undefined;
+  seen: Version | undefined;
+  position: Position;
+}
