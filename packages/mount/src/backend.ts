@@ -38,6 +38,10 @@ export type BackendName = MountBackend['name'];
 /** The better ones first. */
 const BACKENDS: readonly MountBackend[] = [nativeBackend, fuseNativeBackend];
 
+export function backendOf(name: BackendName): MountBackend {
+  return BACKENDS.find((one) => one.name === name) as MountBackend;
+}
+
 /** The backend that mounts on this machine: the one that is asked for, or that KD_MOUNT_BACKEND names, or else the first that can. @throws MOUNT_UNAVAILABLE */
 export async function usableBackend(wanted = process.env.KD_MOUNT_BACKEND): Promise<MountBackend> {
   const candidates = BACKENDS.filter(({ name }) => !wanted || name === wanted);

@@ -4,9 +4,9 @@ import { access, mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { announce, createRegistryTransport, runtimeDirectory, tryMulticast } from '@keibidrop/discovery';
-import { whyNotMountable } from '@keibidrop/mount';
+import { usableBackend } from '@keibidrop/mount';
 import { FrameSealer, hasHardwareAes, libcryptoVersion } from '@keibidrop/native';
-import { ALL_SUITES, chooseSuite, type Suite } from '@keibidrop/protocol';
+import { ALL_SUITES, chooseSuite, KeibiError, type Suite } from '@keibidrop/protocol';
 import type { ListenAddress, ReachOptions } from './api.ts';
 import { ReachDiagnosis, type ReachDiagnosisOptions } from './reach-diagnosis.ts';
 
@@ -241,9 +241,11 @@ function mebibytes(bytes: number): string {
 }
 
 async function checkFuse(): Promise<Finding> {
-  const reason = await whyNotMountable();
-  return {
-    status: 'note',
-    text: reason === undefined ? 'folders can be mounted' : `Folders cannot be mounted. ${reason}`,
-  };
+  try {
+    const { name } = await usableBackend();
+    const slow = name === 'native' ? '' : `, by ${name}, which is slower and has faults: libfuse3 is better`;
+    return { status: 'note', text: `folders can be mounted${slow}` };
+  } catch (reason) {
+    return { status: 'note', text: `Folders cannot be mounted. ${KeibiError.from(reason, 'INTERNAL').message}` };
+  }
 }

@@ -48,9 +48,12 @@ returned; a file that was changed on both sides is kept twice. The daemon, which
 is started if need be, keeps the folder, also over a lost network: what was read
 stays readable, what is written waits, the rest fails after 30 seconds.
 
-Needs Linux with libfuse3; keibidrop doctor says whether it is there.
+Needs Linux with libfuse3, or the npm package fuse-native, which is slower;
+keibidrop doctor says which is there, and KD_MOUNT_BACKEND, as the daemon is
+started, takes the one that it names.
 
 Environment: KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
+  KD_MOUNT_BACKEND
 Exit codes: 0 mounted, 1 failed, 2 usage, or the code is of a transfer, 3 wrong
 code, 4 not reachable, 6 mount not available.
 `;
@@ -149,8 +152,9 @@ export async function runMount(options: MountCommand, caller: Io, peer: PeerPack
 }
 
 /** `/home/me/photos  open  photos of anna`. */
-function lineOfMount({ folder, state, share, peer = '', readOnly }: MountView): string {
-  const about = `${harmless(share)} of ${harmless(peer)}${readOnly ? ', read-only' : ''}`;
+function lineOfMount({ folder, state, share, peer = '', readOnly, backend = 'native' }: MountView): string {
+  const how = `${readOnly ? ', read-only' : ''}${backend === 'native' ? '' : `, by ${backend}`}`;
+  const about = `${harmless(share)} of ${harmless(peer)}${how}`;
   return `${harmless(folder).padEnd(30)} ${state.padEnd(8)} ${about}`;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from './failure.ts';
 import type { Link } from './link.ts';
@@ -56,6 +56,12 @@ export class Contents {
     this.#link = link;
   }
 
+  /** Takes away what an earlier mount has left. */
+  async clear(): Promise<void> {
+    for (const name of await readdir(this.#directory))
+      if (/^[0-9a-f]{32}\.(data|map)$/.test(name)) await unlink(join(this.#directory, name));
+  }
+
   open(path: string, { size, mtimeNs }: Version): Content {
     const key = createHash('sha256').update(`${path}\0${size}\0${mtimeNs}`).digest('hex').slice(0, 32);
     const content = this.#open.get(key) ?? { key, size, mtimeNs, users: 0, files: undefined };
@@ -107,10 +113,11 @@ export class Contents {
       if (position !== undefined) position.aheadUntil = until + ahead;
     } else if (goesOn && position !== undefined && end + this.#aheadBlocks / 2 > position.aheadUntil) {
       const from = Math.max(position.aheadUntil, end);
-      const ahead = Math.min(this.#aheadBlocks, blocks - from);
-      position.aheadUntil = from + Math.max(ahead, 0);
+      const until = Math.min(from + this.#aheadBlocks, blocks);
+      position.aheadUntil = Math.max(until, from);
+      const lacking = until > from ? await this.#firstMissing(content, from, until) : until;
       // Nobody waits for it; who wants it after all hears why it failed.
-      if (ahead > 0) void this.#want(content, path, from, 0, ahead).catch(() => {});
+      if (lacking < until) void this.#want(content, path, lacking, 0, until - lacking).catch(() => {});
     }
     const { data } = await this.#files(content);
     for (let done = 0; done < buffer.length; ) {

@@ -26,6 +26,8 @@ const XATTR_CREATE = 1;
 const XATTR_REPLACE = 2;
 const NS_PER_MS = 1_000_000n;
 const ATTEMPTS = 3;
+/** What the addon takes for one, and none is 0. */
+const MOST_HANDLES = 0x7fff_ffff;
 
 export interface FolderOptions {
   link: Link;
@@ -104,7 +106,7 @@ export class Folder implements Operations {
       if (draft === undefined) return this.#readContent(handle, buffer, offset);
       const part = buffer.subarray(0, Math.max(Math.min(buffer.length, draft.size - offset), 0));
       await this.#files.read(file, draft, part, offset);
-      handle.seen = draft.base;
+      for (const one of file.handles) one.seen = versionOf(draft.base);
       return part.length;
     });
   }
@@ -130,7 +132,7 @@ export class Folder implements Operations {
       if (!draft.changed) file.since = Date.now();
       await draft.truncate(size);
       // Nobody will close it.
-      if (file.opens === 0) await this.#files.put(file, false);
+      if (file.handles.size === 0) await this.#files.put(file, false);
     });
     await this.#files.closed(file);
   }
@@ -153,7 +155,7 @@ export class Folder implements Operations {
   async release(number: number): Promise<void> {
     const handle = this.#handle(number);
     this.#handles.delete(number);
-    handle.file.opens--;
+    handle.file.handles.delete(handle);
     if (handle.content !== undefined) await this.#contents.close(handle.content);
     await this.#files.closed(handle.file);
   }
@@ -288,7 +290,8 @@ export class Folder implements Operations {
       const part = buffer.subarray(0, Math.max(Math.min(buffer.length, entry.size - offset), 0));
       try {
         await this.#contents.read(handle.content, file.path, part, offset, position);
-        handle.seen = versionOf(entry);
+        // The pages that it fills are also those of who else has the file open.
+        for (const one of file.handles) one.seen ??= versionOf(entry);
         return part.length;
       } catch (reason) {
         this.#tree.doubt(file.path);
@@ -315,8 +318,7 @@ export class Folder implements Operations {
     if (file === undefined) return;
     file.entry = entry;
     // What was seen of it is the same.
-    for (const handle of this.#handles.values())
-      if (handle.file === file && handle.seen !== undefined) handle.seen = versionOf(entry);
+    for (const handle of file.handles) if (handle.seen !== undefined) handle.seen = versionOf(entry);
   }
 
   /** What went wrong is perhaps not what we believe. */
@@ -346,11 +348,12 @@ export class Folder implements Operations {
   }
 
   #opened(file: OpenFile): number {
-    file.opens++;
-    while (this.#handles.has(this.#next)) this.#next = (this.#next % 0x7fff_fffe) + 1;
+    while (this.#handles.has(this.#next)) this.#next = (this.#next % MOST_HANDLES) + 1;
     const position = { next: 0, aheadUntil: 0 };
-    this.#handles.set(this.#next, { file, content: undefined, seen: undefined, position });
-    return this.#next++;
+    const handle = { file, content: undefined, seen: undefined, position };
+    file.handles.add(handle);
+    this.#handles.set(this.#next, handle);
+    return this.#next;
   }
 
   #handle(number: number): Handle {
@@ -364,8 +367,9 @@ function versionOf({ size, mtimeNs }: { size: number; mtimeNs: bigint }) {
   return { size, mtimeNs };
 }
 
-function statOf({ type, mode, size, mtimeNs }: SourceEntry, gone = false): Stat {
+function statOf({ type, mode, size: bytes, mtimeNs, target }: SourceEntry, gone = false): Stat {
   const links = gone ? 0 : 1;
+  const size = target === undefined ? bytes : Buffer.byteLength(target);
   return { mode: TYPE_BITS[type] | mode, size, mtimeMs: Number(mtimeNs / NS_PER_MS), links };
 }
 

@@ -43,6 +43,7 @@ export interface Operations {
   statfs(): Promise<{ totalBytes: number; freeBytes: number }>;
 }
 
+type ErrnoOf = (reason: unknown) => number;
 type Callback = (result: number, ...values: unknown[]) => void;
 
 /** Of fuse-native 2.2.6 what is used here. Its `_op_` methods answer the addon itself, and are what can be put right from outside. */
@@ -73,7 +74,7 @@ const RTLD_NODELETE = 0x1000;
 export async function mountByFuseNative(
   module: string,
   folder: string,
-  { options, operations, errnoOf }: { options: string; operations: Operations; errnoOf: (reason: unknown) => number },
+  { options, operations, errnoOf }: { options: string; operations: Operations; errnoOf: ErrnoOf },
 ): Promise<void> {
   loadLibrary(join(dirname(module), 'prebuilds', `${process.platform}-${process.arch}`, 'libfuse.so'));
   const Base = createRequire(import.meta.url)(module) as FuseNativeClass;
@@ -84,44 +85,37 @@ export async function mountByFuseNative(
     }
     // It asks `getattr`, whatever is open.
     _op_fgetattr(signal: Callback, path: string, handle: number): void {
-      callbacks.fgetattr(path, handle, signal);
+      operations.getattr(path, handle).then(
+        (stat) => signal(0, statWords(stat)),
+        (reason: unknown) => signal(-errnoOf(reason), new Uint32Array(STAT_WORDS)),
+      );
     }
     // They write beyond the end of a buffer that is too short.
     _op_getxattr(signal: Callback, path: string, name: string, buffer: Buffer): void {
-      give(operations.getxattr(path, name), buffer, signal);
+      giveInto(buffer, operations.getxattr(path, name), signal, errnoOf);
     }
     _op_listxattr(signal: Callback, path: string, buffer: Buffer): void {
-      give(operations.listxattr(path), buffer, signal);
+      giveInto(buffer, operations.listxattr(path), signal, errnoOf);
     }
   };
 
+  const fuse = new Corrected(folder, callbacksOf(operations, errnoOf), { timeout: false });
+  await new Promise<void>((resolve, reject) => fuse.mount((error) => (error ? reject(error) : resolve())));
+}
+
+/** What fuse-native calls. */
+function callbacksOf(operations: Operations, errnoOf: ErrnoOf): Record<string, unknown> {
   const tell = (work: Promise<unknown>, done: Callback) => {
     work.then(
       (value) => done(0, value),
       (reason: unknown) => done(-errnoOf(reason)),
     );
   };
-  const give = (value: Promise<Buffer>, buffer: Buffer, signal: Callback) => {
-    value.then(
-      (bytes) => {
-        const fits = bytes.length <= buffer.length;
-        if (buffer.length > 0 && fits) bytes.copy(buffer);
-        const result = buffer.length > 0 && !fits ? -new Failure('ERANGE').errno : bytes.length;
-        signal(result, buffer.buffer);
-      },
-      (reason: unknown) => signal(-errnoOf(reason), buffer.buffer),
-    );
-  };
   const count = (work: Promise<number>, done: Callback) => {
     work.then(done, (reason: unknown) => done(-errnoOf(reason)));
   };
-  const callbacks = {
+  return {
     getattr: (path: string, done: Callback) => tell(operations.getattr(path, undefined).then(statFields), done),
-    fgetattr: (path: string, handle: number, done: Callback) =>
-      operations.getattr(path, handle).then(
-        (stat) => done(0, statWords(stat)),
-        (reason: unknown) => done(-errnoOf(reason), new Uint32Array(STAT_WORDS)),
-      ),
     readdir: (path: string, done: Callback) => {
       operations.readdir(path).then(
         (entries) =>
@@ -163,12 +157,23 @@ export async function mountByFuseNative(
       tell(operations.setxattr(path, name, value, flags), done),
     removexattr: (path: string, name: string, done: Callback) => tell(operations.removexattr(path, name), done),
     // By methods of ours, but it has to know that they are there.
+    fgetattr: true,
     getxattr: true,
     listxattr: true,
     statfs: (_path: string, done: Callback) => tell(operations.statfs().then(spaceFields), done),
   };
-  const fuse = new Corrected(folder, callbacks, { timeout: false });
-  await new Promise<void>((resolve, reject) => fuse.mount((error) => (error ? reject(error) : resolve())));
+}
+
+/** A value into a buffer of the kernel's; one of no bytes asks how long it is. */
+function giveInto(buffer: Buffer, value: Promise<Buffer>, signal: Callback, errnoOf: ErrnoOf): void {
+  value.then(
+    (bytes) => {
+      const fits = bytes.length <= buffer.length;
+      if (buffer.length > 0 && fits) bytes.copy(buffer);
+      signal(buffer.length > 0 && !fits ? -new Failure('ERANGE').errno : bytes.length, buffer.buffer);
+    },
+    (reason: unknown) => signal(-errnoOf(reason), buffer.buffer),
+  );
 }
 
 /** The addon looks for libfuse.so.2, which the package has under another name: what is in the process already is found by that. */

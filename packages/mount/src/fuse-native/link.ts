@@ -90,7 +90,10 @@ export class Link {
   }
 
   #handle(message: FromPeer, heard: (message: FromPeer) => void): void {
-    if (message.type !== 'done' && message.type !== 'page') return heard(message);
+    if (message.type !== 'done' && message.type !== 'page') {
+      heard(message);
+      return;
+    }
     const question = this.#asked.get(message.request);
     if (question === undefined) return; // it has come too late
     if (message.type === 'page') {

@@ -53,6 +53,7 @@ async function begin(installed: string): Promise<void> {
   const options = `${access},noatime,default_permissions,big_writes,${times},subtype=keibidrop,fsname=${name}`;
   const operations = new Folder({ link, tree, contents, writeBack });
   try {
+    await contents.clear();
     await mountByFuseNative(installed, folder, { options, operations, errnoOf });
   } catch (reason) {
     link.tell(
@@ -72,17 +73,12 @@ async function begin(installed: string): Promise<void> {
 }
 
 function heard(message: FromPeer): void {
-  switch (message.type) {
-    case 'changes':
-      return tree.apply(message.changes);
-    case 'watched':
-      return tree.setWatched(message.flag);
-    case 'away':
-      tree.setAway(message.flag);
-      if (!message.flag) writeBack.retry();
-      return;
-    case 'unmount':
-      void (message.flag ? leaveForced() : leaveIfUnused());
+  if (message.type === 'changes') tree.apply(message.changes);
+  else if (message.type === 'watched') tree.setWatched(message.flag);
+  else if (message.type === 'unmount') void (message.flag ? leaveForced() : leaveIfUnused());
+  else if (message.type === 'away') {
+    tree.setAway(message.flag);
+    if (!message.flag) writeBack.retry();
   }
 }
 

@@ -9,7 +9,7 @@ export class OpenFile {
   path: string;
   /** As it was last known. */
   entry: SourceEntry;
-  opens = 0;
+  readonly handles = new Set<Handle>();
   draft: Draft | undefined;
   /** What the draft was made on, while something of it is read. */
   base: Content | undefined;

@@ -18,7 +18,7 @@ const PUT_PARTS = 4096;
 /** Of all files: who writes on fails. */
 const MOST_UNSENT_BYTES = 2 ** 26;
 const MOST_UNSENT_FILES = 4096;
-const TICK_MS = 500;
+const TICK_MS = 250;
 const IDLE_MS = 2000;
 const FIRST_BACKOFF_MS = 500;
 const MOST_BACKOFF_MS = 30_000;
@@ -80,10 +80,10 @@ export class WriteBack {
   }
 
   async closed(file: OpenFile): Promise<void> {
-    if (file.opens > 0 || file.unsent) return;
+    if (file.handles.size > 0 || file.unsent) return;
     const { draft } = file;
     file.draft = undefined;
-    if (this.#files.get(file.path) === file && file.opens === 0) this.#files.delete(file.path);
+    if (this.#files.get(file.path) === file && file.handles.size === 0) this.#files.delete(file.path);
     await this.#letBaseGo(file);
     await draft?.discard();
   }
@@ -188,7 +188,7 @@ export class WriteBack {
     this.#ticking = true;
     const now = Date.now();
     const due = this.unsentFiles.filter(
-      ({ since, opens, retryAt }) => now >= retryAt && (opens === 0 || now - since >= IDLE_MS),
+      ({ since, handles, retryAt }) => now >= retryAt && (handles.size === 0 || now - since >= IDLE_MS),
     );
     await Promise.all(due.map((file) => this.#putNow(file)));
     this.#ticking = false;

@@ -202,6 +202,7 @@ export class Mounts {
     this.#change(one, {
       folder: shown.folder,
       readOnly: shown.readOnly,
+      backend: shown.backend,
       peer,
       state: state === 'away' ? 'away' : 'open',
     });

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MPL-2.0
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { backendOf } from '../src/backend.ts';
+import { type BackendName, mountedAt, mountsOfOurs } from '../src/index.ts';
+import { MountedFolder, never, TREE } from './mounted-folder.ts';
+import { shell } from './outside.ts';
+
+/** What a backend cannot do, and does otherwise than `native`. Each is asserted where it shows; docs/PORTING.md lists them for people. */
+export interface Differences {
+  /** Times are told by the millisecond. */
+  timesInMilliseconds?: boolean;
+  /** The time that a program gives a file is that of the last access which it gives; one that gives none changes nothing. */
+  takesAccessTimeForMtime?: boolean;
+  /** Who has a file open that is replaced may read parts of the new one, if another reads that at the same time. */
+  sharesPages?: boolean;
+  /** A file that is removed, or replaced, while somebody has it open stays there as .fuse_hidden until it is closed. */
+  hidesWhatIsOpen?: boolean;
+  /** Who opens a file, to be made if it is not there, hears EEXIST if it has come meanwhile. */
+  makesOnlyWhatIsNew?: boolean;
+  /** There is no renameat2 with flags. */
+  renamesPlainly?: boolean;
+  /** There is no fallocate. */
+  cannotAllocate?: boolean;
+  /** A process that is killed while it waits for the peer goes when patience is over. */
+  waitsAlsoIfKilled?: boolean;
+}
+
+/** What every backend of mounts has to do. See also backend-writes-contract.ts. */
+export function describeBackend(name: BackendName, differences: Differences): void {
+  // Programs of the system do the looking, on a machine that does other things as well.
+  describe(`${name}: a mounted folder`, { timeout: 30_000 }, () => {
+    const here = new MountedFolder(name);
+    const at = here.at.bind(here);
+    const there = here.there.bind(here);
+    const withFile = () => {
+      mkdirSync(there('d', 'deep'), { recursive: true });
+      writeFileSync(there('d', 'file'), 'inside');
+    };
+
+    it('shows what is there: names, types, modes, times, links and content', async () => {
+      withFile();
+      symlinkSync('d/file', there('link'));
+      symlinkSync('nowhere/../..', there('d', 'dangling'));
+      writeFileSync(there('empty'), '', { mode: 0o400 });
+      writeFileSync(there('d', 'deep', 'näme with\nnewline'), 'x', { mode: 0o755 });
+      writeFileSync(there('large'), Buffer.alloc(5 * 2 ** 20 + 7, 'large and not empty '));
+      truncateSync(there('large'), 9 * 2 ** 20 + 1);
+      utimesSync(there('d', 'file'), 1, 123456789.25);
+      for (let i = 0; i < 60; i++) writeFileSync(there('d', 'deep', `${i}`), `${i}`);
+      await here.show();
+      const told = (tree: string) =>
+        differences.timesInMilliseconds ? tree.replaceAll(/(\.\d{3})\d{7}/g, '$10000000') : tree;
+      expect(await shell(TREE, at())).toBe(told(await shell(TREE, there())));
+      expect(await shell('cat "$1"', at('link'))).toBe('inside');
+      expect(await shell('tail -c 3000000 "$1" | cmp - "$2" -i 0:6437185', at('large'), there('large'))).toBe('');
+      expect(
+        await shell(
+          'dd if="$1" bs=1000 skip=6000 count=3 status=none | cmp - "$2" -i 0:6000000 -n 3000',
+          at('large'),
+          there('large'),
+        ),
+      ).toBe('');
+      expect(await shell('dd if="$1" bs=1M skip=20 status=none | wc -c', at('large'))).toBe('0');
+      expect(await shell('stat -c %n "$1"', at('d', 'none'))).toContain('No such file');
+      expect(await shell('stat -c %n "$1"', at('d', 'n'.repeat(256)))).toContain('File name too long');
+      expect(await shell('stat -f -c "%S %b" "$1" | awk \'{ print ($1 * $2 > 0) }\'', at())).toBe('1');
+    });
+
+    it('refuses to be written if it is to be read alone', async () => {
+      withFile();
+      const shown = await here.show({ readOnly: true });
+      expect(shown).toMatchObject({ readOnly: true, backend: name });
+      expect(await shell('echo x > "$1"', at('d', 'file'))).toContain('Read-only');
+      expect(await shell('rm "$1"', at('d', 'file'))).toContain('Read-only');
+    });
+
+    it('shows what changes there within a second: made, changed, replaced, moved and removed', async () => {
+      withFile();
+      writeFileSync(there('gone'), 'here');
+      await here.show();
+      expect(await shell('cat "$1/d/file" "$1/gone"; ls "$1"', at())).toBe('insidehered\ngone');
+      expect(await shell('cat "$1"', at('new'))).toContain('No such file');
+      writeFileSync(there('new'), 'new');
+      writeFileSync(there('d', 'file'), 'changed');
+      rmSync(there('gone'));
+      renameSync(there('d', 'deep'), there('moved'));
+      const seen =
+        'until [ "$(cat "$1/new" "$1/d/file" 2>&1)" = newchanged ] && [ ! -e "$1/gone" ] && [ -d "$1/moved" ] && [ ! -e "$1/d/deep" ]; do sleep 0.02; done; ls "$1"';
+      expect(await shell(`timeout 1 sh -c '${seen.replaceAll("'", '"')}' sh "$1"`, at())).toBe('d\nmoved\nnew');
+    });
+
+    it('asks only once for what it has, and keeps no more of it than there is to be room for', async () => {
+      for (let i = 0; i < 6; i++) writeFileSync(there(`${i}`), Buffer.alloc(2 ** 20, `${i}`));
+      await here.show({ cacheBytes: 3 * 2 ** 20 });
+      await shell('cat "$1" > /dev/null', at('0'));
+      const { wants } = here.source;
+      expect(wants).toBeGreaterThan(0);
+      await shell('cat "$1" > /dev/null', at('0'));
+      expect(here.source.wants).toBe(wants);
+      const sum = 'cd "$1" && cat 0 1 2 3 4 5 0 | sha256sum';
+      expect(await shell(sum, at())).toBe(await shell(sum, there()));
+      // The kernel tells of a close when it likes.
+      const small = 'until [ "$(du -sk "$1" | cut -f 1)" -le 3200 ]; do sleep 0.02; done';
+      expect(await shell(small, here.cache)).toBe('');
+      expect(await shell(sum, at())).toBe(await shell(sum, there()));
+    });
+
+    it('never shows a mix of two versions to who has one of them open', async () => {
+      writeFileSync(there('f'), Buffer.alloc(2 ** 22, 'a'));
+      await here.show();
+      const opened = (which: string) =>
+        shell(
+          `exec 3< "$1/mounted/f"; dd bs=1 count=1 <&3 2>/dev/null; touch "$1/cache/read-${which}"; until [ -e "$1/cache/go-${which}" ]; do sleep 0.02; done; cat <&3 | tr -d a | head -c 9`,
+          here.folder,
+        );
+      const readers = [opened('alone'), opened('beside')];
+      await shell('until [ -e "$1/read-alone" ] && [ -e "$1/read-beside" ]; do sleep 0.02; done', here.cache);
+      writeFileSync(there('new'), Buffer.alloc(2 ** 22 + 1, 'b'));
+      renameSync(there('new'), there('f'));
+      await shell('until [ "$(stat -c %s "$1")" = 4194305 ]; do sleep 0.02; done', at('f'));
+      // All of one version, or an error: no `b` behind the `a` that it has seen.
+      writeFileSync(`${here.cache}/go-alone`, '');
+      expect(await readers[0]).toMatch(/^a$|Stale file handle/);
+      expect(await shell('tr -d b < "$1" | wc -c', at('f'))).toBe('0');
+      writeFileSync(`${here.cache}/go-beside`, '');
+      expect(await readers[1]).toMatch(differences.sharesPages ? /^ab{8}b$/ : /^a$|Stale file handle/);
+    });
+
+    it('fails what does not come in time, and shows what it has while the peer is away', async () => {
+      withFile();
+      writeFileSync(there('d', 'other'), 'other');
+      const shown = await here.show({ patienceMs: 300 });
+      here.source.readsHeld = never;
+      expect(await shell('cat "$1"', at('d', 'other'))).toContain('timed out');
+      here.source.readsHeld = Promise.resolve();
+      await shell('cat "$1/d/file"; ls -l "$1/d"', at());
+      shown.setAway(true);
+      here.source.readsHeld = never;
+      writeFileSync(there('d', 'new'), 'new');
+      expect(await shell('cat "$1/d/file"; ls "$1/d"', at())).toMatch(/^insidedeep\nfile\n(new\n)?other$/);
+      expect(await shell('cat "$1"', at('d', 'other'))).toContain('timed out');
+    });
+
+    it('lets no process wait for ever that is killed', async () => {
+      withFile();
+      await here.show({ patienceMs: differences.waitsAlsoIfKilled ? 800 : 60_000 });
+      here.source.readsHeld = never;
+      const killed = 'timeout -s KILL 0.2 cat "$1"; echo over';
+      expect(await shell(killed, at('d', 'file'))).toMatch(/over$/);
+    });
+
+    it('ends when it is told to, but not under who uses it', async () => {
+      withFile();
+      const shown = await here.show();
+      const user = shell('cd "$1" && until [ -e "$2/go" ]; do sleep 0.02; done', at(), here.cache);
+      await shell('until ls -l /proc/*/cwd 2>/dev/null | grep -q "$1"; do sleep 0.02; done', at());
+      await expect(shown.unmount()).rejects.toMatchObject({ code: 'MOUNT_BUSY' });
+      expect(await shell('cat "$1"', at('d', 'file'))).toBe('inside');
+      writeFileSync(`${here.cache}/go`, '');
+      await user;
+      await shown.unmount();
+      await shown.closed;
+      expect(await mountedAt(at())).toBeUndefined();
+      // It was made for this, and goes with it.
+      expect(await shell('ls "$1"', here.folder)).toBe('cache\nsource');
+    });
+
+    it('ends under who uses it with force', async () => {
+      const shown = await here.show();
+      const user = shell('cd "$1" && echo in && while ls >/dev/null 2>&1; do sleep 0.02; done', at());
+      await shell('until ls -l /proc/*/cwd 2>/dev/null | grep -q "$1"; do sleep 0.02; done', at());
+      await shown.unmount({ force: true });
+      expect(await user).toBe('in');
+      expect(await mountsOfOurs()).not.toContainEqual(expect.objectContaining({ folder: at() }));
+    });
+
+    it('resolves when somebody else has unmounted it', async () => {
+      const shown = await here.show();
+      await shell('until fusermount3 -u "$1"; do sleep 0.02; done', at());
+      await shown.closed;
+    });
+
+    it('leaves nothing when its host is killed, and can be mounted again at once', async () => {
+      withFile();
+      const shown = await here.show();
+      expect(await shell('cat "$1"', at('d', 'file'))).toBe('inside');
+      process.kill(here.hostPid(), 'SIGKILL');
+      await expect(shown.closed).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE' });
+      expect(await mountedAt(at())).toBeUndefined();
+      await here.show();
+      expect(await shell('cat "$1"', at('d', 'file'))).toBe('inside');
+    });
+
+    it('leaves nothing when who has started it is killed', async () => {
+      mkdirSync(at());
+      const { program, words } = backendOf(name).command({
+        folder: at(),
+        name: 'orphan',
+        patienceMs: 5000,
+        cache: here.cache,
+        cacheBytes: 0,
+        label: 'me',
+      });
+      const parent = `require('child_process').spawn(process.argv[1], process.argv.slice(2), { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 3], detached: true }); setInterval(() => {}, 1000)`;
+      const cache = openSync(here.cache, 'r');
+      const starter = spawn(process.execPath, ['-e', parent, program, ...words], {
+        stdio: ['ignore', 'ignore', 'inherit', cache],
+      });
+      await expect.poll(() => mountedAt(at()), { timeout: 10_000, interval: 20 }).toBeDefined();
+      starter.kill('SIGKILL');
+      await once(starter, 'exit');
+      await expect.poll(() => mountedAt(at()), { timeout: 10_000, interval: 20 }).toBeUndefined();
+      await expect.poll(() => shell('pgrep -f "$1" || echo none', `[ ]${at()} orphan`), { timeout: 5000 }).toBe('none');
+    });
+  });
+}

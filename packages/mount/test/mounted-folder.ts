@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MPL-2.0
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect } from 'vitest';
+import {
+  type BackendName,
+  type ChangedFile,
+  LocalSource,
+  type Mount,
+  type MountOptions,
+  mount,
+  type SourceWrites,
+  type WantedBlocks,
+  type WantedFile,
+} from '../src/index.ts';
+import { shell } from './outside.ts';
+
+export const never = new Promise<never>(() => {});
+const { signal } = new AbortController();
+
+/** A folder that is as far away as a test wants it to be. */
+export class FarSource extends LocalSource {
+  override readonly writes: SourceWrites;
+  /** What reads, and puts, wait for. */
+  readsHeld: Promise<unknown> = Promise.resolve();
+  putsHeld: Promise<unknown> = Promise.resolve();
+  wants = 0;
+  puts: ChangedFile[] = [];
+
+  constructor(path: string) {
+    super(path);
+    const real = new LocalSource(path).writes as SourceWrites;
+    const put: SourceWrites['put'] = async (file, options) => {
+      this.puts.push(file);
+      await Promise.race([this.putsHeld, aborted(options.signal)]);
+      return real.put(file, options);
+    };
+    this.writes = new Proxy(real, {
+      get: (target, name) => (name === 'put' ? put : Reflect.get(target, name).bind(target)),
+    });
+  }
+
+  override async want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }) {
+    this.wants++;
+    await Promise.race([this.readsHeld, aborted(options.signal)]);
+    return super.want(file, blocks, options);
+  }
+
+  /** Puts wait until what this returns is called. */
+  holdPuts(): () => void {
+    let go = () => {};
+    this.putsHeld = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    return go;
+  }
+}
+
+/** A folder of this machine and where it is mounted, anew for each test of a `describe`. */
+export class MountedFolder {
+  folder = '';
+  source!: FarSource;
+  shown: Mount | undefined;
+  readonly backend: BackendName;
+
+  constructor(backend: BackendName) {
+    this.backend = backend;
+    beforeEach(() => {
+      this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'keibi-mount-')));
+      for (const name of ['source', 'cache']) mkdirSync(join(this.folder, name));
+      this.source = new FarSource(this.there());
+    });
+    afterEach(async () => {
+      this.source.putsHeld = Promise.resolve();
+      await this.shown?.unmount({ force: true });
+      this.shown = undefined;
+      await this.source.close();
+      rmSync(this.folder, { recursive: true });
+    });
+  }
+
+  /** Where it is mounted. */
+  at(...names: string[]): string {
+    return join(this.folder, 'mounted', ...names);
+  }
+
+  /** What is mounted. */
+  there(...names: string[]): string {
+    return join(this.folder, 'source', ...names);
+  }
+
+  get cache(): string {
+    return join(this.folder, 'cache');
+  }
+
+  async show(more: Partial<MountOptions> = {}): Promise<Mount> {
+    const { source, cache, backend } = this;
+    this.shown = await mount({ source, folder: this.at(), cache, backend, label: 'me', signal, ...more });
+    return this.shown;
+  }
+
+  hostPid(): number {
+    const found = execFileSync('pgrep', ['-f', `(keibidrop-mount|fuse-native.*) ${this.at()} `], { encoding: 'utf8' });
+    return Number(found.split('\n')[0]);
+  }
+
+  /** Resolves when a file there holds this. */
+  async sent(name: string, text: string): Promise<void> {
+    const read = () => existsSync(this.there(name)) && readFileSync(this.there(name), 'utf8');
+    await expect.poll(read, { timeout: 10_000, interval: 20 }).toBe(text);
+  }
+}
+
+/** Runs a program of Node's elsewhere: `fs`, `at` (the folder) and `words` are there. */
+export function node(program: string, ...words: string[]): Promise<string> {
+  return shell(
+    `exec "$1" -e "const fs = require('fs'); const [at, ...words] = process.argv.slice(1); $2" "$3" "$4"`,
+    process.execPath,
+    program,
+    ...words,
+  );
+}
+
+/** As much as is told of a tree: paths, types, modes, sizes of files, times, targets. Followed by a sum over all content. */
+export const TREE = `cd "$1" && find . -mindepth 1 \\( -type d -printf '%P d %m\\n' -o -printf '%P %y %m %s %T@ %l\\n' \\) | sort && find . -type f -print0 | sort -z | xargs -0 sha256sum`;
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+}
