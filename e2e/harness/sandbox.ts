@@ -162,8 +162,10 @@ export class Sandbox {
   async #environment({ env, uid }: StartOptions): Promise<NodeJS.ProcessEnv> {
     const runtime = await this.#runtimeOf(uid ?? process.getuid?.() ?? 0);
     const binding = process.env.KD_NATIVE_BINDING;
+    const backend = process.env.KD_MOUNT_BACKEND;
     return {
       PATH: process.env.PATH,
+      ...(backend && { KD_MOUNT_BACKEND: backend }),
       HOME: this.home,
       XDG_RUNTIME_DIR: runtime,
       KD_CONFIG_DIR: join(runtime, 'config'),

@@ -13,6 +13,8 @@ const MAP_HEAD_BYTES = 64;
 const WHOLE_BYTES = 2 ** 18;
 /** Before the Peer has said how much a path takes. */
 const FIRST_AHEAD_BLOCKS = 64;
+/** Of a file that is open there is room for so much, whatever else there is room for. */
+const LEAST_OPEN_BYTES = 2 ** 28;
 /** Of st_blocks (stat(3type)). */
 const DISK_BLOCK_BYTES = 512;
 
@@ -29,6 +31,12 @@ export function sameVersion(one: Version, other: Version): boolean {
 export interface Content extends Version {
   readonly key: string;
   users: number;
+  /** Reads that are under way. */
+  reads: number;
+  /** Bytes that were fetched, or are about to be. */
+  fetched: number;
+  /** Resolves when what was fetched is gone: nobody reads meanwhile. */
+  startingOver: Promise<void> | undefined;
   files: { data: FileHandle; map: FileHandle } | undefined;
 }
 
@@ -64,7 +72,16 @@ export class Contents {
 
   open(path: string, { size, mtimeNs }: Version): Content {
     const key = createHash('sha256').update(`${path}\0${size}\0${mtimeNs}`).digest('hex').slice(0, 32);
-    const content = this.#open.get(key) ?? { key, size, mtimeNs, users: 0, files: undefined };
+    const content = this.#open.get(key) ?? {
+      key,
+      size,
+      mtimeNs,
+      users: 0,
+      reads: 0,
+      fetched: 0,
+      startingOver: undefined,
+      files: undefined,
+    };
     content.users++;
     this.#open.set(key, content);
     this.#closedBytes -= this.#closed.get(key) ?? 0;
@@ -99,6 +116,28 @@ export class Contents {
    * @throws Failure: ESTALE when the file is another by now
    */
   async read(content: Content, path: string, buffer: Uint8Array, offset: number, position?: Position): Promise<void> {
+    while (content.startingOver !== undefined) await content.startingOver;
+    content.reads++;
+    try {
+      await this.#read(content, path, buffer, offset, position);
+    } finally {
+      content.reads--;
+      if (content.reads === 0 && content.fetched > Math.max(this.#mostBytes, LEAST_OPEN_BYTES)) {
+        content.startingOver = this.#startOver(content).finally(() => {
+          content.startingOver = undefined;
+        });
+        await content.startingOver;
+      }
+    }
+  }
+
+  async #read(
+    content: Content,
+    path: string,
+    buffer: Uint8Array,
+    offset: number,
+    position: Position | undefined,
+  ): Promise<void> {
     if (buffer.length === 0) return;
     const first = Math.floor(offset / BLOCK_BYTES);
     const end = Math.floor((offset + buffer.length - 1) / BLOCK_BYTES) + 1;
@@ -111,6 +150,7 @@ export class Contents {
       const ahead = goesOn ? Math.min(this.#aheadBlocks, blocks - until) : 0;
       await this.#want(content, path, missing, until - missing, ahead);
       if (position !== undefined) position.aheadUntil = until + ahead;
+      if ((await this.#firstMissing(content, first, end)) < end) throw new Failure('EIO');
     } else if (goesOn && position !== undefined && end + this.#aheadBlocks / 2 > position.aheadUntil) {
       const from = Math.max(position.aheadUntil, end);
       const until = Math.min(from + this.#aheadBlocks, blocks);
@@ -130,8 +170,19 @@ export class Contents {
   async #want(content: Content, path: string, first: number, count: number, ahead: number): Promise<void> {
     const { key, size, mtimeNs } = content;
     const body = new Body().bytes(Buffer.from(key, 'latin1')).i64(size).i64(mtimeNs).u32(first).u32(count).u32(ahead);
+    content.fetched += (count + ahead) * BLOCK_BYTES;
     const answer = await this.#link.ask('want', body.rest(path));
     if (answer.length >= 4) this.#aheadBlocks = answer.readUInt32BE(0);
+  }
+
+  /** What is open takes too much, too: all of it goes, and is fetched again. */
+  async #startOver(content: Content): Promise<void> {
+    const { files, key } = content;
+    content.files = undefined;
+    content.fetched = 0;
+    this.#link.tell('release', new Body().bytes(Buffer.from(key, 'latin1')));
+    await this.#drop(key);
+    await Promise.all([files?.data.close(), files?.map.close()]);
   }
 
   async #firstMissing(content: Content, first: number, end: number): Promise<number> {
