@@ -6,7 +6,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Contents } from './contents.ts';
-import { errnoOf } from './failure.ts';
+import { errnoOf, Failure } from './failure.ts';
 import { Folder } from './folder.ts';
 import { mountByFuseNative } from './fuse.ts';
 import { isMounted, unmount } from './kernel-mount.ts';
@@ -24,6 +24,8 @@ const UNMOUNT_TRIES = 10;
 const UNMOUNT_PAUSE_MS = 30;
 const FORCED_PATIENCE_MS = 2000;
 const ENTRY_SECONDS = 0.5;
+/** What the addon has room for. */
+const MOST_FOLDER_BYTES = 1023;
 
 const [module, folder = '', name = '', patience, cacheBytes, cache = '', label] = process.argv.slice(2);
 if (module === undefined || !(Number(patience) > 0) || cache === '') {
@@ -53,6 +55,7 @@ async function begin(installed: string): Promise<void> {
   const options = `${access},noatime,default_permissions,big_writes,${times},subtype=keibidrop,fsname=${name}`;
   const operations = new Folder({ link, tree, contents, writeBack });
   try {
+    if (Buffer.byteLength(folder) > MOST_FOLDER_BYTES) throw new Failure('ENAMETOOLONG');
     await contents.clear();
     await mountByFuseNative(installed, folder, { options, operations, errnoOf });
   } catch (reason) {
