@@ -137,11 +137,12 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await shell('cat "$1"', at('d', 'other'))).toContain('timed out');
       here.source.readsHeld = Promise.resolve();
       await shell('cat "$1/d/file"; ls -l "$1/d"', at());
+      writeFileSync(there('d', 'late'), 'late');
+      await shell('until [ -e "$1" ]; do sleep 0.02; done', at('d', 'late'));
       shown.setAway(true);
       here.source.readsHeld = never;
-      writeFileSync(there('d', 'new'), 'new');
-      expect(await shell('cat "$1/d/file"; ls "$1/d"', at())).toMatch(/^insidedeep\nfile\n(new\n)?other$/);
-      expect(await shell('cat "$1"', at('d', 'other'))).toContain('timed out');
+      expect(await shell('cat "$1/d/file"; ls "$1/d"', at())).toMatch(/^insidedeep\nfile\n(late\n)?other$/);
+      expect(await shell('cat "$1"', at('d', 'late'))).toContain('timed out');
     });
 
     it('lets no process wait for ever that is killed', async () => {

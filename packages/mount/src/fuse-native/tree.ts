@@ -111,13 +111,11 @@ export class Tree {
   /** It is so since we have done it. */
   made(path: string, entry: SourceEntry): void {
     this.#put(path, entry, ++this.#clock);
-    this.#namesOf(path)?.add(nameOf(path));
     this.#changedIn(parentOf(path));
   }
 
   removed(path: string): void {
     this.#put(path, undefined, ++this.#clock);
-    this.#namesOf(path)?.delete(nameOf(path));
     this.#changedIn(parentOf(path));
   }
 
@@ -187,6 +185,9 @@ export class Tree {
     node.entry = entry;
     node.looked = asked;
     node.lookedAt = Date.now();
+    const names = path === '' ? undefined : this.#namesOf(path);
+    if (entry === undefined) names?.delete(nameOf(path));
+    else names?.add(nameOf(path));
     if (entry?.type === 'directory') return;
     node.names = undefined;
     this.#nodes -= node.children.size;
