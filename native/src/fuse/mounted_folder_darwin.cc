@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <sys/mount.h>
+#include <sys/param.h>
+
+#include <cerrno>
+
+#include "fuse/mounted_folder.h"
+
+// Written from the manual pages, never compiled (docs/PORTING.md).
+namespace keibi::fuse {
+
+int Unmount(const std::string& folder, bool forced) {
+  if (unmount(folder.c_str(), forced ? MNT_FORCE : 0) == 0) return 0;
+  return errno == EINVAL ? 0 : errno;  // EINVAL: nothing is mounted there any more
+}
+
+// macFUSE takes the length of a step as an option of the mount, and of nothing else.
+void RaiseReadAhead(const std::string&) {}
+
+}  // namespace keibi::fuse

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#include "core/limits.h"
+#include "stream/disk.h"
+#include "stream/staging.h"
+
+// Written from the manual pages, never compiled (docs/PORTING.md).
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+namespace {
+
+Status WriteZeros(int fd, uint64_t offset, uint64_t end) {
+  const std::vector<uint8_t> zeros(core::kChunkBytes);
+  while (offset < end) {
+    const uint64_t now = std::min<uint64_t>(zeros.size(), end - offset);
+    if (const Status written = WriteAt(fd, zeros.data(), now, offset); !written.ok()) return written;
+    offset += now;
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status PunchHole(int fd, uint64_t offset, uint64_t bytes) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+  const uint64_t end = std::min(offset + bytes, static_cast<uint64_t>(status.st_size));
+  if (offset >= end) return Status::Ok();
+  // A hole is made of whole blocks; at both ends of it there are zeros.
+  const auto block = static_cast<uint64_t>(status.st_blksize);
+  const uint64_t first = (offset + block - 1) / block * block;
+  const uint64_t last = end / block * block;
+  if (first >= last) return WriteZeros(fd, offset, end);
+  fpunchhole_t hole{};
+  hole.fp_offset = static_cast<off_t>(first);
+  hole.fp_length = static_cast<off_t>(last - first);
+  if (fcntl(fd, F_PUNCHHOLE, &hole) != 0) {
+    if (errno != ENOTSUP && errno != EINVAL) return WriteError(Code::kDestinationUnusable);
+    return WriteZeros(fd, offset, end);
+  }
+  if (const Status before = WriteZeros(fd, offset, first); !before.ok()) return before;
+  return WriteZeros(fd, last, end);
+}
+
+bool HasHole(int fd, uint64_t bytes) {
+  const off_t hole = lseek(fd, 0, SEEK_HOLE);
+  return hole >= 0 && static_cast<uint64_t>(hole) < bytes;
+}
+
+// There is nothing that begins with a part of a file, or forgets it, without waiting for the disk.
+void WriteBehind(int, uint64_t) {}
+
+Status SyncFileSystem(int fd) {
+  const bool synced = fsync_volume_np(fd, SYNC_VOLUME_FULLSYNC | SYNC_VOLUME_WAIT) == 0;
+  return synced ? Status::Ok() : WriteError(Code::kDestinationUnusable);
+}
+
+}  // namespace keibi::stream
