@@ -29,6 +29,13 @@ std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns) {
   return key;
 }
 
+bool Contents::HasWhole(const std::string& path, const mount::Attributes& attributes) {
+  const std::string key = KeyOf(path, attributes.size, attributes.mtime_ns);
+  const std::scoped_lock lock(mutex_);
+  const auto kept = closed_at_.find(key);
+  return kept != closed_at_.end() && kept->second->whole;
+}
+
 core::Status Contents::Open(const std::string& path, const mount::Attributes& attributes,
                             std::shared_ptr<Content>* content) {
   const std::string key = KeyOf(path, attributes.size, attributes.mtime_ns);
@@ -60,17 +67,15 @@ core::Status Contents::Open(const std::string& path, const mount::Attributes& at
 }
 
 void Contents::Close(const Content* last) {
-  {
-    const std::scoped_lock lock(mutex_);
-    open_bytes_ -= last->bytes;
-    const auto found = open_.find(last->key);
-    // Somebody else may have opened it meanwhile.
-    if (found != open_.end() && found->second.expired()) {
-      open_.erase(found);
-      Keep(last->key, *last->file);
-      while (closed_bytes_ > most_bytes_) Drop(closed_.begin());
-    }
-  }
+  const std::scoped_lock lock(mutex_);
+  open_bytes_ -= last->bytes;
+  const auto found = open_.find(last->key);
+  // Somebody else may have opened it meanwhile.
+  if (found == open_.end() || !found->second.expired()) return;
+  open_.erase(found);
+  Keep(last->key, *last->file);
+  while (closed_bytes_ > most_bytes_) Drop(closed_.begin());
+  // With the lock: whoever opens it next wants it after that.
   released_(last->key);
 }
 
@@ -112,7 +117,7 @@ void Contents::Renamed(uint64_t ino, const std::string& from, const std::string&
 
 void Contents::Keep(const std::string& key, const stream::CacheFile& file) {
   const uint64_t bytes = BytesOnDisk(file);
-  closed_.push_back({key, bytes});
+  closed_.push_back({key, bytes, file.HasAll(0, file.blocks())});
   closed_at_[key] = std::prev(closed_.end());
   closed_bytes_ += bytes;
 }

@@ -56,6 +56,8 @@ class Contents {
   Contents(int directory, uint64_t most_bytes, Released released)
       : directory_(directory), most_bytes_(most_bytes), released_(std::move(released)) {}
 
+  // Whether nobody has it open, and it is here to its end.
+  bool HasWhole(const std::string& path, const mount::Attributes& attributes);
   // `content` is null before.
   core::Status Open(const std::string& path, const mount::Attributes& attributes, std::shared_ptr<Content>* content);
   // Blocks [first, end) are read, or will be.
@@ -76,6 +78,7 @@ class Contents {
   struct Closed {
     std::string key;
     uint64_t bytes;
+    bool whole;
   };
 
   void Close(const Content* last);

@@ -20,6 +20,8 @@ using stream::EntryType;
 
 // Of one directory: more is told to nobody.
 constexpr size_t kMostListingBytes = size_t{64} << 20;
+// Of one that nobody may ever read.
+constexpr size_t kMostListingBytesAhead = size_t{4} << 20;
 // Before the Peer has said how much a path takes.
 constexpr uint32_t kFirstMostAhead = 64;
 // Names that are not there, of which nobody can say which the kernel knows.
@@ -43,6 +45,7 @@ Host::Host(Options options, int link, int cache)
            [this](uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft) {
              contents_.Adopt(ino, path, draft);
            }}),
+      walks_(&tree_),
       most_ahead_(kFirstMostAhead) {}
 
 void Host::Later(fuse_req_t request, std::function<void(fuse_req_t, int)> work, const std::function<void(Then)>& ask) {
@@ -77,7 +80,7 @@ void Host::AskLook(uint64_t ino, Then then) {
   link_.Ask(Type::kLook, mount::Writer().Rest(path), std::move(answer));
 }
 
-void Host::AskList(uint64_t ino, Then then) {
+void Host::AskList(uint64_t ino, Then then, bool ahead) {
   std::string path;
   Tree::Doubt doubt;
   if (!tree_.Ask(ino, &path, &doubt)) return then(ESTALE);
@@ -86,13 +89,18 @@ void Host::AskList(uint64_t ino, Then then) {
   {
     const std::scoped_lock lock(lists_mutex_);
     std::shared_ptr<Listing>& asked = lists_[key];
-    if (asked != nullptr) return asked->then.push_back(std::move(then));
+    if (asked != nullptr) {
+      if (ahead) return;
+      return asked->then.push_back(std::move(then));
+    }
     listing = asked = std::make_shared<Listing>();
+    listing->ahead = ahead;
     listing->then.push_back(std::move(then));
   }
   mount::Link::Answer answer;
   answer.on_page = [listing](const uint8_t* page, size_t length) {
-    listing->too_much = listing->too_much || listing->entries.size() + length > kMostListingBytes;
+    const size_t most = listing->ahead ? kMostListingBytesAhead : kMostListingBytes;
+    listing->too_much = listing->too_much || listing->entries.size() + length > most;
     if (!listing->too_much) listing->entries.insert(listing->entries.end(), page, page + length);
   };
   answer.on_done = [this, key, listing](int error, mount::Reader) {
@@ -104,7 +112,9 @@ void Host::AskList(uint64_t ino, Then then) {
       lists_.erase(key);
       all.swap(listing->then);
     }
-    for (const Then& one : all) one(error);
+    // Who has come to wait for one that was asked for ahead has not asked for less.
+    const bool again = error == EOVERFLOW && listing->ahead;
+    for (const Then& one : all) again ? AskList(key.first, one) : one(error);
   };
   link_.Ask(Type::kList, mount::Writer().Rest(path), std::move(answer));
 }
@@ -120,6 +130,9 @@ void Host::PutListing(uint64_t ino, Tree::Doubt doubt, const Listing& listing, i
     entries.push_back(entry);
   }
   *error = listing.too_much ? EOVERFLOW : 0;
+  // Their numbers are in the order of the names then: there are programs that read in that order.
+  std::sort(entries.begin(), entries.end(),
+            [](const stream::Entry& one, const stream::Entry& other) { return one.name < other.name; });
   if (*error == 0) notifier_.Tell(tree_.PutListing(ino, doubt, entries));
 }
 
@@ -252,6 +265,7 @@ void Host::OpenDirectory(fuse_req_t request, uint64_t ino, const fuse_file_info&
     fuse_file_info opened = info;
     opened.fh = reinterpret_cast<uint64_t>(lines.get());
     if (fuse_reply_open(request, &opened) == 0) lines.release();
+    WalkOn(ino, true);
   } else if (known == Tree::Known::kAbsent) {
     fuse_reply_err(request, ENOENT);
   } else {

@@ -21,6 +21,7 @@
 #include "fuse/waiting.h"
 #include "mount/link.h"
 #include "mount/tree.h"
+#include "mount/walks.h"
 #include "mount/write_back.h"
 
 namespace keibi::fuse {
@@ -88,6 +89,7 @@ class Host {
   struct Listing {
     std::vector<uint8_t> entries;
     bool too_much = false;
+    bool ahead = false;  // nobody waits for it, or did when it was asked for
     std::vector<Then> then;
   };
   struct Reading {
@@ -105,7 +107,7 @@ class Host {
   void OnChanges(mount::Reader body);
 
   // Puts a question about `ino`; `then` runs on the link's thread once the tree has the answer.
-  void AskList(uint64_t ino, Then then);
+  void AskList(uint64_t ino, Then then, bool ahead = false);
   void AskLook(uint64_t ino, Then then);
   void PutListing(uint64_t ino, mount::Tree::Doubt doubt, const Listing& listing, int* error);
   void Later(fuse_req_t request, std::function<void(fuse_req_t, int error)> work, const std::function<void(Then)>& ask);
@@ -145,6 +147,11 @@ class Host {
   void ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end);
   // What the handle reads now; null with the errno that it is not readable for.
   std::shared_ptr<Content> ContentOf(const Reading& reading, int* error);
+  // Somebody opens a small file, or a directory: what comes next on its way is asked for.
+  void WalkOn(uint64_t ino, bool directory);
+  void Follow(const mount::Walks::Plan& plan);
+  void Fetch(const std::vector<uint64_t>& files);
+  uint64_t MostBytesAhead() const;
   void AskAhead(uint64_t ino, const std::shared_ptr<Content>& content, const mount::ReadAhead::Plan& plan);
   mount::Writer WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const;
 
@@ -155,6 +162,7 @@ class Host {
   Waiting waiting_;
   Notifier notifier_;
   mount::WriteBack write_back_;
+  mount::Walks walks_;
   std::atomic<int> verifying_{0};
   fuse_session* session_ = nullptr;
   std::atomic<uint32_t> most_ahead_;  // blocks, as the Peer has said last

@@ -88,6 +88,8 @@ void Host::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bo
   } else {
     write_back_.Closed(ino);
   }
+  const bool small = found.attributes.size > 0 && found.attributes.size <= mount::kMostSmallBytes;
+  if (small && draft == nullptr && (info.flags & O_ACCMODE) == O_RDONLY) WalkOn(ino, false);
 }
 
 void Host::Release(fuse_req_t request, uint64_t ino, Handle* handle) {

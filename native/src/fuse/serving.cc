@@ -114,6 +114,7 @@ void Host::OnPeer(Type type, mount::Reader body) {
     case Type::kAway: {
       const bool away = body.Number<uint8_t>() != 0;
       tree_.SetAway(away);
+      walks_.SetAway(away);
       return write_back_.SetAway(away);
     }
     case Type::kUnmount:

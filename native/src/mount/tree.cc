@@ -217,7 +217,7 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
     DoubtAll(directory, &told);
     return told;
   }
-  std::unordered_map<std::string_view, Node*> before;
+  std::map<std::string_view, Node*> before;
   before.swap(directory->children);
   for (const Entry& entry : entries) {
     const auto known = before.find(entry.name);
@@ -250,6 +250,7 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
     if (other != nullptr) directory->children[other->name] = other;
   }
   directory->listed = true;
+  listings_++;
   directory->list_known = std::max(directory->list_known, doubt);
   directory->list_seen = directory->used = Clock::now();
   if (nodes_.size() > most_ || name_bytes_ > kMostNameBytes) Trim(directory);

@@ -49,6 +49,14 @@ struct Invalidation {
   bool content = false;
 };
 
+// What a walk over the tree comes to: a small file, or a directory.
+struct Upcoming {
+  uint64_t ino = 0;
+  bool directory = false;
+  bool listed = false;  // a directory of which that is known
+  uint64_t bytes = 0;
+};
+
 // The other peer's tree, as far as it was asked for. It knows what it may still say without asking: with the change
 // notices of a watch everything that no notice has put in doubt, without one what is not a second old, and while the
 // peer is away whatever it has. Any thread.
@@ -123,6 +131,14 @@ class Tree {
   Invalidations Watch(bool watched);
   void SetAway(bool away);
 
+  // The directory that it is in; 0 if it has no name any more.
+  uint64_t DirectoryOf(uint64_t ino) const;
+  // What comes behind `ino` when `top` is walked over in the order of the names, a directory before what is in it: at
+  // most `most` directories and files of 1 to `most_bytes` bytes.
+  // Rises with each listing: more may come then.
+  uint64_t listings() const;
+  std::vector<Upcoming> Behind(uint64_t ino, uint64_t top, size_t most, uint64_t most_bytes) const;
+
   // For how long the kernel may believe what it is told.
   double TrustSeconds() const;
   size_t size() const;
@@ -134,6 +150,7 @@ class Tree {
   Node* NodeOf(uint64_t ino) const;
   Node* NodeAt(std::string_view path) const;
   bool Believed(Doubt known, Doubt doubted, Time seen) const;
+  bool IsListed(const Node& directory) const;
   Found FoundOf(const Node& node) const;
   Node* Add(Node* parent, std::string_view name, stream::EntryType type);
   void Detach(Node* node, Invalidations* told);
@@ -143,6 +160,7 @@ class Tree {
   void Trim(const Node* keep);
   void Erase(Node* node);
   void OwnWork(Node* directory);
+  Node* NodeBehind(const Node* node, const Node* top) const;
   static bool IsOfBefore(const Node& node, Doubt doubt);
   static bool HasPinned(const Node& node);
   void Move(Node* node, Node* parent, std::string_view name);
@@ -152,6 +170,7 @@ class Tree {
   const size_t most_;
   uint64_t name_bytes_ = 0;  // of names and targets
   uint64_t last_ino_ = kRootIno;
+  uint64_t listings_ = 0;
   Doubt doubts_ = 1;       // rises with all that puts something in doubt
   Doubt all_doubted_ = 1;  // what was asked for before is in doubt
   bool watched_ = false;

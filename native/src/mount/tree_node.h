@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,7 +29,7 @@ struct Tree::Node {
   bool listed = false;
   Doubt list_known = 0, list_doubted = 0;
   Time list_seen, used;
-  std::unordered_map<std::string_view, Node*> children;  // by their own names
+  std::map<std::string_view, Node*> children;  // by their own names, in the order in which a directory is read
 
   struct Expectation {
     int times = 0;

@@ -20,6 +20,7 @@ export type FromHost =
       ahead: number;
       path: string;
     }
+  | { type: 'fetch'; request: number; files: { key: string; size: number; mtimeNs: bigint; path: string }[] }
   | { type: 'release'; key: string }
   | { type: 'space'; request: number }
   | { type: 'busy' | 'lost'; unsent: number }
@@ -119,6 +120,8 @@ function parse(type: number, request: number, body: Buffer): FromHost {
         return { type: 'lost', unsent: body.readUInt32BE(0) };
       case 21:
         return { type: 'stop', request: body.readUInt32BE(0) };
+      case 22:
+        return { type: 'fetch', request, files: [...filesOf(body)] };
     }
     const change = parseChange(type, request, body);
     if (change !== undefined) return change;
@@ -138,6 +141,19 @@ function parseWant(body: Buffer) {
     ahead: body.readUInt32BE(KEY_BYTES + 24),
     path: body.toString('utf8', KEY_BYTES + 28),
   };
+}
+
+function* filesOf(body: Buffer) {
+  for (let rest = body; rest.length > 0; ) {
+    const [path = rest, behind = rest] = texts(rest.subarray(KEY_BYTES + 16), 1);
+    yield {
+      key: rest.toString('latin1', 0, KEY_BYTES),
+      size: Number(rest.readBigUInt64BE(KEY_BYTES)),
+      mtimeNs: rest.readBigInt64BE(KEY_BYTES + 8),
+      path: path.toString('utf8'),
+    };
+    rest = behind;
+  }
 }
 
 function parseChange(type: number, request: number, body: Buffer): FromWriter | undefined {

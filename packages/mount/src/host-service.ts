@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { setMaxListeners } from 'node:events';
 import { KeibiError, PageWriter } from '@keibidrop/protocol';
 import { encodeChanges, encodeDone, encodeFlag, encodePage, type FromHost } from './host-message.ts';
 import type { HostProcess } from './host-process.ts';
@@ -18,6 +19,8 @@ export interface HostServiceOptions {
 
 /** A directory may take longer than what is one answer: parts of it come all the while. */
 const LIST_PATIENCE = 10;
+/** What a cached file comes in (native/src/stream/cache_file.h). */
+const CACHE_BLOCK_BYTES = 2 ** 16;
 /** For a host that does not go when it is told to. */
 const LEAVE_MS = 5000;
 
@@ -142,6 +145,8 @@ export class HostService {
         return this.#answer(message.request, 1, (signal) => this.#look(message, signal));
       case 'want':
         return this.#answer(message.request, 1, (signal) => this.#want(message, signal));
+      case 'fetch':
+        return this.#answer(message.request, 1, (signal) => this.#fetch(message, signal));
       case 'space':
         return this.#answer(message.request, 1, (signal) => this.#space(message, signal));
     }
@@ -197,6 +202,21 @@ export class HostService {
     this.#wanted.set(file.key, file);
     const { aheadBlocks } = await this.#options.source.want(file, { first, count, ahead }, { signal });
     return encodeDone(request, 0, aheadBlocks);
+  }
+
+  /** Whole files, before anybody waits for them: why one does not come is told to who reads it. */
+  async #fetch({ request, files }: FromHost & { type: 'fetch' }, signal: AbortSignal): Promise<Buffer> {
+    const { source, cache } = this.#options;
+    setMaxListeners(0, signal);
+    const fetched = files.map(async (content) => {
+      const file = { ...content, directory: cache };
+      const count = Math.ceil(file.size / CACHE_BLOCK_BYTES);
+      this.#wanted.set(file.key, file);
+      await source.want(file, { first: 0, count: 0, ahead: count }, { signal });
+      await source.want(file, { first: 0, count, ahead: 0 }, { signal });
+    });
+    await Promise.allSettled(fetched);
+    return encodeDone(request, 0);
   }
 
   async #space({ request }: FromHost & { type: 'space' }, signal: AbortSignal): Promise<Buffer> {

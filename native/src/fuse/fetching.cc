@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <memory>
+#include <vector>
+
+#include "fuse/host.h"
+
+// What is asked for before it is opened.
+namespace keibi::fuse {
+namespace {
+
+using mount::Found;
+using mount::Tree;
+using mount::Type;
+
+constexpr size_t kMostFilesOfMessage = 64;
+
+}  // namespace
+
+uint64_t Host::MostBytesAhead() const { return uint64_t{most_ahead_} * stream::kCacheBlockBytes; }
+
+void Host::WalkOn(uint64_t ino, bool directory) { Follow(walks_.Opened(ino, directory, MostBytesAhead())); }
+
+void Host::Follow(const mount::Walks::Plan& plan) {
+  for (const uint64_t ino : plan.lists) {
+    AskList(
+        ino, [this](int) { Follow(walks_.Listed(MostBytesAhead())); }, true);
+  }
+  for (size_t at = 0; at < plan.files.size(); at += kMostFilesOfMessage) {
+    const size_t end = std::min(plan.files.size(), at + kMostFilesOfMessage);
+    Fetch({plan.files.begin() + static_cast<ptrdiff_t>(at), plan.files.begin() + static_cast<ptrdiff_t>(end)});
+  }
+}
+
+void Host::Fetch(const std::vector<uint64_t>& files) {
+  mount::Writer wanted;
+  const auto open = std::make_shared<std::vector<std::shared_ptr<Content>>>();
+  for (const uint64_t ino : files) {
+    Found found;
+    std::string path;
+    Tree::Doubt doubt;
+    if (tree_.Look(ino, false, &found) != Tree::Known::kYes || !tree_.Ask(ino, &path, &doubt)) continue;
+    std::shared_ptr<Content> content;
+    if (DraftOf(ino) != nullptr || contents_.HasWhole(path, found.attributes)) continue;
+    if (!contents_.Open(path, found.attributes, &content).ok()) continue;
+    const stream::CacheFile& file = *content->file;
+    if (!file.HasAll(0, file.blocks())) {
+      wanted.Rest(content->key).Number(file.size()).Number(static_cast<uint64_t>(file.mtime_ns())).Text(path);
+    }
+    open->push_back(std::move(content));
+  }
+  if (wanted.bytes().empty()) return;
+  mount::Link::Answer answer;
+  // They stay open until they are there: closed ones are asked for no more.
+  answer.on_done = [open](int, mount::Reader) { open->clear(); };
+  link_.Ask(Type::kFetch, wanted, std::move(answer));
+}
+
+}  // namespace keibi::fuse

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "mount/walks.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "mount/tree_node.h"
+
+namespace keibi::mount {
+namespace {
+
+constexpr size_t kMostWalks = 4;
+// Files that may lie between two that are opened: a walk need not be of all, nor in exactly our order.
+constexpr size_t kSlack = 16;
+constexpr size_t kFirstFiles = 32, kMostFiles = 256;
+constexpr uint64_t kBytesOfFile = uint64_t{32} << 10;  // of a window, for each file of it
+constexpr size_t kFirstLists = 2, kMostLists = 16;
+// A sharing peer answers 8 at a time, and those that somebody waits for go with them.
+constexpr size_t kMostListing = 6;
+constexpr size_t kMostNext = 2 * kMostFiles;
+// Looked at to find those: a directory of nothing else would keep everybody waiting.
+constexpr size_t kMostSteps = 4096;
+
+}  // namespace
+
+uint64_t Tree::DirectoryOf(uint64_t ino) const {
+  const std::scoped_lock lock(mutex_);
+  const Node* const node = NodeOf(ino);
+  return node == nullptr || node->parent == nullptr ? 0 : node->parent->ino;
+}
+
+uint64_t Tree::listings() const {
+  const std::scoped_lock lock(mutex_);
+  return listings_;
+}
+
+bool Tree::IsListed(const Node& directory) const {
+  return directory.listed && Believed(directory.list_known, directory.list_doubted, directory.list_seen);
+}
+
+Tree::Node* Tree::NodeBehind(const Node* node, const Node* top) const {
+  if (node->IsDirectory() && IsListed(*node) && !node->children.empty()) return node->children.begin()->second;
+  for (; node != top && node->parent != nullptr; node = node->parent) {
+    const auto next = node->parent->children.upper_bound(node->name);
+    if (next != node->parent->children.end()) return next->second;
+  }
+  return nullptr;
+}
+
+std::vector<Upcoming> Tree::Behind(uint64_t ino, uint64_t top, size_t most, uint64_t most_bytes) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Upcoming> found;
+  const Node* node = NodeOf(ino);
+  const Node* const within = NodeOf(top);
+  if (node == nullptr || within == nullptr) return found;
+  for (size_t steps = 0; steps < kMostSteps && found.size() < most; steps++) {
+    node = NodeBehind(node, within);
+    if (node == nullptr) break;
+    const auto& [type, mode, mtime_ns, size] = node->attributes;
+    const bool directory = node->IsDirectory();
+    const bool file = type == stream::EntryType::kFile && size > 0 && size <= most_bytes;
+    if (directory || file) found.push_back({node->ino, directory, directory && IsListed(*node), size});
+  }
+  return found;
+}
+
+Walks::Plan Walks::Opened(uint64_t ino, bool directory, uint64_t most_bytes) {
+  const std::scoped_lock lock(mutex_);
+  Plan plan;
+  if (away_) return plan;
+  for (auto walk = walks_.begin(); walk != walks_.end(); ++walk) {
+    if (!Goes(&*walk, ino, directory)) continue;
+    walks_.splice(walks_.begin(), walks_, walk);
+    Add(&walks_.front(), most_bytes, &plan);
+    return plan;
+  }
+  const uint64_t top = directory ? ino : tree_->DirectoryOf(ino);
+  if (top == 0) return plan;
+  if (walks_.size() == kMostWalks) walks_.pop_back();
+  Walk walk;
+  walk.top = top;
+  walk.at = ino;
+  walk.file = !directory;
+  walks_.push_front(std::move(walk));
+  return plan;
+}
+
+Walks::Plan Walks::Listed(uint64_t most_bytes) {
+  const std::scoped_lock lock(mutex_);
+  Plan plan;
+  listing_--;
+  if (away_) return plan;
+  for (Walk& walk : walks_) {
+    if (walk.lists == 0) continue;
+    LookAhead(&walk);
+    Add(&walk, most_bytes, &plan);
+  }
+  return plan;
+}
+
+void Walks::SetAway(bool away) {
+  const std::scoped_lock lock(mutex_);
+  away_ = away;
+  if (away) walks_.clear();
+}
+
+// Whether `ino` is what the walk comes to next, or soon; then it stands there.
+bool Walks::Goes(Walk* walk, uint64_t ino, bool directory) {
+  const auto is_it = [ino](const Step& step) { return step.ino == ino; };
+  auto found = std::find_if(walk->next.begin(), walk->next.end(), is_it);
+  if (found == walk->next.end()) {
+    if (!walk->next.empty() && walk->listings == tree_->listings()) return false;
+    LookAhead(walk);
+    found = std::find_if(walk->next.begin(), walk->next.end(), is_it);
+    if (found == walk->next.end()) return false;
+  }
+  const auto missed = std::count_if(walk->next.begin(), found, [directory](const Step& step) {
+    return step.directory == directory && !step.asked && !step.listed;
+  });
+  if (static_cast<size_t>(missed) > kSlack) return false;
+  walk->at = ino;
+  walk->next.erase(walk->next.begin(), found + 1);
+  if (directory) {
+    walk->lists = std::clamp(2 * walk->lists, kFirstLists, kMostLists);
+  } else if (walk->file && Ahead(*walk) <= walk->files / 2) {
+    walk->files = std::clamp(2 * walk->files, kFirstFiles, kMostFiles);
+  }
+  walk->file = walk->file || !directory;
+  if (walk->next.size() < std::max(walk->files, kSlack)) LookAhead(walk);
+  return true;
+}
+
+size_t Walks::Ahead(const Walk& walk) {
+  return static_cast<size_t>(std::count_if(walk.next.begin(), walk.next.end(),
+                                           [](const Step& step) { return !step.directory && step.asked; }));
+}
+
+void Walks::LookAhead(Walk* walk) const {
+  std::unordered_set<uint64_t> asked;
+  for (const Step& step : walk->next) {
+    if (step.asked) asked.insert(step.ino);
+  }
+  walk->next.clear();
+  walk->listings = tree_->listings();
+  const size_t most = walk->files == 0 ? 4 * kSlack : kMostNext;
+  for (const Upcoming& one : tree_->Behind(walk->at, walk->top, most, kMostSmallBytes)) {
+    walk->next.push_back({one, asked.contains(one.ino)});
+  }
+}
+
+// Files by the half of a window, so that many come by one message.
+void Walks::Add(Walk* walk, uint64_t most_bytes, Plan* plan) {
+  const size_t most_files = Ahead(*walk) <= walk->files / 2 ? walk->files : 0;
+  most_bytes = std::min(most_bytes, walk->files * kBytesOfFile);
+  size_t files = 0, lists = 0;
+  uint64_t bytes = 0;
+  for (Step& step : walk->next) {
+    if (files >= most_files && lists >= walk->lists) return;
+    if (step.directory) {
+      if (step.listed || lists++ >= walk->lists || step.asked || listing_ >= kMostListing) continue;
+      listing_++;
+      plan->lists.push_back(step.ino);
+    } else {
+      bytes += step.bytes;
+      if (files++ >= most_files || bytes > most_bytes || step.asked) continue;
+      plan->files.push_back(step.ino);
+    }
+    step.asked = true;
+  }
+}
+
+}  // namespace keibi::mount
