@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "stream_tree.h"
@@ -173,6 +174,47 @@ TEST_F(CacheFileTest, WhatIsEvictedWhileItIsWrittenIsNotSaidToBeHere) {
   evicting.join();
   EXPECT_GT(read, 0U);
   EXPECT_GT(evicted, 0U);
+}
+
+TEST_F(CacheFileTest, TellsWhatWasKeptWithoutOpeningIt) {
+  CacheFile::Kept kept;
+  EXPECT_FALSE(CacheFile::Look(directory_.get(), "key", &kept));
+  auto file = Open(2 * kBlock + 5);
+  ASSERT_TRUE(Write(*file, 0, std::string(2 * kBlock, 'x')).ok());
+  ASSERT_TRUE(CacheFile::Look(directory_.get(), "key", &kept));
+  EXPECT_FALSE(kept.whole);
+  EXPECT_GE(kept.disk_bytes, 2 * kBlock);
+  ASSERT_TRUE(Write(*file, 2, "12345").ok());
+  const int64_t before = kept.used_ns;
+  CacheFile::Touch(directory_.get(), "key");
+  ASSERT_TRUE(CacheFile::Look(directory_.get(), "key", &kept));
+  EXPECT_TRUE(kept.whole);
+  EXPECT_GE(kept.used_ns, before);
+  EXPECT_GE(file->disk_bytes(), kept.disk_bytes);
+}
+
+TEST_F(CacheFileTest, WhatIsNoWholePairIsNotKept) {
+  CacheFile::Kept kept;
+  const auto damaged = [&](const std::string& name, const std::function<void(int)>& damage) {
+    for (const char* each : {"key.map", "key.data"}) unlinkat(directory_.get(), each, 0);
+    auto file = Open(2 * kBlock + 5);
+    EXPECT_TRUE(CacheFile::Look(directory_.get(), "key", &kept));
+    const core::Fd fd(openat(directory_.get(), name.c_str(), O_RDWR));
+    damage(fd.get());
+    return !CacheFile::Look(directory_.get(), "key", &kept);
+  };
+  for (const off_t length : {0, 5, 63, 64, 71, 73}) {
+    EXPECT_TRUE(damaged("key.map", [length](int fd) { ASSERT_EQ(ftruncate(fd, length), 0); })) << length;
+  }
+  // Of the head, each byte that has a meaning.
+  for (const off_t at : {0, 4, 8, 15, 24, 28}) {
+    EXPECT_TRUE(damaged("key.map", [at](int fd) { ASSERT_EQ(pwrite(fd, "\xfe", 1, at), 1); })) << at;
+  }
+  EXPECT_TRUE(damaged("key.data", [](int fd) { ASSERT_EQ(ftruncate(fd, 2 * kBlock), 0); }));
+  unlinkat(directory_.get(), "key.data", 0);
+  EXPECT_FALSE(CacheFile::Look(directory_.get(), "key", &kept));
+  ASSERT_EQ(symlinkat("/etc/passwd", directory_.get(), "key.data"), 0);
+  EXPECT_FALSE(CacheFile::Look(directory_.get(), "key", &kept));
 }
 
 }  // namespace

@@ -1,19 +1,35 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "fuse/content.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <iterator>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mount/message.h"
 
 namespace keibi::fuse {
+
+namespace {
+
+constexpr std::string_view kData = ".data", kMap = ".map";
+
+// The key that a file in a cache belongs to; empty if it is none of ours.
+std::string KeyOfName(std::string_view name, std::string_view end) {
+  if (name.size() != mount::kKeyBytes + end.size() || !name.ends_with(end)) return {};
+  const std::string_view key = name.substr(0, mount::kKeyBytes);
+  return key.find_first_not_of("0123456789abcdef") == std::string_view::npos ? std::string(key) : std::string();
+}
+
+}  // namespace
 
 std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns) {
   mount::Writer text;
@@ -27,6 +43,38 @@ std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns) {
     key += kDigits[digest[i] & 15];
   }
   return key;
+}
+
+Contents::Contents(int directory, uint64_t most_bytes, Released released)
+    : directory_(directory), most_bytes_(most_bytes), released_(std::move(released)) {
+  TakeKept();
+}
+
+// Whatever is not a whole pair of files, such as a draft of a host that was killed, is of no use to anybody.
+void Contents::TakeKept() {
+  DIR* const directory = fdopendir(openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory == nullptr) return;
+  std::vector<std::pair<int64_t, Closed>> kept;
+  std::vector<std::string> useless;
+  while (const dirent* const entry = readdir(directory)) {
+    const std::string name = entry->d_name;
+    const std::string key = KeyOfName(name, kMap), of_data = KeyOfName(name, kData);
+    stream::CacheFile::Kept found;
+    if (!key.empty() && stream::CacheFile::Look(directory_.get(), key, &found)) {
+      kept.push_back({found.used_ns, {key, found.disk_bytes, found.whole}});
+    } else if (!key.empty() || (!of_data.empty() && !stream::CacheFile::Look(directory_.get(), of_data, &found))) {
+      useless.push_back(name);
+    }
+  }
+  closedir(directory);
+  for (const std::string& name : useless) unlinkat(directory_.get(), name.c_str(), 0);
+  std::sort(kept.begin(), kept.end(), [](const auto& one, const auto& other) { return one.first < other.first; });
+  for (const auto& [used, closed] : kept) {
+    closed_.push_back(closed);
+    closed_at_[closed.key] = std::prev(closed_.end());
+    closed_bytes_ += closed.bytes;
+  }
+  DropMore();
 }
 
 bool Contents::HasWhole(const std::string& path, const mount::Attributes& attributes) {
@@ -55,7 +103,7 @@ core::Status Contents::Open(const std::string& path, const mount::Attributes& at
     closed_at_.erase(kept);
   }
   auto uses = std::make_unique<mount::Uses>(file->blocks());
-  const uint64_t bytes = BytesOnDisk(*file);
+  const uint64_t bytes = file->disk_bytes();
   open_bytes_ += bytes;
   *content = std::shared_ptr<Content>(new Content{key, path, std::move(file), std::move(uses), bytes},
                                       [this](const Content* last) {
@@ -74,7 +122,7 @@ void Contents::Close(const Content* last) {
   if (found == open_.end() || !found->second.expired()) return;
   open_.erase(found);
   Keep(last->key, *last->file);
-  while (closed_bytes_ > most_bytes_) Drop(closed_.begin());
+  DropMore();
   // With the lock: whoever opens it next wants it after that.
   released_(last->key);
 }
@@ -94,7 +142,7 @@ void Contents::Adopt(uint64_t ino, const std::string& path, const std::shared_pt
   draft->LetGo();
   if (std::string& before = before_[ino]; before == draft->token()) before = key;
   Keep(key, *file);
-  while (closed_bytes_ > most_bytes_) Drop(closed_.begin());
+  DropMore();
 }
 
 void Contents::Renamed(uint64_t ino, const std::string& from, const std::string& to,
@@ -106,8 +154,10 @@ void Contents::Renamed(uint64_t ino, const std::string& from, const std::string&
   if (before == after || kept == closed_at_.end() || open_.contains(after)) return;
   if (const auto other = closed_at_.find(after); other != closed_at_.end()) Drop(other->second);
   // The data first: a map that is there stands for data that was there before it.
-  for (const char* end : {".data", ".map"}) {
-    if (renameat(directory_.get(), (before + end).c_str(), directory_.get(), (after + end).c_str()) != 0) return;
+  for (const std::string_view end : {kData, kMap}) {
+    if (renameat(directory_.get(), (before + std::string(end)).c_str(), directory_.get(),
+                 (after + std::string(end)).c_str()) != 0)
+      return;
   }
   kept->second->key = after;
   closed_at_[after] = kept->second;
@@ -116,15 +166,21 @@ void Contents::Renamed(uint64_t ino, const std::string& from, const std::string&
 }
 
 void Contents::Keep(const std::string& key, const stream::CacheFile& file) {
-  const uint64_t bytes = BytesOnDisk(file);
+  const uint64_t bytes = file.disk_bytes();
   closed_.push_back({key, bytes, file.HasAll(0, file.blocks())});
   closed_at_[key] = std::prev(closed_.end());
   closed_bytes_ += bytes;
+  stream::CacheFile::Touch(directory_.get(), key);
+}
+
+void Contents::DropMore() {
+  while (closed_bytes_ > most_bytes_) Drop(closed_.begin());
 }
 
 void Contents::Drop(std::list<Closed>::iterator closed) {
   // The map first: what it says must be there.
-  for (const char* end : {".map", ".data"}) unlinkat(directory_.get(), (closed->key + end).c_str(), 0);
+  for (const std::string_view end : {kMap, kData})
+    unlinkat(directory_.get(), (closed->key + std::string(end)).c_str(), 0);
   closed_bytes_ -= closed->bytes;
   closed_at_.erase(closed->key);
   closed_.erase(closed);

@@ -45,16 +45,14 @@ struct Handle {
 // The name of a version in the cache: nothing else has it, over all mounts of the share.
 std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns);
 
-uint64_t BytesOnDisk(const stream::CacheFile& file);
-
 // The cache: what is open of it, and what was, which is kept as long as there is room. Any thread.
 class Contents {
  public:
   using Released = std::function<void(const std::string& key)>;
 
-  // Takes the cache's directory over. `most_bytes`: of the disk; files that are open may have more (room.cc).
-  Contents(int directory, uint64_t most_bytes, Released released)
-      : directory_(directory), most_bytes_(most_bytes), released_(std::move(released)) {}
+  // Takes the cache's directory over, with what an earlier mount has kept there. `most_bytes`: of the disk; files that
+  // are open may have more (room.cc).
+  Contents(int directory, uint64_t most_bytes, Released released);
 
   // Whether nobody has it open, and it is here to its end.
   bool HasWhole(const std::string& path, const mount::Attributes& attributes);
@@ -81,6 +79,7 @@ class Contents {
     bool whole;
   };
 
+  void TakeKept();
   void Close(const Content* last);
   uint64_t Count(const Content& content);  // what all take then
   uint64_t Total();
@@ -88,6 +87,7 @@ class Contents {
   // All with mutex_ held.
   void Keep(const std::string& key, const stream::CacheFile& file);
   void Drop(std::list<Closed>::iterator closed);
+  void DropMore();
 
   const core::Fd directory_;
   const uint64_t most_bytes_;

@@ -5,6 +5,7 @@
 // the cache. Started by packages/mount, and of no use to anybody else.
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,6 +22,20 @@ namespace {
 constexpr int kLink = 3;
 constexpr int kCache = 4;
 constexpr int kUsage = 2;
+
+// One that was told to end may not have gone yet.
+constexpr int kLockTries = 40;
+constexpr useconds_t kLockPauseMicros = 50'000;
+constexpr int kCacheInUse = 6;
+
+// Until this process ends nobody else drops what is in the cache.
+bool LockCache() {
+  for (int tries = 0; tries < kLockTries; tries++) {
+    if (flock(kCache, LOCK_EX | LOCK_NB) == 0) return true;
+    usleep(kLockPauseMicros);
+  }
+  return false;
+}
 
 // As if the Peer had gone: everything else follows from that.
 void OnTerminate(int) { shutdown(kLink, SHUT_RDWR); }
@@ -45,6 +60,10 @@ int main(int count, char** words) {
   getrlimit(RLIMIT_NOFILE, &descriptors);
   descriptors.rlim_cur = descriptors.rlim_max;
   setrlimit(RLIMIT_NOFILE, &descriptors);
+  if (!LockCache()) {
+    std::fputs("another mount uses this cache\n", stderr);
+    return kCacheInUse;
+  }
   keibi::fuse::Options options;
   options.folder = words[1];
   options.name = words[2];

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <tuple>
 #include <vector>
@@ -19,13 +17,6 @@ constexpr uint64_t kFreedPart = 8;
 
 }  // namespace
 
-uint64_t BytesOnDisk(const stream::CacheFile& file) {
-  constexpr uint64_t kBytesOfDiskBlock = 512;  // of st_blocks (stat(3type))
-  struct stat status {};
-  fstat(file.data_fd(), &status);
-  return static_cast<uint64_t>(status.st_blocks) * kBytesOfDiskBlock;
-}
-
 void Contents::Used(const Content& content, uint32_t first, uint64_t end) { content.uses->Touch(first, end, ++uses_); }
 
 void Contents::Grown(const Content& content) {
@@ -40,7 +31,7 @@ bool Contents::MakeRoom() {
 }
 
 uint64_t Contents::Count(const Content& content) {
-  const uint64_t bytes = BytesOnDisk(*content.file);
+  const uint64_t bytes = content.file->disk_bytes();
   const std::scoped_lock lock(mutex_);
   open_bytes_ += bytes - content.bytes;
   content.bytes = bytes;

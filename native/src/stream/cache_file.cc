@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "core/limits.h"
+#include "stream/file_time.h"
 
 namespace keibi::stream {
 namespace {
@@ -30,6 +31,11 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t
 Status WriteError() { return Status::FromErrno(errno == ENOSPC ? Code::kDiskFull : Code::kDestinationUnusable); }
 
 uint32_t BlocksOf(uint64_t bytes) { return static_cast<uint32_t>((bytes + kCacheBlockBytes - 1) / kCacheBlockBytes); }
+
+uint64_t DiskBytesOf(const struct stat& status) {
+  constexpr uint64_t kBytesOfDiskBlock = 512;  // of st_blocks (stat(3type))
+  return static_cast<uint64_t>(status.st_blocks) * kBytesOfDiskBlock;
+}
 
 uint64_t BitOf(uint32_t block) { return uint64_t{1} << (block % kBitsOfWord); }
 
@@ -67,6 +73,40 @@ Status CacheFile::Adopt(int directory, const std::string& from, const std::strin
   return status;
 }
 
+bool CacheFile::Look(int directory, const std::string& key, Kept* kept) {
+  const core::Fd fd(openat(directory, (key + ".map").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat map, data;
+  if (!fd.valid() || fstat(fd.get(), &map) != 0 || !S_ISREG(map.st_mode)) return false;
+  if (fstatat(directory, (key + ".data").c_str(), &data, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(data.st_mode))
+    return false;
+  // The words of the bitmap follow the head: the first of them stands for a short file.
+  struct {
+    alignas(Map) uint8_t head[sizeof(Map)];
+    uint64_t word;
+  } read{};
+  const auto length = static_cast<size_t>(std::min<off_t>(map.st_size, sizeof read));
+  if (length < sizeof(Map) || pread(fd.get(), &read, length, 0) != static_cast<ssize_t>(length)) return false;
+  const auto* const head = reinterpret_cast<const Map*>(read.head);
+  if (head->size > core::kMaxSparseBytes || head->size != static_cast<uint64_t>(data.st_size)) return false;
+  const CacheFile named({head->size, head->mtime_ns}, BlocksOf(head->size));
+  if (!named.IsHead(*head) || static_cast<uint64_t>(map.st_size) != named.MapBytes()) return false;
+  kept->disk_bytes = DiskBytesOf(map) + DiskBytesOf(data);
+  kept->used_ns = MtimeNs(map);
+  kept->whole = named.blocks_ <= kBitsOfWord && static_cast<uint32_t>(std::popcount(read.word)) == named.blocks_;
+  return true;
+}
+
+void CacheFile::Touch(int directory, const std::string& key) {
+  (void)!utimensat(directory, (key + ".map").c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+}
+
+uint64_t CacheFile::disk_bytes() const {
+  constexpr uint64_t kPage = 4096;
+  struct stat data {};
+  fstat(data_.get(), &data);
+  return DiskBytesOf(data) + (MapBytes() + kPage - 1) / kPage * kPage;
+}
+
 CacheFile::~CacheFile() {
   if (map_ != nullptr) munmap(map_, MapBytes());
 }
@@ -93,7 +133,7 @@ Status CacheFile::OpenMap(int directory, const std::string& name) {
   void* const mapped = mmap(nullptr, MapBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return WriteError();
   map_ = static_cast<Map*>(mapped);
-  if (Fits()) return Status::Ok();
+  if (IsHead(*map_)) return Status::Ok();
   // New, or of a program before this one. Its words are nobody's yet, or of no use.
   for (size_t i = 0; i < (MapBytes() - sizeof(Map)) / sizeof(uint64_t); i++) {
     if (map_->version != 0) map_->words[i].store(0, std::memory_order_relaxed);
@@ -107,10 +147,9 @@ Status CacheFile::OpenMap(int directory, const std::string& name) {
   return Status::Ok();
 }
 
-bool CacheFile::Fits() const {
-  return std::memcmp(map_->magic, kMagic, sizeof kMagic) == 0 && map_->version == kVersion &&
-         map_->size == identity_.size && map_->mtime_ns == identity_.mtime_ns &&
-         map_->block_bytes == kCacheBlockBytes && map_->blocks == blocks_;
+bool CacheFile::IsHead(const Map& map) const {
+  return std::memcmp(map.magic, kMagic, sizeof kMagic) == 0 && map.version == kVersion && map.size == identity_.size &&
+         map.mtime_ns == identity_.mtime_ns && map.block_bytes == kCacheBlockBytes && map.blocks == blocks_;
 }
 
 bool CacheFile::Has(uint32_t block) const {

@@ -39,6 +39,16 @@ class CacheFile {
   static core::Status Adopt(int directory, const std::string& from, const std::string& key,
                             const CacheIdentity& identity, std::shared_ptr<CacheFile>* file);
 
+  // What is known of both files without opening them for use; false if they are not a whole pair that Open would take.
+  struct Kept {
+    uint64_t disk_bytes = 0;
+    bool whole = false;   // all blocks are here; not told of a file of more than 64
+    int64_t used_ns = 0;  // when Touch was called last, or it was written
+  };
+  static bool Look(int directory, const std::string& key, Kept* kept);
+  // It was used now, for Look.
+  static void Touch(int directory, const std::string& key);
+
   CacheFile(const CacheFile&) = delete;
   CacheFile& operator=(const CacheFile&) = delete;
   ~CacheFile();
@@ -63,6 +73,7 @@ class CacheFile {
   bool Evict(uint32_t first, uint32_t count);
 
   int data_fd() const { return data_.get(); }
+  uint64_t disk_bytes() const;  // of both files
 
  private:
   struct Map;
@@ -71,7 +82,7 @@ class CacheFile {
   core::Status OpenMap(int directory, const std::string& name);
   core::Status OpenData(int directory, const std::string& name);
   core::Status ReadData(uint64_t offset, uint8_t* to, size_t length) const;
-  bool Fits() const;
+  bool IsHead(const Map& map) const;
   void SetAll(uint32_t first, uint32_t end);
   bool Lock(short how, bool wait, uint64_t start, uint64_t bytes) const;
   size_t MapBytes() const;

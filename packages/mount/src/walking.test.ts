@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shell } from '../test/outside.ts';
-import { LocalSource, type Mount, mount, type WantedBlocks, type WantedFile, whyNotMountable } from './index.ts';
+import { backendOf } from './backend.ts';
+import { LocalSource, type Mount, mount, type WantedBlocks, type WantedFile } from './index.ts';
 
-const reason = await whyNotMountable();
+const reason = await backendOf('native').whyNot();
 if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${reason}`);
 
 /** Things that are asked for one after another, of which those from the third on come only when so many have been asked for. */
@@ -67,7 +68,7 @@ describe.skipIf(reason !== undefined)('who goes from one to the next in a mounte
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'keibi-walk-')));
     for (const name of ['source', 'cache']) mkdirSync(join(folder, name));
     source = new SlowSource(there());
-    shown = await mount({ source, folder: at(), cache: join(folder, 'cache'), patienceMs: 2000, signal });
+    shown = await mount({ source, folder: at(), cache: join(folder, 'cache'), patienceMs: 2000, backend: 'native', signal });
   });
   afterEach(async () => {
     await shown?.unmount({ force: true });

@@ -78,7 +78,7 @@ export class ShareRoom {
   /** Somebody who waits under CODE and answers what it likes. */
   async hostileHost(handlers: Partial<ShareServer>): Promise<void> {
     const info: ShareServer['info'] = (_call, reply) =>
-      reply(null, { label: 'host', name: 'share', readOnly: false, reads: true, writes: false });
+      reply(null, { label: 'host', name: 'share', readOnly: false, reads: true, writes: false, id: new Uint8Array() });
     const never = () => {};
     const all = {
       info,

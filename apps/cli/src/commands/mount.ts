@@ -21,6 +21,7 @@ export interface MountCommand extends Everywhere {
   dir?: string;
   readOnly?: boolean;
   cacheSize?: string;
+  keepCache?: boolean;
   connect?: string;
   timeout?: string;
 }
@@ -38,6 +39,7 @@ const AFTER_MOUNT = `
 Examples:
   keibidrop mount 7-guitar-pencil photos     what somebody shares, as the folder photos
   keibidrop mount Anna ~/anna                what the contact Anna shares with you
+  keibidrop mount Anna ~/anna --keep-cache   the next time what was read is there
   keibidrop mount                            what is mounted
   keibidrop unmount photos
 
@@ -84,6 +86,7 @@ export function addMountCommand(program: Command, onRun: (options: MountCommand)
     .addOption(
       new Option('--cache-size <size>', 'keep so much of what was read, such as 500M; else a quarter of the disk'),
     )
+    .addOption(new Option('--keep-cache', 'of a contact: keep what was read for the next mount, until a restart'))
     .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));
   addEverywhereOptions(command)
@@ -138,6 +141,7 @@ export async function runMount(options: MountCommand, caller: Io, peer: PeerPack
       connect,
       reach: daemonReach(options, settings),
       readOnly: options.readOnly ?? false,
+      keepCache: options.keepCache ?? false,
       cacheBytes: options.cacheSize === undefined ? undefined : parseSize('--cache-size', options.cacheSize),
     };
     const { mount } = await daemon.call('mount', request, io);

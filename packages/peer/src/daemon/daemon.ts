@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { KeibiError } from '@keibidrop/protocol';
+import { formatFingerprint, KeibiError } from '@keibidrop/protocol';
 import { loadSettings, type SettingsQuery, stateDirOf } from '../config.ts';
 import { History } from '../history/history.ts';
 import { contactCalls } from './contact-calls.ts';
@@ -134,7 +134,11 @@ export class Daemon {
       onTrouble,
     });
     const invite: SharesOptions['invite'] = (name, about, asked) => contacts.inviteToShare(name, about, asked);
-    const { shares, mounts } = foldersOf(stateDir, { read, invite, events, questions, history, onTrouble });
+    const { shares, mounts } = foldersOf(
+      stateDir,
+      { read, invite, events, questions, history, onTrouble },
+      async (name) => formatFingerprint((await contacts.store.get(name)).fingerprint),
+    );
     const calls: { all?: LocalCalls } = {};
     this.#parts = {
       version,
@@ -202,6 +206,7 @@ function callsOf(parts: DaemonParts): LocalCalls {
 function foldersOf(
   stateDir: string,
   common: Omit<SharesOptions, 'file' | 'onShare'>,
+  fingerprintOf: (contact: string) => Promise<string>,
 ): { shares: Shares; mounts: Mounts } {
   const shares: Shares = new Shares({
     ...common,
@@ -214,6 +219,7 @@ function foldersOf(
     events,
     file: join(stateDir, 'mounts.json'),
     caches: join(stateDir, 'mounts'),
+    fingerprintOf,
     read,
     onTrouble,
   });

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import { mkdir, realpath, rm } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Mount, mount, whyNotMountable } from '@keibidrop/mount';
+import { type Mount, mount, usableBackend, whyNotMountable } from '@keibidrop/mount';
 import type { local } from '@keibidrop/proto';
 import { KeibiError, retryOf } from '@keibidrop/protocol';
 import { overlap, refuseShownWithin } from '../mount/folder-overlap.ts';
 import { GuestSource } from '../mount/guest-source.ts';
+import { type KnownShare, type MountCache, MountCaches } from '../mount/mount-caches.ts';
+import type { ShareGuest } from '../share/share-guest.ts';
 import type { EventStream } from './event-stream.ts';
 import { folderPath } from './folder-path.ts';
 import { Journal } from './journal.ts';
 import type { Shares } from './shares.ts';
 import type { ReadSettings } from './transfer-options.ts';
 
+const NOBODYS_CACHE =
+  'A cache is kept of what a contact shares: a code does not say who that is. Mount without --keep-cache, or have it shared with you as a contact.';
 /** Each is a process. */
 const MAX_MOUNTS = 64;
 
@@ -32,6 +36,7 @@ interface MountEntry {
   connected: boolean;
   readOnly?: boolean | undefined;
   cacheBytes?: number | undefined;
+  keepCache?: boolean | undefined;
 }
 
 interface OpenMount {
@@ -49,6 +54,8 @@ export interface MountsOptions {
   file: string;
   /** Where what was read is kept, a folder for each of them. */
   caches: string;
+  /** Of a contact, by its name, as text. @throws CONTACT_UNKNOWN */
+  fingerprintOf(contact: string): Promise<string>;
   /** The settings: what this side is called in the names of conflicts. */
   read: ReadSettings;
   /** Called with what went wrong where no client waits for it. */
@@ -59,6 +66,7 @@ export interface MountsOptions {
 export class Mounts {
   readonly #options: MountsOptions;
   readonly #journal: Journal<MountEntry>;
+  readonly #caches: MountCaches;
   readonly #open = new Map<number, OpenMount>();
   #next = 1;
   #closing = false;
@@ -66,6 +74,7 @@ export class Mounts {
   constructor(options: MountsOptions) {
     this.#options = options;
     this.#journal = new Journal(options.file);
+    this.#caches = new MountCaches(options.caches);
   }
 
   /** Takes up what an earlier daemon has shown: each is mounted when its share is there. To be called before shares are. */
@@ -73,6 +82,7 @@ export class Mounts {
     const { state } = await this.#journal.read();
     this.#next = state?.next ?? 1;
     for (const entry of state?.transfers ?? []) this.#open.set(entry.id, { entry, view: viewOf(entry) });
+    await this.#caches.trim();
   }
 
   list(): local.Mount[] {
@@ -82,7 +92,7 @@ export class Mounts {
   /** Shows a share. @throws MOUNT_*, USAGE; what `connect` throws; `signal.reason` on abort */
   async add(request: local.MountRequest, { signal }: { signal: AbortSignal }): Promise<local.Mount> {
     const folder = folderPath(request.folder);
-    const { readOnly, cacheBytes } = request;
+    const { readOnly, cacheBytes, keepCache } = request;
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
     if (this.#open.size >= MAX_MOUNTS)
       throw new KeibiError('MOUNT_UNAVAILABLE', 'There are too many mounts. End one first.');
@@ -99,9 +109,11 @@ export class Mounts {
       connected: !before.has(share.id),
       readOnly,
       cacheBytes,
+      keepCache,
     };
     const added: OpenMount = { entry, view: viewOf(entry) };
     try {
+      if (keepCache && share.contact === undefined) throw new KeibiError('USAGE', NOBODYS_CACHE);
       await this.#refuseWithin(added, { signal });
       await this.#show(added, { signal });
     } catch (failure) {
@@ -181,20 +193,18 @@ export class Mounts {
     const { folder, share, readOnly, cacheBytes } = one.entry;
     const found = this.#options.shares.guest(share);
     if (found === undefined) throw new KeibiError('SHARE_UNKNOWN');
-    const cache = join(this.#options.caches, String(one.entry.id));
-    await rm(cache, { recursive: true, force: true });
-    await mkdir(cache, { recursive: true, mode: 0o700 });
+    const cache = await this.#cacheOf(one.entry, found);
     const shown = await mount({
       source: new GuestSource(found.guest),
       folder,
-      cache,
+      cache: cache.folder,
       cacheBytes,
       readOnly,
       label: (await this.#options.read({})).label,
       patienceMs: patienceMs(),
       signal,
     }).catch(async (reason) => {
-      await rm(cache, { recursive: true, force: true });
+      await cache.close();
       throw reason;
     });
     one.shown = shown;
@@ -213,9 +223,32 @@ export class Mounts {
         (reason: unknown) => KeibiError.from(reason, 'MOUNT_UNAVAILABLE'),
       )
       .then(async (error) => {
-        await rm(cache, { recursive: true, force: true }).catch(() => {});
+        await cache.close().catch(() => {});
         if (one.shown === shown) await this.#hasEnded(one, error);
       });
+  }
+
+  /** The one that is kept of its share, if it is to be, and no other mount uses it. */
+  async #cacheOf(
+    { id, keepCache }: MountEntry,
+    { guest, view }: { guest: ShareGuest; view: local.Share },
+  ): Promise<MountCache> {
+    const known = await this.#knownShare(guest, view.contact);
+    if (known !== undefined && !keepCache) await this.#caches.drop(known);
+    // The other backend takes nothing over.
+    const keeps = keepCache === true && (await usableBackend()).name === 'native';
+    const kept = known !== undefined && keeps ? await this.#caches.openKept(known) : undefined;
+    return kept ?? this.#caches.open(id);
+  }
+
+  /** Undefined of one that was met by a code, which may be anybody's, or whose contact is none any more. */
+  async #knownShare({ info }: ShareGuest, contact: string | undefined): Promise<KnownShare | undefined> {
+    if (contact === undefined) return undefined;
+    try {
+      return { fingerprint: await this.#options.fingerprintOf(contact), id: info.id, name: info.name };
+    } catch {
+      return undefined;
+    }
   }
 
   /** Somebody else has unmounted it, or its host was killed: then it is mounted again. */
@@ -280,8 +313,8 @@ export class Mounts {
   }
 }
 
-function viewOf({ id, added, folder, share, readOnly = false }: MountEntry): local.Mount {
-  return { id, added, folder, share, state: 'waiting', readOnly, peer: undefined };
+function viewOf({ id, added, folder, share, readOnly = false, keepCache = false }: MountEntry): local.Mount {
+  return { id, added, folder, share, state: 'waiting', readOnly, keepCache, peer: undefined };
 }
 
 /** Without symlinks, also of a folder that is not there yet. */

@@ -13,6 +13,7 @@ import {
   TOP,
 } from '@keibidrop/protocol';
 import { checkedLabel } from '@keibidrop/transfer';
+import { SHARE_ID_BYTES } from './share-identity.ts';
 
 // What a guest is told about a share, checked: everything here comes from the peer.
 
@@ -41,6 +42,8 @@ export interface ShareInfo {
   reads: boolean;
   /** And what is in it can be changed. */
   writes: boolean;
+  /** The same each time that this is shared, in hexadecimal digits; empty if it is not told. */
+  id: string;
 }
 
 /** Something in a share has changed. */
@@ -61,10 +64,11 @@ export interface ShareNotice {
 
 const KINDS: readonly (ShareChange['kind'] | undefined)[] = [undefined, 'made', 'changed', 'removed'];
 
-/** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED */
-export function checkedInfo({ label, name, readOnly, reads, writes }: InfoReply): ShareInfo {
+/** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED, HANDSHAKE_MALFORMED */
+export function checkedInfo({ label, name, readOnly, reads, writes, id }: InfoReply): ShareInfo {
   const checked = { peer: checkedLabel(label), name: checkName(name, { top: true, entry: 0 }) };
-  return { ...checked, readOnly, reads, writes: reads && writes && !readOnly };
+  if (id.length !== 0 && id.length !== SHARE_ID_BYTES) throw malformed('what a share is');
+  return { ...checked, readOnly, reads, writes: reads && writes && !readOnly, id: Buffer.from(id).toString('hex') };
 }
 
 /**

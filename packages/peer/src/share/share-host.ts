@@ -6,6 +6,7 @@ import type { ListPage, SpaceReply } from '@keibidrop/proto';
 import { checkName, checkSharePath, type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { refuseMounted } from '../mount/folder-overlap.ts';
 import { rootsBeneath } from '../roots.ts';
+import { shareIdentity } from './share-identity.ts';
 
 /** What native says of a disk, as it is told to a guest. */
 const TOLD: Readonly<Record<string, ErrorCode>> = {
@@ -28,6 +29,8 @@ export class ShareHost {
   readonly only: string | undefined;
   /** What guests know it by. */
   readonly name: string;
+  /** What guests know it by over all codes and new starts. */
+  readonly id: Uint8Array;
   readonly #folder: SharedFolder;
   readonly #writes: FolderWrites;
 
@@ -38,17 +41,18 @@ export class ShareHost {
       const code = missing ? 'TRANSFER_SOURCE_MISSING' : 'TRANSFER_SOURCE_UNREADABLE';
       throw new KeibiError(code, messageFor(code, given), { cause });
     });
-    const found = await stat(path);
+    const [found, id] = await Promise.all([stat(path), shareIdentity(path)]);
     if (found.isDirectory()) await refuseMounted(path);
-    if (found.isDirectory()) return new ShareHost(path, nameOf(path), undefined);
-    if (found.isFile()) return new ShareHost(dirname(path), nameOf(path), basename(path));
+    if (found.isDirectory()) return new ShareHost(path, nameOf(path), undefined, id);
+    if (found.isFile()) return new ShareHost(dirname(path), nameOf(path), basename(path), id);
     throw new KeibiError('TRANSFER_SOURCE_UNSUPPORTED', `${given} is neither a folder nor a file.`);
   }
 
-  private constructor(path: string, name: string, only: string | undefined) {
+  private constructor(path: string, name: string, only: string | undefined, id: Uint8Array) {
     this.path = path;
     this.name = name;
     this.only = only;
+    this.id = id;
     this.#folder = new SharedFolder(path, name);
     this.#writes = new FolderWrites(path, only);
   }

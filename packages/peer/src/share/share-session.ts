@@ -85,7 +85,7 @@ export class ShareSession implements ServingSession {
       host,
       changes,
       writes: new WriteHandlers(host.writes(readOnly), inPlace, recentOf(guest)),
-      info: { label, name: host.name, readOnly, reads: true, writes: !readOnly },
+      info: { label, name: host.name, readOnly, reads: true, writes: !readOnly, id: host.id },
       onGuest: (name) => {
         if (!named) this.#options.onGuest(guest, name);
         named = true;

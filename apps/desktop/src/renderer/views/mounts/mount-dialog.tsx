@@ -14,7 +14,7 @@ import styles from './mounts.module.css';
 
 /** Where a share is to appear as a folder. */
 export function MountDialog({
-  share: { name: share, readOnly: fixed },
+  share: { name: share, readOnly: fixed, contact },
   onClose,
 }: {
   share: ShareView;
@@ -25,6 +25,7 @@ export function MountDialog({
   const { act, busy, error } = useAct();
   const [folder, setFolder] = useState('');
   const [readOnly, setReadOnly] = useState(false);
+  const [keepCache, setKeepCache] = useState(false);
   const form = useId();
   useEffect(() => {
     // A place that most people would take; whoever would not writes another.
@@ -35,7 +36,7 @@ export function MountDialog({
   const mount = async (event: FormEvent) => {
     event.preventDefault();
     const mounted = await act((signal) =>
-      api.call('mount', { target: share, folder: folder.trim(), readOnly }, { signal }),
+      api.call('mount', { target: share, folder: folder.trim(), readOnly, keepCache }, { signal }),
     );
     if (mounted) onClose();
   };
@@ -67,6 +68,14 @@ export function MountDialog({
             hint={t('mounts.mountReadOnlyHint')}
             checked={readOnly}
             onChange={setReadOnly}
+          />
+        )}
+        {contact !== undefined && (
+          <Switch
+            label={t('mounts.keepCache')}
+            hint={t('mounts.keepCacheHint')}
+            checked={keepCache}
+            onChange={setKeepCache}
           />
         )}
       </form>
