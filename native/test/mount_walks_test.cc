@@ -136,6 +136,16 @@ TEST_F(MountWalksTest, FilesOfTheNextDirectoriesFollowButNoneOutsideOfWhatIsWalk
   EXPECT_EQ(others.Opened(files[0][1], false, kMost).files.size(), 7U);
 }
 
+TEST_F(MountWalksTest, WhoHasLookedThroughDirectoriesFirstReadsOnInTheNextOne) {
+  const auto directories = List(kRootIno, "d", 3, EntryType::kDirectory);
+  std::vector<uint64_t> files[3];
+  for (size_t i = 0; i < 3; i++) files[i] = List(directories[i], "f", 3, EntryType::kFile);
+  OpenDirectory(kRootIno);
+  for (const uint64_t directory : directories) OpenDirectory(directory);
+  EXPECT_TRUE(Open(files[0][0]).files.empty());
+  EXPECT_EQ(Open(files[0][1]).files.size(), 7U);
+}
+
 TEST_F(MountWalksTest, NothingIsAskedForOfAPeerThatIsAway) {
   const auto files = List(kRootIno, "f", 100, EntryType::kFile);
   walks_.SetAway(true);

@@ -133,6 +133,8 @@ class Tree {
 
   // The directory that it is in; 0 if it has no name any more.
   uint64_t DirectoryOf(uint64_t ino) const;
+  // Whether it is somewhere below `directory`.
+  bool IsBelow(uint64_t ino, uint64_t directory) const;
   // What comes behind `ino` when `top` is walked over in the order of the names, a directory before what is in it: at
   // most `most` directories and files of 1 to `most_bytes` bytes.
   // Rises with each listing: more may come then.

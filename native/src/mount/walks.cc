@@ -29,6 +29,15 @@ uint64_t Tree::DirectoryOf(uint64_t ino) const {
   return node == nullptr || node->parent == nullptr ? 0 : node->parent->ino;
 }
 
+bool Tree::IsBelow(uint64_t ino, uint64_t directory) const {
+  const std::scoped_lock lock(mutex_);
+  const Node* node = NodeOf(ino);
+  if (node == nullptr) return false;
+  do node = node->parent;
+  while (node != nullptr && node->ino != directory);
+  return node != nullptr;
+}
+
 uint64_t Tree::listings() const {
   const std::scoped_lock lock(mutex_);
   return listings_;
@@ -74,8 +83,12 @@ Walks::Plan Walks::Opened(uint64_t ino, bool directory, uint64_t most_bytes) {
     Add(&walks_.front(), most_bytes, &plan);
     return plan;
   }
-  const uint64_t top = directory ? ino : tree_->DirectoryOf(ino);
+  uint64_t top = directory ? ino : tree_->DirectoryOf(ino);
   if (top == 0) return plan;
+  // Many programs look through all directories first, and then read what they have found.
+  const auto wider =
+      std::find_if(walks_.begin(), walks_.end(), [&](const Walk& walk) { return tree_->IsBelow(ino, walk.top); });
+  if (!directory && wider != walks_.end()) top = wider->top;
   if (walks_.size() == kMostWalks) walks_.pop_back();
   Walk walk;
   walk.top = top;

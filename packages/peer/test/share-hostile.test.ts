@@ -199,6 +199,11 @@ describe('a hostile host', () => {
 
   it.each<[string, object, string]>([
     ['a name that leads up', { label: 'x', name: '..', readOnly: false }, 'TRANSFER_PATH_REFUSED'],
+    [
+      'an id of another length',
+      { label: 'x', name: 'a', readOnly: false, id: new Uint8Array(15) },
+      'HANDSHAKE_MALFORMED',
+    ],
     ['a label without end', { label: 'x'.repeat(500), name: 'a', readOnly: false }, 'TRANSFER_LIMIT_EXCEEDED'],
   ])('is left for %s', async (_what, info, code) => {
     await room.hostileHost({ info: (_call, reply) => reply(null, info as never) });

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ChangeFeed } from '../src/share/change-feed.ts';
 import type { PullOptions, ShareGuest } from '../src/share/share-guest.ts';
+import { shareIdentity } from '../src/share/share-identity.ts';
 import { collect, ShareRoom } from './share-room.ts';
 
 const run = promisify(execFile);
@@ -36,7 +37,11 @@ describe('a share', () => {
   it('shows what is there at that moment, to several guests', async () => {
     await room.share('folder', { readOnly: true });
     const [one, other] = await Promise.all([room.connect(), room.connect()]);
-    expect(one.info).toEqual({ peer: 'host', name: 'folder', readOnly: true, reads: true, writes: false });
+    const { id } = other.info;
+    expect(one.info).toEqual({ peer: 'host', name: 'folder', readOnly: true, reads: true, writes: false, id });
+    // Known again by the next who connects, whatever the code.
+    expect(id).toBe(Buffer.from(await shareIdentity(room.path('folder'))).toString('hex'));
+    expect(await shareIdentity(room.path('folder', 'sub'))).not.toEqual(await shareIdentity(room.path('folder')));
     expect(await namesOf(one, '')).toEqual(['a.txt', 'sub']);
     await writeFile(room.path('folder', 'new'), '');
     expect(await namesOf(other, '')).toEqual(['a.txt', 'new', 'sub']);
