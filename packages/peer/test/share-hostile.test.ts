@@ -114,6 +114,8 @@ describe('a hostile guest', () => {
   });
 });
 
+const NO_ID = new Uint8Array();
+
 describe('a hostile host', () => {
   const file = (name: string): Entry => ({ type: 'file', mode: 0o644, parent: TOP, mtimeNs: 0n, size: 1, name });
   /** An entry as nobody here would encode it: `good`, with the bytes of its name replaced. */
@@ -198,13 +200,17 @@ describe('a hostile host', () => {
   });
 
   it.each<[string, object, string]>([
-    ['a name that leads up', { label: 'x', name: '..', readOnly: false }, 'TRANSFER_PATH_REFUSED'],
+    ['a name that leads up', { label: 'x', name: '..', readOnly: false, id: NO_ID }, 'TRANSFER_PATH_REFUSED'],
     [
       'an id of another length',
       { label: 'x', name: 'a', readOnly: false, id: new Uint8Array(15) },
       'HANDSHAKE_MALFORMED',
     ],
-    ['a label without end', { label: 'x'.repeat(500), name: 'a', readOnly: false }, 'TRANSFER_LIMIT_EXCEEDED'],
+    [
+      'a label without end',
+      { label: 'x'.repeat(500), name: 'a', readOnly: false, id: NO_ID },
+      'TRANSFER_LIMIT_EXCEEDED',
+    ],
   ])('is left for %s', async (_what, info, code) => {
     await room.hostileHost({ info: (_call, reply) => reply(null, info as never) });
     await expect(room.connect()).rejects.toMatchObject({ code });
