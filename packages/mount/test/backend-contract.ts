@@ -195,7 +195,10 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await shell('cat "$1"', at('d', 'file'))).toBe('inside');
     });
 
-    it('leaves nothing when who has started it is killed', async () => {
+    it.each([
+      ['who has started it', false],
+      ['who has started it and its host', true],
+    ])('leaves nothing when %s is killed', async (_, both) => {
       mkdirSync(at());
       const { program, words } = backendOf(name).command({
         folder: at(),
@@ -211,6 +214,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
         stdio: ['ignore', 'ignore', 'inherit', cache],
       });
       await expect.poll(() => mountedAt(at()), { timeout: 10_000, interval: 20 }).toBeDefined();
+      if (both) process.kill(here.hostPid(), 'SIGKILL');
       starter.kill('SIGKILL');
       await once(starter, 'exit');
       await expect.poll(() => mountedAt(at()), { timeout: 10_000, interval: 20 }).toBeUndefined();

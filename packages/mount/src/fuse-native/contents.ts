@@ -89,7 +89,8 @@ export class Contents {
     return content;
   }
 
-  async close(content: Content): Promise<void> {
+  /** @param kept  it may be read again: else it goes, since the file is about to be another */
+  async close(content: Content, { kept = true } = {}): Promise<void> {
     if (--content.users > 0) return;
     const { key, files } = content;
     const bytes = files === undefined ? 0 : (await files.data.stat()).blocks * DISK_BLOCK_BYTES;
@@ -100,6 +101,7 @@ export class Contents {
     await Promise.all([files?.data.close(), files?.map.close()]);
     content.files = undefined;
     if (this.#open.has(key)) return;
+    if (!kept) return this.#drop(key);
     this.#closed.set(key, bytes);
     this.#closedBytes += bytes;
     for (const [oldest, itsBytes] of this.#closed) {

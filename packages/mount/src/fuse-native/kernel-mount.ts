@@ -12,6 +12,13 @@ export async function isMounted(folder: string): Promise<boolean> {
   return table.split('\n').some((line) => line.split(' ')[4] === escaped);
 }
 
+export async function isThere(program: string): Promise<boolean> {
+  return run(program, ['--version']).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** By the programs of the system: never in one turn, since they ask the folder. @param forced  also from under those who use it @returns  whether it is gone */
 export async function unmount(folder: string, forced: boolean): Promise<boolean> {
   const attempts = process.getuid?.() === 0 ? [['umount', ...(forced ? ['-l'] : []), '--', folder]] : [];

@@ -9,7 +9,7 @@ import { Contents } from './contents.ts';
 import { errnoOf, Failure } from './failure.ts';
 import { Folder } from './folder.ts';
 import { mountByFuseNative } from './fuse.ts';
-import { isMounted, unmount } from './kernel-mount.ts';
+import { isMounted, isThere, unmount } from './kernel-mount.ts';
 import { Link } from './link.ts';
 import { Body, type FromPeer } from './peer-message.ts';
 import { Tree } from './tree.ts';
@@ -51,8 +51,10 @@ await begin(module);
 async function begin(installed: string): Promise<void> {
   // The kernel keeps no attributes: by fuse-native nobody can tell it that they are others.
   const times = `attr_timeout=0,entry_timeout=${ENTRY_SECONDS},negative_timeout=0`;
+  // It unmounts when this process is killed.
+  const watched = (await isThere('fusermount')) ? ',auto_unmount' : '';
   const access = label === undefined ? 'ro' : 'rw';
-  const options = `${access},noatime,default_permissions,big_writes,${times},subtype=keibidrop,fsname=${name}`;
+  const options = `${access},noatime,default_permissions,big_writes${watched},${times},subtype=keibidrop,fsname=${name}`;
   const operations = new Folder({ link, tree, contents, writeBack });
   try {
     if (Buffer.byteLength(folder) > MOST_FOLDER_BYTES) throw new Failure('ENAMETOOLONG');

@@ -20,7 +20,7 @@ const MOST_UNSENT_BYTES = 2 ** 26;
 const MOST_UNSENT_FILES = 4096;
 const TICK_MS = 250;
 const IDLE_MS = 2000;
-const FIRST_BACKOFF_MS = 500;
+const FIRST_BACKOFF_MS = 250;
 const MOST_BACKOFF_MS = 30_000;
 const MOST_CONFLICTS = 1000;
 const COPIED_BYTES = 2 ** 20;
@@ -173,7 +173,8 @@ export class WriteBack {
       if (left.length === 0 || this.#options.tree.away || Date.now() >= until) return left.length;
       const late = new Promise((resolve) => setTimeout(resolve, until - Date.now()).unref());
       await Promise.race([late, Promise.all(left.map((file) => this.#putNow(file)))]);
-      if (this.unsentFiles.length > 0) await new Promise((resolve) => setTimeout(resolve, FIRST_BACKOFF_MS).unref());
+      if (this.unsentFiles.length > 0 && Date.now() < until)
+        await new Promise((resolve) => setTimeout(resolve, FIRST_BACKOFF_MS).unref());
     }
   }
 
@@ -260,14 +261,14 @@ export class WriteBack {
         await draft.write(part, offset, { fetched: true });
       }
     } finally {
-      await contents.close(content);
+      await contents.close(content, { kept: false });
     }
   }
 
   async #letBaseGo(file: OpenFile): Promise<void> {
     const { base } = file;
     file.base = undefined;
-    if (base !== undefined) await this.#options.contents.close(base);
+    if (base !== undefined) await this.#options.contents.close(base, { kept: false });
   }
 
   #remove(file: OpenFile): void {
