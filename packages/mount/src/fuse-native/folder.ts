@@ -16,7 +16,7 @@ const PERMISSIONS = 0o777;
 const MOST_NAME_BYTES = 255;
 const MOST_TARGET_BYTES = 4095;
 /** Of parts of files under way: nobody makes one here. */
-const STAGING_NAME = '.keibidrop-partial-';
+const STAGING_NAME = '.keibidrop-partial';
 /** What a name becomes that is no UTF-8. */
 const UNREADABLE = '\ufffd';
 const NO_OWNER = 0xffff_ffff;
