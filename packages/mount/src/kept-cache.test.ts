@@ -29,8 +29,7 @@ describe.skipIf(reason !== undefined)('a mount with the cache of an earlier one'
     expect(existsSync(draft)).toBe(false);
     expect(await sum(here.at('same'))).toBe(await sum(here.there('same')));
     expect(here.source.wants).toBe(wants);
-    for (const name of ['other', 'torn', 'before'])
-      expect(await sum(here.at(name))).toBe(await sum(here.there(name)));
+    for (const name of ['other', 'torn', 'before']) expect(await sum(here.at(name))).toBe(await sum(here.there(name)));
     expect(here.source.wants).toBeGreaterThanOrEqual(wants + 3);
   });
 

@@ -68,7 +68,14 @@ describe.skipIf(reason !== undefined)('who goes from one to the next in a mounte
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'keibi-walk-')));
     for (const name of ['source', 'cache']) mkdirSync(join(folder, name));
     source = new SlowSource(there());
-    shown = await mount({ source, folder: at(), cache: join(folder, 'cache'), patienceMs: 2000, backend: 'native', signal });
+    shown = await mount({
+      source,
+      folder: at(),
+      cache: join(folder, 'cache'),
+      patienceMs: 2000,
+      backend: 'native',
+      signal,
+    });
   });
   afterEach(async () => {
     await shown?.unmount({ force: true });
