@@ -59,7 +59,14 @@ describe.skipIf(reason !== undefined)('a mount', { timeout: 30_000 }, () => {
   });
 });
 
-describe.skipIf(reason !== undefined)('the backend of a mount', () => {
+const second = await usableBackend('fuse-native').then(
+  () => '',
+  (failure: Error) => failure.message,
+);
+const alone = second.includes('not installed');
+if (alone) console.warn(`SKIPPED: there is one backend. ${second}`);
+
+describe.skipIf(reason !== undefined || alone)('the backend of a mount', () => {
   afterEach(() => vi.unstubAllEnvs());
 
   it('is the mount host where it can be started, else fuse-native, unless one is named', async () => {
