@@ -46,12 +46,16 @@ void Host::Fetch(const std::vector<uint64_t>& files) {
     if (!file.HasAll(0, file.blocks())) {
       wanted.Rest(content->key).Number(file.size()).Number(static_cast<uint64_t>(file.mtime_ns())).Text(path);
     }
+    contents_.Used(*content, 0, file.blocks());
     open->push_back(std::move(content));
   }
   if (wanted.bytes().empty()) return;
   mount::Link::Answer answer;
   // They stay open until they are there: closed ones are asked for no more.
-  answer.on_done = [open](int, mount::Reader) { open->clear(); };
+  answer.on_done = [this, open](int, mount::Reader) {
+    for (const std::shared_ptr<Content>& content : *open) contents_.Grown(*content);
+    open->clear();
+  };
   link_.Ask(Type::kFetch, wanted, std::move(answer));
 }
 
