@@ -39,7 +39,8 @@ struct Handle {
   std::shared_ptr<Content> content;
   std::shared_ptr<mount::Draft> draft;  // which was read last, and not the content
   mount::ReadAhead ahead;
-  bool read = false;  // somebody has seen bytes of this content, or draft
+  bool counted = false;  // by Passing
+  bool read = false;     // somebody has seen bytes of this content, or draft
 };
 
 // The name of a version in the cache: nothing else has it, over all mounts of the share.
@@ -62,6 +63,8 @@ class Contents {
   void Used(const Content& content, uint32_t first, uint64_t end);
   // More of it may have come: gives room of what was used longest ago back to the disk, if it is too much.
   void Grown(const Content& content);
+  // From now on nothing of it is given back, as long as it is open: true if it is here to its end.
+  bool Hold(const Content& content);
   // The disk is full: gives back what can be. False if that is nothing.
   bool MakeRoom();
   // Takes a draft's file for this version, if it is whole and nobody has that version open.
@@ -92,6 +95,7 @@ class Contents {
   const core::Fd directory_;
   const uint64_t most_bytes_;
   const Released released_;
+  std::mutex reducing_;  // before mutex_
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Content>> open_;
   std::unordered_map<uint64_t, std::string> before_;  // keys

@@ -18,6 +18,7 @@
 #include "fuse/content.h"
 #include "fuse/lowlevel.h"
 #include "fuse/notifier.h"
+#include "fuse/passing.h"
 #include "fuse/waiting.h"
 #include "mount/link.h"
 #include "mount/tree.h"
@@ -143,6 +144,7 @@ class Host {
   void TellUnsent(mount::Type type, size_t files);
   struct stat StatOf(const mount::Found& found) const;
 
+  int ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Handle* handle);
   void ReadOnce(Reading reading);
   void ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end);
   // What the handle reads now; null with the errno that it is not readable for.
@@ -161,6 +163,7 @@ class Host {
   Contents contents_;
   Waiting waiting_;
   Notifier notifier_;
+  Passing passing_;
   mount::WriteBack write_back_;
   mount::Walks walks_;
   std::atomic<int> verifying_{0};

@@ -75,15 +75,14 @@ void Host::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bo
     opened.keep_cache = contents_.SameAsBefore(ino, draft->token()) ? 1 : 0;
   } else if (error == 0 && (info.flags & O_ACCMODE) != O_WRONLY) {
     Reading opening{request, ino, 0, 0, handle.get()};
-    const std::shared_ptr<Content> content = ContentOf(opening, &error);
-    if (content != nullptr) opened.keep_cache = contents_.SameAsBefore(ino, content->key) ? 1 : 0;
+    ContentOf(opening, &error);
   }
   if (error != 0) {
     fuse_reply_err(request, error);
     return;
   }
   write_back_.Opened(ino);
-  if (fuse_reply_open(request, &opened) == 0) {
+  if (ReplyOpen(request, ino, &opened, handle.get()) == 0) {
     handle.release();
   } else {
     write_back_.Closed(ino);
@@ -92,7 +91,26 @@ void Host::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bo
   if (small && draft == nullptr && (info.flags & O_ACCMODE) == O_RDONLY) WalkOn(ino, false);
 }
 
+// Of a handle that is not released yet: the kernel may do that before this returns.
+int Host::ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Handle* handle) {
+  const std::shared_ptr<Content> content = handle->content;
+  Passing::How how = Passing::How::kCached;
+  if (content != nullptr && !options_.writable) {
+    handle->counted = true;
+    how = passing_.Opened(ino, content->key, content->file->data_fd(), [this, &content] {
+      return content->file->size() >= kLeastPassedBytes && contents_.Hold(*content);
+    });
+  }
+  // What is not read through the kernel's pages says nothing about them.
+  if (content != nullptr && how == Passing::How::kCached)
+    opened->keep_cache = contents_.SameAsBefore(ino, content->key) ? 1 : 0;
+  const int error = passing_.Reply(request, ino, opened, how);
+  if (error != 0 && content != nullptr && !options_.writable) passing_.Closed(ino);
+  return error;
+}
+
 void Host::Release(fuse_req_t request, uint64_t ino, Handle* handle) {
+  if (handle->counted) passing_.Closed(ino);
   delete handle;
   write_back_.Closed(ino);
   fuse_reply_err(request, 0);

@@ -24,6 +24,13 @@ void Contents::Grown(const Content& content) {
   if (Count(content) > most) Reduce(most - most / kFreedPart);
 }
 
+bool Contents::Hold(const Content& content) {
+  const std::scoped_lock lock(reducing_);
+  const bool whole = content.file->HasAll(0, content.file->blocks());
+  if (whole) content.kept = true;
+  return whole;
+}
+
 bool Contents::MakeRoom() {
   const uint64_t before = Total();
   Reduce(std::min(kLeastOpenBytes, before / 2));
@@ -44,8 +51,9 @@ uint64_t Contents::Total() {
 }
 
 void Contents::Reduce(uint64_t most) {
-  // Destroyed without the lock: one of them may have been closed meanwhile.
+  // Destroyed without a lock: one of them may have been closed meanwhile.
   std::vector<std::shared_ptr<Content>> open;
+  const std::scoped_lock reducing(reducing_);
   {
     const std::scoped_lock lock(mutex_);
     while (!closed_.empty() && open_bytes_ + closed_bytes_ > most) Drop(closed_.begin());

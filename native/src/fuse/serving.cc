@@ -62,6 +62,8 @@ int Host::Run() {
     link_.Tell(Type::kFailed, failed.Number(static_cast<uint32_t>(error)).Rest(std::strerror(error)));
     return kNotAvailable;
   }
+  // A file that may be written has drafts, of which the kernel must not know better.
+  if (!options_.writable) passing_.Attach(session_);
   notifier_.Begin(session_);
   link_.Tell(Type::kMounted, mount::Writer());
   std::thread([folder = options_.folder] { RaiseReadAhead(folder); }).detach();

@@ -52,7 +52,8 @@ stays readable, what is written waits, the rest fails after 30 seconds.
 
 Needs Linux with libfuse3, or the npm package fuse-native, which is slower;
 keibidrop doctor says which is there, and KD_MOUNT_BACKEND, as the daemon is
-started, takes the one that it names.
+started, takes the one that it names. As root, since Linux 6.9, the kernel reads
+what has come whole of a --read-only mount by itself, several times as fast.
 
 Environment: KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
   KD_MOUNT_BACKEND
