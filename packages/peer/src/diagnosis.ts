@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { release } from 'node:os';
 import { dirname, join } from 'node:path';
 import { announce, createRegistryTransport, runtimeDirectory, tryMulticast } from '@keibidrop/discovery';
 import { usableBackend } from '@keibidrop/mount';
