@@ -26,6 +26,16 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      {
+        test: {
+          // By `npm run soak` alone.
+          name: 'soak',
+          include: ['e2e/**/*.soak.ts'],
+          env,
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
+        },
+      },
     ],
   },
 });

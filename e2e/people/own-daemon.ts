@@ -52,9 +52,13 @@ export class OwnDaemon {
     return this.#socket;
   }
 
+  get #asUser(): StartOptions {
+    return this.#options.uid === undefined ? {} : { uid: this.#options.uid };
+  }
+
   /** `keibidrop ARGS --json`, of this daemon's user, to its end. */
   async command(...args: string[]): Promise<{ exit: unknown; event: Record<string, unknown> }> {
-    const running = await this.sandbox.start([...args, '--json', '--config', this.name]);
+    const running = await this.sandbox.start([...args, '--json', '--config', this.name], this.#asUser);
     const exit = await running.ended;
     return { exit, event: running.events().at(-1) ?? { event: 'nothing', stderr: running.stderr } };
   }
@@ -67,7 +71,7 @@ export class OwnDaemon {
 
   /** What a person reads of `keibidrop ARGS`. */
   async said(...args: string[]): Promise<string> {
-    const running = await this.sandbox.start([...args, '--config', this.name]);
+    const running = await this.sandbox.start([...args, '--config', this.name], this.#asUser);
     await running.ended;
     return running.stdout;
   }
@@ -75,7 +79,7 @@ export class OwnDaemon {
   /** One more program that is connected, in this process. */
   client(): Promise<LocalClient> {
     const { home } = this.sandbox;
-    const env = { XDG_RUNTIME_DIR: this.sandbox.path(`run-${process.getuid?.()}`) };
+    const env = { XDG_RUNTIME_DIR: this.sandbox.path(`run-${this.#options.uid ?? process.getuid?.()}`) };
     return findDaemon({ env, cwd: home, config: this.name, signal: this.signal });
   }
 

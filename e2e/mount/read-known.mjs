@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// read-known.mjs FILES RECORDS: reads random pieces of the files `known-0`, `known-1`, … of the current directory until it is ended, each of RECORDS
+// records of 64 KiB. Tells each refusal with the milliseconds it took, each record that is wrong, and how many were right, as lines of JSON.
+import * as fs from 'node:fs';
+import { numberOf } from './known-bytes.mjs';
+
+const RECORD = 65_536;
+const PAUSE_MS = 50;
+const [files, records] = process.argv.slice(2).map(Number);
+const tell = (event) => fs.writeSync(1, `${JSON.stringify(event)}\n`);
+const bytes = Buffer.alloc(RECORD);
+let right = 0;
+
+for (let turn = 0; ; turn++) {
+  const began = performance.now();
+  let file;
+  try {
+    // The kernel's own copy would answer most of them.
+    file = fs.openSync(`known-${turn % files}`, fs.constants.O_RDONLY | fs.constants.O_DIRECT);
+    for (let i = 0; i < 16; i++) {
+      const record = Math.floor(Math.random() * records);
+      const began = performance.now();
+      const count = fs.readSync(file, bytes, 0, RECORD, record * RECORD);
+      if (count !== RECORD || numberOf(bytes) !== record + (turn % files) * records)
+        tell({ event: 'wrong', file: turn % files, record, count });
+      else if (++right % 100 === 0) tell({ event: 'right', right, ms: performance.now() - began });
+    }
+  } catch (failure) {
+    tell({ event: 'refused', code: failure.code, ms: performance.now() - began });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+  } finally {
+    try {
+      if (file !== undefined) fs.closeSync(file);
+    } catch {
+      // of no interest
+    }
+  }
+}

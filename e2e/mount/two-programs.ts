@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MPL-2.0
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import type { JsonEvent, Running } from '../harness/running.ts';
+import type { StartOptions } from '../harness/sandbox.ts';
+import { numberOf, recordOf } from './known-bytes.mjs';
+import type { MountedShare } from './mounted-share.ts';
+import { StuckWatch } from './processes.ts';
+
+const FILES = 6;
+const RECORD = 65_536;
+const BEGIN_MS = 20_000;
+/** Of timers, of two processors for everything, and of a program that does two things in a row. */
+const SLACK_MS = 3000;
+
+const programAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** How often each thing was told, and the longest that a program had to wait for one call. */
+export interface Told {
+  kept: number;
+  right: number;
+  refused: Record<string, number>;
+  longestMs: number;
+}
+
+/** One program that writes records with fsync in a mount, and one that reads there; what they are told is held against the truth. */
+export class TwoPrograms {
+  readonly #share: MountedShare;
+  readonly #writer: Running;
+  readonly #reader: Running;
+  readonly #stuck: StuckWatch;
+
+  /** @param records  of 64 KiB, in each of the files to be read: more than a cache holds, so that the other side has to be asked */
+  static async start(share: MountedShare, { records = 320, as = {} }: { records?: number; as?: StartOptions } = {}) {
+    for (let file = 0; file < FILES; file++) {
+      const all = Array.from({ length: records }, (_, i) => recordOf(file * records + i, RECORD));
+      writeFileSync(join(share.work, `known-${file}`), Buffer.concat(all));
+    }
+    await share.shell('until [ -e bob/far/known-5 ]; do sleep 0.02; done');
+    const both = await Promise.all([
+      share.start(programAt('write-records.mjs'), [], as),
+      share.start(programAt('read-known.mjs'), [`${FILES}`, `${records}`], as),
+    ]);
+    const programs = new TwoPrograms(share, both);
+    await programs.goOn();
+    return programs;
+  }
+
+  private constructor(share: MountedShare, [writer, reader]: [Running, Running]) {
+    this.#share = share;
+    this.#writer = writer;
+    this.#reader = reader;
+    const own = [writer.pid, reader.pid];
+    this.#stuck = new StuckWatch(() => [...own, share.mounting.running.pid, share.host ?? 0]);
+  }
+
+  get told(): Told {
+    const all = [...this.#writer.events(), ...this.#reader.events()];
+    const refused: Record<string, number> = {};
+    for (const { event, code } of all) {
+      if (event === 'refused') refused[`${code}`] = (refused[`${code}`] ?? 0) + 1;
+    }
+    return {
+      kept: all.filter(({ event }) => event === 'kept').length,
+      right: (this.#reader.events().findLast(({ event }) => event === 'right')?.right as number) ?? 0,
+      refused,
+      longestMs: Math.max(0, ...all.map(({ ms }) => (ms as number) ?? 0)),
+    };
+  }
+
+  /** Until both have got some further. */
+  async goOn(): Promise<void> {
+    const before = this.told;
+    await expect
+      .poll(() => this.told, { timeout: BEGIN_MS, message: 'the programs go on' })
+      .toSatisfy(({ kept, right }: Told) => kept >= before.kept + 20 && right >= before.right + 200);
+  }
+
+  /** Until both have been refused something since this was called, or have gone on. */
+  async noticed(): Promise<void> {
+    const before = this.told;
+    const sum = ({ refused }: Told) => Object.values(refused).reduce((all, one) => all + one, 0);
+    await expect
+      .poll(() => sum(this.told), { timeout: 12 * this.#share.patienceMs + BEGIN_MS, message: 'the programs are refused' })
+      .toBeGreaterThan(sum(before));
+  }
+
+  /** Ends them, and holds what was acknowledged against what stands at the sharing side now. */
+  async end(): Promise<Told & { longestStuckMs: number; copies: number }> {
+    for (const program of [this.#writer, this.#reader]) program.kill();
+    const ended = Promise.all([this.#writer.ended, this.#reader.ended]).then(() => true);
+    expect(await Promise.race([ended, sleep(SLACK_MS, false)]), 'a process is not to be killed').toBe(true);
+    const longestStuckMs = await this.#stuck.end();
+    this.check();
+    const copies = readdirSync(this.#share.work).filter((name) => name.includes('(conflict')).length;
+    return { ...this.told, longestStuckMs, copies };
+  }
+
+  /** That nothing that fsync has acknowledged is missing at the sharing side, where a file may be kept twice, and nothing wrong was read. */
+  check(): void {
+    expect(this.#reader.events().filter(({ event }) => event === 'wrong')).toEqual([]);
+    const kept = this.#writer.events().filter(({ event }) => event === 'kept');
+    const names = readdirSync(this.#share.work);
+    const copies = (way: string) =>
+      names
+        .filter((name) => name === way || name.startsWith(`${way} (conflict`))
+        .map((name) => readFileSync(join(this.#share.work, name)));
+    const standing = { log: copies('log'), block: copies('block'), state: copies('state') };
+    const lost = kept.filter((record) => !standing[record.way as Way].some((bytes) => stands(record, bytes)));
+    expect(lost, 'acknowledged, and not there').toEqual([]);
+  }
+}
+
+type Way = 'log' | 'block' | 'state';
+
+/** Whether a record, or a later one in its place, stands in these bytes. */
+function stands({ way, at, number }: JsonEvent, bytes: Buffer): boolean {
+  const wanted = number as number;
+  const place = at as number;
+  const found = way === 'state' ? numberOf(bytes) : numberOf(bytes.subarray(place * 4096, (place + 1) * 4096));
+  return way === 'log' ? found === wanted : (found ?? 0) >= wanted;
+}

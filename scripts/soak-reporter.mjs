@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// What `npm run soak` prints: a line for each step, with what it measured, and what went wrong in full; `N ok, N failed, N skipped` last.
+
+const OUTCOME = { passed: 'ok', failed: 'failed', skipped: 'skipped', pending: 'failed' };
+const FIGURES = new Intl.NumberFormat('en', { maximumFractionDigits: 1, useGrouping: false });
+
+// Vitest loads it by its default export.
+// biome-ignore lint/style/noDefaultExport: see above
+export default class SoakReporter {
+  #counts = { ok: 0, failed: 0, skipped: 0 };
+
+  onTestCaseResult(test) {
+    const { state, errors = [], note } = test.result();
+    // Of those that were not asked for nobody wants to hear.
+    if (test.options.mode === 'skip' && note === undefined && state === 'skipped') return;
+    const outcome = OUTCOME[state];
+    this.#counts[outcome]++;
+    const seconds = ((test.diagnostic()?.duration ?? 0) / 1000).toFixed(1);
+    const { figures = {} } = test.meta();
+    const measured = Object.entries(figures).map(([name, value]) => `${name} ${typeof value === 'number' ? FIGURES.format(value) : value}`);
+    const text = [`${outcome.padEnd(7)} ${seconds.padStart(6)} s  ${test.fullName.replaceAll(' > ', ': ')}`, measured.join(', '), note];
+    console.log(text.filter(Boolean).join('  |  '));
+    for (const { message, stack = '' } of errors) console.log(`${message}\n${stack}`.replaceAll(/^/gm, '          '));
+  }
+
+  onTestRunEnd(modules, unhandled) {
+    for (const { errors, moduleId } of modules.map((module) => ({ errors: module.errors(), moduleId: module.moduleId }))) {
+      for (const { message, stack } of errors) this.#broke(`${moduleId}: ${message}\n${stack}`);
+    }
+    for (const { message, stack } of unhandled) this.#broke(`${message}\n${stack}`);
+    const { ok, failed, skipped } = this.#counts;
+    console.log(`${ok} ok, ${failed} failed, ${skipped} skipped`);
+    if (ok + failed + skipped === 0) process.exitCode = 1;
+  }
+
+  #broke(text) {
+    this.#counts.failed++;
+    console.log(`failed  ${text}`);
+  }
+}
