@@ -12,7 +12,9 @@ import { StuckWatch } from './processes.ts';
 
 const FILES = 6;
 const RECORD = 65_536;
-const BEGIN_MS = 20_000;
+/** Until they go on, or are refused. */
+const LONGEST_MS = 60_000;
+const AGAIN_MS = 20;
 /** Of timers, of two processors for everything, and of a program that does two things in a row. */
 const SLACK_MS = 3000;
 
@@ -71,21 +73,29 @@ export class TwoPrograms {
     };
   }
 
-  /** Until both have got some further. */
-  async goOn(): Promise<void> {
+  /** Until both have got some further. @returns  the milliseconds it took */
+  goOn(): Promise<number> {
     const before = this.told;
-    await expect
-      .poll(() => this.told, { timeout: BEGIN_MS, message: 'the programs go on' })
-      .toSatisfy(({ kept, right }: Told) => kept >= before.kept + 20 && right >= before.right + 200);
+    return this.#until('go on', ({ kept, right }) => kept >= before.kept + 20 && right >= before.right + 200);
   }
 
-  /** Until both have been refused something since this was called, or have gone on. */
-  async noticed(): Promise<void> {
-    const before = this.told;
-    const sum = ({ refused }: Told) => Object.values(refused).reduce((all, one) => all + one, 0);
-    await expect
-      .poll(() => sum(this.told), { timeout: 12 * this.#share.patienceMs + BEGIN_MS, message: 'the programs are refused' })
-      .toBeGreaterThan(sum(before));
+  /** Until one of them is refused something. */
+  noticed(): Promise<number> {
+    const before = sumOf(this.told.refused);
+    return this.#until('are refused something', ({ refused }) => sumOf(refused) > before);
+  }
+
+  async #until(what: string, reached: (told: Told) => boolean): Promise<number> {
+    const began = performance.now();
+    while (!reached(this.told)) {
+      if (performance.now() - began > LONGEST_MS) {
+        const { mounting, sharing } = this.#share;
+        const said = [JSON.stringify(this.told), mounting.running.stderr, sharing.running.stderr].join('\n');
+        throw new Error(`after ${LONGEST_MS} ms the programs do not ${what}: ${said}`);
+      }
+      await sleep(AGAIN_MS);
+    }
+    return performance.now() - began;
   }
 
   /** Ends them, and holds what was acknowledged against what stands at the sharing side now. */
@@ -122,4 +132,8 @@ function stands({ way, at, number }: JsonEvent, bytes: Buffer): boolean {
   const place = at as number;
   const found = way === 'state' ? numberOf(bytes) : numberOf(bytes.subarray(place * 4096, (place + 1) * 4096));
   return way === 'log' ? found === wanted : (found ?? 0) >= wanted;
+}
+
+function sumOf(refused: Record<string, number>): number {
+  return Object.values(refused).reduce((all, one) => all + one, 0);
 }

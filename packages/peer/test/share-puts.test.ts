@@ -130,6 +130,22 @@ describe('writing into a share', () => {
     await way.close();
   });
 
+  it('leaves no file taken when its signal comes in the middle of opening it', async () => {
+    await writeFile(room.path('folder', 'file'), '');
+    const { way, guest } = await shared();
+    const put = await draftOf(guest, 'file', Buffer.from('ours'));
+    const own = () => ({ ...put, base: undefined, token: randomBytes(16).toString('hex') });
+    for (let i = 0; i < 20; i++) {
+      const abort = new AbortController();
+      const given = writesOf(guest).put(own(), abort);
+      setTimeout(() => abort.abort(new Error('enough')), i / 4);
+      await given.catch(() => {});
+      await writesOf(guest).put(own(), { signal: AbortSignal.timeout(2000) });
+    }
+    await guest.close();
+    await way.close();
+  });
+
   it('ends a put with its signal, and writes nothing of it after the next has begun', async () => {
     await writeFile(room.path('folder', 'file'), '');
     const { way, guest } = await shared();

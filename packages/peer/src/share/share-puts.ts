@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangedFile, SourceEntry } from '@keibidrop/mount';
 import { type RateBudget, WriteJob } from '@keibidrop/native';
-import type { EntryReply, OpenWriteReply } from '@keibidrop/proto';
+import type { EntryReply, OpenWriteReply, OpenWriteRequest, ShareClient } from '@keibidrop/proto';
 import { callFailure, checkSharePath, KeibiError, MAX_LANES, systemErrorIn } from '@keibidrop/protocol';
 import { GuestLanes } from './guest-lanes.ts';
 import { type GuestSession, unary } from './guest-session.ts';
+import { within } from './guest-turn.ts';
 import { checkedEntry } from './share-entries.ts';
 import { Slots } from './slots.ts';
 import { toWireTime } from './wire-time.ts';
@@ -106,7 +107,7 @@ export class SharePuts {
       base: base && { size: base.size, mtime: toWireTime(base.mtimeNs) },
     };
     const { client } = session;
-    const { handle } = await unary<OpenWriteReply>((done) => client.openWrite(opening, done), { signal });
+    const { handle } = await opened(client, opening, signal);
     try {
       if (ranges.length > 0) await this.#written(session, handle, file, signal);
       const finish = { handle, size, mtime: toWireTime(mtimeNs), sync };
@@ -169,6 +170,21 @@ export class SharePuts {
   #look(): void {
     this.#job.cutSilent(SILENT_MS);
     this.#serving?.session.carried(this.#job, this.#job.bytes);
+  }
+}
+
+/** Also if nobody waits for it any more the peer opens the file, and keeps it from every other draft: then it is closed as soon as its handle is known. */
+async function opened(client: ShareClient, request: OpenWriteRequest, signal: AbortSignal): Promise<OpenWriteReply> {
+  const { signal: toTheEnd } = new AbortController();
+  const opening = unary<OpenWriteReply>((done) => client.openWrite(request, done), { signal: toTheEnd });
+  try {
+    return await within(opening, signal);
+  } catch (reason) {
+    opening.then(
+      ({ handle }) => client.closeWrite({ handle }, () => {}),
+      () => {},
+    );
+    throw reason;
   }
 }
 
