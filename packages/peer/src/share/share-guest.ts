@@ -134,10 +134,11 @@ export class ShareGuest {
     return { totalBytes, freeBytes };
   }
 
-  /** A directory, part by part as it is taken. Throws as `stat` does; a session that is lost ends it. */
+  /** A directory, part by part as it is taken. Throws as `stat` does; a session that is lost ends it, when another may be waited for. */
   async *list(path: string, { signal }: { signal: AbortSignal }): AsyncGenerator<ShareListing> {
     checkSharePath(path);
-    const session = await within(this.#turn.up, signal);
+    const turn = this.#turn;
+    const session = await within(turn.up, signal);
     const check = new ListingCheck();
     try {
       for await (const page of messagesOf(session.client.list({ path }), signal)) {
@@ -145,7 +146,10 @@ export class ShareGuest {
       }
     } catch (reason) {
       signal.throwIfAborted();
-      throw await session.causeOf(reason);
+      const cause = await session.causeOf(reason);
+      // Calls in a session that is over fail without a turn of the event loop: who asks again would never hear of the next one.
+      if (isLoss(cause)) await within(turn.over, signal);
+      throw cause;
     }
   }
 
