@@ -27,24 +27,24 @@ export class MountedShare {
   readonly mounting: OwnDaemon;
   readonly work: string;
   readonly far: string;
-  #code = '';
+  code = '';
   #relay: RelayServer | undefined;
   #words: string[];
 
   static async open(options: MountedShareOptions = {}): Promise<MountedShare> {
     const sandbox = await Sandbox.open();
     try {
-      const { patienceMs = 2000, by = 'loopback', words = [] } = options;
+      const { patienceMs = 2000, by = 'loopback', sharing = {}, mounting = {}, words = [] } = options;
       const env = { KD_PATIENCE: '10m', KD_MOUNT_PATIENCE_MS: `${patienceMs}` };
-      const daemon = async (name: string, { uid, ...rest }: StartOptions = {}) => {
+      const daemon = async (name: string, { uid, ...rest }: StartOptions) => {
         await mkdir(sandbox.path(name));
         if (uid !== undefined) await chown(sandbox.path(name), uid, uid);
         const as = uid === undefined ? {} : { uid };
         return OwnDaemon.start(sandbox, `${name}/config`, { ...rest, ...as, env: { ...env, ...rest.env } });
       };
-      const daemons = await Promise.all([daemon('anna', options.sharing), daemon('bob', options.mounting)]);
+      const daemons = await Promise.all([daemon('anna', sharing), daemon('bob', mounting)]);
       const share = new MountedShare(sandbox, patienceMs, daemons, words);
-      await share.#meet(by, options.sharing?.uid);
+      await share.#meet(by);
       return share;
     } catch (error) {
       await sandbox.close();
@@ -61,16 +61,15 @@ export class MountedShare {
     this.far = sandbox.path('bob', 'far');
   }
 
-  async #meet(by: MountedShareOptions['by'], owner: number | undefined): Promise<void> {
+  async #meet(by: MountedShareOptions['by']): Promise<void> {
     await mkdir(this.work);
-    if (owner !== undefined) await chown(this.work, owner, owner);
     if (by === 'relay') this.#relay = await startRelay(this.sandbox);
     const reach = this.#relay === undefined ? [] : ['--rendezvous', this.#relay.address, '--relay-only'];
     const place = typeof by === 'object' ? by.address : undefined;
     const listen = place === undefined ? LISTEN : ['--listen', place];
     const { exit, event } = await this.sharing.command('add', this.work, ...listen, ...reach);
     if (exit !== 0) throw new Error(`add: ${JSON.stringify(event)}`);
-    this.#code = event.code as string;
+    this.code = event.code as string;
     this.#words = [...this.#words, ...reach, ...(place === undefined ? [] : ['--connect', place])];
     await this.mount();
   }
@@ -96,7 +95,7 @@ export class MountedShare {
 
   /** By a command, as a person would. */
   async mount(): Promise<void> {
-    const { exit, event } = await this.mounting.command('mount', this.#code, this.far, ...this.#words);
+    const { exit, event } = await this.mounting.command('mount', this.code, this.far, ...this.#words);
     if (exit !== 0) throw new Error(`mount: ${JSON.stringify(event)}\n${this.mounting.running.stderr}`);
   }
 

@@ -41,7 +41,6 @@ export class TwoPrograms {
       const all = Array.from({ length: records }, (_, i) => recordOf(file * records + i, RECORD));
       writeFileSync(join(share.work, `known-${file}`), Buffer.concat(all));
     }
-    await share.shell('until [ -e bob/far/known-5 ]; do sleep 0.02; done');
     const both = await Promise.all([
       share.start(programAt('write-records.mjs'), [], as),
       share.start(programAt('read-known.mjs'), [`${FILES}`, `${records}`], as),

@@ -59,7 +59,7 @@ int Host::Run() {
   int error = 0;
   if (!Mount(&error)) {
     mount::Writer failed;
-    link_.Tell(Type::kFailed, failed.Number(static_cast<uint32_t>(error)).Rest(std::strerror(error)));
+    link_.Tell(Type::kFailed, failed.Number(static_cast<uint32_t>(error)).Rest(error == 0 ? "fusermount3 refuses" : std::strerror(error)));
     return kNotAvailable;
   }
   // A file that may be written has drafts, of which the kernel must not know better.

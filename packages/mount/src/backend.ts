@@ -53,14 +53,10 @@ export async function usableBackend(wanted = process.env.KD_MOUNT_BACKEND): Prom
     );
   }
   const device = await access('/dev/fuse', constants.R_OK | constants.W_OK).then(
-    () => true,
-    () => false,
+    () => undefined,
+    ({ code }: NodeJS.ErrnoException) => code,
   );
-  if (!device)
-    throw new KeibiError(
-      'MOUNT_UNAVAILABLE',
-      'There is no /dev/fuse that can be opened. Load the kernel module (modprobe fuse), or give the container the device.',
-    );
+  if (device !== undefined) throw new KeibiError('MOUNT_UNAVAILABLE', device === 'EACCES' ? NOT_OURS : NO_DEVICE);
   const reasons: string[] = [];
   for (const backend of candidates) {
     const reason = await backend.whyNot();
@@ -69,6 +65,11 @@ export async function usableBackend(wanted = process.env.KD_MOUNT_BACKEND): Prom
   }
   throw new KeibiError('MOUNT_UNAVAILABLE', reasons.join(' '));
 }
+
+const NO_DEVICE =
+  'There is no /dev/fuse. Load the kernel module (modprobe fuse), or give the container the device.';
+/** fusermount3 opens it as whoever has called it. */
+const NOT_OURS = 'This user may not open /dev/fuse. Run, as root: chmod 0666 /dev/fuse';
 
 /** Why nothing can be mounted here, in a sentence with what to do; undefined if it can. */
 export async function whyNotMountable(): Promise<string | undefined> {

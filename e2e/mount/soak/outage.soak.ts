@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MPL-2.0
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endSilence, Lan, setCable, silence, withoutIpv6 } from '../../harness/lan.ts';
+import { IS_ROOT } from '../../harness/sandbox.ts';
+import { MountedShare } from '../mounted-share.ts';
+import { TwoPrograms } from '../two-programs.ts';
+
+// A minute without a network, in the middle of reads and of fsynced writes, between two computers that are namespaces.
+
+const OUTAGE_MS = 60_000;
+const PATIENCE_MS = 10_000;
+/** Of one call: what it waits for twice, and a machine with more to do than it can. */
+const LONGEST_MS = 2 * PATIENCE_MS + 2000;
+const LOOK_EVERY_MS = 5000;
+
+let lan: Lan;
+let share: MountedShare;
+afterEach(async () => {
+  await share?.close();
+  lan?.close();
+});
+
+/** Of the network alone: what it mounts, everybody sees. */
+const within = (namespace: string) => ({ under: ['nsenter', `--net=/run/netns/${namespace}`, '--'] });
+
+describe.skipIf(!IS_ROOT)('an outage of a minute (needs root, for namespaces)', () => {
+  for (const [how, begin, end] of [
+    ['that nobody tells of', silence, endSilence],
+    ['with the cable out', (plug) => setCable(plug, 'down'), (plug) => setCable(plug, 'up')],
+  ] as const satisfies [string, typeof silence, typeof silence][]) {
+    it(how, async ({ task }) => {
+      lan = new Lan();
+      const middle = lan.switch('s');
+      const [here, there] = [lan.host('a'), lan.host('b')];
+      for (const host of [here, there]) withoutIpv6(host);
+      lan.plug(here, middle, 'eth0', { ipv4: '10.77.0.1/24' });
+      const plug = lan.plug(there, middle, 'eth0', { ipv4: '10.77.0.2/24' });
+      share = await MountedShare.open({
+        patienceMs: PATIENCE_MS,
+        by: { address: '10.77.0.1:26431' },
+        sharing: within(here),
+        mounting: within(there),
+        words: ['--cache-size', '100M'],
+      });
+      await writeFile(join(share.work, 'cached'), randomBytes(2 ** 20));
+      const programs = await TwoPrograms.start(share);
+      expect(await share.shell('until cmp anna/work/cached bob/far/cached; do sleep 0.1; done 2>/dev/null')).toBe('');
+      const before = programs.told;
+      begin(plug);
+      const began = performance.now();
+      const noticedMs = await programs.noticed();
+      for (let looks = 1; looks * LOOK_EVERY_MS < OUTAGE_MS; looks++) {
+        await sleep(began + looks * LOOK_EVERY_MS - performance.now());
+        const looked = performance.now();
+        expect(await share.shell('cmp anna/work/cached bob/far/cached && ls bob/far | grep -c known')).toBe('6');
+        expect(performance.now() - looked).toBeLessThan(1000);
+      }
+      await sleep(began + OUTAGE_MS - performance.now());
+      programs.check();
+      expect(programs.told.kept - before.kept).toBeLessThan(10);
+      end(plug);
+      const backMs = await programs.goOn();
+      expect(await share.shell('until cmp bob/far/known-3 anna/work/known-3 2>/dev/null; do sleep 0.1; done', 15)).toBe('');
+      const { refused, ...told } = await programs.end();
+      expect(told.longestMs).toBeLessThan(LONGEST_MS);
+      expect(told.longestStuckMs).toBeLessThan(LONGEST_MS);
+      Object.assign(task.meta, { figures: { ...told, ...refused, noticedMs, backMs } });
+    });
+  }
+});
