@@ -27,6 +27,9 @@ constexpr uint32_t kFirstMostAhead = 64;
 // Names that are not there, of which nobody can say which the kernel knows.
 constexpr double kAbsentSeconds = 1;
 
+// Nobody answers for a while: what is known has to do, and what is not is asked for again.
+constexpr int kPeerAway = EAGAIN;
+
 mode_t TypeBitsOf(EntryType type) {
   if (type == EntryType::kDirectory) return S_IFDIR;
   return type == EntryType::kSymlink ? S_IFLNK : S_IFREG;
@@ -55,6 +58,14 @@ void Host::Later(fuse_req_t request, std::function<void(fuse_req_t, int)> work, 
   });
 }
 
+void Host::SetAway(bool away) {
+  tree_.SetAway(away);
+  walks_.SetAway(away);
+  write_back_.SetAway(away);
+  if (!away) return;
+  for (const Type type : {Type::kLook, Type::kList}) link_.FinishAsked(type, kPeerAway);
+}
+
 void Host::AskLook(uint64_t ino, Then then) {
   std::string path;
   Tree::Doubt doubt;
@@ -63,6 +74,10 @@ void Host::AskLook(uint64_t ino, Then then) {
   mount::Link::Answer answer;
   answer.on_page = [bytes](const uint8_t* page, size_t length) { bytes->assign(page, page + length); };
   answer.on_done = [this, ino, doubt, bytes, then = std::move(then)](int error, mount::Reader) {
+    if (error == kPeerAway) {
+      Found found;
+      return tree_.Look(ino, false, &found) == Tree::Known::kAsk ? AskLook(ino, then) : then(0);
+    }
     if (error == ENOENT) {
       notifier_.Tell(tree_.PutAbsent(ino, doubt));
       error = 0;
@@ -112,8 +127,11 @@ void Host::AskList(uint64_t ino, Then then, bool ahead) {
       lists_.erase(key);
       all.swap(listing->then);
     }
+    std::vector<mount::Line> lines;
+    const bool unknown = error == kPeerAway && tree_.List(key.first, false, &lines) == Tree::Known::kAsk;
     // Who has come to wait for one that was asked for ahead has not asked for less.
-    const bool again = error == EOVERFLOW && listing->ahead;
+    const bool again = unknown || (error == EOVERFLOW && listing->ahead);
+    if (error == kPeerAway) error = 0;
     for (const Then& one : all) again ? AskList(key.first, one) : one(error);
   };
   link_.Ask(Type::kList, mount::Writer().Rest(path), std::move(answer));

@@ -108,6 +108,7 @@ class Host {
   void OnChanges(mount::Reader body);
 
   // Puts a question about `ino`; `then` runs on the link's thread once the tree has the answer.
+  void SetAway(bool away);
   void AskList(uint64_t ino, Then then, bool ahead = false);
   void AskLook(uint64_t ino, Then then);
   void PutListing(uint64_t ino, mount::Tree::Doubt doubt, const Listing& listing, int* error);

@@ -59,7 +59,9 @@ int Host::Run() {
   int error = 0;
   if (!Mount(&error)) {
     mount::Writer failed;
-    link_.Tell(Type::kFailed, failed.Number(static_cast<uint32_t>(error)).Rest(error == 0 ? "fusermount3 refuses" : std::strerror(error)));
+    link_.Tell(
+        Type::kFailed,
+        failed.Number(static_cast<uint32_t>(error)).Rest(error == 0 ? "fusermount3 refuses" : std::strerror(error)));
     return kNotAvailable;
   }
   // A file that may be written has drafts, of which the kernel must not know better.
@@ -113,12 +115,8 @@ void Host::OnPeer(Type type, mount::Reader body) {
       return OnChanges(body);
     case Type::kWatched:
       return notifier_.Tell(tree_.Watch(body.Number<uint8_t>() != 0));
-    case Type::kAway: {
-      const bool away = body.Number<uint8_t>() != 0;
-      tree_.SetAway(away);
-      walks_.SetAway(away);
-      return write_back_.SetAway(away);
-    }
+    case Type::kAway:
+      return SetAway(body.Number<uint8_t>() != 0);
     case Type::kUnmount:
       // Not on this thread: the kernel may ask for something first.
       std::thread([this, forced = body.Number<uint8_t>() != 0] { Leave(forced); }).detach();

@@ -33,7 +33,7 @@ uint32_t Link::Ask(Type type, const Writer& body, Answer answer, int patiences) 
       if (next_ == 0) next_ = 1;
       const auto now = Clock::now();
       const auto patience = patiences * patience_;
-      asked_[request] = {std::move(answer), now + patience, now + std::max(patience, kPagesPatience * patience_)};
+      asked_[request] = {type, std::move(answer), now + patience, now + std::max(patience, kPagesPatience * patience_)};
       Append(type, request, body);
       return request;
     }
@@ -70,6 +70,17 @@ bool Link::Flush() {
   }
   unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<ptrdiff_t>(sent));
   return true;
+}
+
+void Link::FinishAsked(Type type, int error) {
+  std::vector<uint32_t> requests;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [request, question] : asked_) {
+      if (question.type == type) requests.push_back(request);
+    }
+  }
+  for (const uint32_t request : requests) Finish(request, error, Reader(nullptr, 0));
 }
 
 void Link::Run(const Heard& heard) {

@@ -34,11 +34,15 @@ class Link {
   uint32_t Ask(Type type, const Writer& body, Answer answer, int patiences = 1);
   void Tell(Type type, const Writer& body);
 
+  // Answers all questions of that type with an errno, without the Peer.
+  void FinishAsked(Type type, int error);
+
   // Until the Peer closes its end, or breaks the rules: every question has then been answered.
   void Run(const Heard& heard);
 
  private:
   struct Question {
+    Type type;
     Answer answer;
     std::chrono::steady_clock::time_point until;   // silence is over
     std::chrono::steady_clock::time_point latest;  // whatever comes

@@ -4,7 +4,7 @@ import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeFileSync, w
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { MountedFolder } from '../test/mounted-folder.ts';
+import { MountedFolder, never, TREE } from '../test/mounted-folder.ts';
 import { shell } from '../test/outside.ts';
 import { usableBackend, whyNotMountable } from './index.ts';
 
@@ -51,6 +51,21 @@ describe.skipIf(reason !== undefined)('a mount', { timeout: 30_000 }, () => {
     } finally {
       execFileSync('umount', ['-l', here.cache]);
     }
+  });
+
+  it('shows what it has to who was waiting for the peer when that turned out to be away', async () => {
+    mkdirSync(here.there('d'));
+    writeFileSync(here.there('d', 'file'), 'inside\n');
+    const shown = await here.show({ patienceMs: 15_000 });
+    await shell(TREE, here.at());
+    Object.assign(here.source, { looksHeld: never, looks: 0 });
+    writeFileSync(here.there('d', 'other'), 'other');
+    const looking = shell('for i in $(seq 50); do cat "$1/file"; ls "$1"; sleep 0.02; done | sort -u', here.at('d'));
+    await vi.waitUntil(() => here.source.looks > 0, { timeout: 5000 });
+    const away = performance.now();
+    shown.setAway(true);
+    expect(await looking).toMatch(/^file\ninside/);
+    expect(performance.now() - away).toBeLessThan(5000);
   });
 
   it('does not begin once it is aborted', async () => {

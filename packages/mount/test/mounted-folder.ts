@@ -28,6 +28,9 @@ export class FarSource extends LocalSource {
   putsHeld: Promise<unknown> = Promise.resolve();
   wants = 0;
   puts: ChangedFile[] = [];
+  /** What questions of names wait for, and how many there were. */
+  looksHeld: Promise<unknown> = Promise.resolve();
+  looks = 0;
 
   constructor(path: string) {
     super(path);
@@ -40,6 +43,21 @@ export class FarSource extends LocalSource {
     this.writes = new Proxy(real, {
       get: (target, name) => (name === 'put' ? put : Reflect.get(target, name).bind(target)),
     });
+  }
+
+  override async stat(path: string, options: { signal: AbortSignal }) {
+    await this.#look(options);
+    return super.stat(path, options);
+  }
+
+  override async *list(path: string, options: { signal: AbortSignal }) {
+    await this.#look(options);
+    yield* super.list(path, options);
+  }
+
+  async #look({ signal }: { signal: AbortSignal }): Promise<void> {
+    this.looks++;
+    await Promise.race([this.looksHeld, aborted(signal)]);
   }
 
   override async want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }) {
