@@ -18,14 +18,23 @@ export default class SoakReporter {
     this.#counts[outcome]++;
     const seconds = ((test.diagnostic()?.duration ?? 0) / 1000).toFixed(1);
     const { figures = {} } = test.meta();
-    const measured = Object.entries(figures).map(([name, value]) => `${name} ${typeof value === 'number' ? FIGURES.format(value) : value}`);
-    const text = [`${outcome.padEnd(7)} ${seconds.padStart(6)} s  ${test.fullName.replaceAll(' > ', ': ')}`, measured.join(', '), note];
+    const measured = Object.entries(figures).map(
+      ([name, value]) => `${name} ${typeof value === 'number' ? FIGURES.format(value) : value}`,
+    );
+    const text = [
+      `${outcome.padEnd(7)} ${seconds.padStart(6)} s  ${test.fullName.replaceAll(' > ', ': ')}`,
+      measured.join(', '),
+      note,
+    ];
     console.log(text.filter(Boolean).join('  |  '));
     for (const { message, stack = '' } of errors) console.log(`${message}\n${stack}`.replaceAll(/^/gm, '          '));
   }
 
   onTestRunEnd(modules, unhandled) {
-    for (const { errors, moduleId } of modules.map((module) => ({ errors: module.errors(), moduleId: module.moduleId }))) {
+    for (const { errors, moduleId } of modules.map((module) => ({
+      errors: module.errors(),
+      moduleId: module.moduleId,
+    }))) {
       for (const { message, stack } of errors) this.#broke(`${moduleId}: ${message}\n${stack}`);
     }
     for (const { message, stack } of unhandled) this.#broke(`${message}\n${stack}`);

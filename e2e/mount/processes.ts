@@ -27,7 +27,8 @@ function processes(): Process[] {
 
 /** The mount host that a daemon has started. */
 export function mountHostOf(daemon: number): number | undefined {
-  return processes().find(({ parent, name, state }) => parent === daemon && name === 'keibidrop-mount' && state !== 'Z')?.pid;
+  return processes().find(({ parent, name, state }) => parent === daemon && name === 'keibidrop-mount' && state !== 'Z')
+    ?.pid;
 }
 
 /** Whether the kernel lists something on that folder. */

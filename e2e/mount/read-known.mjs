@@ -6,7 +6,7 @@ import * as fs from 'node:fs';
 import { numberOf } from './known-bytes.mjs';
 
 const RECORD = 65_536;
-const PAUSE_MS = 50;
+const PAUSE_MS = 200;
 const [files, records] = process.argv.slice(2).map(Number);
 const tell = (event) => fs.writeSync(1, `${JSON.stringify(event)}\n`);
 const bytes = Buffer.alloc(RECORD);

@@ -89,7 +89,10 @@ export class TwoPrograms {
     while (!reached(this.told)) {
       if (performance.now() - began > LONGEST_MS) {
         const { mounting, sharing } = this.#share;
-        const said = [JSON.stringify(this.told), mounting.running.stderr, sharing.running.stderr].join('\n');
+        const said = [
+          JSON.stringify(this.told),
+          ...[this.#writer, this.#reader, mounting.running, sharing.running].map(({ stderr }) => stderr),
+        ].join('\n');
         throw new Error(`after ${LONGEST_MS} ms the programs do not ${what}: ${said}`);
       }
       await sleep(AGAIN_MS);

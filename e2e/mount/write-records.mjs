@@ -11,7 +11,7 @@ import { recordOf } from './known-bytes.mjs';
 const RECORD = 4096;
 const BLOCKS = 64;
 const STATE = 20_000;
-const PAUSE_MS = 50;
+const PAUSE_MS = 200;
 
 const flags = fs.constants.O_CREAT | fs.constants.O_RDWR;
 const log = fs.openSync('log', flags, 0o644);

@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: MPL-2.0
-export function recordOf(number: number, bytes: number): Buffer;
-export function numberOf(bytes: Uint8Array): number | undefined;
