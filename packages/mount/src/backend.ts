@@ -66,8 +66,7 @@ export async function usableBackend(wanted = process.env.KD_MOUNT_BACKEND): Prom
   throw new KeibiError('MOUNT_UNAVAILABLE', reasons.join(' '));
 }
 
-const NO_DEVICE =
-  'There is no /dev/fuse. Load the kernel module (modprobe fuse), or give the container the device.';
+const NO_DEVICE = 'There is no /dev/fuse. Load the kernel module (modprobe fuse), or give the container the device.';
 /** fusermount3 opens it as whoever has called it. */
 const NOT_OURS = 'This user may not open /dev/fuse. Run, as root: chmod 0666 /dev/fuse';
 
