@@ -38,7 +38,8 @@ void Host::Fetch(const std::vector<uint64_t>& files) {
     Found found;
     std::string path;
     Tree::Doubt doubt;
-    if (tree_.Look(ino, false, &found) != Tree::Known::kYes || !tree_.Ask(ino, &path, &doubt)) continue;
+    // Of what is in doubt the version that was known last: if it is another one there, nothing comes.
+    if (tree_.Look(ino, true, &found) != Tree::Known::kYes || !tree_.Ask(ino, &path, &doubt)) continue;
     std::shared_ptr<Content> content;
     if (DraftOf(ino) != nullptr || contents_.HasWhole(path, found.attributes)) continue;
     if (!contents_.Open(path, found.attributes, &content).ok()) continue;
