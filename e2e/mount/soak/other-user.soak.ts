@@ -40,7 +40,7 @@ describe('a mount of another user than root', () => {
 
   it('comes back after its host was killed, and its daemon', async (context) => {
     needsRoot(context, 'to be another user');
-    share = await MountedShare.open({ by, mounting: as, words: ['--cache-size', '16M'] });
+    share = await MountedShare.open({ by, mounting: as, patienceMs: 5000, words: ['--cache-size', '16M'] });
     for (const kill of [() => process.kill(share.host as number, 'SIGKILL'), () => share.mounting.running.kill()]) {
       const programs = await TwoPrograms.start(share, { as });
       const host = share.host;
