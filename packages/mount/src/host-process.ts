@@ -17,6 +17,7 @@ export class HostProcess {
   readonly #child: ChildProcess;
   readonly #link: Socket;
   #said = '';
+  #unsent: Uint8Array[] = [];
 
   /** @param cache  a descriptor, which the host gets a copy of */
   constructor(program: string, words: readonly string[], cache: number) {
@@ -59,10 +60,23 @@ export class HostProcess {
     }
   }
 
-  /** Sends; resolves when there is room for more. After its end nothing is sent, which is no failure. */
+  /** Sends, with what else is told in this turn of the event loop. After its end nothing is sent, which is no failure. */
+  tell(message: Uint8Array): void {
+    if (this.#unsent.length === 0) process.nextTick(() => this.#flush());
+    this.#unsent.push(message);
+  }
+
+  /** Sends; resolves when there is room for more. */
   async send(message: Uint8Array, { signal }: { signal: AbortSignal }): Promise<void> {
-    if (!this.#link.writable || this.#link.write(message)) return;
-    await once(this.#link, 'drain', { signal }).catch(() => {});
+    this.#unsent.push(message);
+    if (!this.#flush()) await once(this.#link, 'drain', { signal }).catch(() => {});
+  }
+
+  /** Whether there is room for more. */
+  #flush(): boolean {
+    const messages = this.#unsent;
+    this.#unsent = [];
+    return messages.length === 0 || !this.#link.writable || this.#link.write(Buffer.concat(messages));
   }
 
   /** Lets it go: it unmounts what it has mounted. */

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { KeibiError, PageWriter } from '@keibidrop/protocol';
 import { encodeChanges, encodeDone, encodeFlag, encodePage, type FromHost } from './host-message.ts';
 import type { HostProcess } from './host-process.ts';
-import { applyChange, manifestEntryOf, patienceOf } from './host-writes.ts';
+import { applyChange, manifestEntryOf, pageOf, patienceOf } from './host-writes.ts';
 import type { MountSource, SourceWrites, WantedFile } from './mount-source.ts';
 import { systemErrorOf } from './system-error.ts';
 
@@ -21,6 +21,8 @@ export interface HostServiceOptions {
 const LIST_PATIENCE = 10;
 /** What a cached file comes in (native/src/stream/cache_file.h). */
 const CACHE_BLOCK_BYTES = 2 ** 16;
+/** Of patience: the source is to know that nobody waits before the host tells the kernel so. */
+const SOONER = 0.95;
 /** For a host that does not go when it is told to. */
 const LEAVE_MS = 5000;
 
@@ -97,6 +99,7 @@ export class HostService {
     const { host } = this.#options;
     const broken = await this.#serve();
     this.#over.abort(new KeibiError('CANCELLED'));
+    for (const stop of this.#answering.values()) stop.abort(this.#over.signal.reason);
     const code = await host.closed;
     const ended = new KeibiError(
       'MOUNT_UNAVAILABLE',
@@ -136,7 +139,7 @@ export class HostService {
         this.#lost += message.unsent;
         return;
       case 'stop':
-        return this.#changing.get(message.request)?.abort(new KeibiError('CANCELLED'));
+        return this.#answering.get(message.request)?.abort(new KeibiError('CANCELLED'));
       case 'release':
         return this.#options.source.release(this.#forget(message.key));
       case 'list':
@@ -150,19 +153,16 @@ export class HostService {
       case 'space':
         return this.#answer(message.request, 1, (signal) => this.#space(message, signal));
     }
-    const stop = new AbortController();
-    this.#changing.set(message.request, stop);
     const { writes, cache } = this.#options;
     await this.#answer(message.request, patienceOf(message), async (signal) => {
-      const page = await applyChange(writes, message, { cache, signal: AbortSignal.any([signal, stop.signal]) });
-      if (page !== undefined) this.#tell(encodePage(message.request, page));
+      const page = await applyChange(writes, message, { cache, signal });
+      if (page !== undefined) this.#options.host.tell(encodePage(message.request, page));
       return encodeDone(message.request, 0);
     });
-    this.#changing.delete(message.request);
   }
 
-  /** What is being changed, by the number of the request. */
-  readonly #changing = new Map<number, AbortController>();
+  /** What is being answered, by the number of the request. */
+  readonly #answering = new Map<number, AbortController>();
 
   /** Which contents were wanted, by key: the host names what it releases by that alone. */
   readonly #wanted = new Map<string, WantedFile>();
@@ -187,9 +187,8 @@ export class HostService {
   }
 
   async #look({ request, path }: FromHost & { type: 'list' | 'look' }, signal: AbortSignal): Promise<Buffer> {
-    const page = new PageWriter();
-    page.tryAdd(manifestEntryOf(await this.#options.source.stat(path, { signal })), 0);
-    this.#tell(encodePage(request, page.take()));
+    const page = pageOf(await this.#options.source.stat(path, { signal }));
+    this.#options.host.tell(encodePage(request, page));
     return encodeDone(request, 0);
   }
 
@@ -224,15 +223,24 @@ export class HostService {
     return encodeDone(request, 0, BigInt(space?.totalBytes ?? 0), BigInt(space?.freeBytes ?? 0));
   }
 
-  /** Does work and sends what it says, or why it failed. */
+  /**
+   * Does work and sends what it says, or why it failed. One timer and one signal: a thousand calls a second leave nothing of either behind, as
+   * signals of `AbortSignal.timeout` do until their time is over.
+   */
   async #answer(request: number, patience: number, work: (signal: AbortSignal) => Promise<Buffer>): Promise<void> {
-    // The host has told the kernel something else by then.
-    const late = AbortSignal.timeout(this.#options.patienceMs * patience);
-    const signal = AbortSignal.any([this.#over.signal, late]);
+    const stop = new AbortController();
+    const late = setTimeout(() => stop.abort(tooLate()), this.#options.patienceMs * patience * SOONER);
+    this.#answering.set(request, stop);
+    if (this.#over.signal.aborted) stop.abort(this.#over.signal.reason);
     try {
-      this.#tell(await work(signal));
+      this.#options.host.tell(await work(stop.signal));
     } catch (reason) {
-      this.#tell(encodeDone(request, systemErrorOf(late.aborted ? late.reason : reason)));
+      this.#options.host.tell(
+        encodeDone(request, systemErrorOf(isTooLate(stop.signal.reason) ? stop.signal.reason : reason)),
+      );
+    } finally {
+      clearTimeout(late);
+      this.#answering.delete(request);
     }
   }
 
@@ -251,12 +259,21 @@ export class HostService {
     this.#tell(encodeFlag('watched', false));
   }
 
+  /** At once: what is done next may rest on it. */
   #tell(message: Buffer): void {
     void this.#options.host.send(message, this.#over);
   }
 }
 
 const nothing = () => undefined;
+
+function tooLate(): DOMException {
+  return new DOMException('The other peer has not answered in time.', 'TimeoutError');
+}
+
+function isTooLate(reason: unknown): boolean {
+  return (reason as { name?: unknown } | undefined)?.name === 'TimeoutError';
+}
 
 function busyText(folder: string, unsent: number): string {
   if (unsent === 0) return `${folder} is in use. Close what uses it, or add --force.`;

@@ -65,10 +65,13 @@ function make(writes: SourceWrites, { entry, path, mode, target }: FromWriter & 
   return entry === 'directory' ? writes.makeDirectory(path, { mode, signal }) : writes.create(path, { mode, signal });
 }
 
-function pageOf(entry: SourceEntry): Uint8Array {
-  const page = new PageWriter();
-  page.tryAdd(manifestEntryOf(entry), 0);
-  return page.take();
+/** Of 256 KiB, for entries of a hundred bytes. */
+const single = new PageWriter();
+
+/** A page with one entry. */
+export function pageOf(entry: SourceEntry): Uint8Array {
+  single.tryAdd(manifestEntryOf(entry), 0);
+  return single.take();
 }
 
 /** As it stands in a manifest. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
-import { ShareClient, type ShareServer, ShareService } from '@keibidrop/proto';
+import { type InfoReply, ShareClient, type ShareServer, ShareService } from '@keibidrop/proto';
 import { parseCode } from '@keibidrop/protocol';
 import { openSession, type ServedService, type Session } from '@keibidrop/session';
 import { vi } from 'vitest';
@@ -76,9 +76,18 @@ export class ShareRoom {
   }
 
   /** Somebody who waits under CODE and answers what it likes. */
-  async hostileHost(handlers: Partial<ShareServer>): Promise<void> {
+  async hostileHost(handlers: Partial<ShareServer>, said: Partial<InfoReply> = {}): Promise<void> {
     const info: ShareServer['info'] = (_call, reply) =>
-      reply(null, { label: 'host', name: 'share', readOnly: false, reads: true, writes: false, id: new Uint8Array() });
+      reply(null, {
+        label: 'host',
+        name: 'share',
+        readOnly: false,
+        reads: true,
+        writes: false,
+        id: new Uint8Array(),
+        batches: false,
+        ...said,
+      });
     const never = () => {};
     const all = {
       info,

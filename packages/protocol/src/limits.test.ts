@@ -73,6 +73,7 @@ describe('the limits', () => {
       MAX_SHARE_PATH_BYTES: 32768,
       MAX_FETCH_PATHS: 1024,
       MAX_NOTICE_CHANGES: 1024,
+      MAX_BATCH_CALLS: 256,
       MAX_ATTRIBUTE_BYTES: 2 ** 16,
     });
   });

@@ -76,5 +76,8 @@ export const MAX_FETCH_PATHS = 1024;
 /** Changes that one notice tells (PROTOCOL 11). */
 export const MAX_NOTICE_CHANGES = 1024;
 
+/** Calls that one message of a share's Calls carries (PROTOCOL 11). */
+export const MAX_BATCH_CALLS = 256;
+
 /** Longest value of an extended attribute, and all names of one entry's (PROTOCOL 11.2). */
 export const MAX_ATTRIBUTE_BYTES = 2 ** 16;

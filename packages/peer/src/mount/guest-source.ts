@@ -61,7 +61,7 @@ export class GuestSource implements MountSource {
   }
 
   watch(options: Options): AsyncIterable<SourceNotice> {
-    return this.#guest.watch(options);
+    return this.#guest.watch({ ...options, withoutOwn: true });
   }
 
   want(file: WantedFile, blocks: WantedBlocks, options: Options): Promise<{ aheadBlocks: number }> {

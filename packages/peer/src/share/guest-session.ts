@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ClientUnaryCall, credentials, type ServiceError } from '@grpc/grpc-js';
 import type { LaneKeys } from '@keibidrop/native';
-import { ShareClient } from '@keibidrop/proto';
+import { type InfoReply, ShareClient } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
 import { openSession, refuseCall, relayLaneTokens, type Session } from '@keibidrop/session';
 import { remoteError } from '@keibidrop/transfer';
@@ -12,6 +12,7 @@ import { heartbeatTimes } from '../heartbeat-times.ts';
 import { KeyRenewal } from '../key-renewal.ts';
 import { openHole } from '../punched-lanes.ts';
 import { causeOf, lost } from '../session-end.ts';
+import { BatchedCalls, type UnaryMethod } from './batched-calls.ts';
 import type { LaneSource } from './guest-lanes.ts';
 import { LaneNumbers } from './lane-numbers.ts';
 import { checkedInfo, type ShareInfo } from './share-entries.ts';
@@ -37,6 +38,8 @@ export class GuestSession {
   readonly #unwatch: () => void;
   readonly #carriers = new Map<LaneCarrier, number>();
   readonly #renewal: KeyRenewal;
+  readonly #batched: BatchedCalls;
+  #batches = false;
 
   /** Wipes the keys. */
   constructor({ socket, keys, path }: ReachedSender, reach: ReachOptions) {
@@ -61,6 +64,7 @@ export class GuestSession {
     this.#renewal = this.#renew();
     keys.wipe();
     this.client = new ShareClient('peer', credentials.createInsecure(), { channelOverride: this.#session.channel });
+    this.#batched = new BatchedCalls(this.client);
     this.#unwatch = watchOwnEnd(socket, () => this.#cut.abort(networkGone()));
     void this.#session.closed.then(() => {
       this.#unwatch();
@@ -71,13 +75,32 @@ export class GuestSession {
   /** Says who we are, and asks what is shared. @throws NOT_A_SHARE; what ended the session; `signal.reason` on abort */
   async begin(label: string, { signal }: { signal: AbortSignal }): Promise<ShareInfo> {
     try {
-      return checkedInfo(await unary((done) => this.client.info({ label }, done), { signal }));
+      const info = await unary<InfoReply>((done) => this.client.info({ label }, done), { signal });
+      this.#batches = info.batches;
+      return checkedInfo(info);
     } catch (reason) {
       const unknown = (reason as { code?: unknown }).code === UNIMPLEMENTED;
       const error = unknown ? new KeibiError('NOT_A_SHARE', undefined, { cause: reason }) : await this.causeOf(reason);
       await this.close(KeibiError.from(error, 'CANCELLED'));
       throw error;
     }
+  }
+
+  /** One of Share's calls that may be batched. Throws as `unary` does. */
+  call<Request, Reply>(
+    method: UnaryMethod<Request, Reply>,
+    request: Request,
+    { signal }: { signal: AbortSignal },
+  ): Promise<Reply> {
+    if (this.#batches) return this.#batched.call(method, request, { signal });
+    const { path, requestSerialize, responseDeserialize } = method;
+    return unary<Reply>(
+      (done) =>
+        this.client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, (error, reply) =>
+          done(error, reply as Reply),
+        ),
+      { signal },
+    );
   }
 
   /** Why a call failed: what ended the session, if that is over, else what its peer said. */

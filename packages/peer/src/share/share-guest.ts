@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { HostPort } from '@keibidrop/discovery';
 import type { RateBudget } from '@keibidrop/native';
-import type { FetchReply, SpaceReply, StatReply } from '@keibidrop/proto';
+import { type FetchReply, ShareService } from '@keibidrop/proto';
 import { type Code, checkSharePath, type ErrorCode, KeibiError, parseCode } from '@keibidrop/protocol';
 import type { ReceiveOptions, ReceiveResult } from '../api.ts';
 import type { ReachedSender } from '../dial-sender.ts';
@@ -120,16 +120,14 @@ export class ShareGuest {
   /** One entry; '' is the shared folder. @throws SHARE_*, SESSION_*, TRANSFER_*, HANDSHAKE_MALFORMED; `signal.reason` on abort */
   async stat(path: string, { signal }: { signal: AbortSignal }): Promise<ShareEntry> {
     checkSharePath(path);
-    const { entry } = await this.#call(signal, (session) =>
-      unary<StatReply>((done) => session.client.stat({ path }, done), { signal }),
-    );
+    const { entry } = await this.#call(signal, (session) => session.call(ShareService.stat, { path }, { signal }));
     return checkedEntry(entry, path === '' ? this.info.name : path.slice(path.lastIndexOf('/') + 1));
   }
 
   /** How much room the disk of the share has. Throws as `stat` does. */
   async space({ signal }: { signal: AbortSignal }): Promise<{ totalBytes: number; freeBytes: number }> {
     const { totalBytes, freeBytes } = await this.#call(signal, (session) =>
-      unary<SpaceReply>((done) => session.client.space({}, done), { signal }),
+      session.call(ShareService.space, {}, { signal }),
     );
     return { totalBytes, freeBytes };
   }
@@ -156,14 +154,22 @@ export class ShareGuest {
   /**
    * What changes from the first notice on, until `signal`, over lost sessions: the first notice after one says to look again.
    *
+   * @param options.withoutOwn  not what `writes` has changed and nobody else since
+   *
    * Throws as `stat` does.
    */
-  async *watch({ signal }: { signal: AbortSignal }): AsyncGenerator<ShareNotice> {
+  async *watch({
+    signal,
+    withoutOwn = false,
+  }: {
+    signal: AbortSignal;
+    withoutOwn?: boolean;
+  }): AsyncGenerator<ShareNotice> {
     for (let lookAgain = false; ; lookAgain = true) {
       const turn = this.#turn;
       const session = await within(turn.up, signal);
       try {
-        for await (const notice of messagesOf(session.client.watch({}), signal)) {
+        for await (const notice of messagesOf(session.client.watch({ withoutOwn }), signal)) {
           const checked = checkedNotice(notice);
           yield { ...checked, lookAgain: checked.lookAgain || lookAgain };
           lookAgain = false;
@@ -313,7 +319,7 @@ export class ShareGuest {
   async #inSession<Reply>(signal: AbortSignal, work: (session: GuestSession) => Promise<Reply>): Promise<Reply> {
     for (;;) {
       const turn = this.#turn;
-      const session = await within(turn.up, signal);
+      const session = this.#session ?? (await within(turn.up, signal));
       try {
         return await work(session);
       } catch (reason) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangedFile, SourceEntry } from '@keibidrop/mount';
 import { type RateBudget, WriteJob } from '@keibidrop/native';
-import type { EntryReply, OpenWriteReply, OpenWriteRequest, ShareClient } from '@keibidrop/proto';
+import { type OpenWriteReply, type OpenWriteRequest, ShareService } from '@keibidrop/proto';
 import { callFailure, checkSharePath, KeibiError, MAX_LANES, systemErrorIn } from '@keibidrop/protocol';
 import { GuestLanes } from './guest-lanes.ts';
-import { type GuestSession, unary } from './guest-session.ts';
+import type { GuestSession } from './guest-session.ts';
 import { within } from './guest-turn.ts';
 import { checkedEntry } from './share-entries.ts';
 import { Slots } from './slots.ts';
@@ -21,6 +22,9 @@ const MOST_LANES = MAX_LANES / 2;
 /** Before a file that another draft writes at the moment is opened again: the first pause, doubled with each, and the longest. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
+/** Is never aborted, and waited for by any number. */
+const NEVER = new AbortController().signal;
+setMaxListeners(0, NEVER);
 
 /** Makes a call in the session that is up, and again in the next one if it is lost. */
 export type InSession = <Reply>(signal: AbortSignal, work: (session: GuestSession) => Promise<Reply>) => Promise<Reply>;
@@ -106,16 +110,14 @@ export class SharePuts {
       keep,
       base: base && { size: base.size, mtime: toWireTime(base.mtimeNs) },
     };
-    const { client } = session;
-    const { handle } = await opened(client, opening, signal);
+    const { handle } = await opened(session, opening, signal);
     try {
       if (ranges.length > 0) await this.#written(session, handle, file, signal);
       const finish = { handle, size, mtime: toWireTime(mtimeNs), sync };
-      const { entry } = await unary<EntryReply>((done) => client.commit(finish, done), { signal });
+      const { entry } = await session.call(ShareService.commit, finish, { signal });
       return checkedEntry(entry, path.slice(path.lastIndexOf('/') + 1));
     } catch (reason) {
-      // Also if nobody hears of it: the next put of this draft closes it, and so does the session's end.
-      client.closeWrite({ handle }, () => {});
+      close(session, handle);
       throw reason;
     }
   }
@@ -174,18 +176,22 @@ export class SharePuts {
 }
 
 /** Also if nobody waits for it any more the peer opens the file, and keeps it from every other draft: then it is closed as soon as its handle is known. */
-async function opened(client: ShareClient, request: OpenWriteRequest, signal: AbortSignal): Promise<OpenWriteReply> {
-  const { signal: toTheEnd } = new AbortController();
-  const opening = unary<OpenWriteReply>((done) => client.openWrite(request, done), { signal: toTheEnd });
+async function opened(session: GuestSession, request: OpenWriteRequest, signal: AbortSignal): Promise<OpenWriteReply> {
+  const opening = session.call(ShareService.openWrite, request, { signal: NEVER });
   try {
     return await within(opening, signal);
   } catch (reason) {
     opening.then(
-      ({ handle }) => client.closeWrite({ handle }, () => {}),
+      ({ handle }) => close(session, handle),
       () => {},
     );
     throw reason;
   }
+}
+
+/** Also if nobody hears of it: the next put of this draft closes it, and so does the session's end. */
+function close(session: GuestSession, handle: number): void {
+  session.call(ShareService.closeWrite, { handle }, { signal: NEVER }).catch(() => {});
 }
 
 /** Another draft writes the file at the moment, or the peer has too many open. */

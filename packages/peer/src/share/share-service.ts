@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
-import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 import {
+  type AnswerBatch,
+  type CallBatch,
   type ChangeNotice,
   type InfoReply,
   type ListPage,
@@ -11,21 +13,27 @@ import {
   type WatchRequest,
 } from '@keibidrop/proto';
 import { type Code, checkSharePath, KeibiError, MAX_FETCH_PATHS } from '@keibidrop/protocol';
-import { refusal, refusalOf, type ServedService } from '@keibidrop/session';
+import { refusal, type ServedService } from '@keibidrop/session';
 import { checkedLabel } from '@keibidrop/transfer';
+import { answerBatches } from './batched-answers.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import { answer, CountedCalls } from './counted-calls.ts';
+import type { OwnChanges } from './own-changes.ts';
 import type { ShareHost } from './share-host.ts';
 import type { WriteHandlers } from './write-handlers.ts';
 
 /** Calls of one guest at one time. */
 const MOST_LISTS = 8;
 const MOST_WATCHES = 2;
+const MOST_BATCHES = 2;
 const MOST_CALLS = 32;
 const MOST_WRITES = 128;
 
 export interface GuestServiceOptions {
   host: ShareHost;
   changes: ChangeFeed;
+  /** What `writes` has changed. */
+  own: OwnChanges;
   writes: WriteHandlers;
   info: InfoReply;
   /** The guest has said who it is: it may do so more than once. */
@@ -37,62 +45,73 @@ export interface GuestServiceOptions {
 
 /** Serves Share to one guest (PROTOCOL 11). Everything in a request is checked, and what runs at one time is bounded: PEER_BUSY beyond. */
 export function shareServiceFor(options: GuestServiceOptions): ServedService {
-  const { host, changes, writes, info, signal } = options;
-  const running = { lists: 0, watches: 0 };
+  const { host, changes, own, writes, info, signal } = options;
+  const running = { lists: 0, watches: 0, batches: 0 };
   const calls = new CountedCalls(MOST_CALLS);
-  const changing = new CountedCalls(MOST_WRITES);
+  const counted = { ...lookingCalls(host, calls), ...changingCalls(writes) };
+  const batched = Object.values(counted).map((call) => call.batched);
   const handlers: ShareServer = {
+    ...unaryOf(counted),
     info: (call, reply) =>
       answer(reply, async () => {
         options.onGuest(checkedLabel(call.request.label));
         return info;
       }),
-    stat: (call, reply) => calls.answer(call, reply, async ({ path }) => ({ entry: await host.look(path) })),
-    space: (call, reply) => calls.answer(call, reply, () => host.space()),
     fetch: (call, reply) =>
-      calls.answer(call, reply, async ({ paths }) => {
-        if (paths.length > MAX_FETCH_PATHS) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');
-        return { code: (await options.invite(paths.map(checkSharePath))).text };
-      }),
+      answer(reply, () =>
+        calls.run(async () => {
+          const { paths } = call.request;
+          if (paths.length > MAX_FETCH_PATHS) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');
+          return { code: (await options.invite(paths.map(checkSharePath))).text };
+        }),
+      ),
     list: (call: ServerWritableStream<ListRequest, ListPage>) => {
       const over = overWith(call, signal);
       return void streamed(call, 'lists', MOST_LISTS, () => host.list(call.request.path), over);
     },
     watch: (call: ServerWritableStream<WatchRequest, ChangeNotice>) => {
       const over = overWith(call, signal);
-      return void streamed(call, 'watches', MOST_WATCHES, () => changes.follow({ signal: over }), over);
+      const notices = () => changes.follow({ signal: over });
+      const told = call.request.withoutOwn ? () => own.leftOut(notices()) : notices;
+      return void streamed(call, 'watches', MOST_WATCHES, told, over);
     },
-    make: (call, reply) => changing.answer(call, reply, (request) => writes.make(request)),
-    remove: (call, reply) => changing.answer(call, reply, (request) => writes.remove(request)),
-    rename: (call, reply) => changing.answer(call, reply, (request) => writes.rename(request)),
-    change: (call, reply) => changing.answer(call, reply, (request) => writes.change(request)),
-    copy: (call, reply) => changing.answer(call, reply, (request) => writes.copy(request)),
-    setAttribute: (call, reply) => changing.answer(call, reply, (request) => writes.setAttribute(request)),
-    getAttribute: (call, reply) => changing.answer(call, reply, (request) => writes.getAttribute(request)),
-    listAttributes: (call, reply) => changing.answer(call, reply, (request) => writes.listAttributes(request)),
-    syncDirectory: (call, reply) => changing.answer(call, reply, (request) => writes.syncDirectory(request)),
-    openWrite: (call, reply) => changing.answer(call, reply, (request) => writes.openWrite(request)),
-    commit: (call, reply) => changing.answer(call, reply, (request) => writes.commit(request)),
-    closeWrite: (call, reply) => changing.answer(call, reply, (request) => writes.closeWrite(request)),
+    calls: (call: ServerDuplexStream<CallBatch, AnswerBatch>) => {
+      const over = overWith(call, signal);
+      return void bounded(call, 'batches', MOST_BATCHES, over, () =>
+        answerBatches(call, batched, { signal: over, onGivenUp: () => own.forget() }),
+      );
+    },
   };
   return { definition: ShareService, handlers: handlers as unknown as ServedService['handlers'] };
 
   /** Passes messages on as fast as the guest takes them. */
-  async function streamed<Message>(
+  function streamed<Message>(
     call: ServerWritableStream<unknown, Message>,
     kind: 'lists' | 'watches',
     most: number,
     messages: () => AsyncIterable<Message>,
     over: AbortSignal,
   ): Promise<void> {
-    if (running[kind] === most) return refuse(call, new KeibiError('PEER_BUSY'));
-    running[kind]++;
-    try {
+    return bounded(call, kind, most, over, async () => {
       for await (const message of messages()) {
         if (over.aborted) return;
         if (!call.write(message)) await once(call, 'drain', { signal: over });
       }
       call.end();
+    });
+  }
+
+  async function bounded(
+    call: ServerStream,
+    kind: keyof typeof running,
+    most: number,
+    over: AbortSignal,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    if (running[kind] === most) return refuse(call, new KeibiError('PEER_BUSY'));
+    running[kind]++;
+    try {
+      await work();
     } catch (reason) {
       if (!over.aborted) refuse(call, reason);
     } finally {
@@ -101,39 +120,45 @@ export function shareServiceFor(options: GuestServiceOptions): ServedService {
   }
 }
 
-/** Calls of one kind, so many at one time: PEER_BUSY beyond. */
-class CountedCalls {
-  readonly #most: number;
-  #running = 0;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  answer<Request, Reply>(
-    { request }: ServerUnaryCall<Request, Reply>,
-    reply: sendUnaryData<Reply>,
-    work: (request: Request) => Promise<Reply>,
-  ): void {
-    if (this.#running === this.#most) {
-      reply(refusal('PEER_BUSY'));
-      return;
-    }
-    this.#running++;
-    void answer(reply, () => work(request)).finally(() => this.#running--);
-  }
+interface ServerStream {
+  on(event: 'cancelled' | 'error', listener: () => void): unknown;
+  emit(event: 'error', failure: Error): boolean;
 }
 
-async function answer<Reply>(reply: sendUnaryData<Reply>, work: () => Promise<Reply>): Promise<void> {
-  try {
-    reply(null, await work());
-  } catch (reason) {
-    reply(refusalOf(KeibiError.from(reason, 'INTERNAL')));
-  }
+function lookingCalls(host: ShareHost, calls: CountedCalls) {
+  return {
+    stat: calls.serve(ShareService.stat, async ({ path }) => ({ entry: await host.look(path) })),
+    space: calls.serve(ShareService.space, () => host.space()),
+  };
+}
+
+function changingCalls(writes: WriteHandlers) {
+  const calls = new CountedCalls(MOST_WRITES);
+  return {
+    make: calls.serve(ShareService.make, (request) => writes.make(request)),
+    remove: calls.serve(ShareService.remove, (request) => writes.remove(request)),
+    rename: calls.serve(ShareService.rename, (request) => writes.rename(request)),
+    change: calls.serve(ShareService.change, (request) => writes.change(request)),
+    copy: calls.serve(ShareService.copy, (request) => writes.copy(request)),
+    setAttribute: calls.serve(ShareService.setAttribute, (request) => writes.setAttribute(request)),
+    getAttribute: calls.serve(ShareService.getAttribute, (request) => writes.getAttribute(request)),
+    listAttributes: calls.serve(ShareService.listAttributes, (request) => writes.listAttributes(request)),
+    syncDirectory: calls.serve(ShareService.syncDirectory, (request) => writes.syncDirectory(request)),
+    openWrite: calls.serve(ShareService.openWrite, (request) => writes.openWrite(request)),
+    commit: calls.serve(ShareService.commit, (request) => writes.commit(request)),
+    closeWrite: calls.serve(ShareService.closeWrite, (request) => writes.closeWrite(request)),
+  };
+}
+
+function unaryOf<Calls extends Record<string, { unary: unknown }>>(
+  calls: Calls,
+): { [Name in keyof Calls]: Calls[Name]['unary'] } {
+  const handlers = Object.entries(calls).map(([name, { unary }]) => [name, unary]);
+  return Object.fromEntries(handlers);
 }
 
 /** Aborted when the guest has left the call, or the session ends. */
-function overWith(call: ServerWritableStream<unknown, unknown>, signal: AbortSignal): AbortSignal {
+function overWith(call: ServerStream, signal: AbortSignal): AbortSignal {
   const left = new AbortController();
   call.on('cancelled', () => left.abort());
   call.on('error', () => left.abort());
@@ -141,7 +166,7 @@ function overWith(call: ServerWritableStream<unknown, unknown>, signal: AbortSig
 }
 
 /** The status of a call that failed. grpc-js 1.14.7 sends one after an `error` event, and none after `destroy`. */
-function refuse(call: ServerWritableStream<unknown, unknown>, reason: unknown): void {
+function refuse(call: ServerStream, reason: unknown): void {
   const { code } = KeibiError.from(reason, 'INTERNAL');
   call.emit('error', Object.assign(new Error(code), refusal(code)));
 }

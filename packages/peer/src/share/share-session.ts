@@ -10,6 +10,7 @@ import { type Receiver, replaced, type ServingSession } from '../receivers.ts';
 import { awaitRelayedLanes } from '../relayed-lanes.ts';
 import { lost } from '../session-end.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import { OwnChanges } from './own-changes.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import type { ShareHost } from './share-host.ts';
 import { shareServiceFor } from './share-service.ts';
@@ -81,11 +82,13 @@ export class ShareSession implements ServingSession {
     const over = new AbortController();
     let named = false;
     const inPlace = host.serveInPlace(budget, readOnly);
+    const own = new OwnChanges((path) => host.look(path));
     const service = shareServiceFor({
       host,
       changes,
-      writes: new WriteHandlers(host.writes(readOnly), inPlace, recentOf(guest)),
-      info: { label, name: host.name, readOnly, reads: true, writes: !readOnly, id: host.id },
+      own,
+      writes: new WriteHandlers(host.writes(readOnly), inPlace, own, recentOf(guest)),
+      info: { label, name: host.name, readOnly, reads: true, writes: !readOnly, id: host.id, batches: true },
       onGuest: (name) => {
         if (!named) this.#options.onGuest(guest, name);
         named = true;

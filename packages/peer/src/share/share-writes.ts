@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
-import type { ClientUnaryCall, ServiceError } from '@grpc/grpc-js';
 import type { ChangedFile, SourceEntry, SourceWrites } from '@keibidrop/mount';
 import type { RateBudget } from '@keibidrop/native';
-import {
-  AttributeHow,
-  type AttributeReply,
-  type AttributesReply,
-  type EntryReply,
-  MakeKind,
-  RenameHow,
-  type ShareClient,
-} from '@keibidrop/proto';
+import { AttributeHow, type EntryReply, MakeKind, RenameHow, ShareService } from '@keibidrop/proto';
 import { checkSharePath, KeibiError, MAX_ATTRIBUTE_BYTES, messageFor } from '@keibidrop/protocol';
-import { type GuestSession, unary } from './guest-session.ts';
+import type { UnaryMethod } from './batched-calls.ts';
+import type { GuestSession } from './guest-session.ts';
 import { checkedEntry } from './share-entries.ts';
 import { type InSession, SharePuts } from './share-puts.ts';
 import { Slots } from './slots.ts';
 import { toWireTime } from './wire-time.ts';
 
 type Options = { signal: AbortSignal };
-type Call<Reply> = (client: ShareClient, done: (error: ServiceError | null, reply: Reply) => void) => ClientUnaryCall;
 
 /** At one time, beside puts: together less than the peer takes of a guest. */
 const MOST_CALLS = 32;
@@ -72,7 +63,7 @@ export class ShareWrites implements SourceWrites {
 
   async remove(path: string, { directory, ...options }: Options & { directory: boolean }): Promise<void> {
     const request = { call: drawCall(), path: checkSharePath(path), directory };
-    await this.#call(options, (client, done) => client.remove(request, done));
+    await this.#call(options, ShareService.remove, request);
   }
 
   async rename(
@@ -81,7 +72,7 @@ export class ShareWrites implements SourceWrites {
     { how, ...options }: Options & { how: 'replace' | 'keep' | 'exchange' },
   ): Promise<void> {
     const request = { call: drawCall(), from: checkSharePath(from), to: checkSharePath(to), how: RENAMES[how] };
-    await this.#call(options, (client, done) => client.rename(request, done));
+    await this.#call(options, ShareService.rename, request);
   }
 
   async change(
@@ -90,17 +81,17 @@ export class ShareWrites implements SourceWrites {
   ): Promise<SourceEntry> {
     const mtime = mtimeNs === undefined ? undefined : toWireTime(mtimeNs);
     const request = { call: drawCall(), path: checkSharePath(path), mode, mtime };
-    return this.#entry(path, options, (client, done) => client.change(request, done));
+    return this.#entry(path, options, ShareService.change, request);
   }
 
   async copy(from: string, to: string, options: Options): Promise<SourceEntry> {
     const request = { call: drawCall(), from: checkSharePath(from), to: checkSharePath(to) };
-    return this.#entry(to, options, (client, done) => client.copy(request, done));
+    return this.#entry(to, options, ShareService.copy, request);
   }
 
   async getAttribute(path: string, name: string, options: Options): Promise<Uint8Array> {
     const request = { path: checkSharePath(path), name };
-    const { value } = await this.#call<AttributeReply>(options, (client, done) => client.getAttribute(request, done));
+    const { value } = await this.#call(options, ShareService.getAttribute, request);
     if (value.length > MAX_ATTRIBUTE_BYTES) throw malformed('an attribute');
     return value;
   }
@@ -112,20 +103,18 @@ export class ShareWrites implements SourceWrites {
     { how, ...options }: Options & { how: 'any' | 'new' | 'old' },
   ): Promise<void> {
     const request = { call: drawCall(), path: checkSharePath(path), name, value, how: ATTRIBUTES[how] };
-    await this.#call(options, (client, done) => client.setAttribute(request, done));
+    await this.#call(options, ShareService.setAttribute, request);
   }
 
   async removeAttribute(path: string, name: string, options: Options): Promise<void> {
     const how = AttributeHow.REMOVE;
     const request = { call: drawCall(), path: checkSharePath(path), name, value: new Uint8Array(), how };
-    await this.#call(options, (client, done) => client.setAttribute(request, done));
+    await this.#call(options, ShareService.setAttribute, request);
   }
 
   async listAttributes(path: string, options: Options): Promise<string[]> {
     const request = { path: checkSharePath(path) };
-    const { names } = await this.#call<AttributesReply>(options, (client, done) =>
-      client.listAttributes(request, done),
-    );
+    const { names } = await this.#call(options, ShareService.listAttributes, request);
     const bytes = names.reduce((sum, name) => sum + Buffer.byteLength(name) + 1, 0);
     const known = names.every((name) => name.startsWith('user.') && !name.includes('\0'));
     if (bytes > MAX_ATTRIBUTE_BYTES || !known) throw malformed('names of attributes');
@@ -134,7 +123,7 @@ export class ShareWrites implements SourceWrites {
 
   async syncDirectory(path: string, options: Options): Promise<void> {
     const request = { path: checkSharePath(path) };
-    await this.#call(options, (client, done) => client.syncDirectory(request, done));
+    await this.#call(options, ShareService.syncDirectory, request);
   }
 
   put(file: ChangedFile, options: Options): Promise<SourceEntry> {
@@ -148,17 +137,22 @@ export class ShareWrites implements SourceWrites {
     options: Options,
   ): Promise<SourceEntry> {
     const request = { call: drawCall(), kind, path: checkSharePath(path), mode, target };
-    return this.#entry(path, options, (client, done) => client.make(request, done));
+    return this.#entry(path, options, ShareService.make, request);
   }
 
-  async #entry(path: string, options: Options, call: Call<EntryReply>): Promise<SourceEntry> {
-    const { entry } = await this.#call(options, call);
+  async #entry<Request>(
+    path: string,
+    options: Options,
+    method: UnaryMethod<Request, EntryReply>,
+    request: Request,
+  ): Promise<SourceEntry> {
+    const { entry } = await this.#call(options, method, request);
     return checkedEntry(entry, path.slice(path.lastIndexOf('/') + 1));
   }
 
-  #call<Reply>({ signal }: Options, call: Call<Reply>): Promise<Reply> {
+  #call<Request, Reply>({ signal }: Options, method: UnaryMethod<Request, Reply>, request: Request): Promise<Reply> {
     return this.#slots.run({ signal }, () =>
-      this.#inSession(signal, ({ client }) => unary((done) => call(client, done), { signal })),
+      this.#inSession(signal, (session) => session.call(method, request, { signal })),
     );
   }
 }

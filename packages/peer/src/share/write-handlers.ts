@@ -24,11 +24,14 @@ import {
   MAX_ATTRIBUTE_BYTES,
   MAX_NAME_BYTES,
 } from '@keibidrop/protocol';
+import type { OwnChanges } from './own-changes.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { fromWireTime } from './wire-time.ts';
 
 const CALL_BYTES = 16;
 const TOKEN_BYTES = 16;
+/** What a guest may have open (PROTOCOL 11.2). */
+const MOST_HANDLES = 256;
 const RENAMES = {
   [RenameHow.REPLACE]: 'replace',
   [RenameHow.KEEP]: 'keep',
@@ -56,11 +59,15 @@ export class WriteHandlers {
   readonly #writes: FolderWrites | undefined;
   readonly #job: ServeJob;
   readonly #recent: RecentCalls;
+  readonly #own: OwnChanges;
+  /** Of handles that are open. */
+  readonly #paths = new Map<number, string>();
 
-  /** @param writes  absent: nobody may write   @param job  of this session   @param recent  of this guest */
-  constructor(writes: FolderWrites | undefined, job: ServeJob, recent: RecentCalls) {
+  /** @param writes  absent: nobody may write   @param job, own  of this session   @param recent  of this guest */
+  constructor(writes: FolderWrites | undefined, job: ServeJob, own: OwnChanges, recent: RecentCalls) {
     this.#writes = writes;
     this.#job = job;
+    this.#own = own;
     this.#recent = recent;
   }
 
@@ -69,11 +76,11 @@ export class WriteHandlers {
       const made = checkSharePath(path);
       switch (kind) {
         case MakeKind.FILE:
-          return { entry: await writes.create(made, bits(mode)) };
+          return this.#entry(made, writes.create(made, bits(mode)));
         case MakeKind.DIRECTORY:
-          return { entry: await writes.makeDirectory(made, bits(mode)) };
+          return this.#entry(made, writes.makeDirectory(made, bits(mode)));
         case MakeKind.SYMLINK:
-          return { entry: await writes.makeSymlink(made, text(target)) };
+          return this.#entry(made, writes.makeSymlink(made, text(target)));
         default:
           throw callFailure('EINVAL');
       }
@@ -91,19 +98,17 @@ export class WriteHandlers {
   }
 
   change({ call, path, mode, mtime }: ChangeRequest): Promise<EntryReply> {
-    const changed = async (writes: FolderWrites) => ({
-      entry: await writes.change(checkSharePath(path), {
+    return this.#once(call, async (writes) => {
+      const changed = {
         ...(mode !== undefined && { mode: bits(mode) }),
         ...(mtime !== undefined && { mtimeNs: fromWireTime(mtime) }),
-      }),
+      };
+      return this.#entry(path, writes.change(checkSharePath(path), changed));
     });
-    return this.#once(call, changed);
   }
 
   copy({ call, from, to }: { call: Uint8Array; from: string; to: string }): Promise<EntryReply> {
-    return this.#once(call, async (writes) => ({
-      entry: await writes.copy(checkSharePath(from), checkSharePath(to)),
-    }));
+    return this.#once(call, async (writes) => this.#entry(to, writes.copy(checkSharePath(from), checkSharePath(to))));
   }
 
   setAttribute({ call, path, name, value, how }: SetAttributeRequest): Promise<ChangedReply> {
@@ -135,21 +140,40 @@ export class WriteHandlers {
       if (token.length !== TOKEN_BYTES) throw callFailure('EINVAL');
       const made = base && { size: bytes(base.size), mtimeNs: fromWireTime(base.mtime) };
       const put = { token: new Uint8Array(token), keep: bytes(keep), base: made };
-      return { handle: await this.#job.openWrite(checkSharePath(path), put) };
+      const handle = await this.#job.openWrite(checkSharePath(path), put);
+      this.#opened(handle, path);
+      return { handle };
     });
   }
 
   commit({ handle, size, mtime, sync }: CommitRequest): Promise<EntryReply> {
-    return this.#told(async () => ({
-      entry: await this.#job.commit(handle, { size: bytes(size), mtimeNs: fromWireTime(mtime), sync }),
-    }));
+    return this.#told(async () => {
+      const path = this.#paths.get(handle) ?? '';
+      const committed = this.#job.commit(handle, { size: bytes(size), mtimeNs: fromWireTime(mtime), sync });
+      this.#paths.delete(handle);
+      return this.#entry(path, committed);
+    });
   }
 
   closeWrite({ handle }: { handle: number }): Promise<ChangedReply> {
     return this.#told(async () => {
+      this.#paths.delete(handle);
       await this.#job.closeWrite(handle);
       return {};
     });
+  }
+
+  /** What the guest hears of a change it has made. */
+  async #entry(path: string, change: Promise<Uint8Array>): Promise<EntryReply> {
+    return { entry: await this.#own.answer(path, change) };
+  }
+
+  #opened(handle: number, path: string): void {
+    this.#paths.set(handle, path);
+    for (const oldest of this.#paths.keys()) {
+      if (this.#paths.size <= MOST_HANDLES) break;
+      this.#paths.delete(oldest);
+    }
   }
 
   async #once<Reply>(call: Uint8Array, work: (writes: FolderWrites) => Promise<Reply>): Promise<Reply> {
