@@ -17,11 +17,17 @@ import {
 export type RenameHow = 'replace' | 'keep' | 'exchange';
 export type AttributeHow = 'any' | 'new' | 'old';
 
+/** What was made, and the mtime then of the directory it is in. */
+export interface MadeEntry {
+  entry: Uint8Array;
+  directoryMtimeNs: bigint;
+}
+
 export interface NativeFolderWrites {
-  create(path: string, mode: number): Promise<Uint8Array>;
-  makeDirectory(path: string, mode: number): Promise<Uint8Array>;
-  makeSymlink(path: string, target: string): Promise<Uint8Array>;
-  remove(path: string, directory: boolean): Promise<void>;
+  create(path: string, mode: number): Promise<MadeEntry>;
+  makeDirectory(path: string, mode: number): Promise<MadeEntry>;
+  makeSymlink(path: string, target: string): Promise<MadeEntry>;
+  remove(path: string, directory: boolean): Promise<bigint>;
   rename(from: string, to: string, how: number): Promise<void>;
   change(path: string, mode: number | undefined, mtimeNs: bigint | undefined): Promise<Uint8Array>;
   copy(from: string, to: string): Promise<Uint8Array>;
@@ -58,19 +64,20 @@ export class FolderWrites {
   }
 
   /** An empty file. */
-  async create(path: string, mode: number): Promise<Uint8Array> {
+  async create(path: string, mode: number): Promise<MadeEntry> {
     return this.native.create(text(path), bits(mode));
   }
 
-  async makeDirectory(path: string, mode: number): Promise<Uint8Array> {
+  async makeDirectory(path: string, mode: number): Promise<MadeEntry> {
     return this.native.makeDirectory(text(path), bits(mode));
   }
 
-  async makeSymlink(path: string, target: string): Promise<Uint8Array> {
+  async makeSymlink(path: string, target: string): Promise<MadeEntry> {
     return this.native.makeSymlink(text(path), text(target));
   }
 
-  async remove(path: string, directory: boolean): Promise<void> {
+  /** @returns  the mtime then of the directory it was in */
+  async remove(path: string, directory: boolean): Promise<bigint> {
     return this.native.remove(text(path), directory);
   }
 

@@ -8,7 +8,7 @@ export { type CacheFill, fillCache } from './cache-fill.ts';
 export { type Change, type ChangeKind, type Changes, ChangeWatch } from './change-watch.ts';
 export { type DialFromOptions, dialFrom } from './dial.ts';
 export { tryLock } from './file-lock.ts';
-export { type AttributeHow, FolderWrites, type RenameHow } from './folder-writes.ts';
+export { type AttributeHow, FolderWrites, type MadeEntry, type RenameHow } from './folder-writes.ts';
 export { FrameOpener, FrameSealer, hasHardwareAes, libcryptoVersion, type Suite } from './frame.ts';
 export type { LaneWay } from './lane-dial.ts';
 export { type Incoming, Listener, type RelayLimits, type RelayPlace, type RelayStats } from './listener.ts';

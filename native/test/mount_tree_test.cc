@@ -246,6 +246,48 @@ TEST_F(MountTreeTest, WhatWeHaveDoneOurselvesIsKnownAndItsEchoPutsNothingInDoubt
   EXPECT_EQ(Lookup(d_, "new"), Known::kAbsent);
 }
 
+TEST_F(MountTreeTest, ADirectoryHasTheTimeThatOurWorkInItHasTold) {
+  const auto made = [&](const char* name, int64_t mtime_ns) {
+    tree_.Made(d_, File(name, 0), nullptr);
+    tree_.Expected(d_, name);
+    tree_.Became(d_, mtime_ns);
+  };
+  const auto ask = [&] {
+    std::string path;
+    Tree::Doubt doubt;
+    ASSERT_TRUE(tree_.Ask(d_, &path, &doubt));
+    tree_.PutEntry(d_, doubt, Directory("d"));
+    ASSERT_EQ(Look(d_), Known::kYes);
+  };
+  ask();
+  tree_.Expect(d_, "one");
+  made("one", 77);
+  Found found;
+  EXPECT_EQ(tree_.Look(d_, false, &found), Known::kYes);
+  EXPECT_EQ(found.attributes.mtime_ns, 77);
+  // Of two at one time nobody knows which was the last there.
+  tree_.Expect(d_, "two");
+  tree_.Expect(d_, "three");
+  made("three", 78);
+  EXPECT_EQ(Look(d_), Known::kAsk);
+  made("two", 79);
+  EXPECT_EQ(Look(d_), Known::kAsk);
+  // Somebody else has done something in it, too.
+  ask();
+  tree_.Expect(d_, "four");
+  tree_.Apply(Change::kMade, "d/other", &look_);
+  made("four", 80);
+  EXPECT_EQ(Look(d_), Known::kAsk);
+  ask();
+  tree_.Expect(d_, "five");
+  tree_.Made(d_, File("five", 0), nullptr);
+  tree_.Expected(d_, "five");
+  tree_.Apply(Change::kRemoved, "d/other-of-before", &look_);
+  tree_.Apply(Change::kMade, "d/other-again", &look_);
+  tree_.Became(d_, 81);
+  EXPECT_EQ(Look(d_), Known::kAsk);
+}
+
 TEST_F(MountTreeTest, AnAnswerOfBeforeUndoesNothingThatWeHaveDone) {
   std::string path;
   Tree::Doubt doubt;

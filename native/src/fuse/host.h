@@ -121,12 +121,15 @@ class Host {
   // Looks at what a notice may have been about.
   void Verify(uint64_t ino);
   // A question that is answered by one entry, or by nothing but an errno.
-  mount::Link::Answer EntryAnswer(std::function<void(int error, const stream::Entry& entry)> then);
+  // `rest`: what the answer tells beside the entry.
+  mount::Link::Answer EntryAnswer(std::function<void(int error, const stream::Entry& entry, mount::Reader rest)> then);
   void AskPlainly(fuse_req_t request, mount::Type type, const mount::Writer& body);
   void AskValue(fuse_req_t request, mount::Type type, const mount::Writer& body, size_t size);
   // False, and answered, if nothing can be made there under this name.
   bool PathFor(fuse_req_t request, uint64_t parent, const std::string& name, std::string* path);
   void Settle(uint64_t parent, const std::string& name, int error);
+  // `rest`: perhaps the mtime that the directory has by what was done in it.
+  void SettleIn(uint64_t parent, const std::string& name, int error, mount::Reader rest);
   void OpenMade(fuse_req_t request, uint64_t parent, const std::string& name, const fuse_file_info& info);
   void RenameNow(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent,
                  const std::string& to, uint8_t how);

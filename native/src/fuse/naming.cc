@@ -30,15 +30,15 @@ constexpr unsigned kNoReplaceFlag = 1, kExchangeFlag = 2;  // of renameat2(2)
 
 }  // namespace
 
-mount::Link::Answer Host::EntryAnswer(std::function<void(int, const Entry&)> then) {
+mount::Link::Answer Host::EntryAnswer(std::function<void(int, const Entry&, mount::Reader)> then) {
   const auto page = std::make_shared<std::vector<uint8_t>>();
   mount::Link::Answer answer;
   answer.on_page = [page](const uint8_t* bytes, size_t length) { page->assign(bytes, bytes + length); };
-  answer.on_done = [page, then = std::move(then)](int error, mount::Reader) {
+  answer.on_done = [page, then = std::move(then)](int error, mount::Reader rest) {
     Entry entry;
     size_t at = 0;
     if (error == 0 && !stream::ParseEntry(page->data(), page->size(), &at, &entry).ok()) error = EIO;
-    then(error, entry);
+    then(error, entry, rest);
   };
   return answer;
 }
@@ -102,6 +102,12 @@ void Host::Settle(uint64_t parent, const std::string& name, int error) {
   if (const uint64_t ino = tree_.Child(parent, name); ino != 0) Verify(ino);
 }
 
+void Host::SettleIn(uint64_t parent, const std::string& name, int error, mount::Reader rest) {
+  Settle(parent, name, error);
+  if (error == 0 && rest.left() >= sizeof(uint64_t))
+    tree_.Became(parent, static_cast<int64_t>(rest.Number<uint64_t>()));
+}
+
 void Host::Make(fuse_req_t request, uint64_t parent, const std::string& name, EntryType type, mode_t mode,
                 const std::string& target) {
   std::string path;
@@ -114,14 +120,15 @@ void Host::Make(fuse_req_t request, uint64_t parent, const std::string& name, En
   body.Number(static_cast<uint8_t>(type)).Number(static_cast<uint16_t>(mode & 0777)).Text(path).Rest(target);
   const uint64_t ticket = waiting_.Add(request);
   tree_.Expect(parent, name);
-  link_.Ask(Type::kMake, body, EntryAnswer([this, ticket, parent, name](int error, const Entry& made) {
+  link_.Ask(Type::kMake, body,
+            EntryAnswer([this, ticket, parent, name](int error, const Entry& made, mount::Reader rest) {
               Entry entry = made;
               entry.name = name;
               fuse_req_t later;
               const bool there = waiting_.Take(ticket, &later);
               Found found;
               if (error == 0) tree_.Made(parent, entry, there ? &found : nullptr);
-              Settle(parent, name, error);
+              SettleIn(parent, name, error, rest);
               if (!there) return;
               if (error == 0 && found.ino == 0) error = ESTALE;
               if (error == 0) return ReplyEntry(later, found);
@@ -137,13 +144,14 @@ void Host::Create(fuse_req_t request, uint64_t parent, const std::string& name, 
   body.Number(static_cast<uint8_t>(EntryType::kFile)).Number(static_cast<uint16_t>(mode & 0777)).Text(path);
   const uint64_t ticket = waiting_.Add(request);
   tree_.Expect(parent, name);
-  link_.Ask(Type::kMake, body, EntryAnswer([this, ticket, parent, name, info](int error, const Entry& made) {
+  link_.Ask(Type::kMake, body,
+            EntryAnswer([this, ticket, parent, name, info](int error, const Entry& made, mount::Reader rest) {
               Entry entry = made;
               entry.name = name;
               fuse_req_t later;
               const bool there = waiting_.Take(ticket, &later);
               if (error == 0) tree_.Made(parent, entry, nullptr);
-              Settle(parent, name, error);
+              SettleIn(parent, name, error, rest);
               if (!there) return;
               if (error == 0) return OpenMade(later, parent, name, info);
               if (error != EEXIST || (info.flags & O_EXCL) != 0) {
@@ -205,12 +213,12 @@ void Host::Remove(fuse_req_t request, uint64_t parent, const std::string& name, 
   tree_.Expect(parent, name);
   const auto remove = [=, this](int) {
     mount::Link::Answer answer;
-    answer.on_done = [=, this](int error, mount::Reader) {
+    answer.on_done = [=, this](int error, mount::Reader rest) {
       if (error == 0) {
         tree_.Removed(parent, name);
         if (!directory && ino != 0) write_back_.Gone(ino);
       }
-      Settle(parent, name, error);
+      SettleIn(parent, name, error, rest);
       write_back_.Release(held);
       if (fuse_req_t later; waiting_.Take(ticket, &later)) fuse_reply_err(later, error);
     };

@@ -194,7 +194,7 @@ void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wa
       .Number(static_cast<uint64_t>(mtime_ns))
       .Rest(path);
   const uint64_t ticket = waiting_.Add(request);
-  link_.Ask(Type::kChange, body, EntryAnswer([=, this](int error, const stream::Entry& entry) {
+  link_.Ask(Type::kChange, body, EntryAnswer([=, this](int error, const stream::Entry& entry, mount::Reader) {
               // Size and time of a file may be those of a put that is under way: they are told when it is through.
               if (error == 0) tree_.Changed(ino, entry, plain);
               fuse_req_t later;

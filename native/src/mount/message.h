@@ -29,8 +29,9 @@ enum class Type : uint8_t {
   kBusy = 8,     // what kUnmount has asked for is refused: unsent files 4, 0 if somebody uses the folder
   kLost = 9,     // unsent files 4, which are given up
   // Of what changes: each answered by kDone; those marked * by a page with one entry before that.
-  kMake = 10,             // * type 1 (as in a manifest) | mode 2 | path | target, to the end
-  kRemove = 11,           // directory 1 | path, to the end
+  // * type 1 (as in a manifest) | mode 2 | path | target, to the end: in kDone mtime 8 of the directory then, if told
+  kMake = 10,
+  kRemove = 11,           // directory 1 | path, to the end: the same
   kRename = 12,           // how 1 (0 replace, 1 keep, 2 exchange) | from | to, to the end
   kChange = 13,           // * what 1 (1 mode, 2 mtime) | mode 2 | mtime 8 | path, to the end
   kCopy = 14,             // * from | to, to the end

@@ -12,8 +12,10 @@ using stream::Entry;
 // What was asked about it before is answered as it was before.
 void Tree::OwnWork(Node* directory) {
   const bool believed = Believed(directory->list_known, directory->list_doubted, directory->list_seen);
+  const bool sure = Believed(directory->known, directory->doubted, directory->seen);
   directory->list_doubted = directory->doubted = ++doubts_;
   if (believed) directory->list_known = doubts_;
+  directory->own_doubt = sure ? doubts_ : 0;
   directory->own = true;
 }
 
@@ -101,6 +103,17 @@ bool Tree::Expected(uint64_t parent, std::string_view name) {
   const bool told = found->second.told;
   if (--found->second.times == 0) directory->expected.erase(found);
   return told;
+}
+
+// With two of ours under way at one time it is not known which was done there last, nor which of the two mtimes holds.
+void Tree::Became(uint64_t ino, int64_t mtime_ns) {
+  const std::scoped_lock lock(mutex_);
+  Node* const directory = NodeOf(ino);
+  if (directory == nullptr || directory->own_doubt == 0 || directory->own_doubt != directory->doubted) return;
+  if (!directory->expected.empty()) return;
+  directory->attributes.mtime_ns = mtime_ns;
+  directory->known = directory->own_doubt;
+  directory->seen = std::chrono::steady_clock::now();
 }
 
 void Tree::Moving(uint64_t ino, bool begins) {

@@ -110,6 +110,8 @@ class Tree {
   // has the name then is to be looked at.
   void Expect(uint64_t parent, std::string_view name);
   bool Expected(uint64_t parent, std::string_view name);
+  // After that: the mtime that the directory has got by it. What else is known of it holds, if it did before.
+  void Became(uint64_t ino, int64_t mtime_ns);
   // It is being renamed, or was, or could not be: an answer meanwhile may be about either name.
   void Moving(uint64_t ino, bool begins);
   // Without `content` only the mode: size and time of a file may be on their way.

@@ -22,6 +22,7 @@ struct Tree::Node {
   bool told = false;  // of a pinned one: a notice
 
   Doubt known = 0, doubted = 0;  // the attributes
+  Doubt own_doubt = 0;           // of a directory: what we have done in it last, if they were believed until then
   Doubt placed = 0;              // we have given it its name
   int moving = 0;                // and are about to give it another
   Time seen;

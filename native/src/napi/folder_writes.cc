@@ -39,6 +39,23 @@ Napi::Promise RunForBytes(Napi::Env env, std::function<Status(Bytes*)> work) {
       [bytes](Napi::Env own) { return BytesOf(own, bytes->data(), bytes->size()); });
 }
 
+// Resolves with what `work` makes and the mtime of the directory it is in.
+Napi::Promise RunForMade(Napi::Env env, std::function<Status(Bytes* entry, int64_t* directory_ns)> work) {
+  struct Made {
+    Bytes entry;
+    int64_t directory_ns = 0;
+  };
+  const auto made = std::make_shared<Made>();
+  return RunAsync(
+      env, [work = std::move(work), made] { return work(&made->entry, &made->directory_ns); },
+      [made](Napi::Env own) {
+        Napi::Object told = Napi::Object::New(own);
+        told.Set("entry", BytesOf(own, made->entry.data(), made->entry.size()));
+        told.Set("directoryMtimeNs", Napi::BigInt::New(own, made->directory_ns));
+        return told;
+      });
+}
+
 }  // namespace
 
 stream::PutBase BaseAt(const Napi::CallbackInfo& info, size_t i) {
@@ -86,32 +103,37 @@ std::shared_ptr<stream::WriteLedger> FolderWrites::LedgerOf(const Napi::Value& v
   return Unwrap(value.As<Napi::Object>())->ledger_;
 }
 
-// (path, mode) -> Promise<entry>
+// (path, mode) -> Promise<{ entry, directoryMtimeNs }>
 Napi::Value FolderWrites::Create(const Napi::CallbackInfo& info) {
-  return RunForBytes(info.Env(), [writes = writes_, path = TextAt(info, 0), mode = ModeAt(info, 1)](Bytes* entry) {
-    return writes->Create(path, mode, entry);
-  });
+  return RunForMade(info.Env(), [writes = writes_, path = TextAt(info, 0), mode = ModeAt(info, 1)](
+                                    Bytes* entry, int64_t* ns) { return writes->Create(path, mode, entry, ns); });
 }
 
-// (path, mode) -> Promise<entry>
+// (path, mode) -> Promise<{ entry, directoryMtimeNs }>
 Napi::Value FolderWrites::MakeDirectory(const Napi::CallbackInfo& info) {
-  return RunForBytes(info.Env(), [writes = writes_, path = TextAt(info, 0), mode = ModeAt(info, 1)](Bytes* entry) {
-    return writes->MakeDirectory(path, mode, entry);
-  });
+  return RunForMade(info.Env(),
+                    [writes = writes_, path = TextAt(info, 0), mode = ModeAt(info, 1)](Bytes* entry, int64_t* ns) {
+                      return writes->MakeDirectory(path, mode, entry, ns);
+                    });
 }
 
-// (path, target) -> Promise<entry>
+// (path, target) -> Promise<{ entry, directoryMtimeNs }>
 Napi::Value FolderWrites::MakeSymlink(const Napi::CallbackInfo& info) {
-  return RunForBytes(info.Env(), [writes = writes_, path = TextAt(info, 0), target = TextAt(info, 1)](Bytes* entry) {
-    return writes->MakeSymlink(path, target, entry);
-  });
+  return RunForMade(info.Env(),
+                    [writes = writes_, path = TextAt(info, 0), target = TextAt(info, 1)](Bytes* entry, int64_t* ns) {
+                      return writes->MakeSymlink(path, target, entry, ns);
+                    });
 }
 
-// (path, whether it is a directory) -> Promise
+// (path, whether it is a directory) -> Promise<mtime of the directory it was in>
 Napi::Value FolderWrites::Remove(const Napi::CallbackInfo& info) {
-  return RunAsync(info.Env(), [writes = writes_, path = TextAt(info, 0), directory = info[1].ToBoolean().Value()] {
-    return writes->Remove(path, directory);
-  });
+  const auto directory_ns = std::make_shared<int64_t>();
+  return RunAsync(
+      info.Env(),
+      [writes = writes_, path = TextAt(info, 0), directory = info[1].ToBoolean().Value(), directory_ns] {
+        return writes->Remove(path, directory, directory_ns.get());
+      },
+      [directory_ns](Napi::Env env) { return Napi::BigInt::New(env, *directory_ns); });
 }
 
 // (from, to, 0 replace, 1 keep, 2 exchange) -> Promise

@@ -35,6 +35,13 @@ Status SetMode(int parent, const std::string& name, uint16_t mode) {
   return fchmodat(parent, name.c_str(), kept | (mode & 0777), AT_SYMLINK_NOFOLLOW) == 0 ? Status::Ok() : CallError();
 }
 
+Status MtimeOf(int fd, int64_t* mtime_ns) {
+  struct stat now;
+  if (fstat(fd, &now) != 0) return CallError();
+  *mtime_ns = MtimeNs(now);
+  return Status::Ok();
+}
+
 }  // namespace
 
 Status AsCall(Status status) {
@@ -62,7 +69,8 @@ Status FolderWrites::Parent(std::string_view path, bool names, core::Fd* parent,
   return AsCall(OpenParentBeneath(folder.get(), path, parent, name));
 }
 
-Status FolderWrites::Create(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry) const {
+Status FolderWrites::Create(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry,
+                            int64_t* directory_ns) const {
   core::Fd parent;
   std::string name;
   if (const Status status = Parent(path, true, &parent, &name); !status.ok()) return status;
@@ -70,33 +78,39 @@ Status FolderWrites::Create(std::string_view path, uint16_t mode, std::vector<ui
   const core::Fd file(
       openat(parent.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode & 0600));
   if (!file.valid() || fchmod(file.get(), mode & 0777) != 0) return CallError();
+  if (const Status status = MtimeOf(parent.get(), directory_ns); !status.ok()) return status;
   return AppendEntryAt(parent.get(), name, entry);
 }
 
-Status FolderWrites::MakeDirectory(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry) const {
+Status FolderWrites::MakeDirectory(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry,
+                                   int64_t* directory_ns) const {
   core::Fd parent;
   std::string name;
   if (const Status status = Parent(path, true, &parent, &name); !status.ok()) return status;
   if (mkdirat(parent.get(), name.c_str(), mode & 0700) != 0) return CallError();
   if (const Status status = SetMode(parent.get(), name, mode); !status.ok()) return status;
+  if (const Status status = MtimeOf(parent.get(), directory_ns); !status.ok()) return status;
   return AppendEntryAt(parent.get(), name, entry);
 }
 
-Status FolderWrites::MakeSymlink(std::string_view path, const std::string& target, std::vector<uint8_t>* entry) const {
+Status FolderWrites::MakeSymlink(std::string_view path, const std::string& target, std::vector<uint8_t>* entry,
+                                 int64_t* directory_ns) const {
   core::Fd parent;
   std::string name;
   if (target.empty() || target.find('\0') != std::string::npos || !IsUtf8(target)) return CallError(EINVAL);
   if (target.size() > core::kMaxTargetBytes) return CallError(ENAMETOOLONG);
   if (const Status status = Parent(path, true, &parent, &name); !status.ok()) return status;
   if (symlinkat(target.c_str(), parent.get(), name.c_str()) != 0) return CallError();
+  if (const Status status = MtimeOf(parent.get(), directory_ns); !status.ok()) return status;
   return AppendEntryAt(parent.get(), name, entry);
 }
 
-Status FolderWrites::Remove(std::string_view path, bool directory) const {
+Status FolderWrites::Remove(std::string_view path, bool directory, int64_t* directory_ns) const {
   core::Fd parent;
   std::string name;
   if (const Status status = Parent(path, true, &parent, &name); !status.ok()) return status;
-  return unlinkat(parent.get(), name.c_str(), directory ? AT_REMOVEDIR : 0) == 0 ? Status::Ok() : CallError();
+  if (unlinkat(parent.get(), name.c_str(), directory ? AT_REMOVEDIR : 0) != 0) return CallError();
+  return MtimeOf(parent.get(), directory_ns);
 }
 
 Status FolderWrites::Rename(std::string_view from, std::string_view to, RenameMode mode) const {

@@ -25,11 +25,13 @@ class FolderWrites {
  public:
   explicit FolderWrites(ServedFolder folder) : folder_(std::move(folder)) {}
 
-  // Exactly with this mode, whatever umask there is. EEXIST.
-  core::Status Create(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry) const;
-  core::Status MakeDirectory(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry) const;
-  core::Status MakeSymlink(std::string_view path, const std::string& target, std::vector<uint8_t>* entry) const;
-  core::Status Remove(std::string_view path, bool directory) const;
+  // Exactly with this mode, whatever umask there is. EEXIST. `directory_ns`: the mtime then of the directory it is in.
+  core::Status Create(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry, int64_t* directory_ns) const;
+  core::Status MakeDirectory(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry,
+                             int64_t* directory_ns) const;
+  core::Status MakeSymlink(std::string_view path, const std::string& target, std::vector<uint8_t>* entry,
+                           int64_t* directory_ns) const;
+  core::Status Remove(std::string_view path, bool directory, int64_t* directory_ns) const;
   core::Status Rename(std::string_view from, std::string_view to, RenameMode mode) const;
   core::Status Change(std::string_view path, std::optional<uint16_t> mode, std::optional<int64_t> mtime_ns,
                       std::vector<uint8_t>* entry) const;

@@ -242,7 +242,7 @@ function at<const T>(names: readonly T[], index: number): T {
 export function encodeDone(request: number, systemError: number, ...numbers: (number | bigint)[]): Buffer {
   const body = numbers.map((value) => {
     const bytes = Buffer.alloc(typeof value === 'bigint' ? 8 : 4);
-    if (typeof value === 'bigint') bytes.writeBigUInt64BE(value);
+    if (typeof value === 'bigint') bytes.writeBigInt64BE(value);
     else bytes.writeUInt32BE(value);
     return bytes;
   });

@@ -155,9 +155,9 @@ export class HostService {
     }
     const { writes, cache } = this.#options;
     await this.#answer(message.request, patienceOf(message), async (signal) => {
-      const page = await applyChange(writes, message, { cache, signal });
+      const { page, directoryMtimeNs } = await applyChange(writes, message, { cache, signal });
       if (page !== undefined) this.#options.host.tell(encodePage(message.request, page));
-      return encodeDone(message.request, 0);
+      return encodeDone(message.request, 0, ...(directoryMtimeNs === undefined ? [] : [directoryMtimeNs]));
     });
   }
 

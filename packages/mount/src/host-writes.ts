@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { callFailure, PageWriter, TOP } from '@keibidrop/protocol';
 import type { FromWriter } from './host-message.ts';
-import type { SourceEntry, SourceWrites } from './mount-source.ts';
+import type { MadeSourceEntry, SourceEntry, SourceWrites } from './mount-source.ts';
 
 /** Bytes take longer than a name. The host waits a little longer than this many times its patience. */
 const PUT_PATIENCE = 10;
@@ -11,53 +11,63 @@ export function patienceOf({ type }: FromWriter): number {
   return type === 'put' || type === 'copy' ? PUT_PATIENCE : 1;
 }
 
+/** What the host hears of a change. */
+export interface Applied {
+  /** Before it is told that it is done. */
+  page?: Uint8Array;
+  /** The mtime then of the directory that the name is in. */
+  directoryMtimeNs?: bigint | undefined;
+}
+
 /**
  * Does what the host asks to be changed.
  *
  * @param options.cache  where the host keeps what is to be put
- * @returns              what it wants to hear before it is told that it is done
  */
 export async function applyChange(
   writes: SourceWrites | undefined,
   message: FromWriter,
   { cache, signal }: { cache: string; signal: AbortSignal },
-): Promise<Uint8Array | undefined> {
+): Promise<Applied> {
   if (writes === undefined) throw callFailure('EROFS');
   switch (message.type) {
     case 'make':
-      return pageOf(await make(writes, message, signal));
+      return madeOf(await make(writes, message, signal));
     case 'remove':
-      await writes.remove(message.path, { directory: message.directory, signal });
-      return undefined;
+      return writes.remove(message.path, { directory: message.directory, signal });
     case 'rename':
       await writes.rename(message.from, message.to, { how: message.how, signal });
-      return undefined;
+      return {};
     case 'change': {
       const { type: _, request: __, path, ...what } = message;
-      return pageOf(await writes.change(path, { ...what, signal }));
+      return { page: pageOf(await writes.change(path, { ...what, signal })) };
     }
     case 'copy':
-      return pageOf(await writes.copy(message.from, message.to, { signal }));
+      return { page: pageOf(await writes.copy(message.from, message.to, { signal })) };
     case 'getAttribute':
-      return writes.getAttribute(message.path, message.name, { signal });
+      return { page: await writes.getAttribute(message.path, message.name, { signal }) };
     case 'setAttribute':
       await writes.setAttribute(message.path, message.name, message.value, { how: message.how, signal });
-      return undefined;
+      return {};
     case 'removeAttribute':
       await writes.removeAttribute(message.path, message.name, { signal });
-      return undefined;
+      return {};
     case 'listAttributes': {
       const names = await writes.listAttributes(message.path, { signal });
-      return Buffer.from(names.map((name) => `${name}\0`).join(''));
+      return { page: Buffer.from(names.map((name) => `${name}\0`).join('')) };
     }
     case 'syncDirectory':
       await writes.syncDirectory(message.path, { signal });
-      return undefined;
+      return {};
     case 'put': {
       const { type: _, request: __, ...file } = message;
-      return pageOf(await writes.put({ ...file, directory: cache, key: file.token }, { signal }));
+      return { page: pageOf(await writes.put({ ...file, directory: cache, key: file.token }, { signal })) };
     }
   }
+}
+
+function madeOf({ directoryMtimeNs, ...entry }: MadeSourceEntry): Applied {
+  return { page: pageOf(entry), directoryMtimeNs };
 }
 
 function make(writes: SourceWrites, { entry, path, mode, target }: FromWriter & { type: 'make' }, signal: AbortSignal) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-import { FolderWrites } from '@keibidrop/native';
+import { FolderWrites, type MadeEntry } from '@keibidrop/native';
 import { callFailure, checkSharePath, decodePage, type Entry, KeibiError } from '@keibidrop/protocol';
 import { sourceEntry, told } from './local-entry.ts';
-import type { ChangedFile, SourceEntry, SourceWrites } from './mount-source.ts';
+import type { ChangedFile, MadeSourceEntry, SourceEntry, SourceWrites } from './mount-source.ts';
 
 type Options = { signal: AbortSignal };
 
@@ -15,20 +15,23 @@ export class LocalWrites implements SourceWrites {
     this.#folder = new FolderWrites(folder);
   }
 
-  create(path: string, { mode, signal }: Options & { mode: number }): Promise<SourceEntry> {
-    return entryOf(signal, () => this.#folder.create(checkSharePath(path), mode));
+  create(path: string, { mode, signal }: Options & { mode: number }): Promise<MadeSourceEntry> {
+    return madeOf(signal, () => this.#folder.create(checkSharePath(path), mode));
   }
 
-  makeDirectory(path: string, { mode, signal }: Options & { mode: number }): Promise<SourceEntry> {
-    return entryOf(signal, () => this.#folder.makeDirectory(checkSharePath(path), mode));
+  makeDirectory(path: string, { mode, signal }: Options & { mode: number }): Promise<MadeSourceEntry> {
+    return madeOf(signal, () => this.#folder.makeDirectory(checkSharePath(path), mode));
   }
 
-  makeSymlink(path: string, { target, signal }: Options & { target: string }): Promise<SourceEntry> {
-    return entryOf(signal, () => this.#folder.makeSymlink(checkSharePath(path), checkTarget(target)));
+  makeSymlink(path: string, { target, signal }: Options & { target: string }): Promise<MadeSourceEntry> {
+    return madeOf(signal, () => this.#folder.makeSymlink(checkSharePath(path), checkTarget(target)));
   }
 
-  remove(path: string, { directory, signal }: Options & { directory: boolean }): Promise<void> {
-    return done(signal, () => this.#folder.remove(checkSharePath(path), directory));
+  async remove(
+    path: string,
+    { directory, signal }: Options & { directory: boolean },
+  ): Promise<{ directoryMtimeNs: bigint }> {
+    return { directoryMtimeNs: await done(signal, () => this.#folder.remove(checkSharePath(path), directory)) };
   }
 
   rename(from: string, to: string, { how, signal }: Options & { how: 'replace' | 'keep' | 'exchange' }): Promise<void> {
@@ -77,6 +80,12 @@ export class LocalWrites implements SourceWrites {
 function checkTarget(target: string): string {
   if (target.includes('\0')) throw callFailure('EINVAL');
   return target;
+}
+
+async function madeOf(signal: AbortSignal, work: () => Promise<MadeEntry>): Promise<MadeSourceEntry> {
+  const { entry, directoryMtimeNs } = await done(signal, work);
+  const [made] = decodePage(entry, 0);
+  return { ...sourceEntry(made as Entry), directoryMtimeNs };
 }
 
 async function entryOf(signal: AbortSignal, work: () => Promise<Uint8Array>): Promise<SourceEntry> {

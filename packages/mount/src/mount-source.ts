@@ -75,6 +75,11 @@ export interface ByteRange {
   length: number;
 }
 
+/** What was made, and the mtime then of the directory that it is in, if that is told. */
+export interface MadeSourceEntry extends SourceEntry {
+  directoryMtimeNs?: bigint | undefined;
+}
+
 type Options = { signal: AbortSignal };
 
 /**
@@ -83,11 +88,11 @@ type Options = { signal: AbortSignal };
  */
 export interface SourceWrites {
   /** An empty file. EEXIST */
-  create(path: string, options: Options & { mode: number }): Promise<SourceEntry>;
-  makeDirectory(path: string, options: Options & { mode: number }): Promise<SourceEntry>;
-  makeSymlink(path: string, options: Options & { target: string }): Promise<SourceEntry>;
+  create(path: string, options: Options & { mode: number }): Promise<MadeSourceEntry>;
+  makeDirectory(path: string, options: Options & { mode: number }): Promise<MadeSourceEntry>;
+  makeSymlink(path: string, options: Options & { target: string }): Promise<MadeSourceEntry>;
   /** @param options.directory  whether it is an empty directory that goes, or anything else */
-  remove(path: string, options: Options & { directory: boolean }): Promise<void>;
+  remove(path: string, options: Options & { directory: boolean }): Promise<{ directoryMtimeNs?: bigint | undefined }>;
   /** As renameat2(2): over what is there, only where nothing is, or each to the place of the other. */
   rename(from: string, to: string, options: Options & { how: 'replace' | 'keep' | 'exchange' }): Promise<void>;
   change(path: string, options: Options & { mode?: number; mtimeNs?: bigint }): Promise<SourceEntry>;

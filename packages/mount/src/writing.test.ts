@@ -27,6 +27,15 @@ describe.skipIf(reason !== undefined)('a mounted folder that much is written in'
     },
   );
 
+  it('tells the time of a directory as it is there, whatever was just done in it', async () => {
+    await here.show();
+    const works = ['mkdir "$1/d"', 'touch "$1/d/a"', 'mkdir "$1/d/b"', 'ln -s x "$1/d/c"', 'mv "$1/d/a" "$1/d/e"'];
+    for (const work of [...works, 'rm "$1/d/e"', 'rmdir "$1/d/b"']) {
+      await shell(work, here.at());
+      expect(await shell('stat -c %y "$1/d"', here.at()), work).toBe(await shell('stat -c %y "$1/d"', here.there()));
+    }
+  });
+
   it('carries a repository and a database, and takes the echo of its own changes for no other', async () => {
     await here.show();
     const lines = `cd "$1" && git init -q r && cd r && git config user.name n && git config user.email e@x && for i in $(seq 60); do echo $i > $i; done &&

@@ -85,6 +85,15 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
       expect(read('d/file')).toBe('content');
     });
 
+    it('tells the time that a directory has by what was made and removed in it', async () => {
+      const mtimeNs = () => statSync(join(folder, 'd'), { bigint: true }).mtimeNs;
+      const made = await writes.create('d/new', { mode: 0o600, signal });
+      expect(made.directoryMtimeNs).toBe(mtimeNs());
+      expect((await writes.makeDirectory('d/e', { mode: 0o700, signal })).directoryMtimeNs).toBe(mtimeNs());
+      expect((await writes.makeSymlink('d/link', { target: 'x', signal })).directoryMtimeNs).toBe(mtimeNs());
+      expect(await writes.remove('d/new', { directory: false, signal })).toEqual({ directoryMtimeNs: mtimeNs() });
+    });
+
     it('lets one of many make a name', async () => {
       const tries = Array.from({ length: 8 }, () => writes.create('lock', { mode: 0o600, signal }));
       const outcomes = await Promise.allSettled(tries);

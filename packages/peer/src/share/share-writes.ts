@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
-import type { ChangedFile, SourceEntry, SourceWrites } from '@keibidrop/mount';
+import type { ChangedFile, MadeSourceEntry, SourceEntry, SourceWrites } from '@keibidrop/mount';
 import type { RateBudget } from '@keibidrop/native';
-import { AttributeHow, type EntryReply, MakeKind, RenameHow, ShareService } from '@keibidrop/proto';
+import { AttributeHow, type EntryReply, MakeKind, RenameHow, ShareService, type Time } from '@keibidrop/proto';
 import { checkSharePath, KeibiError, MAX_ATTRIBUTE_BYTES, messageFor } from '@keibidrop/protocol';
 import type { UnaryMethod } from './batched-calls.ts';
 import type { GuestSession } from './guest-session.ts';
 import { checkedEntry } from './share-entries.ts';
 import { type InSession, SharePuts } from './share-puts.ts';
 import { Slots } from './slots.ts';
-import { toWireTime } from './wire-time.ts';
+import { fromWireTime, toWireTime } from './wire-time.ts';
 
 type Options = { signal: AbortSignal };
 
@@ -49,21 +49,24 @@ export class ShareWrites implements SourceWrites {
     return this.#puts.close(reason);
   }
 
-  create(path: string, { mode, ...options }: Options & { mode: number }): Promise<SourceEntry> {
+  create(path: string, { mode, ...options }: Options & { mode: number }): Promise<MadeSourceEntry> {
     return this.#make(path, MakeKind.FILE, { mode, target: '' }, options);
   }
 
-  makeDirectory(path: string, { mode, ...options }: Options & { mode: number }): Promise<SourceEntry> {
+  makeDirectory(path: string, { mode, ...options }: Options & { mode: number }): Promise<MadeSourceEntry> {
     return this.#make(path, MakeKind.DIRECTORY, { mode, target: '' }, options);
   }
 
-  makeSymlink(path: string, { target, ...options }: Options & { target: string }): Promise<SourceEntry> {
+  makeSymlink(path: string, { target, ...options }: Options & { target: string }): Promise<MadeSourceEntry> {
     return this.#make(path, MakeKind.SYMLINK, { mode: 0, target }, options);
   }
 
-  async remove(path: string, { directory, ...options }: Options & { directory: boolean }): Promise<void> {
+  async remove(
+    path: string,
+    { directory, ...options }: Options & { directory: boolean },
+  ): Promise<{ directoryMtimeNs?: bigint | undefined }> {
     const request = { call: drawCall(), path: checkSharePath(path), directory };
-    await this.#call(options, ShareService.remove, request);
+    return directoryOf(await this.#call(options, ShareService.remove, request));
   }
 
   async rename(
@@ -135,9 +138,10 @@ export class ShareWrites implements SourceWrites {
     kind: MakeKind,
     { mode, target }: { mode: number; target: string },
     options: Options,
-  ): Promise<SourceEntry> {
+  ): Promise<MadeSourceEntry> {
     const request = { call: drawCall(), kind, path: checkSharePath(path), mode, target };
-    return this.#entry(path, options, ShareService.make, request);
+    const reply = await this.#call(options, ShareService.make, request);
+    return { ...checkedEntry(reply.entry, path.slice(path.lastIndexOf('/') + 1)), ...directoryOf(reply) };
   }
 
   async #entry<Request>(
@@ -155,6 +159,11 @@ export class ShareWrites implements SourceWrites {
       this.#inSession(signal, (session) => session.call(method, request, { signal })),
     );
   }
+}
+
+/** @throws SHARE_CALL_FAILED for what is no time */
+function directoryOf({ directory }: { directory?: Time | undefined }): { directoryMtimeNs?: bigint | undefined } {
+  return { directoryMtimeNs: directory && fromWireTime(directory) };
 }
 
 function drawCall(): Uint8Array {

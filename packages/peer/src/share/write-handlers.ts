@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { FolderWrites, ServeJob } from '@keibidrop/native';
+import type { FolderWrites, MadeEntry, ServeJob } from '@keibidrop/native';
 import {
   AttributeHow,
   type AttributeReply,
@@ -26,7 +26,7 @@ import {
 } from '@keibidrop/protocol';
 import type { OwnChanges } from './own-changes.ts';
 import type { RecentCalls } from './recent-calls.ts';
-import { fromWireTime } from './wire-time.ts';
+import { fromWireTime, toWireTime } from './wire-time.ts';
 
 const CALL_BYTES = 16;
 const TOKEN_BYTES = 16;
@@ -76,11 +76,11 @@ export class WriteHandlers {
       const made = checkSharePath(path);
       switch (kind) {
         case MakeKind.FILE:
-          return this.#entry(made, writes.create(made, bits(mode)));
+          return this.#made(made, writes.create(made, bits(mode)));
         case MakeKind.DIRECTORY:
-          return this.#entry(made, writes.makeDirectory(made, bits(mode)));
+          return this.#made(made, writes.makeDirectory(made, bits(mode)));
         case MakeKind.SYMLINK:
-          return this.#entry(made, writes.makeSymlink(made, text(target)));
+          return this.#made(made, writes.makeSymlink(made, text(target)));
         default:
           throw callFailure('EINVAL');
       }
@@ -88,7 +88,9 @@ export class WriteHandlers {
   }
 
   remove({ call, path, directory }: { call: Uint8Array; path: string; directory: boolean }): Promise<ChangedReply> {
-    return this.#changed(call, (writes) => writes.remove(checkSharePath(path), directory));
+    return this.#once(call, async (writes) => ({
+      directory: toWireTime(await writes.remove(checkSharePath(path), directory)),
+    }));
   }
 
   rename({ call, from, to, how }: RenameRequest): Promise<ChangedReply> {
@@ -163,9 +165,17 @@ export class WriteHandlers {
     });
   }
 
+  async #made(path: string, making: Promise<MadeEntry>): Promise<EntryReply> {
+    const { entry } = await this.#entry(
+      path,
+      making.then((made) => made.entry),
+    );
+    return { entry, directory: toWireTime((await making).directoryMtimeNs) };
+  }
+
   /** What the guest hears of a change it has made. */
   async #entry(path: string, change: Promise<Uint8Array>): Promise<EntryReply> {
-    return { entry: await this.#own.answer(path, change) };
+    return { entry: await this.#own.answer(path, change), directory: undefined };
   }
 
   #opened(handle: number, path: string): void {
