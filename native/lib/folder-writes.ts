@@ -40,7 +40,7 @@ export interface NativeFolderWrites {
 }
 
 interface FolderWritesBinding {
-  FolderWrites: new (folder: string, only: string) => NativeFolderWrites;
+  FolderWrites: new (folder: string, only: string, journal: string) => NativeFolderWrites;
 }
 
 const RENAMES: readonly RenameHow[] = ['replace', 'keep', 'exchange'];
@@ -55,12 +55,17 @@ const ATTRIBUTES: readonly AttributeHow[] = ['any', 'new', 'old'];
 export class FolderWrites {
   readonly native: NativeFolderWrites;
 
-  /** @param folder  absolute; opened anew at each call   @param only  the one file in it that is shared, or '' */
-  constructor(folder: string, only = '') {
+  /**
+   * @param folder   absolute; opened anew at each call
+   * @param only     the one file in it that is shared, or ''
+   * @param journal  a file that puts are recorded in, so that one that a kill has cut goes on with the next process; '', or in use by another: none
+   */
+  constructor(folder: string, only = '', journal = '') {
     assertText('folder', folder);
     assertText('only', only);
+    assertText('journal', journal);
     const { FolderWrites: Native } = loadBinding<FolderWritesBinding>();
-    this.native = new Native(folder, only);
+    this.native = new Native(folder, only, journal);
   }
 
   /** An empty file. */

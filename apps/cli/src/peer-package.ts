@@ -13,6 +13,7 @@ export type PeerPackage = Pick<
   | 'placeOf'
   | 'recording'
   | 'pullHistory'
+  | 'journalsOf'
   | 'stateDirOf'
   | 'eventJson'
   | 'freeBytes'

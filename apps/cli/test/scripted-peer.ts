@@ -23,6 +23,7 @@ import {
   freeBytes,
   History,
   IdentityStore,
+  journalsOf,
   loadRelaySettings,
   loadSettings,
   offeredBy,
@@ -112,6 +113,7 @@ export function createScriptedPeer(script: {
     placeOf,
     recording,
     pullHistory,
+    journalsOf,
     stateDirOf,
     stopDaemon,
     async send(options) {

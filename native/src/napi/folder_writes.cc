@@ -94,7 +94,9 @@ Napi::Function FolderWrites::Define(Napi::Env env) {
 
 FolderWrites::FolderWrites(const Napi::CallbackInfo& info)
     : Napi::ObjectWrap<FolderWrites>(info),
-      writes_(std::make_shared<stream::FolderWrites>(stream::ServedFolder{TextAt(info, 0), TextAt(info, 1)})) {
+      writes_(std::make_shared<stream::FolderWrites>(stream::ServedFolder{TextAt(info, 0), TextAt(info, 1)})),
+      ledger_(std::make_shared<stream::WriteLedger>(
+          TextAt(info, 2).empty() ? nullptr : stream::PutJournal::Open(TextAt(info, 2)))) {
   info.This().As<Napi::Object>().TypeTag(&kTypeTag);
 }
 

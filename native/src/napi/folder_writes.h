@@ -16,7 +16,7 @@ namespace keibi::napi {
 class FolderWrites : public Napi::ObjectWrap<FolderWrites> {
  public:
   static Napi::Function Define(Napi::Env env);
-  // (folder, the one file in it or '')
+  // (folder, the one file in it or '', where puts are recorded or '')
   explicit FolderWrites(const Napi::CallbackInfo& info);
 
   // Null for undefined.
@@ -38,7 +38,7 @@ class FolderWrites : public Napi::ObjectWrap<FolderWrites> {
   Napi::Value Put(const Napi::CallbackInfo& info);
 
   const std::shared_ptr<stream::FolderWrites> writes_;
-  const std::shared_ptr<stream::WriteLedger> ledger_ = std::make_shared<stream::WriteLedger>();
+  const std::shared_ptr<stream::WriteLedger> ledger_;
 };
 
 // Arguments of a put from `i` on: base size (-1: none), base mtime, token, keep.

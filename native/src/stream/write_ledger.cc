@@ -66,7 +66,7 @@ Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, cons
   if (!S_ISREG(now.st_mode)) return CallError(EINVAL);
   const int of = fd.get();  // for as long as `opened` is not closed, which nobody else knows yet
   const auto opened = std::make_shared<WrittenFile>(std::move(fd), std::move(name), base.token,
-                                                    WrittenFile::Inode{now.st_dev, now.st_ino});
+                                                    WrittenFile::Inode{now.st_dev, now.st_ino}, journal_);
   {
     const std::scoped_lock lock(mutex_);
     if (open_.contains(base.token) || writers_.contains(opened->inode)) return CallError(EBUSY);
@@ -74,11 +74,14 @@ Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, cons
     if (fstat(of, &now) != 0) return Status::FromErrno(Code::kCallFailed);
     const FileState state{static_cast<uint64_t>(now.st_size), MtimeNs(now)};
     const auto draft = drafts_.find(base.token);
-    const bool known = !base.state || *base.state == state || (draft != drafts_.end() && draft->second.left == state);
+    const bool known = !base.state || *base.state == state ||
+                       (draft != drafts_.end() ? draft->second.left == state
+                                               : journal_ && journal_->Knows(base.token, opened->inode, state));
     if (!known) return Status::Of(Code::kSourceChanged);
     open_.emplace(base.token, opened);
     writers_.emplace(opened->inode, base.token);
   }
+  if (journal_) journal_->Begins(base.token, opened->inode);
   const Status cut = opened->Cut(base.keep);
   if (!cut.ok()) Close(opened);
   if (cut.ok()) *file = opened;

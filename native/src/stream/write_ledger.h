@@ -8,9 +8,11 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/status.h"
+#include "stream/put_journal.h"
 #include "stream/served_files.h"
 #include "stream/written_file.h"
 
@@ -24,10 +26,12 @@ struct PutBase {
 };
 
 // Which files of a folder are open to be written, and what each draft has left: so that one goes on with what it has
-// begun, also in another session, and nobody writes over what somebody else has changed. In memory alone: after a new
-// start a draft that was half written meets a file that is not its own. Any thread; may block.
+// begun, also in another session, and with a journal also after a kill, and nobody writes over what somebody else has
+// changed. Any thread; may block.
 class WriteLedger {
  public:
+  explicit WriteLedger(std::shared_ptr<PutJournal> journal = nullptr) : journal_(std::move(journal)) {}
+
   // A file is open once. Of the same draft the one that is open is closed before: nothing of it is written any more.
   // kSourceChanged for another content than the base and than what the draft has left, kSourceMissing, kPathRefused;
   // kCallFailed with the errno: EBUSY while another draft writes it. Nothing is changed then.
@@ -47,6 +51,7 @@ class WriteLedger {
   std::shared_ptr<WrittenFile> OpenOf(const DraftToken& token);
   void Leave(const std::shared_ptr<WrittenFile>& file, const std::optional<FileState>& left);
 
+  const std::shared_ptr<PutJournal> journal_;
   std::mutex mutex_;
   std::map<DraftToken, std::shared_ptr<WrittenFile>> open_;
   std::map<WrittenFile::Inode, DraftToken> writers_;

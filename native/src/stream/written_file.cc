@@ -9,6 +9,7 @@
 
 #include "stream/child.h"
 #include "stream/file_time.h"
+#include "stream/put_journal.h"
 
 namespace keibi::stream {
 
@@ -24,6 +25,7 @@ Status CallError() { return Status::FromErrno(Code::kCallFailed); }
 Status WrittenFile::Write(uint64_t offset, const uint8_t* data, size_t bytes) {
   const std::shared_lock lock(mutex_);
   if (!fd_.valid()) return Status::Of(Code::kCancelled);
+  if (journal_) journal_->Writes(token);
   for (size_t done = 0; done < bytes;) {
     const ssize_t wrote = pwrite(fd_.get(), data + done, bytes - done, static_cast<off_t>(offset + done));
     if (wrote < 0 && errno == EINTR) continue;
@@ -39,12 +41,17 @@ Status WrittenFile::Cut(uint64_t size) {
   if (!fd_.valid()) return Status::Of(Code::kCancelled);
   if (fstat(fd_.get(), &now) != 0) return CallError();
   if (static_cast<uint64_t>(now.st_size) <= size) return Status::Ok();
+  if (journal_) journal_->Writes(token);
   return ftruncate(fd_.get(), static_cast<off_t>(size)) == 0 ? Status::Ok() : CallError();
 }
 
 Status WrittenFile::Commit(const Finish& finish, std::vector<uint8_t>* entry, std::optional<FileState>* left) {
   const std::unique_lock lock(mutex_);
   if (!fd_.valid()) return Status::Of(Code::kCancelled);
+  if (journal_) {
+    journal_->Writes(token);
+    journal_->Leaves(token, finish.state);
+  }
   struct stat now {};
   const bool done = fstat(fd_.get(), &now) == 0 &&
                     (static_cast<uint64_t>(now.st_size) == finish.state.size ||
@@ -71,7 +78,9 @@ std::optional<FileState> WrittenFile::CloseLocked() {
   const bool told = fstat(fd_.get(), &now) == 0;
   fd_.Close();
   if (!told) return std::nullopt;
-  return FileState{static_cast<uint64_t>(now.st_size), MtimeNs(now)};
+  const FileState left{static_cast<uint64_t>(now.st_size), MtimeNs(now)};
+  if (journal_) journal_->Leaves(token, left);
+  return left;
 }
 
 }  // namespace keibi::stream

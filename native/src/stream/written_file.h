@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -15,6 +16,8 @@
 #include "core/status.h"
 
 namespace keibi::stream {
+
+class PutJournal;
 
 // Names a draft: what several puts of it have left is its own.
 using DraftToken = std::array<uint8_t, 16>;
@@ -38,8 +41,9 @@ class WrittenFile {
  public:
   using Inode = std::pair<dev_t, ino_t>;
 
-  WrittenFile(core::Fd fd, std::string name, const DraftToken& token, Inode inode)
-      : token(token), inode(inode), name_(std::move(name)), fd_(std::move(fd)) {}
+  // `journal` may be null.
+  WrittenFile(core::Fd fd, std::string name, const DraftToken& token, Inode inode, std::shared_ptr<PutJournal> journal)
+      : token(token), inode(inode), name_(std::move(name)), journal_(std::move(journal)), fd_(std::move(fd)) {}
 
   // All: kCallFailed with the errno; kCancelled if it is closed.
   core::Status Write(uint64_t offset, const uint8_t* data, size_t bytes);
@@ -56,6 +60,7 @@ class WrittenFile {
   std::optional<FileState> CloseLocked();
 
   const std::string name_;
+  const std::shared_ptr<PutJournal> journal_;
   std::shared_mutex mutex_;  // exclusive: to close
   core::Fd fd_;
 };

@@ -197,6 +197,11 @@ export function stateDirOf(configDir: string): string {
   return configDir === config ? log : join(configDir, 'state');
 }
 
+/** Of what is being written in shares, as ShareOptions has it. */
+export function journalsOf(stateDir: string): string {
+  return join(stateDir, 'puts');
+}
+
 export function configFileIn(configDir: string): string {
   return join(configDir, 'config.toml');
 }

@@ -80,6 +80,7 @@ export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage)
       ...reachOf(options, settings),
       dir,
       readOnly: options.readOnly,
+      journals: peer.journalsOf(peer.stateDirOf(settings.configDir)),
       code: options.code,
       wordCount: settings.codeLength,
       insecureCode: options.insecureCode,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { formatFingerprint, KeibiError } from '@keibidrop/protocol';
-import { loadSettings, type SettingsQuery, stateDirOf } from '../config.ts';
+import { journalsOf, loadSettings, type SettingsQuery, stateDirOf } from '../config.ts';
 import { History } from '../history/history.ts';
 import { contactCalls } from './contact-calls.ts';
 import { ContactDesk } from './contact-desk.ts';
@@ -205,12 +205,13 @@ function callsOf(parts: DaemonParts): LocalCalls {
 /** The folders of others, and what is shown of them. */
 function foldersOf(
   stateDir: string,
-  common: Omit<SharesOptions, 'file' | 'onShare'>,
+  common: Omit<SharesOptions, 'file' | 'journals' | 'onShare'>,
   fingerprintOf: (contact: string) => Promise<string>,
 ): { shares: Shares; mounts: Mounts } {
   const shares: Shares = new Shares({
     ...common,
     file: join(stateDir, 'shares.json'),
+    journals: journalsOf(stateDir),
     onShare: (share, open) => mounts.follow(share, open),
   });
   const { events, onTrouble, read } = common;

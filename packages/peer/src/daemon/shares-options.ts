@@ -16,6 +16,8 @@ export interface SharesOptions {
   history: Pick<History, 'add'>;
   /** Where they are kept. */
   file: string;
+  /** As ShareOptions has it. */
+  journals: string;
   /** Called with each that is new, or another than before, and with those that have ended. */
   onShare(share: local.Share, open: boolean): void;
   /** Called with what went wrong where no client waits for it. */

@@ -231,6 +231,7 @@ export class Shares {
       ...commonOf(reach, settings),
       dir: path,
       readOnly,
+      journals: this.#options.journals,
       code: code === undefined ? undefined : parseCode(code),
       wordCount: settings.codeLength,
       // One that was drawn once is strong enough, or somebody has insisted on it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { realpath, stat, statfs } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { mkdir, realpath, stat, statfs } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { FolderWrites, type Listing, type RateBudget, type Root, ServeJob, SharedFolder } from '@keibidrop/native';
 import type { ListPage, SpaceReply } from '@keibidrop/proto';
 import { checkName, checkSharePath, type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
@@ -35,7 +35,10 @@ export class ShareHost {
   readonly #writes: FolderWrites;
 
   /** @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE, TRANSFER_SOURCE_UNSUPPORTED (neither folder nor file) naming the path */
-  static async open(given: string): Promise<ShareHost> {
+  static async open(
+    given: string,
+    { readOnly, journals }: { readOnly: boolean; journals?: string | undefined },
+  ): Promise<ShareHost> {
     const path = await realpath(given).catch((cause: NodeJS.ErrnoException) => {
       const missing = cause.code === 'ENOENT' || cause.code === 'ENOTDIR';
       const code = missing ? 'TRANSFER_SOURCE_MISSING' : 'TRANSFER_SOURCE_UNREADABLE';
@@ -43,18 +46,23 @@ export class ShareHost {
     });
     const [found, id] = await Promise.all([stat(path), shareIdentity(path)]);
     if (found.isDirectory()) await refuseMounted(path);
-    if (found.isDirectory()) return new ShareHost(path, nameOf(path), undefined, id);
-    if (found.isFile()) return new ShareHost(dirname(path), nameOf(path), basename(path), id);
+    const journal = readOnly || journals === undefined ? undefined : await journalIn(journals, id);
+    if (found.isDirectory()) return new ShareHost(path, { name: nameOf(path), only: undefined, id, journal });
+    if (found.isFile()) return new ShareHost(dirname(path), { name: nameOf(path), only: basename(path), id, journal });
     throw new KeibiError('TRANSFER_SOURCE_UNSUPPORTED', `${given} is neither a folder nor a file.`);
   }
 
-  private constructor(path: string, name: string, only: string | undefined, id: Uint8Array) {
+  private constructor(
+    path: string,
+    about: { name: string; only: string | undefined; id: Uint8Array; journal: string | undefined },
+  ) {
+    const { name, only, id, journal } = about;
     this.path = path;
     this.name = name;
     this.only = only;
     this.id = id;
     this.#folder = new SharedFolder(path, name);
-    this.#writes = new FolderWrites(path, only);
+    this.#writes = new FolderWrites(path, only, journal);
   }
 
   /** One entry, as in a manifest. @throws SHARE_* */
@@ -139,4 +147,10 @@ async function asTold<T>(asked: Promise<T>): Promise<T> {
     const told = TOLD[code];
     throw told === undefined ? reason : new KeibiError(told, undefined, { cause: reason });
   }
+}
+
+/** One for each folder that was ever shared to be written; a few megabytes at the most. */
+async function journalIn(folder: string, id: Uint8Array): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return join(folder, `${Buffer.from(id).toString('hex')}.puts`);
 }

@@ -20,6 +20,8 @@ export interface ShareOptions
   dir: string;
   /** Guests can change nothing. */
   readOnly: boolean;
+  /** A folder where is kept what guests are in the middle of writing, so that it is known after a kill; absent: it is not. */
+  journals?: string | undefined;
   /** Called in order, on the event loop, never after the promise has settled. Must not throw. */
   onEvent(event: ShareEvent): void;
 }
@@ -64,7 +66,7 @@ export interface Sharing {
 export async function openSharing(options: ShareOptions): Promise<Sharing> {
   options.signal.throwIfAborted();
   if (options.code && !options.insecureCode) assertCodeStrength(options.code);
-  const sharing = new OpenSharing(options, await ShareHost.open(options.dir));
+  const sharing = new OpenSharing(options, await ShareHost.open(options.dir, options));
   try {
     await sharing.begin();
     return sharing;
