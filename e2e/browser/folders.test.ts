@@ -87,8 +87,10 @@ describe.runIf(HAS_BROWSER)('folders', () => {
   });
 
   it('say why nothing can be mounted where it cannot', async () => {
-    // Without its PATH the daemon finds no fusermount3.
-    const cy = await Person.arrive(sandbox, browser, 'cy', { env: { ...LISTEN, PATH: sandbox.path('nowhere') } });
+    // Without its PATH the daemon finds no fusermount3; fuse-native would do without.
+    const cy = await Person.arrive(sandbox, browser, 'cy', {
+      env: { ...LISTEN, PATH: sandbox.path('nowhere'), KD_MOUNT_BACKEND: 'native' },
+    });
     await connect(cy, code);
     await cy.open('mounts');
     await cy.page.getByText('Nothing can be mounted on this computer').waitFor();

@@ -80,10 +80,21 @@ TEST_F(PutJournalTest, WhatWasDoneWhenTheAnswerWasLostIsItsOwn) {
   EXPECT_EQ(OpenNow(base), Code::kOk);
 }
 
+TEST_F(PutJournalTest, WhatWasEndedIsItsOwnOnlyAsItWasLeft) {
+  const PutBase base{StateNow(), {1}, 6};
+  InAnother(base, [&](auto* ledger, const auto& file) {
+    std::vector<uint8_t> entry;
+    if (!Write(file, "all of it") || !ledger->Commit(file, {{9, 7}, false}, &entry).ok()) return false;
+    test::WriteFile(share_ / "file", "another's, at once");
+    return true;
+  });
+  EXPECT_EQ(OpenNow(base), Code::kSourceChanged);
+}
+
 TEST_F(PutJournalTest, WhatSomebodyElseHasChangedSinceIsNot) {
   const PutBase base{StateNow(), {1}, 6};
   InAnother(base, [](auto*, const auto& file) { return Write(file, "half of it"); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   test::WriteFile(share_ / "file", "another's");
   EXPECT_EQ(OpenNow(base), Code::kSourceChanged);
   // Neither is what has taken its place.

@@ -13,13 +13,12 @@
 namespace keibi::stream {
 namespace {
 
-constexpr uint64_t kBegins = 1, kWrites = 2, kLeaves = 3;
+constexpr uint64_t kBegins = 1, kWrites = 2, kLeaves = 3, kEnds = 4;
 // 3.5 MiB: then it is written anew, with what is known of the drafts that it is about.
 constexpr uint64_t kMostRecords = 65536;
 constexpr size_t kMostTraces = 16384;
-// The system stamps a write by a clock that is a tick behind ours, and a little after we have.
+// The system stamps a write a little after we have, by a clock that is a tick behind ours.
 constexpr int64_t kTickNs = 20'000'000;
-constexpr int64_t kLateNs = 250'000'000;
 
 int64_t NowNs() {
   using namespace std::chrono;
@@ -66,13 +65,16 @@ void PutJournal::Follow(const Record& record, std::map<DraftToken, Trace>* trace
       trace.inode = {static_cast<dev_t>(numbers[0]), static_cast<ino_t>(numbers[1])};
       trace.begun_ns = static_cast<int64_t>(numbers[2]);
       trace.written_ns = static_cast<int64_t>(numbers[3]);
+      trace.ended = false;
       return;
     case kWrites:
       trace.written_ns = std::max(trace.written_ns, static_cast<int64_t>(numbers[0]));
       return;
     case kLeaves:
+    case kEnds:
       trace.before = trace.left;
       trace.left = {numbers[0], static_cast<int64_t>(numbers[1])};
+      trace.ended = record.kind == kEnds;
       return;
     default:
       return;
@@ -88,6 +90,10 @@ void PutJournal::Writes(const DraftToken& token) { Append({kWrites, token, {stat
 
 void PutJournal::Leaves(const DraftToken& token, const FileState& state) {
   Append({kLeaves, token, {state.size, static_cast<uint64_t>(state.mtime_ns)}});
+}
+
+void PutJournal::Ends(const DraftToken& token, const FileState& state) {
+  Append({kEnds, token, {state.size, static_cast<uint64_t>(state.mtime_ns)}});
 }
 
 // What cannot be recorded is kept twice after a kill, as without a journal.
@@ -114,7 +120,8 @@ void PutJournal::Compact() {
          token,
          {device, inode, static_cast<uint64_t>(trace.begun_ns), static_cast<uint64_t>(trace.written_ns)}});
     for (const auto& left : {trace.before, trace.left}) {
-      if (left) records.push_back({kLeaves, token, {left->size, static_cast<uint64_t>(left->mtime_ns)}});
+      if (left)
+        records.push_back({trace.ended ? kEnds : kLeaves, token, {left->size, static_cast<uint64_t>(left->mtime_ns)}});
     }
   }
   records_ = records.size();
@@ -128,8 +135,8 @@ bool PutJournal::Knows(const DraftToken& token, const WrittenFile::Inode& inode,
   if (found == earlier_.end()) return false;
   const Trace& trace = found->second;
   if (trace.left == state || trace.before == state) return true;
-  return trace.inode == inode && state.mtime_ns >= trace.begun_ns - kTickNs &&
-         state.mtime_ns <= trace.written_ns + kLateNs;
+  return !trace.ended && trace.inode == inode && state.mtime_ns >= trace.begun_ns - kTickNs &&
+         state.mtime_ns <= trace.written_ns + kTickNs;
 }
 
 }  // namespace keibi::stream

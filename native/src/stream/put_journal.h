@@ -26,10 +26,11 @@ class PutJournal {
   // Takes the file over, with what an earlier one has left in it. Null if another process has it, or nobody can.
   static std::shared_ptr<PutJournal> Open(const std::string& path);
 
-  // Before the first change of the file, before each, and before and after the last.
+  // Before the first change of the file, before each, before it gets its state, and when nothing more is written.
   void Begins(const DraftToken& token, const WrittenFile::Inode& inode);
   void Writes(const DraftToken& token);
   void Leaves(const DraftToken& token, const FileState& state);
+  void Ends(const DraftToken& token, const FileState& state);
 
   // Whether a file that is so now is as the earlier process has left it for this draft, finished or not.
   bool Knows(const DraftToken& token, const WrittenFile::Inode& inode, const FileState& state) const;
@@ -45,6 +46,7 @@ class PutJournal {
     WrittenFile::Inode inode{};
     int64_t begun_ns = 0, written_ns = 0;   // of the clock
     std::optional<FileState> left, before;  // the last two
+    bool ended = true;
   };
 
   explicit PutJournal(core::Fd fd) : fd_(std::move(fd)) {}

@@ -79,7 +79,7 @@ std::optional<FileState> WrittenFile::CloseLocked() {
   fd_.Close();
   if (!told) return std::nullopt;
   const FileState left{static_cast<uint64_t>(now.st_size), MtimeNs(now)};
-  if (journal_) journal_->Leaves(token, left);
+  if (journal_) journal_->Ends(token, left);
   return left;
 }
 
