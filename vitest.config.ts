@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: MPL-2.0
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Real sockets and real processes: nothing leaves this machine.
 const env = { KD_DISCOVERY: 'off' };
 
+/** Short files of long tests: Vitest begins with the longest files, and would end with one of these alone. */
+const LONG = /e2e\/(bench\/smoke|faults\/kill|hostile\/endurance|transfer\/small-machines|reach\/move)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => LONG.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     // Two files at a time, whatever the machine. check.mjs takes three of those that mostly wait, for timers, processes and networks that are down.
     minWorkers: 1,
     maxWorkers: 2,
