@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "fuse/mounted_folder.h"
+
+// WinFsp takes a mount away with the process that has made it, whoever uses it, and its cache manager reads ahead by
+// itself. Never compiled (docs/PORTING.md).
+namespace keibi::fuse {
+
+int Unmount(const std::string&, bool) { return 0; }
+
+void RaiseReadAhead(const std::string&) {}
+
+}  // namespace keibi::fuse
