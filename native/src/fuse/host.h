@@ -53,6 +53,7 @@ class Host {
   Waiting& waiting() { return waiting_; }
 
   void Init(fuse_conn_info* connection);
+  void OnRequest();  // before each
   void Lookup(fuse_req_t request, uint64_t parent, const std::string& name, bool answered = false);
   void Forget(uint64_t ino, uint64_t times);
   void GetAttributes(fuse_req_t request, uint64_t ino, bool answered = false);
@@ -171,6 +172,7 @@ class Host {
   mount::WriteBack write_back_;
   mount::Walks walks_;
   std::atomic<int> verifying_{0};
+  std::atomic<bool> asked_ = false;  // anything
   fuse_session* session_ = nullptr;
   std::atomic<uint32_t> most_ahead_;  // blocks, as the Peer has said last
 

@@ -10,7 +10,7 @@ namespace keibi::fuse {
 int Unmount(const std::string& folder, bool forced);
 
 // Lets the kernel read ahead in steps as long as a request may be; where it does not let us, in those that it likes.
-// Waits for the first answer of the file system: not on a thread that gives it.
+// Of use from the first request on, since the answer to INIT lowers it.
 void RaiseReadAhead(const std::string& folder);
 
 }  // namespace keibi::fuse

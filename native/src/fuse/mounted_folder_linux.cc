@@ -2,12 +2,12 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <sstream>
 #include <vector>
 
 #include "core/fd.h"
@@ -37,6 +37,34 @@ int RunFusermount(const std::string& folder, bool forced) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : EBUSY;
 }
 
+// As /proc/PID/mountinfo writes it: space, tab, newline and backslash in octal digits.
+std::string Escaped(const std::string& path) {
+  constexpr char kDigits[] = "01234567";
+  std::string escaped;
+  for (const char c : path) {
+    if (c != ' ' && c != '\t' && c != '\n' && c != '\\') {
+      escaped += c;
+      continue;
+    }
+    escaped += {'\\', kDigits[c >> 6 & 7], kDigits[c >> 3 & 7], kDigits[c & 7]};
+  }
+  return escaped;
+}
+
+// `major:minor` of what is mounted there last; empty if nothing is. Without asking the folder itself: a thread that
+// does, and whose process ends meanwhile, waits for ever for the answer that it will not give.
+std::string DeviceOf(const std::string& folder) {
+  std::ifstream table("/proc/self/mountinfo");
+  const std::string wanted = Escaped(folder);
+  std::string found;
+  for (std::string line; std::getline(table, line);) {
+    std::string number, parent, device, root, place;
+    std::istringstream(line) >> number >> parent >> device >> root >> place;
+    if (place == wanted) found = device;
+  }
+  return found;
+}
+
 }  // namespace
 
 int Unmount(const std::string& folder, bool forced) {
@@ -46,10 +74,7 @@ int Unmount(const std::string& folder, bool forced) {
 }
 
 void RaiseReadAhead(const std::string& folder) {
-  struct stat own;
-  if (stat(folder.c_str(), &own) != 0) return;
-  const std::string device = std::to_string(major(own.st_dev)) + ":" + std::to_string(minor(own.st_dev));
-  const core::Fd file(open(("/sys/class/bdi/" + device + "/read_ahead_kb").c_str(), O_WRONLY | O_CLOEXEC));
+  const core::Fd file(open(("/sys/class/bdi/" + DeviceOf(folder) + "/read_ahead_kb").c_str(), O_WRONLY | O_CLOEXEC));
   if (file.valid()) (void)!write(file.get(), kReadAheadKb, sizeof kReadAheadKb - 1);
 }
 

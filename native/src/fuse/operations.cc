@@ -11,7 +11,11 @@
 namespace keibi::fuse {
 namespace {
 
-Host& HostOf(fuse_req_t request) { return *static_cast<Host*>(fuse_req_userdata(request)); }
+Host& HostOf(fuse_req_t request) {
+  Host& host = *static_cast<Host*>(fuse_req_userdata(request));
+  host.OnRequest();
+  return host;
+}
 
 void Init(void* host, fuse_conn_info* connection) { static_cast<Host*>(host)->Init(connection); }
 

@@ -54,6 +54,10 @@ bool Host::Mount(int* error) {
   return mounted;
 }
 
+void Host::OnRequest() {
+  if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) RaiseReadAhead(options_.folder);
+}
+
 int Host::Run() {
   std::thread([this] { Serve(); }).detach();
   int error = 0;
@@ -68,7 +72,6 @@ int Host::Run() {
   if (!options_.writable) passing_.Attach(session_);
   notifier_.Begin(session_);
   link_.Tell(Type::kMounted, mount::Writer());
-  std::thread([folder = options_.folder] { RaiseReadAhead(folder); }).detach();
   fuse_loop_config* const config = fuse_loop_cfg_create();
   fuse_loop_cfg_set_clone_fd(config, 1);
   fuse_loop_cfg_set_max_threads(config, kThreads);
@@ -101,7 +104,7 @@ void Host::Leave(bool forced) {
   }
   if (const size_t unsent = write_back_.Drain(options_.patience); unsent > 0) return TellUnsent(Type::kBusy, unsent);
   int error = Unmount(options_.folder, false);
-  // Whatever looks at each new mount, RaiseReadAhead among them, is through in a moment.
+  // Whatever looks at each new mount is through in a moment.
   for (int tries = 0; error == EBUSY && tries < kUnmountTries; tries++) {
     std::this_thread::sleep_for(kUnmountPause);
     error = Unmount(options_.folder, false);

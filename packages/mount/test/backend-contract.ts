@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, openSync, renameSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { backendOf } from '../src/backend.ts';
 import { type BackendName, mountedAt, mountsOfOurs } from '../src/index.ts';
@@ -214,11 +224,23 @@ export function describeBackend(name: BackendName, differences: Differences): vo
         stdio: ['ignore', 'ignore', 'inherit', cache],
       });
       await expect.poll(() => mountedAt(at()), { timeout: 10_000, interval: 20 }).toBeDefined();
-      if (both) process.kill(here.hostPid(), 'SIGKILL');
+      const host = here.hostPid();
+      if (both) process.kill(host, 'SIGKILL');
       starter.kill('SIGKILL');
       await once(starter, 'exit');
       await expect.poll(() => mountedAt(at()), { timeout: 10_000, interval: 20 }).toBeUndefined();
       await expect.poll(() => shell('pgrep -f "$1" || echo none', `[ ]${at()} orphan`), { timeout: 5000 }).toBe('none');
+      // Nor a thread of it that the kernel holds: such a process is a zombie that has more than one.
+      await expect.poll(() => threadsOf(host), { timeout: 5000 }).toBeLessThanOrEqual(1);
     });
   });
+}
+
+/** 0 of a process that is not there. */
+function threadsOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length;
+  } catch {
+    return 0;
+  }
 }
