@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
@@ -136,10 +137,19 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
   it('is refused everything by another rule', async () => {
     const { page } = ben;
     await openDetails(ben, 'Ada');
-    await page.getByRole('group', { name: 'What Ada sends' }).getByText('Refuse it').click();
+    const changes = '**/api/ChangeContact';
+    await page.route(changes, async (route) => {
+      const response = await route.fetch();
+      await setTimeout(500);
+      await route.fulfill({ response });
+    });
+    const choose = (rule: string) => page.getByRole('group', { name: 'What Ada sends' }).getByText(rule).click();
+    await choose('Refuse it');
     await row(ben, 'Ada').getByText('Refused', { exact: true }).waitFor();
-    await page.getByRole('group', { name: 'What Ada sends' }).getByText('Ask me').click();
-    await expect.poll(async () => (await contactOf(ben, 'Ada'))?.rule).toBe('ask');
+    // Chosen while the daemon has changed the rule and its answer is still on its way.
+    await choose('Ask me');
+    await expect.poll(async () => (await contactOf(ben, 'Ada'))?.rule, { timeout: 10_000 }).toBe('ask');
+    await page.unroute(changes);
   });
 
   it('who is blocked can be sent nothing, by a button or a drop, until they are not', async () => {

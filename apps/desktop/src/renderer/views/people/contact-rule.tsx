@@ -17,11 +17,12 @@ type Rule = 'ask' | 'accept' | 'never';
 export function ContactRule({ contact: { name, rule, folder = '' } }: { contact: ContactView }) {
   const { t } = useTexts();
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { follow, busy, error } = useAct();
   const [chosen, setChosen] = useState<Rule>();
   const value = chosen ?? ruleOf(rule);
   const change = async (request: { rule: Rule; folder?: string }) => {
-    if (await act((signal) => api.call('changeContact', { name, ...request }, { signal }))) setChosen(undefined);
+    const done = await follow((signal) => api.call('changeContact', { name, ...request }, { signal }));
+    if (done) setChosen((now) => (now === request.rule ? undefined : now));
   };
   const choose = (next: Rule) => {
     setChosen(next);

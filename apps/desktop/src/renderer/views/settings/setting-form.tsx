@@ -35,7 +35,7 @@ const SAID_MS = 2500;
 export function SettingForm({ name, setting, children }: SettingFormProps) {
   const { t } = useTexts();
   const api = useApi();
-  const { act, busy, error, forget } = useAct();
+  const { follow, busy, error, forget } = useAct();
   const kept = setting?.value ?? '';
   const [typed, setTyped] = useState<string>();
   const [saved, setSaved] = useSaid();
@@ -43,9 +43,9 @@ export function SettingForm({ name, setting, children }: SettingFormProps) {
   const value = typed ?? kept;
   const changed = value !== kept;
   const save = async (next: string) => {
-    const done = await act((signal) => api.call('changeSettings', { values: { [name]: next.trim() } }, { signal }));
-    if (!done) return;
-    setTyped(undefined);
+    const values = { [name]: next.trim() };
+    if (!(await follow((signal) => api.call('changeSettings', { values }, { signal })))) return;
+    setTyped((now) => (now === next ? undefined : now));
     setSaved(true);
   };
   const submit = (event: FormEvent) => {

@@ -12,13 +12,13 @@ import styles from './settings.module.css';
 /** What the window keeps by itself: only there. */
 export function WindowSettings({ shell }: { shell: Shell }) {
   const { t } = useTexts();
-  const { act, error } = useAct();
+  const { act, follow, error } = useAct();
   const [preferences, setPreferences] = useState<Preferences>();
   useEffect(() => {
     void act(async () => setPreferences(await shell.preferences()));
   }, [act, shell]);
   const change = (changes: Partial<Preferences>) =>
-    void act(async () => setPreferences(await shell.changePreferences(changes)));
+    void follow(async () => setPreferences(await shell.changePreferences(changes)));
   return (
     <Section title={t('settings.window')}>
       <Card>
