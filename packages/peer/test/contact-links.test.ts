@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Invitation } from '@keibidrop/protocol';
@@ -60,8 +60,12 @@ async function acquainted({ keys = true } = {}): Promise<{ anna: Person; ben: Pe
 }
 
 /** A peer that is there; `until` waits for the presence of its one contact. */
-async function linked({ self, store }: Person, { visits = false, reach = {} as Partial<ReachOptions> } = {}) {
+async function linked(
+  { self, store }: Person,
+  { visits = false, reach = {} as Partial<ReachOptions>, troubled = false } = {},
+) {
   const states: boolean[] = [];
+  const troubles: string[] = [];
   const invitations: ReceivedInvitation[] = [];
   const waiting = new Set<() => void>();
   const changed = () => {
@@ -81,7 +85,9 @@ async function linked({ self, store }: Person, { visits = false, reach = {} as P
       changed();
     },
     onTrouble: (error) => {
-      throw error;
+      if (!troubled) throw error;
+      troubles.push(error.code);
+      changed();
     },
     signal: new AbortController().signal,
   });
@@ -100,7 +106,7 @@ async function linked({ self, store }: Person, { visits = false, reach = {} as P
     await until(() => invitations.length > at);
     return invitations[at] as ReceivedInvitation;
   };
-  return { links, states, invitations, until, invitation, online: () => until(() => states.at(-1) === true) };
+  return { links, states, troubles, invitations, until, invitation, online: () => until(() => states.at(-1) === true) };
 }
 
 async function serve(): Promise<{ rendezvous: string; server: RelayServer }> {
@@ -134,6 +140,22 @@ describe('two contacts', () => {
     expect(known?.keys?.kem).toEqual(ben.self.kem.publicKey);
     expect(known?.lastSeen).toBeInstanceOf(Date);
   });
+
+  it('are known again after their file could not be read for a moment', async () => {
+    const { anna, ben } = await acquainted();
+    const one = await linked(anna, { troubled: true });
+    const file = join(directory, 'anna', 'contacts.json');
+    const kept = await readFile(file);
+    await writeFile(file, 'no contacts at all');
+    await one.until(() => one.troubles.length === 1);
+    expect(one.troubles).toEqual(['CONTACTS_CORRUPT']);
+    await writeFile(file, kept);
+    await anna.store.change('Ben', { blocked: true });
+    await expect.poll(() => one.links.contacts()[0]?.contact.blocked, { timeout: 10_000 }).toBe(true);
+    const other = await linked(ben);
+    await anna.store.change('Ben', { blocked: false });
+    await Promise.all([one.online(), other.online()]);
+  }, 30_000);
 
   it('are strangers to each other if one has not saved the other', async () => {
     const { anna, ben } = await acquainted();

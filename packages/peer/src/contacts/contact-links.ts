@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { setTimeout } from 'node:timers/promises';
 import { type Conversation, formatFingerprint, type Invitation, KeibiError, type Verdict } from '@keibidrop/protocol';
 import { type IdentityKeys, mailboxDays } from '@keibidrop/session';
 import { watchOwnAddresses } from '../address-watch.ts';
@@ -40,6 +41,8 @@ interface Waiting {
 
 /** Often enough for the mailboxes of another day. */
 const TURN_PAGE_MS = 30_000;
+/** Until contacts that could not be read are read again. */
+const REREAD_MS = 5_000;
 
 /** Keeps us in touch with all contacts: who is there, what they invite us to, and what we invite them to. */
 export class ContactLinks {
@@ -169,16 +172,19 @@ export class ContactLinks {
 
   async #watch(): Promise<void> {
     let known = false;
-    try {
-      for await (const contacts of this.#options.contacts.watch({ signal: this.#signal })) {
-        await this.#take(contacts);
-        known = true;
-        this.#first();
+    while (!this.#signal.aborted) {
+      try {
+        for await (const contacts of this.#options.contacts.watch({ signal: this.#signal })) {
+          await this.#take(contacts);
+          known = true;
+          this.#first();
+        }
+      } catch (reason) {
+        if (this.#signal.aborted) return;
+        if (!known) throw reason;
+        this.#trouble(reason);
+        await setTimeout(REREAD_MS, undefined, { signal: this.#signal }).catch(() => {});
       }
-    } catch (reason) {
-      if (this.#signal.aborted) return;
-      if (!known) throw reason;
-      this.#options.onTrouble?.(KeibiError.from(reason, 'CONTACTS_CORRUPT'));
     }
   }
 
