@@ -178,6 +178,36 @@ TEST(MountReadAhead, AsksNothingForWhoJumpsAndNothingBehindTheEnd) {
   EXPECT_EQ(ahead.Next(9017, 9020, 9020, 256).count, 0U);
 }
 
+TEST(MountReadAhead, KnowsWhatItHasAskedForAndWhatHasNotCome) {
+  ReadAhead ahead;
+  constexpr uint32_t kBlocks = 100'000, kMost = 256;
+  EXPECT_FALSE(ahead.Asked(0, 16));
+  EXPECT_EQ(ahead.Next(0, 16, kBlocks, kMost).count, 16U);
+  EXPECT_TRUE(ahead.Asked(16, 32));
+  EXPECT_FALSE(ahead.Asked(16, 33));
+  ahead.Missed(16);
+  EXPECT_FALSE(ahead.Asked(16, 32));
+  const auto again = ahead.Next(16, 32, kBlocks, kMost);
+  EXPECT_EQ(again.from, 32U);
+  EXPECT_GT(again.count, 0U);
+  // Who jumps has asked for what it reads there, and for nothing before it.
+  ahead.Next(5000, 5016, kBlocks, kMost);
+  ahead.Next(5016, 5032, kBlocks, kMost);
+  EXPECT_TRUE(ahead.Asked(5032, 5040));
+  EXPECT_FALSE(ahead.Asked(4990, 5000));
+}
+
+TEST(MountReadAhead, OneRequestThatIsLateEndsNoWindow) {
+  ReadAhead ahead;
+  constexpr uint32_t kBlocks = 100'000, kMost = 256;
+  for (uint32_t at = 0; at < 1600; at += 16) {
+    if (at != 1440) ahead.Next(at, at + 16, kBlocks, kMost);
+  }
+  EXPECT_TRUE(ahead.Asked(1600, 1616));
+  ahead.Next(1440, 1456, kBlocks, kMost);
+  EXPECT_TRUE(ahead.Asked(1600, 1616));
+}
+
 TEST(MountReadAhead, RequestsOfTheKernelThatComeOutOfOrderAreOneReader) {
   ReadAhead ahead;
   uint32_t count = 0;

@@ -247,5 +247,18 @@ TEST(ReadWindowTest, AReaderThatAsksNowAndThenShowsNoRate) {
   EXPECT_EQ(window.bytes(), ReadWindow::kLeast);
 }
 
+TEST(ReadWindowTest, AReaderWithASmallWindowThatRunsDryAgainAndAgainGetsALongerOne) {
+  using Clock = ReadWindow::Clock;
+  ReadWindow window;
+  // 1 GiB/s in bursts of four, and a millisecond in between in which nothing is on its way.
+  Clock::time_point now = Clock::now();
+  for (int burst = 0; burst < 100; burst++, now += milliseconds(1)) {
+    for (uint64_t left = 4; left-- > 0; now += milliseconds(1)) {
+      window.Arrived(core::kChunkBytes, now - milliseconds(1), now, left * core::kChunkBytes);
+    }
+  }
+  EXPECT_GT(window.bytes(), 2 * ReadWindow::kLeast);
+}
+
 }  // namespace
 }  // namespace keibi::stream

@@ -42,6 +42,7 @@ Host::Host(Options options, int link, int cache)
       link_(link, options_.patience),
       contents_(cache, options_.cache_bytes,
                 [this](const std::string& key) { link_.Tell(Type::kRelease, mount::Writer().Rest(key)); }),
+      arrivals_(cache),
       write_back_(
           {cache, options_.patience, options_.label, options_.cache_bytes}, &tree_, &link_,
           {[this](Tree::Invalidations told) { notifier_.Tell(std::move(told)); }, [this](uint64_t ino) { Verify(ino); },

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/fd.h"
+#include "fuse/arrivals.h"
 #include "fuse/content.h"
 #include "fuse/lowlevel.h"
 #include "fuse/notifier.h"
@@ -167,6 +168,7 @@ class Host {
   mount::Link link_;
   Contents contents_;
   Waiting waiting_;
+  Arrivals arrivals_;
   Notifier notifier_;
   Passing passing_;
   mount::WriteBack write_back_;

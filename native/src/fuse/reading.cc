@@ -190,17 +190,36 @@ void Host::ReadOnce(Reading reading) {
 }
 
 void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end) {
-  uint32_t ahead = 0;
+  mount::ReadAhead::Plan plan;
+  bool asked = false;
   {
     const std::scoped_lock lock(reading.handle->mutex);
-    const auto plan = reading.handle->ahead.Next(first, end, content->file->blocks(), most_ahead_);
-    if (plan.count > 0) ahead = plan.from + plan.count - end;
+    asked = reading.handle->ahead.Asked(first, end);
+    plan = reading.handle->ahead.Next(first, end, content->file->blocks(), most_ahead_);
+  }
+  const uint32_t ahead = plan.count > 0 ? plan.from + plan.count - end : 0;
+  contents_.Used(*content, first, uint64_t{end} + ahead);
+  // The kernel releases a handle only when its last read is answered; until the ticket is taken this one is not.
+  const uint64_t ticket = waiting_.Add(reading.request);
+  if (asked) {
+    arrivals_.Await(content, first, end, [this, reading, content, first, end, ticket](bool here) {
+      Reading again = reading;
+      if (!waiting_.Take(ticket, &again.request)) return;
+      if (here) {
+        contents_.Grown(*content);
+        return ReadOnce(again);
+      }
+      {
+        const std::scoped_lock lock(again.handle->mutex);
+        again.handle->ahead.Missed(first);
+      }
+      ReadMissing(again, content, first, end);
+    });
+    if (plan.count > 0) AskAhead(reading.ino, content, plan);
+    return;
   }
   const uint32_t from = content->file->FirstMissing(first, end - first);
-  contents_.Used(*content, first, uint64_t{end} + ahead);
-  const uint64_t ticket = waiting_.Add(reading.request);
   mount::Link::Answer answer;
-  // The kernel releases a handle only when its last read is answered; until the ticket is taken this one is not.
   answer.on_done = [this, reading, content, ticket](int error, mount::Reader body) {
     if (error == 0) most_ahead_ = std::max<uint32_t>(body.Number<uint32_t>(), 1);
     if (error == 0) contents_.Grown(*content);

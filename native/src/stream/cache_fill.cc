@@ -12,6 +12,7 @@
 
 #include "core/limits.h"
 #include "stream/beneath.h"
+#include "stream/doorbell.h"
 #include "stream/file_time.h"
 
 namespace keibi::stream {
@@ -55,6 +56,8 @@ Status FillCache(const CacheFill& fill) {
   // A pipe or a device must not make us wait before we see that it is one.
   if (const Status status = OpenBeneath(folder.get(), fill.path, O_RDONLY | O_NONBLOCK, &source); !status.ok())
     return status;
+  std::shared_ptr<Doorbell> bell;
+  if (!Doorbell::Take(directory.get(), &bell).ok()) bell = nullptr;  // nobody listens
   const uint32_t end = fill.first + fill.count;
   std::vector<uint8_t> bytes;
   for (uint32_t block = fill.first; (block = cached->FirstMissing(block, end - block)) < end;) {
@@ -65,6 +68,7 @@ Status FillCache(const CacheFill& fill) {
     if (const Status status = ReadAll(source.get(), offset, &bytes); !status.ok()) return status;
     if (const Status status = Check(source.get(), fill.identity); !status.ok()) return status;
     if (const Status status = cached->Write(block, bytes.data(), bytes.size()); !status.ok()) return status;
+    if (bell != nullptr) bell->Ring();
     block += count;
   }
   return Status::Ok();

@@ -11,6 +11,7 @@
 
 #include "core/status.h"
 #include "stream/cache_file.h"
+#include "stream/doorbell.h"
 #include "stream/read_window.h"
 
 namespace keibi::stream {
@@ -36,7 +37,8 @@ struct Waiter {
 // One file of a share as its guest reads it: what is here, what was asked for, and who waits. One thread at a time.
 class ReadFile {
  public:
-  ReadFile(std::string path, std::shared_ptr<CacheFile> cache) : path(std::move(path)), cache(std::move(cache)) {}
+  ReadFile(std::string path, std::shared_ptr<CacheFile> cache, std::shared_ptr<Doorbell> bell)
+      : path(std::move(path)), cache(std::move(cache)), bell(std::move(bell)) {}
 
   // Asks for what of these blocks is neither here nor asked for; `fresh` gets the first blocks of new runs.
   void AskFor(uint32_t first, uint32_t count, bool ahead, ReadWindow::Clock::time_point now,
@@ -48,7 +50,8 @@ class ReadFile {
 
   const std::string path;
   const std::shared_ptr<CacheFile> cache;
-  std::map<uint32_t, AskedRun> asked;  // by first block
+  const std::shared_ptr<Doorbell> bell;  // null where nobody listens
+  std::map<uint32_t, AskedRun> asked;    // by first block
   std::vector<Waiter> waiters;
   std::optional<core::Status> failed;  // for good: it is not there, or another content is
   bool released = false;

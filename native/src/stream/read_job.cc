@@ -101,7 +101,9 @@ Status ReadJob::Open(std::string path, const std::string& directory, const std::
   const std::scoped_lock lock(mutex_);
   if (stopped_ || last_file_ == UINT32_MAX) return Status::Of(Code::kCancelled);
   *file = ++last_file_;
-  files_.emplace(*file, std::make_unique<ReadFile>(std::move(path), std::move(cache)));
+  std::shared_ptr<Doorbell>& bell = bells_[directory];
+  if (bell == nullptr && !Doorbell::Take(folder.get(), &bell).ok()) bell = nullptr;  // nobody listens
+  files_.emplace(*file, std::make_unique<ReadFile>(std::move(path), std::move(cache), bell));
   return Status::Ok();
 }
 
@@ -178,6 +180,7 @@ void ReadJob::Stop() {
 Status ReadJob::OnBytes(uint32_t lane, uint32_t number, uint64_t offset, const uint8_t* data, uint32_t bytes) {
   ReadFile* file = nullptr;
   std::shared_ptr<CacheFile> cache;
+  std::shared_ptr<Doorbell> bell;
   uint32_t first = 0;
   {
     const std::scoped_lock lock(mutex_);
@@ -188,9 +191,11 @@ Status ReadJob::OnBytes(uint32_t lane, uint32_t number, uint64_t offset, const u
     }
     file = found->second.get();
     cache = file->cache;
+    bell = file->bell;
     first = run->first;
   }
   const Status written = cache->Write(first, data, bytes);
+  if (written.ok() && bell != nullptr) bell->Ring();
   const std::scoped_lock lock(mutex_);
   ArrivedLocked(number, file, offset, written);
   return Status::Ok();

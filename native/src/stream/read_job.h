@@ -14,6 +14,7 @@
 
 #include "core/status.h"
 #include "frame/fold.h"
+#include "stream/doorbell.h"
 #include "stream/guest_lanes.h"
 #include "stream/lane_end.h"
 #include "stream/read_file.h"
@@ -94,7 +95,8 @@ class ReadJob : private AnswerSink {
   GuestLanes<ReadLane> lanes_{&mutex_, &stopped_};
   Files files_;
   uint32_t last_file_ = 0;
-  std::set<std::pair<uint32_t, uint32_t>> unassigned_;  // runs without a lane: file, first block
+  std::map<std::string, std::shared_ptr<Doorbell>> bells_;  // by directory
+  std::set<std::pair<uint32_t, uint32_t>> unassigned_;      // runs without a lane: file, first block
   ReadWindow window_;
   uint64_t under_way_ = 0;
   ReadNews news_;

@@ -18,20 +18,17 @@ constexpr std::chrono::milliseconds kTurn{4};
 void ReadWindow::Arrived(uint64_t bytes, Clock::time_point asked, Clock::time_point now, uint64_t in_flight) {
   const std::chrono::duration<double> took = now - asked;
   if (round_trip_.count() < 0 || took < round_trip_) round_trip_ = took;
-  if (!measuring_) {
-    measuring_ = true;
-    since_ = now;
-    arrived_ = 0;
-  } else {
+  // A path on which nothing is asked for shows no rate: such times are left out.
+  if (busy_) {
     arrived_ += bytes;
-    if (const std::chrono::duration<double> elapsed = now - since_; elapsed >= kMeasured) {
-      rate_ = std::max(static_cast<double>(arrived_) / elapsed.count(), rate_ * kFading);
-      since_ = now;
-      arrived_ = 0;
-    }
+    elapsed_ += now - last_;
   }
-  // A path on which nothing is asked for shows no rate.
-  if (in_flight == 0) measuring_ = false;
+  last_ = now;
+  busy_ = in_flight > 0;
+  if (elapsed_ < kMeasured) return;
+  rate_ = std::max(static_cast<double>(arrived_) / elapsed_.count(), rate_ * kFading);
+  arrived_ = 0;
+  elapsed_ = {};
 }
 
 uint64_t ReadWindow::bytes() const {

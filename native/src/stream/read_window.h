@@ -22,9 +22,10 @@ class ReadWindow {
   uint64_t bytes() const;
 
  private:
-  bool measuring_ = false;
-  Clock::time_point since_;
-  uint64_t arrived_ = 0;
+  bool busy_ = false;  // something has been on its way since the last arrival
+  Clock::time_point last_;
+  uint64_t arrived_ = 0;  // in `elapsed_`
+  std::chrono::duration<double> elapsed_{};
   double rate_ = 0;                               // bytes per second
   std::chrono::duration<double> round_trip_{-1};  // the least from an ask to its answer
 };

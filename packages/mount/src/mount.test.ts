@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { KeibiError } from '@keibidrop/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MountedFolder, never, TREE } from '../test/mounted-folder.ts';
@@ -39,6 +40,15 @@ describe.skipIf(reason !== undefined)('a mount', { timeout: 30_000 }, () => {
     expect(taken).toMatch(/^\d+\n\d+$/);
     // 256 MiB, and what was on its way.
     for (const mib of taken.split('\n')) expect(Number(mib)).toBeLessThan(400);
+  });
+
+  it('has most of a file come to who reads on without a word to the peer for each read', async () => {
+    writeFileSync(here.there('long'), Buffer.alloc(256 * 2 ** 20, 'a long file '));
+    await here.show();
+    // Slower than who reads it: each read has to wait.
+    Object.defineProperty(here.source, 'readsHeld', { get: () => setTimeout(4) });
+    expect(await shell('cmp "$1" "$2"', here.at('long'), here.there('long'))).toBe('');
+    expect(here.source.wants).toBeLessThan(128); // of 256 MiB, which the kernel asks for one by one
   });
 
   it('reads a file that is longer than the disk of its cache has room for', async () => {

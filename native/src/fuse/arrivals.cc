@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "fuse/arrivals.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace keibi::fuse {
+namespace {
+
+// What a window takes on a path where the words of the Peer are what costs most. On a longer one they cost nothing.
+constexpr std::chrono::milliseconds kPatience{20};
+
+}  // namespace
+
+Arrivals::Arrivals(int cache) {
+  if (stream::Doorbell::Make(cache, &bell_).ok()) thread_ = std::thread([this] { Run(); });
+}
+
+Arrivals::~Arrivals() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Arrivals::Await(std::shared_ptr<Content> content, uint32_t first, uint32_t end, Then then) {
+  if (bell_ == nullptr) return then(false);
+  {
+    const std::scoped_lock lock(mutex_);
+    awaited_.push_back({std::move(content), first, end, std::move(then), Clock::now() + kPatience});
+    // It has come before it was awaited, and who waits already has looked before that.
+    if (awaited_.size() > 1 && awaited_.back().here()) bell_->Ring();
+  }
+  changed_.notify_one();
+}
+
+void Arrivals::Run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (awaited_.empty()) bell_->Ignore();
+    changed_.wait(lock, [this] { return ending_ || !awaited_.empty(); });
+    if (ending_) return;
+    const uint32_t since = bell_->Listen();
+    const auto now = Clock::now();
+    std::vector<Awaited> due = TakeDue(now);
+    const auto most = awaited_.empty() ? kPatience : awaited_.front().until - now;
+    lock.unlock();
+    for (Awaited& each : due) each.then(each.here());
+    if (due.empty()) bell_->Wait(since, std::chrono::duration_cast<std::chrono::microseconds>(most));
+    due.clear();
+    lock.lock();
+  }
+}
+
+std::vector<Arrivals::Awaited> Arrivals::TakeDue(Clock::time_point now) {
+  const auto due = std::stable_partition(awaited_.begin(), awaited_.end(),
+                                         [now](const Awaited& each) { return each.until > now && !each.here(); });
+  std::vector<Awaited> taken(std::make_move_iterator(due), std::make_move_iterator(awaited_.end()));
+  awaited_.erase(due, awaited_.end());
+  return taken;
+}
+
+}  // namespace keibi::fuse
