@@ -139,7 +139,7 @@ TEST_F(ChangeWatchTest, SaysToLookAgainInsteadOfKeepingMoreThanItMay) {
   // Again if some were taken before all were there.
   EXPECT_TRUE(Until([this] {
     if (missed_) return true;
-    for (size_t i = 0; i <= ChangeWatch::kMostChanges; i++) test::WriteFile(folder_ / std::to_string(i), "");
+    for (size_t i = 0; i <= ChangeNotes::kMost; i++) test::WriteFile(folder_ / std::to_string(i), "");
     return false;
   }));
   // What is still to come of these may be too much once more.

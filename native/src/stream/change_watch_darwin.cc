@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <map>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -28,11 +26,6 @@ constexpr FSEventStreamEventFlags kLost =
 constexpr FSEventStreamEventFlags kNamed =
     kFSEventStreamEventFlagItemCreated | kFSEventStreamEventFlagItemRemoved | kFSEventStreamEventFlagItemRenamed;
 
-// What is told of a path of which two things are to be told.
-ChangeKind Merged(ChangeKind before, ChangeKind now) {
-  return before == ChangeKind::kMade && now == ChangeKind::kChanged ? before : now;
-}
-
 bool IsTold(std::string_view path) {
   while (!path.empty()) {
     const size_t slash = path.find('/');
@@ -49,28 +42,13 @@ bool IsTold(std::string_view path) {
 // looked at.
 class ChangeWatch::Thread {
  public:
-  Thread(const std::string& folder, Wake wake) : wake_(std::move(wake)) {
+  Thread(const std::string& folder, ChangeNotes* notes) : notes_(notes) {
     const Status status = Open(folder);
-    const std::scoped_lock lock(mutex_);
     if (status.ok()) {
-      watching_ = true;
+      notes_->Watching();
     } else {
-      trouble_ = status;
-      missed_ = true;
+      notes_->Trouble(status);
     }
-    WakeLocked();
-  }
-
-  Changes Take() {
-    const std::scoped_lock lock(mutex_);
-    Changes taken;
-    for (auto& [path, kind] : pending_) taken.changes.push_back({kind, path});
-    pending_.clear();
-    taken.missed = std::exchange(missed_, false);
-    taken.watching = watching_;
-    taken.trouble = trouble_;
-    woken_ = false;
-    return taken;
   }
 
   void Stop() {
@@ -119,16 +97,13 @@ class ChangeWatch::Thread {
   }
 
   void TakeEvent(std::string_view path, FSEventStreamEventFlags flags) {
-    if ((flags & kFSEventStreamEventFlagRootChanged) != 0) return Trouble(Status::Of(Code::kSourceMissing));
-    if ((flags & kLost) != 0) {
-      const std::scoped_lock lock(mutex_);
-      return MissLocked();
-    }
+    if ((flags & kFSEventStreamEventFlagRootChanged) != 0) return notes_->Trouble(Status::Of(Code::kSourceMissing));
+    if ((flags & kLost) != 0) return notes_->Miss();
     if (!path.starts_with(root_)) return;
     path.remove_prefix(root_.size());
     while (path.starts_with('/')) path.remove_prefix(1);
     if (path.empty() || !IsTold(path)) return;
-    Note(KindOf(path, flags), std::string(path));
+    notes_->Note(KindOf(path, flags), std::string(path));
   }
 
   ChangeKind KindOf(std::string_view path, FSEventStreamEventFlags flags) {
@@ -141,48 +116,17 @@ class ChangeWatch::Thread {
     return there ? ChangeKind::kMade : ChangeKind::kRemoved;
   }
 
-  void Note(ChangeKind kind, const std::string& path) {
-    const std::scoped_lock lock(mutex_);
-    if (missed_) return;
-    const auto [entry, added] = pending_.try_emplace(path, kind);
-    if (!added) entry->second = Merged(entry->second, kind);
-    if (pending_.size() > kMostChanges) return MissLocked();
-    WakeLocked();
-  }
-
-  void Trouble(Status status) {
-    const std::scoped_lock lock(mutex_);
-    if (trouble_.ok()) trouble_ = status;
-    MissLocked();
-  }
-
-  void MissLocked() {
-    pending_.clear();
-    missed_ = true;
-    WakeLocked();
-  }
-
-  void WakeLocked() {
-    if (!std::exchange(woken_, true)) wake_();
-  }
-
-  const Wake wake_;
+  ChangeNotes* const notes_;
   core::Fd top_;
   std::string root_;
   FSEventStreamRef stream_ = nullptr;
   dispatch_queue_t queue_ = nullptr;
-
-  std::mutex mutex_;
-  std::map<std::string, ChangeKind> pending_;
-  bool watching_ = false, missed_ = false, woken_ = false;
-  Status trouble_;
 };
 
-ChangeWatch::ChangeWatch(std::string folder, Wake wake) : thread_(std::make_unique<Thread>(folder, std::move(wake))) {}
+ChangeWatch::ChangeWatch(std::string folder, Wake wake)
+    : notes_(std::move(wake)), thread_(std::make_unique<Thread>(folder, &notes_)) {}
 
 ChangeWatch::~ChangeWatch() = default;
-
-Changes ChangeWatch::Take() { return thread_->Take(); }
 
 void ChangeWatch::Stop() { thread_->Stop(); }
 

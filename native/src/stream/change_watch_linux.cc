@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cerrno>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -31,11 +30,6 @@ constexpr uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT;
 constexpr uint32_t kRootMask = kMask | IN_DELETE_SELF | IN_MOVE_SELF;
 constexpr int kNoParent = -1;
 
-// What is told of a path of which two things are to be told.
-ChangeKind Merged(ChangeKind before, ChangeKind now) {
-  return before == ChangeKind::kMade && now == ChangeKind::kChanged ? before : now;
-}
-
 bool IsTold(std::string_view name) { return IsAcceptableName(name) && !name.starts_with(kStagingName); }
 
 bool IsDirectory(int directory, const dirent& child) {
@@ -49,25 +43,13 @@ bool IsDirectory(int directory, const dirent& child) {
 // inotify(7) watches directories one by one: each has a number, and this keeps the tree of them.
 class ChangeWatch::Thread {
  public:
-  Thread(std::string folder, Wake wake) : folder_(std::move(folder)), wake_(std::move(wake)) {
+  Thread(std::string folder, ChangeNotes* notes) : folder_(std::move(folder)), notes_(notes) {
     const Status status = Open();
     if (status.ok()) {
       thread_ = std::thread([this] { Run(); });
     } else {
-      Trouble(status);
+      notes_->Trouble(status);
     }
-  }
-
-  Changes Take() {
-    const std::scoped_lock lock(mutex_);
-    Changes taken;
-    for (auto& [path, kind] : pending_) taken.changes.push_back({kind, path});
-    pending_.clear();
-    taken.missed = std::exchange(missed_, false);
-    taken.watching = watching_;
-    taken.trouble = trouble_;
-    woken_ = false;
-    return taken;
   }
 
   void Stop() {
@@ -97,11 +79,7 @@ class ChangeWatch::Thread {
   // Everything below runs on the thread.
   void Run() {
     AddTree("", kNoParent, "");
-    {
-      const std::scoped_lock lock(mutex_);
-      watching_ = true;
-      WakeLocked();
-    }
+    notes_->Watching();
     std::vector<uint64_t> ready;
     while (!stopped_.load()) {
       ReadEvents();
@@ -129,7 +107,8 @@ class ChangeWatch::Thread {
     if (found == nodes_.end()) return;  // of a directory that has been moved away since
     if ((event.mask & IN_IGNORED) != 0) return Forget(event.wd);
     // Of the directory itself; its parent, if that is watched, tells the same.
-    if ((event.mask & kGone) != 0 && found->second.parent == kNoParent) Trouble(Status::Of(Code::kSourceMissing));
+    if ((event.mask & kGone) != 0 && found->second.parent == kNoParent)
+      notes_->Trouble(Status::Of(Code::kSourceMissing));
     if (event.len == 0) return;
     const std::string name = event.name;
     if (!IsTold(name)) return;
@@ -138,20 +117,19 @@ class ChangeWatch::Thread {
     if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
       // Watched before it is told: whoever looks then misses nothing that follows.
       if (directory) AddTree(path, event.wd, name);
-      Note(ChangeKind::kMade, path);
+      notes_->Note(ChangeKind::kMade, path);
     } else if ((event.mask & (IN_DELETE | IN_MOVED_FROM)) != 0) {
       if (directory) DropTree(event.wd, name);
-      Note(ChangeKind::kRemoved, path);
+      notes_->Note(ChangeKind::kRemoved, path);
     } else {
-      Note(ChangeKind::kChanged, path);
+      notes_->Note(ChangeKind::kChanged, path);
     }
   }
 
   // The kernel's queue was full: directories may have come that nobody has seen.
   void LookAgain() {
     AddTree("", kNoParent, "");
-    const std::scoped_lock lock(mutex_);
-    MissLocked();
+    notes_->Miss();
   }
 
   // Watches a directory and all below it. Does no harm to those that are watched already.
@@ -187,7 +165,7 @@ class ChangeWatch::Thread {
     const std::string link = "/proc/self/fd/" + std::to_string(fd);
     const int number = inotify_add_watch(events_.get(), link.c_str(), parent == kNoParent ? kRootMask : kMask);
     if (number < 0) {
-      Trouble(Status::FromErrno(errno == ENOSPC ? Code::kLimitExceeded : Code::kSourceUnreadable));
+      notes_->Trouble(Status::FromErrno(errno == ENOSPC ? Code::kLimitExceeded : Code::kSourceUnreadable));
       return number;
     }
     Node& node = nodes_[number];
@@ -237,53 +215,20 @@ class ChangeWatch::Thread {
     return path;
   }
 
-  void Note(ChangeKind kind, const std::string& path) {
-    const std::scoped_lock lock(mutex_);
-    if (missed_) return;
-    const auto [entry, added] = pending_.try_emplace(path, kind);
-    if (!added) entry->second = Merged(entry->second, kind);
-    if (pending_.size() > kMostChanges) return MissLocked();
-    WakeLocked();
-  }
-
-  // Also by the constructor.
-  void Trouble(Status status) {
-    const std::scoped_lock lock(mutex_);
-    if (trouble_.ok()) trouble_ = status;
-    MissLocked();
-  }
-
-  void MissLocked() {
-    pending_.clear();
-    missed_ = true;
-    WakeLocked();
-  }
-
-  void WakeLocked() {
-    if (!std::exchange(woken_, true)) wake_();
-  }
-
   const std::string folder_;
-  const Wake wake_;
+  ChangeNotes* const notes_;
   core::Fd events_;
   core::Poller poller_;
   std::unordered_map<int, Node> nodes_;
   std::atomic<bool> stopped_ = false;
 
-  std::mutex mutex_;
-  std::map<std::string, ChangeKind> pending_;
-  bool watching_ = false, missed_ = false, woken_ = false;
-  Status trouble_;
-
   std::thread thread_;
 };
 
 ChangeWatch::ChangeWatch(std::string folder, Wake wake)
-    : thread_(std::make_unique<Thread>(std::move(folder), std::move(wake))) {}
+    : notes_(std::move(wake)), thread_(std::make_unique<Thread>(std::move(folder), &notes_)) {}
 
 ChangeWatch::~ChangeWatch() = default;
-
-Changes ChangeWatch::Take() { return thread_->Take(); }
 
 void ChangeWatch::Stop() { thread_->Stop(); }
 
