@@ -9,6 +9,9 @@ namespace keibi::stream {
 // platform.
 bool RenameNew(int from_directory, const std::string& from, int to_directory, const std::string& to);
 
+// The same where the file system has no call for it, by a hard link; with neither it is look, then rename.
+bool RenameNewByLink(int from_directory, const std::string& from, int to_directory, const std::string& to);
+
 // Each takes the place of the other, at once: false with errno, EINVAL where the file system cannot.
 bool RenameExchange(int from_directory, const std::string& from, int to_directory, const std::string& to);
 
