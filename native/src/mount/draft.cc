@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "core/limits.h"
+#include "core/whole_io.h"
 
 namespace keibi::mount {
 namespace {
@@ -39,23 +40,11 @@ std::string NewToken() {
 }
 
 int WriteAll(int fd, uint64_t offset, const uint8_t* bytes, size_t length) {
-  for (size_t done = 0; done < length;) {
-    const ssize_t some = pwrite(fd, bytes + done, length - done, static_cast<off_t>(offset + done));
-    if (some < 0 && errno == EINTR) continue;
-    if (some <= 0) return some == 0 ? EIO : errno;
-    done += static_cast<size_t>(some);
-  }
-  return 0;
+  return core::WriteWhole(fd, bytes, length, offset) ? 0 : errno;
 }
 
 int ReadAll(int fd, uint64_t offset, uint8_t* to, size_t length) {
-  for (size_t done = 0; done < length;) {
-    const ssize_t some = pread(fd, to + done, length - done, static_cast<off_t>(offset + done));
-    if (some < 0 && errno == EINTR) continue;
-    if (some <= 0) return EIO;
-    done += static_cast<size_t>(some);
-  }
-  return 0;
+  return core::ReadWhole(fd, to, length, offset) == static_cast<ssize_t>(length) ? 0 : EIO;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "core/limits.h"
+#include "core/whole_io.h"
 #include "stream/file_time.h"
 
 namespace keibi::stream {
@@ -176,13 +177,7 @@ Status CacheFile::Write(uint32_t first, const uint8_t* bytes, size_t length) {
   if (length % kCacheBlockBytes != 0 && start + length != size()) return Status::Of(Code::kSizeMismatch);
   // Whoever evicts in between would leave bits of what is not there. Where nothing can be locked nobody evicts.
   Lock(F_RDLCK, /*wait=*/true, start, length);
-  Status status = Status::Ok();
-  for (size_t done = 0; done < length && status.ok();) {
-    const ssize_t written = pwrite(data_.get(), bytes + done, length - done, static_cast<off_t>(start + done));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) status = WriteError();
-    done += static_cast<size_t>(std::max<ssize_t>(written, 0));
-  }
+  const Status status = core::WriteWhole(data_.get(), bytes, length, start) ? Status::Ok() : WriteError();
   if (status.ok()) SetAll(first, first + BlocksOf(length));
   Lock(F_UNLCK, /*wait=*/false, start, length);
   return status;
@@ -227,13 +222,8 @@ bool CacheFile::Read(uint64_t offset, uint8_t* to, size_t length, Status* status
 }
 
 Status CacheFile::ReadData(uint64_t offset, uint8_t* to, size_t length) const {
-  for (size_t done = 0; done < length;) {
-    const ssize_t read = pread(data_.get(), to + done, length - done, static_cast<off_t>(offset + done));
-    if (read < 0 && errno == EINTR) continue;
-    if (read <= 0) return Status::FromErrno(Code::kSourceUnreadable);
-    done += static_cast<size_t>(read);
-  }
-  return Status::Ok();
+  const ssize_t got = core::ReadWhole(data_.get(), to, length, offset);
+  return got == static_cast<ssize_t>(length) ? Status::Ok() : Status::FromErrno(Code::kSourceUnreadable);
 }
 
 bool CacheFile::Evict(uint32_t first, uint32_t count) {

@@ -3,14 +3,13 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <memory>
 #include <vector>
 
 #include "core/limits.h"
+#include "core/whole_io.h"
 #include "stream/beneath.h"
 #include "stream/doorbell.h"
 #include "stream/file_time.h"
@@ -32,14 +31,9 @@ Status Check(int fd, const CacheIdentity& identity) {
 }
 
 Status ReadAll(int fd, uint64_t offset, std::vector<uint8_t>* bytes) {
-  for (size_t done = 0; done < bytes->size();) {
-    const ssize_t some = pread(fd, bytes->data() + done, bytes->size() - done, static_cast<off_t>(offset + done));
-    if (some < 0 && errno == EINTR) continue;
-    if (some < 0) return Status::FromErrno(Code::kSourceUnreadable);
-    if (some == 0) return Status::Of(Code::kSourceChanged);
-    done += static_cast<size_t>(some);
-  }
-  return Status::Ok();
+  const ssize_t got = core::ReadWhole(fd, bytes->data(), bytes->size(), offset);
+  if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
+  return Status::Of(got == static_cast<ssize_t>(bytes->size()) ? Code::kOk : Code::kSourceChanged);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
+#include "core/whole_io.h"
 #include "stream/bitmap.h"
 
 namespace keibi::stream {
@@ -21,13 +21,9 @@ Status DigestChunks(int fd, uint64_t size, const std::atomic<bool>& stopped, std
   for (uint64_t offset = 0; offset < size; offset += core::kChunkBytes) {
     if (stopped.load()) return Status::Of(Code::kCancelled);
     const size_t bytes = static_cast<size_t>(std::min<uint64_t>(core::kChunkBytes, size - offset));
-    for (size_t have = 0; have < bytes;) {
-      const ssize_t got = pread(fd, chunk.data() + have, bytes - have, static_cast<off_t>(offset + have));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
-      if (got == 0) return Status::Of(Code::kSizeMismatch);
-      have += static_cast<size_t>(got);
-    }
+    const ssize_t got = core::ReadWhole(fd, chunk.data(), bytes, offset);
+    if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
+    if (got < static_cast<ssize_t>(bytes)) return Status::Of(Code::kSizeMismatch);
     uint8_t* const to = digests->data() + offset / core::kChunkBytes * kDigestBytes;
     if (EVP_Digest(chunk.data(), bytes, to, nullptr, EVP_sha256(), nullptr) != 1) return Status::Of(Code::kInternal);
   }

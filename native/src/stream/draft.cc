@@ -2,10 +2,8 @@
 #include "stream/draft.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <cerrno>
-
+#include "core/whole_io.h"
 #include "stream/child.h"
 
 namespace keibi::stream {
@@ -19,14 +17,9 @@ Status Draft::Open(const std::string& directory, const std::string& key) {
 }
 
 Status Draft::Read(uint64_t offset, uint8_t* to, size_t bytes) const {
-  for (size_t have = 0; have < bytes;) {
-    const ssize_t got = pread(data_.get(), to + have, bytes - have, static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
-    if (got == 0) return Status::Of(Code::kSizeMismatch);
-    have += static_cast<size_t>(got);
-  }
-  return Status::Ok();
+  const ssize_t got = core::ReadWhole(data_.get(), to, bytes, offset);
+  if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
+  return Status::Of(got == static_cast<ssize_t>(bytes) ? Code::kOk : Code::kSizeMismatch);
 }
 
 bool AreInOrder(const std::vector<ByteRange>& ranges, uint64_t size) {

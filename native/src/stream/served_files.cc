@@ -3,11 +3,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
+#include "core/whole_io.h"
 #include "stream/beneath.h"
 #include "stream/entry.h"
 #include "stream/file_time.h"
@@ -91,13 +90,9 @@ Status ServedFiles::Read(uint32_t number, uint64_t offset, uint32_t length, uint
   File& file = at->second;
   if (offset > file.size || length > file.size - offset) return Status::Of(Code::kHandshakeMalformed);
   if (const Status status = Open(number, &file); !status.ok()) return status;
-  for (size_t have = 0; have < length;) {
-    const ssize_t got = pread(file.fd.get(), to + have, length - have, static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
-    if (got == 0) return Status::Of(Code::kSourceChanged);
-    have += static_cast<size_t>(got);
-  }
+  const ssize_t got = core::ReadWhole(file.fd.get(), to, length, offset);
+  if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
+  if (got < ssize_t{length}) return Status::Of(Code::kSourceChanged);
   return CheckIdentity(file.fd.get(), file.size, file.mtime_ns);
 }
 

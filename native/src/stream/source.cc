@@ -11,6 +11,7 @@
 
 #include "core/limits.h"
 #include "core/noise.h"
+#include "core/whole_io.h"
 #include "stream/bitmap.h"
 #include "stream/file_time.h"
 
@@ -86,13 +87,9 @@ Status SourceFile::ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to
     const std::scoped_lock lock(mutex_);
     if (const Status status = Open(sources); !status.ok()) return status;
   }
-  for (size_t have = 0; have < *bytes;) {
-    const ssize_t got = pread(fd_.get(), to + have, *bytes - have, static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Status::FromErrno(errno == EISDIR ? Code::kSourceChanged : Code::kSourceUnreadable);
-    if (got == 0) return Status::Of(Code::kSourceChanged);
-    have += static_cast<size_t>(got);
-  }
+  const ssize_t got = core::ReadWhole(fd_.get(), to, *bytes, offset);
+  if (got < 0) return Status::FromErrno(errno == EISDIR ? Code::kSourceChanged : Code::kSourceUnreadable);
+  if (got < static_cast<ssize_t>(*bytes)) return Status::Of(Code::kSourceChanged);
   return Sources::CheckUnchanged(fd_.get(), entry_);
 }
 

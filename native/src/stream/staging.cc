@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "core/whole_io.h"
 #include "stream/owned_dir.h"
 
 namespace keibi::stream {
@@ -31,15 +32,8 @@ Status WriteError(Code otherwise) {
 }
 
 Status WriteAt(int fd, const uint8_t* data, size_t bytes, uint64_t offset) {
-  while (bytes > 0) {
-    const ssize_t written = pwrite(fd, data, bytes, static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return WriteError(Code::kDestinationUnusable);
-    data += written;
-    bytes -= static_cast<size_t>(written);
-    offset += static_cast<uint64_t>(written);
-  }
-  return Status::Ok();
+  const bool written = core::WriteWhole(fd, data, bytes, offset);
+  return written ? Status::Ok() : WriteError(Code::kDestinationUnusable);
 }
 
 Status Staging::Open(int destination) {

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <mutex>
 
+#include "core/whole_io.h"
 #include "stream/child.h"
 #include "stream/file_time.h"
 #include "stream/put_journal.h"
@@ -26,13 +26,7 @@ Status WrittenFile::Write(uint64_t offset, const uint8_t* data, size_t bytes) {
   const std::shared_lock lock(mutex_);
   if (!fd_.valid()) return Status::Of(Code::kCancelled);
   if (journal_) journal_->Writes(token);
-  for (size_t done = 0; done < bytes;) {
-    const ssize_t wrote = pwrite(fd_.get(), data + done, bytes - done, static_cast<off_t>(offset + done));
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return CallError();
-    done += static_cast<size_t>(wrote);
-  }
-  return Status::Ok();
+  return core::WriteWhole(fd_.get(), data, bytes, offset) ? Status::Ok() : CallError();
 }
 
 Status WrittenFile::Cut(uint64_t size) {
