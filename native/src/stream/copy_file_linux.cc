@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kStep = size_t{64} << 20;
 
-bool CopyRange(int from, int to, off_t at, off_t end) {
+bool CopyBytes(int from, int to, off_t at, off_t end) {
   bool whole = true;  // copy_file_range(2) is not for every pair of file systems
   while (at < end) {
     const auto left = std::min(kStep, static_cast<size_t>(end - at));
@@ -39,18 +39,7 @@ bool CopyRange(int from, int to, off_t at, off_t end) {
 }  // namespace
 
 bool CopyContent(int from, int to, int64_t size) {
-  if (ioctl(to, FICLONE, from) == 0) return true;
-  if (ftruncate(to, size) != 0) return false;
-  for (off_t at = 0; at < size;) {
-    off_t data = lseek(from, at, SEEK_DATA);
-    if (data < 0 && errno == ENXIO) return true;  // zeros up to the end
-    if (data < 0) data = at;
-    off_t hole = lseek(from, data, SEEK_HOLE);
-    if (hole < 0) hole = size;
-    if (!CopyRange(from, to, data, std::min<off_t>(hole, size))) return false;
-    at = hole;
-  }
-  return true;
+  return ioctl(to, FICLONE, from) == 0 || CopyData(from, to, size, CopyBytes);
 }
 
 }  // namespace keibi::stream
