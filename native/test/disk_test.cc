@@ -8,9 +8,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "core/limits.h"
+#include "core/whole_io.h"
 #include "stream/staging.h"
 #include "stream_tree.h"
 
@@ -62,6 +64,26 @@ TEST_F(WriteBehindTest, ForgetsWhatTheDiskHasHadForLongAndKeepsTheRest) {
   uint8_t first = 0;
   EXPECT_EQ(pread(fd_.get(), &first, 1, 0), 1);
   EXPECT_EQ(first, 7);
+}
+
+TEST(WriteZerosTest, WritesThemWhereItIsToldAndNowhereElse) {
+  const test::Folder folder;
+  const core::Fd fd(open((folder.path() / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const std::vector<uint8_t> full(3 * core::kChunkBytes, 7);
+  ASSERT_TRUE(WriteAt(fd.get(), full.data(), full.size(), 0).ok());
+  constexpr uint64_t kFrom = 5, kEnd = 2 * core::kChunkBytes + 9;
+  EXPECT_TRUE(WriteZeros(fd.get(), kEnd, kFrom).ok());
+  EXPECT_TRUE(WriteZeros(fd.get(), kFrom, kEnd).ok());
+  std::vector<uint8_t> expected = full, found(full.size() + 1);
+  std::fill(expected.begin() + kFrom, expected.begin() + kEnd, 0);
+  ASSERT_EQ(core::ReadWhole(fd.get(), found.data(), found.size(), 0), static_cast<ssize_t>(full.size()));
+  found.resize(full.size());
+  EXPECT_TRUE(found == expected);
+}
+
+TEST(WriteZerosTest, SaysThatItCannot) {
+  const core::Fd fd(open("/dev/full", O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(WriteZeros(fd.get(), 0, 10).code, core::Code::kDiskFull);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "core/limits.h"
 #include "core/whole_io.h"
+#include "stream/staging.h"
 
 namespace keibi::mount {
 namespace {
@@ -318,11 +319,7 @@ bool Draft::Zero(uint64_t from, uint64_t end) {
   if (fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
                 static_cast<off_t>(end - from)) == 0)
     return true;
-  const std::vector<uint8_t> zeros(kCopyBytes);
-  for (uint64_t at = from; at < end; at += kCopyBytes) {
-    if (WriteAll(file_.get(), at, zeros.data(), std::min<uint64_t>(kCopyBytes, end - at)) != 0) return false;
-  }
-  return true;
+  return stream::WriteZeros(file_.get(), from, end).ok();
 }
 
 bool Draft::Complete(uint64_t most_bytes) {

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <vector>
 
-#include "core/limits.h"
 #include "stream/disk.h"
 #include "stream/staging.h"
 
@@ -16,20 +14,6 @@ namespace keibi::stream {
 
 using core::Code;
 using core::Status;
-
-namespace {
-
-Status WriteZeros(int fd, uint64_t offset, uint64_t end) {
-  const std::vector<uint8_t> zeros(core::kChunkBytes);
-  while (offset < end) {
-    const uint64_t now = std::min<uint64_t>(zeros.size(), end - offset);
-    if (const Status written = WriteAt(fd, zeros.data(), now, offset); !written.ok()) return written;
-    offset += now;
-  }
-  return Status::Ok();
-}
-
-}  // namespace
 
 Status PunchHole(int fd, uint64_t offset, uint64_t bytes) {
   struct stat status;

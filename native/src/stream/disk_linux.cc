@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <vector>
 
-#include "core/limits.h"
 #include "stream/disk.h"
 #include "stream/staging.h"
 
@@ -24,14 +22,7 @@ Status PunchHole(int fd, uint64_t offset, uint64_t bytes) {
   // No holes here: zeros, up to the end of what there is.
   struct stat status;
   if (fstat(fd, &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
-  const uint64_t end = std::min(offset + bytes, static_cast<uint64_t>(status.st_size));
-  const std::vector<uint8_t> zeros(core::kChunkBytes);
-  while (offset < end) {
-    const uint64_t now = std::min<uint64_t>(zeros.size(), end - offset);
-    if (const Status written = WriteAt(fd, zeros.data(), now, offset); !written.ok()) return written;
-    offset += now;
-  }
-  return Status::Ok();
+  return WriteZeros(fd, offset, std::min(offset + bytes, static_cast<uint64_t>(status.st_size)));
 }
 
 bool HasHole(int fd, uint64_t bytes) {

@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <string_view>
+#include <vector>
 
+#include "core/limits.h"
 #include "core/whole_io.h"
 #include "stream/owned_dir.h"
 
@@ -34,6 +37,17 @@ Status WriteError(Code otherwise) {
 Status WriteAt(int fd, const uint8_t* data, size_t bytes, uint64_t offset) {
   const bool written = core::WriteWhole(fd, data, bytes, offset);
   return written ? Status::Ok() : WriteError(Code::kDestinationUnusable);
+}
+
+Status WriteZeros(int fd, uint64_t offset, uint64_t end) {
+  if (offset >= end) return Status::Ok();
+  const std::vector<uint8_t> zeros(std::min<uint64_t>(core::kChunkBytes, end - offset));
+  while (offset < end) {
+    const uint64_t now = std::min<uint64_t>(zeros.size(), end - offset);
+    if (const Status written = WriteAt(fd, zeros.data(), now, offset); !written.ok()) return written;
+    offset += now;
+  }
+  return Status::Ok();
 }
 
 Status Staging::Open(int destination) {

@@ -61,5 +61,7 @@ core::Status WriteError(core::Code otherwise);
 
 // Writes exactly `bytes`. kDiskFull, kDestinationUnusable.
 core::Status WriteAt(int fd, const uint8_t* data, size_t bytes, uint64_t offset);
+// The same of zeros, from `offset` to `end`.
+core::Status WriteZeros(int fd, uint64_t offset, uint64_t end);
 
 }  // namespace keibi::stream
