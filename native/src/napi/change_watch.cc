@@ -2,9 +2,7 @@
 #include "stream/change_watch.h"
 
 #include <memory>
-#include <utility>
 
-#include "napi/async.h"
 #include "napi/errors.h"
 #include "napi/job.h"
 #include "napi/module.h"
@@ -22,14 +20,10 @@ class ChangeWatch : public Napi::ObjectWrap<ChangeWatch> {
   }
 
   // (folder, on wake)
-  explicit ChangeWatch(const Napi::CallbackInfo& info)
-      : Napi::ObjectWrap<ChangeWatch>(info),
-        waker_(info.Env(), info[1].As<Napi::Function>()),
-        watch_(std::make_shared<stream::ChangeWatch>(info[0].As<Napi::String>().Utf8Value(), waker_.wake())) {
-    hook_ = info.Env().AddCleanupHook(std::function<void()>([watch = watch_, waker = waker_]() mutable {
-      watch->Stop();
-      waker.Release();
-    }));
+  explicit ChangeWatch(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ChangeWatch>(info) {
+    const Waker waker(info.Env(), info[1].As<Napi::Function>());
+    watch_ = std::make_shared<stream::ChangeWatch>(info[0].As<Napi::String>().Utf8Value(), waker.wake());
+    end_ = JobEnd(info.Env(), waker, [watch = watch_] { watch->Stop(); });
   }
 
   // () -> { kinds, paths, watching, missed, trouble? }
@@ -52,20 +46,11 @@ class ChangeWatch : public Napi::ObjectWrap<ChangeWatch> {
   }
 
   // () -> Promise, once its thread has ended
-  Napi::Value Close(const Napi::CallbackInfo& info) {
-    waker_.Release();
-    if (!std::exchange(closed_, true)) hook_.Remove(info.Env());
-    return RunAsync(info.Env(), [watch = watch_] {
-      watch->Stop();
-      return core::Status::Ok();
-    });
-  }
+  Napi::Value Close(const Napi::CallbackInfo& info) { return end_.Close(info.Env()); }
 
  private:
-  Waker waker_;
-  CleanupHook hook_;
-  bool closed_ = false;
-  const std::shared_ptr<stream::ChangeWatch> watch_;
+  std::shared_ptr<stream::ChangeWatch> watch_;
+  JobEnd end_;
 };
 
 }  // namespace

@@ -4,9 +4,7 @@
 #include <napi.h>
 
 #include <chrono>
-#include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "napi/async.h"
@@ -22,13 +20,10 @@ template <typename Derived, typename Job>
 class GuestJob : public Napi::ObjectWrap<Derived> {
  public:
   // (rate budget or undefined, on wake)
-  explicit GuestJob(const Napi::CallbackInfo& info)
-      : Napi::ObjectWrap<Derived>(info), waker_(info.Env(), info[1].As<Napi::Function>()) {
-    job_ = std::make_shared<Job>(RateBudget::From(info[0]), waker_.wake());
-    hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_, waker = waker_]() mutable {
-      job->Stop();
-      waker.Release();
-    }));
+  explicit GuestJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Derived>(info) {
+    const Waker waker(info.Env(), info[1].As<Napi::Function>());
+    job_ = std::make_shared<Job>(RateBudget::From(info[0]), waker.wake());
+    end_ = JobEnd(info.Env(), waker, [job = job_] { job->Stop(); });
   }
 
   // (host, port, lane, session id, lane secret, suite bit, relay token or undefined, own port or undefined) -> Promise
@@ -68,14 +63,7 @@ class GuestJob : public Napi::ObjectWrap<Derived> {
   }
 
   // () -> Promise, once all threads have ended
-  Napi::Value Close(const Napi::CallbackInfo& info) {
-    waker_.Release();
-    if (!std::exchange(closed_, true)) hook_.Remove(info.Env());
-    return RunAsync(info.Env(), [job = job_] {
-      job->Stop();
-      return core::Status::Ok();
-    });
-  }
+  Napi::Value Close(const Napi::CallbackInfo& info) { return end_.Close(info.Env()); }
 
  protected:
   using Method = Napi::ClassPropertyDescriptor<Derived>;
@@ -97,10 +85,8 @@ class GuestJob : public Napi::ObjectWrap<Derived> {
   const std::shared_ptr<Job>& shared_job() { return job_; }
 
  private:
-  Waker waker_;
-  CleanupHook hook_;
-  bool closed_ = false;
   std::shared_ptr<Job> job_;
+  JobEnd end_;
 };
 
 }  // namespace keibi::napi

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "napi/async.h"
 #include "napi/errors.h"
 
 namespace keibi::napi {
@@ -37,6 +38,23 @@ void Waker::Call(Shared* shared, Napi::Env env, const Napi::Function& on_wake) {
 void Waker::Release() {
   const std::scoped_lock lock(shared_->mutex);
   if (!std::exchange(shared_->released, true)) shared_->function.Release();
+}
+
+JobEnd::JobEnd(Napi::Env env, std::optional<Waker> waker, std::function<void()> stop)
+    : waker_(std::move(waker)), stop_(std::move(stop)) {
+  hook_ = env.AddCleanupHook(std::function<void()>([waker = waker_, stop = stop_]() mutable {
+    stop();
+    if (waker) waker->Release();
+  }));
+}
+
+Napi::Promise JobEnd::Close(Napi::Env env) {
+  if (waker_) waker_->Release();
+  if (!std::exchange(closed_, true)) hook_.Remove(env);
+  return RunAsync(env, [stop = stop_] {
+    stop();
+    return core::Status::Ok();
+  });
 }
 
 stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,8 +39,23 @@ class Waker {
   std::shared_ptr<Shared> shared_;
 };
 
-// Stops a job whose owner forgot it when the env ends: its threads must not outlive the env.
 using CleanupHook = Napi::Env::CleanupHook<std::function<void()>>;
+
+// Stops a job: when it is closed or, if its owner forgot it, when the env ends, which its threads must not outlive.
+class JobEnd {
+ public:
+  JobEnd() = default;
+  // `stop` may block and is idempotent. What the job wakes, if anything, is not called any more then.
+  JobEnd(Napi::Env env, std::optional<Waker> waker, std::function<void()> stop);
+
+  Napi::Promise Close(Napi::Env env);  // once `stop` has returned
+
+ private:
+  std::optional<Waker> waker_;
+  std::function<void()> stop_;
+  CleanupHook hook_;
+  bool closed_ = false;
+};
 
 // Arguments of a job's methods, checked by native/lib.
 inline uint32_t NumberAt(const Napi::CallbackInfo& info, size_t i) { return info[i].As<Napi::Number>().Uint32Value(); }

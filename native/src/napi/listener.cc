@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "napi/errors.h"
+#include "napi/job.h"
 #include "napi/module.h"
 
 namespace keibi::napi {
@@ -198,6 +199,17 @@ Napi::Value Listener::JsClose(const Napi::CallbackInfo& info) {
   if (open_) Unref();
   Close();
   return info.Env().Undefined();
+}
+
+void Expectation::Begin(const Napi::CallbackInfo& info, std::shared_ptr<stream::LaneAcceptor> job) {
+  listener_ = Listener::From(info[0])->listener();
+  stream::ExpectedLanes lanes = LanesFrom(info[1], info[2], info[3], frame::Role::kResponder);
+  session_id_ = lanes.session_id;
+  listener_->Expect(std::move(lanes), std::move(job));
+}
+
+void Expectation::End() {
+  if (listener_) std::exchange(listener_, nullptr)->Forget(session_id_);
 }
 
 void InitListener(Napi::Env env, Napi::Object exports) { exports.Set("Listener", Listener::Define(env)); }

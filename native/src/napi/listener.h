@@ -62,4 +62,16 @@ class Listener : public Napi::ObjectWrap<Listener> {
   bool open_ = false;
 };
 
+// The lanes of a session that a job expects of a listener. JavaScript thread.
+class Expectation {
+ public:
+  // (listener, session id, lane secret, suite bit)
+  void Begin(const Napi::CallbackInfo& info, std::shared_ptr<stream::LaneAcceptor> job);
+  void End();  // nothing if it never began
+
+ private:
+  std::shared_ptr<stream::Listener> listener_;
+  stream::SessionId session_id_{};
+};
+
 }  // namespace keibi::napi

@@ -14,8 +14,6 @@
 namespace keibi::napi {
 namespace {
 
-using core::Status;
-
 Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
   Napi::Array entries = Napi::Array::New(env, survey.partials.size());
   Napi::Array bitmaps = Napi::Array::New(env, survey.partials.size());
@@ -37,8 +35,7 @@ Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
 class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
  public:
   // (out, collisions, to stdout, report placed, durable, rate budget or undefined, on wake)
-  explicit ReceiveJob(const Napi::CallbackInfo& info)
-      : Napi::ObjectWrap<ReceiveJob>(info), waker_(info.Env(), info[6].As<Napi::Function>()) {
+  explicit ReceiveJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ReceiveJob>(info) {
     stream::ReceiveOptions options;
     options.out = info[0].As<Napi::String>().Utf8Value();
     options.collisions = static_cast<stream::Collision>(NumberAt(info, 1));
@@ -46,11 +43,9 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     options.report_placed = info[3].As<Napi::Boolean>().Value();
     options.durable = info[4].As<Napi::Boolean>().Value();
     options.budget = RateBudget::From(info[5]);
-    job_ = std::make_shared<stream::ReceiveJob>(std::move(options), waker_.wake());
-    hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_, waker = waker_]() mutable {
-      job->Stop();
-      waker.Release();
-    }));
+    const Waker waker(info.Env(), info[6].As<Napi::Function>());
+    job_ = std::make_shared<stream::ReceiveJob>(std::move(options), waker.wake());
+    end_ = JobEnd(info.Env(), waker, [job = job_] { job->Stop(); });
   }
 
   Napi::Value Open(const Napi::CallbackInfo& info) {
@@ -198,20 +193,11 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   }
 
   // () -> Promise, once all threads have ended and the bitmaps are saved
-  Napi::Value Close(const Napi::CallbackInfo& info) {
-    waker_.Release();
-    if (!std::exchange(closed_, true)) hook_.Remove(info.Env());
-    return RunAsync(info.Env(), [job = job_] {
-      job->Stop();
-      return Status::Ok();
-    });
-  }
+  Napi::Value Close(const Napi::CallbackInfo& info) { return end_.Close(info.Env()); }
 
  private:
-  Waker waker_;
-  CleanupHook hook_;
-  bool closed_ = false;
   std::shared_ptr<stream::ReceiveJob> job_;
+  JobEnd end_;
 };
 
 }  // namespace

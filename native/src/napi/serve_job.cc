@@ -29,15 +29,12 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
     options.budget = RateBudget::From(info[2]);
     options.ledger = FolderWrites::LedgerOf(info[3]);
     job_ = std::make_shared<stream::ServeJob>(std::move(options));
-    hook_ = info.Env().AddCleanupHook(std::function<void()>([job = job_] { job->Stop(); }));
+    end_ = JobEnd(info.Env(), std::nullopt, [job = job_] { job->Stop(); });
   }
 
   // (listener, session id, lane secret, suite bit)
   Napi::Value ExpectLanes(const Napi::CallbackInfo& info) {
-    listener_ = Listener::From(info[0])->listener();
-    stream::ExpectedLanes lanes = LanesFrom(info[1], info[2], info[3], frame::Role::kResponder);
-    session_id_ = lanes.session_id;
-    listener_->Expect(std::move(lanes), job_);
+    expectation_.Begin(info, job_);
     return info.Env().Undefined();
   }
 
@@ -84,22 +81,16 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
 
   // () -> Promise, once all threads have ended
   Napi::Value Close(const Napi::CallbackInfo& info) {
-    if (listener_) std::exchange(listener_, nullptr)->Forget(session_id_);
-    if (!std::exchange(closed_, true)) hook_.Remove(info.Env());
-    return RunAsync(info.Env(), [job = job_] {
-      job->Stop();
-      return Status::Ok();
-    });
+    expectation_.End();
+    return end_.Close(info.Env());
   }
 
  private:
   static Status ReadOnly() { return Status::Of(core::Code::kCallFailed, EROFS); }
 
-  CleanupHook hook_;
-  bool closed_ = false;
   std::shared_ptr<stream::ServeJob> job_;
-  std::shared_ptr<stream::Listener> listener_;  // while lanes are expected
-  stream::SessionId session_id_{};
+  JobEnd end_;
+  Expectation expectation_;
 };
 
 }  // namespace
