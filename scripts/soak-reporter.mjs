@@ -6,7 +6,6 @@ const OUTCOME = { passed: 'ok', failed: 'failed', skipped: 'skipped', pending: '
 const FIGURES = new Intl.NumberFormat('en', { maximumFractionDigits: 1, useGrouping: false });
 
 // Vitest loads it by its default export.
-// biome-ignore lint/style/noDefaultExport: see above
 export default class SoakReporter {
   #counts = { ok: 0, failed: 0, skipped: 0 };
 
