@@ -5,8 +5,8 @@
 #include <functional>
 #include <map>
 
+#include "guest_lane.h"
 #include "read_pair.h"
-#include "served.h"
 #include "stream/asks.h"
 #include "stream/segment.h"
 
@@ -15,14 +15,9 @@ namespace {
 
 using core::Code;
 using test::Bytes;
+using test::Frame;
 
 constexpr uint32_t kBlock = kCacheBlockBytes;
-
-Bytes Frame(LaneFrame kind, const Bytes& rest) {
-  Bytes plaintext{static_cast<uint8_t>(kind)};
-  plaintext.insert(plaintext.end(), rest.begin(), rest.end());
-  return plaintext;
-}
 
 Bytes SegmentOf(uint32_t file, uint64_t offset, uint32_t length, uint8_t flags = 0) {
   Bytes bytes(Segment::kHeaderBytes + length, 'x');
@@ -123,42 +118,11 @@ TEST_F(HostileSharerTest, AnAlteredFrameEndsTheLane) {
   EXPECT_EQ(guest_.LaneEnd(), Code::kFrameAuthFailed);
 }
 
-// A peer that shares a folder, and a lane to it in the hands of the test.
-class HostileGuestTest : public test::ServedTest {
+class HostileGuestTest : public test::GuestLaneTest {
  protected:
   HostileGuestTest() {
     test::WriteFile(share_ / "file", test::Content(4 * kBlock));
-    Serve();
-    server_ = std::make_shared<ServeJob>(ServeOptions{{share_.path().string(), ""}});
-    listener_->Expect({kSession, test::KeyOf(4), kSuite, frame::Role::kResponder}, server_);
-  }
-  ~HostileGuestTest() override {
-    listener_->Stop();
-    server_->Stop();
-  }
-
-  struct Guest {
-    test::Dialler dialler;
-    frame::Sealer sealer;
-    frame::Opener opener;
-
-    bool Send(const Bytes& plaintext) { return dialler.Send(test::Seal(&sealer, plaintext)); }
-    // The next frame; empty when the lane has ended.
-    Bytes Receive() {
-      Bytes frame = dialler.Receive(frame::kLengthBytes);
-      size_t body_bytes = 0;
-      if (frame.size() < frame::kLengthBytes || !frame::Opener::BodyBytes(frame.data(), &body_bytes).ok()) return {};
-      const Bytes body = dialler.Receive(body_bytes);
-      frame.insert(frame.end(), body.begin(), body.end());
-      return test::Open(&opener, frame).plaintext;
-    }
-  };
-
-  Guest Begin(uint32_t lane) {
-    Guest guest{Dial(), frame::Sealer(kSuite, LaneKey(lane, frame::Role::kInitiator)),
-                frame::Opener(kSuite, LaneKey(lane, frame::Role::kResponder))};
-    guest.dialler.Send(Hello(lane, &guest.sealer));
-    return guest;
+    Share();
   }
 
   Bytes Name(uint32_t file, const std::string& path = "file") const {
@@ -181,9 +145,6 @@ class HostileGuestTest : public test::ServedTest {
     Ask{.kind = Ask::Kind::kForget, .file = file}.Append(&bytes);
     return bytes;
   }
-
-  test::Folder share_;
-  std::shared_ptr<ServeJob> server_;
 };
 
 TEST_F(HostileGuestTest, EachReadIsAnsweredOnce) {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "served.h"
+#include "guest_lane.h"
 #include "stream/segment.h"
 #include "stream/writes.h"
 #include "write_pair.h"
@@ -14,12 +14,7 @@ namespace {
 
 using core::Code;
 using test::Bytes;
-
-Bytes Frame(LaneFrame kind, const Bytes& rest) {
-  Bytes plaintext{static_cast<uint8_t>(kind)};
-  plaintext.insert(plaintext.end(), rest.begin(), rest.end());
-  return plaintext;
-}
+using test::Frame;
 
 Bytes WriteOf(uint32_t handle, uint64_t offset, size_t bytes) {
   Bytes write(Write::kHeaderBytes + bytes, 'x');
@@ -103,53 +98,13 @@ TEST_F(HostileOwnerTest, WhatItSaysOfNothingEndsTheLane) {
   }
 }
 
-// A peer that shares a folder, and a lane to it in the hands of the test.
-class HostileWriterTest : public test::ServedTest {
+class HostileWriterTest : public test::GuestLaneTest {
  protected:
-  HostileWriterTest() {
-    test::WriteFile(share_ / "file", "content");
-    Serve();
-  }
-  ~HostileWriterTest() override {
-    listener_->Stop();
-    if (server_) server_->Stop();
-  }
-
-  void Share(bool may_write) {
-    ServeOptions options{.folder = {share_.path().string(), ""}};
-    if (may_write) options.ledger = std::make_shared<WriteLedger>();
-    server_ = std::make_shared<ServeJob>(options);
-    listener_->Expect({kSession, test::KeyOf(4), kSuite, frame::Role::kResponder}, server_);
-  }
-
-  struct Guest {
-    test::Dialler dialler;
-    frame::Sealer sealer;
-    frame::Opener opener;
-
-    bool Send(const Bytes& plaintext) { return dialler.Send(test::Seal(&sealer, plaintext)); }
-    Bytes Receive() {
-      Bytes frame = dialler.Receive(frame::kLengthBytes);
-      size_t body_bytes = 0;
-      if (frame.size() < frame::kLengthBytes || !frame::Opener::BodyBytes(frame.data(), &body_bytes).ok()) return {};
-      const Bytes body = dialler.Receive(body_bytes);
-      frame.insert(frame.end(), body.begin(), body.end());
-      return test::Open(&opener, frame).plaintext;
-    }
-  };
-  Guest Begin(uint32_t lane) {
-    Guest guest{Dial(), frame::Sealer(kSuite, LaneKey(lane, frame::Role::kInitiator)),
-                frame::Opener(kSuite, LaneKey(lane, frame::Role::kResponder))};
-    guest.dialler.Send(Hello(lane, &guest.sealer));
-    return guest;
-  }
-
-  test::Folder share_;
-  std::shared_ptr<ServeJob> server_;
+  HostileWriterTest() { test::WriteFile(share_ / "file", "content"); }
 };
 
 TEST_F(HostileWriterTest, IsToldWhatHasBecomeOfEachWrite) {
-  Share(true);
+  Share(std::make_shared<WriteLedger>());
   uint32_t handle = 0;
   ASSERT_TRUE(server_->written()->Open("file", {{}, test::TokenOf(1), 7}, &handle).ok());
   Guest guest = Begin(0);
@@ -168,7 +123,7 @@ TEST_F(HostileWriterTest, IsToldWhatHasBecomeOfEachWrite) {
 }
 
 TEST_F(HostileWriterTest, WhatIsNoWriteEndsTheLane) {
-  Share(true);
+  Share(std::make_shared<WriteLedger>());
   uint32_t handle = 0, lane = 0;
   ASSERT_TRUE(server_->written()->Open("file", {{}, test::TokenOf(1), 7}, &handle).ok());
   const std::map<std::string, Bytes> cases = {
@@ -190,7 +145,7 @@ TEST_F(HostileWriterTest, WhatIsNoWriteEndsTheLane) {
 }
 
 TEST_F(HostileWriterTest, WritesNothingWhereNobodyMay) {
-  Share(false);
+  Share();
   EXPECT_EQ(server_->written(), nullptr);
   uint32_t lane = 0;
   for (const size_t bytes : {size_t{1}, size_t{4}, size_t{Write::kMaxBytes}}) {
