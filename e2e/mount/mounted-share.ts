@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { chown, mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { expect } from 'vitest';
 import type { Running } from '../harness/running.ts';
 import { LISTEN, Sandbox, type StartOptions } from '../harness/sandbox.ts';
 import { OwnDaemon } from '../people/own-daemon.ts';
@@ -89,8 +90,18 @@ export class MountedShare {
     return mountHostOf(this.mounting.running.pid);
   }
 
+  /** Until another process than this one serves the folder. */
+  async hasOtherHost(than: number | undefined): Promise<void> {
+    await expect.poll(() => this.host, { timeout: 5000 }).toSatisfy((now) => now !== undefined && now !== than);
+  }
+
   get isMounted(): boolean {
     return isMounted(this.far);
+  }
+
+  /** Until a file stands in the mount as it stands at the sharing side. */
+  async shows(name: string): Promise<void> {
+    expect(await this.shell(`until cmp -s bob/far/${name} anna/work/${name}; do sleep 0.02; done`, 15)).toBe('');
   }
 
   /** By a command, as a person would. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { expect } from 'vitest';
+import { expect, type TestContext } from 'vitest';
 import type { JsonEvent, Running } from '../harness/running.ts';
 import type { StartOptions } from '../harness/sandbox.ts';
 import { numberOf, recordOf } from './known-bytes.mjs';
@@ -17,6 +17,8 @@ const LONGEST_MS = 60_000;
 const AGAIN_MS = 20;
 /** Of timers, of two processors for everything, and of a program that does two things in a row. */
 const SLACK_MS = 3000;
+/** Of one call, beside its patience: a machine with more to do than it can. */
+const BUSY_MS = 2000;
 
 const programAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -78,10 +80,12 @@ export class TwoPrograms {
     return this.#until('go on', ({ kept, right }) => kept >= before.kept + 20 && right >= before.right + 200);
   }
 
-  /** Until one of them is refused something. */
-  noticed(): Promise<number> {
+  /** Until one of them is refused something; nothing that was acknowledged is lost by then. @returns  the milliseconds it took */
+  async noticed(): Promise<number> {
     const before = sumOf(this.told.refused);
-    return this.#until('are refused something', ({ refused }) => sumOf(refused) > before);
+    const noticedMs = await this.#until('are refused something', ({ refused }) => sumOf(refused) > before);
+    this.check();
+    return noticedMs;
   }
 
   async #until(what: string, reached: (told: Told) => boolean): Promise<number> {
@@ -100,15 +104,22 @@ export class TwoPrograms {
     return performance.now() - began;
   }
 
-  /** Ends them, and holds what was acknowledged against what stands at the sharing side now. */
-  async end(): Promise<Told & { longestStuckMs: number; copies: number }> {
+  /**
+   * Ends them, and holds what was acknowledged against what stands at the sharing side now. No call took longer than it waits for twice.
+   * What they were told is in the figures of the step, with `more`.
+   */
+  async end({ task }: TestContext, more: object = {}): Promise<void> {
     for (const program of [this.#writer, this.#reader]) program.kill();
     const ended = Promise.all([this.#writer.ended, this.#reader.ended]).then(() => true);
     expect(await Promise.race([ended, sleep(SLACK_MS, false)]), 'a process is not to be killed').toBe(true);
     const longestStuckMs = await this.#stuck.end();
     this.check();
     const copies = readdirSync(this.#share.work).filter((name) => name.includes('(conflict')).length;
-    return { ...this.told, longestStuckMs, copies };
+    const { refused, ...told } = this.told;
+    Object.assign(task.meta, { figures: { ...told, longestStuckMs, copies, ...refused, ...more } });
+    const longest = 2 * this.#share.patienceMs + BUSY_MS;
+    expect(told.longestMs).toBeLessThan(longest);
+    expect(longestStuckMs).toBeLessThan(longest);
   }
 
   /** That nothing that fsync has acknowledged is missing at the sharing side, where a file may be kept twice, and nothing wrong was read. */

@@ -13,8 +13,6 @@ import { needsRoot } from './needs.ts';
 
 const OUTAGE_MS = 60_000;
 const PATIENCE_MS = 10_000;
-/** Of one call: what it waits for twice, and a machine with more to do than it can. */
-const LONGEST_MS = 2 * PATIENCE_MS + 2000;
 /** Heartbeats tell of a silence; until then what is in doubt waits. */
 const NOTICED_MS = 20_000;
 const LOOK_EVERY_MS = 5000;
@@ -51,7 +49,7 @@ describe('an outage of a minute', () => {
       });
       await writeFile(join(share.work, 'cached'), randomBytes(2 ** 20));
       const programs = await TwoPrograms.start(share);
-      expect(await share.shell('until cmp anna/work/cached bob/far/cached; do sleep 0.1; done 2>/dev/null')).toBe('');
+      await share.shows('cached');
       const before = programs.told;
       begin(plug);
       const began = performance.now();
@@ -67,13 +65,8 @@ describe('an outage of a minute', () => {
       expect(programs.told.kept - before.kept).toBeLessThan(10);
       end(plug);
       const backMs = await programs.goOn();
-      expect(await share.shell('until cmp bob/far/known-3 anna/work/known-3 2>/dev/null; do sleep 0.1; done', 15)).toBe(
-        '',
-      );
-      const { refused, ...told } = await programs.end();
-      expect(told.longestMs).toBeLessThan(LONGEST_MS);
-      expect(told.longestStuckMs).toBeLessThan(LONGEST_MS);
-      Object.assign(context.task.meta, { figures: { ...told, ...refused, noticedMs, backMs } });
+      await share.shows('known-3');
+      await programs.end(context, { noticedMs, backMs });
     });
   }
 });
