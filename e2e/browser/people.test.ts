@@ -137,8 +137,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
   it('is refused everything by another rule', async () => {
     const { page } = ben;
     await openDetails(ben, 'Ada');
-    const changes = '**/api/ChangeContact';
-    await page.route(changes, async (route) => {
+    await page.route('**/api/ChangeContact', async (route) => {
       const response = await route.fetch();
       await setTimeout(500);
       await route.fulfill({ response });
@@ -149,7 +148,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     // Chosen while the daemon has changed the rule and its answer is still on its way.
     await choose('Ask me');
     await expect.poll(async () => (await contactOf(ben, 'Ada'))?.rule, { timeout: 10_000 }).toBe('ask');
-    await page.unroute(changes);
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   it('who is blocked can be sent nothing, by a button or a drop, until they are not', async () => {
