@@ -96,6 +96,35 @@ TEST_F(MountTreeTest, SaysWhatIsThereAndWhatIsNot) {
   EXPECT_GT(tree_.TrustSeconds(), 60);
 }
 
+TEST_F(MountTreeTest, ShowsTheSameNumbersInTheNextMountAndNoneTwice) {
+  const auto number = [](Tree* tree, uint64_t parent, std::string_view name) {
+    Found found;
+    EXPECT_EQ(tree->Lookup(parent, name, true, &found), Known::kYes) << name;
+    return found.number;
+  };
+  const uint64_t a = number(&tree_, kRootIno, "a"), b = number(&tree_, d_, "b");
+  EXPECT_NE(a, b);
+  EXPECT_LT(a, uint64_t{1} << 53);
+  std::vector<Line> lines;
+  ASSERT_EQ(tree_.List(d_, false, &lines), Known::kYes);
+  EXPECT_EQ(lines.at(0).number, b);
+
+  Tree next;
+  next.PutListing(kRootIno, 1, {Directory("d"), File("a"), File("z")});
+  Found d;
+  ASSERT_EQ(next.Lookup(kRootIno, "d", true, &d), Known::kYes);
+  next.PutListing(d.ino, 1, {File("b")});
+  EXPECT_EQ(number(&next, kRootIno, "a"), a);
+  EXPECT_EQ(number(&next, d.ino, "b"), b);
+
+  // Who is renamed stays who it was, and whoever is made in its place is another.
+  tree_.Renamed(kRootIno, "a", kRootIno, "c", false);
+  EXPECT_EQ(number(&tree_, kRootIno, "c"), a);
+  Found made;
+  tree_.Made(kRootIno, File("a"), &made);
+  EXPECT_NE(made.number, a);
+}
+
 TEST_F(MountTreeTest, AsksForADirectoryThatItHasNotSeen) {
   List(d_, {File("b"), Directory("e")});
   const uint64_t e = Hold(d_, "e");

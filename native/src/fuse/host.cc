@@ -158,7 +158,7 @@ void Host::PutListing(uint64_t ino, Tree::Doubt doubt, const Listing& listing, i
 struct stat Host::StatOf(const Found& found) const {
   const auto& [type, mode, mtime_ns, size] = found.attributes;
   struct stat status {};
-  status.st_ino = found.ino;
+  status.st_ino = found.number;
   status.st_mode = TypeBitsOf(type) | mode;
   status.st_nlink = found.gone ? 0 : 1;  // of a directory: nobody has counted those in it
   status.st_uid = getuid();
@@ -303,10 +303,13 @@ void Host::ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t of
   const auto& lines = *reinterpret_cast<const std::vector<mount::Line>*>(info.fh);
   std::vector<char> buffer(size);
   size_t used = 0;
+  Found own;
+  tree_.Look(ino, true, &own);
   for (auto at = static_cast<size_t>(offset); at < lines.size() + 2; at++) {
-    const mount::Line line = at < 2 ? mount::Line{ino, EntryType::kDirectory, at == 0 ? "." : ".."} : lines[at - 2];
+    const mount::Line line =
+        at < 2 ? mount::Line{own.number, EntryType::kDirectory, at == 0 ? "." : ".."} : lines[at - 2];
     fuse_entry_param entry{};
-    entry.attr.st_ino = line.ino;
+    entry.attr.st_ino = line.number;
     entry.attr.st_mode = TypeBitsOf(line.type);
     Found found;
     // One that is in doubt is told by its name alone, and looked up when somebody wants to know.

@@ -21,7 +21,7 @@ constexpr uint64_t kMostNameBytes = uint64_t{128} << 20;  // of names and target
 
 Tree::Tree(size_t most) : most_(most) {
   auto root = std::make_unique<Node>();
-  root->ino = kRootIno;
+  root->ino = root->number = kRootIno;
   root->lookups = 1;  // for ever
   nodes_[kRootIno] = std::move(root);
 }
@@ -54,7 +54,8 @@ bool Tree::Believed(Doubt known, Doubt doubted, Time seen) const {
 
 Found Tree::FoundOf(const Node& node) const {
   const bool gone = node.parent == nullptr && node.ino != kRootIno;
-  return {node.ino, node.attributes, node.pinned || gone || Believed(node.known, node.doubted, node.seen), gone};
+  return {node.ino, node.number, node.attributes, node.pinned || gone || Believed(node.known, node.doubted, node.seen),
+          gone};
 }
 
 Tree::Known Tree::Lookup(uint64_t parent, std::string_view name, bool answered, Found* found) {
@@ -96,7 +97,7 @@ Tree::Known Tree::List(uint64_t ino, bool answered, std::vector<Line>* lines) {
   if (!node->listed) return Known::kAbsent;
   lines->reserve(node->children.size());
   for (const auto& [name, child] : node->children) {
-    lines->push_back({child->ino, child->attributes.type, child->name});
+    lines->push_back({child->number, child->attributes.type, child->name});
   }
   return Known::kYes;
 }
@@ -136,6 +137,7 @@ bool Tree::Ask(uint64_t ino, std::string* path, Doubt* doubt) const {
 Tree::Node* Tree::Add(Node* parent, std::string_view name, EntryType type) {
   auto node = std::make_unique<Node>();
   node->ino = ++last_ino_;
+  node->number = numbers_.Take(parent->number, name);
   node->parent = parent;
   node->name = name;
   node->attributes.type = type;
@@ -148,6 +150,7 @@ Tree::Node* Tree::Add(Node* parent, std::string_view name, EntryType type) {
 
 void Tree::Erase(Node* node) {
   name_bytes_ -= node->name.size() + node->target.size();
+  numbers_.Give(node->number);
   nodes_.erase(node->ino);
 }
 

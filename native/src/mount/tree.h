@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mount/numbers.h"
 #include "stream/entry.h"
 
 namespace keibi::mount {
@@ -28,6 +29,7 @@ struct Attributes {
 
 struct Found {
   uint64_t ino = 0;
+  uint64_t number = 0;  // of the inode, as programs are shown it (numbers.h)
   Attributes attributes;
   bool sure = false;  // else true a moment ago: the kernel must not keep it
   bool gone = false;  // it has no name any more
@@ -35,7 +37,7 @@ struct Found {
 
 // One line of a directory, as it was when it was opened.
 struct Line {
-  uint64_t ino;
+  uint64_t number;
   stream::EntryType type;
   std::string name;
 };
@@ -174,6 +176,7 @@ class Tree {
   const size_t most_;
   uint64_t name_bytes_ = 0;  // of names and targets
   uint64_t last_ino_ = kRootIno;
+  Numbers numbers_;
   uint64_t listings_ = 0;
   Doubt doubts_ = 1;       // rises with all that puts something in doubt
   Doubt all_doubted_ = 1;  // what was asked for before is in doubt

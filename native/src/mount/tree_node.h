@@ -12,6 +12,7 @@ namespace keibi::mount {
 
 struct Tree::Node {
   uint64_t ino = 0;
+  uint64_t number = 0;
   Node* parent = nullptr;  // null: the root, or it is no more
   std::string name;
   std::string target;

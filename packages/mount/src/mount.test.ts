@@ -51,6 +51,23 @@ describe.skipIf(reason !== undefined)('a mount', { timeout: 30_000 }, () => {
     expect(here.source.wants).toBeLessThan(128); // of 256 MiB, which the kernel asks for one by one
   });
 
+  it('shows files to git as it has kept them in an earlier mount, so that it reads none again', async () => {
+    for (let i = 0; i < 40; i++) writeFileSync(here.there(`file ${i}`), `file ${i}\n`);
+    const git = 'cd "$1" && git -c user.name=A -c user.email=a@a';
+    const shown = await here.show();
+    await shell(`cd "$1" && git init -q && ${git} add . && ${git} commit -qm all && git status --porcelain`, here.at());
+    // What has just been written git reads again, as it may have been written once more in that moment.
+    await setTimeout(1100);
+    await shell('cd "$1" && touch .git/index && git status --porcelain', here.at());
+    await shown.unmount();
+    rmSync(here.cache, { recursive: true });
+    mkdirSync(here.cache);
+    await here.show();
+    const wanted = vi.spyOn(here.source, 'want');
+    expect(await shell('cd "$1" && git status --porcelain', here.at())).toBe('');
+    expect(wanted.mock.calls.map(([{ path }]) => path).filter((path) => path.startsWith('file'))).toEqual([]);
+  });
+
   it('reads a file that is longer than the disk of its cache has room for', async () => {
     writeFileSync(here.there('large'), Buffer.alloc(150 * 2 ** 20, 'a large file '));
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', here.cache]);
