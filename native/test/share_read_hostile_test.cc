@@ -160,6 +160,24 @@ TEST_F(HostileGuestTest, EachReadIsAnsweredOnce) {
   EXPECT_EQ(second.offset, 4 * kBlock - 1);
 }
 
+TEST_F(HostileGuestTest, IsAnsweredWhileTheRestOfAnotherFrameIsOnItsWay) {
+  uint32_t lane = 0;
+  for (const size_t part : {size_t{1}, frame::kHeaderBytes, frame::kHeaderBytes + 1}) {
+    Guest guest = Begin(lane++);
+    Bytes asks = test::Seal(&guest.sealer, Frame(LaneFrame::kAsks, Both(Name(7), Read(7, 1, 5))));
+    const Bytes more = test::Seal(&guest.sealer, Frame(LaneFrame::kAsks, Read(7, 6, 7)));
+    asks.insert(asks.end(), more.begin(), more.begin() + part);
+    ASSERT_TRUE(guest.dialler.Send(asks));
+    EXPECT_FALSE(guest.Receive().empty());
+    ASSERT_TRUE(guest.dialler.Send(Bytes(more.begin() + part, more.end())));
+    const Bytes answer = guest.Receive();
+    const uint8_t* at = answer.data() + 1;
+    Segment segment;
+    ASSERT_TRUE(Segment::Take(&at, answer.data() + answer.size(), &segment));
+    EXPECT_EQ(segment.length, 7U);
+  }
+}
+
 TEST_F(HostileGuestTest, WhatIsNoAskEndsTheLane) {
   Bytes too_many_names, too_long_paths, too_many_reads = Name(1);
   for (uint32_t i = 0; i <= kMaxNamedFiles; i++) too_many_names = Both(too_many_names, Name(i, "a"));

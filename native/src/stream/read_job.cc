@@ -85,6 +85,7 @@ void ReadJob::CutSilent(std::chrono::milliseconds patience) {
   for (const auto& each : lanes_.live()) {
     if (each->lane->reads() > 0 && now - each->heard > patience) each->lane->Shutdown();
   }
+  FlushLocked();  // what no answer has made room for
 }
 
 std::vector<LaneState> ReadJob::lanes() const {

@@ -19,8 +19,8 @@ namespace {
 
 // Far below what the other side takes, so that what a reader waits for finds room.
 constexpr size_t kMostReads = kMaxPendingReads / 4;
-// One frame's worth leaves at once, with the longest name that may follow.
-constexpr size_t kFullFrame = kMaxAskBytes - kMaxSharePathBytes - 1024;
+// So short that an empty socket takes it whole: half a frame, with none before it, has no answer.
+constexpr size_t kFullFrame = 4096;
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -35,7 +36,7 @@ ServeLane::ServeLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, std
 Status ServeLane::Run() {
   while (!stopped_.load()) {
     while (!HasWork() || (MayTakeMore() && HasAsks())) {
-      if (const Status status = ReceiveFrame(); !status.ok()) return status;
+      if (const Status status = Receive(!HasWork()); !status.ok()) return status;
     }
     if (const Status status = Serve(); !status.ok()) return status;
   }
@@ -60,27 +61,48 @@ bool ServeLane::HasAsks() const {
   return !stopped_.load() && poll(&asking, 1, 0) == 1;
 }
 
-Status ServeLane::ReceiveFrame() {
-  RateLimiter unlimited(nullptr);
-  uint8_t head[frame::kHeaderBytes];
-  size_t got = 0, body_bytes = 0, plaintext_bytes = 0;
-  Status status = ReceiveAll(socket_.get(), head, sizeof head, &unlimited, &got);
-  if (status.ok()) status = frame::Opener::BodyBytes(head, &body_bytes);
-  if (!status.ok()) return status;
-  const size_t frame_bytes = frame::kLengthBytes + body_bytes;
-  const bool is_large = frame_bytes > asks_.size();
+// One frame; without `wait` what has come of it. Where something can be answered nobody waits for the rest of a frame:
+// the guest may have no room for it before it has had the answer.
+Status ServeLane::Receive(bool wait) {
+  while (true) {
+    const bool is_head = got_ < frame::kHeaderBytes;
+    uint8_t* const to = is_head ? head_ : frame_;
+    const size_t missing = (is_head ? frame::kHeaderBytes : frame_bytes_) - got_;
+    const ssize_t some = recv(socket_.get(), to + got_, missing, wait ? MSG_WAITALL : MSG_DONTWAIT);
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0 && !wait && (errno == EAGAIN || errno == EWOULDBLOCK)) return Status::Ok();
+    if (some < 0) return Status::FromErrno(Code::kSessionLost);
+    if (some == 0) return Status::Of(Code::kSessionLost);
+    got_ += static_cast<size_t>(some);
+    if (static_cast<size_t>(some) < missing) continue;
+    if (!is_head) return TakeFrame();
+    if (const Status status = TakeHead(); !status.ok()) return status;
+  }
+}
+
+Status ServeLane::TakeHead() {
+  size_t body_bytes = 0;
+  if (const Status status = frame::Opener::BodyBytes(head_, &body_bytes); !status.ok()) return status;
+  frame_bytes_ = frame::kLengthBytes + body_bytes;
+  const bool is_large = frame_bytes_ > asks_.size();
   if (is_large && written_ == nullptr) return Status::Of(Code::kFrameTooLarge);
   if (is_large && !writes_) writes_.emplace();
-  uint8_t* const frame = is_large ? writes_->frame() : asks_.data();
-  std::memcpy(frame, head, sizeof head);
-  status = ReceiveAll(socket_.get(), frame + sizeof head, frame_bytes - sizeof head, &unlimited, &got);
-  if (status.ok()) status = opener_->Open(frame, frame_bytes, &plaintext_bytes);
-  if (!status.ok()) return status;
-  const uint8_t* const at = frame + frame::kHeaderBytes;
+  frame_ = is_large ? writes_->frame() : asks_.data();
+  std::memcpy(frame_, head_, sizeof head_);
+  return Status::Ok();
+}
+
+Status ServeLane::TakeFrame() {
+  got_ = 0;
+  size_t plaintext_bytes = 0;
+  if (const Status status = opener_->Open(frame_, frame_bytes_, &plaintext_bytes); !status.ok()) return status;
+  const uint8_t* const at = frame_ + frame::kHeaderBytes;
   const uint8_t* const end = at + plaintext_bytes;
   if (at == end) return Status::Of(Code::kHandshakeMalformed);
   if (*at == static_cast<uint8_t>(LaneFrame::kWrite)) return TakeWrite(at + 1, plaintext_bytes - 1);
-  if (*at != static_cast<uint8_t>(LaneFrame::kAsks) || is_large) return Status::Of(Code::kHandshakeMalformed);
+  if (*at != static_cast<uint8_t>(LaneFrame::kAsks) || frame_ != asks_.data()) {
+    return Status::Of(Code::kHandshakeMalformed);
+  }
   return TakeAsks(at + 1, end);
 }
 

@@ -43,7 +43,9 @@ class ServeLane {
   bool HasWork() const;
   bool HasAsks() const;
   bool MayTakeMore() const;
-  core::Status ReceiveFrame();
+  core::Status Receive(bool wait);
+  core::Status TakeHead();
+  core::Status TakeFrame();
   core::Status TakeAsks(const uint8_t* at, const uint8_t* end);
   core::Status TakeWrite(const uint8_t* from, size_t bytes);
   core::Status TakeAsk(const Ask& ask);
@@ -59,9 +61,12 @@ class ServeLane {
   WrittenFiles* const written_;
   ServedFiles files_;
   std::deque<Read> wanted_, ahead_;
-  std::vector<uint8_t> refusals_;     // to be sent
-  std::vector<uint8_t> outcomes_;     // of writes, to be sent
-  size_t unanswered_ = 0;             // bytes that they stand for
+  std::vector<uint8_t> refusals_;  // to be sent
+  std::vector<uint8_t> outcomes_;  // of writes, to be sent
+  size_t unanswered_ = 0;          // bytes that they stand for
+  uint8_t head_[frame::kHeaderBytes];
+  uint8_t* frame_ = nullptr;          // that is coming: where it goes, once its head is here
+  size_t frame_bytes_ = 0, got_ = 0;  // its head among them
   std::vector<uint8_t> asks_;         // room for one frame of them
   std::optional<LaneBuffer> writes_;  // and for one of bytes, once there is one
   LaneBuffer buffer_;
