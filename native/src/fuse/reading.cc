@@ -138,7 +138,11 @@ std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
     *error = ESTALE;
     return nullptr;
   }
-  if (const core::Status status = contents_.Open(path, found.attributes, &opened); !status.ok()) {
+  core::Status status = contents_.Open(path, found.attributes, &opened);
+  if (status.code == Code::kDiskFull && contents_.MakeRoom()) {
+    status = contents_.Open(path, found.attributes, &opened);
+  }
+  if (!status.ok()) {
     *error = ErrnoOf(status);
     return nullptr;
   }

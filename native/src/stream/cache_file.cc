@@ -14,6 +14,7 @@
 
 #include "core/limits.h"
 #include "core/whole_io.h"
+#include "stream/disk.h"
 #include "stream/file_time.h"
 
 namespace keibi::stream {
@@ -130,7 +131,7 @@ Status CacheFile::OpenMap(int directory, const std::string& name) {
   const core::Fd fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.valid()) return WriteError();
   // Zeros where it is new: a map without a block, whoever of two is the first.
-  if (ftruncate(fd.get(), static_cast<off_t>(MapBytes())) != 0) return WriteError();
+  if (const Status status = Reserve(fd.get(), MapBytes()); !status.ok()) return status;
   void* const mapped = mmap(nullptr, MapBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return WriteError();
   map_ = static_cast<Map*>(mapped);

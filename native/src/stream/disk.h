@@ -12,6 +12,11 @@ namespace keibi::stream {
 // thing. kDiskFull, kDestinationUnusable.
 core::Status PunchHole(int fd, uint64_t offset, uint64_t bytes);
 
+// Makes a file exactly `bytes` long, with room on the disk for all of it where the file system can promise that: what
+// is written to it by mmap(2) finds room then, and does not end the process. What it has stays. kDiskFull,
+// kDestinationUnusable.
+core::Status Reserve(int fd, uint64_t bytes);
+
 // Whether some of a file's first `bytes` bytes were never written, as far as the file system can tell. False where data
 // cannot come to the disk after a name does.
 bool HasHole(int fd, uint64_t bytes);

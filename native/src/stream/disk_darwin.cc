@@ -36,6 +36,21 @@ Status PunchHole(int fd, uint64_t offset, uint64_t bytes) {
   return WriteZeros(fd, last, end);
 }
 
+Status Reserve(int fd, uint64_t bytes) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+  const auto length = static_cast<off_t>(bytes);
+  if (length > status.st_size) {
+    // Counted from the end of what there is.
+    fstore_t room{};
+    room.fst_flags = F_ALLOCATEALL;
+    room.fst_posmode = F_PEOFPOSMODE;
+    room.fst_length = length - status.st_size;
+    if (fcntl(fd, F_PREALLOCATE, &room) != 0 && errno != ENOTSUP) return WriteError(Code::kDestinationUnusable);
+  }
+  return ftruncate(fd, length) == 0 ? Status::Ok() : WriteError(Code::kDestinationUnusable);
+}
+
 bool HasHole(int fd, uint64_t bytes) {
   const off_t hole = lseek(fd, 0, SEEK_HOLE);
   return hole >= 0 && static_cast<uint64_t>(hole) < bytes;

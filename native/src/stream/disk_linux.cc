@@ -25,6 +25,13 @@ Status PunchHole(int fd, uint64_t offset, uint64_t bytes) {
   return WriteZeros(fd, offset, std::min(offset + bytes, static_cast<uint64_t>(status.st_size)));
 }
 
+Status Reserve(int fd, uint64_t bytes) {
+  const auto length = static_cast<off_t>(bytes);
+  if (ftruncate(fd, length) != 0) return WriteError(Code::kDestinationUnusable);
+  if (fallocate(fd, 0, 0, length) == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return Status::Ok();
+  return WriteError(Code::kDestinationUnusable);
+}
+
 bool HasHole(int fd, uint64_t bytes) {
   // Its holes are also what was written as zeros, and it commits everything in order.
   constexpr unsigned kZfs = 0x2fc12fc1;

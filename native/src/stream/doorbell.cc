@@ -8,6 +8,7 @@
 
 #include "core/fd.h"
 #include "core/shared_word.h"
+#include "stream/disk.h"
 
 namespace keibi::stream {
 namespace {
@@ -22,7 +23,9 @@ constexpr char kName[] = "doorbell";
 Status Doorbell::Open(int directory, bool make, std::shared_ptr<Doorbell>* bell) {
   const core::Fd file(openat(directory, kName, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (make ? O_CREAT : 0), 0600));
   if (!file.valid()) return Status::FromErrno(Code::kDestinationUnusable);
-  if (make && ftruncate(file.get(), sizeof(Words)) != 0) return Status::FromErrno(Code::kDestinationUnusable);
+  if (make) {
+    if (const Status status = Reserve(file.get(), sizeof(Words)); !status.ok()) return status;
+  }
   struct stat found {};
   if (fstat(file.get(), &found) != 0 || found.st_size != sizeof(Words)) return Status::Of(Code::kDestinationUnusable);
   void* const mapped = mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
