@@ -125,6 +125,42 @@ TEST_F(MountTreeTest, ShowsTheSameNumbersInTheNextMountAndNoneTwice) {
   EXPECT_NE(made.number, a);
 }
 
+TEST_F(MountTreeTest, WhatIsToldOfBytesSaysNothingOfTheModeAndTheOtherWayRound) {
+  const auto attributes = [this] {
+    Found found;
+    EXPECT_EQ(tree_.Look(a_, true, &found), Known::kYes);
+    return found.attributes;
+  };
+  std::string path;
+  Tree::Doubt before;
+  ASSERT_TRUE(tree_.Ask(a_, &path, &before));
+  Entry made = File("a"), put = File("a", 9);
+  made.mode = 0755;
+  tree_.Changed(a_, made, Tree::What::kMode);
+  tree_.Changed(a_, put, Tree::What::kContent);  // looked at there before the mode was changed
+  EXPECT_EQ(attributes().mode, 0755);
+  EXPECT_EQ(attributes().size, 9U);
+  tree_.Changed(a_, made, Tree::What::kMode);  // and before the bytes had come
+  EXPECT_EQ(attributes().size, 9U);
+  EXPECT_EQ(Look(a_), Known::kYes);
+  // An answer to what was asked before all that.
+  tree_.PutEntry(a_, before, File("a"));
+  EXPECT_EQ(attributes().mode, 0755);
+  EXPECT_EQ(attributes().size, 9U);
+  // What somebody else has done is still to be looked at.
+  tree_.Doubted(a_);
+  tree_.Changed(a_, put, Tree::What::kContent);
+  EXPECT_EQ(Look(a_), Known::kAsk);
+  Tree::Doubt doubt;
+  ASSERT_TRUE(tree_.Ask(a_, &path, &doubt));
+  tree_.Changed(a_, put, Tree::What::kContent);
+  Entry found = File("a", 1);
+  found.mode = 0600;
+  tree_.PutEntry(a_, doubt, found);
+  EXPECT_EQ(attributes().mode, 0600);
+  EXPECT_EQ(attributes().size, 9U);
+}
+
 TEST_F(MountTreeTest, AsksForADirectoryThatItHasNotSeen) {
   List(d_, {File("b"), Directory("e")});
   const uint64_t e = Hold(d_, "e");

@@ -196,7 +196,7 @@ void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wa
   const uint64_t ticket = waiting_.Add(request);
   link_.Ask(Type::kChange, body, EntryAnswer([=, this](int error, const stream::Entry& entry, mount::Reader) {
               // Size and time of a file may be those of a put that is under way: they are told when it is through.
-              if (error == 0) tree_.Changed(ino, entry, plain);
+              if (error == 0) tree_.Changed(ino, entry, plain ? Tree::What::kAll : Tree::What::kMode);
               fuse_req_t later;
               if (!waiting_.Take(ticket, &later)) return;
               if (error != 0) {

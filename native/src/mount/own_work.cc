@@ -121,17 +121,22 @@ void Tree::Moving(uint64_t ino, bool begins) {
   if (Node* const node = NodeOf(ino); node != nullptr) node->moving += begins ? 1 : -1;
 }
 
-void Tree::Changed(uint64_t ino, const Entry& entry, bool content) {
+void Tree::Changed(uint64_t ino, const Entry& entry, What what) {
   const std::scoped_lock lock(mutex_);
   Node* const node = NodeOf(ino);
   if (node == nullptr || node->attributes.type != entry.type) return;
   node->own = true;
-  if (!content) {
+  if (what == What::kMode) {
     node->attributes.mode = entry.mode;
-    return;
+    node->moded = ++doubts_;
+  } else if (what == What::kContent) {
+    node->attributes.size = entry.size;
+    node->attributes.mtime_ns = entry.mtime_ns;
+    node->filled = ++doubts_;
+  } else {
+    Invalidations none;
+    Set(node, ++doubts_, entry, &none);
   }
-  Invalidations none;
-  Set(node, ++doubts_, entry, &none);
 }
 
 uint64_t Tree::Child(uint64_t parent, std::string_view name) const {

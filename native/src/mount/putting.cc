@@ -88,7 +88,7 @@ void WriteBack::Send(Work work) {
 void WriteBack::Finish(const Work& work, int error, const std::vector<uint8_t>& page) {
   Entry entry;
   if (error == 0 && ParseOne(page, &entry)) {
-    tree_->Changed(work.ino, entry);
+    tree_->Changed(work.ino, entry, Tree::What::kContent);
     work.draft->Done(work.put, {entry.size, entry.mtime_ns});
     work.draft->Shrink(std::max(options_.most_kept_bytes, options_.most_dirty_bytes));
   } else {

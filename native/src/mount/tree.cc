@@ -198,7 +198,13 @@ void Tree::Set(Node* node, Doubt doubt, const Entry& entry, Invalidations* told)
   if (node->known > doubt) return;                                      // an answer to an older question
   if (node->known != 0 && node->attributes.type != entry.type) return;  // ours is not sent yet
   const uint64_t size = entry.type == EntryType::kSymlink ? entry.target.size() : entry.size;
-  const Attributes attributes{entry.type, entry.mode, entry.mtime_ns, size};
+  Attributes attributes{entry.type, entry.mode, entry.mtime_ns, size};
+  // What was changed since the question was put is over in the answer.
+  if (node->moded > doubt) attributes.mode = node->attributes.mode;
+  if (node->filled > doubt) {
+    attributes.size = node->attributes.size;
+    attributes.mtime_ns = node->attributes.mtime_ns;
+  }
   const bool changed = node->attributes != attributes || node->target != entry.target;
   if (node->known != 0 && changed && node->lookups > 0 && !node->pinned)
     told->push_back({0, {}, node->ino, !node->IsDirectory()});

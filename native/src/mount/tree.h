@@ -116,8 +116,10 @@ class Tree {
   void Became(uint64_t ino, int64_t mtime_ns);
   // It is being renamed, or was, or could not be: an answer meanwhile may be about either name.
   void Moving(uint64_t ino, bool begins);
-  // Without `content` only the mode: size and time of a file may be on their way.
-  void Changed(uint64_t ino, const stream::Entry& entry, bool content = true);
+  // The mode of a file, and its size and time, are changed by two ways of which either may be the faster: what one
+  // tells of the other's may be over, as may be what was asked before.
+  enum class What { kAll, kMode, kContent };
+  void Changed(uint64_t ino, const stream::Entry& entry, What what);
   // What `name` is, if that is known; 0 if not.
   uint64_t Child(uint64_t parent, std::string_view name) const;
 

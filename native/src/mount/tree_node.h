@@ -24,6 +24,7 @@ struct Tree::Node {
 
   Doubt known = 0, doubted = 0;  // the attributes
   Doubt own_doubt = 0;           // of a directory: what we have done in it last, if they were believed until then
+  Doubt moded = 0, filled = 0;   // we have changed its mode, and its size and time, ourselves
   Doubt placed = 0;              // we have given it its name
   int moving = 0;                // and are about to give it another
   Time seen;
