@@ -69,7 +69,9 @@ std::string DeviceOf(const std::string& folder) {
 
 int Unmount(const std::string& folder, bool forced) {
   if (geteuid() != 0) return RunFusermount(folder, forced);
-  if (umount2(folder.c_str(), UMOUNT_NOFOLLOW | (forced ? MNT_DETACH : 0)) == 0) return 0;
+  // By MNT_FORCE the kernel answers what nobody else will: a thread of ours that tells it of a change may wait for
+  // that.
+  if (umount2(folder.c_str(), UMOUNT_NOFOLLOW | (forced ? MNT_DETACH | MNT_FORCE : 0)) == 0) return 0;
   return errno == EINVAL ? 0 : errno;  // EINVAL: nothing is mounted there any more
 }
 

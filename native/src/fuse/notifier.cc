@@ -28,6 +28,12 @@ void Notifier::Tell(mount::Tree::Invalidations invalidations) {
   changed_.notify_one();
 }
 
+void Notifier::End(std::chrono::milliseconds most) {
+  std::unique_lock lock(mutex_);
+  ending_ = true;
+  told_.wait_for(lock, most, [this] { return !telling_; });
+}
+
 void Notifier::Run() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -35,12 +41,15 @@ void Notifier::Run() {
     if (ending_) return;
     const mount::Invalidation one = std::move(waiting_.front());
     waiting_.pop_front();
+    telling_ = true;
     lock.unlock();
     // That the kernel does not know it, or no longer does, is as good.
     constexpr off_t kAttributesAlone = -1;
     if (one.ino != 0) fuse_lowlevel_notify_inval_inode(session_, one.ino, one.content ? 0 : kAttributesAlone, 0);
     if (one.parent != 0) fuse_lowlevel_notify_inval_entry(session_, one.parent, one.name.c_str(), one.name.size());
     lock.lock();
+    telling_ = false;
+    told_.notify_all();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -19,15 +20,17 @@ class Notifier {
 
   void Begin(fuse_session* session);
   void Tell(mount::Tree::Invalidations invalidations);
+  // Tells nothing more, and waits for what is being told: a process that ends before would not end.
+  void End(std::chrono::milliseconds most);
 
  private:
   void Run();
 
   fuse_session* session_ = nullptr;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_, told_;
   std::deque<mount::Invalidation> waiting_;
-  bool ending_ = false;
+  bool ending_ = false, telling_ = false;
   std::thread thread_;
 };
 

@@ -91,6 +91,7 @@ void Host::Serve() {
   link_.Run([this](Type type, mount::Reader body) { OnPeer(type, body); });
   // Every question has been answered, so nobody waits for us. Threads of libfuse may stand in the kernel until the last
   // who uses the folder has left it; the process does not wait for them.
+  notifier_.End(kForcedPatience);
   Unmount(options_.folder, true);
   _exit(kEnded);
 }
@@ -98,6 +99,7 @@ void Host::Serve() {
 void Host::Leave(bool forced) {
   if (forced) {
     const size_t unsent = write_back_.Drain(std::min(options_.patience, kForcedPatience));
+    notifier_.End(kForcedPatience);
     Unmount(options_.folder, true);
     if (unsent > 0) TellUnsent(Type::kLost, unsent);
     _exit(kEnded);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { KeibiError } from '@keibidrop/protocol';
 import { type FromHost, HostMessages } from './host-message.ts';
 
 /** Which of the descriptors of the host is its end of the socket pair; the next is the cache's directory. */
 const LINK = 3;
+/** How often it is looked whether the host was killed and could not end. */
+const LOOK_MS = 500;
 /** Of what the host has said before it ended, for people. */
 const MOST_SAID = 2000;
 
@@ -14,6 +17,8 @@ const MOST_SAID = 2000;
 export class HostProcess {
   /** Resolves with its exit code, or the signal that has killed it. */
   readonly closed: Promise<number | string>;
+  /** It was killed and does not end: a thread of it waits for the kernel (`abortMount`). */
+  onStuck: () => void = () => {};
   readonly #child: ChildProcess;
   readonly #link: Socket;
   #said = '';
@@ -37,7 +42,18 @@ export class HostProcess {
       this.#child.once('error', (reason) => resolve(reason.message));
       this.#child.once('exit', (code, signal) => resolve(code ?? signal ?? ''));
     });
-    void this.closed.then(() => this.#link.destroy());
+    const looking = setInterval(() => void this.#look(), LOOK_MS).unref();
+    void this.closed.then(() => {
+      clearInterval(looking);
+      this.#link.destroy();
+    });
+  }
+
+  /** The first thread of a process that has ended is a zombie; all of it is only when no thread is left, and then we are told. */
+  async #look(): Promise<void> {
+    const stat = await readFile(`/proc/${this.#child.pid}/stat`, 'latin1').catch(() => '');
+    const isZombie = stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+    if (isZombie && this.#child.exitCode === null && this.#child.signalCode === null) this.onStuck();
   }
 
   /** What it has written to stderr. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { execFile } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { KeibiError } from '@keibidrop/protocol';
 
@@ -8,6 +8,8 @@ import { KeibiError } from '@keibidrop/protocol';
 export interface Mounted {
   folder: string;
   type: string;
+  /** Minor number of its device, by which the kernel names the connection to its host. */
+  device: string;
 }
 
 /** What the kernel calls our mounts, in the table of all. */
@@ -32,9 +34,9 @@ async function mounts(): Promise<Mounted[]> {
   for (const line of table.split('\n')) {
     // proc_pid_mountinfo(5): the fifth field is the folder; the type follows the ` - ` behind a number of optional fields.
     const [fields = '', end = ''] = line.split(' - ');
-    const folder = fields.split(' ')[4];
+    const [, , device = '', , folder] = fields.split(' ');
     const type = end.split(' ')[0];
-    if (folder && type) found.push({ folder: unescaped(folder), type });
+    if (folder && type) found.push({ folder: unescaped(folder), type, device: device.split(':')[1] ?? '' });
   }
   return found;
 }
@@ -55,6 +57,21 @@ export async function clearStaleMount(folder: string): Promise<boolean> {
   if (there?.type !== OUR_TYPE || !(await isStale(folder))) return false;
   await unmountForced(folder);
   return true;
+}
+
+/**
+ * Has the kernel answer by ECONNABORTED whatever waits for a host that will answer nothing any more. A thread of the host itself may be what
+ * waits: then the host, though killed, does not end, and nobody else is told.
+ */
+export async function abortMount(folder: string): Promise<void> {
+  const there = await mountedAt(folder);
+  if (there?.type !== OUR_TYPE) return;
+  const aborted = await writeFile(`/sys/fs/fuse/connections/${there.device}/abort`, '1').then(
+    () => true,
+    () => false,
+  );
+  // Where that file system is not mounted. Without root there is no other way.
+  if (!aborted && process.getuid?.() === 0) await run('umount', ['-c', '-i', '-f', '-l', '--', folder]).catch(() => {});
 }
 
 /** Its host has gone: every call fails, and none waits. */

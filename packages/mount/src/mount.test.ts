@@ -80,6 +80,23 @@ describe.skipIf(reason !== undefined)('a mount', { timeout: 30_000 }, () => {
     }
   });
 
+  it('says that the disk of its cache is full, and goes on when it is not', async () => {
+    writeFileSync(here.there('file'), 'a file');
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', here.cache]);
+    try {
+      const shown = await here.show();
+      const host = here.hostPid();
+      await shell('dd if=/dev/zero of="$1/filler" bs=4096 status=none || true', here.cache);
+      expect(await shell('cat "$1" 2>&1 || true', here.at('file'))).toContain('No space left on device');
+      rmSync(join(here.cache, 'filler'));
+      expect(await shell('cat "$1"', here.at('file'))).toBe('a file');
+      expect(here.hostPid()).toBe(host);
+      await shown.unmount();
+    } finally {
+      execFileSync('umount', ['-l', here.cache]);
+    }
+  });
+
   it('shows what it has to who was waiting for the peer when that turned out to be away', async () => {
     mkdirSync(here.there('d'));
     writeFileSync(here.there('d', 'file'), 'inside\n');
@@ -93,6 +110,31 @@ describe.skipIf(reason !== undefined)('a mount', { timeout: 30_000 }, () => {
     shown.setAway(true);
     expect(await looking).toMatch(/^file\ninside/);
     expect(performance.now() - away).toBeLessThan(5000);
+  });
+
+  it('lets nobody wait for ever when its host is killed while it tells the kernel of a change', async () => {
+    mkdirSync(here.there('d'));
+    writeFileSync(here.there('d', 'known'), 'known');
+    let creates = 0;
+    const create = () => {
+      creates++;
+      return never;
+    };
+    const get = (of: object, name: string) => (name === 'create' ? create : Reflect.get(of, name));
+    Object.assign(here.source, { writes: new Proxy(here.source.writes, { get }) });
+    const shown = await here.show({ patienceMs: 60_000 });
+    expect(await shell('cat "$1/known"', here.at('d'))).toBe('known');
+    // Who makes a file holds the directory, and who tells of another name in it waits for that.
+    const making = shell('sh -c "echo new > \\"$1/new\\"" 2>&1 || true', here.at('d'));
+    await vi.waitUntil(() => creates > 0, { timeout: 5000 });
+    rmSync(here.there('d', 'known'));
+    const host = here.hostPid();
+    const isTelling = async () => (await shell('cat /proc/$1/task/*/wchan', `${host}`)).includes('fuse_reverse_inval');
+    await expect.poll(isTelling, { timeout: 5000 }).toBe(true);
+    process.kill(host, 'SIGKILL');
+    expect(await making).toMatch(/connection abort|endpoint is not connected/i);
+    await expect(shown.closed).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE' });
+    here.shown = undefined;
   });
 
   it('does not begin once it is aborted', async () => {

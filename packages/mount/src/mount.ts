@@ -7,7 +7,7 @@ import { type BackendName, usableBackend } from './backend.ts';
 import { HostProcess } from './host-process.ts';
 import { HostService } from './host-service.ts';
 import type { MountSource } from './mount-source.ts';
-import { clearStaleMount, mountedAt } from './mount-table.ts';
+import { abortMount, clearStaleMount, mountedAt } from './mount-table.ts';
 
 export interface MountOptions {
   source: MountSource;
@@ -75,6 +75,7 @@ export async function mount(options: MountOptions): Promise<Mount> {
       label: writes && label,
     });
     const host = new HostProcess(program, words, cache.fd);
+    host.onStuck = () => void abortMount(folder);
     const shown = new HostService({ host, source, writes, folder, cache: options.cache, patienceMs });
     const ended = shown.closed.finally(() => cleanUp(folder, made));
     ended.catch(() => {});
