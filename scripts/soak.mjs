@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const SOAKS = ['mount'];
 const LONGEST_MS = 3_600_000;
 /**
- * As root, in a mount namespace of its own: what is mounted goes with it, however it ends, and /dev/fuse is everybody's, as udev makes it and containers
- * do not.
+ * As root, in a mount namespace of its own: what is mounted goes with it, however it ends, /dev/fuse is everybody's, and the connections to the hosts can
+ * be given up by who has them, as udev and systemd make it and containers do not.
  */
 const APART = [
   'unshare',
@@ -21,7 +21,7 @@ const APART = [
   'slave',
   'sh',
   '-c',
-  `at=$(mktemp -d) && mount -t tmpfs -o mode=755 tmpfs "$at" && mknod -m 666 "$at/fuse" c 10 229 && mount --bind "$at/fuse" /dev/fuse && umount -l "$at" && rmdir "$at" && exec "$@"`,
+  `at=$(mktemp -d) && mount -t tmpfs -o mode=755 tmpfs "$at" && mknod -m 666 "$at/fuse" c 10 229 && mount --bind "$at/fuse" /dev/fuse && umount -l "$at" && rmdir "$at" && { mount -t fusectl fusectl /sys/fs/fuse/connections 2> /dev/null || true; } && exec "$@"`,
   'sh',
 ];
 
