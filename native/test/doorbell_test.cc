@@ -53,6 +53,16 @@ TEST_F(DoorbellTest, IsHeardByWhoHasListenedBefore) {
   ringing.join();
 }
 
+TEST_F(DoorbellTest, IsNoMoreWhereItWasOnceTheCacheIsMadeAnew) {
+  const std::shared_ptr<Doorbell> before = Make();
+  EXPECT_TRUE(before->IsIn(directory_.get()));
+  ASSERT_EQ(unlinkat(directory_.get(), "doorbell", 0), 0);
+  EXPECT_FALSE(before->IsIn(directory_.get()));
+  const std::shared_ptr<Doorbell> after = Make();
+  EXPECT_FALSE(before->IsIn(directory_.get()));
+  EXPECT_TRUE(after->IsIn(directory_.get()));
+}
+
 TEST_F(DoorbellTest, WaitsNoLongerThanItIsTold) {
   const std::shared_ptr<Doorbell> host = Make();
   const auto begun = Clock::now();

@@ -30,8 +30,15 @@ Status Doorbell::Open(int directory, bool make, std::shared_ptr<Doorbell>* bell)
   if (fstat(file.get(), &found) != 0 || found.st_size != sizeof(Words)) return Status::Of(Code::kDestinationUnusable);
   void* const mapped = mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (mapped == MAP_FAILED) return Status::FromErrno(Code::kDestinationUnusable);
-  bell->reset(new Doorbell(static_cast<Words*>(mapped)));
+  bell->reset(new Doorbell(static_cast<Words*>(mapped), found.st_dev, found.st_ino));
   return Status::Ok();
+}
+
+// As long as it is mapped nothing else has its number.
+bool Doorbell::IsIn(int directory) const {
+  struct stat found {};
+  return fstatat(directory, kName, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == device_ &&
+         found.st_ino == inode_;
 }
 
 Doorbell::~Doorbell() { munmap(words_, sizeof(Words)); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -17,6 +19,9 @@ class Doorbell {
   // The host makes it, the Peer takes the one that is there: kDestinationUnusable where it cannot, or there is none.
   static core::Status Make(int directory, std::shared_ptr<Doorbell>* bell) { return Open(directory, true, bell); }
   static core::Status Take(int directory, std::shared_ptr<Doorbell>* bell) { return Open(directory, false, bell); }
+
+  // False once the cache was dropped, and perhaps made anew.
+  bool IsIn(int directory) const;
 
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
@@ -37,10 +42,12 @@ class Doorbell {
     std::atomic<uint32_t> listening;
   };
 
-  explicit Doorbell(Words* words) : words_(words) {}
+  Doorbell(Words* words, dev_t device, ino_t inode) : words_(words), device_(device), inode_(inode) {}
   static core::Status Open(int directory, bool make, std::shared_ptr<Doorbell>* bell);
 
   Words* const words_;
+  const dev_t device_;
+  const ino_t inode_;
 };
 
 }  // namespace keibi::stream

@@ -103,6 +103,7 @@ Status ReadJob::Open(std::string path, const std::string& directory, const std::
   if (stopped_ || last_file_ == UINT32_MAX) return Status::Of(Code::kCancelled);
   *file = ++last_file_;
   std::shared_ptr<Doorbell>& bell = bells_[directory];
+  if (bell != nullptr && !bell->IsIn(folder.get())) bell = nullptr;
   if (bell == nullptr && !Doorbell::Take(folder.get(), &bell).ok()) bell = nullptr;  // nobody listens
   files_.emplace(*file, std::make_unique<ReadFile>(std::move(path), std::move(cache), bell));
   return Status::Ok();
