@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CODE, IS_ROOT, LISTEN, NOBODY, run, Sandbox } from '../harness/sandbox.ts';
@@ -154,6 +154,24 @@ describe('one daemon', () => {
     expect(await second.ended).toBe(1);
     expect(second.events()).toMatchObject([{ event: 'error', code: 'DAEMON_RUNNING' }]);
     expect((await alice.command('status')).event).toMatchObject({ pid: alice.running.pid });
+  });
+
+  it('is found through a symlink and from another runtime directory, as from cron', async () => {
+    await symlink('alice', sandbox.path('link'));
+    await mkdir(sandbox.path('run-cron'), { mode: 0o700 });
+    const env = { XDG_RUNTIME_DIR: sandbox.path('run-cron') };
+    const { pid } = alice.running;
+    for (const [config, options] of [['link', {}] as const, ['alice', { env }] as const, ['link', { env }] as const]) {
+      const [second, status] = await Promise.all([
+        sandbox.start(['daemon', '--json', '--config', config], options),
+        sandbox.start(['status', '--json', '--config', config], options),
+      ]);
+      await status.until('status');
+      expect(status.events()).toMatchObject([{ event: 'status', pid }]);
+      expect(await second.ended).toBe(1);
+      const message = expect.stringContaining(`process ${pid}, at ${alice.socket}`);
+      expect(second.events()).toMatchObject([{ event: 'error', code: 'DAEMON_RUNNING', message }]);
+    }
   });
 
   it('is started when it is needed, once however many need it, and stopped', async () => {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { HostPort } from '@keibidrop/discovery';
@@ -194,7 +195,18 @@ function checkSavePath(text: string | undefined): void {
 /** Where what the programs of one configuration directory remember stands; absolute, and perhaps not there. */
 export function stateDirOf(configDir: string): string {
   const { config, log } = envPaths('keibidrop', { suffix: '' });
-  return configDir === config ? log : join(configDir, 'state');
+  return isSameDirectory(configDir, config) ? log : join(configDir, 'state');
+}
+
+/** Also where one is a symlink to the other, or mounted from it. */
+function isSameDirectory(one: string, other: string): boolean {
+  if (one === other) return true;
+  try {
+    const [first, second] = [statSync(one), statSync(other)];
+    return first.ino === second.ino && first.dev === second.dev;
+  } catch {
+    return false;
+  }
 }
 
 /** Of what is being written in shares, as ShareOptions has it. */

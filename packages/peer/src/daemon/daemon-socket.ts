@@ -5,15 +5,17 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { assertPrivate, makePrivate, runtimeDirectory } from '@keibidrop/discovery';
 import { KeibiError } from '@keibidrop/protocol';
-import { tryLockFile } from '../lock-file.ts';
+import { stateDirOf } from '../config.ts';
+import { holdDaemonLock, releaseDaemonLock } from './daemon-lock.ts';
 
 /** What a socket's address holds, its end included. */
 const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
-/** Where the daemon of one configuration directory stands: files in the user's runtime directory. */
+/** Where the daemon of one configuration directory stands: a socket in the user's runtime directory, and a lock in the state directory. */
 export interface DaemonPlace {
   readonly directory: string;
   readonly socket: string;
+  /** The one file that all programs find, whatever their runtime directory is. */
   readonly lock: string;
   /** Leads a browser to the page. */
   readonly page: string;
@@ -24,7 +26,7 @@ export function daemonPlace(configDir: string, env: NodeJS.ProcessEnv = process.
   const directory = runtimeDirectory(env);
   const name = `daemon-${createHash('sha256').update(configDir).digest('hex').slice(0, 16)}`;
   const socket = join(directory, `${name}.sock`);
-  return { directory, socket, lock: join(directory, `${name}.lock`), page: join(directory, `${name}.html`) };
+  return { directory, socket, lock: join(stateDirOf(configDir), 'daemon.lock'), page: join(directory, `${name}.html`) };
 }
 
 /** A socket that listens, and this process's right to. */
@@ -46,15 +48,14 @@ export async function listenForClients(
 ): Promise<DaemonSocket> {
   assertShort(socket);
   await makePrivate(directory);
-  const held = await tryLockFile(lock);
-  if (held === undefined) throw new KeibiError('DAEMON_RUNNING');
+  const held = await holdDaemonLock(lock, socket);
   try {
     await rm(socket, { force: true });
     const server = await listening(socket, onClient);
     await chmod(socket, 0o600);
     return { server, close: () => endListening(server, socket, held) };
   } catch (reason) {
-    await held.close();
+    await releaseDaemonLock(held);
     throw reason;
   }
 }
@@ -64,7 +65,10 @@ export async function listenForClients(
  *
  * @throws DAEMON_UNREACHABLE if none runs; CONFIG_INVALID if the runtime directory is not this user's alone
  */
-export async function connectToDaemon({ directory, socket }: DaemonPlace): Promise<Socket> {
+export async function connectToDaemon({
+  directory,
+  socket,
+}: Pick<DaemonPlace, 'directory' | 'socket'>): Promise<Socket> {
   assertShort(socket);
   if (!(await assertPrivate(directory))) throw new KeibiError('DAEMON_UNREACHABLE');
   return new Promise((resolve, reject) => {
@@ -86,7 +90,7 @@ function listening(path: string, onClient: (client: Socket) => void): Promise<Se
 async function endListening(server: Server, socket: string, held: FileHandle): Promise<void> {
   await new Promise<void>((resolve) => server.close(() => resolve()));
   await rm(socket, { force: true });
-  await held.close();
+  await releaseDaemonLock(held);
 }
 
 function assertShort(socket: string): void {

@@ -36,7 +36,7 @@ export class LocalClient {
    * @throws DAEMON_UNREACHABLE if none does, DAEMON_INCOMPATIBLE if it is of another version; CONFIG_INVALID
    */
   static async connect(
-    place: DaemonPlace,
+    place: Pick<DaemonPlace, 'directory' | 'socket'>,
     { signal, anyVersion = false }: { signal: AbortSignal; anyVersion?: boolean },
   ): Promise<LocalClient> {
     signal.throwIfAborted();

@@ -2,18 +2,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, rename, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { type ErrorCode, isErrorCode, KeibiError } from '@keibidrop/protocol';
 import { stateDirOf } from '../config.ts';
 import { configDirOf } from '../config-directory.ts';
 import { withLock } from '../lock-file.ts';
-import { daemonPlace } from './daemon-socket.ts';
+import { readDaemonNote } from './daemon-lock.ts';
+import { type DaemonPlace, daemonPlace } from './daemon-socket.ts';
 import { LocalClient } from './local-client.ts';
 
 /** A log that is longer is put aside when the next daemon starts. */
 const MAX_LOG_BYTES = 1024 * 1024;
 const MAX_LINE_BYTES = 64 * 1024;
+/** How long a program waits for a daemon that another has just started. */
+const MAX_WAIT_MS = 15_000;
+const LOOK_AGAIN_MS = 50;
 
 export interface FindDaemonOptions {
   /** Of the program that looks for it. */
@@ -35,14 +40,39 @@ export async function findDaemon(options: FindDaemonOptions): Promise<LocalClien
   const { env, cwd, config, program, signal } = options;
   const configDir = configDirOf({ flags: { config }, env, cwd });
   const place = daemonPlace(configDir, env);
-  try {
-    return await LocalClient.connect(place, { signal });
-  } catch (reason) {
-    const absent = reason instanceof KeibiError && reason.code === 'DAEMON_UNREACHABLE';
-    if (!absent || program === undefined) throw reason;
+  const found = await connectTo(place, { signal }).catch((reason) => {
+    if (!isAbsent(reason) || program === undefined) throw reason;
+  });
+  if (found !== undefined) return found;
+  const running = await startDaemon(program ?? [], configDir, { env, signal });
+  for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
+    try {
+      return await connectTo(place, { signal });
+    } catch (reason) {
+      // Another starter's daemon holds the lock before it listens.
+      if (running === undefined || !isAbsent(reason)) throw reason;
+      if (waitedMs >= MAX_WAIT_MS) throw running;
+    }
+    await setTimeout(LOOK_AGAIN_MS, undefined, { signal });
   }
-  await startDaemon(program, configDir, { env, signal });
-  return LocalClient.connect(place, { signal });
+}
+
+/** Connects to the socket of this program's runtime directory, or to the one that the holder of the lock has named. */
+async function connectTo(
+  place: DaemonPlace,
+  options: { signal: AbortSignal; anyVersion?: boolean },
+): Promise<LocalClient> {
+  try {
+    return await LocalClient.connect(place, options);
+  } catch (reason) {
+    const socket = isAbsent(reason) ? (await readDaemonNote(place.lock))?.socket : undefined;
+    if (socket === undefined || socket === place.socket) throw reason;
+    return LocalClient.connect({ directory: dirname(socket), socket }, options);
+  }
+}
+
+function isAbsent(reason: unknown): boolean {
+  return reason instanceof KeibiError && reason.code === 'DAEMON_UNREACHABLE';
 }
 
 /** Ends this user's daemon, and waits until it has ended. @returns  how many transfers come back with the next one; undefined if none ran */
@@ -53,8 +83,8 @@ export async function stopDaemon({
   signal,
 }: Omit<FindDaemonOptions, 'program'>): Promise<number | undefined> {
   const place = daemonPlace(configDirOf({ flags: { config }, env, cwd }), env);
-  const daemon = await LocalClient.connect(place, { signal, anyVersion: true }).catch((reason) => {
-    if (reason instanceof KeibiError && reason.code === 'DAEMON_UNREACHABLE') return undefined;
+  const daemon = await connectTo(place, { signal, anyVersion: true }).catch((reason) => {
+    if (isAbsent(reason)) return undefined;
     throw reason;
   });
   if (daemon === undefined) return undefined;
@@ -69,12 +99,12 @@ export async function stopDaemon({
   }
 }
 
-/** Starts a daemon that outlives this process, and waits until it listens, or another does. */
+/** Starts a daemon that outlives this process, and waits until it listens. @returns  DAEMON_RUNNING if another was quicker */
 async function startDaemon(
   program: readonly string[],
   configDir: string,
   { env, signal }: Pick<FindDaemonOptions, 'env' | 'signal'>,
-): Promise<void> {
+): Promise<KeibiError | undefined> {
   const [command = '', ...before] = program;
   const log = await openLog(stateDirOf(configDir));
   try {
@@ -90,15 +120,16 @@ async function startDaemon(
     });
     failed.catch(() => {});
     const output = child.stdout as Readable;
-    await Promise.race([listening(output, signal), failed]);
+    const running = await Promise.race([listening(output, signal), failed]);
     output.destroy();
+    return running;
   } finally {
     await log.close();
   }
 }
 
 /** Reads the first line of a daemon: that it listens, or why it does not. */
-async function listening(output: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+async function listening(output: AsyncIterable<Buffer>, signal: AbortSignal): Promise<KeibiError | undefined> {
   let text = '';
   for await (const piece of output) {
     signal.throwIfAborted();
@@ -107,8 +138,9 @@ async function listening(output: AsyncIterable<Buffer>, signal: AbortSignal): Pr
   }
   const [line = ''] = text.split('\n');
   const { event, code, message } = told(line);
+  if (event === 'listening') return undefined;
   // Of two starters one was quicker.
-  if (event === 'listening' || code === 'DAEMON_RUNNING') return;
+  if (code === 'DAEMON_RUNNING') return new KeibiError(code, message);
   throw new KeibiError(
     code !== undefined && isErrorCode(code) ? code : 'DAEMON_UNREACHABLE',
     message ?? 'The daemon ended as it was started. Run keibidrop daemon to see why.',
