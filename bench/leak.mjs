@@ -3,29 +3,30 @@
 // leak: 1000 small transfers between one sender process and one receiver process; what both take is noted all the way, and plotted.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundled } from './bundled.mjs';
 import { startSend } from './peers.mjs';
 import { plot } from './plot.mjs';
 import { slope } from './renderer-trace.mjs';
 import { pidOf, takenBy } from './resident.mjs';
-import { assertEqual, checkout } from './workspace.mjs';
+import { assertEqual } from './workspace.mjs';
 
 const TRANSFERS = 1000;
 /** What is loaded, compiled and pooled in the first of them is not a leak. */
 const SETTLED = 0.1;
 const BAR_BYTES_EACH = 8 * 1024;
-const RECEIVER = `${checkout}bench/build/leak-receiver.mjs`;
 const MIB = 2 ** 20;
 
 export async function prepare(workspace) {
-  await bundleReceiver();
+  const program = await bundled('leak-receiver.mjs');
   const source = await smallTree(workspace);
   const transfers = Math.max(40, workspace.scaled(TRANSFERS));
   return {
     title: `${transfers} small transfers between two processes`,
     runs: 1,
     warmUp: false,
-    cases: [{ name: `KeibiDrop, ${transfers} transfers`, run: () => transferMany(workspace, source, transfers) }],
+    cases: [
+      { name: `KeibiDrop, ${transfers} transfers`, run: () => transferMany(workspace, program, source, transfers) },
+    ],
     async bars(_, samples) {
       const [{ taken }] = [...samples.values()].flat();
       if (transfers === TRANSFERS) await writePlot(taken);
@@ -52,12 +53,12 @@ function bars(side, taken) {
   ];
 }
 
-async function transferMany(workspace, source, transfers) {
+async function transferMany(workspace, program, source, transfers) {
   const out = workspace.path('in');
   const started = performance.now();
   const sender = startSend(workspace, source, { receivers: transfers });
   await sender.said('waiting');
-  const receiver = workspace.start(process.execPath, [RECEIVER, sender.code, out, `${transfers}`], {}, 'pipe');
+  const receiver = workspace.start(process.execPath, [program, sender.code, out, `${transfers}`], {}, 'pipe');
   const taken = [];
   receiver.lines.on('line', (line) => {
     const { transfers: done, ...heap } = JSON.parse(line);
@@ -79,23 +80,6 @@ async function smallTree(workspace) {
   for (let i = 0; i < 5; i++) await workspace.randomFile(`small/file ${i}`, 1024);
   await workspace.randomFile('small/chunks', 1.5 * MIB);
   return root;
-}
-
-async function bundleReceiver() {
-  await build({
-    entryPoints: [fileURLToPath(new URL('leak-receiver.mjs', import.meta.url))],
-    outfile: RECEIVER,
-    bundle: true,
-    platform: 'node',
-    target: 'node20.19',
-    format: 'esm',
-    logLevel: 'warning',
-    // CommonJS libraries call require for Node's own modules.
-    banner: {
-      js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
-    },
-    external: ['@grpc/proto-loader'],
-  });
 }
 
 async function writePlot(taken) {

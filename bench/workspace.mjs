@@ -4,7 +4,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -30,11 +30,11 @@ const CODE_WORDS = 'guitar-pencil';
 export const ceiling = `${tools}ceiling`;
 export const linkem = `${tools}linkem`;
 
-/** Compiles the C++ programs that are newer than their products. */
+/** Compiles the C++ programs that are newer than their products. The ceiling links the addon's own libcrypto. */
 export async function buildTools() {
   await mkdir(tools, { recursive: true });
   for (const [path, libraries] of [
-    ['bench/ceiling.cc', ['-lcrypto', '-lpthread']],
+    ['bench/ceiling.cc', [...libcrypto(), '-lpthread']],
     ['bench/measure.cc', []],
     ['bench/small.cc', []],
     ['bench/warm.cc', []],
@@ -42,10 +42,21 @@ export async function buildTools() {
   ]) {
     const source = checkout + path;
     const name = basename(path, '.cc');
-    const [from, to] = await Promise.all([stat(source), stat(tools + name).catch(() => undefined)]);
-    if (to && to.mtimeMs > from.mtimeMs) continue;
+    const newest = Math.max(...[source, ...libraries].map((file) => mtimeOf(file) ?? 0));
+    if ((mtimeOf(tools + name) ?? 0) > newest) continue;
     await run('g++', ['-std=c++20', '-O3', '-march=native', '-o', tools + name, source, ...libraries]);
   }
+}
+
+/** What scripts/libcrypto has built, where it has; else the system's, as native/CMakeLists.txt chooses. */
+function libcrypto() {
+  const built = `${checkout}native/build-libcrypto`;
+  const library = `${built}/lib/libcrypto.a`;
+  return existsSync(library) ? [`-I${built}/include`, library] : ['-lcrypto'];
+}
+
+function mtimeOf(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
 /** A folder for data with a private runtime directory; everything in it goes with close(). */

@@ -110,6 +110,7 @@ export class IncomingSession {
       heartbeat: heartbeatTimes(),
       signal: cut.signal,
     });
+    clock.begin();
     incoming.transfer.attach(session.client);
     keys.wipe();
     const end = (reason: unknown) => {

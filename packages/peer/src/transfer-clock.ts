@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** How long a transfer took, without the time in which a person was thinking. */
+/** Seconds of a transfer from its first session to its end, without the time in which a person is asked. */
 export class TransferClock {
-  #started = performance.now();
+  #started: number | undefined;
 
-  get seconds(): number {
-    return (performance.now() - this.#started) / 1000;
+  /** A session is up. Later sessions of the same run count on from the first. */
+  begin(): void {
+    this.#started ??= performance.now();
   }
 
-  /** The same question, whose time does not count. */
+  /** 0 before begin(). */
+  get seconds(): number {
+    return this.#started === undefined ? 0 : (performance.now() - this.#started) / 1000;
+  }
+
+  /** Returns the same question; the time until its answer does not count. */
   stoppedWhile<Of extends unknown[], Answer>(ask: (...of: Of) => Promise<Answer>): (...of: Of) => Promise<Answer> {
     return async (...of) => {
       const from = performance.now();
       try {
         return await ask(...of);
       } finally {
-        this.#started += performance.now() - from;
+        if (this.#started !== undefined) this.#started += performance.now() - from;
       }
     };
   }
