@@ -4,6 +4,7 @@ import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { parse } from 'smol-toml';
+import { fileError } from './disk-full.ts';
 
 /** New values by key, as text; '' takes the key out of the file. */
 export type ConfigChanges = Readonly<Record<string, string>>;
@@ -38,7 +39,7 @@ export async function changeConfigFile(
     await check(fresh);
     await rename(fresh, path);
   } catch (cause) {
-    if (!(cause instanceof KeibiError)) throw unusable(path, 'written', cause);
+    if (!(cause instanceof KeibiError)) throw fileError('CONFIG_INVALID', path, 'written', cause);
     throw new KeibiError(cause.code, cause.message.replaceAll(fresh, path), { cause });
   } finally {
     await rm(fresh, { force: true });
@@ -74,11 +75,6 @@ async function textOf(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw unusable(path, 'read', cause);
+    throw fileError('CONFIG_INVALID', path, 'read', cause);
   }
-}
-
-function unusable(path: string, how: string, cause: unknown): KeibiError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new KeibiError('CONFIG_INVALID', `${path} cannot be ${how}: ${reason}.`, { cause });
 }

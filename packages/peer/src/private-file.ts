@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, type FileHandle, link, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
+import { fileError } from './disk-full.ts';
 
 /** What is kept in a file: the most that is read of it, and the error when it cannot be used. */
 export interface FileUse {
@@ -43,7 +44,7 @@ async function read(path: string, forbidden: number, use: FileUse): Promise<Uint
     return buffer.subarray(0, bytesRead);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw cause instanceof KeibiError ? cause : unusable(use.unusable, path, 'read', cause);
+    throw fileError(use.unusable, path, 'read', cause);
   } finally {
     await file?.close();
   }
@@ -54,7 +55,7 @@ async function read(path: string, forbidden: number, use: FileUse): Promise<Uint
  *
  * @param replace  false: what stands there already stays
  * @returns        whether it was written
- * @throws         `unusableAs` if it cannot be written
+ * @throws         DISK_FULL; `unusableAs` if it cannot be written for another reason
  */
 export async function writePrivate(
   path: string,
@@ -76,7 +77,7 @@ export async function writePrivate(
     await syncDirectory(dirname(path));
     return written;
   } catch (cause) {
-    throw unusable(unusableAs, path, 'written', cause);
+    throw fileError(unusableAs, path, 'written', cause);
   } finally {
     await unlink(fresh).catch(() => {});
   }
@@ -96,9 +97,4 @@ async function linked(from: string, to: string): Promise<boolean> {
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   await directory.sync().finally(() => directory.close());
-}
-
-function unusable(code: ErrorCode, path: string, how: string, cause: unknown): KeibiError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new KeibiError(code, `${path} cannot be ${how}: ${reason}.`, { cause });
 }

@@ -286,6 +286,12 @@ const table = {
     'No file manager can be opened from here. Open the folder by hand.',
   ),
   FOLDER_NOT_ALLOWED: row('never', 1, 'PERMISSION_DENIED', 'That is outside of the folders that may be used.'),
+  DISK_FULL: row(
+    'later',
+    1,
+    'RESOURCE_EXHAUSTED',
+    'The disk that keeps KeibiDrop’s own files is full. Make room and run the same command again.',
+  ),
   CONFIG_INVALID: row('never', 2, 'INVALID_ARGUMENT', 'The configuration is not valid. Correct it and try again.'),
   USAGE: row('never', 2, 'INVALID_ARGUMENT', 'That command is not understood. Run keibidrop --help.'),
   CANCELLED: row('never', 130, 'CANCELLED', 'Stopped. Run the same command to go on.'),

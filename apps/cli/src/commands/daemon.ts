@@ -61,7 +61,8 @@ export async function runDaemon(options: DaemonCommand, io: Io, peer: PeerPackag
     pageDir: fileURLToPath(new URL('page', import.meta.url)),
     log: (line) => io.stderr.write(`${new Date().toISOString()} ${harmless(line)}\n`),
   });
-  const onInterrupt = () => void daemon.stop();
+  // A signal comes from a system that kills next: the state as it was saved last has to do.
+  const onInterrupt = () => void daemon.stop({ force: true });
   io.signal.addEventListener('abort', onInterrupt, { once: true });
   if (io.signal.aborted) onInterrupt();
   const { socket } = daemon.place;

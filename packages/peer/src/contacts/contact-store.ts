@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import type { PublicKeys } from '@keibidrop/session';
+import { fileError } from '../disk-full.ts';
 import { withLock } from '../lock-file.ts';
 import { type FileUse, readPrivate, writePrivate } from '../private-file.ts';
 import {
@@ -180,9 +181,7 @@ export class ContactStore {
       await mkdir(this.#directory, { recursive: true, mode: 0o700 });
       return await withLock(join(this.#directory, `${FILE}.lock`), act);
     } catch (cause) {
-      if (cause instanceof KeibiError) throw cause;
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new KeibiError('CONTACTS_CORRUPT', `The contacts cannot be changed: ${reason}.`, { cause });
+      throw fileError('CONTACTS_CORRUPT', this.#file, 'changed', cause);
     }
   }
 

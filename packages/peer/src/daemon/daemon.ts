@@ -74,6 +74,7 @@ export class Daemon {
   readonly ended: Promise<void>;
   readonly #parts: DaemonParts;
   readonly #server: LocalServer;
+  readonly #onTrouble: (error: KeibiError) => void;
   #socket: DaemonSocket | undefined;
   #stopping: Promise<number> | undefined;
   #end: () => void = () => {};
@@ -111,6 +112,7 @@ export class Daemon {
     const history = new History(stateDir, async () => (await read({})).history);
     const journal = new Journal<never>(join(stateDir, 'transfers.json'));
     const onTrouble = (error: KeibiError) => log(`${error.code}: ${error.message}`);
+    this.#onTrouble = onTrouble;
     const identity = new IdentityKeeper(configDir);
     const contacts: ContactDesk = new ContactDesk({
       directory: configDir,
@@ -163,14 +165,25 @@ export class Daemon {
     this.#server = new LocalServer(calls.all);
   }
 
-  /** Ends it; what it does comes back with the next one. Idempotent. @returns  how many transfers do */
-  stop(): Promise<number> {
-    this.#stopping ??= this.#stop();
+  /**
+   * Ends it; what it does comes back with the next one. May be called again, also after it has failed.
+   *
+   * @param force  end also if what is to come back cannot be saved: it comes back as it was saved last
+   * @returns      how many transfers come back
+   * @throws       DISK_FULL, CONFIG_INVALID; the daemon then stays as it was
+   */
+  stop({ force = false } = {}): Promise<number> {
+    this.#stopping ??= this.#stop(force).catch((reason) => {
+      this.#stopping = undefined;
+      throw reason;
+    });
     return this.#stopping;
   }
 
-  async #stop(): Promise<number> {
+  async #stop(force: boolean): Promise<number> {
     const { transfers, shares, mounts, contacts, events, page } = this.#parts;
+    const saving = Promise.all([transfers.save(), shares.save(), mounts.save()]);
+    await (force ? saving.catch((reason) => this.#onTrouble(KeibiError.from(reason, 'INTERNAL'))) : saving);
     await Promise.all([contacts.close(), mounts.close()]);
     const [unfinished] = await Promise.all([transfers.close(), shares.close()]);
     // Whoever would start a lost one again knows that this one was ended by somebody.

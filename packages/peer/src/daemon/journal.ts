@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { readFile, rename } from 'node:fs/promises';
-import { KeibiError } from '@keibidrop/protocol';
+import { fileError } from '../disk-full.ts';
 import { writePrivate } from '../private-file.ts';
 
 /** What the daemon has been asked for and has not done yet. */
@@ -21,6 +21,8 @@ const VERSION = 1;
 export class Journal<Entry> {
   readonly #file: string;
   #writing: Promise<void> | undefined;
+  /** The file holds exactly this. */
+  #written: string | undefined;
   #next: { state: () => JournalState<Entry>; written: Promise<void> } | undefined;
 
   constructor(file: string) {
@@ -37,17 +39,24 @@ export class Journal<Entry> {
     try {
       text = await readFile(this.#file, 'utf8');
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
-      throw unusable(this.#file, 'read', cause);
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
+        // No file says the same as one without entries.
+        this.#written = textOf({ next: 1, transfers: [] });
+        return {};
+      }
+      throw fileError('CONFIG_INVALID', this.#file, 'read', cause);
     }
     const state = parsed<Entry>(text);
-    if (state !== undefined) return { state };
+    if (state !== undefined) {
+      this.#written = text;
+      return { state };
+    }
     const damaged = `${this.#file}.damaged-${Date.now()}`;
     await rename(this.#file, damaged);
     return { damaged };
   }
 
-  /** Resolves once what `state` returns, at a moment after this call, is on the disk. @throws CONFIG_INVALID if it cannot be */
+  /** Resolves once what `state` returns, at a moment after this call, is on the disk. @throws DISK_FULL, CONFIG_INVALID */
   write(state: () => JournalState<Entry>): Promise<void> {
     if (this.#next !== undefined) {
       this.#next.state = state;
@@ -66,10 +75,18 @@ export class Journal<Entry> {
     return written;
   }
 
-  async #put({ next, transfers }: JournalState<Entry>): Promise<void> {
-    const bytes = Buffer.from(JSON.stringify({ v: VERSION, next, transfers }));
-    await writePrivate(this.#file, bytes, { replace: true }, 'CONFIG_INVALID');
+  async #put(state: JournalState<Entry>): Promise<void> {
+    const text = textOf(state);
+    // A full disk must not fail a state that is on it already.
+    if (text === this.#written) return;
+    this.#written = undefined;
+    await writePrivate(this.#file, Buffer.from(text), { replace: true }, 'CONFIG_INVALID');
+    this.#written = text;
   }
+}
+
+function textOf({ next, transfers }: JournalState<unknown>): string {
+  return JSON.stringify({ v: VERSION, next, transfers });
 }
 
 function parsed<Entry>(text: string): JournalState<Entry> | undefined {
@@ -79,9 +96,4 @@ function parsed<Entry>(text: string): JournalState<Entry> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function unusable(file: string, how: string, cause: unknown): KeibiError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new KeibiError('CONFIG_INVALID', `${file} cannot be ${how}: ${reason}.`, { cause });
 }

@@ -121,7 +121,10 @@ export class Mounts {
       throw failure;
     }
     this.#open.set(entry.id, added);
-    await this.#save();
+    await this.save().catch(async (failure) => {
+      await this.end(folder, { force: true }).catch(() => {});
+      throw failure;
+    });
     return added.view;
   }
 
@@ -151,7 +154,6 @@ export class Mounts {
   /** Ends all of them, once what was written is sent, if that can be; they come back with the next daemon. */
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#save();
     await Promise.allSettled([...this.#open.values()].map((one) => this.#end(one)));
   }
 
@@ -296,7 +298,7 @@ export class Mounts {
       folder: view.folder,
       ...(told && { error: told }),
     });
-    await this.#save();
+    await this.save();
     if (entry.connected && error === undefined) await this.#options.shares.end(entry.share).catch(() => {});
   }
 
@@ -305,7 +307,8 @@ export class Mounts {
     this.#options.events.emit(0, { event: 'mount', ...one.view });
   }
 
-  #save(): Promise<void> {
+  /** Resolves once all that is to come back is on the disk. @throws DISK_FULL, CONFIG_INVALID */
+  save(): Promise<void> {
     return this.#journal.write(() => ({
       next: this.#next,
       transfers: [...this.#open.values()].map(({ entry }) => entry),

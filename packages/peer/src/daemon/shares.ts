@@ -174,10 +174,9 @@ export class Shares {
     return entry.request;
   }
 
-  /** Ends all of them; they come back with the next daemon. */
+  /** Ends all of them; they come back with the next daemon as they were saved last. */
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#save();
     for (const { ending } of this.#open.values())
       ending.abort(new KeibiError('SESSION_CLOSED', 'The daemon has ended.'));
     await Promise.allSettled(this.#running);
@@ -208,12 +207,16 @@ export class Shares {
     return { id: this.#next++, added: Date.now(), name: '' };
   }
 
-  async #keep({ view }: OpenShare): Promise<local.Share> {
-    await this.#save();
+  async #keep({ view, ending }: OpenShare): Promise<local.Share> {
+    await this.save().catch((reason) => {
+      ending.abort(reason);
+      throw reason;
+    });
     return view;
   }
 
-  #save(): Promise<void> {
+  /** Resolves once all that is to come back is on the disk. @throws DISK_FULL, CONFIG_INVALID */
+  save(): Promise<void> {
     return this.#journal.write(() => ({
       next: this.#next,
       transfers: [...this.#open.values()].map(({ entry }) => entry),
@@ -267,12 +270,12 @@ export class Shares {
       const known = entry.invited[name];
       const { text: code } = await sharing.invite(known && parseCode(known.code));
       entry.invited[name] = { code, answered: known?.answered ?? false };
-      await this.#save();
+      await this.save();
       if (known?.answered) return;
       const verdict = await this.#options.invite(name, { code, label: view.name }, { signal });
       entry.invited[name] = { code, answered: true };
       this.#options.events.emit(0, { event: 'shareAnswer', share: view.name, contact: name, verdict });
-      await this.#save();
+      await this.save();
     } catch (reason) {
       if (!signal.aborted) this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL'));
     }
@@ -372,7 +375,7 @@ export class Shares {
           ...(!wanted && error && { error: { code, message } }),
         });
         this.#options.onShare(share.view, false);
-        await this.#save();
+        await this.save();
       })
       .catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')))
       .finally(() => this.#running.delete(running));

@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type ErrorCode, isErrorCode, KeibiError } from '@keibidrop/protocol';
 import { stateDirOf } from '../config.ts';
 import { configDirOf } from '../config-directory.ts';
+import { fileError } from '../disk-full.ts';
 import { withLock } from '../lock-file.ts';
 import { readDaemonNote } from './daemon-lock.ts';
 import { type DaemonPlace, daemonPlace } from './daemon-socket.ts';
@@ -157,8 +158,12 @@ function told(line: string): { event?: string; code?: ErrorCode; message?: strin
 
 async function openLog(stateDir: string) {
   const file = join(stateDir, 'daemon.log');
-  await mkdir(stateDir, { recursive: true, mode: 0o700 });
-  const { size } = await stat(file).catch(() => ({ size: 0 }));
-  if (size > MAX_LOG_BYTES) await rename(file, `${file}.1`);
-  return open(file, 'a', 0o600);
+  try {
+    await mkdir(stateDir, { recursive: true, mode: 0o700 });
+    const { size } = await stat(file).catch(() => ({ size: 0 }));
+    if (size > MAX_LOG_BYTES) await rename(file, `${file}.1`);
+    return await open(file, 'a', 0o600);
+  } catch (cause) {
+    throw fileError('CONFIG_INVALID', file, 'written', cause);
+  }
 }

@@ -50,6 +50,8 @@ export class Transfers {
   #next = 1;
   /** Numbers of their own, so that no gap in the others tells of them later. */
   #nextIncognito = FIRST_INCOGNITO;
+  /** Orders that are not on the disk yet, and must not begin before. */
+  readonly #unsaved = new Set<TransferEntry>();
   #closing = false;
   #scheduling = false;
 
@@ -72,7 +74,7 @@ export class Transfers {
     return damaged;
   }
 
-  /** Takes on an order, and would remember it. @throws USAGE, CODE_MALFORMED, CONFIG_INVALID */
+  /** Takes on an order, and would remember it. @throws USAGE, CODE_MALFORMED, CONFIG_INVALID, DISK_FULL */
   async add(order: Order, about: Pick<TransferEntry, 'contact' | 'pull'> = {}): Promise<Transfer> {
     const { read } = this.#options;
     const place = await checked(order, read);
@@ -80,8 +82,18 @@ export class Transfers {
     if (this.#all.length >= MAX_TRANSFERS) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The queue is full.');
     const { incognito } = order.request;
     const id = incognito ? this.#nextIncognito++ : this.#next++;
-    const transfer = this.#insert({ ...order, id, added: Date.now(), paused: false, place, ...about });
-    if (!incognito) await this.#save();
+    const entry: TransferEntry = { ...order, id, added: Date.now(), paused: false, place, ...about };
+    if (!incognito) this.#unsaved.add(entry);
+    const transfer = this.#insert(entry);
+    try {
+      if (!incognito) await this.save();
+    } catch (reason) {
+      // Its client hears that it failed, so no code of it may wait for a receiver.
+      this.#drop(transfer);
+      throw reason;
+    } finally {
+      this.#unsaved.delete(entry);
+    }
     this.#schedule();
     return transfer;
   }
@@ -137,10 +149,10 @@ export class Transfers {
     this.#forget(transfer);
   }
 
-  /** Ends all of them; they come back with the next daemon. @returns  how many */
+  /** Ends all of them; they come back with the next daemon as they were saved last. @returns  how many */
   async close(): Promise<number> {
     const unfinished = this.#all.filter(({ end, entry }) => end === undefined && !entry.request.incognito);
-    await this.#save();
+    await this.#onEntry();
     this.#closing = true;
     await Promise.all(this.#all.map((transfer) => transfer.suspend()));
     const { drops } = this.#options;
@@ -199,7 +211,7 @@ export class Transfers {
   }
 
   #onEntry(): Promise<void> {
-    return this.#save().catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')));
+    return this.save().catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')));
   }
 
   #record(transfer: Transfer): void {
@@ -212,9 +224,13 @@ export class Transfers {
   }
 
   #forget(transfer: Transfer): void {
+    this.#removeDrop(transfer);
+    this.#drop(transfer);
+  }
+
+  #drop(transfer: Transfer): void {
     this.#told.delete(transfer);
     this.lists.remove(transfer.id);
-    this.#removeDrop(transfer);
     this.#all.splice(this.#all.indexOf(transfer), 1);
     this.#emit(transfer, { event: 'removed' });
   }
@@ -224,7 +240,8 @@ export class Transfers {
     this.#all.splice(to, 0, transfer);
   }
 
-  #save(): Promise<void> {
+  /** Resolves once all that is to come back is on the disk. @throws DISK_FULL, CONFIG_INVALID */
+  save(): Promise<void> {
     if (this.#closing) return Promise.resolve();
     return this.#options.journal.write(() => ({
       next: this.#next,
@@ -237,7 +254,7 @@ export class Transfers {
     // What follows from a change is looked at by who makes it.
     if (this.#scheduling || this.#closing) return;
     this.#scheduling = true;
-    const open = this.#all.filter(({ end }) => end === undefined);
+    const open = this.#all.filter(({ end, entry }) => end === undefined && !this.#unsaved.has(entry));
     const sends = open.filter(({ entry }) => entry.kind === 'send');
     const mayBegin = [...open.filter(({ entry }) => entry.kind === 'receive'), ...sends.slice(0, MAX_BEGUN_SENDS)];
     for (const transfer of mayBegin) if (!transfer.begun && !transfer.entry.paused) transfer.begin();

@@ -2,6 +2,7 @@
 import { constants, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
+import { fileError } from '../disk-full.ts';
 import { withLock } from '../lock-file.ts';
 import { writePrivate } from '../private-file.ts';
 
@@ -53,7 +54,7 @@ export class History {
     this.#limits = limits;
   }
 
-  /** @throws CONFIG_INVALID if it cannot be written */
+  /** @throws DISK_FULL, CONFIG_INVALID */
   add(entry: HistoryEntry): Promise<void> {
     const added = this.#added.catch(() => {}).then(() => this.#add(entry));
     this.#added = added;
@@ -113,8 +114,12 @@ export class History {
       return await readFile(this.#file, 'utf8');
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
-      throw unusable(this.#file, cause);
+      throw this.#unusable(cause);
     }
+  }
+
+  #unusable(cause: unknown): KeibiError {
+    return fileError('CONFIG_INVALID', `The history ${this.#file}`, 'used', cause);
   }
 
   async #alone<T>(work: () => Promise<T>): Promise<T> {
@@ -122,7 +127,7 @@ export class History {
       await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
       return await withLock(`${this.#file}.lock`, work);
     } catch (cause) {
-      throw cause instanceof KeibiError ? cause : unusable(this.#file, cause);
+      throw this.#unusable(cause);
     }
   }
 }
@@ -153,9 +158,4 @@ function isEntry(value: unknown): value is HistoryEntry {
 
 function isYounger(time: string, days: number): boolean {
   return Date.now() - Date.parse(time) < days * DAY_MS;
-}
-
-function unusable(file: string, cause: unknown): KeibiError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new KeibiError('CONFIG_INVALID', `The history ${file} cannot be used: ${reason}.`, { cause });
 }
