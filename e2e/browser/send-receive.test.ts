@@ -72,15 +72,32 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     const code = await ada.createCode();
     const [number = ''] = code.split('-');
     await ben.receive(`${number}-guitar-guitar`);
-    const wrong = ben.page.getByRole('region', { name: 'What you receive' });
-    await wrong
-      .getByText(/The code is wrong/)
+    const { page } = ben;
+    const field = page.getByLabel('Code from the sender');
+    const said = page.locator('form').getByRole('alert');
+    await said.getByText(/The code is wrong/).waitFor();
+    await ben.picture('receive-wrong-code');
+    expect(await ben.barriers()).toEqual([]);
+    // What was typed stays to be corrected, and nothing offers to send the same once more.
+    expect(await field.inputValue()).toBe(`${number}-guitar-guitar`);
+    expect(await page.getByRole('button', { name: 'Receive', exact: true }).isDisabled()).toBe(true);
+    await page
+      .getByRole('region', { name: 'What you receive' })
+      .getByRole('button', { name: 'Remove' })
       .first()
       .waitFor();
-    await ben.picture('receive-wrong-code');
+    expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(0);
+    const { transfers } = await (await ben.daemon.own()).call('transfers', {}, { signal: ben.daemon.signal });
+    const failed = transfers.find(({ error }) => error?.code === 'CODE_WRONG')?.id ?? 0;
+    await expect(ben.daemon.control(failed, 'retry')).rejects.toMatchObject({ code: 'USAGE' });
     await ada.page.getByText(/Somebody typed a wrong code. 2 more/).waitFor();
+    // Another view keeps it as well.
+    await ben.open('send');
+    await ben.open('receive');
+    expect(await field.inputValue()).toBe(`${number}-guitar-guitar`);
     await ben.receive(code);
     await ben.page.getByRole('button', { name: 'Refuse' }).click();
+    expect(await field.inputValue()).toBe('');
     await ada.page
       .getByRole('region', { name: 'Your sends' })
       .getByText(/declined/)

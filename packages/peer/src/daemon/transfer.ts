@@ -108,6 +108,13 @@ export class Transfer {
     return this.#run !== undefined;
   }
 
+  /** False once the sender has refused the code of a receive: each try with it uses up one of the sender's three. */
+  get codeIsGood(): boolean {
+    const { kind, pull } = this.entry;
+    const code = this.#end?.error?.code;
+    return kind === 'send' || pull !== undefined || (code !== 'CODE_WRONG' && code !== 'CODE_EXHAUSTED');
+  }
+
   get connected(): boolean {
     return this.#figures.sessions.size > 0;
   }
@@ -150,7 +157,7 @@ export class Transfer {
       resumedBytes: summary?.resumedBytes ?? resumedBytes,
       skipped: summary?.skipped ?? 0,
       seconds: summary?.seconds ?? 0,
-      retriable: this.#end !== undefined && this.#host.hasSource(this),
+      retriable: this.#end !== undefined && this.codeIsGood && this.#host.hasSource(this),
     };
   }
 

@@ -124,12 +124,13 @@ export class Transfers {
    * An ended one runs once more, as the last of the queue.
    *
    * @param invite  asks for another code, for what is pulled from a share
-   * @throws USAGE if it has not ended; what `invite` throws
+   * @throws USAGE if it has not ended, or its code cannot be right; DROP_UNKNOWN; what `invite` throws
    */
   async retry(transfer: Transfer, invite: (paths: string[]) => Promise<PullInvitation>): Promise<void> {
     if (transfer.end === undefined) throw new KeibiError('USAGE', 'It has not ended, so there is nothing to retry.');
     const { pull, request } = transfer.entry;
     if (!this.#hasSource(transfer)) throw new KeibiError('DROP_UNKNOWN');
+    if (!transfer.codeIsGood) throw new KeibiError('USAGE', 'That code is not the right one. Receive with another.');
     if (pull !== undefined) Object.assign(request, await invite(pull));
     this.#move(transfer, this.#all.length);
     transfer.renew();

@@ -9,11 +9,13 @@ export interface CodeFieldProps {
   label: string;
   value: string;
   onChange(code: string): void;
+  /** The element that says what is wrong with what was typed, if anything is. */
+  errorId?: string | undefined;
   inputRef?: Ref<HTMLInputElement>;
 }
 
 /** A code, whose words complete themselves from the published list: Tab takes the first, arrows choose. */
-export function CodeField({ label, value, onChange, inputRef }: CodeFieldProps) {
+export function CodeField({ label, value, onChange, errorId, inputRef }: CodeFieldProps) {
   const id = useId();
   const [open, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
@@ -58,6 +60,7 @@ export function CodeField({ label, value, onChange, inputRef }: CodeFieldProps) 
         aria-controls={`${id}-list`}
         aria-autocomplete="list"
         {...(active >= 0 && shown.length > 0 && { 'aria-activedescendant': `${id}-${active}` })}
+        {...(errorId !== undefined && { 'aria-invalid': true, 'aria-describedby': errorId })}
         value={value}
         placeholder="7-guitar-pencil"
         autoComplete="off"

@@ -3,6 +3,7 @@ import type { NearbySenderView } from '@keibidrop/peer/local';
 import { useApi } from '../../api/api-context.ts';
 import { CodeDialog } from '../../components/code-dialog.tsx';
 import { harmless } from '../../components/peer-text.tsx';
+import { useReceiveCode } from '../../store/receive-code.ts';
 import { go } from '../../store/route.ts';
 import { useTexts } from '../../texts/texts.ts';
 
@@ -11,7 +12,11 @@ export function ReceiveDialog({ sender, onClose }: { sender: NearbySenderView; o
   const { t } = useTexts();
   const api = useApi();
   const receive = async (code: string, signal: AbortSignal) => {
-    await api.call('receive', { code, near: sender.address }, { signal });
+    const { transfer } = await api.call('receive', { code, near: sender.address }, { signal });
+    // The field keeps the code until the sender has taken it, and shows what is wrong with it.
+    if (transfer !== undefined) {
+      useReceiveCode.setState({ code, near: sender.address, tried: { code, transfer: transfer.id } });
+    }
     go('receive');
   };
   return (

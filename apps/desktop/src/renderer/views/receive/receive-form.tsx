@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Clipboard } from 'lucide-react';
-import { useEffect, useRef } from 'react';
+import { useEffect, useId, useRef } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
@@ -8,9 +8,11 @@ import { ChooseFolder } from '../../components/choose-folder.tsx';
 import { CodeField } from '../../components/code-field.tsx';
 import { Disclosure } from '../../components/disclosure.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
+import { ErrorText } from '../../components/error-text.tsx';
 import { PlaceText } from '../../components/place-text.tsx';
 import { useAct } from '../../store/act.ts';
 import { codeIn, spelled } from '../../store/code-text.ts';
+import { setReceiveCode, type Trial, useReceiveCode, useTrial } from '../../store/receive-code.ts';
 import { receiveRequestOf, useReceiveOptions } from '../../store/receive-options.ts';
 import { limitOf } from '../../store/send-options.ts';
 import { useStatus } from '../../store/use-status.ts';
@@ -19,24 +21,31 @@ import styles from './receive.module.css';
 import { ReceiveOptionFields } from './receive-option-fields.tsx';
 
 /** The code, and where what it leads to goes. */
-export function ReceiveForm({ code, onCode }: { code: string; onCode(code: string): void }) {
+export function ReceiveForm() {
   const { t } = useTexts();
   const api = useApi();
   const { act, busy, error } = useAct();
   const options = useReceiveOptions();
   const savePath = useStatus()?.savePath;
+  const errorId = useId();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
+  const { code, near } = useReceiveCode();
   const whole = codeIn(code);
-  const receive = async (from: string) => {
-    const begun = await act((signal) => api.call('receive', receiveRequestOf(from, options), { signal }));
-    if (!begun) return;
-    onCode('');
-    useReceiveOptions.setState({ save: '' });
-  };
+  const trial = useTrial(whole);
+  const failure = trial.state === 'failed' ? trial.transfer.error : undefined;
+  useEffect(() => {
+    if (failure !== undefined) input.current?.focus();
+  }, [failure]);
+  const receive = (from: string) =>
+    act(async (signal) => {
+      const request = { ...receiveRequestOf(from, options), ...(near !== undefined && { near }) };
+      const { transfer } = await api.call('receive', request, { signal });
+      if (transfer !== undefined) useReceiveCode.setState({ tried: { code: from, transfer: transfer.id } });
+    });
   const paste = async () => {
     const text = await navigator.clipboard.readText().catch(() => '');
-    if (text !== '') onCode(codeIn(text) ?? spelled(text.trim()));
+    if (text !== '') setReceiveCode(codeIn(text) ?? spelled(text.trim()));
     input.current?.focus();
   };
   const place = options.out || savePath;
@@ -44,22 +53,33 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (whole !== undefined) void receive(whole);
+        if (whole !== undefined && mayTry(trial)) void receive(whole);
       }}
     >
       <Card className={styles.form}>
         <div className={styles.line}>
-          <CodeField label={t('receive.code')} value={code} onChange={onCode} inputRef={input} />
+          <CodeField
+            label={t('receive.code')}
+            value={code}
+            errorId={failure && errorId}
+            onChange={setReceiveCode}
+            inputRef={input}
+          />
           <Button
             type="submit"
             look="primary"
             className={styles.go}
-            busy={busy}
-            disabled={whole === undefined || Number.isNaN(limitOf(options.limit))}
+            busy={busy || trial.state === 'trying'}
+            disabled={whole === undefined || !mayTry(trial) || Number.isNaN(limitOf(options.limit))}
           >
             {t('receive.go')}
           </Button>
         </div>
+        {failure && (
+          <p id={errorId} className={styles.wrong} role="alert">
+            <ErrorText error={failure} />
+          </p>
+        )}
         <div className={styles.where}>
           <Button look="quiet" icon={Clipboard} onClick={paste}>
             {t('receive.paste')}
@@ -80,4 +100,9 @@ export function ReceiveForm({ code, onCode }: { code: string; onCode(code: strin
       </Card>
     </form>
   );
+}
+
+/** A code that was wrong stays wrong: another try with it would use up the offer. */
+function mayTry(trial: Trial): boolean {
+  return trial.state === 'none' || (trial.state === 'failed' && trial.transfer.retriable);
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from 'react';
 import { useShallow } from 'zustand/react/shallow';
 import { Questions } from '../../components/questions.tsx';
 import { ReceivedText } from '../../components/received-text.tsx';
@@ -7,6 +6,7 @@ import { TransferCard } from '../../components/transfer-card.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useIntent } from '../../store/intents.ts';
+import { setReceiveCode } from '../../store/receive-code.ts';
 import { recentIds } from '../../store/recent.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './receive.module.css';
@@ -15,14 +15,13 @@ import { ReceiveForm } from './receive-form.tsx';
 /** A code to type, what is offered, and what becomes of it. */
 export function ReceiveView() {
   const { t } = useTexts();
-  const [code, setCode] = useState('');
   const recent = useDaemon(useShallow((state) => recentIds(state, 'receive')));
-  useIntent('receive', (intent) => setCode(intent.code));
+  useIntent('receive', (intent) => setReceiveCode(intent.code));
   return (
     <>
       <ViewHead title={t('receive.title')} />
       <Questions />
-      <ReceiveForm code={code} onCode={setCode} />
+      <ReceiveForm />
       {recent.length > 0 && (
         <section className={styles.recent} aria-label={t('receive.recent')} aria-live="polite">
           {recent.map((id) => (
