@@ -48,11 +48,16 @@ export class HostileReceiver {
    * Meets, shakes hands and lets itself be called.
    *
    * @param options.prepared  ephemeral keys that the test knows
+   * @param options.lanes     connections that become lanes 0, 1, … in the moment in which the handshake is done
    */
   static async reach(
     port: number,
     code: string,
-    { suite = 'aes-256-gcm', prepared }: { suite?: Suite; prepared?: PreparedHandshake } = {},
+    {
+      suite = 'aes-256-gcm',
+      prepared,
+      lanes = [],
+    }: { suite?: Suite; prepared?: PreparedHandshake; lanes?: Socket[] } = {},
   ): Promise<HostileReceiver> {
     const { signal } = new AbortController();
     const parsed = parseCode(code);
@@ -65,6 +70,7 @@ export class HostileReceiver {
     const own = prepared && { prepared: Promise.resolve(prepared) };
     const keys = await handshakeAsInitiator(socket, { ...meeting, suites: [suite], hardware: true, signal, ...own });
     const receiver = new HostileReceiver(port, keys, meeting.auth.slice());
+    for (const [number, lane] of lanes.entries()) lane.write(receiver.#hello(number));
     receiver.#open(socket, keys);
     return receiver;
   }
@@ -116,16 +122,20 @@ export class HostileReceiver {
 
   /** Dials a lane; `change` may spoil its hello. Resolves with its socket, before the sender has looked at it. */
   async lane(number: number, change: (hello: Buffer) => Buffer = (hello) => hello): Promise<Socket> {
-    const { suite, laneSecret, sessionId } = this.keys;
-    const sealer = new FrameSealer({ suite, key: laneKey(laneSecret, suite, 'initiator', number) });
-    const head = Buffer.alloc(4);
-    head.writeUInt32BE(number);
-    const hello = Buffer.concat([Buffer.from('KEIBI-L1'), sessionId, head, sealer.seal(Buffer.of(0))]);
-    sealer.close();
     const socket = connect(this.port, '127.0.0.1').on('error', () => {});
     await once(socket, 'connect');
-    socket.write(change(hello));
+    socket.write(change(this.#hello(number)));
     return socket;
+  }
+
+  #hello(lane: number): Buffer {
+    const { suite, laneSecret, sessionId } = this.keys;
+    const sealer = new FrameSealer({ suite, key: laneKey(laneSecret, suite, 'initiator', lane) });
+    const head = Buffer.alloc(4);
+    head.writeUInt32BE(lane);
+    const hello = Buffer.concat([Buffer.from('KEIBI-L1'), sessionId, head, sealer.seal(Buffer.of(0))]);
+    sealer.close();
+    return hello;
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { HostileReceiver } from './hostile-receiver.ts';
 import { offeredFiles } from './offered-files.ts';
@@ -144,8 +145,25 @@ describe('a receiver that', () => {
 });
 
 describe('a lane', () => {
+  it('that comes with the last message of the handshake, before the sender has a session, is served', async () => {
+    const sending = await Sending.begin();
+    try {
+      const lanes = Array.from({ length: 8 }, () => connect(sending.port, '127.0.0.1').on('error', () => {}));
+      await Promise.all(lanes.map((lane) => once(lane, 'connect')));
+      const receiver = await sending.hostile({ lanes });
+      const carried = lanes.map((lane) =>
+        Promise.race([once(lane, 'data').then(() => 'data'), once(lane, 'close').then(() => 'closed')]),
+      );
+      const { count, wanted } = await offeredFiles(receiver);
+      await receiver.answer(0, count, wanted);
+      expect(await Promise.race(carried)).toBe('data');
+      expect(lanes.filter(({ closed }) => closed)).toEqual([]);
+    } finally {
+      await sending.close();
+    }
+  });
+
   const spoilt: [what: string, number: number, change: (hello: Buffer) => Buffer][] = [
-    ['of another session', 0, (hello) => changed(hello, 8)],
     ['whose number is not the sealed one', 0, (hello) => changed(hello, 27)],
     ['whose frame is altered', 0, (hello) => changed(hello, hello.length - 20)],
     ['whose tag is altered', 0, (hello) => changed(hello, hello.length - 1)],

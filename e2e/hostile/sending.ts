@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, type Ending } from './command.ts';
@@ -38,8 +39,8 @@ export class Sending {
     return new Sending(command, Number(port), root);
   }
 
-  async hostile(): Promise<HostileReceiver> {
-    const receiver = await HostileReceiver.reach(this.port, CODE);
+  async hostile(options: { lanes?: Socket[] } = {}): Promise<HostileReceiver> {
+    const receiver = await HostileReceiver.reach(this.port, CODE, options);
     this.#receivers.push(receiver);
     return receiver;
   }

@@ -4,11 +4,28 @@ import { getEventListeners, once } from 'node:events';
 import { closeSync, readdirSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Incoming, Listener } from './index.ts';
 
 const listeners: Listener[] = [];
 const sockets: Socket[] = [];
+
+/** Holds many connections, 100 of them being made at a time. Counts those that have said what they are, and those that were ended. */
+const DIAL_MANY = `
+const { connect } = require('node:net');
+const { workerData: { port, count, counts } } = require('node:worker_threads');
+const add = (index) => {
+  Atomics.add(counts, index, 1);
+  Atomics.notify(counts, index);
+};
+let dialled = 0;
+function dial() {
+  if (dialled++ >= count) return;
+  const socket = connect(port, '127.0.0.1', () => socket.write('KEIBI-C1', () => (add(0), dial())));
+  socket.on('error', () => {}).resume().once('close', () => add(1));
+}
+for (let i = 0; i < 100; i++) dial();`;
 
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -211,3 +228,24 @@ it('calls nothing back after close(), and closes what had been on its way to a c
   await vi.waitFor(() => expect(descriptors()).toBe(before));
   expect(onConnection).not.toHaveBeenCalled();
 });
+
+it('ends none of 1000 connections that come while this thread is busy', async () => {
+  const count = 1000;
+  const arrived = new Set<number>();
+  const listener = listen((incoming) => {
+    socketOf(incoming);
+    arrived.add(incoming.remotePort);
+  });
+  const counts = new Int32Array(new SharedArrayBuffer(8));
+  const [said, ended] = [() => Atomics.load(counts, 0), () => Atomics.load(counts, 1)];
+  const dialling = new Worker(DIAL_MANY, { eval: true, workerData: { port: listener.port, count, counts } });
+  try {
+    // No callback can run before this thread returns to its loop.
+    for (let seen = 0; seen < count; seen = said()) Atomics.wait(counts, 0, seen, 60_000);
+    await vi.waitFor(() => expect(arrived.size + ended()).toBeGreaterThanOrEqual(count), 60_000);
+    expect({ arrived: arrived.size, ended: ended() }).toEqual({ arrived: count, ended: 0 });
+    expect(listener.relayStats()).toMatchObject({ malformed: 0, slow: 0, crowdedOut: 0 });
+  } finally {
+    await dialling.terminate();
+  }
+}, 120_000);

@@ -4,6 +4,7 @@
 
 #include "core/limits.h"
 #include "served.h"
+#include "stream/lane_registry.h"
 
 // PROTOCOL 5.1, over real sockets.
 namespace keibi::stream {
@@ -130,6 +131,74 @@ TEST_F(LaneHelloTest, GoesToTheSessionThatItNames) {
   dialler.Send(Hello(0, &sealer, other));
   EXPECT_TRUE(others->inbox.Take().has_value());
   EXPECT_EQ(lanes_->inbox.size(), 0u);
+}
+
+// A lane that is dialled right after the handshake, before the sender has made the session's job.
+class EarlyLaneTest : public test::ServedTest {
+ protected:
+  Dialler DialEarly(uint32_t lane) {
+    Dialler dialler = Dial();
+    dialler.Send(RightHello(lane));
+    ExpectServed();  // so the hello has been looked at
+    return dialler;
+  }
+};
+
+TEST_F(EarlyLaneTest, IsHeldUntilItsSessionIsExpected) {
+  Serve();
+  ExpectServed();  // the control connection of the handshake
+  Dialler early = DialEarly(0), other = DialEarly(1);
+  const auto lanes = Expect();
+  for (const uint32_t number : {0u, 1u}) {
+    const auto lane = lanes->inbox.Take();
+    ASSERT_TRUE(lane.has_value());
+    EXPECT_EQ(lane->number, number);
+  }
+  EXPECT_EQ(listener_->drops().malformed, 0u);
+}
+
+TEST_F(EarlyLaneTest, IsCheckedLikeAnyOtherOnceItsSessionIsExpected) {
+  Serve();
+  ExpectServed();
+  Sealer other_key(kSuite, test::KeyOf(9));
+  Dialler wrong = Dial();
+  wrong.Send(Hello(0, &other_key));
+  ExpectServed();
+  const auto lanes = Expect();
+  EXPECT_TRUE(wrong.IsClosed());
+  EXPECT_EQ(lanes->inbox.size(), 0u);
+}
+
+TEST_F(EarlyLaneTest, IsClosedAtTheDeadlineOfItsConnection) {
+  Serve({.host = "", .decision_ms = 500});
+  ExpectServed();
+  Dialler early = Dial();
+  early.Send(RightHello(0));
+  EXPECT_TRUE(early.IsClosed());
+  EXPECT_EQ(listener_->drops().slow, 1u);
+}
+
+TEST_F(EarlyLaneTest, CostsTheOldestOfItsNetworkItsPlaceIfTooManyWait) {
+  Serve({.host = "", .decision_ms = 600000});
+  ExpectServed();
+  std::vector<Dialler> early;
+  for (uint32_t lane = 0; lane <= kMaxHeldLanes; lane++) early.push_back(DialEarly(lane));
+  EXPECT_TRUE(early[0].IsClosed());
+  EXPECT_EQ(listener_->drops().crowded_out, 1u);
+  const auto lanes = Expect();
+  for (uint32_t lane = 1; lane <= kMaxHeldLanes; lane++) {
+    const auto taken = lanes->inbox.Take();
+    ASSERT_TRUE(taken.has_value());
+    EXPECT_EQ(taken->number, lane);
+  }
+}
+
+TEST_F(EarlyLaneTest, IsRefusedAtOnceWhereNoHandshakeHasBegun) {
+  Serve();
+  Dialler early = Dial();
+  early.Send(RightHello(0));
+  EXPECT_TRUE(early.IsClosed());
+  EXPECT_EQ(listener_->drops().malformed, 1u);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ TEST_F(ListenerTest, HandsOverHttpUnreadWhereItWasAskedTo) {
 }
 
 TEST_F(ListenerTest, CountsWhatItClosedUndecided) {
-  Serve({.host = "", .decision_ms = 50, .max_undecided = 1});
+  Serve({.host = "", .decision_ms = 600, .max_undecided = 1});
   Dialler garbage = Dial();
   garbage.Send("garbage!");
   EXPECT_TRUE(garbage.IsClosed());
@@ -165,6 +165,32 @@ TEST_F(ListenerTest, ServesManyDiallersAtOnce) {
   std::vector<std::thread> diallers;
   for (int i = 0; i < 4; i++) diallers.emplace_back(dial);
   for (std::thread& thread : diallers) thread.join();
+}
+
+TEST_F(ListenerTest, LeavesConnectionsInTheBacklogUntilOthersAreTaken) {
+  constexpr size_t kRoom = 4, kAll = 40;
+  Serve({.host = "", .max_handed_over = kRoom});
+  std::vector<Dialler> diallers;
+  for (size_t i = 0; i < kAll; i++) {
+    diallers.push_back(Dial());
+    EXPECT_TRUE(diallers.back().Send("KEIBI-C1"));
+  }
+  for (size_t i = 0; i < kAll; i++) {
+    const auto incoming = inbox_.Take();
+    ASSERT_TRUE(incoming.has_value()) << i;
+    EXPECT_LT(inbox_.size(), kRoom) << i;
+    listener_->Took();
+  }
+  const DropCounts drops = listener_->drops();
+  EXPECT_EQ(drops.malformed + drops.slow + drops.crowded_out, 0u);
+}
+
+TEST_F(ListenerTest, CountsARelayTokenWhereNobodyRelays) {
+  Serve();
+  Dialler dialler = Dial();
+  dialler.Send("KEIBI-R1" + std::string(32, 't'));
+  EXPECT_TRUE(dialler.IsClosed());
+  EXPECT_EQ(listener_->drops().malformed, 1u);
 }
 
 TEST_F(ListenerTest, ServesAgainOnceDescriptorsAreFree) {

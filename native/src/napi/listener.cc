@@ -12,7 +12,7 @@
 namespace keibi::napi {
 namespace {
 
-// Connections posted and not called back yet; one more is closed.
+// Connections posted and not called back yet; at so many the listener leaves the next ones in its backlog.
 constexpr size_t kMostPosted = 256;
 
 constexpr napi_type_tag kTypeTag = {0x7f0c2a5d1c6e4b93, 0xa1d85e0f63b7429c};
@@ -43,9 +43,10 @@ Napi::Object ToObject(Napi::Env env, const stream::Incoming& incoming) {
 
 }  // namespace
 
-void DeliverIncoming(Napi::Env env, Napi::Function callback, std::nullptr_t*, stream::Incoming* incoming) {
+void DeliverIncoming(Napi::Env env, Napi::Function callback, Listener* listener, stream::Incoming* incoming) {
   const std::unique_ptr<stream::Incoming> owned(incoming);
-  if (static_cast<napi_env>(env) == nullptr) return;  // the listener was closed meanwhile
+  if (static_cast<napi_env>(env) == nullptr) return;  // the listener was closed meanwhile, and may be gone
+  listener->listener()->Took();
   const napi_value argument = ToObject(env, *incoming);
   const napi_status status = napi_call_function(env, env.Undefined(), callback, 1, &argument, nullptr);
   const bool thrown = env.IsExceptionPending();
@@ -85,7 +86,9 @@ Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(
   options.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());
   options.http = info[3].ToBoolean();
   options.max_undecided_of_network = info[4].As<Napi::Number>().Uint32Value();
-  callback_ = Callback::New(info.Env(), info[2].As<Napi::Function>(), "keibidrop listener", kMostPosted, 1);
+  options.max_handed_over = kMostPosted;
+  // Without a limit of its own: the listener counts, and a full queue would drop connections silently.
+  callback_ = Callback::New(info.Env(), info[2].As<Napi::Function>(), "keibidrop listener", 0, 1, this);
   joined_ = JoinedCall::New(info.Env(), "keibidrop listener, relays", 0, 1);
 
   const auto post = [callback = callback_](stream::Incoming incoming) {

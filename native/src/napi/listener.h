@@ -9,8 +9,10 @@
 
 namespace keibi::napi {
 
+class Listener;
+
 // Called on the listener's thread, runs on the JavaScript thread; owns `incoming`.
-void DeliverIncoming(Napi::Env env, Napi::Function callback, std::nullptr_t* context, stream::Incoming* incoming);
+void DeliverIncoming(Napi::Env env, Napi::Function callback, Listener* listener, stream::Incoming* incoming);
 
 // How a joinRelay() ended, on its way to the JavaScript thread.
 struct Joined {
@@ -43,7 +45,7 @@ class Listener : public Napi::ObjectWrap<Listener> {
 
  private:
   using JoinedCall = Napi::TypedThreadSafeFunction<std::nullptr_t, Joined, DeliverJoined>;
-  using Callback = Napi::TypedThreadSafeFunction<std::nullptr_t, stream::Incoming, DeliverIncoming>;
+  using Callback = Napi::TypedThreadSafeFunction<Listener, stream::Incoming, DeliverIncoming>;
 
   static void OnEnvEnd(void* self);
   Napi::Value Port(const Napi::CallbackInfo& info);

@@ -18,6 +18,14 @@ frame::Role Other(frame::Role role) {
   return role == frame::Role::kInitiator ? frame::Role::kResponder : frame::Role::kInitiator;
 }
 
+SessionId SessionOf(const LaneHello& hello) {
+  SessionId id;
+  std::copy_n(hello.data(), id.size(), id.begin());
+  return id;
+}
+
+uint32_t NumberOf(const LaneHello& hello) { return core::LoadBigEndian<uint32_t>(hello.data() + kLaneAt); }
+
 bool OpensHello(frame::Opener* opener, LaneHello* hello) {
   size_t plaintext_bytes = 0;
   const core::Status status = opener->Open(hello->data() + kFrameAt, kLaneHelloBytes - kFrameAt, &plaintext_bytes);
@@ -47,10 +55,15 @@ void LaneRegistry::Close() {
   forgotten.swap(sessions_);
 }
 
+bool LaneRegistry::IsEarly(const LaneHello& hello) {
+  if (NumberOf(hello) >= core::kMaxLaneNumbers) return false;
+  const std::lock_guard lock(mutex_);
+  return !sessions_.contains(SessionOf(hello));
+}
+
 std::optional<LaneRegistry::Admitted> LaneRegistry::Admit(LaneHello* hello) {
-  SessionId id;
-  std::copy_n(hello->data(), id.size(), id.begin());
-  const uint32_t lane = core::LoadBigEndian<uint32_t>(hello->data() + kLaneAt);
+  const SessionId id = SessionOf(*hello);
+  const uint32_t lane = NumberOf(*hello);
   if (lane >= core::kMaxLaneNumbers) return std::nullopt;
 
   const std::lock_guard lock(mutex_);

@@ -20,6 +20,9 @@ namespace keibi::stream {
 inline constexpr size_t kLaneHelloBytes = 16 + 4 + frame::kOverheadBytes + 1;
 using LaneHello = std::array<uint8_t, kLaneHelloBytes>;
 
+// Lanes of one network that wait for their session: all of a session that moves (PROTOCOL 5.3).
+inline constexpr size_t kMaxHeldLanes = size_t{2} * core::kMaxLanes;
+
 // The sessions whose lanes a listener accepts, and which lanes each has already. Any thread.
 class LaneRegistry {
  public:
@@ -33,6 +36,9 @@ class LaneRegistry {
   void Expect(ExpectedLanes lanes, std::shared_ptr<LaneAcceptor> acceptor);
   void Forget(const SessionId& session_id);
   void Close();  // forgets all and expects none any more
+
+  // Whether a session that is not expected yet may still claim this lane.
+  bool IsEarly(const LaneHello& hello);
 
   // A lane whose session is expected, whose number is free and whose frame opens; takes the number then. Nothing
   // otherwise, and nothing is changed: a wrong hello does not cost the session a lane. `hello` is opened in place.

@@ -30,9 +30,13 @@ using core::Status;
 using Clock = Undecided::Clock;
 using std::chrono::milliseconds;
 
-constexpr uint64_t kSocketId = 0;         // connections are numbered from 1
-constexpr int kAcceptsInARow = 32;        // between two looks at the connections already there
-constexpr milliseconds kAcceptPause{50};  // when the process has no descriptor left
+constexpr uint64_t kSocketId = 0;            // connections are numbered from 1
+constexpr int kAcceptsInARow = 32;           // between two looks at the connections already there
+constexpr milliseconds kAcceptPause{50};     // when the process has no descriptor left
+constexpr milliseconds kFirstWordTime{250};  // no accept costs a connection its place before; a round trip of any path
+// A lane may come this long before its session is expected, counted from the hand-over of a control connection. It
+// covers the handshake's 10 s and a busy JavaScript thread.
+constexpr milliseconds kHandshakeTime{30000};
 
 bool MakeBlocking(int fd) { return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0; }
 
@@ -59,21 +63,44 @@ struct Listener::Impl {
         AdvancePunch(id);
         if (const auto found = undecided.find(id); found != undecided.end()) Advance(found);
       }
+      AdmitHeldLanes();
       CloseExpired();
       BeginJoins();
       BeginPunches();
-      if (accept_at <= Clock::now()) Accept();
+      if (NextAccept() <= Clock::now()) Accept();
     }
   }
 
   // The oldest connection has the nearest deadline: ids and deadlines rise together.
   int MillisecondsToWait() const {
-    auto until = std::min(accept_at, punches.next());
+    auto until = std::min(NextAccept(), punches.next());
     if (!undecided.empty()) until = std::min(until, undecided.begin()->second.deadline);
     for (const auto& [id, join] : joins) until = std::min(until, join.deadline);
     if (until == Clock::time_point::max()) return -1;
     const auto now = Clock::now();
     return until <= now ? 0 : static_cast<int>(std::chrono::ceil<milliseconds>(until - now).count());
+  }
+
+  // Any thread, also after Stop.
+  void Wake() {
+    const std::scoped_lock lock(joins_mutex);
+    if (takes_joins) poller.Wake();
+  }
+
+  // Until then the kernel keeps new connections in its backlog: nothing is lost. Took() wakes the thread.
+  Clock::time_point NextAccept() const {
+    if (options.max_handed_over > 0 && handed_over.load() >= options.max_handed_over) return Clock::time_point::max();
+    if (undecided.size() < options.max_undecided) return accept_at;
+    const auto oldest_came = undecided.begin()->second.deadline - milliseconds(options.decision_ms);
+    return std::max(accept_at, oldest_came + kFirstWordTime);
+  }
+
+  void AdmitHeldLanes() {
+    if (!expects_more.exchange(false)) return;
+    for (auto at = undecided.begin(); at != undecided.end();) {
+      const auto connection = at++;
+      if (connection->second.held) Advance(connection);
+    }
   }
 
   void CloseExpired() {
@@ -147,7 +174,7 @@ struct Listener::Impl {
 
   // The socket is edge-triggered, so accept_at stays in the past until accept has said that nothing is left.
   void Accept() {
-    for (int i = 0; i < kAcceptsInARow; i++) {
+    for (int i = 0; i < kAcceptsInARow && NextAccept() <= Clock::now(); i++) {
       std::string address;
       uint16_t port = 0;
       Fd fd = AcceptConnection(socket.get(), &address, &port);
@@ -168,7 +195,10 @@ struct Listener::Impl {
       undecided.erase(undecided.begin());
     }
     const uint64_t id = next_id++;
-    if (!poller.Add(fd.get(), id)) return;
+    if (!poller.Add(fd.get(), id)) {
+      crowded_out++;  // the system has no room for one more watch
+      return;
+    }
     const auto deadline = Clock::now() + milliseconds(options.decision_ms);
     const auto added = undecided.try_emplace(id, std::move(fd), std::move(from), deadline, options.http);
     Advance(added.first);
@@ -176,19 +206,36 @@ struct Listener::Impl {
 
   // They are few enough to be counted.
   void MakeRoomFor(const std::string& network) {
+    CloseOldestOf(network, options.max_undecided_of_network, [](const Undecided&) { return true; });
+  }
+
+  template <typename Counts>
+  void CloseOldestOf(const std::string& network, size_t most, Counts counts) {
     auto oldest = undecided.end();
     size_t count = 0;
     for (auto at = undecided.begin(); at != undecided.end(); ++at) {
-      if (relay::NetworkOf(at->second.from.address) == network && count++ == 0) oldest = at;
+      if (!counts(at->second) || relay::NetworkOf(at->second.from.address) != network) continue;
+      if (count++ == 0) oldest = at;
     }
-    if (count < options.max_undecided_of_network) return;
+    if (count < most) return;
     crowded_out++;
     undecided.erase(oldest);
+  }
+
+  // The session of a lane dialled right after the handshake is often not expected yet. The lane keeps its deadline.
+  bool HoldsEarlyLane(Undecided* connection) {
+    if (Clock::now() >= early_lanes_until || !registry.IsEarly(*connection->hello())) return false;
+    if (connection->held) return true;
+    CloseOldestOf(relay::NetworkOf(connection->from.address), kMaxHeldLanes,
+                  [](const Undecided& other) { return other.held; });
+    connection->held = true;
+    return true;
   }
 
   void Advance(std::map<uint64_t, Undecided>::iterator at) {
     const Undecided::Kind kind = at->second.Advance();
     if (kind == Undecided::Kind::kUnknown) return;
+    if (kind == Undecided::Kind::kLane && HoldsEarlyLane(&at->second)) return;
     auto node = undecided.extract(at);
     Undecided& connection = node.mapped();
     poller.Remove(connection.fd.get());
@@ -213,20 +260,27 @@ struct Listener::Impl {
 
   void HandOver(Undecided* connection, Incoming::Kind kind) {
     const auto& [address, port, relayed] = connection->from;
+    if (kind == Incoming::Kind::kControl) early_lanes_until = Clock::now() + kHandshakeTime;
+    handed_over++;
     on_incoming({kind, std::move(connection->fd), address, port, relayed});
   }
 
   void HandOverToRelay(Undecided* connection) {
     const std::scoped_lock lock(hub_mutex);
-    if (hub == nullptr) return;
+    if (hub == nullptr) {
+      malformed++;
+      return;
+    }
     TuneLane(connection->fd.get());
     hub->Take(std::move(connection->fd), connection->token(), connection->from.address);
   }
 
   void HandOverLane(Undecided* connection) {
     auto admitted = registry.Admit(connection->hello());
-    if (!admitted) malformed++;
-    if (!admitted || !MakeBlocking(connection->fd.get())) return;
+    if (!admitted || !MakeBlocking(connection->fd.get())) {
+      malformed++;
+      return;
+    }
     admitted->acceptor->OnLane(connection->fd.release(), admitted->lane, std::move(admitted->sealer),
                                std::move(admitted->opener));
   }
@@ -249,11 +303,14 @@ struct Listener::Impl {
   mutable std::mutex hub_mutex;
   std::unique_ptr<relay::Hub> hub;  // once ServeRelay was called
   std::atomic<uint64_t> malformed = 0, slow = 0, crowded_out = 0;
+  std::atomic<size_t> handed_over = 0;     // and not taken up yet
+  std::atomic<bool> expects_more = false;  // than when the held lanes were last looked at
 
   std::map<uint64_t, Undecided> undecided;  // by the order of their arrival
   std::map<uint64_t, RelayJoin> joins;
   Punches punches{&poller};
   uint64_t next_id = 1;
+  Clock::time_point early_lanes_until = Clock::time_point::min();
   Clock::time_point accept_at = Clock::time_point::max();  // when to accept without being told
 };
 
@@ -280,6 +337,12 @@ uint16_t Listener::port() const { return impl_->port; }
 
 void Listener::Expect(ExpectedLanes lanes, std::shared_ptr<LaneAcceptor> acceptor) {
   impl_->registry.Expect(std::move(lanes), std::move(acceptor));
+  impl_->expects_more.store(true);
+  impl_->Wake();
+}
+
+void Listener::Took() {
+  if (impl_->handed_over.fetch_sub(1) == impl_->options.max_handed_over) impl_->Wake();
 }
 
 void Listener::Forget(const SessionId& session_id) { impl_->registry.Forget(session_id); }

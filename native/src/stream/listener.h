@@ -30,16 +30,19 @@ struct ListenerOptions {
   std::string host;            // numeric IPv4 or IPv6 address
   uint16_t port = 0;           // 0: any free one
   int decision_ms = 10000;     // from accept to a known kind and, for a lane, a right hello (PROTOCOL 2.1)
-  size_t max_undecided = 256;  // one more closes the oldest: an honest peer speaks at once
+  size_t max_undecided = 256;  // one more closes the oldest, which has had 250 ms: an honest peer speaks at once
   // Of those, of one IPv4 address or IPv6 /64; one more closes the oldest of that network. 0: no limit of its own.
   size_t max_undecided_of_network = 0;
+  // Handed over and not Took() yet; at so many the listener stops accepting and leaves the rest in the backlog.
+  // 0: no limit.
+  size_t max_handed_over = 0;
   bool http = false;  // hand over what begins like HTTP/1 GET or HEAD, or like TLS
 };
 
 // Connections that were closed before it was known what they are, ever.
 struct DropCounts {
-  uint64_t malformed = 0;  // no preamble of ours, a wrong lane hello, or the other side left
-  uint64_t slow = 0;       // undecided at the deadline
+  uint64_t malformed = 0;  // no preamble of ours, a service this port does not have, a wrong lane hello, a hangup
+  uint64_t slow = 0;       // undecided at the deadline, or a lane whose session did not come up by then
   uint64_t crowded_out = 0;
 };
 
@@ -58,7 +61,11 @@ class Listener {
 
   uint16_t port() const;
 
-  // Any thread. Lanes of this session are accepted until Forget; a session expected already is replaced.
+  // Any thread. One connection from on_incoming is taken up, so there is room for another.
+  void Took();
+
+  // Any thread. Lanes of this session are accepted until Forget; a session expected already is replaced. A lane that
+  // came before this call is held until its deadline, at most kMaxHeldLanes of one network.
   void Expect(ExpectedLanes lanes, std::shared_ptr<LaneAcceptor> acceptor);
   void Forget(const SessionId& session_id);
 

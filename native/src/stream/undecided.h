@@ -44,6 +44,7 @@ class Undecided {
   core::Fd fd;
   const From from;
   const Clock::time_point deadline;
+  bool held = false;  // a lane that came before its session is expected
 
  private:
   Kind Peek();
