@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -74,6 +74,31 @@ describe('an agent over the Model Context Protocol', () => {
       place: sandbox.path('shared', 'inbox', 'new'),
     });
     expect(await readFile(sandbox.path('shared', 'inbox', 'new', 'secret'), 'utf8')).toBe('not for agents');
+  });
+
+  it('receives nothing through a symlink that comes after the call', async () => {
+    const { sender } = await sandbox.send(['shared/report 📄.txt']);
+    sender.kill('SIGSTOP');
+    const received = call('receive', { code: CODE, folder: 'd/later' });
+    const place = sandbox.path('shared', 'd', 'later');
+    await daemon.until((event) => event.event === 'transfer' && event.place === place && event.state === 'waiting');
+    await mkdir(sandbox.path('shared', 'd'));
+    await symlink(sandbox.path('other'), place);
+    sender.kill('SIGCONT');
+    expect(await received).toMatchObject({ isError: true, code: 'FOLDER_NOT_ALLOWED' });
+    expect(await readdir(sandbox.path('other'))).toEqual(['secret']);
+    sender.kill();
+  });
+
+  it('sends nothing through a symlink that comes after the call', async () => {
+    await mkdir(sandbox.path('shared', 'deep'));
+    await writeFile(sandbox.path('shared', 'deep', 'secret'), 'for all');
+    const { code } = await call('send', { paths: ['deep/secret'] });
+    await rename(sandbox.path('shared', 'deep'), sandbox.path('shared', 'away'));
+    await symlink(sandbox.path('other'), sandbox.path('shared', 'deep'));
+    const receiver = await sandbox.start(['receive', code as string, '--yes', '--json', '--out', 'leaked']);
+    await receiver.ended;
+    expect(await readFile(sandbox.path('leaked', 'secret'), 'utf8').catch(() => 'nothing')).toBe('nothing');
   });
 
   it('is given a text as data', async () => {

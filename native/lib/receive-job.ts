@@ -99,6 +99,7 @@ interface ReceiveJobBinding {
     durable: boolean,
     budget: NativeRateBudget | undefined,
     onWake: () => void,
+    beneath: string,
   ) => NativeReceiveJob;
 }
 
@@ -124,6 +125,7 @@ export class ReceiveJob {
 
   /**
    * @param options.out           absolute; created by open() if need be
+   * @param options.beneath       an absolute folder that `out` may not leave: no symlink below it is followed when open() resolves the path
    * @param options.toStdout      bytes of files go to standard output in order instead; needs exactly one lane
    * @param options.reportPlaced  news tells the entries placed
    * @param options.durable       a file gets its name once it would survive a power cut
@@ -132,6 +134,7 @@ export class ReceiveJob {
    */
   constructor(options: {
     out: string;
+    beneath?: string | undefined;
     collisions: Collision;
     toStdout: boolean;
     reportPlaced: boolean;
@@ -139,9 +142,10 @@ export class ReceiveJob {
     budget?: RateBudget | undefined;
     onWake(): void;
   }) {
-    const { out, collisions, toStdout, reportPlaced, durable } = options;
+    const { out, beneath = '', collisions, toStdout, reportPlaced, durable } = options;
     const budget = RateBudget.nativeOf(options.budget);
     assertText('out', out);
+    assertText('beneath', beneath);
     assertBoolean('toStdout', toStdout);
     assertBoolean('reportPlaced', reportPlaced);
     assertBoolean('durable', durable);
@@ -149,10 +153,10 @@ export class ReceiveJob {
     const { ReceiveJob: Native } = loadBinding<ReceiveJobBinding>();
     const onWake = () => options.onWake();
     const collision = collisionNumber(collisions);
-    this.#native = new Native(out, collision, toStdout, reportPlaced, durable, budget, onWake);
+    this.#native = new Native(out, collision, toStdout, reportPlaced, durable, budget, onWake, beneath);
   }
 
-  /** @throws TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL */
+  /** @throws TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL; FOLDER_NOT_ALLOWED if `out` leaves `beneath` */
   open(): Promise<void> {
     return this.#native.open();
   }

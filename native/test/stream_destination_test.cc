@@ -99,6 +99,24 @@ class DestinationTest : public testing::Test {
   Staging staging_;
 };
 
+TEST_F(DestinationTest, StaysBelowItsRootWhenThePathIsResolved) {
+  const auto open = [&](const std::string& path) {
+    return Destination(table_, policy_).Open(path, folder_.path().string()).code;
+  };
+  const std::string root = folder_.path().string();
+  test::Folder outside;
+  EXPECT_EQ(open(root), Code::kOk);
+  EXPECT_EQ(open(root + "/a/b:\x01/\xff"), Code::kOk);
+  EXPECT_TRUE(test::fs::is_directory(folder_.path() / "a" / "b:\x01" / "\xff"));
+  test::fs::create_directory_symlink(outside.path(), folder_ / "out");
+  test::fs::create_directory_symlink(folder_ / "a", folder_ / "in");
+  for (const std::string path : {"/out", "/out/new", "/in/b", "/a/../..", "/..", "/a/./b", "x", ""})
+    EXPECT_EQ(open(path.empty() ? outside.path().string() : root + path), Code::kFolderNotAllowed) << path;
+  EXPECT_TRUE(test::fs::is_empty(outside.path()));
+  Write("file", "no folder");
+  EXPECT_EQ(open(root + "/file/new"), Code::kDestinationUnusable);
+}
+
 TEST_F(DestinationTest, GivesANewNameToWhatCollides) {
   Open(Collision::kRename);
   Write("a.txt", "mine");

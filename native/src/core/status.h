@@ -29,6 +29,7 @@ enum class Code {
   kDiskFull,
   kDestinationUnusable,
   kDestinationExists,
+  kFolderNotAllowed,
   kDigestMismatch,
   kCallFailed,
   kCancelled,

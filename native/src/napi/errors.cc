@@ -38,6 +38,7 @@ constexpr Row kRows[] = {
     {Code::kDiskFull, "TRANSFER_DISK_FULL", "the destination is full"},
     {Code::kDestinationUnusable, "TRANSFER_DESTINATION_UNUSABLE", "the destination cannot be written"},
     {Code::kDestinationExists, "TRANSFER_DESTINATION_EXISTS", "the destination exists already"},
+    {Code::kFolderNotAllowed, "FOLDER_NOT_ALLOWED", "the path leads out of the folder that may be used"},
     {Code::kDigestMismatch, "TRANSFER_DIGEST_MISMATCH", "what is on disk differs from what was sent"},
     {Code::kCallFailed, "SHARE_CALL_FAILED", "the system has refused it"},
     {Code::kCancelled, "CANCELLED", "cancelled"},

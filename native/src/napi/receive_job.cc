@@ -34,7 +34,7 @@ Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
 
 class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
  public:
-  // (out, collisions, to stdout, report placed, durable, rate budget or undefined, on wake)
+  // (out, collisions, to stdout, report placed, durable, rate budget or undefined, on wake, folder not to leave or '')
   explicit ReceiveJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ReceiveJob>(info) {
     stream::ReceiveOptions options;
     options.out = info[0].As<Napi::String>().Utf8Value();
@@ -44,6 +44,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     options.durable = info[4].As<Napi::Boolean>().Value();
     options.budget = RateBudget::From(info[5]);
     const Waker waker(info.Env(), info[6].As<Napi::Function>());
+    if (info[7].IsString()) options.beneath = info[7].As<Napi::String>().Utf8Value();
     job_ = std::make_shared<stream::ReceiveJob>(std::move(options), waker.wake());
     end_ = JobEnd(info.Env(), waker, [job = job_] { job->Stop(); });
   }

@@ -2,10 +2,13 @@
 #include "stream/beneath.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 
 #include "stream/entry.h"
+#include "stream/resolve_beneath.h"
+#include "stream/staging.h"
 
 namespace keibi::stream {
 namespace {
@@ -24,6 +27,23 @@ Status Step(int directory, std::string_view name, int flags, core::Fd* fd) {
   if (!IsAcceptableName(name)) return Status::Of(Code::kPathRefused);
   *fd = core::Fd(openat(directory, std::string(name).c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
   return fd->valid() ? Status::Ok() : OpenError();
+}
+
+// A symlink answers ELOOP to openat2 and ENOTDIR or ELOOP to openat.
+Status MakeError(int directory, const std::string& name) {
+  const int error = errno;
+  struct stat status;
+  const bool symlink = fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+  if (symlink || error == ELOOP || error == EXDEV) return Status::Of(Code::kFolderNotAllowed, ELOOP);
+  return Status::Of(Code::kDestinationUnusable, error);
+}
+
+Status MakeStep(int directory, const std::string& name, core::Fd* fd) {
+  if (name.empty() || name == "." || name == "..") return Status::Of(Code::kFolderNotAllowed, EINVAL);
+  if (mkdirat(directory, name.c_str(), 0777) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+    return WriteError(Code::kDestinationUnusable);
+  *fd = core::Fd(openat(directory, name.c_str(), kDirectory));
+  return fd->valid() ? Status::Ok() : MakeError(directory, name);
 }
 
 }  // namespace
@@ -45,6 +65,28 @@ Status OpenParentBeneath(int folder, std::string_view path, core::Fd* parent, st
   }
   if (!IsAcceptableName(path)) return Status::Of(Code::kPathRefused);
   *name = path;
+  return Status::Ok();
+}
+
+Status MakeBeneath(int folder, std::string_view path, core::Fd* fd) {
+  *fd = core::Fd(openat(folder, ".", kDirectory));
+  if (!fd->valid()) return Status::FromErrno(Code::kDestinationUnusable);
+  if (path.empty()) return Status::Ok();
+  for (std::string_view rest = path; !rest.empty();) {
+    const size_t slash = rest.find('/');
+    core::Fd next;
+    if (const Status status = MakeStep(fd->get(), std::string(rest.substr(0, slash)), &next); !status.ok())
+      return status;
+    *fd = std::move(next);
+    rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+  }
+  // A directory that was moved out of the folder during the steps above is not beneath it any more.
+  core::Fd whole;
+  const std::string name(path);
+  if (ResolveBeneath(folder, name.c_str(), O_RDONLY | O_DIRECTORY, &whole))
+    *fd = std::move(whole);
+  else if (errno != ENOSYS)
+    return MakeError(folder, name);
   return Status::Ok();
 }
 

@@ -23,4 +23,8 @@ core::Status OpenBeneath(int folder, std::string_view path, int flags, core::Fd*
 // The directory that holds what `path` names, and its name there. `path` is not empty.
 core::Status OpenParentBeneath(int folder, std::string_view path, core::Fd* parent, std::string* name);
 
+// Opens the directory at `path` below `folder` and makes what is missing of it; empty for the folder itself. `path` is
+// this machine's own: any name but '.' and '..'. kFolderNotAllowed if it leads through a symlink or out of the folder.
+core::Status MakeBeneath(int folder, std::string_view path, core::Fd* fd);
+
 }  // namespace keibi::stream

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/limits.h"
+#include "stream/beneath.h"
 #include "stream/collision_name.h"
 #include "stream/disk.h"
 #include "stream/file_time.h"
@@ -62,7 +63,14 @@ Destination::Destination(const EntryTable& table, Collision policy)
           },
           Code::kDestinationUnusable) {}
 
-Status Destination::Open(const std::string& path) {
+Status Destination::Open(const std::string& path, const std::string& root) {
+  const Status opened = root.empty() ? OpenNamed(path) : OpenBelow(root, path);
+  if (!opened.ok()) return opened;
+  return faccessat(folder_.get(), ".", W_OK | X_OK, AT_EACCESS) == 0 ? Status::Ok()
+                                                                     : Status::FromErrno(Code::kDestinationUnusable);
+}
+
+Status Destination::OpenNamed(const std::string& path) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     if (mkdir(path.substr(0, slash).c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR && errno != EROFS &&
         errno != EACCES)
@@ -70,9 +78,19 @@ Status Destination::Open(const std::string& path) {
     if (slash == std::string::npos) break;
   }
   folder_ = core::Fd(open(path.c_str(), kDirectoryFlags));
-  if (!folder_.valid()) return Status::FromErrno(Code::kDestinationUnusable);
-  return faccessat(folder_.get(), ".", W_OK | X_OK, AT_EACCESS) == 0 ? Status::Ok()
-                                                                     : Status::FromErrno(Code::kDestinationUnusable);
+  return folder_.valid() ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
+}
+
+Status Destination::OpenBelow(const std::string& root, const std::string& path) {
+  core::Fd folder(open(root.c_str(), kDirectoryFlags | O_NOFOLLOW));
+  if (!folder.valid()) return Status::FromErrno(Code::kDestinationUnusable);
+  const std::string_view inside(path);
+  if (!inside.starts_with(root)) return Status::Of(Code::kFolderNotAllowed, EXDEV);
+  std::string_view rest = inside.substr(root.size());
+  const bool bounded = rest.empty() || root.ends_with('/') || rest.starts_with('/');
+  if (!bounded) return Status::Of(Code::kFolderNotAllowed, EXDEV);
+  if (rest.starts_with('/')) rest.remove_prefix(1);
+  return MakeBeneath(folder.get(), rest, &folder_);
 }
 
 Status Destination::ParentOf(const Entry& entry, int* fd, SharedFd* keep) {

@@ -29,7 +29,9 @@ class Destination {
   // `policy` is what happens when a name was free at Examine and is not any more.
   Destination(const EntryTable& table, Collision policy);
 
-  core::Status Open(const std::string& path);  // creates it if need be; kDestinationUnusable
+  // Creates it if need be; kDestinationUnusable. With a root, an absolute folder that a person has named, `path` must
+  // be that folder or be below it without a symlink: kFolderNotAllowed.
+  core::Status Open(const std::string& path, const std::string& root = {});
   int fd() const { return folder_.get(); }
 
   // Looks whether a file or symlink entry can take its name. kCollides only for kAsk; a rename is decided and
@@ -56,6 +58,8 @@ class Destination {
   std::string NameOf(uint32_t index, const Entry& entry);
   bool MayReplace(uint32_t index);
   core::Status ParentOf(const Entry& entry, int* fd, SharedFd* keep);
+  core::Status OpenNamed(const std::string& path);
+  core::Status OpenBelow(const std::string& root, const std::string& path);
   core::Status FreeName(int parent, uint32_t index, const Entry& entry, Found* found);
 
   core::Status OpenToWrite(int parent, const std::string& name);

@@ -41,7 +41,7 @@ Status ReceiveJob::Open() {
   if (options_.to_stdout) return Status::Ok();
   const std::scoped_lock call(calls_);
   if (stopped_.load()) return Status::Of(Code::kCancelled);
-  if (const Status status = destination_.Open(options_.out); !status.ok()) return status;
+  if (const Status status = destination_.Open(options_.out, options_.beneath); !status.ok()) return status;
   if (const Status status = staging_.Open(destination_.fd()); !status.ok()) return status;
   pool_ = std::make_unique<FilePool>(
       PoolThreads(), [this](const uint8_t* plaintext, size_t bytes) { (void)TakeSegments(plaintext, bytes); });

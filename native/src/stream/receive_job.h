@@ -25,6 +25,7 @@ namespace keibi::stream {
 
 struct ReceiveOptions {
   std::string out;
+  std::string beneath;  // not empty: the folder that `out` may not leave, as Destination::Open has it
   Collision collisions = Collision::kRename;
   bool to_stdout = false;                        // bytes of files go to standard output in order; `out` is not touched
   bool report_placed = false;                    // collect the entries that were placed, for --verbose

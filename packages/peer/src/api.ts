@@ -50,6 +50,8 @@ export interface TransferOptions {
 /** Exactly one of `paths` (not empty), `stdin` and `text` says what is offered. */
 export interface SendOptions extends TransferOptions {
   paths: string[];
+  /** Folders that `paths` may not leave when they are read, also through a symlink that comes later; absent: anything may be sent. */
+  beneath?: readonly string[] | undefined;
   /** Offer standard input as one file of unknown size. */
   stdin?: boolean | undefined;
   text?: string | undefined;
@@ -76,6 +78,8 @@ export interface ReceiveOptions extends TransferOptions {
   code: Code;
   /** The destination directory, absolute; created if missing. */
   out: string;
+  /** A folder that `out` may not leave, also through a symlink that comes later: FOLDER_NOT_ALLOWED. */
+  beneath?: string | undefined;
   /** Write the one offered file to standard output instead of `out`. A text is only ever handed over as an event. */
   toStdout?: boolean | undefined;
   /** Dial only this address. */

@@ -164,6 +164,7 @@ class IncomingTransfer {
     const throughput = new Throughput();
     this.transfer = new ReceiveTransfer({
       out: options.out,
+      beneath: options.beneath,
       toStdout: options.toStdout === true,
       collisions: options.collisions,
       verify: options.verify === true,

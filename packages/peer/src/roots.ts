@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { stat } from 'node:fs/promises';
-import { basename, extname, resolve } from 'node:path';
+import { basename, extname, relative, resolve, sep } from 'node:path';
 import type { Root } from '@keibidrop/native';
 import { KeibiError, messageFor } from '@keibidrop/protocol';
 
@@ -12,9 +12,13 @@ const STDIN_NAME = 'stdin';
  *
  * A path that is a symlink stands for what it points at: a person named it.
  *
- * @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE naming the path
+ * @param beneath  folders that the paths may not leave: below them no symlink is followed, whenever the paths are read
+ * @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE, FOLDER_NOT_ALLOWED naming the path
  */
-export async function resolveRoots(paths: readonly string[], stdin: boolean): Promise<Root[]> {
+export async function resolveRoots(
+  paths: readonly string[],
+  { stdin = false, beneath }: { stdin?: boolean | undefined; beneath?: readonly string[] | undefined } = {},
+): Promise<Root[]> {
   if (stdin) return [{ path: '', name: STDIN_NAME }];
   const taken = new Set<string>();
   const roots: Root[] = [];
@@ -27,7 +31,7 @@ export async function resolveRoots(paths: readonly string[], stdin: boolean): Pr
     });
     const name = freeName(basename(path) || 'root', taken);
     taken.add(name);
-    roots.push({ path, name });
+    roots.push(beneath === undefined ? { path, name } : { ...confined(path, beneath), name });
   }
   return roots;
 }
@@ -44,6 +48,16 @@ export function rootsBeneath(folder: { path: string; name: string }, paths: read
     taken.add(name);
     return path === '' ? { path: folder.path, name } : { path, name, beneath: folder.path };
   });
+}
+
+/** @throws FOLDER_NOT_ALLOWED */
+function confined(path: string, folders: readonly string[]): Pick<Root, 'path' | 'beneath'> {
+  for (const folder of folders) {
+    const inside = relative(folder, path);
+    if (inside === '') return { path };
+    if (inside !== '..' && !inside.startsWith(`..${sep}`)) return { path: inside, beneath: folder };
+  }
+  throw new KeibiError('FOLDER_NOT_ALLOWED', `${path} is outside of the folders that may be used.`);
 }
 
 /** `a/report.pdf` and `b/report.pdf` travel as `report.pdf` and `report (1).pdf`. */

@@ -31,7 +31,7 @@ export async function send(options: SendOptions): Promise<SendResult> {
     throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text is longer than 1 MiB. Send it as a file.');
   }
   assertInterface(options.reach.discovery);
-  return sendRoots(options, text === undefined ? await resolveRoots(options.paths, options.stdin === true) : []);
+  return sendRoots(options, text === undefined ? await resolveRoots(options.paths, options) : []);
 }
 
 /** Where a send is one of several things. */

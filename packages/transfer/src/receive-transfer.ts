@@ -22,6 +22,8 @@ import type { RunTally } from './run-tally.ts';
 export interface ReceiveTransferOptions {
   /** Absolute. */
   out: string;
+  /** A folder that `out` may not leave; absent: none. */
+  beneath?: string | undefined;
   toStdout: boolean;
   collisions: Collision;
   verify: boolean;

@@ -12,6 +12,8 @@ import type { ReceptionCounts, RunTally } from './run-tally.ts';
 
 export interface ReceptionOptions {
   out: string;
+  /** A folder that `out` may not leave, also through a symlink that comes later. */
+  beneath?: string | undefined;
   toStdout: boolean;
   collisions: Collision;
   durable: boolean;
@@ -56,9 +58,9 @@ export class Reception {
   constructor(options: ReceptionOptions, events: ReceptionEvents) {
     this.#options = options;
     this.#events = events;
-    const { out, collisions, toStdout, durable, budget, verbose: reportPlaced } = options;
+    const { out, beneath, collisions, toStdout, durable, budget, verbose: reportPlaced } = options;
     const onWake = () => this.#drain();
-    this.#job = new ReceiveJob({ out, collisions, toStdout, durable, budget, reportPlaced, onWake });
+    this.#job = new ReceiveJob({ out, beneath, collisions, toStdout, durable, budget, reportPlaced, onWake });
     this.lanes = new LaneKeeper({
       job: this.#job,
       plan: options.lanes,

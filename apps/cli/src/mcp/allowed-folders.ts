@@ -43,14 +43,15 @@ export class AllowedFolders {
   }
 
   /**
-   * Where files are to be received; it need not exist yet.
+   * Where files are to be received; it need not exist yet, and a symlink may come later, so that the daemon is told the folder that it may not leave.
    *
    * @throws FOLDER_NOT_ALLOWED
    */
-  async destination(path = '.'): Promise<string> {
+  async destination(path = '.'): Promise<{ out: string; beneath: string }> {
     const asked = this.#absolute(path);
     this.#assertInside(asked, path);
-    return this.#assertInside(await realpathOfNearest(asked), path);
+    const out = this.#assertInside(await realpathOfNearest(asked), path);
+    return { out, beneath: this.#folders.find((folder) => isBeneath(folder, out)) as string };
   }
 
   #absolute(path: string): string {

@@ -80,9 +80,9 @@ async function pull(
   { paths, folder, waitSeconds = DEFAULT_WAIT_S }: z.infer<z.ZodObject<typeof pullInput>>,
   { signal }: ToolCall,
 ): Promise<ToolResult> {
-  const out = await context.folders.destination(folder);
+  const destination = await context.folders.destination(folder);
   return context.withDaemon(async (daemon) => {
-    const { transfer } = await daemon.call('pull', { paths, out }, { signal });
+    const { transfer } = await daemon.call('pull', { paths, ...destination }, { signal });
     const id = begun(context, transfer);
     return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000, signal }));
   });

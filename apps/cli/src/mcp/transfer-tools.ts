@@ -85,6 +85,7 @@ async function send(
   if (paths.length > 0 === (text !== undefined)) throw new KeibiError('USAGE', 'Give either paths or a text.');
   const request: Partial<SendRequest> = {
     paths: await Promise.all(paths.map((path) => context.folders.source(path))),
+    beneath: [...context.folders.paths],
     text,
     to,
   };
@@ -103,9 +104,9 @@ async function receive(
   { code, folder, waitSeconds = DEFAULT_WAIT_S }: z.infer<z.ZodObject<typeof receiveInput>>,
   { signal }: ToolCall,
 ): Promise<ToolResult> {
-  const out = await context.folders.destination(folder);
+  const destination = await context.folders.destination(folder);
   return context.withDaemon(async (daemon) => {
-    const { transfer } = await daemon.call('receive', { code, out, yes: true }, { signal });
+    const { transfer } = await daemon.call('receive', { code, ...destination, yes: true }, { signal });
     const id = begun(context, transfer);
     return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000, signal }));
   });

@@ -18,7 +18,7 @@ const MAX_RECEIVERS = 999_999;
 
 /** @throws USAGE, CODE_MALFORMED, CONFIG_INVALID */
 export async function sendOptionsOf(request: local.SendRequest, read: ReadSettings): Promise<Omit<SendOptions, Run>> {
-  const { paths, text, code, wordCount, insecureCode, listen, receivers = 1, reach, save, to } = request;
+  const { paths, text, code, wordCount, insecureCode, listen, receivers = 1, reach, save, to, beneath = [] } = request;
   if ((text === undefined) === (paths.length === 0)) throw usage('Say what to send: paths, or a text.');
   for (const path of paths) if (!isAbsolute(path)) throw usage(`${JSON.stringify(path)} is not an absolute path.`);
   if (receivers > MAX_RECEIVERS) throw usage(`There can be ${MAX_RECEIVERS} receivers at most.`);
@@ -30,6 +30,7 @@ export async function sendOptionsOf(request: local.SendRequest, read: ReadSettin
   return {
     ...commonOf(reach, settings),
     paths,
+    beneath: beneath.length > 0 ? beneath.map(folderPath) : undefined,
     text,
     code: code === undefined ? undefined : parseCode(code),
     wordCount: settings.codeLength,
@@ -44,7 +45,19 @@ export async function receiveOptionsOf(
   request: local.ReceiveRequest,
   read: ReadSettings,
 ): Promise<Omit<ReceiveOptions, Run | 'confirm' | 'resolveCollision'>> {
-  const { code, out, connect, near, collisions = 'rename', verify, durable, patienceMs, incognito, reach } = request;
+  const {
+    code,
+    out,
+    beneath,
+    connect,
+    near,
+    collisions = 'rename',
+    verify,
+    durable,
+    patienceMs,
+    incognito,
+    reach,
+  } = request;
   checkSave(request);
   if (!COLLISIONS.includes(collisions)) throw usage(`collisions must be one of ${COLLISIONS.join(', ')}.`);
   const settings = await read({ ...flagsOf(reach), connect, out: out === undefined ? out : folderPath(out) });
@@ -53,6 +66,7 @@ export async function receiveOptionsOf(
     addressFile: incognito ? undefined : join(settings.configDir, 'addresses.json'),
     code: parseCode(code),
     out: settings.savePath,
+    beneath: beneath === undefined ? beneath : folderPath(beneath),
     connect: settings.connect,
     near: near === undefined ? undefined : parseHostPort(near),
     patienceMs: patienceMs ?? settings.patienceMs,

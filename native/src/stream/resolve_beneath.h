@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include "core/fd.h"
+
+namespace keibi::stream {
+
+// Opens a relative path in one call of the kernel, which refuses every symlink and every way out of `folder`, also
+// while others rename. False with errno; ENOSYS where the system has no such call. One file per platform.
+bool ResolveBeneath(int folder, const char* path, int flags, core::Fd* fd);
+
+}  // namespace keibi::stream
