@@ -108,6 +108,28 @@ describe('two daemons', () => {
     expect(await equal('one', 'big')).toBe(true);
   });
 
+  it('let a receiver that pauses, or is still asked, hold up its own send only', async () => {
+    const paths = [sandbox.path('big')];
+    const paused = await alice.send({ paths, reach: SLOW });
+    const asked = await alice.send({ paths });
+    const other = await alice.send({ paths: [sandbox.path('small')] });
+    const first = await bob.receive({ code: paused.code, out: sandbox.path('held'), yes: true });
+    await alice.state(paused.id, 'running');
+    await bob.control(first, 'pause');
+    await alice.until(
+      ({ transfer, state, pausedBy }) => transfer === paused.id && state === 'paused' && pausedBy === 'peer',
+    );
+    const second = await bob.receive({ code: asked.code, out: sandbox.path('unanswered') });
+    const question = await bob.until(({ event, transfer }) => event === 'question' && transfer === second);
+    await bob.state(await bob.receive({ code: other.code, out: sandbox.path('unheld'), yes: true }), 'done');
+    const own = await bob.own();
+    await own.call('answer', { question: question.question as number, answer: 'yes' }, { signal: bob.signal });
+    await bob.state(second, 'done');
+    await bob.control(first, 'resume');
+    await bob.state(first, 'done');
+    expect(await equal('held', 'big')).toBe(true);
+  });
+
   it('pause, go on, cancel and retry', async () => {
     const { id, code } = await alice.send({ paths: [sandbox.path('big')], reach: SLOWER });
     const receiver = await bob.receive({ code, out: sandbox.path('paused'), yes: true, patienceMs: 0 });

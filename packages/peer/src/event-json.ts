@@ -39,6 +39,8 @@ function fieldsOf(event: PeerEvent, { verbose, totals = false }: EventJsonOption
         ...(event.verified !== undefined && { verified: event.verified }),
         ...(event.tried?.length && { tried: event.tried }),
       };
+    case 'accepted':
+      return undefined;
     case 'offer':
       return { files: event.files, bytes: event.bytes };
     case 'progress':

@@ -42,6 +42,7 @@ export type PeerEvent =
   | LookingEvent
   | ConnectedEvent
   | ReconnectingEvent
+  | AcceptedEvent
   | PausedEvent
   | OfferEvent
   | ProgressEvent
@@ -134,6 +135,12 @@ export interface ReconnectingEvent {
   reason: string;
   attempt: number;
   nextInMs: number;
+}
+
+/** A receiver has said yes to the offer of this sender: its bytes may move. Not part of `--json`. */
+export interface AcceptedEvent extends OfContact {
+  type: 'accepted';
+  session: number;
 }
 
 /** Somebody holds the transfer, or lets it go on: this side with all its peers, or one peer. */

@@ -155,6 +155,7 @@ export class OutgoingSession implements ServingSession {
       onAccepted: () => {
         // A person has said yes once; what follows counts, whatever the network does meanwhile.
         if (!receiver.accepted) Object.assign(receiver, { accepted: true, startedAt: performance.now() });
+        onEvent({ type: 'accepted', session });
       },
       onOffer: (totals) => {
         total = totals;

@@ -19,6 +19,7 @@ export class TransferFigures {
   readonly sessions = new Set<number>();
   /** Of those, the ones that hold the transfer. */
   readonly holding = new Set<number>();
+  readonly #accepted = new Set<number>();
   readonly #progress = new Map<number, ProgressEvent>();
   #offered = { files: 0, bytes: 0 };
 
@@ -34,6 +35,9 @@ export class TransferFigures {
       case 'connected':
         this.last = event;
         this.sessions.add(event.session);
+        break;
+      case 'accepted':
+        this.#accepted.add(event.session);
         break;
       case 'reconnecting':
         this.#leave(1);
@@ -58,6 +62,11 @@ export class TransferFigures {
         break;
       default:
     }
+  }
+
+  /** Some peer has accepted the offer and does not hold the transfer. */
+  get wanted(): boolean {
+    return [...this.sessions].some((session) => this.#accepted.has(session) && !this.holding.has(session));
   }
 
   /** The numbers of local.Transfer. */

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ReachOptions } from '../src/api.ts';
 import { ContactLinks } from '../src/contacts/contact-links.ts';
 import { ContactStore } from '../src/contacts/contact-store.ts';
+import { MAX_WAITING } from '../src/contacts/invitation-rule.ts';
 import type { ReceivedInvitation } from '../src/contacts/received-invitations.ts';
 
 // Two peers of this process, each with a configuration directory of its own; the mailboxes, the sealed conversations and the port are real.
@@ -200,6 +201,23 @@ describe('an invitation', () => {
     (await second.invitation()).answer('taken');
     expect(await delivering).toBe('taken');
   });
+
+  it('that the contact has no room for waits until it has answered another', async () => {
+    const { anna, ben } = await acquainted();
+    const [one, other] = [await linked(anna), await linked(ben)];
+    const deliver = () => one.links.deliver(ben.self, { ...INVITATION, id: randomBytes(16) }, { signal });
+    const delivering = Array.from({ length: MAX_WAITING + 1 }, deliver);
+    await other.invitation(MAX_WAITING - 1);
+    // One more round trip of the same conversation: the last invitation has been refused by then.
+    const back = other.links.deliver(anna.self, INVITATION, { signal });
+    (await one.invitation()).answer('taken');
+    expect(await back).toBe('taken');
+    expect(other.invitations).toHaveLength(MAX_WAITING);
+    (await other.invitation(0)).answer('declined');
+    await other.invitation(MAX_WAITING);
+    for (const came of other.invitations) came.answer('taken');
+    expect((await Promise.all(delivering)).sort()).toEqual(['declined', ...Array(MAX_WAITING).fill('taken')]);
+  }, 30_000);
 
   it('that is withdrawn is over for the contact', async () => {
     const { anna, ben } = await acquainted();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { Conversation, Farewell, Invitation, MessagePipe, Verdict } from '@keibidrop/protocol';
+import type { Conversation, Farewell, Invitation, MessagePipe } from '@keibidrop/protocol';
 import {
   type IdentityKeys,
   type MetContact,
@@ -14,7 +14,7 @@ import { ContactTalk } from './contact-talk.ts';
 import { ContactVisits } from './contact-visits.ts';
 import type { Place } from './door.ts';
 import { type ReceivedInvitation, ReceivedInvitations } from './received-invitations.ts';
-import { type DeliverOptions, SentInvitations } from './sent-invitations.ts';
+import { type DeliverOptions, type FinalVerdict, SentInvitations } from './sent-invitations.ts';
 
 export interface ContactLinkOptions {
   self: IdentityKeys;
@@ -135,7 +135,7 @@ export class ContactLink {
   }
 
   /** As SentInvitations.deliver. */
-  deliver(invitation: Invitation, options: DeliverOptions): Promise<Exclude<Verdict, 'asked'>> {
+  deliver(invitation: Invitation, options: DeliverOptions): Promise<FinalVerdict> {
     const delivering = this.#sent.deliver(invitation, options);
     this.seek();
     return delivering;

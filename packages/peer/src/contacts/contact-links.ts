@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout } from 'node:timers/promises';
-import { type Conversation, formatFingerprint, type Invitation, KeibiError, type Verdict } from '@keibidrop/protocol';
+import { type Conversation, formatFingerprint, type Invitation, KeibiError } from '@keibidrop/protocol';
 import { type IdentityKeys, mailboxDays } from '@keibidrop/session';
 import { watchOwnAddresses } from '../address-watch.ts';
 import type { ListenAddress, ReachOptions } from '../api.ts';
@@ -10,7 +10,7 @@ import type { ContactStore } from './contact-store.ts';
 import { Door } from './door.ts';
 import { Presence } from './presence.ts';
 import type { ReceivedInvitation } from './received-invitations.ts';
-import { type DeliverOptions, refusedBy } from './sent-invitations.ts';
+import { type DeliverOptions, type FinalVerdict, refusedBy } from './sent-invitations.ts';
 
 export interface ContactLinksOptions {
   /** Stays the caller's, and must not be wiped before `close` has resolved. */
@@ -145,7 +145,7 @@ export class ContactLinks {
     { fingerprint }: Pick<Contact, 'fingerprint'>,
     invitation: Invitation,
     options: DeliverOptions,
-  ): Promise<Exclude<Verdict, 'asked'>> {
+  ): Promise<FinalVerdict> {
     const link = this.#links.get(formatFingerprint(fingerprint));
     if (link === undefined) throw new KeibiError('CONTACT_UNKNOWN');
     return link.deliver(invitation, options);

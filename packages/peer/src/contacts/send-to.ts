@@ -32,7 +32,7 @@ const COMING_MS = 60_000;
  * Events of one contact have its name and `session`, its number among `contacts` from 1.
  *
  * @returns  the sums over all contacts, if every one has received
- * @throws   as `send` does; CONTACT_BLOCKED, OFFER_DECLINED, PEER_BUSY as a contact answers; PEER_UNREACHABLE if one is absent for too long. Of
+ * @throws   as `send` does; CONTACT_BLOCKED, OFFER_DECLINED as a contact answers; PEER_UNREACHABLE if one is absent for too long. Of
  *           several contacts each that has not received is told as `receiverLost`, and the first one's error is thrown when all have ended.
  */
 export async function sendToContacts(options: SendToOptions): Promise<SendResult> {

@@ -119,6 +119,11 @@ export class Transfer {
     return this.#figures.sessions.size > 0;
   }
 
+  /** Its bytes would move if the queue let them: no person holds it, here or at every peer. */
+  get mayMove(): boolean {
+    return !this.entry.paused && this.#figures.wanted;
+  }
+
   get state(): TransferState {
     const { sessions, holding } = this.#figures;
     if (this.#end !== undefined) return this.#end.state;

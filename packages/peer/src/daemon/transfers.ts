@@ -37,8 +37,8 @@ export interface TransfersOptions {
 /**
  * Every send and receive of this daemon, in the order of its queue.
  *
- * A send begins at once, so that its code can be given away. Of those that have a receiver one moves bytes at a time, the first of the queue;
- * the others are held, unless they were asked for with `now`. Receives are not held.
+ * A send begins at once, so that its code can be given away. Of those that a receiver has accepted and does not pause, the first of the queue
+ * moves bytes; the others are held, unless they were asked for with `now`. Receives are not held.
  */
 export class Transfers {
   /** What they consist of. */
@@ -260,7 +260,8 @@ export class Transfers {
     const mayBegin = [...open.filter(({ entry }) => entry.kind === 'receive'), ...sends.slice(0, MAX_BEGUN_SENDS)];
     for (const transfer of mayBegin) if (!transfer.begun && !transfer.entry.paused) transfer.begin();
     const inTurn = sends.filter(({ entry }) => entry.kind === 'send' && !entry.request.now);
-    const [first] = inTurn.filter(({ connected, entry }) => connected && !entry.paused);
+    // A receiver that pauses, or has not answered yet, must not keep the others waiting.
+    const [first] = inTurn.filter(({ mayMove }) => mayMove);
     for (const transfer of inTurn) transfer.hold(transfer.connected && first !== undefined && transfer !== first);
     this.#scheduling = false;
   }
