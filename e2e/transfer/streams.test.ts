@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Running } from '../harness/running.ts';
-import { CODE, exitsOf, LISTEN, Sandbox } from '../harness/sandbox.ts';
+import { CODE, exitsOf, LISTEN, lastOf, run, Sandbox } from '../harness/sandbox.ts';
 import { digestOf, writeRandom } from '../harness/tree.ts';
 
 const SUCCESS = { sender: 0, receiver: 0 };
@@ -86,7 +86,29 @@ describe('standard input', () => {
   });
 });
 
+describe('a path that is no file', () => {
+  it.each(['fifo', 'link', '/dev/null'])('%s is refused before a code is shown', async (path) => {
+    run('mkfifo', room.path('fifo'));
+    run('ln', '-s', 'fifo', room.path('link'));
+    const sender = await room.start(['send', path, '--json', ...LISTEN]);
+    expect(await sender.ended).toBe(1);
+    const code = 'TRANSFER_SOURCE_UNSUPPORTED';
+    expect(sender.events()).toEqual([{ event: 'error', code, message: expect.stringContaining('keibidrop send -') }]);
+  });
+});
+
 describe('--stdout', () => {
+  it('refuses a folder, and writes nothing of it', async () => {
+    await mkdir(room.path('folder'));
+    for (const name of ['a', 'b']) await writeFile(room.path('folder', name), name);
+    const { sender } = await room.send(['folder']);
+    const receiver = await room.receive(['--stdout']);
+    expect(await exitsOf({ sender, receiver })).toEqual({ sender: 3, receiver: 3 });
+    expect(receiver.stdout).toBe('');
+    expect(receiver.stderr).toContain('A folder is offered');
+    expect(lastOf(sender)).toMatchObject({ event: 'error', code: 'OFFER_DECLINED' });
+  });
+
   it('writes one file and nothing else to standard output', async () => {
     await writeRandom(room.path('large'), 5 * MIB + 3);
     const { sender } = await room.send(['large']);

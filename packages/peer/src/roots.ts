@@ -4,6 +4,10 @@ import { basename, extname, relative, resolve, sep } from 'node:path';
 import type { Root } from '@keibidrop/native';
 import { KeibiError, messageFor } from '@keibidrop/protocol';
 
+function notAFile(path: string): string {
+  return `${path}: This is a pipe, a socket or a device, not a file or folder. To send a stream, pipe it into keibidrop send -.`;
+}
+
 /** The name under which standard input travels. */
 const STDIN_NAME = 'stdin';
 
@@ -13,7 +17,7 @@ const STDIN_NAME = 'stdin';
  * A path that is a symlink stands for what it points at: a person named it.
  *
  * @param beneath  folders that the paths may not leave: below them no symlink is followed, whenever the paths are read
- * @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE, FOLDER_NOT_ALLOWED naming the path
+ * @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE, TRANSFER_SOURCE_UNSUPPORTED, FOLDER_NOT_ALLOWED naming the path
  */
 export async function resolveRoots(
   paths: readonly string[],
@@ -24,11 +28,12 @@ export async function resolveRoots(
   const roots: Root[] = [];
   for (const given of paths) {
     const path = resolve(given);
-    await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
       const code =
         cause.code === 'ENOENT' || cause.code === 'ENOTDIR' ? 'TRANSFER_SOURCE_MISSING' : 'TRANSFER_SOURCE_UNREADABLE';
       throw new KeibiError(code, messageFor(code, given), { cause });
     });
+    if (!found.isFile() && !found.isDirectory()) throw new KeibiError('TRANSFER_SOURCE_UNSUPPORTED', notAFile(given));
     const name = freeName(basename(path) || 'root', taken);
     taken.add(name);
     roots.push(beneath === undefined ? { path, name } : { ...confined(path, beneath), name });

@@ -156,6 +156,15 @@ export class ReceiveTransfer {
   }
 }
 
+/** One file after the other would lose where each begins and what it is called. @throws OFFER_DECLINED for a folder */
+function assertFilesOnly({ directories, symlinks }: OfferTotals): void {
+  if (directories + symlinks === 0) return;
+  throw new KeibiError(
+    'OFFER_DECLINED',
+    'A folder is offered, and --stdout takes only files. Ask for the offer again and receive it with --out DIR.',
+  );
+}
+
 /** The transfer from its call on. */
 class ServedTransfer {
   readonly #call: Call;
@@ -256,6 +265,7 @@ class ServedTransfer {
         const { firstEntry: first, count, entries: bytes } = body.value;
         const page = { first, count, bytes };
         this.#offer.add(page);
+        if (this.#options.toStdout) assertFilesOnly(this.#offer.totals);
         this.#options.entries?.add(page);
         if (this.#reception) await this.#reception.answer(page);
         else this.#waiting.push(page);
@@ -302,7 +312,7 @@ class ServedTransfer {
     if (text !== undefined) {
       if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');
       this.#takeText(text).then(this.#resolve, this.#reject);
-    } else if (!this.#options.confirm) {
+    } else if (!this.#options.confirm && !this.#options.toStdout) {
       await this.#accept(this.#options.out);
     }
   }

@@ -63,7 +63,13 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
     .addOption(new Option('--verify', 'read back what was written and compare it with the sender'))
     .addOption(new Option('--durable', 'be done only when everything would survive a power cut'))
     .addOption(new Option('--patience <time>', 'how long to try to come back to a lost sender, or 0 (24h)'))
-    .addOption(new Option('--stdout', 'write the one file to standard output').conflicts(['json', 'out', 'durable']))
+    .addOption(
+      new Option('--stdout', 'write files to standard output; a folder is refused').conflicts([
+        'json',
+        'out',
+        'durable',
+      ]),
+    )
     .addOption(
       new Option('--background', 'hand it over to the daemon, which is started if need be').conflicts('stdout'),
     )

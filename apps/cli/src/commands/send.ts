@@ -48,6 +48,9 @@ Examples:
   keibidrop send photos --to Anna --to Bea
   keibidrop send --clipboard --to Anna
 
+Standard input (-) can be read once, so it goes to exactly one receiver. Pipes,
+sockets and devices are not files: write their bytes to keibidrop send -.
+
 The offer ends after --receivers receivers or three wrong guesses of its code.
 With --to there is no code: each contact is waited for, asked, and gets its own.
 On a terminal p pauses and goes on. Interrupted? Send again and receive into the
@@ -111,6 +114,9 @@ function parseSend(paths: string[], typed: TypedSend): SendCommand {
   if (typed.save !== undefined && receivers !== '1') throw usage('--save keeps one receiver: leave out --receivers.');
   if (!/^\d{1,6}$/.test(receivers)) {
     throw usage(`--receivers must be a number of receivers, or 0 for no end; it is ${quoted(receivers)}.`);
+  }
+  if (stdin && Number(receivers) !== 1) {
+    throw usage('Standard input (-) can be read once, so it has one receiver: leave out --receivers.');
   }
   if (rest.background && stdin) throw usage('Standard input (-) cannot be sent in the background.');
   if (rest.now && !rest.background) throw usage('--now is for --background.');
