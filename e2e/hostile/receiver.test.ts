@@ -119,6 +119,22 @@ describe('a receiver that', () => {
     }
   });
 
+  it.concurrent('reports an error of a later version is named as the one that has it', async () => {
+    const sending = await Sending.begin();
+    try {
+      const receiver = await sending.hostile();
+      await receiver.say({ $case: 'hello', value: { label: 'test' } });
+      await receiver.hears('offerEnd');
+      await receiver.say({ $case: 'decline', value: { reason: 'OF_A_LATER_VERSION' } });
+      expect(await sending.command.shows('receiverLost')).toMatchObject({
+        code: 'PEER_FAILED',
+        message: expect.stringMatching(/^OF_A_LATER_VERSION: The other side/),
+      });
+    } finally {
+      await sending.close();
+    }
+  });
+
   it.concurrent('asks for digests of what is no file is told so, call by call, and harms nobody', async () => {
     const sending = await Sending.begin();
     try {

@@ -26,6 +26,22 @@ function openGroup(): MemoryGroup {
   return group;
 }
 
+it.each([32, 20])('%i open files are too few, and it says so', async (files) => {
+  const under = ['sh', '-c', `ulimit -n ${files}; exec "$@"`, 'sh'];
+  const sender = await room.start(['send', '--text', 'hi'], { under });
+  expect(await sender.ended).toBe(1);
+  expect(sender.stderr).toContain('ulimit -n');
+  expect(sender.stderr).not.toContain('bug');
+});
+
+it('an installation without its addon says what is missing', async () => {
+  const missing = room.path('keibidrop.node');
+  const sender = await room.start(['send', '--text', 'hi'], { env: { KD_NATIVE_BINDING: missing } });
+  expect(await sender.ended).toBe(1);
+  expect(sender.stderr).toContain(`${missing}: not there`);
+  expect(sender.stderr).not.toContain('bug');
+});
+
 it('one core is enough for both sides', async () => {
   await writeSmallFiles(room.path('source', 'small'), 2000);
   await writeRandom(room.path('source', 'large'), 128 * MIB);

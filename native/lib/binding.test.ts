@@ -28,7 +28,7 @@ describe('load', () => {
     const broken = join(directory, 'keibidrop.node');
     writeFileSync(broken, 'not an addon');
     const attempt = () => load(['/nowhere/keibidrop.node', broken]);
-    expect(attempt).toThrow(expect.objectContaining({ code: 'INTERNAL' }));
+    expect(attempt).toThrow(expect.objectContaining({ code: 'PROGRAM_INCOMPLETE' }));
     expect(attempt).toThrow('/nowhere/keibidrop.node: not there');
     expect(attempt).toThrow(/keibidrop\.node: .*(invalid ELF header|file too short)/);
     rmSync(directory, { recursive: true });

@@ -15,7 +15,7 @@ let loaded: unknown;
  * bundle carries the addon with it), `native/build` above it (a checkout).
  *
  * @typeParam T  the part of the exports that the caller uses, stated beside its TypeScript face
- * @throws       INTERNAL with every place tried and what was wrong there
+ * @throws       PROGRAM_INCOMPLETE, SYSTEM_LIMIT with every place tried and what was wrong there
  */
 export function loadBinding<T>(): T {
   loaded ??= load(candidates(dirname(fileURLToPath(import.meta.url)), process.env.KD_NATIVE_BINDING));
@@ -50,5 +50,7 @@ export function load(paths: string[]): unknown {
   }
   const platform = `${process.platform}-${process.arch}`;
   const message = `the native part of KeibiDrop could not be loaded on ${platform}; tried\n  ${tried.join('\n  ')}`;
-  throw Object.assign(new Error(message), { code: 'INTERNAL' });
+  // dlopen names the lack of descriptors by this sentence alone.
+  const code = /too many open files/i.test(message) ? 'SYSTEM_LIMIT' : 'PROGRAM_INCOMPLETE';
+  throw Object.assign(new Error(message), { code });
 }

@@ -342,6 +342,13 @@ describe('exit codes', () => {
     expect((await run([...RECEIVE, '--yes'], { error: other })).stderr).toContain('\n  [::1]:9 (local): no answer\n');
   });
 
+  it('reads a reason that came through the daemon', async () => {
+    const plain = { code: 'PEER_UNREACHABLE', message: 'no route' } as unknown as Error;
+    const attempt = { transport: 'direct', address: 'h:9', error: plain };
+    const error = new KeibiError('PEER_UNREACHABLE', undefined, { detail: { attempts: [attempt] } });
+    expect((await run([...RECEIVE, '--yes'], { error })).stderr).toContain('\n  h:9 (direct): no route\n');
+  });
+
   it.each([
     [[], 2],
     [['--help'], 0],

@@ -32,8 +32,13 @@ function attemptOf(attempt: unknown): { address: string; reason: string }[] {
 
 /** The message of what went wrong at the bottom: "connect ECONNREFUSED …" rather than what was made of it. */
 function rootMessage(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  // An error that came through the daemon is a plain object.
+  if (!(error instanceof Error)) return hasMessage(error) ? error.message : String(error);
   return error.cause instanceof Error ? rootMessage(error.cause) : error.message;
+}
+
+function hasMessage(value: unknown): value is { message: string } {
+  return typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string';
 }
 
 function stackOf(error: KeibiError): string {

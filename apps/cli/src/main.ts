@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import { exitCodeOf, KeibiError } from '@keibidrop/protocol';
+import { type ErrorCode, exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { runCommandLine, wantsJson } from './command-line.ts';
 import { reportError } from './error-report.ts';
 import { createProcessIo } from './io.ts';
+
+/** What no part of the program can answer for. */
+const LACKS: readonly ErrorCode[] = ['SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE'];
 
 /** Runs the command line of this process and ends the process. */
 export async function main(): Promise<never> {
@@ -11,7 +14,8 @@ export async function main(): Promise<never> {
   const io = createProcessIo(interrupt.signal);
 
   const onBug = (reason: unknown): void => {
-    const error = new KeibiError('INTERNAL', undefined, { cause: reason });
+    const lack = KeibiError.from(reason, 'INTERNAL');
+    const error = LACKS.includes(lack.code) ? lack : new KeibiError('INTERNAL', undefined, { cause: reason });
     reportError(error, io, wantsJson(argv));
     void exit(exitCodeOf(error));
   };

@@ -294,6 +294,24 @@ const table = {
   ),
   CONFIG_INVALID: row('never', 2, 'INVALID_ARGUMENT', 'The configuration is not valid. Correct it and try again.'),
   USAGE: row('never', 2, 'INVALID_ARGUMENT', 'That command is not understood. Run keibidrop --help.'),
+  PEER_FAILED: row(
+    'never',
+    1,
+    'FAILED_PRECONDITION',
+    'The other side reported an error of its own. Look at what it shows, and use the same version of KeibiDrop on both.',
+  ),
+  SYSTEM_LIMIT: row(
+    'later',
+    1,
+    'RESOURCE_EXHAUSTED',
+    'This process may open no more files. Raise the limit, for example with ulimit -n 4096, and try again.',
+  ),
+  PROGRAM_INCOMPLETE: row(
+    'never',
+    1,
+    'FAILED_PRECONDITION',
+    'A part of KeibiDrop is missing or does not fit this system. Install KeibiDrop again.',
+  ),
   CANCELLED: row('never', 130, 'CANCELLED', 'Stopped. Run the same command to go on.'),
   INTERNAL: row('never', 70, 'INTERNAL', 'This is a bug in KeibiDrop. Please report it with the output of --verbose.'),
 } as const satisfies Record<string, Row>;

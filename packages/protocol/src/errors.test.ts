@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from './error-table.ts';
-import { exitCodeOf, grpcStatusOf, isErrorCode, KeibiError, messageFor, retryOf } from './errors.ts';
+import {
+  exitCodeOf,
+  grpcStatusOf,
+  isErrorCode,
+  isWireCode,
+  KeibiError,
+  messageFor,
+  peerError,
+  retryOf,
+} from './errors.ts';
 
 describe('KeibiError', () => {
   it('says what its code says, unless it is told more', () => {
@@ -36,6 +45,48 @@ describe('KeibiError', () => {
 
   it('says the reason of a bug', () => {
     expect(KeibiError.from(new TypeError('x is not a function'), 'INTERNAL').message).toContain('x is not a function');
+  });
+});
+
+describe('what the system lacks', () => {
+  const lack = (code: string) => Object.assign(new Error('open /x'), { code });
+
+  it.each([
+    [lack('EMFILE'), 'SYSTEM_LIMIT'],
+    [new Error('outer', { cause: lack('ENFILE') }), 'SYSTEM_LIMIT'],
+    [lack('ERR_MODULE_NOT_FOUND'), 'PROGRAM_INCOMPLETE'],
+    [lack('PROGRAM_INCOMPLETE'), 'PROGRAM_INCOMPLETE'],
+  ] as const)('is no bug of ours: %s', (reason, code) => {
+    const error = KeibiError.from(reason, 'INTERNAL');
+    expect(error).toMatchObject({ code, message: expect.stringContaining(reason.message) });
+    expect(exitCodeOf(error)).toBe(1);
+  });
+
+  it('leaves the meaning of a failure with a fallback of its own', () => {
+    expect(KeibiError.from(lack('EMFILE'), 'SESSION_LOST').code).toBe('SESSION_LOST');
+  });
+});
+
+describe("a peer's error", () => {
+  it('keeps a code that is known', () => {
+    expect(peerError('TRANSFER_DISK_FULL')).toMatchObject({ code: 'TRANSFER_DISK_FULL', detail: { remote: true } });
+  });
+
+  it.each(['INTERNAL', 'SYSTEM_LIMIT', 'OF_A_LATER_VERSION'])('%s is named, and never called a bug of ours', (code) => {
+    const error = peerError(code);
+    expect(error.code).toBe('PEER_FAILED');
+    expect(error.message).toMatch(new RegExp(`^${code}: The other side`));
+    expect(error.message).not.toContain('bug');
+    expect(exitCodeOf(error)).toBe(1);
+  });
+
+  it.each(['', 'toString', '\u001b[2J', 'A'.repeat(65)])('%j is not repeated', (code) => {
+    expect(peerError(code).message).toBe(messageFor('PEER_FAILED'));
+  });
+
+  it('is told from the words of the transport', () => {
+    const details = ['SESSION_LOST', 'OF_A_LATER_VERSION', 'INTERNAL', 'Connection dropped', 'CANCELLED by peer', ''];
+    expect(details.map(isWireCode)).toEqual([true, true, true, false, false, false]);
   });
 });
 

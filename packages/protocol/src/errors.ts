@@ -33,12 +33,13 @@ export class KeibiError extends Error {
 
   /**
    * Makes a KeibiError of anything thrown: one stays as it is, an error that carries one of our codes (native's do) keeps the code,
-   * an aborted operation is CANCELLED, the rest is `fallback`. The original is the cause.
+   * an aborted operation is CANCELLED, the rest is `fallback`. Only where that is INTERNAL, a lack of descriptors or of a module is
+   * no bug but an error of its own. The original is the cause.
    */
   static from(reason: unknown, fallback: ErrorCode): KeibiError {
     if (reason instanceof KeibiError) return reason;
-    const code = codeIn(reason) ?? fallback;
-    const about = code === 'INTERNAL' ? String(reason) : undefined;
+    const code = codeIn(reason) ?? (fallback === 'INTERNAL' ? lackIn(reason) : undefined) ?? fallback;
+    const about = EXPLAINED.includes(code) ? aboutOf(reason, code) : undefined;
     return new KeibiError(code, messageFor(code, about), { cause: reason });
   }
 }
@@ -47,6 +48,45 @@ function codeIn(reason: unknown): ErrorCode | undefined {
   if (!(reason instanceof Error)) return undefined;
   if (reason.name === 'AbortError') return 'CANCELLED';
   return 'code' in reason && typeof reason.code === 'string' && isErrorCode(reason.code) ? reason.code : undefined;
+}
+
+/** Errors of this program or system: their texts need the words of what was thrown, and a peer's would blame this side. */
+const EXPLAINED: readonly ErrorCode[] = ['INTERNAL', 'SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE'];
+
+function aboutOf(reason: unknown, code: ErrorCode): string {
+  return code !== 'INTERNAL' && reason instanceof Error ? reason.message : String(reason);
+}
+
+/** What the system or the installation lacks, if that is why something was thrown. */
+function lackIn(reason: unknown): ErrorCode | undefined {
+  if (!(reason instanceof Error)) return undefined;
+  const { code } = reason as { code?: unknown };
+  if (code === 'EMFILE' || code === 'ENFILE') return 'SYSTEM_LIMIT';
+  if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return 'PROGRAM_INCOMPLETE';
+  return lackIn(reason.cause);
+}
+
+const WIRE_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+/** The code of an error that a peer reported: PEER_FAILED for one that is unknown here, or that would blame this side. */
+export function peerCodeOf(code: string): ErrorCode {
+  return isErrorCode(code) && !EXPLAINED.includes(code) ? code : 'PEER_FAILED';
+}
+
+/** The text of an error that a peer reported under `code`. */
+export function peerMessageFor(code: string): string {
+  const known = peerCodeOf(code);
+  return known === 'PEER_FAILED' && WIRE_CODE.test(code) ? messageFor(known, code) : messageFor(known);
+}
+
+/** An error that a peer reported under `code`, which may be any text. */
+export function peerError(code: string, options: { cause?: unknown } = {}): KeibiError {
+  return new KeibiError(peerCodeOf(code), peerMessageFor(code), { ...options, detail: { remote: true } });
+}
+
+/** Whether the details of a failed call name an error code, known or not: `SESSION_LOST`, and not `Connection dropped`. */
+export function isWireCode(details: string): boolean {
+  return isErrorCode(details) || (WIRE_CODE.test(details) && details.includes('_'));
 }
 
 /**

@@ -35,8 +35,12 @@ export {
   exitCodeOf,
   grpcStatusOf,
   isErrorCode,
+  isWireCode,
   KeibiError,
   messageFor,
+  peerCodeOf,
+  peerError,
+  peerMessageFor,
   type Retry,
   retryOf,
 } from './errors.ts';

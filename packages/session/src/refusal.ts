@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type ErrorCode, failureDetails, grpcStatusOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { type ErrorCode, failureDetails, grpcStatusOf, isWireCode, KeibiError, peerError } from '@keibidrop/protocol';
 
 /** How an ErrorCode crosses the control plane: as the status of a call, its name in the details. */
 export function refusal(code: ErrorCode): { code: number; details: string } {
@@ -14,8 +14,8 @@ export function refusalOf(failure: KeibiError): { code: number; details: string 
 /** What the failure of a call means: the ErrorCode of a `refusal` by the other side, else that the session is gone. */
 export function failureOf(error: Error & { details?: string }): KeibiError {
   const { details } = error;
-  if (details === undefined || !isErrorCode(details)) return KeibiError.from(error, 'SESSION_LOST');
-  return new KeibiError(details, undefined, { cause: error, detail: { remote: true } });
+  if (details === undefined || !isWireCode(details)) return KeibiError.from(error, 'SESSION_LOST');
+  return peerError(details, { cause: error });
 }
 
 /** Refuses a call with a stream at the server's side; `destroy` of it would leave the caller waiting. */

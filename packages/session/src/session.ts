@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import { type ChannelInterface, Metadata } from '@grpc/grpc-js';
 import type { PeerClient } from '@keibidrop/proto';
-import { type ErrorCode, isErrorCode, KeibiError, type Suite } from '@keibidrop/protocol';
+import { type ErrorCode, isErrorCode, KeibiError, peerCodeOf, type Suite } from '@keibidrop/protocol';
 import { createControlClient } from './control-client.ts';
 import { type PeerHandlers, serveControl } from './control-server.ts';
 import { openGrpcChannel, type ServedService } from './grpc-duplex.ts';
@@ -160,6 +160,6 @@ const PLAIN: readonly string[] = ['NOT_A_TRANSFER', 'OFFER_DECLINED'] satisfies 
 function closedByPeer(code: string): KeibiError {
   if (isErrorCode(code) && PLAIN.includes(code)) return new KeibiError(code, undefined, { detail: { remote: true } });
   return new KeibiError('SESSION_CLOSED', undefined, {
-    detail: { remote: true, reason: isErrorCode(code) ? code : 'INTERNAL' },
+    detail: { remote: true, reason: peerCodeOf(code) },
   });
 }

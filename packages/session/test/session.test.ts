@@ -241,7 +241,7 @@ describe('the end of a session', () => {
     const [initiator, responder] = await pair();
     await new Promise((resolve) => initiator.client.goodbye({ code: 'toString' }, resolve));
     void responder.close();
-    expect(await responder.closed).toMatchObject({ code: 'SESSION_CLOSED', detail: { reason: 'INTERNAL' } });
+    expect(await responder.closed).toMatchObject({ code: 'SESSION_CLOSED', detail: { reason: 'PEER_FAILED' } });
   });
 
   it('ends running calls', async () => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ChunkDigests, DigestsRequest, PeerClient } from '@keibidrop/proto';
-import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
+import { type ErrorCode, KeibiError, peerCodeOf } from '@keibidrop/protocol';
 import { codeOf, outOfTurn } from './outcome.ts';
 import { failCall, remoteError } from './remote-error.ts';
 
@@ -100,7 +100,7 @@ async function* compareAnswers(
     equal &&= own.length === from;
     answered++;
     from = 0;
-    if (code !== '') yield { entry, code: codeOf(code) };
+    if (code !== '') yield { entry, code: peerCodeOf(code) };
     else yield equal ? { entry } : { entry, code: 'TRANSFER_DIGEST_MISMATCH' };
   }
   if (answered < asked.length) throw outOfTurn('digests');

@@ -31,7 +31,7 @@ export interface TransferProgress {
   resumedBytes?: number;
 }
 
-/** A code from native or from the peer; INTERNAL for one that this version does not know. */
+/** A code from native; INTERNAL for one that the table lacks. */
 export function codeOf(code: string): ErrorCode {
   return isErrorCode(code) ? code : 'INTERNAL';
 }

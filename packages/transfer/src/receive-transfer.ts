@@ -2,13 +2,12 @@
 import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
 import { type Collision, NO_ENTRY, type Page, type RateBudget } from '@keibidrop/native';
 import type { EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
-import { KeibiError, MAX_TEXT_BYTES, messageFor } from '@keibidrop/protocol';
+import { KeibiError, MAX_TEXT_BYTES, peerCodeOf, peerMessageFor } from '@keibidrop/protocol';
 import type { EntryLog } from './entry-log.ts';
 import type { LanePath, LanePlan } from './lane-keeper.ts';
 import { Offer, type OfferTotals } from './offer.ts';
 import {
   checkedLabel,
-  codeOf,
   type FailedEntry,
   FailureBudget,
   outOfTurn,
@@ -301,9 +300,9 @@ class ServedTransfer {
 
   #senderFailed({ entry, code, path }: EntryFailed): void {
     if (entry !== NO_ENTRY && entry >= this.#offer.entries) throw outOfTurn('failed');
-    this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
-    if (entry !== NO_ENTRY) this.#options.entries?.fail(entry, codeOf(code));
-    if (entry !== NO_ENTRY) this.#reception?.failEntry(entry, codeOf(code));
+    this.#fail({ path, code: peerCodeOf(code), message: peerMessageFor(code) });
+    if (entry !== NO_ENTRY) this.#options.entries?.fail(entry, peerCodeOf(code));
+    if (entry !== NO_ENTRY) this.#reception?.failEntry(entry, peerCodeOf(code));
   }
 
   async #start(label: string, text: string | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { status } from '@grpc/grpc-js';
-import { callFailureIn, type ErrorCode, grpcStatusOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
+import { callFailureIn, type ErrorCode, grpcStatusOf, isWireCode, KeibiError, peerError } from '@keibidrop/protocol';
 
 /** How Node tells the reader of a served call that its connection is gone. */
 const CALL_CUT = 'ERR_STREAM_PREMATURE_CLOSE';
@@ -12,9 +12,7 @@ export function remoteError(error: unknown): KeibiError {
   const refused = callFailureIn(details, { cause: error });
   if (refused !== undefined) return refused;
   const named = details?.split(':', 1)[0];
-  if (named !== undefined && isErrorCode(named)) {
-    return new KeibiError(named, undefined, { cause: error, detail: { remote: true } });
-  }
+  if (named !== undefined && isWireCode(named)) return peerError(named, { cause: error });
   const ended = code === status.CANCELLED || code === status.UNAVAILABLE || code === CALL_CUT;
   return new KeibiError(ended ? 'SESSION_LOST' : 'HANDSHAKE_MALFORMED', undefined, { cause: error });
 }

@@ -18,12 +18,11 @@ import type {
   ReceiverMessage,
   SenderMessage,
 } from '@keibidrop/proto';
-import { KeibiError, messageFor } from '@keibidrop/protocol';
+import { KeibiError, peerCodeOf, peerError, peerMessageFor } from '@keibidrop/protocol';
 import { serveDigests } from './digests.ts';
 import type { EntryLog } from './entry-log.ts';
 import {
   checkedLabel,
-  codeOf,
   type FailedEntry,
   FailureBudget,
   failedEntry,
@@ -211,8 +210,8 @@ export class SendTransfer {
     if (this.#dropped.has(entry)) return;
     this.#dropped.add(entry);
     this.#job.drop(entry);
-    this.#options.entries?.fail(entry, codeOf(code));
-    this.#fail({ path, code: codeOf(code), message: messageFor(codeOf(code)) });
+    this.#options.entries?.fail(entry, peerCodeOf(code));
+    this.#fail({ path, code: peerCodeOf(code), message: peerMessageFor(code) });
   }
 
   #finish({ files, bytes, skipped, resumedBytes }: TransferOutcome | Omit<TransferOutcome, 'failed'>): void {
@@ -294,8 +293,6 @@ export class SendTransfer {
 }
 
 function declined(reason: string): KeibiError {
-  const code = codeOf(reason);
-  return new KeibiError(code, code === 'OFFER_DECLINED' ? 'The receiver declined.' : messageFor(code), {
-    detail: { remote: true },
-  });
+  if (reason !== 'OFFER_DECLINED') return peerError(reason);
+  return new KeibiError(reason, 'The receiver declined.', { detail: { remote: true } });
 }
