@@ -131,6 +131,11 @@ export class OwnDaemon {
   /** Kills it and starts the next one, with the same options. */
   async replace(): Promise<void> {
     this.running.kill();
+    await this.startAgain();
+  }
+
+  /** Starts the next one once this one has ended. */
+  async startAgain(): Promise<void> {
     await this.running.ended;
     const { running } = await OwnDaemon.start(this.sandbox, this.name, this.#options);
     this.running = running;

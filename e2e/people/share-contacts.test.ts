@@ -57,3 +57,11 @@ it('the contact comes back by the code it has once, when the daemon that shares 
   await bob.until(({ event, state, contact }) => event === 'share' && contact === 'Anna' && state === 'connected');
   expect((await bob.command('list', 'photos')).event.entries).toMatchObject([{ name: 'cat.jpg' }]);
 });
+
+it('the contact comes back by the same code after a normal restart of the daemon that shares', async () => {
+  expect((await anna.command('stop')).exit).toBe(0);
+  await bob.until(({ event, state }) => event === 'share' && state === 'away');
+  await anna.startAgain();
+  await bob.until(({ event, state, contact }) => event === 'share' && contact === 'Anna' && state === 'connected');
+  expect((await bob.command('list', 'photos')).event.entries).toMatchObject([{ name: 'cat.jpg' }]);
+});

@@ -100,6 +100,18 @@ it('both come back with the daemons that follow, after kill -9 of either', async
   expect(await shares(anna)).toMatchObject([{ code }]);
 });
 
+it('both come back after keibidrop stop of either, and what is connected waits meanwhile', async () => {
+  expect((await anna.command('stop')).exit).toBe(0);
+  await bob.until(({ event, state }) => event === 'share' && state === 'away');
+  await anna.startAgain();
+  await bob.until(({ event, state }) => event === 'share' && state === 'connected');
+  expect(await namesIn('photos/holiday')).toEqual(['beach.jpg', 'new']);
+  expect((await bob.command('stop')).exit).toBe(0);
+  await bob.startAgain();
+  await bob.until(({ event, state }) => event === 'share' && state === 'connected');
+  expect(await shares(anna)).toMatchObject([{ code }]);
+});
+
 it('add --remove ends it, which its guests are told', async () => {
   const ended = bob.until(({ event }) => event === 'shareEnded');
   expect((await anna.command('add', '--remove', 'photos')).exit).toBe(0);

@@ -177,8 +177,8 @@ export class Shares {
   /** Ends all of them; they come back with the next daemon as they were saved last. */
   async close(): Promise<void> {
     this.#closing = true;
-    for (const { ending } of this.#open.values())
-      ending.abort(new KeibiError('SESSION_CLOSED', 'The daemon has ended.'));
+    // A loss and no end: guests wait for the next daemon, which shares under the same codes.
+    for (const { ending } of this.#open.values()) ending.abort(new KeibiError('SESSION_LOST', 'The daemon has ended.'));
     await Promise.allSettled(this.#running);
   }
 
@@ -298,7 +298,8 @@ export class Shares {
         ...meeting,
         code: parseCode(code),
         connect: settings.connect,
-        patienceMs: settings.patienceMs,
+        // A share is there until somebody ends it, however long its other side is away.
+        patienceMs: settings.patienceMs ?? Number.POSITIVE_INFINITY,
         signal: ending.signal,
         onEvent: (event) => {
           if (event.type === 'connected') {
