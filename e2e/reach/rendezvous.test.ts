@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CODE, exitsOf, LISTEN, lastOf, Sandbox } from '../harness/sandbox.ts';
+import { inNamespace, Lan } from '../harness/lan.ts';
+import { CODE, exitsOf, IS_ROOT, LISTEN, lastOf, run, Sandbox } from '../harness/sandbox.ts';
 import { elsewhere, type RelayServer, receiveAt, sendAt, startRelay } from './away.ts';
 
 let room: Sandbox;
@@ -89,3 +90,34 @@ describe('a sender that waits at a rendezvous', () => {
     expect(await room.announced()).toEqual([]);
   });
 });
+
+it.skipIf(!IS_ROOT)(
+  'a rendezvous that names a relay on loopback leads no peer to its own ports (needs root)',
+  async () => {
+    const lan = new Lan();
+    try {
+      const host = lan.host('h');
+      run('ip', 'netns', 'exec', host, 'ip', 'address', 'add', '203.0.113.1/32', 'dev', 'lo');
+      const under = inNamespace(host);
+      const at = ['--listen', '203.0.113.1:26431', '--advertise', '127.0.0.1:9200'];
+      const server = await room.start(['relay', ...at, '--json'], { under });
+      await server.until('listening');
+      const common = ['--rendezvous', '203.0.113.1:26431', '--json'];
+      const sender = await room.start(['send', 'file', '--code', CODE, ...LISTEN, ...common], { under });
+      const { message } = await sender.until('warning');
+      expect(message).toContain('names a relay at 127.0.0.1:9200, which is neither its own host nor a public address');
+      expect(await sender.until('rendezvous')).toMatchObject({ state: 'open', relay: false });
+      const relayed = await room.start(['send', 'file', '--code', '8-guitar-pencil', '--relay-only', ...common], {
+        under,
+      });
+      expect(await relayed.ended).toBe(4);
+      expect(relayed.events().at(-1)).toMatchObject({
+        code: 'PEER_UNREACHABLE',
+        message: expect.stringContaining('127.0.0.1:9200'),
+      });
+    } finally {
+      await room.close();
+      lan.close();
+    }
+  },
+);

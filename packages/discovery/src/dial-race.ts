@@ -19,6 +19,8 @@ export interface DialRaceOptions<T> {
   staggerMs?: number;
   /** How long relays wait for better ways, unless those have all failed. */
   relayHeadStartMs?: number;
+  /** Addresses that were not even dialled, and why: they are listed with those that failed. */
+  passedOver?: readonly Attempt[];
   /** What a person may do if nothing leads to the peer: a sentence. */
   advice?: string;
   signal: AbortSignal;
@@ -71,7 +73,7 @@ export async function dialRace<T>(
 class Race<T> {
   readonly winner: Promise<RaceResult<T>>;
   readonly #options: DialRaceOptions<T>;
-  readonly #attempts: Attempt[] = [];
+  readonly #attempts: Attempt[];
   /** Candidates being dialled or proved, and since when. */
   readonly #running = new Map<Candidate, number>();
   /** Aborted once the race is decided. */
@@ -85,6 +87,7 @@ class Race<T> {
 
   constructor(candidates: readonly Candidate[], options: DialRaceOptions<T>) {
     this.#options = options;
+    this.#attempts = [...(options.passedOver ?? [])];
     this.#waiting = [...candidates.filter((each) => !isRelay(each)), ...candidates.filter(isRelay)];
     this.winner = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -173,7 +176,8 @@ class Race<T> {
     const attempts = this.#attempts;
     const answered = attempts.map(({ error }) => error).filter(({ code }) => code !== 'PEER_UNREACHABLE');
     const telling = answered.find(({ code }) => code === 'HANDSHAKE_NO_COMMON_SUITE' || code === 'HANDSHAKE_TAMPERED');
-    const only = attempts.length === 1 ? answered[0] : undefined;
+    const dialled = attempts.length - (this.#options.passedOver?.length ?? 0);
+    const only = dialled === 1 ? answered[0] : undefined;
     return telling ?? only ?? unreachable(attempts, this.#options.advice ?? ADVICE);
   }
 }

@@ -2,6 +2,7 @@
 
 // How peers find and reach each other: this machine's senders, those of its networks, a named address, mailboxes at a rendezvous, and the race between candidates.
 // It gives connections and message pipes; it knows no code, key or session, and listens on nothing but multicast DNS.
+export { dialableRelay, type MetAt, mayDialPeer } from './dial-policy.ts';
 export { type Attempt, type DialRaceOptions, dialRace, type ProofOptions, type RaceResult } from './dial-race.ts';
 export { createDirectTransport, createMappedTransport } from './direct.ts';
 export { type DoorEntry, doorsHere, type RegisteredDoor, registerDoor } from './door-registry.ts';

@@ -103,7 +103,8 @@ function subnetsOf(addresses: NetworkInterfaceInfo[]): BlockList {
   return subnets;
 }
 
-function isIn(list: BlockList, address: string): boolean {
+/** An interface's name behind the address counts for nothing. */
+export function isIn(list: BlockList, address: string): boolean {
   const [plain = ''] = address.split('%');
   return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
 }

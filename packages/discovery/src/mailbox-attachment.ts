@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-import { lookup } from 'node:dns/promises';
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type ClientDuplexStream, credentials, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { type JoinReply, type JoinRequest, Open_Role, type Opened, RendezvousClient } from '@keibidrop/proto';
 import { type Conversation, Inbox, KeibiError, MAX_MAILBOX_BODY_BYTES } from '@keibidrop/protocol';
+import { dialableRelay } from './dial-policy.ts';
 import { rendezvousUnreachable } from './dial-rendezvous.ts';
 import { type HostPort, isHostPort } from './host-port.ts';
 import { type Observation, observationOf } from './observation.ts';
@@ -35,12 +35,21 @@ export interface RelayAccess {
   readonly guests: HostPort;
 }
 
+interface RelayOffer {
+  relay?: RelayAccess;
+  refused?: HostPort;
+}
+
+const NO_RELAY: RelayOffer = {};
+
 /** One connection to a server that holds a mailbox open for us. */
 export interface Attachment {
   /** Our end of the connection as the server sees it, if it says. */
   readonly observed: Observation | undefined;
   /** Where the server relays, if it does. */
   readonly relay: RelayAccess | undefined;
+  /** Where it says that it relays, if that is no place to dial. */
+  readonly refusedRelay: HostPort | undefined;
   /** Resolves when the server has let go of us, or the connection is gone: with the reason. Every conversation has ended then. */
   readonly ended: Promise<KeibiError>;
   /** Gives the mailbox up. Idempotent. */
@@ -71,11 +80,12 @@ export async function attachAsOwner(
   try {
     signal.throwIfAborted();
     const opened = await attachment.open(mailbox, owner, contact);
-    const relay = relayed && opened.relay ? await relayAccess(opened, place, reached) : undefined;
+    const { relay, refused } = relayed && opened.relay ? await relayAccess(opened, place, reached) : NO_RELAY;
     signal.throwIfAborted();
     return {
       observed: observationOf(opened, connection),
       relay,
+      refusedRelay: refused,
       ended: attachment.ended,
       close: () => attachment.close(),
     };
@@ -89,15 +99,14 @@ export async function attachAsOwner(
   }
 }
 
-/** Where a server says that it relays; else where we have reached it. Undefined if that is no place to dial. */
-async function relayAccess(opened: Opened, place: HostPort, reached: HostPort): Promise<RelayAccess | undefined> {
+/** Where a server says that it relays; else where we have reached it. A place that we must not dial is only named. */
+async function relayAccess(opened: Opened, place: HostPort, reached: HostPort): Promise<RelayOffer> {
   const { relayHost: host, relayPort: port, shared } = opened;
-  if (host === '') return { own: reached, guests: shared ? reached : place };
-  if (!isHostPort({ host, port })) return undefined;
-  const found = await lookup(host, { all: true }).catch(() => []);
-  // This machine may have one kind of address only.
-  const alike = found.find(({ family }) => family === isIP(reached.host)) ?? found[0];
-  return alike && { own: { host: alike.address, port }, guests: { host, port } };
+  if (host === '') return { relay: { own: reached, guests: shared ? reached : place } };
+  const guests = { host, port };
+  if (!isHostPort(guests)) return { refused: guests };
+  const own = await dialableRelay(guests, { address: reached.host, rendezvous: place, reachedRendezvous: true });
+  return own === undefined ? { refused: guests } : { relay: { own, guests } };
 }
 
 class OwnerCall {

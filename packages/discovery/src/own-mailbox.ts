@@ -16,6 +16,8 @@ export type MailboxState =
       readonly observed: Observation | undefined;
       /** Where the server relays, if it does. */
       readonly relay: RelayAccess | undefined;
+      /** Where it says that it relays, if that is no place to dial. */
+      readonly refusedRelay: HostPort | undefined;
     }
   | { readonly kind: 'lost'; readonly error: KeibiError };
 
@@ -127,8 +129,8 @@ class RemoteMailbox implements Owner {
       throw forOwner(this.#place, reason);
     });
     if (this.#signal.aborted) this.#attachment.close();
-    const { observed, relay } = this.#attachment;
-    this.#tell({ kind: 'open', observed, relay });
+    const { observed, relay, refusedRelay } = this.#attachment;
+    this.#tell({ kind: 'open', observed, relay, refusedRelay });
   }
 
   #tell(state: MailboxState): void {

@@ -28,6 +28,10 @@ export interface JoinOptions {
 export interface GuestConversation extends MessagePipe {
   /** Our end of the connection as the server sees it, if it says. */
   readonly observed?: Observation | undefined;
+  /** Numeric address of the mailbox's server. */
+  readonly address?: string | undefined;
+  /** Where that server says that it relays. */
+  readonly relay?: HostPort | undefined;
 }
 
 /**
@@ -52,6 +56,8 @@ export async function joinOver(
     signal.throwIfAborted();
     const seen = await pipe.open(mailbox, contact, { signal: timeout.signal });
     pipe.observed = observationOf(seen, connection);
+    pipe.address = connection.remoteAddress;
+    if (seen.relayHost !== '') pipe.relay = { host: seen.relayHost, port: seen.relayPort };
     return pipe;
   } catch (reason) {
     pipe.cancel();
@@ -64,6 +70,8 @@ export async function joinOver(
 
 class GuestPipe implements GuestConversation {
   observed: Observation | undefined;
+  address: string | undefined;
+  relay: HostPort | undefined;
   readonly #client: RendezvousClient;
   readonly #call: Call;
   readonly #place: HostPort;

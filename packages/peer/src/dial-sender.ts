@@ -9,9 +9,10 @@ import {
   createRegistryTransport,
   createRelayTransport,
   dialRace,
+  formatHostPort,
   type RaceResult,
 } from '@keibidrop/discovery';
-import type { Candidate } from '@keibidrop/protocol';
+import { type Candidate, KeibiError } from '@keibidrop/protocol';
 import {
   handshakeAsInitiator,
   type Keys,
@@ -34,7 +35,13 @@ export interface ReachedSender {
   readonly tried: readonly TriedWay[];
 }
 
-type DialOptions = Pick<ReceiveOptions, 'suite' | 'reach' | 'connect' | 'signal'> & { claim?(): void };
+type DialOptions = Pick<ReceiveOptions, 'suite' | 'reach' | 'connect' | 'signal'> & {
+  claim?(): void;
+  refused?: readonly Candidate[];
+};
+
+const REFUSED = 'It is not dialled: it is neither public nor on a network of this computer.';
+const REFUSED_RELAY = 'It is not dialled: it is neither public nor the host of the rendezvous.';
 
 /** An address in one of these ways is not what it is in others. */
 const UNLIKE = new Set(['relay', 'punched']);
@@ -52,6 +59,7 @@ const DIALLERS = [
 /**
  * Dials a sender on every way there is; the first on which it proves that it is the one we met wins.
  *
+ * @param options.refused  what the sender named and nobody may dial; it is listed among the ways that failed
  * @param options.claim  called right before we prove ourselves on a way that has won here; what it throws ends that way
  * @param prepared  the keys of one handshake; the others draw theirs
  * @throws          PEER_UNREACHABLE, HANDSHAKE_*, SESSION_LOST; `signal.reason` on abort
@@ -60,11 +68,12 @@ export async function dialSender(
   told: readonly Candidate[],
   { attempt, auth }: Pick<Meeting, 'attempt' | 'auth'>,
   prepared: Promise<PreparedHandshake>,
-  { suite, reach, connect, signal, claim }: DialOptions,
+  { suite, reach, connect, signal, claim, refused = [] }: DialOptions,
 ): Promise<ReachedSender> {
   let first: Promise<PreparedHandshake> | undefined = prepared;
   const won = await dialRace(distinct(told.filter((candidate) => isAllowed(candidate, reach))), {
     transports: DIALLERS,
+    passedOver: refused.filter((candidate) => isAllowed(candidate, reach)).map(refusedWay),
     prove: (socket, { signal: over, win }) => {
       const ownKeys = first ?? prepareHandshake('initiator');
       first = undefined;
@@ -75,11 +84,16 @@ export async function dialSender(
       const meeting = { attempt, auth, prepared: ownKeys, beforeConfirm };
       return handshakeAsInitiator(socket, { ...suiteOffer(suite), ...meeting, signal: over });
     },
-    advice: adviceFor(told, reach, connect !== undefined),
+    advice: adviceFor(told, { reach, named: connect !== undefined, refused }),
     signal,
   });
   const tried = won.attempts.map(triedWay);
   return { socket: won.socket, keys: won.proof, candidate: won.candidate, path: pathOf(won), tried };
+}
+
+function refusedWay({ transport, host, port }: Candidate): Attempt {
+  const error = new KeibiError('PEER_UNREACHABLE', transport === 'relay' ? REFUSED_RELAY : REFUSED);
+  return { transport, address: formatHostPort({ host, port }), error };
 }
 
 function isAllowed({ transport }: Candidate, { directOnly, relayOnly }: ReceiveOptions['reach']): boolean {
@@ -87,10 +101,17 @@ function isAllowed({ transport }: Candidate, { directOnly, relayOnly }: ReceiveO
 }
 
 /** What may help if none of the candidates leads to the sender. */
-function adviceFor(told: readonly Candidate[], reach: ReceiveOptions['reach'], named: boolean): string {
+function adviceFor(
+  told: readonly Candidate[],
+  { reach, named, refused }: { reach: ReceiveOptions['reach']; named: boolean; refused: readonly Candidate[] },
+): string {
   const relayed = told.some(({ transport }) => transport === 'relay');
   if (reach.directOnly && relayed) return 'It also waits at a relay, which --direct-only forbids.';
-  if (reach.relayOnly && !relayed) return 'It waits at no relay, and --relay-only forbids every other way.';
+  if (reach.relayOnly && !relayed) {
+    return refused.some(({ transport }) => transport === 'relay')
+      ? 'With --relay-only the relay must be at the host of the rendezvous, or named by it: give both sides the same --rendezvous.'
+      : 'It waits at no relay, and --relay-only forbids every other way.';
+  }
   if (relayed) return 'Check that the sender is still running, and try again.';
   if (named) return 'Check the address, and that the sender is still running.';
   return 'Check that both are on one network, name the sender with --connect HOST:PORT, or give both a --rendezvous that relays.';

@@ -33,6 +33,9 @@ it.each([
   '::ffff:127.0.0.1',
   '224.0.0.251',
   'ff02::fb',
+  '169.254.169.254',
+  '::ffff:169.254.169.254',
+  'fe80::1',
   '255.255.255.255',
   'a.example',
 ])('does not dial %s, whoever asks for it', (host) => {

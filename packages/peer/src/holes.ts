@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { isIP } from 'node:net';
-import { formatHostPort, type HostPort } from '@keibidrop/discovery';
+import { formatHostPort, type HostPort, mayDialPeer } from '@keibidrop/discovery';
 import type { Listener } from '@keibidrop/native';
 import type { Candidate } from '@keibidrop/protocol';
 
@@ -10,6 +9,9 @@ const PUNCH_WAIT_MS = 10_000;
 const MAX_HOLES_OF_A_GUEST = 4;
 /** Places that are remembered, to tell how a connection came. */
 const MAX_REMEMBERED = 4096;
+
+/** Nobody needs a hole in a router to come to this machine from itself. */
+const NOT_OVER_LOOPBACK = { address: undefined };
 
 /** A sender's side of hole punching (PROTOCOL 2.5): dials, from the listening port, where peers say that they dial from. */
 export class Holes {
@@ -27,9 +29,9 @@ export class Holes {
     for (const place of told.slice(0, MAX_HOLES_OF_A_GUEST)) this.open(place);
   }
 
-  /** Dials one place until the peer there is met, or for some seconds. Places of this machine are passed over: nobody may have us knock there. */
+  /** Dials one place until the peer there is met, or for some seconds. A place that a peer must not have us dial is passed over. */
   open({ host, port }: HostPort): void {
-    if (this.#listener === undefined || isIP(host) === 0 || isOwn(host)) return;
+    if (this.#listener === undefined || !mayDialPeer(host, NOT_OVER_LOOPBACK)) return;
     if (this.#places.size >= MAX_REMEMBERED) this.#places.clear();
     this.#places.add(formatHostPort({ host, port }));
     this.#listener.punch({ host, port, waitMs: PUNCH_WAIT_MS });
@@ -39,11 +41,4 @@ export class Holes {
   has(place: HostPort): boolean {
     return this.#places.has(formatHostPort(place));
   }
-}
-
-/** Loopback, unspecified or multicast. */
-function isOwn(host: string): boolean {
-  const plain = host.replace(/^::ffff:/i, '').toLowerCase();
-  if (isIP(plain) === 4) return /^(?:0|127|2[2-5]\d)\./.test(plain);
-  return plain === '::' || plain === '::1' || plain.startsWith('ff');
 }

@@ -5,8 +5,11 @@ import {
   createLanTransport,
   createRegistryTransport,
   createRememberedTransport,
+  dialableRelay,
   type JoinedMailbox,
   joinAnywhere,
+  type MetAt,
+  mayDialPeer,
   parseRendezvous,
   rememberAddress,
   type Transport,
@@ -40,7 +43,15 @@ const SENDER_RETRY_MS = 40;
 const RENDEZVOUS_RETRY_MS = 500;
 /** When a person wants to know what takes so long. */
 const LOOKING_NOTICE_MS = 500;
+/** Relays of one sender that are looked at: ours names one. */
+const MAX_RELAYS = 4;
 const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'RENDEZVOUS_UNREACHABLE', 'PEER_UNREACHABLE'];
+
+interface SenderAddresses {
+  readonly candidates: Candidate[];
+  /** What the sender named and nobody may dial. */
+  readonly refused: Candidate[];
+}
 
 /** A peer that was met and reached, and all the addresses it has told. */
 export interface MetSender {
@@ -58,9 +69,9 @@ export async function meetSender(options: MeetOptions): Promise<MetSender> {
   prepared.catch(() => {});
   let met: Meeting | undefined;
   try {
-    const { meeting, candidates } = await meet(options);
+    const { meeting, candidates, refused } = await meet(options);
     met = meeting;
-    const reached = await dialSender(candidates, meeting, prepared, options);
+    const reached = await dialSender(candidates, meeting, prepared, { ...options, refused });
     meeting.wipe();
     await remember(reached, options);
     return { reached, told: candidates };
@@ -81,13 +92,13 @@ async function remember({ candidate, path }: ReachedSender, { reach, addressFile
 }
 
 /** Finds the sender's mailbox, proves the code, learns where to dial. */
-async function meet(options: MeetOptions): Promise<{ meeting: Meeting; candidates: Candidate[] }> {
+async function meet(options: MeetOptions): Promise<{ meeting: Meeting } & SenderAddresses> {
   const { code } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
   try {
     const { pipe, place } = await tellingWhileLooking(options, () => joinPatiently(searchOf(options, signal)));
     const meeting = await meetAsGuest(pipe, code, { signal });
-    return { meeting, candidates: await candidatesOf({ pipe, place }, meeting, options, signal) };
+    return { meeting, ...(await addressesOf({ pipe, place }, meeting, options, signal)) };
   } catch (reason) {
     options.signal.throwIfAborted();
     if (signal.aborted) throw new KeibiError('HANDSHAKE_TIMEOUT', undefined, { cause: reason });
@@ -100,7 +111,7 @@ export async function meetAgain(options: MeetOptions, secret: ReturnSecret, sign
   const { pipe, place } = await joinAnywhere(searchOf(options, signal));
   const meeting = await meetAgainAsGuest(pipe, secret, { signal });
   try {
-    return { meeting, candidates: await candidatesOf({ pipe, place }, meeting, options, signal) };
+    return { meeting, ...(await addressesOf({ pipe, place }, meeting, options, signal)) };
   } catch (reason) {
     meeting.wipe();
     throw reason;
@@ -125,23 +136,55 @@ function searchOf(
   };
 }
 
-/** What the sender tells a guest that it has met. Ends the conversation. */
-async function candidatesOf(
+/** Asks a sender that was met for its addresses, and sorts out those that it must not have us dial. Ends the conversation. */
+async function addressesOf(
   { pipe, place }: JoinedMailbox,
   meeting: Meeting,
   { connect, reach }: MeetOptions,
   signal: AbortSignal,
-): Promise<Candidate[]> {
+): Promise<SenderAddresses> {
   const exchange = new CandidateExchange(pipe, meeting, 'guest');
   try {
     const observed = reach.relayOnly ? undefined : pipe.observed;
     await exchange.send(toldOf(observed));
-    const told = fromOwnPort(await exchange.receive({ signal }), observed);
+    const named = await exchange.receive({ signal });
     // Where its mailbox was is the surest way to the sender, and the only one if a person named it; a public rendezvous is no sender.
-    return connect !== undefined ? [place] : place.transport === 'rendezvous' ? told : [place, ...told];
+    if (connect !== undefined) return { candidates: [place], refused: [] };
+    const { dialable, refused } = await sortOut(named, metAt({ pipe, place }, reach), reach);
+    const candidates = fromOwnPort(dialable, observed);
+    return { candidates: place.transport === 'rendezvous' ? candidates : [place, ...candidates], refused };
   } finally {
     exchange.close();
   }
+}
+
+/** How we came to the sender. Only the rendezvous that the user named may say where it relays. */
+function metAt({ pipe, place }: JoinedMailbox, { rendezvous }: MeetOptions['reach']): MetAt {
+  const { address, relay } = pipe;
+  const atRendezvous = place.transport === 'rendezvous';
+  return {
+    address,
+    rendezvous: rendezvous === undefined ? undefined : parseRendezvous(rendezvous),
+    reachedRendezvous: atRendezvous,
+    relay: atRendezvous ? relay : undefined,
+  };
+}
+
+/** With `--relay-only` the peer may not bring a relay of its own: it would see who dials that. */
+async function sortOut(named: readonly Candidate[], met: MetAt, { relayOnly }: MeetOptions['reach']) {
+  const dialable: Candidate[] = [];
+  const refused: Candidate[] = [];
+  let relays = 0;
+  for (const candidate of named) {
+    const { transport, host } = candidate;
+    if (transport === 'relay' && ++relays <= MAX_RELAYS) {
+      const relay = await dialableRelay(candidate, met, { vouched: relayOnly });
+      if (relay !== undefined) dialable.push({ ...candidate, ...relay });
+      else refused.push(candidate);
+    } else if (transport !== 'relay' && mayDialPeer(host, met)) dialable.push(candidate);
+    else refused.push(candidate);
+  }
+  return { dialable, refused };
 }
 
 /** Where a sender is looked for before the public rendezvous: nowhere if only a relay may lead to it. */

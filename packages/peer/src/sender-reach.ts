@@ -16,7 +16,7 @@ import type { Listener } from '@keibidrop/native';
 import { type Candidate, KeibiError, type Owner, RELAY_TOKEN_BYTES } from '@keibidrop/protocol';
 import { openGrpcChannel } from '@keibidrop/session';
 import type { ReachOptions } from './api.ts';
-import type { PeerEvent, RendezvousEvent } from './events.ts';
+import type { PeerEvent, RendezvousEvent, WarningEvent } from './events.ts';
 import { Holes } from './holes.ts';
 import { isBoundToAll, type OwnPort, ownCandidates } from './own-candidates.ts';
 
@@ -37,7 +37,7 @@ export class SenderReach {
   readonly #options: SenderReachOptions;
   readonly #rendezvous: HostPort | undefined;
   /** Told once the sender waits: nothing comes before `waiting`. */
-  #untold: RendezvousEvent[] | undefined = [];
+  #untold: (RendezvousEvent | WarningEvent)[] | undefined = [];
   #begun = false;
   #state: MailboxState | undefined;
   readonly holes: Holes;
@@ -76,7 +76,8 @@ export class SenderReach {
     });
     if (reach.relayOnly && this.#state?.kind === 'open' && !this.#state.relay) {
       owner.close();
-      throw new KeibiError('PEER_UNREACHABLE', `${noRelay(place)} Leave --relay-only out, or name another.`);
+      const why = noRelay(place, this.#state.refusedRelay);
+      throw new KeibiError('PEER_UNREACHABLE', `${why} Leave --relay-only out, or name another.`);
     }
     return owner;
   }
@@ -168,6 +169,13 @@ export class SenderReach {
       state.kind === 'open'
         ? { type: 'rendezvous', state: 'open', address, relay: state.relay !== undefined }
         : { type: 'rendezvous', state: 'lost', address, message: state.error.message };
+    this.#report(event);
+    if (state.kind !== 'open' || state.refusedRelay === undefined || this.#options.reach.directOnly) return;
+    const why = noRelay(place, state.refusedRelay);
+    this.#report({ type: 'warning', message: `${why} It is not used: ask the operator to correct --advertise.` });
+  }
+
+  #report(event: RendezvousEvent | WarningEvent): void {
     if (this.#untold === undefined) this.#options.onEvent(event);
     else this.#untold.push(event);
   }
@@ -181,6 +189,8 @@ export function relayNotNamed(): KeibiError {
   );
 }
 
-function noRelay(place: HostPort): string {
-  return `The rendezvous ${formatHostPort(place)} does not relay.`;
+function noRelay(place: HostPort, refused: HostPort | undefined): string {
+  const rendezvous = `The rendezvous ${formatHostPort(place)}`;
+  if (refused === undefined) return `${rendezvous} does not relay.`;
+  return `${rendezvous} names a relay at ${formatHostPort(refused)}, which is neither its own host nor a public address.`;
 }
