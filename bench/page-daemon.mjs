@@ -21,9 +21,9 @@ export async function pageDaemon(workspace, name) {
   };
   const command = async (...args) =>
     (await run(process.execPath, [cli, ...args, '--json', '--config', config], { env })).stdout;
-  const { url } = JSON.parse(await command('ui'));
+  const { url, token } = JSON.parse(await command('ui'));
   const door = new URL(url);
-  const headers = { authorization: `Bearer ${door.hash.slice('#token='.length)}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const call = async (method, request) => {
     const response = await fetch(`${door.origin}/api/${method}`, {
       method: 'POST',

@@ -326,7 +326,7 @@ describe.runIf(HAS_BROWSER)('when something is wrong with the page', () => {
   it('a key that is not the right one is told', async () => {
     const { page } = eve;
     const stranger = await page.context().browser()?.newPage();
-    await stranger?.goto(new URL('/#token=wrong', page.url()).href);
+    await stranger?.goto(new URL('/#ticket=wrong', page.url()).href);
     await stranger?.getByText('This page has no key to your KeibiDrop').waitFor();
     await stranger?.getByText('Open it with keibidrop ui').waitFor();
     await stranger?.context().close();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
+
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
@@ -196,12 +198,36 @@ describe.runIf(HAS_BROWSER)('every view', () => {
 
   it('says what to do when the daemon is gone, or the address has no key', async () => {
     const { page } = ada;
-    const stranger = await page.context().newPage();
+    const stranger = await browser.newPage();
     await stranger.goto(new URL('/', page.url()).href.replace(/#.*/, ''));
     await stranger.getByText('This page has no key to your KeibiDrop').waitFor();
-    await stranger.close();
+    await stranger.context().close();
     ada.daemon.running.kill();
     await page.getByText('The background service has stopped answering').waitFor({ timeout: 20_000 });
     await ada.picture('daemon-gone');
+    await ada.daemon.running.ended;
+    const { port, href } = new URL(page.url());
+    expect(href).not.toMatch(/ticket|token/);
+    // Another program of this computer takes the port meanwhile: the page shows it nothing.
+    const shown: string[] = [];
+    const squatter = createServer(({ method, url, headers }, response) => {
+      shown.push(`${method} ${url?.replace(/[0-9a-f]{32}/, 'N')} ${headers.cookie} ${headers.authorization}`);
+      response.end('mine');
+    });
+    await new Promise<void>((resolve) => squatter.listen(Number(port), '127.0.0.1', resolve));
+    await expect.poll(() => shown.length, { timeout: 60_000 }).toBeGreaterThan(1);
+    squatter.closeAllConnections();
+    await new Promise((resolve) => squatter.close(resolve));
+    expect([...new Set(shown)]).toEqual(['GET /proof/N undefined undefined']);
+    // By itself, and by the same address: reloaded, and opened by it.
+    await ada.daemon.replace();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await page.getByText('Ready').waitFor();
+    await page.reload();
+    await page.getByText('Ready').waitFor();
+    const bookmark = await page.context().newPage();
+    await bookmark.goto(new URL('/', href).href);
+    await bookmark.getByText('Ready').waitFor();
+    await bookmark.close();
   });
 });

@@ -24,12 +24,12 @@ export class PageDoor {
 
   static async of(daemon: OwnDaemon): Promise<PageDoor> {
     const { event } = await daemon.command('ui');
-    return new PageDoor(new URL(event.url as string));
+    return new PageDoor(new URL(event.url as string), event.token as string);
   }
 
-  private constructor(url: URL) {
+  private constructor(url: URL, token: string) {
     this.url = url;
-    this.token = new URLSearchParams(url.hash.slice(1)).get('token') ?? '';
+    this.token = token;
   }
 
   /** One request, with the token unless `headers` say otherwise. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { createHmac } from 'node:crypto';
 import { cp, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -91,6 +92,55 @@ const STRANGER = `async (door, token, ours) => {
     script: await loaded,
   };
 }`;
+
+describe('the address of the page', () => {
+  it('lets a browser in once, by a cookie and a key, and is the same after the daemon was killed', async () => {
+    const lasting = await OwnDaemon.start(sandbox, 'lasting');
+    const opened = await PageDoor.of(lasting);
+    const { host, hash } = opened.url;
+    const ticket = new URLSearchParams(hash.slice(1)).get('ticket');
+    const enter = { path: '/enter', body: JSON.stringify({ ticket }), headers: { authorization: '' } };
+    const entered = await opened.ask(enter);
+    expect(entered.status).toBe(200);
+    const [cookie = '', ...about] = entered.headers['set-cookie']?.[0]?.split('; ') ?? [];
+    expect(about).toEqual(expect.arrayContaining(['Path=/', 'HttpOnly', 'SameSite=Strict']));
+    expect((await opened.ask(enter)).status).toBe(403);
+    expect((await opened.ask({ ...enter, body: '{}' })).status).toBe(403);
+    const { key } = JSON.parse(entered.text);
+    const shown = { cookie, authorization: `Bearer ${key}` };
+    const status = async (headers: Record<string, string>, at = opened) => (await at.ask({ headers })).status;
+    expect(await status(shown)).toBe(200);
+    expect(await status({ ...shown, cookie: '' })).toBe(403);
+    expect(await status({ cookie, authorization: '' })).toBe(403);
+    expect(await status({ cookie, authorization: `Bearer ${ticket}` })).toBe(403);
+    const nonce = 'ab'.repeat(16);
+    const proof = createHmac('sha256', Buffer.from(key, 'base64url')).update(`keibidrop page ${host} ${nonce}`);
+    const asked = { method: 'GET', path: `/proof/${nonce}`, headers: { authorization: '' } };
+    expect((await opened.ask(asked)).text).toBe(proof.digest('hex'));
+    expect((await opened.ask({ ...asked, path: '/proof/ab' })).status).toBe(400);
+    expect((await stat(sandbox.path('lasting', 'state', 'page.json'))).mode & 0o777).toBe(0o600);
+
+    await lasting.replace();
+    expect(await status(shown)).toBe(200);
+    expect(await status({})).toBe(403);
+    const others = [{ origin: 'http://evil.example' }, { host: 'evil.example' }, { 'sec-fetch-site': 'same-site' }];
+    for (const foreign of others) expect(await status({ ...shown, ...foreign } as typeof shown)).toBe(403);
+
+    // A program that had the port may have been shown the cookie: the next daemon has other keys as well.
+    lasting.running.kill();
+    await lasting.running.ended;
+    const squatter = createServer();
+    await new Promise<void>((resolve) => squatter.listen(Number(opened.url.port), '127.0.0.1', resolve));
+    await lasting.replace();
+    const moved = await PageDoor.of(lasting);
+    await new Promise((resolve) => squatter.close(resolve));
+    expect(moved.url.port).not.toBe(opened.url.port);
+    expect(await status(shown, moved)).toBe(403);
+    await lasting.replace();
+    expect((await PageDoor.of(lasting)).url.host).toBe(moved.url.host);
+    lasting.running.kill();
+  });
+});
 
 describe('the page', () => {
   it('is of one build, and nothing else of its folder or above it is shown', async () => {

@@ -18,8 +18,10 @@ Examples:
   keibidrop ui
   keibidrop ui --no-open
 
-The page is the daemon's, on this computer only. Whoever has the whole address
-can do everything that you can do with it: do not pass it on.
+The page is the daemon's, on this computer only. Its address stays the same: once
+a browser has opened it, bookmark it, and reload it whenever the daemon runs.
+The printed address lets one browser in, once, within ten minutes: do not pass it
+on. The token of --json is for programs, until the daemon ends.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage.
@@ -32,15 +34,15 @@ export function addUiCommand(program: Command, onRun: (options: UiCommand) => Pr
     .description('Open the page of the daemon in the browser.')
     .addOption(new Option('--no-open', 'only print the address'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'print one JSON object with the address, and open nothing'))
+    .addOption(new Option('--json', 'print one JSON object with the address and a token, and open nothing'))
     .addHelpText('after', AFTER_HELP)
     .action((options: UiCommand) => onRun(options));
 }
 
 export async function runUi({ open, config, json }: UiCommand, io: Io, peer: PeerPackage): Promise<number> {
   return withDaemon(io, peer, { config, start: true }, async (daemon) => {
-    const { url, file } = await daemon.call('openPage', {}, { signal: io.signal });
-    if (json) io.stdout.write(lineOf('page', { url }));
+    const { url, file, token } = await daemon.call('openPage', {}, { signal: io.signal });
+    if (json) io.stdout.write(lineOf('page', { url, token }));
     // The file, and not the address, since others can read a command line.
     else if (open && (await peer.openByDesktop(file, io.env))) io.stdout.write('The page is in your browser.\n');
     else io.stdout.write(`${url}\n`);

@@ -7,6 +7,12 @@ import type { Failure } from '../shared/requests.ts';
 const NAME = /^[a-z][A-Za-z]{0,63}$/;
 const UNREACHABLE = 'UNREACHABLE';
 
+/** As `keibidrop ui --json` prints it. */
+export interface DoorAddress {
+  readonly url: string;
+  readonly token: string;
+}
+
 export interface StreamOptions<T> {
   signal: AbortSignal;
   /** Called in order, with what came together. */
@@ -19,10 +25,9 @@ export class DaemonDoor {
   readonly #token: string;
   readonly #agent = new Agent({ keepAlive: true });
 
-  /** @param url  as `keibidrop ui --json` tells it, with the token behind its `#` */
-  constructor(url: string) {
+  constructor({ url, token }: DoorAddress) {
     this.#url = new URL(url);
-    this.#token = new URLSearchParams(this.#url.hash.slice(1)).get('token') ?? '';
+    this.#token = token;
   }
 
   /** @throws ApiError: the daemon's, or UNREACHABLE; `signal.reason` */

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { ApiError } from '../shared/api.ts';
 import { applyEvent, type Told } from '../shared/apply-event.ts';
 import { type DaemonState, NOTHING_TOLD, wasStopped } from '../shared/daemon-state.ts';
-import { DaemonDoor } from './daemon-door.ts';
+import { DaemonDoor, type DoorAddress } from './daemon-door.ts';
 
 /** Pauses between tries to start a daemon, in milliseconds; the last one goes on. */
 const RETRY_MS = [0, 500, 2000, 5000, 15_000];
@@ -22,7 +22,7 @@ interface Events {
  * It knows what the daemon has told (`state`), and gives the door for calls.
  */
 export class DaemonLink {
-  readonly #openDoor: (signal: AbortSignal) => Promise<string>;
+  readonly #openDoor: (signal: AbortSignal) => Promise<DoorAddress>;
   readonly #events = new EventEmitter();
   readonly #over = new AbortController();
   #running: Promise<void> | undefined;
@@ -31,7 +31,7 @@ export class DaemonLink {
   #restart = () => {};
 
   /** @param openDoor  the address of the daemon's HTTP door; starts it where none runs */
-  constructor(openDoor: (signal: AbortSignal) => Promise<string>) {
+  constructor(openDoor: (signal: AbortSignal) => Promise<DoorAddress>) {
     this.#openDoor = openDoor;
     this.#events.setMaxListeners(0);
   }

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { ApiError } from '../shared/api.ts';
 import type { Failure } from '../shared/requests.ts';
+import type { DoorAddress } from './daemon-door.ts';
 
 /** Where the command line stands, seen from this bundle, in a checkout. Set by scripts/bundle-desktop.mjs. */
 declare const CHECKOUT_PROGRAM: string;
@@ -25,7 +26,7 @@ export function daemonProgram(resources: string | undefined, platform: NodeJS.Pl
 }
 
 /**
- * The address of the daemon's HTTP door, its token included. Starts the daemon where none runs.
+ * The address of the daemon's HTTP door, and the token for it. Starts the daemon where none runs.
  *
  * @throws ApiError with what kept it from starting, UNREACHABLE if the program itself cannot be run; `signal.reason`
  */
@@ -33,15 +34,15 @@ export function openDoorOf(
   [command, ...before]: Program,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<DoorAddress> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const options = { env, timeout: START_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, windowsHide: true };
     const child = execFile(command, [...before, 'ui', '--json'], options, (error, stdout) => {
       signal.removeEventListener('abort', onAbort);
-      const { url, failure } = told(stdout);
+      const { door, failure } = told(stdout);
       if (signal.aborted) reject(signal.reason);
-      else if (url !== undefined) resolve(url);
+      else if (door !== undefined) resolve(door);
       else reject(failureOf(failure, error));
     });
     const onAbort = () => child.kill();
@@ -55,11 +56,11 @@ function failureOf(failure: Failure | undefined, error: Error | null): ApiError 
 }
 
 /** The last line that says something. */
-function told(stdout: string): { url?: string; failure?: Failure } {
+function told(stdout: string): { door?: DoorAddress; failure?: Failure } {
   for (const line of stdout.trim().split('\n').reverse()) {
     try {
-      const { event, url, code, message } = JSON.parse(line) as Record<string, unknown>;
-      if (event === 'page' && typeof url === 'string') return { url };
+      const { event, url, token, code, message } = JSON.parse(line) as Record<string, unknown>;
+      if (event === 'page' && typeof url === 'string' && typeof token === 'string') return { door: { url, token } };
       if (event === 'error') return { failure: { code: String(code), message: String(message) } };
     } catch {
       // No line of --json.

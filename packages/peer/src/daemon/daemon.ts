@@ -92,6 +92,7 @@ export class Daemon {
     await daemon.#parts.mounts.restore();
     await daemon.#parts.shares.restore();
     daemon.#parts.contacts.open();
+    await daemon.#parts.page.reopen();
     if (damaged !== undefined) options.log(`The list of transfers made no sense. It is kept as ${damaged}.`);
     return daemon;
   }
@@ -141,7 +142,7 @@ export class Daemon {
       { read, invite, events, questions, history, onTrouble },
       async (name) => formatFingerprint((await contacts.store.get(name)).fingerprint),
     );
-    const calls: { all?: LocalCalls } = {};
+    const all = {} as { calls: LocalCalls };
     this.#parts = {
       version,
       configDir,
@@ -157,12 +158,12 @@ export class Daemon {
       mounts,
       identity,
       contacts,
-      page: new PageDoor(() => ({ calls: calls.all as LocalCalls, drops: transfers.drops, pageDir }), this.place.page),
+      page: new PageDoor(this.place, stateDir, () => ({ ...all, drops: transfers.drops, pageDir }), onTrouble),
       clients: () => this.#server.clients,
       stop: () => this.stop(),
     };
-    calls.all = callsOf(this.#parts);
-    this.#server = new LocalServer(calls.all);
+    all.calls = callsOf(this.#parts);
+    this.#server = new LocalServer(all.calls);
   }
 
   /**

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { local } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
 import { answerDrop, unbroken } from './drop-door.ts';
@@ -10,13 +8,16 @@ import type { Drops } from './drops.ts';
 import { isMethod, isStreaming, type LocalCalls, type Method, requestOf } from './local-calls.ts';
 import { localErrorOf } from './local-error.ts';
 import { type PageAssets, readPage } from './page-assets.ts';
+import { PageKeys } from './page-keys.ts';
+import { listenForPage, type PagePlace } from './page-place.ts';
 
 const HOST = '127.0.0.1';
-const TOKEN_BYTES = 32;
 /** A text, each of whose bytes JSON may write as six. */
 const MAX_BODY_BYTES = 6 * MAX_TEXT_BYTES + 4096;
 const API = '/api/';
 const DROP = /^\/drop(\/|$)/;
+const ENTER = '/enter';
+const PROOF = '/proof/';
 /** From the first byte of a call to its last; uploads have a limit of their own. */
 const CALL_MS = 30_000;
 const CSP = [
@@ -58,15 +59,16 @@ export interface BehindDoor {
 /**
  * The HTTP door: the page, the calls of Local as `POST /api/NAME` with JSON both ways, where one of many replies has a line for each, and drops.
  *
- * It listens on the loopback interface, where every user and every web page of this machine can reach it. So a call needs the bearer token,
- * which only this user gets; and its Host must be this door and its Origin, if a browser tells one, this page: a page of another origin can
- * neither call nor, by a name that leads here, read.
+ * It listens on the loopback interface, where every user and every web page of this machine can reach it. So a call needs what only this
+ * user's browsers and programs get (PageKeys); and its Host must be this door and its Origin, if a browser tells one, this page: a page of
+ * another origin can neither call nor, by a name that leads here, read.
  */
 export class HttpDoor {
   readonly #server: Server;
-  readonly #token = randomBytes(TOKEN_BYTES).toString('base64url');
   readonly #behind: BehindDoor;
   readonly #page: PageAssets;
+  #place: PagePlace | undefined;
+  #known: PageKeys | undefined;
 
   private constructor(behind: BehindDoor, page: PageAssets) {
     this.#behind = behind;
@@ -76,21 +78,38 @@ export class HttpDoor {
     this.#server = createServer(limits, (request, response) => void this.#serve(request, response));
   }
 
-  static async open(behind: BehindDoor): Promise<HttpDoor> {
+  /** @param kept  where the page was before */
+  static async open(behind: BehindDoor, kept: PagePlace | undefined): Promise<HttpDoor> {
     const door = new HttpDoor(behind, await readPage(behind.pageDir));
-    door.#server.listen(0, HOST);
-    await once(door.#server, 'listening');
+    door.#place = await listenForPage(door.#server, kept);
+    door.#known = new PageKeys(door.#place.secret, door.address);
     return door;
+  }
+
+  /** Where it is, to be kept for the next daemon. */
+  get place(): PagePlace {
+    if (this.#place === undefined) throw new KeibiError('INTERNAL');
+    return this.#place;
   }
 
   /** `HOST:PORT` */
   get address(): string {
-    return `${HOST}:${(this.#server.address() as AddressInfo).port}`;
+    return `${HOST}:${this.place.port}`;
   }
 
-  /** The page's. The token stands behind the `#`: browsers do not send that to any server. */
-  get url(): string {
-    return `http://${this.address}/#token=${this.#token}`;
+  /** For programs of this user. */
+  get token(): string {
+    return this.#keys.token;
+  }
+
+  /** An address of the page that opens once. The ticket is behind the `#`: browsers do not send that to any server. */
+  newUrl(): string {
+    return `http://${this.address}/#ticket=${this.#keys.newTicket()}`;
+  }
+
+  get #keys(): PageKeys {
+    if (this.#known === undefined) throw new KeibiError('DAEMON_REFUSED');
+    return this.#known;
   }
 
   async close(): Promise<void> {
@@ -105,6 +124,8 @@ export class HttpDoor {
       this.#assertOurs(request);
       if (path.startsWith(API)) await this.#call(path.slice(API.length), request, response);
       else if (DROP.test(path)) await this.#drop(request, response);
+      else if (path === ENTER) await this.#enter(request, response);
+      else if (path.startsWith(PROOF)) answer(response, 200, this.#keys.proof(path.slice(PROOF.length)), 'text/plain');
       else serveAsset(this.#page, path, request, response);
     } catch (reason) {
       refuse(request, response, reason);
@@ -121,23 +142,23 @@ export class HttpDoor {
     if (!ours) throw new KeibiError('DAEMON_REFUSED', 'The daemon takes calls of its own page only.');
   }
 
-  #assertAuthorized({ headers }: IncomingMessage): void {
-    const shown = Buffer.from(headers.authorization ?? '');
-    const expected = Buffer.from(`Bearer ${this.#token}`);
-    if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) throw new KeibiError('DAEMON_REFUSED');
+  /** Gives a browser its cookie and the key of the page. */
+  async #enter(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    assertJsonCall(request);
+    const { ticket } = parsedOf(await bodyOf(request)) as { ticket?: unknown };
+    const key = this.#keys.enter(String(ticket));
+    response.setHeader('set-cookie', this.#keys.setCookie);
+    answer(response, 200, JSON.stringify({ key }));
   }
 
   async #drop(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#assertAuthorized(request);
+    this.#keys.assertAuthorized(request.headers);
     answer(response, 200, JSON.stringify(await answerDrop(this.#behind.drops, request)));
   }
 
   async #call(name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#assertAuthorized(request);
-    if (request.method !== 'POST') throw new KeibiError('USAGE', 'Calls are made with POST.');
-    if (!/^application\/json(;|$)/.test(request.headers['content-type'] ?? '')) {
-      throw new KeibiError('USAGE', 'Calls are JSON: content-type application/json.');
-    }
+    this.#keys.assertAuthorized(request.headers);
+    assertJsonCall(request);
     const method = name.charAt(0).toLowerCase() + name.slice(1);
     if (!isMethod(method)) throw new KeibiError('USAGE', 'There is no such call.');
     const asked = await asMessage(method, request);
@@ -145,8 +166,20 @@ export class HttpDoor {
     response.once('close', () => gone.abort(new KeibiError('CANCELLED')));
     const handler = this.#behind.calls[method] as (request: unknown, caller: { signal: AbortSignal }) => unknown;
     const replied = handler(asked, { signal: gone.signal });
+    // A page that is opened renews its cookie.
+    if (method === 'watch' && request.headers.cookie !== undefined) {
+      response.setHeader('set-cookie', this.#keys.setCookie);
+    }
     if (isStreaming(method)) await stream(replied as AsyncIterable<unknown>, response, gone.signal);
     else answer(response, 200, JSON.stringify(await replied));
+  }
+}
+
+/** @throws USAGE */
+function assertJsonCall({ method, headers }: IncomingMessage): void {
+  if (method !== 'POST') throw new KeibiError('USAGE', 'Calls are made with POST.');
+  if (!/^application\/json(;|$)/.test(headers['content-type'] ?? '')) {
+    throw new KeibiError('USAGE', 'Calls are JSON: content-type application/json.');
   }
 }
 
@@ -154,12 +187,24 @@ export class HttpDoor {
 async function asMessage(method: Method, request: IncomingMessage): Promise<unknown> {
   const { requestSerialize, requestDeserialize } = local.LocalService[method];
   const body = await bodyOf(request);
+  const asked = parsedOf(body);
   try {
-    const message = requestOf(method, JSON.parse(body === '' ? '{}' : body));
+    const message = requestOf(method, asked);
     return requestDeserialize((requestSerialize as (value: unknown) => Buffer)(message));
   } catch (cause) {
     throw new KeibiError('USAGE', 'That is no request of this call.', { cause });
   }
+}
+
+/** @throws USAGE */
+function parsedOf(body: string): object {
+  try {
+    const value: unknown = JSON.parse(body === '' ? '{}' : body);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch (cause) {
+    throw new KeibiError('USAGE', 'The body is not JSON.', { cause });
+  }
+  throw new KeibiError('USAGE', 'The body is not a JSON object.');
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: MPL-2.0
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+import { writePrivate } from '../private-file.ts';
 import type { DaemonParts } from './daemon.ts';
+import type { DaemonPlace } from './daemon-socket.ts';
 import type { BehindDoor, HttpDoor } from './http-door.ts';
 import type { LocalGroup } from './local-calls.ts';
+import { keepPagePlace, readPagePlace } from './page-place.ts';
 
-/** The HTTP door, open from when somebody first wants the page. */
+/** The HTTP door: open from the first time somebody wants the page, then whenever a daemon runs. */
 export class PageDoor {
-  readonly #behind: () => BehindDoor;
+  /** Leads a browser to the page: this user's alone, for as long as the door is open. */
+  readonly #launcher: string;
+  /** Keeps the address of the page for the next daemon. */
   readonly #file: string;
+  readonly #behind: () => BehindDoor;
+  readonly #onTrouble: (error: KeibiError) => void;
   #door: Promise<HttpDoor> | undefined;
   #address: string | undefined;
 
-  /** @param file  leads a browser to the page: this user's alone, for as long as the door is open */
-  constructor(behind: () => BehindDoor, file: string) {
+  /** @param onTrouble  called with what went wrong where no client waits for it */
+  constructor(place: DaemonPlace, stateDir: string, behind: () => BehindDoor, onTrouble: (error: KeibiError) => void) {
+    this.#launcher = place.page;
+    this.#file = join(stateDir, 'page.json');
     this.#behind = behind;
-    this.#file = file;
+    this.#onTrouble = onTrouble;
   }
 
   /** `HOST:PORT`, if it is open. */
@@ -22,25 +33,49 @@ export class PageDoor {
     return this.#address;
   }
 
-  /** Where the page is, and the file that leads there: what a browser is given on its command line every user of the machine can read. */
-  async open(): Promise<{ url: string; file: string }> {
-    this.#door ??= this.#open();
-    const { url } = await this.#door;
-    return { url, file: this.#file };
+  /** Opens it again where an earlier daemon had it, so that pages that are still open find it. Failing is reported, not thrown. */
+  async reopen(): Promise<void> {
+    try {
+      if ((await readPagePlace(this.#file)) !== undefined) await this.#opened();
+    } catch (reason) {
+      this.#onTrouble(KeibiError.from(reason, 'INTERNAL'));
+    }
+  }
+
+  /** An address that opens once, and the file that leads there: every user of the machine can read a browser's command line. */
+  async open(): Promise<{ url: string; file: string; token: string }> {
+    const door = await this.#opened();
+    const file = this.#launcher;
+    const url = door.newUrl();
+    await writePrivate(file, Buffer.from(leadingTo(url)), { replace: true }, 'CONFIG_INVALID');
+    return { url, file, token: door.token };
   }
 
   async close(): Promise<void> {
     if (this.#door === undefined) return;
     await (await this.#door).close();
-    await rm(this.#file, { force: true });
+    await rm(this.#launcher, { force: true });
+  }
+
+  #opened(): Promise<HttpDoor> {
+    this.#door ??= this.#open().catch((reason) => {
+      this.#door = undefined;
+      throw reason;
+    });
+    return this.#door;
   }
 
   async #open(): Promise<HttpDoor> {
+    const kept = await readPagePlace(this.#file);
     const { HttpDoor: Door } = await import('./http-door.ts');
-    const door = await Door.open(this.#behind());
+    const door = await Door.open(this.#behind(), kept);
     this.#address = door.address;
-    await rm(this.#file, { force: true });
-    await writeFile(this.#file, leadingTo(door.url), { mode: 0o600, flag: 'wx' });
+    if (kept !== undefined && kept.port !== door.place.port) {
+      const text = `Another program has port ${kept.port}, so the page has moved to ${door.address}. Open it with keibidrop ui.`;
+      this.#onTrouble(new KeibiError('CONFIG_INVALID', text));
+    }
+    // Without a kept address the page works until the daemon ends.
+    if (kept !== door.place) await keepPagePlace(this.#file, door.place).catch(this.#onTrouble);
     return door;
   }
 }

@@ -10,17 +10,18 @@ import {
 } from '../../shared/api.ts';
 import { entriesOf, itemsOf } from './gather.ts';
 import { linesOf } from './lines.ts';
+import type { PageKey } from './page-key.ts';
 import { upload } from './upload.ts';
 
 /** The daemon's HTTP door: `POST /api/NAME`, JSON both ways, a line for each reply of a stream. */
 export class HttpApi implements Api {
   readonly shell = undefined;
   readonly #origin: string;
-  readonly #token: string;
+  readonly #key: PageKey;
 
-  constructor(origin: string, token: string) {
+  constructor(origin: string, key: PageKey) {
     this.#origin = origin;
-    this.#token = token;
+    this.#key = key;
   }
 
   async call<M extends Unary>(method: M, request: Partial<RequestOf<M>>, { signal }: CallOptions = {}) {
@@ -35,12 +36,17 @@ export class HttpApi implements Api {
   ): AsyncGenerator<ReplyOf<M>> {
     const response = await this.#post(method, request, signal);
     if (response.body === null) return;
-    for await (const line of linesOf(response.body)) {
-      const reply = JSON.parse(line) as ReplyOf<M> | { error: ErrorReply };
-      if (typeof reply === 'object' && reply !== null && 'error' in reply && isErrorReply(reply.error)) {
-        throw errorOf(reply.error);
+    try {
+      for await (const line of linesOf(response.body)) {
+        const reply = JSON.parse(line) as ReplyOf<M> | { error: ErrorReply };
+        if (typeof reply === 'object' && reply !== null && 'error' in reply && isErrorReply(reply.error)) {
+          throw errorOf(reply.error);
+        }
+        yield reply as ReplyOf<M>;
       }
-      yield reply as ReplyOf<M>;
+    } finally {
+      // The daemon may have gone.
+      this.#key.distrust();
     }
   }
 
@@ -52,22 +58,24 @@ export class HttpApi implements Api {
     return itemsOf(files.map((file) => ({ path: file.webkitRelativePath || file.name, file })));
   }
 
-  take(items: readonly GatheredItem[], options: TakeOptions): Promise<Taken> {
-    return upload(items, { url: `${this.#origin}/drop`, authorization: `Bearer ${this.#token}` }, options);
+  async take(items: readonly GatheredItem[], options: TakeOptions): Promise<Taken> {
+    return upload(items, { url: `${this.#origin}/drop`, authorization: await this.#key.authorization() }, options);
   }
 
   async #post(method: string, request: unknown, signal: AbortSignal | undefined): Promise<Response> {
     const name = method.charAt(0).toUpperCase() + method.slice(1);
+    const authorization = await this.#key.authorization();
     let response: Response;
     try {
       response = await fetch(`${this.#origin}/api/${name}`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+        headers: { authorization, 'content-type': 'application/json' },
         body: JSON.stringify(request),
         ...(signal && { signal }),
       });
     } catch (cause) {
       if (signal?.aborted) throw new ApiError('CANCELLED', 'Cancelled.');
+      this.#key.distrust();
       throw new ApiError('UNREACHABLE', String(cause));
     }
     if (response.ok) return response;
