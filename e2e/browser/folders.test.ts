@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
 import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
-import { Person } from './person.ts';
+import { fileOf, Person, VIEWS } from './person.ts';
 
 const HAS_FUSE = existsSync('/dev/fuse');
 const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
@@ -81,9 +81,75 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     expect(await readFile(`${place}/lake 🏞.jpg`, 'utf8')).toBe('a picture of a lake');
     await ben.picture('folders-mounted');
     expect(await ben.barriers()).toEqual([]);
+  });
+
+  it('are chosen in a dialog of their own, which Escape closes alone', async () => {
+    const { page } = ben;
+    await ben.open('mounts');
+    await page.getByRole('button', { name: 'Share a folder' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Share a folder' });
+    const chooser = page.getByRole('dialog', { name: 'Choose a folder' });
+    await dialog.getByLabel('Folder', { exact: true }).fill(sandbox.path('holiday'));
+    await dialog.getByRole('button', { name: 'Choose…' }).click();
+    await chooser.getByText('~/holiday', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await chooser.waitFor({ state: 'detached' });
+    expect(await dialog.getByLabel('Folder', { exact: true }).inputValue()).toBe(sandbox.path('holiday'));
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  // Chromium's fallback fonts are wider than those of most desktops.
+  it.each(['en', 'de'])('and all that a page can hold leave words whole at every width (%s)', async (locale) => {
+    const { daemon } = ben;
+    if (locale === 'en') {
+      await daemon.know('Friederike Schmidt-Rottluff', ada.daemon);
+      await daemon.send({ text: 'a text that waits' });
+      await daemon.send({ paths: [await fileOf(sandbox, 'Abrechnung der Hausverwaltung.pdf', 1)] });
+      await daemon.receive({ code: '1-guitar-pencil', patienceMs: 0 });
+      await (await daemon.own()).call('addShare', { path: sandbox.path('holiday') }, { signal: daemon.signal });
+    }
+    const guest = await Person.before(daemon, browser, { locale });
+    const { page } = guest;
+    const found: string[] = [];
+    for (const width of [390, 900, 1600]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const view of VIEWS) {
+        await guest.open(view);
+        await guest.picture(`layout-${view}-${locale}-${width}`);
+        found.push(...(await guest.cramped()).map((what) => `${view} at ${width}: ${what}`));
+        if ((await guest.overflow()) > 0) found.push(`${view} at ${width} is wider than the window`);
+      }
+    }
+    expect(found).toEqual([]);
+    await guest.leave();
+  });
+
+  it('stand behind More on a phone, which leaves the bar as it is', async () => {
+    const guest = await Person.before(ben.daemon, browser, { viewport: { width: 390, height: 844 } });
+    const bar = guest.page.getByRole('navigation');
+    const places = () =>
+      Promise.all(
+        ['Send', 'Receive', 'Transfers', 'People', 'More'].map(async (name) => {
+          const { x, y } = (await bar.getByText(name, { exact: true }).locator('visible=true').boundingBox()) ?? {};
+          return [name, x, y];
+        }),
+      );
+    const before = await places();
+    await bar.getByRole('button', { name: 'More' }).click();
+    await bar.getByRole('link', { name: 'Folders' }).waitFor();
+    await guest.picture('layout-more');
+    expect(await places()).toEqual(before);
+    await bar.getByRole('link', { name: 'Folders' }).click();
+    await guest.page.getByRole('heading', { level: 1, name: 'Folders' }).waitFor();
+    await guest.leave();
+  });
+
+  it.runIf(HAS_FUSE)('are unmounted', async () => {
+    const { page } = ben;
     await page.getByRole('button', { name: 'Unmount ~/ben-mount' }).click();
     await page.getByText('Mounted', { exact: true }).waitFor({ state: 'detached' });
-    expect(existsSync(`${place}/more`)).toBe(false);
+    expect(existsSync(sandbox.path('ben-mount/more'))).toBe(false);
   });
 
   it('say why nothing can be mounted where it cannot', async () => {
@@ -103,7 +169,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     await ben.open('mounts');
     await ben.page.getByRole('button', { name: 'Disconnect holiday' }).first().click();
     await ben.page.getByRole('dialog').getByRole('button', { name: 'Disconnect', exact: true }).click();
-    await ben.page.getByText('No shared folders').waitFor();
+    await ben.page.getByRole('list', { name: 'Shared with you' }).waitFor({ state: 'detached' });
     await ada.open('mounts');
     await ada.page.getByRole('button', { name: 'Stop sharing holiday' }).click();
     await ada.page.getByRole('dialog').getByRole('button', { name: 'Stop sharing', exact: true }).click();

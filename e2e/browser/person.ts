@@ -9,7 +9,8 @@ import { OwnDaemon } from '../people/own-daemon.ts';
 
 const OUTPUT = fileURLToPath(new URL('output', import.meta.url));
 
-export type View = 'send' | 'receive' | 'transfers' | 'people' | 'mounts' | 'history' | 'settings';
+export const VIEWS = ['send', 'receive', 'transfers', 'people', 'mounts', 'history', 'settings'] as const;
+export type View = (typeof VIEWS)[number];
 
 export interface GuestOptions {
   look?: BrowserContextOptions | undefined;
@@ -154,6 +155,31 @@ export class Person {
   /** How far the page is wider than the window: nobody should have to scroll sideways. */
   overflow(): Promise<number> {
     return this.page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  }
+
+  /** Words that are broken in two for want of room, and those that stick out of their link or button. */
+  cramped(): Promise<string[]> {
+    return this.page.evaluate<string[]>(`(() => {
+      const found = new Set();
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      const range = document.createRange();
+      for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+        const around = text.parentElement;
+        // What is only spoken is one pixel wide.
+        if (!around.checkVisibility() || around.getBoundingClientRect().width <= 1) continue;
+        const { right = Infinity } = around.closest('a, button')?.getBoundingClientRect() ?? {};
+        let cut = false;
+        for (let each = around; each !== null; each = each.parentElement) cut ||= getComputedStyle(each).textOverflow === 'ellipsis';
+        for (const { 0: word, index } of text.data.matchAll(/\\p{L}{2,24}/gu)) {
+          range.setStart(text, index);
+          range.setEnd(text, index + word.length);
+          const pieces = [...range.getClientRects()].filter(({ width }) => width > 0);
+          if (new Set(pieces.map(({ top }) => Math.round(top))).size > 1) found.add(word + ' is broken');
+          if (!cut && pieces.some((piece) => piece.right > right + 1)) found.add(word + ' sticks out');
+        }
+      }
+      return [...found];
+    })()`);
   }
 
   async leave(): Promise<void> {

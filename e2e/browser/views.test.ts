@@ -6,9 +6,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
 import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
-import { Person, type View } from './person.ts';
-
-const VIEWS: readonly View[] = ['send', 'receive', 'transfers', 'people', 'mounts', 'history', 'settings'];
+import { Person, VIEWS } from './person.ts';
 
 let sandbox: Sandbox;
 let browser: Browser;

@@ -25,12 +25,21 @@ export function Dialog({ title, onClose, actions, children }: DialogProps) {
     return () => shown?.close();
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, as the browser does by itself.
     <dialog
       ref={dialog}
       className={styles.dialog}
       aria-labelledby={id}
+      onKeyDown={(event) => {
+        // One press closes one dialog; a field in it may have taken the press for itself.
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        const taken = event.defaultPrevented;
+        event.preventDefault();
+        if (!taken) onClose();
+      }}
       onCancel={(event) => {
+        // React hands the event of a dialog inside this one on to it.
+        event.stopPropagation();
         event.preventDefault();
         onClose();
       }}
