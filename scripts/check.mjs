@@ -143,6 +143,20 @@ function readText(path) {
   }
 }
 
+/** Every fuzz target for 20 seconds from its kept inputs, each counted as one test. */
+function fuzzed() {
+  if (!installed('clang++')) return skip('clang is not installed: the decoders are not fuzzed');
+  const { status, stdout } = spawnSync(process.execPath, ['scripts/fuzz.mjs'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: MOST_PRINTED_BYTES,
+  });
+  process.stdout.write(stdout ?? '');
+  const [, passed, failed] = /^fuzzing: (\d+) passed, (\d+) failed$/m.exec(stdout ?? '') ?? [];
+  return counted({ passed: Number(passed ?? 0), failed: Number(failed ?? 0), skipped: 0 }, status === 0);
+}
+
 const LAYERED = ['apps', 'packages', 'native/lib', 'proto', 'e2e', 'bench'];
 
 // Of no effect on each other: two at a time.
@@ -161,6 +175,7 @@ const TESTS = [
   ['unit tests', () => vitest('unit', 2)],
   ['C++ tests, address and undefined behaviour', () => ctest('address,undefined')],
   ['C++ tests, threads', () => ctest('thread')],
+  ['fuzzing', fuzzed],
   ['end to end', () => vitest('e2e', 3)],
 ];
 

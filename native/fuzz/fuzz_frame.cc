@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
+#include "check.h"
 #include "core/bytes.h"
 #include "core/limits.h"
 #include "frame/frame.h"
@@ -17,13 +17,10 @@ using keibi::frame::kLengthBytes;
 using keibi::frame::kOverheadBytes;
 using keibi::frame::Opener;
 using keibi::frame::Sealer;
+using keibi::fuzz::Check;
 using Bytes = std::vector<uint8_t>;
 
 namespace {
-
-void Check(bool holds) {
-  if (!holds) std::abort();
-}
 
 Key FixedKey() {
   const uint8_t bytes[32] = {1, 2, 3};

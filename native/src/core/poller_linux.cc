@@ -40,7 +40,8 @@ void Poller::Wait(int timeout_ms, std::vector<uint64_t>* ready) {
   epoll_event events[kMostEvents];
   const int count = epoll_wait(poll_.get(), events, kMostEvents, timeout_ms);
   for (int i = 0; i < count; i++) {
-    if (events[i].data.u64 != kWakeId) ready->push_back(events[i].data.u64);
+    const uint64_t id = events[i].data.u64;  // copied: epoll_event is packed, so its fields may be misaligned
+    if (id != kWakeId) ready->push_back(id);
   }
 }
 

@@ -15,8 +15,7 @@ constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::seconds kMostAge{2};  // of what is dirty
 constexpr uint64_t kManyBytes = uint64_t{16} << 20;
 constexpr size_t kManyRanges = 8192;
-constexpr size_t kMostRanges = 65536;  // of one file
-constexpr size_t kMostDrafts = 4096;   // each takes a descriptor or three
+constexpr size_t kMostDrafts = 4096;  // each takes a descriptor or three
 constexpr uint32_t kMostRunning = 16;
 
 }  // namespace

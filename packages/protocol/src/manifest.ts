@@ -148,14 +148,19 @@ export function decodePage(bytes: Uint8Array, firstEntry: number): Entry[] {
   return entries;
 }
 
-/** Calls `visit` for each entry of a page that `decodePage` has taken, or would: several times faster, as no text is looked at. */
+/**
+ * Calls `visit` for each entry of a page. Several times faster than `decodePage`, as it checks no text.
+ *
+ * @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED naming the entry
+ */
 export function scanPage(bytes: Uint8Array, visit: (index: number, type: EntryType, size: number) => void): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0, index = 0; at < bytes.length; index++) {
+    const nameEnd = textEnd(view, at + HEAD_BYTES - 2, MAX_NAME_BYTES, index);
     const type = TYPES[view.getUint8(at)];
     if (type === undefined) throw refused(index, `its type is ${view.getUint8(at)}`);
     visit(index, type, getSize(view, at + 15, index));
-    at = textEnd(view, at + HEAD_BYTES - 2, MAX_NAME_BYTES, index);
+    at = nameEnd;
     if (type === 'symlink') at = textEnd(view, at, MAX_TARGET_BYTES, index);
   }
 }
@@ -167,9 +172,9 @@ export function scanNames(
 ): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0, index = 0; at < bytes.length; index++) {
+    const end = textEnd(view, at + HEAD_BYTES - 2, MAX_NAME_BYTES, index);
     const type = TYPES[view.getUint8(at)];
     if (type === undefined) throw refused(index, `its type is ${view.getUint8(at)}`);
-    const end = textEnd(view, at + HEAD_BYTES - 2, MAX_NAME_BYTES, index);
     visit(index, type, view.getUint32(at + 3), at + HEAD_BYTES, end);
     at = type === 'symlink' ? textEnd(view, end, MAX_TARGET_BYTES, index) : end;
   }

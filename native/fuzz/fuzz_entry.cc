@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "check.h"
+#include "stream/entry.h"
+
+// A page of a manifest (PROTOCOL 6). An entry that is accepted keeps the limits and encodes to the bytes that it came
+// from; one that is refused moves nothing.
+using keibi::fuzz::Check;
+using keibi::stream::Entry;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  size_t offset = 0;
+  for (Entry entry; offset < size;) {
+    const size_t from = offset;
+    if (!keibi::stream::ParseEntry(data, size, &offset, &entry).ok()) {
+      Check(offset == from);
+      return 0;
+    }
+    Check(keibi::stream::IsAcceptableName(entry.name) && entry.mode <= 0777);
+    Check(offset - from >= keibi::stream::kLeastEntryBytes && offset - from <= keibi::stream::kMaxEntryBytes);
+    std::vector<uint8_t> again;
+    keibi::stream::AppendEntry(&again, entry);
+    Check(std::equal(data + from, data + offset, again.begin(), again.end()));
+  }
+  return 0;
+}
