@@ -158,6 +158,45 @@ describe('contacts on one machine', () => {
   });
 });
 
+describe('an identity that is restored', () => {
+  let sandbox: Sandbox;
+  const env = { KD_LISTEN: '127.0.0.1:0' };
+  beforeAll(async () => {
+    sandbox = await Sandbox.open();
+    await acquaint(sandbox, ['alice', 'bob']);
+  });
+  afterAll(() => sandbox.close());
+
+  it('reaches a contact that runs, by the contacts of its copy or by a fingerprint alone', async () => {
+    await writeFile(sandbox.path('words'), 'correct horse battery staple\n');
+    const [alice, bob] = await Promise.all(['alice', 'bob'].map((name) => OwnDaemon.start(sandbox, name, { env })));
+    if (alice === undefined || bob === undefined) throw new Error('There are no daemons.');
+    await Promise.all([seen(alice, 'bob', true), seen(bob, 'alice', true)]);
+    const { event: contacts } = await bob.command('contacts');
+    const [{ fingerprint: aliceIs } = { fingerprint: '' }] = contacts.contacts as { fingerprint: string }[];
+    const [{ fingerprint: bobIs } = { fingerprint: '' }] = (await alice.command('contacts')).event.contacts as {
+      fingerprint: string;
+    }[];
+    const copied = await alice.command('id', 'export', 'copy', '--new-passphrase-file', 'words');
+    expect(copied.event).toMatchObject({ event: 'identity', fingerprint: aliceIs });
+    alice.running.kill();
+    await seen(bob, 'alice', false);
+    // As after they have met in the mailbox of both keys.
+    const file = sandbox.path('bob', 'contacts.json');
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll('"paired": false', '"paired": true'));
+
+    const copy = ['id', 'import', 'copy', '--passphrase-file', 'words', '--json', '--config', 'restored'];
+    expect(await (await sandbox.start(copy)).ended).toBe(0);
+    const restored = await OwnDaemon.start(sandbox, 'restored', { env });
+    await Promise.all([seen(restored, 'bob', true), seen(bob, 'alice', true)]);
+
+    expect((await restored.command('contacts', 'remove', 'bob')).exit).toBe(0);
+    await seen(bob, 'alice', false);
+    expect((await restored.command('contacts', 'add', 'Robert', bobIs)).exit).toBe(0);
+    await Promise.all([seen(restored, 'Robert', true), seen(bob, 'alice', true)]);
+  });
+});
+
 describe('contacts at a rendezvous alone', () => {
   it('are seen, send, and leave no name, fingerprint or content there', async () => {
     const sandbox = await Sandbox.open();

@@ -12,6 +12,8 @@ export interface FileUse {
 }
 
 const IDENTITY: FileUse = { maxBytes: 8192, unusable: 'IDENTITY_LOCKED' };
+/** With contacts. */
+const COPY: FileUse = { ...IDENTITY, maxBytes: 5 * 2 ** 20 };
 const OTHERS = 0o077;
 
 /**
@@ -26,7 +28,7 @@ export function readPrivate(path: string, use: FileUse = IDENTITY): Promise<Uint
 
 /** The same for a file that may stand on a stick, where everything is everybody's. */
 export function readCopy(path: string): Promise<Uint8Array | undefined> {
-  return read(path, 0, IDENTITY);
+  return read(path, 0, COPY);
 }
 
 async function read(path: string, forbidden: number, use: FileUse): Promise<Uint8Array | undefined> {

@@ -75,7 +75,7 @@ describe('what is wrong with a file is told apart', () => {
   });
 
   it.each<[string, number, number, RegExp]>([
-    ['a later version', 4, 2, /later KeibiDrop \(format 2/],
+    ['a later version', 4, 3, /later KeibiDrop \(format 3/],
     ['an older version', 4, 0, /format 0 is older/],
     ['a lock that is none', 5, 3, /no KeibiDrop has written/],
     ['no pass of Argon2id', 6, 0, /no KeibiDrop has written/],

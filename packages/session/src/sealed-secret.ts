@@ -16,7 +16,9 @@ export type LockKind = SecretKey['kind'];
  * passphrase without asking for one.
  */
 const MAGIC = new TextEncoder().encode('KDID');
-const VERSION = 1;
+/** Written for a secret that only this and later versions can read. */
+const VERSION = 2;
+const FIRST_VERSION = 1;
 const LOCKS = ['key', 'passphrase', 'keychain'] as const satisfies readonly LockKind[];
 const SALT_AT = 9;
 const SALT_BYTES = 16;
@@ -24,8 +26,8 @@ const NONCE_AT = SALT_AT + SALT_BYTES;
 const SEALED_AT = NONCE_AT + 24;
 const TAG_BYTES = 16;
 const DIGEST_BYTES = 32;
-/** More than any secret that is kept so. */
-const MAX_SECRET_BYTES = 4096;
+/** More than any secret that is kept so, by version. */
+const MAX_SECRET_BYTES = [0, 4096, 4 * 2 ** 20] as const;
 
 const LOCK_NAMES = { key: 'a key file', passphrase: 'a passphrase', keychain: 'the keychain' } as const;
 const WRONG_KEY = {
@@ -41,19 +43,27 @@ const MEBIBYTES = 64;
 const MOST_PASSES = 16;
 const MOST_MEBIBYTES = 1024;
 
-/** Seals `secret` for a file. It and `lock` stay the caller's. */
-export async function sealSecret(secret: Uint8Array, lock: SecretKey): Promise<Uint8Array> {
+/** Seals `secret` for a file. It and `lock` stay the caller's. @param extended  it holds more than an identity, which version 1 does not read */
+export async function sealSecret(
+  secret: Uint8Array,
+  lock: SecretKey,
+  { extended = false }: { extended?: boolean } = {},
+): Promise<Uint8Array> {
   const sodium = await loadSodium();
   const header = new Uint8Array(SEALED_AT);
   header.set(MAGIC);
-  header.set([VERSION, LOCKS.indexOf(lock.kind), PASSES, MEBIBYTES >> 8, MEBIBYTES & 0xff], MAGIC.length);
+  const version = extended ? VERSION : FIRST_VERSION;
+  header.set([version, LOCKS.indexOf(lock.kind), PASSES, MEBIBYTES >> 8, MEBIBYTES & 0xff], MAGIC.length);
   header.set(sodium.randombytes_buf(SEALED_AT - SALT_AT), SALT_AT);
   const key = keyOf(sodium, lock, headerOf(header));
   const nonce = header.subarray(NONCE_AT);
   const sealed = sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(secret, header, null, nonce, key);
   wipe(key);
-  const body = Uint8Array.of(...header, ...sealed);
-  return Uint8Array.of(...body, ...sodium.crypto_hash_sha256(body));
+  const file = new Uint8Array(header.length + sealed.length + DIGEST_BYTES);
+  file.set(header);
+  file.set(sealed, header.length);
+  file.set(sodium.crypto_hash_sha256(file.subarray(0, -DIGEST_BYTES)), file.length - DIGEST_BYTES);
+  return file;
 }
 
 /** How a sealed secret is locked. @throws IDENTITY_CORRUPT as `openSecret` does, but for what only its key can tell */
@@ -109,9 +119,10 @@ function checked(sodium: Sodium, file: Uint8Array): Header {
   if (version === undefined) throw corrupt('It is cut short.');
   if (version > VERSION)
     throw corrupt(`It was written by a later KeibiDrop (format ${version}, this one reads ${VERSION}).`);
-  if (version < VERSION) throw corrupt(`Its format ${version} is older than any that KeibiDrop reads.`);
+  if (version < FIRST_VERSION) throw corrupt(`Its format ${version} is older than any that KeibiDrop reads.`);
   const least = SEALED_AT + TAG_BYTES + DIGEST_BYTES;
-  if (file.length < least || file.length > least + MAX_SECRET_BYTES) throw corrupt('It is cut short, or too long.');
+  if (file.length < least || file.length > least + (MAX_SECRET_BYTES[version] ?? 0))
+    throw corrupt('It is cut short, or too long.');
   const digest = sodium.crypto_hash_sha256(file.subarray(0, -DIGEST_BYTES));
   if (!sodium.memcmp(digest, file.subarray(-DIGEST_BYTES)))
     throw corrupt('It is damaged: some of its bytes are not what was written.');

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
-import type { Identity, IdentityStore } from '@keibidrop/peer';
+import type { ContactStore, Identity, IdentityStore } from '@keibidrop/peer';
 import { fingerprintLink, fingerprintPhrase, formatFingerprint, KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { withDaemon } from '../daemon-connection.ts';
+import { formatCount } from '../format.ts';
 import { type Io, paint, type Screen } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import { knownPassphrase, newPassphrase } from '../passphrases.ts';
@@ -27,7 +28,7 @@ const AFTER_HELP = `
 Examples:
   keibidrop id                     your fingerprint, and words to read aloud
   keibidrop id passphrase          lock it by a passphrase from now on
-  keibidrop id export me.kdid      a copy, locked by a passphrase
+  keibidrop id export me.kdid      a copy with your contacts, locked by a passphrase
   keibidrop id import me.kdid      the same person on another machine
 
 The identity is made when it is first needed, and stands sealed in the directory
@@ -83,6 +84,7 @@ export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Prom
     options,
     io,
     new peer.IdentityStore({ directory, askPassphrase, keychain: peer.systemKeychain() }),
+    new peer.ContactStore({ directory }),
   );
   identity.keys.wipe();
   if (options.action === 'rotate' || options.action === 'import') await tellOfDaemon(options, io, peer);
@@ -93,7 +95,7 @@ export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Prom
   return 0;
 }
 
-async function done(options: IdCommand, io: Io, store: IdentityStore): Promise<Identity> {
+async function done(options: IdCommand, io: Io, store: IdentityStore, contacts: ContactStore): Promise<Identity> {
   const { action, newPassphraseFile } = options;
   const file = resolve(io.cwd, options.file ?? '');
   switch (action) {
@@ -109,12 +111,15 @@ async function done(options: IdCommand, io: Io, store: IdentityStore): Promise<I
     case 'passphrase':
       return store.lock(options.remove ? undefined : await newPassphrase(newPassphraseFile, io));
     case 'export':
-      await store.export(file, await newPassphrase(newPassphraseFile, io));
+      await store.export(file, await newPassphrase(newPassphraseFile, io), await contacts.copy());
       return store.open();
-    case 'import':
-      return store.import(file, await knownPassphrase(options.passphraseFile, io), {
-        replace: options.replace === true,
-      });
+    case 'import': {
+      const passphrase = await knownPassphrase(options.passphraseFile, io);
+      const imported = await store.import(file, passphrase, { replace: options.replace === true });
+      const added = imported.contacts === undefined ? 0 : await contacts.takeCopy(imported.contacts);
+      if (added > 0) io.stderr.write(`${formatCount(added, 'contact')} came with it: see keibidrop contacts.\n`);
+      return imported;
+    }
   }
 }
 

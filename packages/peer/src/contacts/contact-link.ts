@@ -44,7 +44,7 @@ export class ContactLink {
   readonly #visits: ContactVisits;
   readonly #received: ReceivedInvitations;
   readonly #sent = new SentInvitations(() => this.#talks);
-  /** That of both keys first, then that of a first contact, while it is needed. */
+  /** That of both keys first, then that of a first contact: one that was restored may know no more of us than our fingerprint. */
   #pairs: PairKey[] = [];
   #own = new Map<string, PairKey>();
   #wanted = new Map<string, PairKey>();
@@ -93,12 +93,11 @@ export class ContactLink {
 
   /** Names the mailboxes anew: days pass. */
   turnPage(nowMs: number): void {
-    const named = (owner: 'self' | 'peer') =>
-      new Map(
-        mailboxDays(nowMs).flatMap((day) => this.#pairs.map((pair) => [pair.mailbox(owner, day), pair] as const)),
-      );
-    this.#own = named('self');
-    this.#wanted = named('peer');
+    const named = (owner: 'self' | 'peer', pairs: readonly PairKey[]) =>
+      new Map(mailboxDays(nowMs).flatMap((day) => pairs.map((pair) => [pair.mailbox(owner, day), pair] as const)));
+    const visited = this.#pairs.filter(({ peer }) => peer.keys !== undefined || !this.#contact.paired);
+    this.#own = named('self', this.#pairs);
+    this.#wanted = named('peer', visited);
     this.#visits.keep(new Set(this.#wanted.keys()));
   }
 
@@ -152,12 +151,12 @@ export class ContactLink {
   }
 
   async #derive(): Promise<void> {
-    const { keys, paired, fingerprint } = this.#contact;
+    const { keys, fingerprint } = this.#contact;
     const { self } = this.#options;
     const before = this.#pairs;
     this.#pairs = await Promise.all([
       ...(keys === undefined ? [] : [PairKey.of(self, keys)]),
-      ...(paired ? [] : [PairKey.ofFingerprints(self.fingerprint, fingerprint)]),
+      PairKey.ofFingerprints(self.fingerprint, fingerprint),
     ]);
     this.turnPage(Date.now());
     for (const pair of before) pair.wipe();

@@ -99,6 +99,35 @@ export class ContactStore {
     });
   }
 
+  /** All of them, to be sealed in a copy of the identity; undefined if there are none. */
+  async copy(): Promise<Uint8Array | undefined> {
+    const contacts = await this.#read();
+    return contacts.length === 0 ? undefined : encodeContacts(contacts);
+  }
+
+  /**
+   * Adds the contacts of a copy. Those that are here already stay as they are; a name that is another contact's gets a number.
+   *
+   * @returns  how many were added
+   * @throws   CONTACTS_CORRUPT if the copy makes no sense
+   */
+  async takeCopy(copy: Uint8Array): Promise<number> {
+    const copied = decodeContacts(copy);
+    return this.#locked(async () => {
+      const contacts = await this.#read();
+      const before = contacts.length;
+      for (const contact of copied) {
+        const known = contacts.some(({ fingerprint }) => isSameFingerprint(fingerprint, contact.fingerprint));
+        if (known || contacts.length >= MAX_CONTACTS) continue;
+        // The folder of a rule is another machine's.
+        const rule: ContactRule = contact.rule.kind === 'accept' ? { kind: 'ask' } : contact.rule;
+        contacts.push({ ...contact, rule, name: freeName(contact.name, contacts) });
+      }
+      if (contacts.length > before) await this.#write(contacts);
+      return contacts.length - before;
+    });
+  }
+
   /** @throws CONTACT_UNKNOWN; USAGE for a name that is none, or another contact's */
   async rename(name: string, to: string): Promise<Contact> {
     const parsed = parseContactName(to);
@@ -204,6 +233,14 @@ function named(contacts: readonly Contact[], name: string): Contact {
   const contact = contacts.find((one) => isSameName(one.name, name));
   if (contact === undefined) throw new KeibiError('CONTACT_UNKNOWN');
   return contact;
+}
+
+/** `Ann`, `Ann 2`, … */
+function freeName(name: string, contacts: readonly Contact[]): string {
+  let free = name;
+  for (let i = 2; contacts.some((other) => isSameName(other.name, free)); i++)
+    free = `${[...name].slice(0, 58).join('')} ${i}`;
+  return free;
 }
 
 function corrupt(file: string, reason: unknown): KeibiError {

@@ -29,7 +29,7 @@ export interface Contact {
   readonly verified: boolean;
   readonly blocked: boolean;
   readonly rule: ContactRule;
-  /** It has come by the mailbox of both keys once: the one of first contact need not be kept any more. */
+  /** It has come by the mailbox of both keys once: we need not visit it by the one of first contact any more. */
   readonly paired: boolean;
   readonly added: Date;
   readonly lastSeen?: Date;

@@ -25,6 +25,12 @@ export interface Identity {
   readonly lock: LockKind;
 }
 
+/** What a copy held. */
+export interface ImportedIdentity extends Identity {
+  /** As ContactStore.copy() made them; undefined of a copy without. */
+  readonly contacts: Uint8Array | undefined;
+}
+
 export interface IdentityStoreOptions {
   /** The configuration directory: `identity` and, unless something else locks it, `identity.key` stand there. */
   directory: string;
@@ -78,11 +84,20 @@ export class IdentityStore {
     return this.#replace(secret, passphrase === undefined ? 'key' : { passphrase });
   }
 
-  /** A copy for another machine, or for a drawer: always locked by a passphrase. */
-  async export(path: string, passphrase: string): Promise<void> {
-    const { secret } = await this.#secret();
+  /**
+   * A copy for another machine, or for a drawer: always locked by a passphrase.
+   *
+   * @param contacts  sealed with it, so that the copy reaches them; absent: it holds none
+   */
+  async export(path: string, passphrase: string, contacts?: Uint8Array): Promise<void> {
+    const { secret: own } = await this.#secret();
+    const secret = new Uint8Array(own.length + (contacts?.length ?? 0));
+    secret.set(own);
+    secret.set(contacts ?? [], own.length);
+    own.fill(0);
     try {
-      const sealed = await sealSecret(secret, { kind: 'passphrase', passphrase });
+      const extended = contacts !== undefined;
+      const sealed = await sealSecret(secret, { kind: 'passphrase', passphrase }, { extended });
       if (!(await writePrivate(path, sealed, { replace: false }))) {
         throw new KeibiError('USAGE', `${path} exists. Name a new file.`);
       }
@@ -96,14 +111,17 @@ export class IdentityStore {
    *
    * @throws USAGE if there is no such file, or an identity already and it is not to be replaced
    */
-  async import(path: string, passphrase: string, { replace }: { replace: boolean }): Promise<Identity> {
+  async import(path: string, passphrase: string, { replace }: { replace: boolean }): Promise<ImportedIdentity> {
     const copy = await readCopy(path);
     if (copy === undefined) throw new KeibiError('USAGE', `There is no file ${path}.`);
     if (!replace && (await readPrivate(this.#file)) !== undefined) {
       throw new KeibiError('USAGE', 'There is an identity already. Add --replace to give it up for the imported one.');
     }
-    const secret = await openSecret(copy, { kind: 'passphrase', passphrase });
-    return this.#replace(secret, 'best');
+    const opened = await openSecret(copy, { kind: 'passphrase', passphrase });
+    const secret = opened.slice(0, SECRET_BYTES);
+    const contacts = opened.length > SECRET_BYTES ? opened.slice(SECRET_BYTES) : undefined;
+    opened.fill(0);
+    return { ...(await this.#replace(secret, 'best')), contacts };
   }
 
   /** How the identity is locked, without opening it; undefined if there is none. */
