@@ -16,6 +16,12 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/**
+ * Tests wait for conditions. These limits only end what hangs, so they hold on a machine with much other work.
+ */
+const HANGS_MS = 240_000;
+const waits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: HANGS_MS } } };
+
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
@@ -28,6 +34,7 @@ export default defineConfig({
           name: 'unit',
           include: ['{apps,packages}/*/{src,test}/**/*.test.ts', 'native/{lib,test}/**/*.test.ts'],
           env,
+          ...waits,
         },
       },
       {
@@ -35,8 +42,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['e2e/**/*.test.ts'],
           env,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...waits,
         },
       },
       {

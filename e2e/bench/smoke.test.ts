@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL('../../bench/run.mjs', import.meta.url));
 
 async function smoke(...rows: string[]): Promise<string> {
   const args = [program, ...rows, '--runs', '1', '--scale', '0.01'];
-  return (await run(process.execPath, args, { timeout: 110_000 })).stdout;
+  return (await run(process.execPath, args, { timeout: 280_000 })).stdout;
 }
 
 describe('npm run bench', () => {

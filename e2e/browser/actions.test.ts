@@ -10,7 +10,6 @@ import { fileOf, Person } from './person.ts';
 const MIB = 2 ** 20;
 const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
 /** As long as may pass on a machine that has much to do. */
-const SOON = { timeout: 30_000 };
 const TEXT = 'first line\nsecond\u202e line, <b>not bold</b>\n';
 
 let sandbox: Sandbox;
@@ -35,7 +34,6 @@ beforeAll(async () => {
     Person.arrive(sandbox, browser, 'ada', { look, env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('ada-in') } }),
     Person.arrive(sandbox, browser, 'ben', { look, env: benEnv }),
   ]);
-  for (const { page } of [ada, ben]) page.setDefaultTimeout(SOON.timeout);
 });
 afterAll(async () => {
   await browser?.close();
@@ -79,19 +77,19 @@ describe.runIf(HAS_BROWSER)('the clipboard', () => {
     await card.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await clipboard(ada)).toBe(code);
     await card.getByRole('button', { name: 'Copy link' }).click();
-    await expect.poll(() => clipboard(ada), SOON).toBe(`keibidrop://receive/${code}`);
+    await expect.poll(() => clipboard(ada)).toBe(`keibidrop://receive/${code}`);
     for (const text of [await clipboard(ada), `  ${code.toUpperCase()}\n`]) {
       await copied(ada, text);
       await anew(ben);
       await ben.open('receive');
       await ben.page.getByRole('button', { name: 'Paste', exact: true }).click();
-      await expect.poll(() => ben.page.getByLabel('Code from the sender').inputValue(), SOON).toBe(code);
+      await expect.poll(() => ben.page.getByLabel('Code from the sender').inputValue()).toBe(code);
     }
     const field = ben.page.getByLabel('Code from the sender');
     await copied(ben, `Hello,\n  keibidrop receive ${code.toUpperCase()} \nBye`);
     await field.fill('7-');
     await field.press('Control+v');
-    await expect.poll(() => field.inputValue(), SOON).toBe(code);
+    await expect.poll(() => field.inputValue()).toBe(code);
     await field.press('End');
     await field.pressSequentially(' ');
     await ben.page.getByRole('button', { name: 'Receive', exact: true }).click();
@@ -104,12 +102,12 @@ describe.runIf(HAS_BROWSER)('the clipboard', () => {
     await anew(ada);
     await ada.open('send');
     await ada.page.getByRole('button', { name: 'Paste', exact: true }).click();
-    await expect.poll(() => ada.page.getByLabel('Text to send').inputValue(), SOON).toBe(TEXT);
+    await expect.poll(() => ada.page.getByLabel('Text to send').inputValue()).toBe(TEXT);
     await ben.receive(await ada.createCode());
     await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
     await copied(ben, 'something else');
     await ben.page.getByRole('region', { name: 'Text received' }).getByRole('button', { name: 'Copy' }).click();
-    await expect.poll(() => clipboard(ben), SOON).toBe(TEXT);
+    await expect.poll(() => clipboard(ben)).toBe(TEXT);
   });
 });
 
@@ -138,7 +136,7 @@ describe.runIf(HAS_BROWSER)('where it goes', () => {
     await ben.card('note.txt').getByText(/^Done/).waitFor();
     expect(await readFile(`${chosen}/note.txt`, 'utf8')).toBe('a note');
     await ben.card('note.txt').getByRole('button', { name: 'Open folder' }).click();
-    await expect.poll(() => readFile(sandbox.path('opened'), 'utf8').catch(() => ''), SOON).toBe(chosen);
+    await expect.poll(() => readFile(sandbox.path('opened'), 'utf8').catch(() => '')).toBe(chosen);
   });
 
   it('cannot be opened where there is no desktop, which is said', async () => {
@@ -175,7 +173,7 @@ describe.runIf(HAS_BROWSER)('where it goes', () => {
       await dialog.getByRole('button', { name: 'places', exact: true }).click();
       await dialog.getByRole('button', { name: 'Use this folder' }).click();
       const place = offer.getByLabel('Save to');
-      await expect.poll(() => place.inputValue(), SOON).toBe('~/places');
+      await expect.poll(() => place.inputValue()).toBe('~/places');
       await offer.getByText('There is too little room for it').waitFor({ state: 'detached' });
       await place.fill('~/places/new');
       await offer.getByText(/ free$/).waitFor();
@@ -245,13 +243,20 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
     await ada.card('both.bin').getByRole('progressbar').waitFor();
     expect(await page.getByTestId('code').textContent()).toBe(code);
+    // Paused until the second one is there, so that the first cannot be done before.
+    const { transfer } = await ada.daemon.until(({ event, kind, state }) => {
+      return event === 'transfer' && kind === 'send' && state === 'running';
+    });
+    await ada.daemon.control(transfer, 'pause');
     await cy.receive({ code, yes: true });
     await ada.card('both.bin').getByRole('link').click();
     const rows = page.getByRole('region', { name: 'Receivers' }).getByRole('listitem');
-    await expect.poll(() => rows.filter({ hasText: '/s' }).count(), SOON).toBe(2);
+    await expect.poll(() => rows.count()).toBe(2);
+    await ada.daemon.control(transfer, 'resume');
+    await expect.poll(() => rows.filter({ hasText: '/s' }).count()).toBe(2);
     await ada.picture('transfer-two-receivers');
     expect(await ada.barriers()).toEqual([]);
-    await expect.poll(() => rows.filter({ hasText: 'Has everything' }).count(), SOON).toBe(2);
+    await expect.poll(() => rows.filter({ hasText: 'Has everything' }).count()).toBe(2);
     await page.getByRole('status').getByText(/^Done/).waitFor();
   });
 
@@ -274,10 +279,10 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await upload(4 * MIB);
     await page.getByRole('button', { name: 'Create a code' }).click();
     await page.getByText('Handing it to KeibiDrop').waitFor();
-    await expect.poll(drops, SOON).not.toEqual(before);
+    await expect.poll(drops).not.toEqual(before);
     await page.locator('form').getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('Handing it to KeibiDrop').waitFor({ state: 'detached' });
-    await expect.poll(drops, SOON).toEqual(before);
+    await expect.poll(drops).toEqual(before);
     await upload(-1);
     await network.detach();
     await ada.createCode();

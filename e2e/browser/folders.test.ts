@@ -60,11 +60,11 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     const inside = ben.page.getByRole('region', { name: 'What is in holiday' });
     await inside.getByText('lake 🏞.jpg').waitFor();
     await writeFile(sandbox.path('holiday/new.txt'), 'told at once');
-    await inside.getByText('new.txt').waitFor({ timeout: 5000 });
+    await inside.getByText('new.txt').waitFor();
     await ben.picture('folders-inside');
     await inside.getByLabel(/Select new\.txt/).check();
     await ben.page.getByRole('button', { name: 'Receive 1 item' }).click();
-    await ben.page.getByText('Done').first().waitFor({ timeout: 30_000 });
+    await ben.page.getByText('Done').first().waitFor();
     expect(await readFile(sandbox.path('ben-in/new.txt'), 'utf8')).toBe('told at once');
   });
 

@@ -100,7 +100,7 @@ describe.runIf(HAS_BROWSER)('somebody nearby', () => {
     await ada.daemon.state(id, 'done');
     await expect.poll(() => readFile(sandbox.path('ben-in/plan.txt'), 'utf8').catch(() => '')).toBe('a plan');
     await ben.open('people');
-    await page.getByText('Nobody is sending nearby right now.').waitFor({ timeout: 15_000 });
+    await page.getByText('Nobody is sending nearby right now.').waitFor();
   });
 });
 
@@ -128,10 +128,10 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
 
   it('gets at once what is dropped on their row', async () => {
     await ada.open('people');
-    await row(ada, 'Ben').getByText('Online').waitFor({ timeout: 30_000 });
+    await row(ada, 'Ben').getByText('Online').waitFor();
     await ada.drop([sandbox.path('plan.txt')], row(ada, 'Ben'));
     const arrived = () => readFile(sandbox.path('ben-in/from ada/plan.txt'), 'utf8').catch(() => '');
-    await expect.poll(arrived, { timeout: 30_000 }).toBe('a plan');
+    await expect.poll(arrived).toBe('a plan');
   });
 
   it('is refused everything by another rule', async () => {
@@ -147,7 +147,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     await row(ben, 'Ada').getByText('Refused', { exact: true }).waitFor();
     // Chosen while the daemon has changed the rule and its answer is still on its way.
     await choose('Ask me');
-    await expect.poll(async () => (await contactOf(ben, 'Ada'))?.rule, { timeout: 10_000 }).toBe('ask');
+    await expect.poll(async () => (await contactOf(ben, 'Ada'))?.rule).toBe('ask');
     await page.unrouteAll({ behavior: 'wait' });
   });
 
@@ -174,7 +174,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     await ada.page.getByText('Invited: Ben').waitFor();
     await ben.open('mounts');
     const invitations = ben.page.getByRole('list', { name: 'Invitations' });
-    await invitations.getByText('Ada shares holiday with you').waitFor({ timeout: 30_000 });
+    await invitations.getByText('Ada shares holiday with you').waitFor();
     const at = (view: string) => ben.page.getByRole('navigation').getByRole('link', { name: view });
     expect(await at('Folders').textContent()).toMatch(/1$/);
     expect(await at('Receive').textContent()).not.toMatch(/\d/);
@@ -182,7 +182,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     expect(await ben.barriers()).toEqual([]);
     await invitations.getByRole('button', { name: 'Connect' }).click();
     const shared = ben.page.getByRole('list', { name: 'Shared with you' });
-    await shared.getByText('Connected', { exact: true }).waitFor({ timeout: 30_000 });
+    await shared.getByText('Connected', { exact: true }).waitFor();
     await shared.getByText('from Ada').waitFor();
     await ben.page.getByRole('button', { name: 'Look inside holiday' }).click();
     await ben.page.getByText('lake.jpg').waitFor();

@@ -9,6 +9,9 @@ import { OwnDaemon } from '../people/own-daemon.ts';
 
 const OUTPUT = fileURLToPath(new URL('output', import.meta.url));
 
+/** Longer than any wait on a machine with much other work: it only ends what hangs. */
+const HANGS_MS = 240_000;
+
 export const VIEWS = ['send', 'receive', 'transfers', 'people', 'mounts', 'history', 'settings'] as const;
 export type View = (typeof VIEWS)[number];
 
@@ -61,6 +64,7 @@ export class Person {
       reducedMotion: 'reduce',
       ...look,
     });
+    context.setDefaultTimeout(HANGS_MS);
     const person = new Person(daemon, await context.newPage(), event.url as string);
     if (welcomed) await person.page.addInitScript("localStorage.setItem('welcomed', 'yes')");
     await person.page.goto(person.#url);

@@ -57,7 +57,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
     await ben.picture('transfer-receiving');
     const facts = page.locator('dl').last();
     expect(await facts.textContent()).toMatch(/on this computer[\s\S]*(AES|aes|chacha)/i);
-    await page.getByRole('status').getByText(/^Done/).waitFor({ timeout: 30_000 });
+    await page.getByRole('status').getByText(/^Done/).waitFor();
     await ada.page.getByRole('status').getByText(/^Done/).waitFor();
     expect(
       await page
@@ -105,7 +105,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
       ben.daemon.running.kill('SIGCONT');
     }
     await ada.page.getByText('Time left').waitFor();
-    await ada.page.getByRole('status').getByText(/^Done/).waitFor({ timeout: 30_000 });
+    await ada.page.getByRole('status').getByText(/^Done/).waitFor();
     await ben.page.getByRole('status').getByText(/^Done/).waitFor();
     expect((await ada.daemon.state(sending, 'done')).peers).toMatchObject([{ session: 1, state: 'done' }]);
   });
@@ -118,7 +118,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
     const receiving = await ben.daemon.receive({ code });
     await ben.open('transfers', receiving);
     const { page } = ben;
-    await page.getByRole('button', { name: 'Accept' }).waitFor({ timeout: 30_000 });
+    await page.getByRole('button', { name: 'Accept' }).waitFor();
     await page
       .getByText(/100,000 files/)
       .first()

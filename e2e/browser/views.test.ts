@@ -61,7 +61,7 @@ describe.runIf(HAS_BROWSER)('people', () => {
       [ben, 'Ada L.'],
     ] as const) {
       await who.open('people');
-      await who.page.getByRole('button', { name: `Send to ${name}` }).waitFor({ timeout: 30_000 });
+      await who.page.getByRole('button', { name: `Send to ${name}` }).waitFor();
       await (await who.daemon.own()).call('removeContact', { name }, { signal: who.daemon.signal });
       await who.page.getByText('Nobody here yet').waitFor();
     }
@@ -70,7 +70,7 @@ describe.runIf(HAS_BROWSER)('people', () => {
   it('are added, seen as online, and sent to without a code', async () => {
     await add(ada, 'Ben', ben);
     await add(ben, 'Ada', ada);
-    await ada.page.getByText('Online').first().waitFor({ timeout: 30_000 });
+    await ada.page.getByText('Online').first().waitFor();
     await ada.picture('people');
     await writeFile(sandbox.path('plan.txt'), 'a plan');
     await ada.page.getByRole('button', { name: 'Send to Ben' }).click();
@@ -84,7 +84,7 @@ describe.runIf(HAS_BROWSER)('people', () => {
     await asked.getByText(/wants to send you files/).waitFor();
     await ben.picture('people-invitation');
     await asked.getByRole('button', { name: 'Accept' }).click();
-    await ada.page.getByRole('region', { name: 'Your sends' }).getByText(/^Done/).waitFor({ timeout: 30_000 });
+    await ada.page.getByRole('region', { name: 'Your sends' }).getByText(/^Done/).waitFor();
   });
 
   it('are verified, renamed, blocked and removed', async () => {
@@ -201,7 +201,7 @@ describe.runIf(HAS_BROWSER)('every view', () => {
     await stranger.getByText('This page has no key to your KeibiDrop').waitFor();
     await stranger.context().close();
     ada.daemon.running.kill();
-    await page.getByText('The background service has stopped answering').waitFor({ timeout: 20_000 });
+    await page.getByText('The background service has stopped answering').waitFor();
     await ada.picture('daemon-gone');
     await ada.daemon.running.ended;
     const { port, href } = new URL(page.url());
@@ -213,7 +213,7 @@ describe.runIf(HAS_BROWSER)('every view', () => {
       response.end('mine');
     });
     await new Promise<void>((resolve) => squatter.listen(Number(port), '127.0.0.1', resolve));
-    await expect.poll(() => shown.length, { timeout: 60_000 }).toBeGreaterThan(1);
+    await expect.poll(() => shown.length).toBeGreaterThan(1);
     squatter.closeAllConnections();
     await new Promise((resolve) => squatter.close(resolve));
     expect([...new Set(shown)]).toEqual(['GET /proof/N undefined undefined']);

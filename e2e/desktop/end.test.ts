@@ -151,7 +151,7 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
     });
     const asked = () => window.main.evaluate(() => (globalThis as unknown as { asked: string[] }).asked);
     const crash = async () => {
-      const next = window.main.waitForEvent('window', { timeout: 30_000 });
+      const next = window.main.waitForEvent('window', { timeout: 240_000 });
       const pid = await window.main.evaluate(({ BrowserWindow }) => {
         const contents = BrowserWindow.getAllWindows()[0]?.webContents;
         // Electron before 12 cannot.

@@ -10,7 +10,8 @@ import { ELECTRON, type Screen } from './screen.ts';
 
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const LOADED_MS = 30_000;
+/** Longer than any wait on a machine with much other work: it only ends what hangs. */
+const LOADED_MS = 240_000;
 
 /** The program as it is delivered, but for what its Node lacks; made once for each sandbox. */
 export async function buildApp(sandbox: Sandbox): Promise<string> {
@@ -61,7 +62,14 @@ export class OwnWindow {
     const command = [packaged ?? ELECTRON ?? '', ...(app === undefined ? [] : [app]), '--no-sandbox'];
     await mkdir(env.XDG_RUNTIME_DIR, { recursive: true, mode: 0o700 });
     const [executablePath = '', ...before] = command;
-    const running = await _electron.launch({ executablePath, args: [...before, ...args], env, cwd: sandbox.home });
+    const running = await _electron.launch({
+      executablePath,
+      args: [...before, ...args],
+      env,
+      cwd: sandbox.home,
+      timeout: LOADED_MS,
+    });
+    running.context().setDefaultTimeout(LOADED_MS);
     return new OwnWindow(sandbox, command, env, running);
   }
 

@@ -10,7 +10,8 @@ export interface JsonEvent {
 /** How a process ended: its exit code, or the signal that ended it. */
 export type Exit = number | NodeJS.Signals;
 
-const UNTIL_TIMEOUT_MS = 30_000;
+/** Longer than any wait on a machine with much other work: it only ends what hangs. */
+const UNTIL_TIMEOUT_MS = 240_000;
 
 /** A process under test: what it printed, and what it will print. */
 export class Running {

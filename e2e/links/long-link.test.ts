@@ -24,7 +24,7 @@ describe.skipIf(!IS_ROOT)('over a long link (this test needs root)', () => {
   });
 
   /** A sender at A and a receiver at B that dials it. */
-  async function start({ send = [] as string[], timeoutMs = 60_000 } = {}) {
+  async function start({ send = [] as string[], timeoutMs = 240_000 } = {}) {
     if (link === undefined) throw new Error('there is no link');
     const node = [process.execPath, PROGRAM];
     const from = [...link.at('a'), ...node];

@@ -92,7 +92,7 @@ export class MountedShare {
 
   /** Until another process than this one serves the folder. */
   async hasOtherHost(than: number | undefined): Promise<void> {
-    await expect.poll(() => this.host, { timeout: 5000 }).toSatisfy((now) => now !== undefined && now !== than);
+    await expect.poll(() => this.host).toSatisfy((now) => now !== undefined && now !== than);
   }
 
   get isMounted(): boolean {

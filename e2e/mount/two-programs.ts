@@ -13,7 +13,7 @@ import { StuckWatch } from './processes.ts';
 const FILES = 6;
 const RECORD = 65_536;
 /** Until they go on, or are refused. */
-const LONGEST_MS = 60_000;
+const LONGEST_MS = 240_000;
 const AGAIN_MS = 20;
 /** Of timers, of two processors for everything, and of a program that does two things in a row. */
 const SLACK_MS = 3000;

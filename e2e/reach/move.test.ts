@@ -48,7 +48,7 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('a transfer that began through the relay (
     return pathsOf(both.receiver);
   }
 
-  it('moves to a path through both NATs when a firewall opens', { timeout: 60_000 }, async () => {
+  it('moves to a path through both NATs when a firewall opens', async () => {
     const both = await begin('cone');
     world.inside('natB', 'nft', UNBLOCK);
     await both.receiver.until('connected', ({ path }) => path === 'punched');
@@ -61,7 +61,7 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('a transfer that began through the relay (
     expect(world.relayedBytes() - relayed).toBeLessThan((LANES + 1) * MIB);
   });
 
-  it('moves to a port that a router begins to forward, and outlasts the relay', { timeout: 60_000 }, async () => {
+  it('moves to a port that a router begins to forward, and outlasts the relay', async () => {
     const both = await begin('sym');
     world.inside('natB', 'nft', UNBLOCK);
     world.inside('natA', 'nft', FORWARD);
@@ -72,7 +72,7 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('a transfer that began through the relay (
     expect(pathsOf(both.sender).at(-1)).toBe('direct');
   });
 
-  it('ends through it if nothing opens', { timeout: 60_000 }, async () => {
+  it('ends through it if nothing opens', async () => {
     expect(await end(await begin('cone'))).toEqual(['relay']);
     expect(world.relayedBytes()).toBeGreaterThan(SIZE);
   });

@@ -63,7 +63,7 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     return receiver.events().filter(({ event }) => event === 'connected').length;
   }
 
-  it('an outage that both sides notice, over new connections', { timeout: 60_000 }, async () => {
+  it('an outage that both sides notice, over new connections', async () => {
     const both = await begin({ heartbeatMs: 300 });
     silence(plugs.receiver);
     await both.receiver.until('reconnecting');
@@ -74,7 +74,7 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     expect(await end(both)).toBeGreaterThan(1);
   });
 
-  it('a cable that is pulled out, and is back as soon as that is', { timeout: 60_000 }, async () => {
+  it('a cable that is pulled out, and is back as soon as that is', async () => {
     const both = await begin();
     setCable(plugs.receiver, 'down');
     const told = await both.receiver.until('reconnecting', ({ attempt }) => attempt === 2);
@@ -92,13 +92,13 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     expect(both.sender.events().filter(({ event }) => event === 'receiverLost')).toEqual([]);
   });
 
-  it('another address of the sender, which is found again', { timeout: 60_000 }, async () => {
+  it('another address of the sender, which is found again', async () => {
     const both = await begin({ heartbeatMs: 300 });
     readdress(hosts.sender, 'eth0', ['10.77.0.1/24', '10.77.0.8/24']);
     expect(await end(both)).toBeGreaterThan(1);
   });
 
-  it('a receiver that sleeps longer than it is missed', { timeout: 60_000 }, async () => {
+  it('a receiver that sleeps longer than it is missed', async () => {
     const both = await begin({ heartbeatMs: SOAK ? 5000 : 300 });
     both.receiver.kill('SIGSTOP');
     if (SOAK) await sleep(20_000);

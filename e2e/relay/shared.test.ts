@@ -155,8 +155,8 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
     expect(await received(await receiveAt(one.address, room))).toBe('local');
 
     await redis.restart();
-    await expect.poll(() => health(one), { timeout: 10_000 }).toEqual([200, 'ok\n']);
-    await expect.poll(() => health(other), { timeout: 10_000 }).toEqual([200, 'ok\n']);
+    await expect.poll(() => health(one)).toEqual([200, 'ok\n']);
+    await expect.poll(() => health(other)).toEqual([200, 'ok\n']);
     expect(await received(await receiveAt(other.address, room, ['--overwrite']))).toBe('local');
     expect(await sender.ended).toBe(0);
     expect(one.server.stderr).toMatch(/"state":"lost","reason":"[\w ]+","msg":"redis"/);

@@ -82,7 +82,7 @@ it('hands a rendezvous connection over unread', async () => {
     socketOf(incoming).on('data', (bytes) => arrived(String(bytes)));
   });
   await dial(listener, 'PRI * HTTP/2.0\r\n\r\n');
-  await vi.waitFor(() => expect(arrived).toHaveBeenCalledWith('PRI * HTTP/2.0\r\n\r\n'));
+  await vi.waitFor(() => expect(arrived).toHaveBeenCalledWith('PRI * HTTP/2.0\r\n\r\n'), 240_000);
 });
 
 it.each(['GET / HTTP/1.1\r\n\r\n', `KEIBI-L1${'\0'.repeat(53)}`, 'KEIBI-C2'])(
@@ -101,7 +101,7 @@ it('hands an HTTP connection over unread where it was asked to', async () => {
   );
   const arrived = vi.fn<(bytes: string) => void>();
   await dial(listen(onConnection, '127.0.0.1', true), 'GET / HTTP/1.1\r\n');
-  await vi.waitFor(() => expect(arrived).toHaveBeenCalledWith('GET / HTTP/1.1\r\n'));
+  await vi.waitFor(() => expect(arrived).toHaveBeenCalledWith('GET / HTTP/1.1\r\n'), 240_000);
   expect(onConnection.mock.calls[0]?.[0].kind).toBe('http');
 });
 
@@ -158,12 +158,12 @@ describe('a relay', () => {
     const controller = new AbortController();
     const { signal } = controller;
     const joining = sender.joinRelay(place, { signal });
-    await vi.waitFor(() => expect(relay.relayStats().waiting).toBe(1));
+    await vi.waitFor(() => expect(relay.relayStats().waiting).toBe(1), 240_000);
     const reason = new Error('enough');
     controller.abort(reason);
     await expect(joining).rejects.toBe(reason);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-    await vi.waitFor(() => expect(relay.relayStats().waiting).toBe(0));
+    await vi.waitFor(() => expect(relay.relayStats().waiting).toBe(0), 240_000);
     await expect(sender.joinRelay(place, { signal })).rejects.toBe(reason);
   });
 
@@ -225,7 +225,7 @@ it('calls nothing back after close(), and closes what had been on its way to a c
   const dialler = `require('net').connect(${listener.port}, '127.0.0.1', function () { this.write('KEIBI-C1', () => process.exit()) })`;
   execFileSync(process.execPath, ['-e', dialler]);
   await listener.close();
-  await vi.waitFor(() => expect(descriptors()).toBe(before));
+  await vi.waitFor(() => expect(descriptors()).toBe(before), 240_000);
   expect(onConnection).not.toHaveBeenCalled();
 });
 

@@ -36,7 +36,7 @@ async function walk(job: SendJob): Promise<{ pages: Page[]; problems: Problem[];
       if (!news.walked) throw new Error('still walking');
       return { pages, problems, walked: news.walked };
     },
-    { interval: 1, timeout: 5000 },
+    { interval: 1, timeout: 240_000 },
   );
 }
 
@@ -51,7 +51,7 @@ it('walks its roots and tells pages and totals', async () => {
   ]);
   expect(walked).toEqual({ entries: 3, files: 1, bytes: 4 });
   expect(problems).toEqual([]);
-  await vi.waitFor(() => expect(onWake).toHaveBeenCalled());
+  await vi.waitFor(() => expect(onWake).toHaveBeenCalled(), 240_000);
 });
 
 it('names what it cannot offer, by an ErrorCode and without its path in the reason', async () => {

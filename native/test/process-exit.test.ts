@@ -41,7 +41,7 @@ const STEPS: Record<string, string> = {
 };
 
 function run(code: string) {
-  const { status, signal, stderr } = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8', timeout: 20_000 });
+  const { status, signal, stderr } = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8', timeout: 240_000 });
   return { status, signal, stderr };
 }
 

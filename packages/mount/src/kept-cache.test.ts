@@ -9,7 +9,7 @@ import { backendOf } from './backend.ts';
 const reason = await backendOf('native').whyNot();
 if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${reason}`);
 
-describe.skipIf(reason !== undefined)('a mount with the cache of an earlier one', { timeout: 30_000 }, () => {
+describe.skipIf(reason !== undefined)('a mount with the cache of an earlier one', () => {
   const here = new MountedFolder('native');
   const sum = (path: string) => shell('md5sum < "$1"', path);
 

@@ -13,7 +13,7 @@ const unusable = await backendOf('native').whyNot();
 const reason = unusable ?? (passes ? undefined : 'The kernel reads by itself for root alone, since Linux 6.9.');
 if (reason !== undefined) console.warn(`SKIPPED: ${reason}`);
 
-describe.skipIf(reason !== undefined)('files that are complete, read-only', { timeout: 30_000 }, () => {
+describe.skipIf(reason !== undefined)('files that are complete, read-only', () => {
   const here = new MountedFolder('native');
   /** Of the mount host, from its link and its cache. */
   const bytesRead = () => Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${here.hostPid()}/io`, 'utf8'))?.[1]);

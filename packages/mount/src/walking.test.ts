@@ -53,7 +53,7 @@ class SlowSource extends LocalSource {
 const { signal } = new AbortController();
 const SUM = 'cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum';
 
-describe.skipIf(reason !== undefined)('who goes from one to the next in a mounted folder', { timeout: 30_000 }, () => {
+describe.skipIf(reason !== undefined)('who goes from one to the next in a mounted folder', () => {
   let folder: string;
   let source: SlowSource;
   let shown: Mount;

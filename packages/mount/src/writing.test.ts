@@ -14,7 +14,7 @@ if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${
 
 const RANDOM = fileURLToPath(new URL('../test/random-writes.mjs', import.meta.url));
 
-describe.skipIf(reason !== undefined)('a mounted folder that much is written in', { timeout: 60_000 }, () => {
+describe.skipIf(reason !== undefined)('a mounted folder that much is written in', () => {
   const here = new MountedFolder('native');
 
   it.each([2, 3])(

@@ -41,7 +41,7 @@ export interface Differences {
 /** What every backend of mounts has to do. See also backend-writes-contract.ts. */
 export function describeBackend(name: BackendName, differences: Differences): void {
   // Programs of the system do the looking, on a machine that does other things as well.
-  describe(`${name}: a mounted folder`, { timeout: 30_000 }, () => {
+  describe(`${name}: a mounted folder`, () => {
     const here = new MountedFolder(name);
     const at = here.at.bind(here);
     const there = here.there.bind(here);
@@ -223,15 +223,15 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       const starter = spawn(process.execPath, ['-e', parent, program, ...words], {
         stdio: ['ignore', 'ignore', 'inherit', cache],
       });
-      await expect.poll(() => mountedAt(at()), { timeout: 10_000, interval: 20 }).toBeDefined();
+      await expect.poll(() => mountedAt(at()), { interval: 20 }).toBeDefined();
       const host = here.hostPid();
       if (both) process.kill(host, 'SIGKILL');
       starter.kill('SIGKILL');
       await once(starter, 'exit');
-      await expect.poll(() => mountedAt(at()), { timeout: 10_000, interval: 20 }).toBeUndefined();
-      await expect.poll(() => shell('pgrep -f "$1" || echo none', `[ ]${at()} orphan`), { timeout: 5000 }).toBe('none');
+      await expect.poll(() => mountedAt(at()), { interval: 20 }).toBeUndefined();
+      await expect.poll(() => shell('pgrep -f "$1" || echo none', `[ ]${at()} orphan`)).toBe('none');
       // Nor a thread of it that the kernel holds: such a process is a zombie that has more than one.
-      await expect.poll(() => threadsOf(host), { timeout: 5000 }).toBeLessThanOrEqual(1);
+      await expect.poll(() => threadsOf(host)).toBeLessThanOrEqual(1);
     });
   });
 }

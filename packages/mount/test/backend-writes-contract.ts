@@ -29,7 +29,7 @@ function perl(program: string, folder: string): Promise<string> {
 
 /** What every backend of mounts has to do with what is written. */
 export function describeBackendWrites(name: BackendName, differences: Differences): void {
-  describe(`${name}: a mounted folder that is written`, { timeout: 60_000 }, () => {
+  describe(`${name}: a mounted folder that is written`, () => {
     const here = new MountedFolder(name);
     const at = here.at.bind(here);
     const there = here.there.bind(here);
@@ -199,7 +199,6 @@ export function describeBackendWrites(name: BackendName, differences: Difference
       ours.write('ours', 100);
       await expect
         .poll(() => existsSync(there(aside)) && readFileSync(there(aside)).equals(ours), {
-          timeout: 5000,
           interval: 20,
         })
         .toBe(true);

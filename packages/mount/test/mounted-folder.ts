@@ -127,7 +127,7 @@ export class MountedFolder {
   /** Resolves when a file there holds this. */
   async sent(name: string, text: string): Promise<void> {
     const read = () => existsSync(this.there(name)) && readFileSync(this.there(name), 'utf8');
-    await expect.poll(read, { timeout: 10_000, interval: 20 }).toBe(text);
+    await expect.poll(read, { interval: 20 }).toBe(text);
   }
 }
 

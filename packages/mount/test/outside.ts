@@ -13,7 +13,7 @@ export async function shell(line: string, ...words: string[]): Promise<string> {
   try {
     const { stdout } = await run('sh', ['-c', line, 'sh', ...words], {
       maxBuffer: 2 ** 26,
-      timeout: 20_000,
+      timeout: 240_000,
       killSignal: 'SIGKILL',
     });
     return stdout.trim();

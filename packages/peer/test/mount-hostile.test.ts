@@ -29,7 +29,7 @@ function named(bad: string): Uint8Array {
   return page;
 }
 
-describe.skipIf(reason !== undefined)('a share of a hostile peer that is mounted', { timeout: 30_000 }, () => {
+describe.skipIf(reason !== undefined)('a share of a hostile peer that is mounted', () => {
   let room: ShareRoom;
   let shown: Mount | undefined;
   let at: string;

@@ -118,7 +118,7 @@ export class ShareRoom {
   /** The first event of that type, past or to come. */
   until<Type extends ShareEvent['type']>(type: Type): Promise<Extract<ShareEvent, { type: Type }>> {
     const find = () => this.events.find((event) => event.type === type) as Extract<ShareEvent, { type: Type }>;
-    return vi.waitUntil(find, { timeout: 10_000, interval: 5 });
+    return vi.waitUntil(find, { timeout: 240_000, interval: 5 });
   }
 
   async close(): Promise<void> {

@@ -338,7 +338,7 @@ it('lets its process end by itself once both sides are closed', async () => {
       banner,
     });
     const env = { KD_NATIVE_BINDING: fileURLToPath(new URL(ADDON, import.meta.url)), ...process.env };
-    const { stdout } = await promisify(execFile)(process.execPath, [outfile], { env, timeout: 10_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, [outfile], { env, timeout: 240_000 });
     expect(stdout).toBe('closed\n');
   } finally {
     await rm(directory, { recursive: true });

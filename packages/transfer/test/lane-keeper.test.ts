@@ -189,5 +189,5 @@ describe('LaneKeeper', () => {
     first.port = 1;
     transfer.receiver.cutLane(0);
     await expect(transfer.done).rejects.toMatchObject({ code: 'SESSION_LOST' });
-  }, 20_000);
+  });
 });
