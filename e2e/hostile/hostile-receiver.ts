@@ -8,6 +8,7 @@ import {
   CandidateExchange,
   handshakeAsInitiator,
   type Keys,
+  type Meeting,
   meetAsGuest,
   openGrpcChannel,
   openSession,
@@ -24,6 +25,12 @@ type Body = NonNullable<SenderMessage['body']>;
 export function joinAsGuest(port: number, nameplate: string): Promise<MessagePipe> {
   const { signal } = new AbortController();
   return joinMailbox({ host: '127.0.0.1', port }, mailboxOf(nameplate), { openChannel: openGrpcChannel, signal });
+}
+
+interface HandshakeOptions {
+  suite?: Suite;
+  prepared?: PreparedHandshake;
+  lanes?: Socket[];
 }
 
 /** A receiver that knows the code and keeps no other rule. */
@@ -50,15 +57,12 @@ export class HostileReceiver {
    * @param options.prepared  ephemeral keys that the test knows
    * @param options.lanes     connections that become lanes 0, 1, … in the moment in which the handshake is done
    */
-  static async reach(
-    port: number,
-    code: string,
-    {
-      suite = 'aes-256-gcm',
-      prepared,
-      lanes = [],
-    }: { suite?: Suite; prepared?: PreparedHandshake; lanes?: Socket[] } = {},
-  ): Promise<HostileReceiver> {
+  static async reach(port: number, code: string, options: HandshakeOptions = {}): Promise<HostileReceiver> {
+    return HostileReceiver.shakeHands(port, await HostileReceiver.meet(port, code), options);
+  }
+
+  /** Proves the code, and leaves the handshake for later. */
+  static async meet(port: number, code: string): Promise<Meeting> {
     const { signal } = new AbortController();
     const parsed = parseCode(code);
     const pipe = await joinAsGuest(port, parsed.nameplate);
@@ -66,6 +70,15 @@ export class HostileReceiver {
     const exchange = new CandidateExchange(pipe, meeting, 'guest');
     await exchange.receive({ signal });
     exchange.close();
+    return meeting;
+  }
+
+  static async shakeHands(
+    port: number,
+    meeting: Meeting,
+    { suite = 'aes-256-gcm', prepared, lanes = [] }: HandshakeOptions = {},
+  ): Promise<HostileReceiver> {
+    const { signal } = new AbortController();
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     const own = prepared && { prepared: Promise.resolve(prepared) };
     const keys = await handshakeAsInitiator(socket, { ...meeting, suites: [suite], hardware: true, signal, ...own });

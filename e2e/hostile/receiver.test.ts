@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Command } from './command.ts';
 import type { HostileReceiver } from './hostile-receiver.ts';
 import { offeredFiles } from './offered-files.ts';
 import { Sending } from './sending.ts';
@@ -154,6 +156,64 @@ describe('a receiver that', () => {
       receiver.close();
       const { whole } = await sending.servesAnHonestOne();
       expect(whole).toBe(true);
+    } finally {
+      await sending.close();
+    }
+  });
+});
+
+describe('of two receivers that come at once, the second', () => {
+  it('is told at once that the sender is busy, though both have proved the code', async () => {
+    const sending = await Sending.begin();
+    const met = [];
+    try {
+      for (let i = 0; i < 2; i++) met.push(await sending.meets());
+      const [first, second] = [await met[0]?.(), await met[1]?.()];
+      expect(await second?.session.closed).toMatchObject({ code: 'PEER_BUSY' });
+      expect(second?.received).toEqual([]);
+      await first?.hears('offerEnd');
+    } finally {
+      await sending.close();
+    }
+  });
+
+  it('is told so, too, if the first has everything before it has shaken hands', async () => {
+    const sending = await Sending.begin();
+    try {
+      const shakeHands = await sending.meets();
+      const { whole } = await sending.servesAnHonestOne(async () => {
+        expect(await (await shakeHands()).session.closed).toMatchObject({ code: 'PEER_BUSY' });
+      });
+      expect(whole).toBe(true);
+    } finally {
+      await sending.close();
+    }
+  });
+
+  it('ends with 4, and says nothing of a lost connection', async () => {
+    const sending = await Sending.begin();
+    try {
+      const connect = ['--connect', `127.0.0.1:${sending.port}`];
+      const receive = (out: string) =>
+        new Command(
+          [
+            'receive',
+            '7-guitar-pencil',
+            '--yes',
+            '--json',
+            '--out',
+            join(sending.root, out),
+            '--limit',
+            '1M',
+            ...connect,
+          ],
+          { home: sending.root },
+        );
+      const endings = await Promise.all(['one', 'two'].map((out) => receive(out).ended));
+      expect(endings.map(({ exit }) => exit).sort()).toEqual([0, 4]);
+      const refused = endings.find(({ exit }) => exit === 4);
+      expect(refused?.events.map(({ event }) => event)).toEqual(['error']);
+      expect(refused?.code).toBe('PEER_BUSY');
     } finally {
       await sending.close();
     }

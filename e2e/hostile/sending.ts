@@ -45,12 +45,23 @@ export class Sending {
     return receiver;
   }
 
-  /** An honest receiver gets everything. Resolves with how both commands ended. */
-  async servesAnHonestOne(): Promise<{ receiver: Ending; sender: Ending; whole: boolean }> {
+  /** Another receiver proves the code; the result shakes hands for it. */
+  async meets(): Promise<() => Promise<HostileReceiver>> {
+    const meeting = await HostileReceiver.meet(this.port, CODE);
+    return async () => {
+      const receiver = await HostileReceiver.shakeHands(this.port, meeting);
+      this.#receivers.push(receiver);
+      return receiver;
+    };
+  }
+
+  /** An honest receiver gets everything; `then` follows at once. Resolves with how both commands ended. */
+  async servesAnHonestOne(then = async () => {}): Promise<{ receiver: Ending; sender: Ending; whole: boolean }> {
     const out = join(this.root, 'in');
     const connect = ['--connect', `127.0.0.1:${this.port}`];
     const honest = new Command(['receive', CODE, '--yes', '--json', '--out', out, ...connect], { home: this.root });
     const receiver = await honest.ended;
+    await then();
     // A sender whose receiver failed waits for the next one.
     if (receiver.exit !== 0) await this.command.kill();
     const sender = await this.command.ended;

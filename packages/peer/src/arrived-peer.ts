@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Incoming } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
-import type { Keys, ReturnSecret } from '@keibidrop/session';
+import { type Keys, openSession, type ReturnSecret, refuseCall } from '@keibidrop/session';
 import type { ReachOptions } from './api.ts';
 import type { PathName } from './events.ts';
 import type { MeetingDesk } from './meeting-desk.ts';
@@ -31,7 +31,7 @@ export interface Admission {
  * Who has come: by the code, or back. A meeting is used up by that, a return not before its peer has been heard.
  *
  * @param cut  the session is not to be any more
- * @throws     what `admission` throws, HANDSHAKE_MALFORMED; the keys are wiped and the connection ended then
+ * @throws     what `admission` throws, HANDSHAKE_MALFORMED; the keys are wiped and the connection ended then, PEER_BUSY being said first
  */
 export async function admit(
   { incoming, socket, keys, desk }: ArrivedPeer,
@@ -49,10 +49,25 @@ export async function admit(
     receiver.peer ||= incoming.remoteAddress;
     return receiver;
   } catch (reason) {
+    if (reason instanceof KeibiError && reason.code === 'PEER_BUSY') await turnAway({ socket, keys }, reason);
     keys.wipe();
     socket.destroy();
     throw reason;
   }
+}
+
+/** Says goodbye to a peer that has shaken hands and is not served, so that it does not take that for a lost connection. Never rejects. */
+export async function turnAway(
+  { socket, keys }: Pick<ArrivedPeer, 'socket' | 'keys'>,
+  reason: KeibiError,
+): Promise<void> {
+  const { signal } = new AbortController();
+  const session = openSession(socket, keys, 'responder', {
+    peerService: { transfer: refuseCall, digests: refuseCall },
+    signal,
+  });
+  keys.wipe();
+  await session.close(reason);
 }
 
 /** The way a peer has come. */

@@ -6,7 +6,7 @@ import { type Code, createCode, KeibiError, mailboxOf, type Owner, type Suite } 
 import { RendezvousServer } from '@keibidrop/server';
 import { handshakeAsResponder, prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
 import type { ListenAddress, ReachOptions } from './api.ts';
-import type { ArrivedPeer } from './arrived-peer.ts';
+import { type ArrivedPeer, turnAway } from './arrived-peer.ts';
 import type { PeerEvent } from './events.ts';
 import { MeetingDesk } from './meeting-desk.ts';
 import { openListener, socketOf } from './open-listener.ts';
@@ -53,6 +53,9 @@ const TRIES_OF_ONE_LENGTH = 4;
 const NOWHERE: ListenAddress = { host: '127.0.0.1', port: 0, orAnyPort: true };
 /** Connections at once that have not yet shown that they know a code; one more ends the oldest, so that silent ones keep nobody out. */
 const MAX_HANDSHAKES = 64;
+
+/** A guest that has proved the code shakes hands within a few round trips. */
+const COMING_MS = 5000;
 
 /** The one port at which a peer is met, and the codes that are waited under there. */
 export class ListeningPort {
@@ -238,11 +241,7 @@ export class Waiting {
 
   /** Serves a peer that has shaken hands. */
   async admit(peer: Omit<ArrivedPeer, 'desk'>): Promise<void> {
-    if (this.#closed !== undefined) {
-      peer.keys.wipe();
-      peer.socket.destroy();
-      return;
-    }
+    if (this.#closed !== undefined) return turnAway(peer, new KeibiError('PEER_BUSY'));
     const served = this.#options.serve({ ...peer, desk: this.desk }).finally(() => this.#active.delete(served));
     this.#active.add(served);
     await served;
@@ -252,6 +251,11 @@ export class Waiting {
   withdraw(): Promise<void> {
     this.#withdrawn ??= this.#withdraw();
     return this.#withdrawn;
+  }
+
+  /** Resolves when nobody who has proved the code is on the way here any more, or after a moment: they are served, or turned away. */
+  settled(): Promise<void> {
+    return this.desk.settled(AbortSignal.timeout(COMING_MS));
   }
 
   /** Withdraws the code and resolves when nobody is served any more, whose end is the caller's to bring about. Idempotent. */

@@ -44,6 +44,9 @@ export class MeetingDesk {
   readonly #options: MeetingDeskOptions;
   readonly #meetings = new Map<string, { meeting: Meeting; handshakes: number; timer: NodeJS.Timeout }>();
   #wrong = 0;
+  /** Guests that are being talked to. */
+  #greeting = 0;
+  #onSettled: () => void = () => {};
 
   constructor(options: MeetingDeskOptions) {
     this.#options = options;
@@ -51,7 +54,24 @@ export class MeetingDesk {
 
   /** Greets guests until the mailbox closes. Of several mailboxes all guests count together. */
   async serve(owner: Owner): Promise<void> {
-    for await (const conversation of owner) void this.#greet(conversation).catch(() => conversation.close());
+    for await (const conversation of owner) {
+      this.#greeting++;
+      void this.#greet(conversation)
+        .catch(() => conversation.close())
+        .finally(() => {
+          this.#greeting--;
+          this.#look();
+        });
+    }
+  }
+
+  /** Resolves when no guest is being talked to or has yet to shake hands, or on abort. */
+  settled(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onSettled = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true });
+      this.#look();
+    });
   }
 
   /**
@@ -70,6 +90,7 @@ export class MeetingDesk {
     const held = this.#meetings.get(key);
     clearTimeout(held?.timer);
     this.#meetings.delete(key);
+    this.#look();
     return held?.meeting;
   }
 
@@ -116,6 +137,10 @@ export class MeetingDesk {
     const key = Buffer.from(meeting.attempt).toString('hex');
     const timer = setTimeout(() => this.take(meeting.attempt)?.wipe(), MEETING_TIMEOUT_MS).unref();
     this.#meetings.set(key, { meeting, handshakes: 0, timer });
+  }
+
+  #look(): void {
+    if (this.#greeting === 0 && this.#meetings.size === 0) this.#onSettled();
   }
 
   #count(): void {

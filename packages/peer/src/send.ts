@@ -102,6 +102,8 @@ class Sender {
       release?.();
       signal.removeEventListener('abort', onAbort);
     }
+    // Others have the code, too, and came at the same time: each is told that there is no place left.
+    await this.#waiting?.settled();
     return this.#result();
   }
 

@@ -155,7 +155,7 @@ function silence(message: string): KeibiError {
 }
 
 /** What a goodbye says of the whole meeting, and not of how it went. */
-const PLAIN: readonly string[] = ['NOT_A_TRANSFER', 'OFFER_DECLINED'] satisfies ErrorCode[];
+const PLAIN: readonly string[] = ['NOT_A_TRANSFER', 'OFFER_DECLINED', 'PEER_BUSY'] satisfies ErrorCode[];
 
 function closedByPeer(code: string): KeibiError {
   if (isErrorCode(code) && PLAIN.includes(code)) return new KeibiError(code, undefined, { detail: { remote: true } });
