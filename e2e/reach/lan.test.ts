@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inNamespace, Lan } from '../harness/lan.ts';
 import type { Running } from '../harness/running.ts';
-import { CODE, IS_ROOT, lastOf, Sandbox, type StartOptions } from '../harness/sandbox.ts';
+import { CODE, IS_ROOT, lastOf, run, Sandbox, type StartOptions } from '../harness/sandbox.ts';
+import { HAS_NFT } from './nat-world.ts';
 
 // Peers that meet by the code alone, on networks of namespaces that lead nowhere else.
 
@@ -109,6 +110,30 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     expect(await receives(two, '--connect', '10.77.0.1:26431')).toMatchObject({ path: 'direct' });
     expect(await offering.ended).toBe(0);
   });
+
+  it.skipIf(!HAS_NFT)(
+    'a sender behind a firewall is heard but not dialled, and the receiver says so (needs nft)',
+    async () => {
+      const middle = lan.switch('s');
+      const [one, two] = [lan.host('h0'), lan.host('h1')];
+      lan.plug(one, middle, 'eth0', { ipv4: '10.77.0.1/24' });
+      lan.plug(two, middle, 'eth0', { ipv4: '10.77.0.2/24' });
+      const wall =
+        'table inet wall { chain in { type filter hook input priority 0; iifname eth0 tcp flags syn reject; }; }';
+      run('ip', 'netns', 'exec', one, 'nft', wall);
+      const offering = await sender(one);
+      const { port } = await offering.until('waiting');
+      const { start } = await computer(two);
+      const receiver = await start(['receive', CODE, '--yes', '--json']);
+      expect(await receiver.ended).toBe(4);
+      const { code, message } = lastOf(receiver) as unknown as { code: string; message: string };
+      expect(code).toBe('PEER_UNREACHABLE');
+      expect(message).toContain(`was heard on this network (mDNS) at`);
+      expect(message).toContain(`10.77.0.1:${port}`);
+      expect(message).toContain(`Let TCP port ${port} through the sender's firewall`);
+      expect(message).not.toContain('Nobody is waiting');
+    },
+  );
 
   it('a network without multicast leads back to an address that was named once, unless discovery is off', async () => {
     const middle = lan.switch('s');

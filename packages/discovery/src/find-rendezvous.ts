@@ -67,7 +67,7 @@ export async function joinMailbox(
  * Enters the mailbox at the first place where it is.
  *
  * @throws  RENDEZVOUS_NOT_FOUND saying what was tried and what to do; PEER_UNREACHABLE if nothing answers where `connect` points;
- *          RENDEZVOUS_BUSY if the mailbox was found and had no room; RENDEZVOUS_UNREACHABLE if it was nowhere else and `rendezvous` does
+ *          PEER_UNREACHABLE if a sender was heard on the network and cannot be dialled; RENDEZVOUS_BUSY if the mailbox was found and had no room; RENDEZVOUS_UNREACHABLE if it was nowhere else and `rendezvous` does
  *          not answer; `signal.reason` on abort. `detail.attempts` has each place's error.
  */
 export async function joinAnywhere(options: FindRendezvousOptions & JoinOptions): Promise<JoinedMailbox> {
@@ -113,6 +113,8 @@ function notFound(options: FindRendezvousOptions, attempts: readonly FailedJoin[
     const text = `Nothing answers at ${formatHostPort(connect)}. Check the address, and that the sender is still running.`;
     return new KeibiError('PEER_UNREACHABLE', text, { detail });
   }
+  const heard = attempts.filter(({ place, error }) => place.transport === 'lan' && isDown(error));
+  if (heard.length > 0) return heardOnly(heard, options, detail);
   // It is nowhere else, and whether it waits there nobody knows.
   const down = attempts.find(({ place, error }) => place.transport === 'rendezvous' && isDown(error));
   if (down) {
@@ -120,6 +122,31 @@ function notFound(options: FindRendezvousOptions, attempts: readonly FailedJoin[
     return new KeibiError('RENDEZVOUS_UNREACHABLE', text, { detail });
   }
   return new KeibiError('RENDEZVOUS_NOT_FOUND', `${triedWhat(options)} ${doWhat(options)}`, { detail });
+}
+
+/** Multicast comes through a firewall that lets no connection in. */
+function heardOnly(
+  heard: readonly FailedJoin[],
+  options: FindRendezvousOptions,
+  detail: Record<string, unknown>,
+): KeibiError {
+  const places = heard.map(({ place }) => formatHostPort(place)).join(', ');
+  const ports = [...new Set(heard.map(({ place }) => place.port))].join(', ');
+  const { rendezvous } = options;
+  const elsewhere = rendezvous ? ` and not at the rendezvous ${formatHostPort(rendezvous)}` : '';
+  const text = [
+    `A sender with that number was heard on this network (mDNS) at ${places}, but no connection to it could be made${whyOf(heard)}.`,
+    `It was not found on this machine${elsewhere} either.`,
+    `Let TCP port ${ports} through the sender's firewall, or give both sides a --rendezvous that relays.`,
+  ];
+  return new KeibiError('PEER_UNREACHABLE', text.join(' '), { detail });
+}
+
+/** The system's own words for the last failure, if it has any. */
+function whyOf(heard: readonly FailedJoin[]): string {
+  let cause: unknown = heard.at(-1)?.error;
+  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
+  return cause instanceof Error && !(cause instanceof KeibiError) ? ` (${cause.message})` : '';
 }
 
 function isDown({ code }: KeibiError): boolean {
