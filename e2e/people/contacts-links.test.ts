@@ -109,6 +109,21 @@ describe('contacts on one machine', () => {
     expect(await stranger.ended, stranger.stdout).toBe(0);
   });
 
+  it('send texts, which are kept until they were shown, also by the next daemon', async () => {
+    await rule('accept', sandbox.path('inbox'));
+    expect(await (await sendToBob('--text', 'a word\nwith you')).ended).toBe(0);
+    await bob.replace();
+    expect(await bob.said('transfers')).toMatch(/text from alice.*\n {6}a word\n {6}with you\n/);
+    await bob.replace();
+    expect(await bob.said('transfers')).toBe('Nothing is under way.\n');
+    await rule('ask');
+    await seen(alice, 'bob', true);
+    const sender = await sendToBob('--text', 'another word');
+    await bob.until(({ event, kind }) => event === 'question' && kind === 'invitation');
+    expect(await bob.said('invitations', 'accept')).toBe('another word');
+    expect(await sender.ended).toBe(0);
+  });
+
   it('are asked, and decline by name', async () => {
     await rule('ask');
     const sender = await sendToBob('--text', 'a word with you');

@@ -6,7 +6,7 @@ import type { Io } from './io.ts';
 import { jsonErrorLine, lineOf } from './json-lines.ts';
 import { type Progress, progressLines } from './progress-line.ts';
 import { RepaintedLines } from './repainted-lines.ts';
-import { harmless } from './terminal-text.ts';
+import { harmless, harmlessLines } from './terminal-text.ts';
 
 /** How what is waited for is shown. */
 export interface Shown {
@@ -70,8 +70,25 @@ export function reportEnded(view: TransferView, io: Io, { json, quiet, event }: 
   const counted = `${formatCount(files, 'file')}, ${formatBytes(bytes)}`;
   const said = kind === 'send' ? `Sent ${counted}.` : `Received ${counted} into ${harmless(place ?? '')}.`;
   if (json) io.stdout.write(lineOf(event, view));
+  else if (kind === 'receive' && view.text !== undefined) io.stdout.write(shownText(view.text, io));
   else if (!quiet) io.stdout.write(`${said}\n`);
   return 0;
+}
+
+/** A text as it was sent; on a terminal it cannot act. */
+function shownText(text: string, { stdout }: Io): string {
+  return stdout.isTerminal ? `${harmlessLines(text)}\n` : text;
+}
+
+/** Tells the daemon that these texts were shown, so that it need not keep them. */
+export async function noteShown(
+  daemon: LocalClient,
+  transfers: readonly TransferView[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { id, unread } of transfers) {
+    if (unread) await daemon.call('control', { transfer: id, action: 'shown' }, { signal });
+  }
 }
 
 /** The error of a transfer that failed. */

@@ -99,6 +99,8 @@ export interface ReceiveOptions extends TransferOptions {
    * Absent: accepted at once, without waiting for the walk to end.
    */
   confirm?: ((offer: OfferSummary) => Promise<OfferAnswer>) | undefined;
+  /** Called with a text that was offered; the sender hears that it has come once this has resolved. */
+  keepText?: ((text: string) => Promise<void>) | undefined;
   /** One call at a time; `path` is relative to `out`. */
   resolveCollision?: ((path: string) => Promise<CollisionAnswer>) | undefined;
 }

@@ -187,6 +187,7 @@ class IncomingTransfer {
         onEvent({ type: 'offer', files, directories, symlinks, bytes, names, nameCount }),
       confirm:
         confirm && ((totals, text) => confirm({ ...totals, peer: this.peer, path, suite, text: text !== undefined })),
+      keepText: options.keepText,
       resolveCollision: options.resolveCollision,
       discards: options.discards,
       onProgress: ({ files, bytes, resumedBytes }, totals, totalsFinal) => {

@@ -45,6 +45,8 @@ export interface ReceiveTransferOptions {
   onOffer(totals: OfferTotals): void;
   /** False declines; `out` accepts it into another destination, absolute. Absent: accepted at once, while the sender may still be walking. */
   confirm?: ((totals: OfferTotals, text: string | undefined) => Promise<boolean | { out: string }>) | undefined;
+  /** Keeps a text before the sender hears that it has come. */
+  keepText?: ((text: string) => Promise<void>) | undefined;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
   /** Files that are only counted as they come and written nowhere: a measurement. */
   discards?: ((path: string) => boolean) | undefined;
@@ -320,6 +322,7 @@ class ServedTransfer {
     this.#offer.totals.bytes = Buffer.byteLength(text);
     this.#options.onOffer(this.#offer.totals);
     await this.#ask();
+    await this.#options.keepText?.(text);
     this.#write({ $case: 'accept', value: {} });
     return this.#finish({ files: 0, bytes: this.#offer.totals.bytes, skipped: 0, resumedBytes: 0, failed: [], text });
   }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient } from '@keibidrop/peer';
+import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { Argument, type Command, Option } from 'commander';
 import { withDaemon } from '../daemon-connection.ts';
+import { noteShown, reportEnded } from '../daemon-transfer.ts';
 import { type Io, paint } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import { harmless, quoted } from '../terminal-text.ts';
+import { limited } from '../time-limit.ts';
 
+/** How long an accepted text is waited for; its sender is there. */
+const TEXT_WAIT = '60s';
 const ANSWERS = { accept: 'yes', decline: 'no' } as const;
 
 /** `keibidrop invitations`, parsed. */
@@ -35,7 +39,8 @@ Examples:
   keibidrop invitations decline 3
 
 What a contact sends is asked about here, unless there is a rule for it: see
-keibidrop contacts rule. What is accepted goes to the save path of the daemon.
+keibidrop contacts rule. What is accepted goes to the save path of the daemon;
+a text is printed.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed or no such invitation, 2 usage, 4 no daemon runs.
@@ -69,12 +74,33 @@ export async function runInvitations(options: InvitationsCommand, io: Io, peer: 
       return 0;
     }
     const meant = theOne(invitations, number);
+    const before = await daemon.call('transfers', {}, { signal: io.signal });
     await daemon.call('answer', { question: meant.number, answer: ANSWERS[action] }, { signal: io.signal });
     if (json) io.stdout.write(lineOf('invitation', { ...meant, action }));
     else if (action === 'decline') io.stdout.write(`${harmless(meant.contact)} is told that you do not want it.\n`);
+    else if (meant.to === 'text') return showText(daemon, meant, new Set(before.transfers.map(({ id }) => id)), io);
     else io.stdout.write(`Accepted. See keibidrop ${meant.to === 'share' ? 'list' : 'transfers'}.\n`);
     return 0;
   });
+}
+
+/** Waits for the text that was accepted, and prints it. @returns  the exit code */
+async function showText(
+  daemon: LocalClient,
+  { contact }: Invitation,
+  before: ReadonlySet<number>,
+  io: Io,
+): Promise<number> {
+  const limitedIo = limited(io, TEXT_WAIT, 'It is still on its way: see keibidrop transfers.');
+  for await (const { transfer, json } of daemon.stream('watch', {}, { signal: limitedIo.signal })) {
+    const view = JSON.parse(json) as { event: string } & TransferView;
+    if (view.event !== 'transfer' || before.has(transfer) || view.contact !== contact) continue;
+    if (view.ended === undefined) continue;
+    const exit = reportEnded(view, io, { event: 'transfer' });
+    await noteShown(daemon, [view], io.signal);
+    return exit;
+  }
+  throw new KeibiError('DAEMON_LOST');
 }
 
 /** What contacts are waiting to hear. */

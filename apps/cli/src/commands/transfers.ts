@@ -3,12 +3,12 @@ import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { Argument, type Command, Option } from 'commander';
 import { withDaemon } from '../daemon-connection.ts';
-import { reportEnded, untilEnded } from '../daemon-transfer.ts';
+import { noteShown, reportEnded, untilEnded } from '../daemon-transfer.ts';
 import { formatBytes, formatBytesOf, formatRate } from '../format.ts';
 import { type Io, paint } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { harmless, quoted, shortened } from '../terminal-text.ts';
+import { harmless, harmlessLines, quoted, shortened } from '../terminal-text.ts';
 import { limited } from '../time-limit.ts';
 
 const ACTIONS = ['wait', 'pause', 'resume', 'cancel', 'retry', 'first', 'remove', 'accept', 'decline'] as const;
@@ -35,7 +35,8 @@ Sends move their bytes one after the other, unless they were asked for with
 --now; first puts one in front. retry is for what has failed or was cancelled,
 remove takes what has ended off the list, accept and decline answer whether to
 receive what is offered. wait shows how far it is, and exits as a send or
-receive would.
+receive would. A text that came is kept until it was shown: in the list the
+first time, and by wait.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed or no such transfer, 2 usage, 4 no daemon runs.
@@ -71,11 +72,15 @@ export async function runTransfers(options: TransfersCommand, io: Io, peer: Peer
       const { transfers } = await daemon.call('transfers', {}, { signal: io.signal });
       if (json) io.stdout.write(lineOf('transfers', { transfers }));
       else io.stdout.write(listOf(transfers, io));
+      await noteShown(daemon, transfers, io.signal);
       return 0;
     }
     if (action === 'wait') {
       const limitedIo = limited(io, options.timeout, 'It goes on: see keibidrop transfers.');
-      return reportEnded(await untilEnded(daemon, id, limitedIo, options), io, { json, event: 'transfer' });
+      const ended = await untilEnded(daemon, id, limitedIo, options);
+      const exit = reportEnded(ended, io, { json, event: 'transfer' });
+      await noteShown(daemon, [ended], io.signal);
+      return exit;
     }
     const transfer = await changed(daemon, action, id, io);
     if (json) io.stdout.write(lineOf('transfer', transfer));
@@ -108,7 +113,13 @@ async function changed(
 
 function listOf(transfers: readonly TransferView[], io: Io): string {
   if (transfers.length === 0) return 'Nothing is under way.\n';
-  return transfers.map((transfer) => `${lineOfTransfer(transfer, io)}\n`).join('');
+  return transfers.map((transfer) => `${lineOfTransfer(transfer, io)}\n${unreadText(transfer)}`).join('');
+}
+
+/** A text that was not shown yet, below the line of its transfer. */
+function unreadText({ unread, text }: TransferView): string {
+  if (!unread || text === undefined) return '';
+  return harmlessLines(text).replace(/^/gm, '      ').concat('\n');
 }
 
 /** `  3 send     running   photos to bob, 12/34 MiB, 30 MiB/s`. */

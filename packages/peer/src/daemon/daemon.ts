@@ -15,6 +15,7 @@ import { historyCalls } from './history-calls.ts';
 import { identityCalls } from './identity-calls.ts';
 import { IdentityKeeper } from './identity-keeper.ts';
 import { Journal } from './journal.ts';
+import { KeptTexts } from './kept-texts.ts';
 import type { LocalCalls } from './local-calls.ts';
 import { LocalServer } from './local-server.ts';
 import { mountCalls } from './mount-calls.ts';
@@ -126,7 +127,7 @@ export class Daemon {
       onTrouble,
     });
     const transfers: Transfers = new Transfers({
-      drops: new Drops(join(stateDir, 'drops')),
+      ...keptIn(stateDir),
       read,
       sendTo: (names, options) => contacts.sendTo(names, options),
       saving: (name) => contacts.saving(name),
@@ -198,6 +199,11 @@ export class Daemon {
     });
     return unfinished;
   }
+}
+
+/** What transfers keep on the disk beside the journal. */
+function keptIn(stateDir: string): { drops: Drops; texts: KeptTexts } {
+  return { drops: new Drops(join(stateDir, 'drops')), texts: new KeptTexts(join(stateDir, 'texts')) };
 }
 
 /** All calls; a group that lacks one does not compile. */

@@ -18,6 +18,7 @@ export function transferCalls({ transfers, shares, questions }: DaemonParts): Lo
     retry: (transfer, caller) => transfers.retry(transfer, (paths) => invitationTo(shares, paths, caller)),
     first: (transfer) => transfers.first(transfer),
     remove: (transfer) => transfers.remove(transfer),
+    shown: (transfer) => transfers.shown(transfer),
   };
   return {
     async send(request) {

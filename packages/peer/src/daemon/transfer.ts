@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { local } from '@keibidrop/proto';
-import { errorOfFailures, KeibiError, MAX_WRONG_GUESSES } from '@keibidrop/protocol';
+import { KeibiError, MAX_WRONG_GUESSES } from '@keibidrop/protocol';
 import type { CollisionAnswer, OfferAnswer, OfferSummary, TransferSummary } from '../api.ts';
 import { type EventJson, eventJson } from '../event-json.ts';
-import type { CodeEvent, PeerEvent } from '../events.ts';
+import type { CodeEvent, ConnectedEvent, PeerEvent } from '../events.ts';
 import { freeBytes } from '../free-space.ts';
 import type { HistoryEntry } from '../history/history.ts';
 import { historyEntryOf, placeOf } from '../history/history-entry.ts';
@@ -15,6 +15,7 @@ import type { ContactDesk } from './contact-desk.ts';
 import type { FileLists } from './file-lists.ts';
 import { PeerFigures } from './peer-figures.ts';
 import type { Questions } from './questions.ts';
+import { endOf, failureOf, type TransferEnd } from './transfer-end.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 
 /** What somebody asked the daemon for. */
@@ -36,6 +37,8 @@ export type TransferEntry = Order & {
   contact?: string | undefined;
   /** Of a receive: what it takes from a share. Its code is good for one run. */
   pull?: string[] | undefined;
+  /** Of a receive: it was a text, which nobody was shown yet, and when and from whom it came. */
+  unread?: { at: number; from: ConnectedEvent | undefined } | undefined;
 };
 
 type ReceiveEntry = Extract<TransferEntry, { kind: 'receive' }>;
@@ -58,18 +61,12 @@ export interface TransferHost {
   onEvent(transfer: Transfer, event: EventJson): void;
   /** What it sends, if it sends anything, is still there as far as anybody knows. */
   hasSource(transfer: Transfer): boolean;
+  /** A text has come. Resolves once it survives this daemon. @throws DISK_FULL, TRANSFER_LIMIT_EXCEEDED */
+  keepText(transfer: Transfer, text: string, from: ConnectedEvent | undefined): Promise<void>;
   /** It is another than it was, in more than its numbers. */
   onChange(transfer: Transfer): void;
   /** What outlives the daemon is another. Resolves once that is on the disk, or cannot be. */
   onEntry(transfer: Transfer): Promise<void>;
-}
-
-/** How a run ended. */
-export interface TransferEnd {
-  at: number;
-  state: Extract<TransferState, 'done' | 'failed' | 'cancelled'>;
-  summary?: TransferSummary;
-  error?: KeibiError;
 }
 
 /** One send or receive, from being asked for to its end, and again if it is retried. */
@@ -88,11 +85,16 @@ export class Transfer {
   /** A person's answer to every collision that is still to come. */
   #always: CollisionAnswer | undefined;
 
-  constructor(entry: TransferEntry, host: TransferHost) {
+  /** @param text  what came to an earlier daemon, of an entry that is unread */
+  constructor(entry: TransferEntry, host: TransferHost, text?: string) {
     this.entry = entry;
     this.#host = host;
     this.#figures = this.#fresh();
     this.#peers = this.#freshPeers();
+    if (entry.unread === undefined || text === undefined) return;
+    this.#figures.take({ type: 'text', text });
+    this.#figures.last = entry.unread.from;
+    this.#end = { at: entry.unread.at, state: 'done' };
   }
 
   get id(): number {
@@ -156,6 +158,7 @@ export class Transfer {
       ended: at,
       incognito: this.entry.request.incognito,
       text,
+      unread: this.entry.unread === undefined ? undefined : true,
       receivers: this.#receivers,
       pausedBy: this.state !== 'paused' ? undefined : this.entry.paused ? 'self' : 'peer',
       ...peers,
@@ -289,6 +292,7 @@ export class Transfer {
       save,
       confirm: entry.request.yes ? undefined : (offer) => this.#confirm(offer, entry, signal),
       resolveCollision: (file) => this.#resolveCollision(file, signal),
+      keepText: (text) => this.#host.keepText(this, text, this.#figures.last),
     });
   }
 
@@ -382,15 +386,3 @@ export class Transfer {
 
 /** Events that change nothing but numbers. */
 const NUMBERS: readonly PeerEvent['type'][] = ['progress', 'file', 'failed'];
-
-function endOf(summary: TransferSummary): TransferEnd {
-  const error = errorOfFailures(summary.failed);
-  return { at: Date.now(), summary, ...(error ? { state: 'failed', error } : { state: 'done' }) };
-}
-
-function failureOf(reason: unknown, signal: AbortSignal): TransferEnd {
-  const error = KeibiError.from(signal.aborted ? signal.reason : reason, 'INTERNAL');
-  return error.code === 'CANCELLED'
-    ? { at: Date.now(), state: 'cancelled' }
-    : { at: Date.now(), state: 'failed', error };
-}

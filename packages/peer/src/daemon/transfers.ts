@@ -3,11 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
 import type { EventJson } from '../event-json.ts';
+import type { ConnectedEvent } from '../events.ts';
 import type { History } from '../history/history.ts';
 import type { Drops } from './drops.ts';
 import type { EventStream } from './event-stream.ts';
 import { FileLists } from './file-lists.ts';
 import type { Journal } from './journal.ts';
+import type { KeptTexts } from './kept-texts.ts';
 import type { PullInvitation } from './pull-invitation.ts';
 import type { Questions } from './questions.ts';
 import { type Order, Transfer, type TransferEntry, type TransferHost } from './transfer.ts';
@@ -19,6 +21,8 @@ const MAX_BEGUN_SENDS = 32;
 const MAX_ENDED = 200;
 /** All that have not ended. */
 const MAX_TRANSFERS = 10_000;
+/** Texts that wait to be shown; one more is refused, so that its sender knows. */
+const MAX_UNREAD = 1000;
 const FIRST_INCOGNITO = 1_000_001;
 
 export interface TransfersOptions {
@@ -28,6 +32,7 @@ export interface TransfersOptions {
   events: EventStream;
   questions: Questions;
   drops: Drops;
+  texts: KeptTexts;
   history: History;
   journal: Journal<TransferEntry>;
   /** Called with what went wrong where no client waits for it. */
@@ -69,9 +74,43 @@ export class Transfers {
     const { state, damaged } = await this.#options.journal.read();
     this.#next = state?.next ?? 1;
     await this.#options.drops.restore((state?.transfers ?? []).flatMap(dropOf));
-    for (const entry of state?.transfers ?? []) this.#insert(entry);
+    for (const entry of state?.transfers ?? []) await this.#restoreOne(entry);
     this.#schedule();
     return damaged;
+  }
+
+  /** What cannot be read is told, and keeps nothing else from coming back. */
+  async #restoreOne(entry: TransferEntry): Promise<void> {
+    if (entry.unread === undefined) return void this.#insert(entry);
+    const { texts, onTrouble } = this.#options;
+    try {
+      const text = await texts.get(entry.id);
+      if (text === undefined) throw new KeibiError('CONFIG_INVALID', `The text of transfer ${entry.id} is missing.`);
+      this.#insert(entry, text);
+    } catch (reason) {
+      onTrouble(KeibiError.from(reason, 'INTERNAL'));
+    }
+  }
+
+  /** A text was shown, so it need not survive this daemon. */
+  async shown(transfer: Transfer): Promise<void> {
+    const { entry, id } = transfer;
+    if (entry.unread === undefined) return;
+    entry.unread = undefined;
+    await this.save();
+    await this.#options.texts.remove(id);
+    this.#onChange(transfer);
+  }
+
+  async #keepText({ entry, id }: Transfer, text: string, from: ConnectedEvent | undefined): Promise<void> {
+    if (entry.request.incognito) return;
+    if (this.#all.filter(({ entry: { unread } }) => unread !== undefined).length >= MAX_UNREAD)
+      throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'Too many texts wait to be read. See keibidrop transfers.');
+    await this.#options.texts.put(id, text);
+    entry.unread = { at: Date.now(), from };
+    await this.save();
+    // A journal that is closed has not taken it.
+    if (this.#closing) throw new KeibiError('DAEMON_LOST');
   }
 
   /** Takes on an order, and would remember it. @throws USAGE, CODE_MALFORMED, CONFIG_INVALID, DISK_FULL */
@@ -162,9 +201,9 @@ export class Transfers {
     return unfinished.length;
   }
 
-  #insert(entry: TransferEntry): Transfer {
+  #insert(entry: TransferEntry, text?: string): Transfer {
     const { read, sendTo, saving, questions } = this.#options;
-    const transfer = new Transfer(entry, {
+    const host: TransferHost = {
       read,
       sendTo,
       saving,
@@ -174,7 +213,11 @@ export class Transfers {
       onEvent: (of, event) => this.#emit(of, event),
       onChange: (changed) => this.#onChange(changed),
       onEntry: (of) => (of.entry.request.incognito ? Promise.resolve() : this.#onEntry()),
-    });
+      keepText: (of, words, from) => this.#keepText(of, words, from),
+    };
+    const transfer = new Transfer(entry, host, text);
+    // An earlier daemon has noted its end.
+    if (transfer.end !== undefined) this.#recorded.add(transfer.end);
     this.#all.push(transfer);
     this.#onChange(transfer);
     return transfer;
@@ -220,12 +263,13 @@ export class Transfers {
     if (!transfer.entry.request.incognito) void this.#onEntry();
     const entry = transfer.historyEntry();
     if (entry !== undefined) history.add(entry).catch((reason) => onTrouble(KeibiError.from(reason, 'INTERNAL')));
-    const ended = this.#all.filter(({ end }) => end !== undefined);
+    const ended = this.#all.filter((each) => each.end !== undefined && each.entry.unread === undefined);
     for (const old of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#forget(old);
   }
 
   #forget(transfer: Transfer): void {
     this.#removeDrop(transfer);
+    if (transfer.entry.unread !== undefined) void this.#forgetText(transfer);
     this.#drop(transfer);
   }
 
@@ -234,6 +278,14 @@ export class Transfers {
     this.lists.remove(transfer.id);
     this.#all.splice(this.#all.indexOf(transfer), 1);
     this.#emit(transfer, { event: 'removed' });
+  }
+
+  async #forgetText({ entry, id }: Transfer): Promise<void> {
+    entry.unread = undefined;
+    await this.#onEntry();
+    await this.#options.texts
+      .remove(id)
+      .catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')));
   }
 
   #move(transfer: Transfer, to: number): void {
@@ -275,7 +327,7 @@ async function checked(order: Order, read: ReadSettings): Promise<string | undef
 }
 
 function isRemembered({ end, entry }: Transfer): boolean {
-  return end === undefined && !entry.request.incognito;
+  return (end === undefined || entry.unread !== undefined) && !entry.request.incognito;
 }
 
 /** What of a transfer is worth telling when it changes: progress has its own events. */

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MPL-2.0
+import { errorOfFailures, KeibiError } from '@keibidrop/protocol';
+import type { TransferSummary } from '../api.ts';
+import type { TransferState } from './transfer.ts';
+
+/** How a run ended. */
+export interface TransferEnd {
+  at: number;
+  state: Extract<TransferState, 'done' | 'failed' | 'cancelled'>;
+  summary?: TransferSummary;
+  error?: KeibiError;
+}
+
+export function endOf(summary: TransferSummary): TransferEnd {
+  const error = errorOfFailures(summary.failed);
+  return { at: Date.now(), summary, ...(error ? { state: 'failed', error } : { state: 'done' }) };
+}
+
+export function failureOf(reason: unknown, signal: AbortSignal): TransferEnd {
+  const error = KeibiError.from(signal.aborted ? signal.reason : reason, 'INTERNAL');
+  return error.code === 'CANCELLED'
+    ? { at: Date.now(), state: 'cancelled' }
+    : { at: Date.now(), state: 'failed', error };
+}
