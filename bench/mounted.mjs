@@ -114,17 +114,22 @@ function localMount(workspace, name, commandFor) {
       await mkdir(at, { recursive: true });
       const [command, ...words] = commandFor(at);
       running = workspace.start(command, words, { LD_LIBRARY_PATH: FUSE_NATIVE });
-      const late = AbortSignal.timeout(MOUNT_MS);
-      while (!(await isMounted(at))) {
-        if (late.aborted) throw new Error(`${name} is not mounted after ${MOUNT_MS} ms`);
-        await new Promise((resolve) => setTimeout(resolve, MOUNT_AGAIN_MS));
-      }
+      await untilMounted(at);
     },
     async unmount() {
       await run('umount', [at]);
       await running.report().catch(() => {}); // some end with another code than 0 when they are unmounted
     },
   };
+}
+
+/** Resolves once something is mounted there. */
+export async function untilMounted(at) {
+  const late = AbortSignal.timeout(MOUNT_MS);
+  while (!(await isMounted(at))) {
+    if (late.aborted) throw new Error(`nothing is mounted on ${at} after ${MOUNT_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, MOUNT_AGAIN_MS));
+  }
 }
 
 async function isMounted(at) {

@@ -26,6 +26,7 @@ const ROWS = [
   'p6',
   'p7',
   'mount',
+  'first-reads',
   'large',
   'tight',
   'fair',

@@ -49,6 +49,36 @@ export async function openSsh(workspace, { address = '127.0.0.1', serverPrefix =
   };
 }
 
+/** A folder mounted by sshfs, or a sentence about why it cannot be. */
+export async function openSshfs(workspace, folder, { address, serverPrefix, clientPrefix }) {
+  const sshd = findProgram('sshd');
+  if (!(sshd && findProgram('sshfs')))
+    return { missing: ['sshfs: not installed (Debian: sshfs openssh-server)'], close: async () => {} };
+  const client = await writeKeysAndConfigs(workspace, address);
+  if (process.getuid() === 0) await mkdir(PRIVILEGE_SEPARATION, { recursive: true, mode: 0o755 });
+  const at = workspace.path('sshfs');
+  let served;
+  let shown;
+  return {
+    missing: [],
+    at,
+    async mount() {
+      await mkdir(at, { recursive: true });
+      const [shell, ...rest] = [...serverPrefix, 'sh', '-c', 'exec "$0" -D -e -f "$1" 2>&1', sshd];
+      served = workspace.start(shell, [...rest, workspace.path('ssh/sshd_config')]);
+      await served.line(/Server listening/);
+      const [program, ...words] = [...clientPrefix, 'sshfs', '-f', '-F', client, `${HOST}:${folder}`, at];
+      shown = workspace.start(program, words);
+    },
+    async unmount() {
+      await run('fusermount3', ['-u', at]);
+      await shown.report();
+      await served.stop();
+    },
+    close: () => rm(workspace.path('ssh'), { recursive: true }),
+  };
+}
+
 async function copyOver(workspace, { sshd, clientPrefix }, source, command) {
   const out = workspace.path('ssh-in');
   await mkdir(out);

@@ -36,6 +36,7 @@ export interface ReadNews {
 interface NativeReadJob extends NativeGuestJob {
   open(path: string, directory: string, key: string, size: number, mtimeNs: bigint): Promise<number>;
   release(file: number): void;
+  leaveAhead(file: number): void;
   want(want: number, file: number, first: number, count: number, ahead: number): boolean;
   cancel(file: number, want: number): void;
   aheadBlocks(): number;
@@ -75,6 +76,12 @@ export class ReadJob extends GuestJob<NativeReadJob> {
   release(file: number): void {
     assertInteger('file', file, 0, MOST);
     this.native.release(file);
+  }
+
+  /** Its reader has jumped: of what was asked for ahead nothing comes that no want waits for. */
+  leaveAhead(file: number): void {
+    assertInteger('file', file, 0, MOST);
+    this.native.leaveAhead(file);
   }
 
   /**

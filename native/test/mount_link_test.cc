@@ -167,33 +167,71 @@ TEST(MountReadAhead, GrowsWithWhoReadsOnUpToTheMost) {
   EXPECT_GE(asked, 10'000U + kMost / 2);
 }
 
+TEST(MountReadAhead, IsEarnedByWhatWasReadInOrder) {
+  ReadAhead ahead;
+  constexpr uint32_t kBlocks = 100'000, kMost = 1024;
+  // What the kernel asks for of who reads 64 KiB, in whatever pieces.
+  for (const auto& [first, end] : {std::pair{0U, 1U}, {0U, 2U}, {1U, 4U}}) {
+    EXPECT_EQ(ahead.Next(first, end, kBlocks, kMost).count, 0U);
+    EXPECT_EQ(ahead.Next(first, end, kBlocks, kMost).count, 0U) << "it was not there, and is read again";
+  }
+  std::vector<uint32_t> windows;
+  for (uint32_t at = 4; at < 1024; at += 4) {
+    const auto plan = ahead.Next(at, at + 4, kBlocks, kMost);
+    if (plan.count > 0) windows.push_back(plan.from + plan.count - at - 4);
+    EXPECT_LE(plan.count == 0 ? 0 : plan.from + plan.count, 2 * (at + 4)) << "no more than was read";
+  }
+  ASSERT_GE(windows.size(), 4U);
+  EXPECT_EQ(windows[0], 2U);
+  EXPECT_EQ(windows[1], 4U);
+  EXPECT_EQ(windows[2], 8U);
+}
+
+TEST(MountReadAhead, GivesNothingToWhoReadsHereAndThere) {
+  ReadAhead ahead;
+  uint32_t count = 0;
+  for (uint32_t at = 0; at < 5000; at += 16) count += ahead.Next(at, at + 2, 100'000, 1024).count;
+  EXPECT_EQ(count, 0U);
+}
+
+TEST(MountReadAhead, ASmallFileIsAskedForAsAWhole) {
+  ReadAhead ahead;
+  const auto plan = ahead.Next(0, 1, 4, 256);
+  EXPECT_EQ(plan.from, 1U);
+  EXPECT_EQ(plan.count, 3U);
+  ReadAhead other;
+  EXPECT_EQ(other.Next(0, 1, 5, 256).count, 0U);
+}
+
 TEST(MountReadAhead, AsksNothingForWhoJumpsAndNothingBehindTheEnd) {
   ReadAhead ahead;
   EXPECT_EQ(ahead.Next(5000, 5001, 10'000, 256).count, 0U);
   EXPECT_EQ(ahead.Next(100, 101, 10'000, 256).count, 0U);
-  EXPECT_EQ(ahead.Next(9000, 9001, 10'000, 256).count, 0U);
-  const auto plan = ahead.Next(9001, 9017, 9020, 256);
-  EXPECT_EQ(plan.from, 9017U);
-  EXPECT_EQ(plan.count, 3U);
-  EXPECT_EQ(ahead.Next(9017, 9020, 9020, 256).count, 0U);
+  EXPECT_EQ(ahead.Next(9000, 9004, 10'000, 256).count, 0U);
+  const auto plan = ahead.Next(9004, 9018, 9019, 256);
+  EXPECT_EQ(plan.from, 9018U);
+  EXPECT_EQ(plan.count, 1U);
+  EXPECT_FALSE(plan.left);
+  EXPECT_EQ(ahead.Next(9018, 9019, 9019, 256).count, 0U);
 }
 
 TEST(MountReadAhead, KnowsWhatItHasAskedForAndWhatHasNotCome) {
   ReadAhead ahead;
   constexpr uint32_t kBlocks = 100'000, kMost = 256;
   EXPECT_FALSE(ahead.Asked(0, 16));
-  EXPECT_EQ(ahead.Next(0, 16, kBlocks, kMost).count, 16U);
-  EXPECT_TRUE(ahead.Asked(16, 32));
-  EXPECT_FALSE(ahead.Asked(16, 33));
-  ahead.Missed(16);
-  EXPECT_FALSE(ahead.Asked(16, 32));
-  const auto again = ahead.Next(16, 32, kBlocks, kMost);
-  EXPECT_EQ(again.from, 32U);
+  EXPECT_EQ(ahead.Next(0, 16, kBlocks, kMost).count, 0U);
+  EXPECT_EQ(ahead.Next(16, 32, kBlocks, kMost).count, 2U);
+  EXPECT_TRUE(ahead.Asked(32, 34));
+  EXPECT_FALSE(ahead.Asked(32, 35));
+  ahead.Missed(32);
+  EXPECT_FALSE(ahead.Asked(32, 34));
+  const auto again = ahead.Next(32, 34, kBlocks, kMost);
+  EXPECT_EQ(again.from, 34U);
   EXPECT_GT(again.count, 0U);
   // Who jumps has asked for what it reads there, and for nothing before it.
-  ahead.Next(5000, 5016, kBlocks, kMost);
+  EXPECT_TRUE(ahead.Next(5000, 5016, kBlocks, kMost).left);
   ahead.Next(5016, 5032, kBlocks, kMost);
-  EXPECT_TRUE(ahead.Asked(5032, 5040));
+  EXPECT_TRUE(ahead.Asked(5032, 5034));
   EXPECT_FALSE(ahead.Asked(4990, 5000));
 }
 

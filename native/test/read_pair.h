@@ -22,7 +22,7 @@ namespace keibi::test {
 // The guest's side of a share: a ReadJob whose lanes lead to whatever the listener expects.
 class ReadGuest {
  public:
-  ReadGuest() : job(nullptr, bell_.wake()) {
+  explicit ReadGuest(std::shared_ptr<stream::RateBudget> budget = nullptr) : job(std::move(budget), bell_.wake()) {
     EXPECT_TRUE(stream::Listener::Open(
                     {.host = "127.0.0.1"}, [](stream::Incoming) {}, &listener)
                     .ok());
@@ -108,7 +108,9 @@ class ReadGuest {
 // A guest and a peer that shares a folder.
 class ReadPair : public ReadGuest {
  public:
-  explicit ReadPair(uint32_t lanes = 1, const std::string& only = "") {
+  explicit ReadPair(uint32_t lanes = 1, const std::string& only = "",
+                    std::shared_ptr<stream::RateBudget> budget = nullptr)
+      : ReadGuest(std::move(budget)) {
     server = Serve(1, only);
     for (uint32_t lane = 0; lane < lanes; lane++) EXPECT_TRUE(AddLane(lane).ok());
   }

@@ -193,6 +193,31 @@ TEST(ShareReadTest, WhatIsReleasedIsGivenUpAndCanBeOpenedAgain) {
   EXPECT_LT(pair.server->bytes(), content.size());
 }
 
+TEST(ShareReadTest, WhatWasAskedForAheadOfAReaderWhoHasJumpedIsGivenUp) {
+  const auto budget = std::make_shared<RateBudget>(0);
+  ReadPair pair(1, "", budget);
+  constexpr uint32_t kBlocks = 40 * core::kChunkBytes / kBlock;
+  const std::string content = Content(uint64_t{kBlocks} * kBlock);
+  test::WriteFile(pair.share / "file", content);
+  const uint32_t file = pair.OpenShared("file");
+  // Nobody takes anything in, so that the other side hears of the jump before it has sent all.
+  budget->Hold(true);
+  const uint32_t awaited = pair.Begin(file, kBlocks / 2, 1);
+  for (uint32_t at = 0; at < kBlocks; at += 64) pair.Begin(file, at, 0, 64);
+  pair.job.LeaveAhead(file);
+  budget->Hold(false);
+  EXPECT_EQ(pair.Wait(awaited), Code::kOk);
+  EXPECT_EQ(pair.Want(file, kBlocks - 1, 1), Code::kOk);
+  EXPECT_EQ(pair.Cached(file).substr(content.size() - kBlock), content.substr(content.size() - kBlock));
+  EXPECT_LT(pair.server->bytes(), content.size() / 2);
+  // It can be read on, and again be jumped away from, under the number that it had.
+  pair.job.LeaveAhead(file);
+  EXPECT_EQ(pair.Want(file, 0, kBlocks), Code::kOk);
+  EXPECT_TRUE(pair.Cached(file) == content);
+  pair.job.Release(file);
+  EXPECT_EQ(pair.Want(file, 0, 1), Code::kInternal);
+}
+
 TEST(ShareReadTest, ACancelledWantIsNotToldAndItsBlocksStillServeOthers) {
   ReadPair pair(0);
   test::WriteFile(pair.share / "file", Content(2 * kBlock));

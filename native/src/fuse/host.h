@@ -18,6 +18,7 @@
 #include "fuse/arrivals.h"
 #include "fuse/content.h"
 #include "fuse/lowlevel.h"
+#include "fuse/mounted_folder.h"
 #include "fuse/notifier.h"
 #include "fuse/passing.h"
 #include "fuse/waiting.h"
@@ -161,6 +162,7 @@ class Host {
   void Fetch(const std::vector<uint64_t>& files);
   uint64_t MostBytesAhead() const;
   void AskAhead(uint64_t ino, const std::shared_ptr<Content>& content, const mount::ReadAhead::Plan& plan);
+  void LeaveAhead(const Content& content);
   mount::Writer WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const;
 
   const Options options_;
@@ -171,6 +173,7 @@ class Host {
   Arrivals arrivals_;
   Notifier notifier_;
   Passing passing_;
+  KernelReadAhead read_ahead_;
   mount::WriteBack write_back_;
   mount::Walks walks_;
   std::atomic<int> verifying_{0};

@@ -15,6 +15,8 @@ int Unmount(const std::string& folder, bool forced) {
 }
 
 // macFUSE takes the length of a step as an option of the mount, and of nothing else.
-void RaiseReadAhead(const std::string&) {}
+void KernelReadAhead::Attach(const std::string&) {}
+
+void KernelReadAhead::Opening(uint64_t) {}
 
 }  // namespace keibi::fuse

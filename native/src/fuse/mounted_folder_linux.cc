@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "core/fd.h"
@@ -18,7 +19,10 @@ extern char** environ;
 namespace keibi::fuse {
 namespace {
 
-constexpr char kReadAheadKb[] = "4096";
+// Who reads the first 64 KiB of a file in pieces of 8 KiB makes the kernel ask for 224 KiB, and would for 672 KiB if it
+// might read as far ahead as it may of a long one.
+constexpr std::string_view kShortKb = "512", kLongKb = "4096";
+constexpr uint64_t kLongFile = uint64_t{16} << 20;
 
 int RunFusermount(const std::string& folder, bool forced) {
   std::vector<std::string> words{"fusermount3", "-u", "-q"};
@@ -75,9 +79,19 @@ int Unmount(const std::string& folder, bool forced) {
   return errno == EINVAL ? 0 : errno;  // EINVAL: nothing is mounted there any more
 }
 
-void RaiseReadAhead(const std::string& folder) {
-  const core::Fd file(open(("/sys/class/bdi/" + DeviceOf(folder) + "/read_ahead_kb").c_str(), O_WRONLY | O_CLOEXEC));
-  if (file.valid()) (void)!write(file.get(), kReadAheadKb, sizeof kReadAheadKb - 1);
+void KernelReadAhead::Attach(const std::string& folder) {
+  const std::scoped_lock lock(mutex_);
+  setting_ = core::Fd(open(("/sys/class/bdi/" + DeviceOf(folder) + "/read_ahead_kb").c_str(), O_WRONLY | O_CLOEXEC));
+  is_long_ = true;
+  if (setting_.valid()) (void)!pwrite(setting_.get(), kLongKb.data(), kLongKb.size(), 0);
+}
+
+void KernelReadAhead::Opening(uint64_t file_bytes) {
+  const bool is_long = file_bytes >= kLongFile;
+  const std::scoped_lock lock(mutex_);
+  if (!setting_.valid() || is_long == is_long_) return;
+  const std::string_view kb = is_long ? kLongKb : kShortKb;
+  if (pwrite(setting_.get(), kb.data(), kb.size(), 0) > 0) is_long_ = is_long;
 }
 
 }  // namespace keibi::fuse

@@ -7,6 +7,8 @@ namespace keibi::fuse {
 
 int Unmount(const std::string&, bool) { return 0; }
 
-void RaiseReadAhead(const std::string&) {}
+void KernelReadAhead::Attach(const std::string&) {}
+
+void KernelReadAhead::Opening(uint64_t) {}
 
 }  // namespace keibi::fuse

@@ -104,6 +104,7 @@ int Host::ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Ha
   // What is not read through the kernel's pages says nothing about them.
   if (content != nullptr && how == Passing::How::kCached)
     opened->keep_cache = contents_.SameAsBefore(ino, content->key) ? 1 : 0;
+  if (content != nullptr) read_ahead_.Opening(content->file->size());
   const int error = passing_.Reply(request, ino, opened, how);
   if (error != 0 && content != nullptr && !options_.writable) passing_.Closed(ino);
   return error;
@@ -189,6 +190,7 @@ void Host::ReadOnce(Reading reading) {
   }
   // The request, and perhaps the handle, is gone after this.
   fuse_reply_buf(reading.request, reinterpret_cast<const char*>(buffer), length);
+  if (plan.left) LeaveAhead(*content);
   const uint32_t from = file.FirstMissing(plan.from, plan.count);
   if (from < plan.from + plan.count) AskAhead(reading.ino, content, {from, plan.from + plan.count - from});
 }
@@ -201,6 +203,7 @@ void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& c
     asked = reading.handle->ahead.Asked(first, end);
     plan = reading.handle->ahead.Next(first, end, content->file->blocks(), most_ahead_);
   }
+  if (plan.left) LeaveAhead(*content);
   const uint32_t ahead = plan.count > 0 ? plan.from + plan.count - end : 0;
   contents_.Used(*content, first, uint64_t{end} + ahead);
   // The kernel releases a handle only when its last read is answered; until the ticket is taken this one is not.
@@ -355,6 +358,9 @@ void Host::AskAhead(uint64_t ino, const std::shared_ptr<Content>& content, const
   };
   link_.Ask(Type::kWant, WantOf(ino, *content, plan.from, 0, plan.count), std::move(answer));
 }
+
+// Before anything is asked for at the place that was jumped to: what somebody waits for comes all the same.
+void Host::LeaveAhead(const Content& content) { link_.Tell(Type::kLeave, mount::Writer().Rest(content.key)); }
 
 mount::Writer Host::WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const {
   // It may have another name by now.

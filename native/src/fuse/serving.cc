@@ -55,7 +55,7 @@ bool Host::Mount(int* error) {
 }
 
 void Host::OnRequest() {
-  if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) RaiseReadAhead(options_.folder);
+  if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) read_ahead_.Attach(options_.folder);
 }
 
 int Host::Run() {

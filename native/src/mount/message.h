@@ -47,6 +47,7 @@ enum class Type : uint8_t {
   kStop = 21,   // request 4: nobody waits for it any more, and it is to end soon
   kFetch = 22,  // whole files, ahead of who reads them, each: key 32 | size 8 | mtime 8 | path: answered by kDone when
                 // they are there, or will not be
+  kLeave = 23,  // key 32: nobody goes on to read what was asked for ahead
   // By the Peer.
   kDone = 0x81,     // errno 4, 0 if it went well | what the request says
   kPage = 0x82,     // entries as in a manifest (PROTOCOL 6), none with a parent

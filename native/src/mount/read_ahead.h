@@ -6,12 +6,14 @@
 
 namespace keibi::mount {
 
-// What to ask for before it is read, for one open file. Who reads on gets a window that doubles; who jumps gets what
-// is read and nothing else. One thread at a time.
+// What to ask for before it is read, for one open file. The window is earned: it begins at 128 KiB once a reader has
+// shown that it reads on, doubles, and is never longer than what was read in order. Who jumps gets what is read and
+// nothing else. One thread at a time.
 class ReadAhead {
  public:
   struct Plan {
     uint32_t from = 0, count = 0;  // in blocks
+    bool left = false;             // the reader has jumped away from what was asked for ahead
   };
 
   // Whether all of `[first, end)` was asked for already.
@@ -22,17 +24,23 @@ class ReadAhead {
 
   // `[first, end)` is being read of a file of `blocks`; `most` is the longest window.
   Plan Next(uint32_t first, uint32_t end, uint32_t blocks, uint32_t most) {
-    // The kernel reads ahead too, with several requests at once, of which some thread may be late.
-    const bool on = first <= uint64_t{next_} + kSlack && uint64_t{end} + kLate >= next_;
-    if (!on) {
+    if (!Follows(first, end)) {
+      const bool left = asked_ > next_ && next_ > 0;
       begun_ = first;
       next_ = end;
-      asked_ = window_ = 0;
-      return {};
+      earned_ = end - first;
+      asked_ = window_ = skipped_ = 0;
+      // A small file costs one round trip.
+      if (first > 0 || blocks > kSmallFile || blocks <= end) return {.left = left};
+      asked_ = blocks;
+      return {end, blocks - end, left};
     }
+    begun_ = std::min(begun_, first);
     next_ = std::max(next_, end);
     asked_ = std::max(asked_, next_);
-    window_ = std::clamp(window_, std::min(kFirstWindow, most), most);
+    if (earned_ <= kUnearned) return {};
+    const auto longest = static_cast<uint32_t>(std::min<int64_t>(earned_, most));
+    window_ = std::clamp(window_, std::min(kFirstWindow, longest), longest);
     if (asked_ - next_ > window_ / 2) return {};
     const auto stop = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{next_} + window_, blocks));
     if (stop <= asked_) return {};
@@ -45,12 +53,35 @@ class ReadAhead {
  private:
   static constexpr uint32_t kSlack = 64;
   static constexpr uint32_t kLate = 256;
-  static constexpr uint32_t kFirstWindow = 16;
+  static constexpr uint32_t kFirstWindow = 2;
+  static constexpr uint32_t kSmallFile = 4;
+  // The kernel reads so much ahead by itself for who reads no more than 64 KiB, in whatever pieces.
+  static constexpr int64_t kUnearned = 4;
+
+  // Whether it goes on with what was read before, and what that earns. The kernel reads ahead too, with several
+  // requests at once, of which some thread may be late: what is left out costs as much as it would have earned, until
+  // it comes.
+  bool Follows(uint32_t first, uint32_t end) {
+    if (next_ == 0 || first > uint64_t{next_} + kSlack || uint64_t{end} + kLate < next_) return false;
+    if (first > next_) {
+      earned_ += int64_t{end - first} - int64_t{first - next_};
+      skipped_ += first - next_;
+    } else if (end > next_) {
+      earned_ += end - next_;
+    } else {
+      const uint32_t late = std::min(skipped_, end - first);
+      earned_ += late;
+      skipped_ -= late;
+    }
+    return earned_ >= 0;
+  }
 
   uint32_t begun_ = 0;  // where it was jumped to
   uint32_t next_ = 0;   // behind what was read
   uint32_t asked_ = 0;  // behind what was asked for
   uint32_t window_ = 0;
+  uint32_t skipped_ = 0;  // of that, not read
+  int64_t earned_ = 0;    // read in order since the jump
 };
 
 }  // namespace keibi::mount

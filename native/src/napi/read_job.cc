@@ -24,8 +24,9 @@ class ReadJob : public GuestJob<ReadJob, stream::ReadJob> {
     return GuestJob::Define(
         env, "ReadJob",
         {InstanceMethod<&ReadJob::Open>("open"), InstanceMethod<&ReadJob::Release>("release"),
-         InstanceMethod<&ReadJob::Want>("want"), InstanceMethod<&ReadJob::Cancel>("cancel"),
-         InstanceMethod<&ReadJob::AheadBlocks>("aheadBlocks"), InstanceMethod<&ReadJob::TakeNews>("takeNews")});
+         InstanceMethod<&ReadJob::LeaveAhead>("leaveAhead"), InstanceMethod<&ReadJob::Want>("want"),
+         InstanceMethod<&ReadJob::Cancel>("cancel"), InstanceMethod<&ReadJob::AheadBlocks>("aheadBlocks"),
+         InstanceMethod<&ReadJob::TakeNews>("takeNews")});
   }
 
   // (path, directory, key, size, mtime as a bigint) -> Promise<file>
@@ -46,6 +47,12 @@ class ReadJob : public GuestJob<ReadJob, stream::ReadJob> {
   // (file)
   Napi::Value Release(const Napi::CallbackInfo& info) {
     job().Release(NumberAt(info, 0));
+    return info.Env().Undefined();
+  }
+
+  // (file)
+  Napi::Value LeaveAhead(const Napi::CallbackInfo& info) {
+    job().LeaveAhead(NumberAt(info, 0));
     return info.Env().Undefined();
   }
 

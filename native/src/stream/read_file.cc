@@ -42,6 +42,12 @@ AskedRun* ReadFile::Find(uint64_t offset) {
   return found == asked.end() ? nullptr : &found->second;
 }
 
+bool ReadFile::IsAwaited(const AskedRun& run) const {
+  return std::any_of(waiters.begin(), waiters.end(), [&](const Waiter& waiter) {
+    return waiter.first < run.first + run.count && run.first < waiter.first + waiter.count;
+  });
+}
+
 uint64_t ReadFile::BytesOf(const AskedRun& run) const {
   const uint64_t offset = uint64_t{run.first} * kCacheBlockBytes;
   return std::min(uint64_t{run.count} * kCacheBlockBytes, cache->size() - offset);

@@ -47,6 +47,7 @@ class ReadFile {
   // The run that an answer at this offset belongs to, or null.
   AskedRun* Find(uint64_t offset);
   uint64_t BytesOf(const AskedRun& run) const;
+  bool IsAwaited(const AskedRun& run) const;  // somebody waits for a block of it
 
   const std::string path;
   const std::shared_ptr<CacheFile> cache;

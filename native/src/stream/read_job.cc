@@ -109,26 +109,58 @@ Status ReadJob::Open(std::string path, const std::string& directory, const std::
   return Status::Ok();
 }
 
-void ReadJob::Release(uint32_t number) {
+void ReadJob::Release(uint32_t file) {
   const std::scoped_lock lock(mutex_);
+  const uint32_t number = NumberLocked(file);
+  renumbered_.erase(file);
   const auto found = files_.find(number);
   if (found == files_.end() || found->second->released) return;
-  ReadFile* const file = found->second.get();
+  for (const Waiter& waiter : found->second->waiters) TellLocked(waiter.want, Status::Of(Code::kCancelled));
+  found->second->waiters.clear();
+  GiveUpLocked(number, found->second.get());
+  FlushLocked();
+}
+
+// A lane can only be told to forget a file as a whole: what is waited for is asked for under another number.
+void ReadJob::LeaveAhead(uint32_t file) {
+  const std::scoped_lock lock(mutex_);
+  const uint32_t number = NumberLocked(file);
+  const auto found = files_.find(number);
+  if (found == files_.end() || found->second->released || found->second->failed || last_file_ == UINT32_MAX) return;
+  ReadFile* const left = found->second.get();
+  if (std::none_of(left->asked.begin(), left->asked.end(),
+                   [&](const auto& asked) { return !left->IsAwaited(asked.second); })) {
+    return;
+  }
+  const uint32_t next = ++last_file_;
+  auto& moved = files_[next] = std::make_unique<ReadFile>(left->path, left->cache, left->bell);
+  moved->waiters.swap(left->waiters);
+  renumbered_[file] = next;
+  GiveUpLocked(number, left);
+  SettleLocked(next, moved.get());
+  FlushLocked();
+}
+
+uint32_t ReadJob::NumberLocked(uint32_t file) const {
+  const auto found = renumbered_.find(file);
+  return found == renumbered_.end() ? file : found->second;
+}
+
+// It goes once the last of it that is on its way has come.
+void ReadJob::GiveUpLocked(uint32_t number, ReadFile* file) {
   file->released = true;
-  for (const Waiter& waiter : file->waiters) TellLocked(waiter.want, Status::Of(Code::kCancelled));
-  file->waiters.clear();
   std::erase_if(file->asked, [&](const auto& asked) {
     if (asked.second.lane != kNoLane) return false;
     unassigned_.erase({number, asked.first});
     return true;
   });
   for (const auto& each : lanes_.live()) each->lane->Forget(number);
-  FlushLocked();
-  if (file->asked.empty()) files_.erase(found);
+  if (file->asked.empty()) files_.erase(number);
 }
 
-Status ReadJob::Want(uint32_t want, uint32_t number, uint32_t first, uint32_t count, uint32_t ahead, bool* here) {
+Status ReadJob::Want(uint32_t want, uint32_t opened, uint32_t first, uint32_t count, uint32_t ahead, bool* here) {
   const std::scoped_lock lock(mutex_);
+  const uint32_t number = NumberLocked(opened);
   const auto found = files_.find(number);
   if (stopped_ || found == files_.end() || found->second->released) return Status::Of(Code::kInternal);
   ReadFile* const file = found->second.get();
@@ -145,9 +177,9 @@ Status ReadJob::Want(uint32_t want, uint32_t number, uint32_t first, uint32_t co
   return Status::Ok();
 }
 
-void ReadJob::Cancel(uint32_t number, uint32_t want) {
+void ReadJob::Cancel(uint32_t file, uint32_t want) {
   const std::scoped_lock lock(mutex_);
-  const auto found = files_.find(number);
+  const auto found = files_.find(NumberLocked(file));
   if (found == files_.end()) return;
   std::erase_if(found->second->waiters, [&](const Waiter& waiter) { return waiter.want == want; });
 }

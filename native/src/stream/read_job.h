@@ -56,6 +56,8 @@ class ReadJob : private AnswerSink {
                     const CacheIdentity& identity, uint32_t* file);
   // Nobody reads it any more: what was asked for is given up, and who waits hears kCancelled. The number ends.
   void Release(uint32_t file);
+  // Its reader has jumped: what was asked for ahead is given up, unless somebody waits for it.
+  void LeaveAhead(uint32_t file);
 
   // Wants blocks [first, first + count), and begins with `ahead` more behind them. kOk and `here` if all are here; else
   // news tell of `want`, which nobody else may have, until Cancel. kSourceChanged, kSourceMissing, kPathRefused of a
@@ -77,6 +79,8 @@ class ReadJob : private AnswerSink {
   void OnFrameEnd(uint32_t lane) override;
 
   void RunLane(Lane* lane);
+  uint32_t NumberLocked(uint32_t file) const;
+  void GiveUpLocked(uint32_t number, ReadFile* file);
   Lane* BestLaneLocked(uint32_t file, const std::string& path);
   void AssignLocked(uint32_t number, ReadFile* file, AskedRun* run);
   void AssignWaitingLocked();
@@ -95,6 +99,7 @@ class ReadJob : private AnswerSink {
   GuestLanes<ReadLane> lanes_{&mutex_, &stopped_};
   Files files_;
   uint32_t last_file_ = 0;
+  std::map<uint32_t, uint32_t> renumbered_;  // files that lanes know by another number than Open has told
   std::map<std::string, std::shared_ptr<Doorbell>> bells_;  // by directory
   std::set<std::pair<uint32_t, uint32_t>> unassigned_;      // runs without a lane: file, first block
   ReadWindow window_;

@@ -21,7 +21,7 @@ export type FromHost =
       path: string;
     }
   | { type: 'fetch'; request: number; files: { key: string; size: number; mtimeNs: bigint; path: string }[] }
-  | { type: 'release'; key: string }
+  | { type: 'release' | 'leave'; key: string }
   | { type: 'space'; request: number }
   | { type: 'busy' | 'lost'; unsent: number }
   | { type: 'stop'; request: number }
@@ -122,6 +122,8 @@ function parse(type: number, request: number, body: Buffer): FromHost {
         return { type: 'stop', request: body.readUInt32BE(0) };
       case 22:
         return { type: 'fetch', request, files: [...filesOf(body)] };
+      case 23:
+        return { type: 'leave', key: body.toString('latin1') };
     }
     const change = parseChange(type, request, body);
     if (change !== undefined) return change;

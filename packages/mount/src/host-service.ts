@@ -142,6 +142,8 @@ export class HostService {
         return this.#answering.get(message.request)?.abort(new KeibiError('CANCELLED'));
       case 'release':
         return this.#options.source.release(this.#forget(message.key));
+      case 'leave':
+        return this.#leaveAhead(message.key);
       case 'list':
         return this.#answer(message.request, LIST_PATIENCE, (signal) => this.#list(message, signal));
       case 'look':
@@ -171,6 +173,11 @@ export class HostService {
     const file = this.#wanted.get(key) ?? { path: '', size: 0, mtimeNs: 0n, directory: this.#options.cache, key };
     this.#wanted.delete(key);
     return file;
+  }
+
+  #leaveAhead(key: string): void {
+    const file = this.#wanted.get(key);
+    if (file !== undefined) this.#options.source.leaveAhead?.(file);
   }
 
   async #list({ request, path }: FromHost & { type: 'list' | 'look' }, signal: AbortSignal): Promise<Buffer> {

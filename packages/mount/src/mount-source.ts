@@ -145,6 +145,8 @@ export interface MountSource {
   want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }): Promise<{ aheadBlocks: number }>;
   /** Nobody reads this content any more: what is under way may stop, and its files in the cache may go. */
   release(file: WantedFile): void;
+  /** Its reader has jumped: what was asked for ahead need not come, unless somebody waits for it. */
+  leaveAhead?(file: WantedFile): void;
   /** Of the disk where the files are, if that can be told. */
   space?(options: { signal: AbortSignal }): Promise<{ totalBytes: number; freeBytes: number }>;
   /** Absent: it can only be read. */

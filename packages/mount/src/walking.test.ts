@@ -39,6 +39,13 @@ class SlowSource extends LocalSource {
   files = new Together(0);
   lists = new Together(0);
 
+  /** What was given up that had been asked for ahead. */
+  readonly left: string[] = [];
+
+  leaveAhead({ path }: WantedFile) {
+    this.left.push(path);
+  }
+
   override async want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }) {
     await this.files.come(file.path, options.signal);
     return super.want(file, blocks, options);
@@ -95,6 +102,17 @@ describe.skipIf(reason !== undefined)('who goes from one to the next in a mounte
     fill('long', 5, 300_000);
     expect(await shell('cd "$1" && cat many/f120 long/f100 long/f101 | wc -c', at())).toBe('603000');
     expect([...source.files.asked].sort()).toEqual(['long/f100', 'long/f101', 'many/f120']);
+  });
+
+  it('gives up what was asked for ahead when its reader jumps, and tells of no jump that gives up nothing', async () => {
+    fill('long', 2, 2 ** 24);
+    const jump =
+      'exec 3< "$1"; dd bs=64k count=40 status=none <&3 | wc -c; dd bs=64k skip=190 count=1 status=none <&3 | wc -c';
+    expect(await shell(jump, join(at(), 'long/f100'))).toBe('2621440\n65536');
+    await expect.poll(() => source.left).toEqual(['long/f100']);
+    const here = 'for i in 9 200 30; do dd if="$1" bs=64k skip=$i count=1 status=none; done | wc -c';
+    expect(await shell(here, join(at(), 'long/f101'))).toBe('196608');
+    expect(source.left).toEqual(['long/f100']);
   });
 
   it('has directories listed before they are opened, and what is in them fetched', async () => {

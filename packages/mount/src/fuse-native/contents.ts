@@ -11,6 +11,8 @@ const BLOCK_BYTES = 2 ** 16;
 const MAP_HEAD_BYTES = 64;
 /** A file of no more is fetched whole. */
 const WHOLE_BYTES = 2 ** 18;
+/** Who has read no more in order gets nothing ahead: 256 KiB. */
+const UNEARNED_BLOCKS = 4;
 /** Before the Peer has said how much a path takes. */
 const FIRST_AHEAD_BLOCKS = 64;
 /** Of a file that is open there is room for so much, whatever else there is room for. */
@@ -43,6 +45,8 @@ export interface Content extends Version {
 /** Where a reader is: who reads on has more fetched than it asks for. */
 export interface Position {
   next: number;
+  /** Where it was jumped to. */
+  begun: number;
   /** The first block that was not asked for yet. */
   aheadUntil: number;
 }
@@ -145,17 +149,23 @@ export class Contents {
     const end = Math.floor((offset + buffer.length - 1) / BLOCK_BYTES) + 1;
     const blocks = Math.ceil(content.size / BLOCK_BYTES);
     const goesOn = position?.next === offset;
-    if (position !== undefined) position.next = offset + buffer.length;
+    if (position !== undefined) {
+      if (!goesOn) Object.assign(position, { begun: offset, aheadUntil: 0 });
+      position.next = offset + buffer.length;
+    }
+    // The window is earned, as native/src/mount/read_ahead.h has it: no longer than what was read in order.
+    const run = goesOn && position !== undefined ? Math.ceil((position.next - position.begun) / BLOCK_BYTES) : 0;
+    const window = run > UNEARNED_BLOCKS ? Math.min(run, this.#aheadBlocks) : 0;
     const missing = await this.#firstMissing(content, first, end);
     if (missing < end) {
       const until = content.size <= WHOLE_BYTES ? blocks : end;
-      const ahead = goesOn ? Math.min(this.#aheadBlocks, blocks - until) : 0;
+      const ahead = Math.min(window, blocks - until);
       await this.#want(content, path, missing, until - missing, ahead);
       if (position !== undefined) position.aheadUntil = until + ahead;
       if ((await this.#firstMissing(content, first, end)) < end) throw new Failure('EIO');
-    } else if (goesOn && position !== undefined && end + this.#aheadBlocks / 2 > position.aheadUntil) {
+    } else if (window > 0 && position !== undefined && end + window / 2 > position.aheadUntil) {
       const from = Math.max(position.aheadUntil, end);
-      const until = Math.min(from + this.#aheadBlocks, blocks);
+      const until = Math.min(from + window, blocks);
       position.aheadUntil = Math.max(until, from);
       const lacking = until > from ? await this.#firstMissing(content, from, until) : until;
       // Nobody waits for it; who wants it after all hears why it failed.

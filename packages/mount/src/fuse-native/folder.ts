@@ -349,7 +349,7 @@ export class Folder implements Operations {
 
   #opened(file: OpenFile): number {
     while (this.#handles.has(this.#next)) this.#next = (this.#next % MOST_HANDLES) + 1;
-    const position = { next: 0, aheadUntil: 0 };
+    const position = { next: 0, begun: 0, aheadUntil: 0 };
     const handle = { file, content: undefined, seen: undefined, position };
     file.handles.add(handle);
     this.#handles.set(this.#next, handle);

@@ -68,6 +68,10 @@ export class GuestSource implements MountSource {
     return this.#reads.want(file, blocks, options);
   }
 
+  leaveAhead(file: WantedFile): void {
+    this.#reads.leaveAhead(file);
+  }
+
   release(file: WantedFile): void {
     this.#reads.release(file);
   }

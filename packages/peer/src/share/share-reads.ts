@@ -100,12 +100,14 @@ export class ShareReads {
   release(file: CachedFile): void {
     const key = keyOf(file);
     const open = this.#files.get(key);
-    if (open === undefined) return;
     this.#files.delete(key);
-    open.number.then(
-      (number) => this.#job.release(number),
-      () => {},
-    );
+    open?.number.then((number) => this.#job.release(number), nothing);
+  }
+
+  /** Gives up what was asked for ahead of a reader who has jumped, as far as no want waits for it. */
+  leaveAhead(file: CachedFile): void {
+    const open = this.#files.get(keyOf(file));
+    open?.number.then((number) => this.#job.leaveAhead(number), nothing);
   }
 
   /** Ends every want with `reason`. Idempotent. */
@@ -166,6 +168,8 @@ export class ShareReads {
     this.#serving?.session.carried(this.#job, this.#job.bytes);
   }
 }
+
+const nothing = () => {};
 
 function keyOf({ path, directory, key }: CachedFile): string {
   return `${directory}\0${key}\0${path}`;
