@@ -139,6 +139,54 @@ TEST_F(MountLinkTest, APeerThatBreaksTheRulesIsOneThatHasGone) {
   }
 }
 
+TEST_F(MountLinkTest, OnceThePeerSaysNothingTheNextQuestionIsNotWaitedForAsLongAgain) {
+  Begin(milliseconds(1000));
+  Asked first, next, away, back;
+  Ask(&first);
+  EXPECT_EQ(first.Wait(), ETIMEDOUT);
+  const auto began = std::chrono::steady_clock::now();
+  Ask(&next);
+  EXPECT_EQ(next.Wait(), ETIMEDOUT);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(700));
+  // While it is known to be away nothing is even asked.
+  link_->SetAway(true);
+  std::this_thread::sleep_for(milliseconds(200));
+  Ask(&away);
+  EXPECT_TRUE(away.error.has_value());
+  EXPECT_EQ(Hear(20).back(), 'p');
+  link_->SetAway(false);
+  Ask(&back);
+  EXPECT_EQ(Hear(10), std::string("\0\0\0\6\3\0\0\0\3p", 10));
+  Say(Message(Type::kDone, 3, Writer().Number(uint32_t{0})));
+  EXPECT_EQ(back.Wait(), 0);
+}
+
+TEST(MountSilence, HasOneBoundForAllThatIsAskedMeanwhile) {
+  using std::chrono::seconds;
+  const Silence::Time start{seconds(1000)};
+  const auto at = [&](int s) { return start + seconds(s); };
+  Silence silence(seconds(30));
+  EXPECT_EQ(silence.Left(at(0)), seconds(30));
+  // Asked at 0, and the session is found to be lost at 15: what is asked then has the rest.
+  silence.Lost(at(15), at(0));
+  EXPECT_EQ(silence.Left(at(16)), seconds(14));
+  EXPECT_EQ(silence.Left(at(20)), seconds(0)) << "it is known to be away";
+  EXPECT_EQ(silence.Left(at(90)), seconds(0));
+  silence.Back(at(100));
+  EXPECT_EQ(silence.Left(at(100)), seconds(30));
+  // One that was asked before something else was heard is late by itself.
+  silence.Heard(at(120));
+  silence.TimedOut(at(110));
+  EXPECT_EQ(silence.Left(at(140)), seconds(30));
+  silence.TimedOut(at(121));
+  EXPECT_EQ(silence.Left(at(151)), seconds(1));
+  silence.Heard(at(152));
+  EXPECT_EQ(silence.Left(at(152)), seconds(30));
+  // A loss that nobody waited through begins with itself.
+  silence.Lost(at(200), std::nullopt);
+  EXPECT_EQ(silence.Left(at(202)), seconds(28));
+}
+
 // A Peer that reads nothing does not stop those who ask: neither do they wait, nor does what is unsent grow for ever.
 TEST_F(MountLinkTest, APeerThatReadsNothingStopsNobody) {
   Begin(milliseconds(50));

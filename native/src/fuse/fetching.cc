@@ -57,6 +57,7 @@ void Host::Fetch(const std::vector<uint64_t>& files) {
     for (const std::shared_ptr<Content>& content : *open) contents_.Grown(*content);
     open->clear();
   };
+  answer.waits = false;
   link_.Ask(Type::kFetch, wanted, std::move(answer));
 }
 

@@ -356,6 +356,7 @@ void Host::AskAhead(uint64_t ino, const std::shared_ptr<Content>& content, const
     if (error == 0) most_ahead_ = std::max<uint32_t>(body.Number<uint32_t>(), 1);
     contents_.Grown(*content);
   };
+  answer.waits = false;
   link_.Ask(Type::kWant, WantOf(ino, *content, plan.from, 0, plan.count), std::move(answer));
 }
 

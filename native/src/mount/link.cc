@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 
 namespace keibi::mount {
 namespace {
@@ -20,25 +21,30 @@ constexpr int kTickMs = 100;  // how late an answer that is waited for in vain m
 
 }  // namespace
 
-Link::Link(int fd, std::chrono::milliseconds patience) : fd_(fd), patience_(patience) {
+Link::Link(int fd, std::chrono::milliseconds patience) : fd_(fd), patience_(patience), silence_(patience) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
 uint32_t Link::Ask(Type type, const Writer& body, Answer answer, int patiences) {
+  int error = ENOTCONN;
   {
     const std::scoped_lock lock(mutex_);
-    if (!ended_) {
+    const auto now = Clock::now();
+    const bool tells = answer.waits && patiences == 1;
+    const Clock::duration patience = tells ? silence_.Left(now) : Clock::duration(patiences * patience_);
+    if (!ended_ && patience == Clock::duration::zero()) {
+      error = ETIMEDOUT;
+    } else if (!ended_) {
       // Numbers are used again after 2^32 questions, long after the one before has ended.
       const uint32_t request = next_++;
       if (next_ == 0) next_ = 1;
-      const auto now = Clock::now();
-      const auto patience = patiences * patience_;
-      asked_[request] = {type, std::move(answer), now + patience, now + std::max(patience, kPagesPatience * patience_)};
+      const auto latest = now + std::max(patience, Clock::duration(kPagesPatience * patience_));
+      asked_[request] = {type, std::move(answer), now, now + patience, latest, tells};
       Append(type, request, body);
       return request;
     }
   }
-  answer.on_done(ENOTCONN, Reader(nullptr, 0));
+  answer.on_done(error, Reader(nullptr, 0));
   return 0;
 }
 
@@ -70,6 +76,21 @@ bool Link::Flush() {
   }
   unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<ptrdiff_t>(sent));
   return true;
+}
+
+void Link::SetAway(bool away) {
+  const std::scoped_lock lock(mutex_);
+  if (!away) return silence_.Back(Clock::now());
+  std::optional<Clock::time_point> oldest;
+  for (const auto& [request, question] : asked_) {
+    if (question.tells && (!oldest || question.asked < *oldest)) oldest = question.asked;
+  }
+  silence_.Lost(Clock::now(), oldest);
+}
+
+void Link::Learn(const Question& question, bool answered) {
+  if (!question.tells) return;
+  answered ? silence_.Heard(Clock::now()) : silence_.TimedOut(question.asked);
 }
 
 void Link::FinishAsked(Type type, int error) {
@@ -139,11 +160,16 @@ bool Link::Handle(const uint8_t* message, size_t length, const Heard& heard) {
       on_page = found->second.answer.on_page;
       // It goes on: patience is for silence.
       found->second.until = std::min(Clock::now() + patience_, found->second.latest);
+      Learn(found->second, true);
     }
     if (on_page) on_page(body, body_bytes);
   } else if (type == Type::kDone) {
     const auto error = static_cast<int>(reader.Number<uint32_t>());
     if (!reader.ok()) return false;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (const auto found = asked_.find(request); found != asked_.end()) Learn(found->second, error != ETIMEDOUT);
+    }
     Finish(request, error, reader);
   } else {
     heard(type, reader);
@@ -169,7 +195,9 @@ void Link::FinishLate() {
     const std::scoped_lock lock(mutex_);
     const auto now = Clock::now();
     for (const auto& [request, question] : asked_) {
-      if (question.until < now) late.push_back(request);
+      if (question.until >= now) continue;
+      late.push_back(request);
+      Learn(question, false);
     }
   }
   for (const uint32_t request : late) Finish(request, ETIMEDOUT, Reader(nullptr, 0));
