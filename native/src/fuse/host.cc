@@ -60,6 +60,7 @@ void Host::Later(fuse_req_t request, std::function<void(fuse_req_t, int)> work, 
 }
 
 void Host::SetAway(bool away) {
+  link_.SetAway(away);
   tree_.SetAway(away);
   walks_.SetAway(away);
   write_back_.SetAway(away);
@@ -278,12 +279,12 @@ void Host::ReadLink(fuse_req_t request, uint64_t ino) {
 }
 
 void Host::OpenDirectory(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered) {
-  auto lines = std::make_unique<std::vector<mount::Line>>();
-  const Tree::Known known = tree_.List(ino, answered, lines.get());
+  auto directory = std::make_unique<OpenedDirectory>();
+  const Tree::Known known = tree_.List(ino, answered, &directory->lines);
   if (known == Tree::Known::kYes) {
     fuse_file_info opened = info;
-    opened.fh = reinterpret_cast<uint64_t>(lines.get());
-    if (fuse_reply_open(request, &opened) == 0) lines.release();
+    opened.fh = reinterpret_cast<uint64_t>(directory.get());
+    if (fuse_reply_open(request, &opened) == 0) directory.release();
     WalkOn(ino, true);
   } else if (known == Tree::Known::kAbsent) {
     fuse_reply_err(request, ENOENT);
@@ -298,9 +299,26 @@ void Host::OpenDirectory(fuse_req_t request, uint64_t ino, const fuse_file_info&
   }
 }
 
-void Host::ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t offset, const fuse_file_info& info,
-                         bool with_attributes) {
-  const auto& lines = *reinterpret_cast<const std::vector<mount::Line>*>(info.fh);
+void Host::ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t offset, OpenedDirectory* opened,
+                         bool with_attributes, bool answered) {
+  std::unique_lock lock(opened->mutex);
+  // Whoever rewinds sees what is there then; one that is gone has nothing.
+  if (offset == 0 && opened->begun) {
+    std::vector<mount::Line> now;
+    if (tree_.List(ino, answered, &now) == Tree::Known::kAsk) {
+      lock.unlock();
+      return Later(
+          request,
+          [=, this](fuse_req_t later, int error) {
+            if (error == 0) return ReadDirectory(later, ino, size, offset, opened, with_attributes, true);
+            fuse_reply_err(later, error);
+          },
+          [&](Then then) { AskList(ino, std::move(then)); });
+    }
+    opened->lines.swap(now);
+  }
+  opened->begun = true;
+  const std::vector<mount::Line>& lines = opened->lines;
   std::vector<char> buffer(size);
   size_t used = 0;
   Found own;

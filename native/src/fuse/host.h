@@ -42,6 +42,16 @@ struct Options {
   std::string label;  // of this side, in the names of conflicts
 };
 
+// Nothing here has them: a program that asks for one is refused.
+inline constexpr mode_t kRefusedBits = 07000;  // set-uid, set-gid, sticky
+
+// A directory that is open: as it was when it was opened, or rewound.
+struct OpenedDirectory {
+  std::mutex mutex;
+  std::vector<mount::Line> lines;
+  bool begun = false;
+};
+
 // Serves one mounted folder: the kernel's requests on the threads of libfuse, the Peer's messages on that of Serve.
 // What the kernel asks is answered from the tree and the cache, or when the Peer has said what is missing, or with an
 // error when patience is over.
@@ -61,8 +71,8 @@ class Host {
   void GetAttributes(fuse_req_t request, uint64_t ino, bool answered = false);
   void ReadLink(fuse_req_t request, uint64_t ino);
   void OpenDirectory(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered = false);
-  void ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t offset, const fuse_file_info& info,
-                     bool with_attributes);
+  void ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t offset, OpenedDirectory* opened,
+                     bool with_attributes, bool answered = false);
   void Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered = false);
   void Read(fuse_req_t request, uint64_t ino, size_t size, off_t offset, Handle* handle);
   void Release(fuse_req_t request, uint64_t ino, Handle* handle);
@@ -72,7 +82,6 @@ class Host {
   void Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t length, uint64_t offset, bool append);
   void Flush(fuse_req_t request, uint64_t ino);
   void Sync(fuse_req_t request, uint64_t ino, bool answered = false);
-  void Allocate(fuse_req_t request, uint64_t ino, int mode, uint64_t offset, uint64_t length);
   void SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wanted, int what, bool answered = false);
 
   // Names: each is done there when it is answered.

@@ -111,8 +111,8 @@ void Host::SettleIn(uint64_t parent, const std::string& name, int error, mount::
 void Host::Make(fuse_req_t request, uint64_t parent, const std::string& name, EntryType type, mode_t mode,
                 const std::string& target) {
   std::string path;
-  if (target.size() > core::kMaxTargetBytes) {
-    fuse_reply_err(request, ENAMETOOLONG);
+  if (target.size() > core::kMaxTargetBytes || (mode & kRefusedBits) != 0) {
+    fuse_reply_err(request, target.size() > core::kMaxTargetBytes ? ENAMETOOLONG : EPERM);
     return;
   }
   if (!PathFor(request, parent, name, &path)) return;
@@ -139,6 +139,10 @@ void Host::Make(fuse_req_t request, uint64_t parent, const std::string& name, En
 void Host::Create(fuse_req_t request, uint64_t parent, const std::string& name, mode_t mode,
                   const fuse_file_info& info) {
   std::string path;
+  if ((mode & kRefusedBits) != 0) {
+    fuse_reply_err(request, EPERM);
+    return;
+  }
   if (!PathFor(request, parent, name, &path)) return;
   Writer body;
   body.Number(static_cast<uint8_t>(EntryType::kFile)).Number(static_cast<uint16_t>(mode & 0777)).Text(path);
@@ -334,8 +338,9 @@ void Host::SyncDirectory(fuse_req_t request, uint64_t ino) {
 void Host::GetAttribute(fuse_req_t request, uint64_t ino, const std::string& name, size_t size) {
   std::string path;
   Tree::Doubt doubt;
+  // Not ENODATA: a program that lists a directory then asks of each file.
   if (!name.starts_with(kUserNames) || !tree_.Ask(ino, &path, &doubt)) {
-    fuse_reply_err(request, ENODATA);
+    fuse_reply_err(request, name.starts_with(kUserNames) ? ENODATA : ENOTSUP);
     return;
   }
   Writer body;

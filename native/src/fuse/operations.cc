@@ -17,6 +17,8 @@ Host& HostOf(fuse_req_t request) {
   return host;
 }
 
+OpenedDirectory* DirectoryOf(const fuse_file_info* info) { return reinterpret_cast<OpenedDirectory*>(info->fh); }
+
 void Init(void* host, fuse_conn_info* connection) { static_cast<Host*>(host)->Init(connection); }
 
 void Lookup(fuse_req_t request, fuse_ino_t parent, const char* name) { HostOf(request).Lookup(request, parent, name); }
@@ -40,15 +42,15 @@ void OpenDirectory(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
 }
 
 void ReadDirectory(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_file_info* info) {
-  HostOf(request).ReadDirectory(request, ino, size, offset, *info, false);
+  HostOf(request).ReadDirectory(request, ino, size, offset, DirectoryOf(info), false);
 }
 
 void ReadDirectoryPlus(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_file_info* info) {
-  HostOf(request).ReadDirectory(request, ino, size, offset, *info, true);
+  HostOf(request).ReadDirectory(request, ino, size, offset, DirectoryOf(info), true);
 }
 
 void ReleaseDirectory(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
-  delete reinterpret_cast<std::vector<mount::Line>*>(info->fh);
+  delete DirectoryOf(info);
   fuse_reply_err(request, 0);
 }
 
@@ -111,10 +113,6 @@ void SyncDirectory(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) {
   HostOf(request).SyncDirectory(request, ino);
 }
 
-void Allocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset, off_t length, fuse_file_info*) {
-  HostOf(request).Allocate(request, ino, mode, static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
-}
-
 void GetAttribute(fuse_req_t request, fuse_ino_t ino, const char* name, size_t size) {
   HostOf(request).GetAttribute(request, ino, name, size);
 }
@@ -133,6 +131,7 @@ void ListAttributes(fuse_req_t request, fuse_ino_t ino, size_t size) {
 
 void StatFs(fuse_req_t request, fuse_ino_t) { HostOf(request).StatFs(request); }
 
+// Without fallocate: nobody can promise room on the other peer's disk. posix_fallocate(3) writes zeros then.
 fuse_lowlevel_ops MakeOperations() {
   fuse_lowlevel_ops operations{};
   operations.init = Init;
@@ -162,7 +161,6 @@ fuse_lowlevel_ops MakeOperations() {
   operations.flush = Flush;
   operations.fsync = Sync;
   operations.fsyncdir = SyncDirectory;
-  operations.fallocate = Allocate;
   operations.getxattr = GetAttribute;
   operations.setxattr = SetAttribute;
   operations.removexattr = RemoveAttribute;

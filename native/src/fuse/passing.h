@@ -22,8 +22,8 @@ class Passing {
  public:
   enum class How { kCached, kPassed, kDirect };
 
-  // Between mounting and the first request; keeps the pointer.
-  void Attach(fuse_session* session);
+  // Between mounting and the first request; keeps the pointer. `passes`: files may be passed, as none is written.
+  void Attach(fuse_session* session, bool passes);
 
   // Somebody opens `key`, a version of `ino`, for reading alone, with `fd` its cached file. `hold` is asked when it
   // would be the first of those to whom it is passed: whether it is complete, and stays so until Closed.

@@ -4,7 +4,7 @@
 // There is no passthrough: every open is in the usual way. Never compiled (docs/PORTING.md).
 namespace keibi::fuse {
 
-void Passing::Attach(fuse_session*) {}
+void Passing::Attach(fuse_session*, bool) {}
 
 Passing::How Passing::Opened(uint64_t, const std::string&, int, const std::function<bool()>&) { return How::kCached; }
 

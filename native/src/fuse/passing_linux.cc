@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 #include "fuse/passing.h"
 
@@ -13,7 +14,8 @@
 namespace keibi::fuse {
 namespace {
 
-constexpr uint32_t kInitExt = uint32_t{1} << 30;      // FUSE_INIT_EXT: flags2 are there
+constexpr uint32_t kInitExt = uint32_t{1} << 30;  // FUSE_INIT_EXT: flags2 are there
+constexpr uint32_t kHandleKillPrivV2 = uint32_t{1} << 28;
 constexpr uint32_t kPassthrough2 = uint32_t{1} << 5;  // FUSE_PASSTHROUGH, 1 << 37, in flags2
 constexpr uint32_t kOpenPassthrough = 1 << 7;         // FOPEN_PASSTHROUGH
 constexpr uint32_t kOpenKeepCache = 1 << 1;           // FOPEN_KEEP_CACHE
@@ -48,17 +50,21 @@ constexpr unsigned long kBackingClose = _IOW(229, 2, uint32_t);
 
 // What the next answer of this thread is to say in addition: libfuse sends it in the call that answers.
 thread_local bool completes_init = false;
+thread_local uint32_t init_flags = 0;
+// Of the one mount of this process; set before its first request.
+bool passes_files = false;
 thread_local uint32_t passes = 0;
 
 }  // namespace
 
-void Passing::Attach(fuse_session* session) {
+void Passing::Attach(fuse_session* session, bool passes) {
   session_ = session;
+  passes_files = passes;
   fuse_custom_io io{};
   io.read = OnRequest;
   io.writev = OnReply;
   fuse_session_custom_io(session, &io, fuse_session_fd(session));
-  possible_ = true;
+  possible_ = passes;
 }
 
 ssize_t Passing::OnRequest(int fd, void* buffer, size_t length, void*) {
@@ -69,17 +75,22 @@ ssize_t Passing::OnRequest(int fd, void* buffer, size_t length, void*) {
   if (head.opcode != FUSE_INIT) return received;
   InitIn init;
   std::memcpy(&init, static_cast<const uint8_t*>(buffer) + sizeof head, sizeof init);
-  completes_init = (init.flags & kInitExt) != 0 && (init.flags2 & kPassthrough2) != 0;
+  const bool offers = (init.flags & kInitExt) != 0 && (init.flags2 & kPassthrough2) != 0;
+  completes_init = offers && passes_files;
+  // There is no set-uid bit here, nor a capability: the kernel need not ask for one before each write.
+  init_flags = passes_files ? 0 : init.flags & kHandleKillPrivV2;
   return received;
 }
 
 ssize_t Passing::OnReply(int fd, iovec* parts, int count, void*) {
-  if (count == 2 && completes_init && parts[1].iov_len == sizeof(InitOut)) {
-    completes_init = false;
+  if (count == 2 && (completes_init || init_flags != 0) && parts[1].iov_len == sizeof(InitOut)) {
     auto* const init = static_cast<InitOut*>(parts[1].iov_base);
-    init->flags |= kInitExt;
-    init->flags2 |= kPassthrough2;
-    init->max_stack_depth = kStackDepth;
+    init->flags |= std::exchange(init_flags, 0);
+    if (std::exchange(completes_init, false)) {
+      init->flags |= kInitExt;
+      init->flags2 |= kPassthrough2;
+      init->max_stack_depth = kStackDepth;
+    }
   } else if (count == 2 && passes != 0 && parts[1].iov_len == sizeof(OpenOut)) {
     auto* const open = static_cast<OpenOut*>(parts[1].iov_base);
     open->open_flags = (open->open_flags & ~kOpenKeepCache) | kOpenPassthrough;

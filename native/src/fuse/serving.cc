@@ -69,7 +69,7 @@ int Host::Run() {
     return kNotAvailable;
   }
   // A file that may be written has drafts, of which the kernel must not know better.
-  if (!options_.writable) passing_.Attach(session_);
+  passing_.Attach(session_, !options_.writable);
   notifier_.Begin(session_);
   link_.Tell(Type::kMounted, mount::Writer());
   fuse_loop_config* const config = fuse_loop_cfg_create();

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <utility>
@@ -124,28 +126,22 @@ void Host::Sync(fuse_req_t request, uint64_t ino, bool answered) {
       [&](Then then) { write_back_.Sync(ino, std::move(then)); });
 }
 
-void Host::Allocate(fuse_req_t request, uint64_t ino, int mode, uint64_t offset, uint64_t length) {
-  int error = (mode & ~FALLOC_FL_KEEP_SIZE) == 0 ? 0 : EOPNOTSUPP;
-  if (error == 0 && mode == 0) {
-    const mount::WriteBack::Use use(&write_back_, ino);
-    std::shared_ptr<Draft> draft;
-    error = MakeDraft(ino, false, &draft);
-    if (error == 0 && draft->version().size < offset + length) {
-      error = draft->Truncate(offset + length, Now());
-      write_back_.Changed(ino, draft);
-    }
-  }
-  fuse_reply_err(request, error);
-}
-
 void Host::ReplyAttributes(fuse_req_t request, uint64_t ino) { GetAttributes(request, ino, true); }
 
 void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wanted, int what, bool answered) {
   const bool owner = ((what & FUSE_SET_ATTR_UID) != 0 && wanted.st_uid != getuid()) ||
                      ((what & FUSE_SET_ATTR_GID) != 0 && wanted.st_gid != getgid());
-  const bool bits = (what & FUSE_SET_ATTR_MODE) != 0 && (wanted.st_mode & (S_ISUID | S_ISGID)) != 0;
-  if (owner || bits) {
-    fuse_reply_err(request, EPERM);
+  const bool bits = (what & FUSE_SET_ATTR_MODE) != 0 && (wanted.st_mode & kRefusedBits) != 0;
+  int refused = owner || bits ? EPERM : 0;
+  constexpr int kMtime = FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW;
+  constexpr int kAtime = FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW;
+  // Nobody stores when a file was read. Beside its time of change it is given by every program that copies.
+  if ((what & kAtime) != 0 && (what & kMtime) == 0) refused = EOPNOTSUPP;
+  // What 64 bits of nanoseconds cannot say: before 1677, and from 2262 on.
+  const bool given = (what & FUSE_SET_ATTR_MTIME) != 0 && (what & FUSE_SET_ATTR_MTIME_NOW) == 0;
+  if (given && std::abs(int64_t{wanted.st_mtim.tv_sec}) > INT64_MAX / kNsPerSecond - 1) refused = EINVAL;
+  if (refused != 0) {
+    fuse_reply_err(request, refused);
     return;
   }
   Found found;

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/status.h"
@@ -12,7 +13,10 @@ namespace keibi::stream {
 inline constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 inline int64_t MtimeNs(const struct stat& status) {
-  return static_cast<int64_t>(status.st_mtim.tv_sec) * kNsPerSecond + status.st_mtim.tv_nsec;
+  // What 64 bits cannot say is told as the last, or first, that they can.
+  constexpr int64_t kMost = INT64_MAX / kNsPerSecond - 1;
+  const auto seconds = std::clamp<int64_t>(status.st_mtim.tv_sec, -kMost, kMost);
+  return seconds * kNsPerSecond + status.st_mtim.tv_nsec;
 }
 
 // For utimensat(2) and futimens(2): leaves the access time, sets the modification time. Rounds towards the past.

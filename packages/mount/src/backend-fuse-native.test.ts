@@ -30,8 +30,8 @@ const DIFFERENCES = {
   hidesWhatIsOpen: true,
   makesOnlyWhatIsNew: true,
   renamesPlainly: true,
-  cannotAllocate: true,
   waitsAlsoIfKilled: true,
+  waitsForEachAlone: true,
 };
 
 const reason = await usableBackend('fuse-native').then(

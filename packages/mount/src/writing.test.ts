@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { MountedFolder, never } from '../test/mounted-folder.ts';
@@ -54,6 +54,51 @@ describe.skipIf(reason !== undefined)('a mounted folder that much is written in'
     ).toMatch(/^ok\nok\nok\n\d+$/);
     await shell('sync "$1/db"', here.at());
     expect(await shell('sqlite3 "$1/db" "pragma integrity_check"; ls "$1"', here.there())).toBe('ok\ndb\nr');
+  });
+
+  it('is not asked for attributes that it cannot have before each write and for each line of a list', async () => {
+    const files = 300;
+    const writes = 1000;
+    for (let i = 0; i < files; i++) writeFileSync(here.there(`${i}`), '');
+    writeFileSync(here.there('large'), Buffer.alloc(4096 * writes));
+    await here.show();
+    // Each request of the kernel is a read of the host's, which hears little else meanwhile.
+    const reads = () => Number(/^syscr: (\d+)$/m.exec(readFileSync(`/proc/${here.hostPid()}/io`, 'utf8'))?.[1]);
+    const requests = async (line: string) => {
+      const before = reads();
+      expect(await shell(line, here.at())).toBe('');
+      return reads() - before;
+    };
+    expect(await requests('ls -l "$1" > "$1/../listed"')).toBeLessThan(files / 2);
+    const write = `dd if=/dev/zero of="$1/large" bs=4096 count=${writes} conv=notrunc status=none`;
+    expect(await requests(write)).toBeLessThan(1.5 * writes);
+  });
+
+  it('refuses what it would not keep: bits, times and reserved room', async () => {
+    writeFileSync(here.there('f'), 'file', { mode: 0o644 });
+    utimesSync(here.there('f'), 1, 1);
+    mkdirSync(here.there('d'), { mode: 0o755 });
+    await here.show();
+    for (const mode of ['1777', '2755', '4755']) {
+      expect(await shell(`chmod ${mode} "$1/d"`, here.at())).toContain('not permitted');
+      expect(await shell('perl -e "exit(mkdir(shift, oct(shift)) ? 0 : 7)" "$1/new" $2 || echo no', here.at(), '01755')).toBe('no');
+    }
+    expect(await shell('touch -d @17179869184 "$1/f"', here.at())).toContain('Invalid argument');
+    expect(await shell('touch -d @-17179869184 "$1/d"', here.at())).toContain('Invalid argument');
+    expect(await shell('touch -a "$1/f"', here.at())).toContain('not supported');
+    expect(await shell('fallocate -l 100000 "$1/f"', here.at())).toContain('not supported');
+    const same = 'stat -c "%a %Y %s" "$1/f" && stat -c %a "$1/d" && ls "$1"';
+    expect(await shell(same, here.at())).toBe('644 1 4\n755\nd\nf');
+    expect(await shell(same, here.there())).toBe('644 1 4\n755\nd\nf');
+    // Together with the time of change it is what every program gives that copies.
+    expect(await shell('touch -d @9000000000 "$1/f" && stat -c "%X %Y" "$1/f"', here.at())).toBe('9000000000 9000000000');
+  });
+
+  it('shows a directory as it is to who rewinds it', async () => {
+    await here.show();
+    const rewind = `opendir(my $d, '.'); my $before = readdir($d); () = readdir($d);
+      mkdir('made'); rewinddir($d); print join(' ', sort readdir($d)); rmdir('made'); rewinddir($d); print ',', join(' ', sort readdir($d))`;
+    expect(await shell('cd "$1" && perl -e "$2"', here.at(), rewind)).toBe('. .. made,. ..');
   });
 
   it('lets no more be dirty than there may be, and nobody wait for ever', async () => {
