@@ -146,7 +146,11 @@ export class Sandbox {
     await Promise.allSettled(this.#processes.map(({ ended }) => ended));
     for (const mount of this.#mounts) run('umount', mount);
     await openDirectories(this.home);
-    await rm(this.home, { recursive: true, force: true });
+    await rm(this.home, { recursive: true, force: true }).catch(() => {
+      // What was beneath a mount of a daemon that was killed can be written by nobody.
+      spawnSync('chattr', ['-R', '-f', '-i', this.home]);
+      return rm(this.home, { recursive: true, force: true });
+    });
   }
 
   #asUser(uid: number | undefined): string[] {

@@ -4,6 +4,7 @@ import { mkdir, open, readdir, realpath, rmdir, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os';
 import { KeibiError } from '@keibidrop/protocol';
 import { type BackendName, usableBackend } from './backend.ts';
+import { BareFolder } from './bare-folder.ts';
 import { HostProcess } from './host-process.ts';
 import { HostService } from './host-service.ts';
 import type { MountSource } from './mount-source.ts';
@@ -61,6 +62,7 @@ export async function mount(options: MountOptions): Promise<Mount> {
   const { folder, made } = await prepare(options.folder);
   const cache = await open(options.cache, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
+    const bare = await BareFolder.open(folder);
     const { patienceMs = PATIENCE_MS, source, signal } = options;
     const writes = options.readOnly === true ? undefined : source.writes;
     const label = (options.label ?? hostname()).replaceAll(/[^\p{L}\p{N} ._-]/gu, '-');
@@ -77,9 +79,15 @@ export async function mount(options: MountOptions): Promise<Mount> {
     const host = new HostProcess(program, words, cache.fd);
     host.onStuck = () => void abortMount(folder);
     const shown = new HostService({ host, source, writes, folder, cache: options.cache, patienceMs });
-    const ended = shown.closed.finally(() => cleanUp(folder, made));
+    let guarded: Promise<void> | undefined;
+    const ended = shown.closed.finally(async () => {
+      await guarded;
+      await cleanUp(folder, made, bare);
+    });
     ended.catch(() => {});
     await shown.begin({ signal });
+    guarded = bare.guard().catch(() => {});
+    await guarded;
     return {
       folder,
       readOnly: writes === undefined,
@@ -126,7 +134,8 @@ async function prepare(given: string): Promise<{ folder: string; made: boolean }
 }
 
 /** What a host leaves that was killed, and the folder that was made for it. */
-async function cleanUp(folder: string, made: boolean): Promise<void> {
+async function cleanUp(folder: string, made: boolean, bare: BareFolder): Promise<void> {
   await clearStaleMount(folder).catch(() => {});
+  await bare.release().catch(() => {});
   if (made) await rmdir(folder).catch(() => {});
 }

@@ -81,7 +81,9 @@ describe.skipIf(reason !== undefined)('a mounted folder that much is written in'
     await here.show();
     for (const mode of ['1777', '2755', '4755']) {
       expect(await shell(`chmod ${mode} "$1/d"`, here.at())).toContain('not permitted');
-      expect(await shell('perl -e "exit(mkdir(shift, oct(shift)) ? 0 : 7)" "$1/new" $2 || echo no', here.at(), '01755')).toBe('no');
+      expect(
+        await shell('perl -e "exit(mkdir(shift, oct(shift)) ? 0 : 7)" "$1/new" $2 || echo no', here.at(), '01755'),
+      ).toBe('no');
     }
     expect(await shell('touch -d @17179869184 "$1/f"', here.at())).toContain('Invalid argument');
     expect(await shell('touch -d @-17179869184 "$1/d"', here.at())).toContain('Invalid argument');
@@ -91,7 +93,9 @@ describe.skipIf(reason !== undefined)('a mounted folder that much is written in'
     expect(await shell(same, here.at())).toBe('644 1 4\n755\nd\nf');
     expect(await shell(same, here.there())).toBe('644 1 4\n755\nd\nf');
     // Together with the time of change it is what every program gives that copies.
-    expect(await shell('touch -d @9000000000 "$1/f" && stat -c "%X %Y" "$1/f"', here.at())).toBe('9000000000 9000000000');
+    expect(await shell('touch -d @9000000000 "$1/f" && stat -c "%X %Y" "$1/f"', here.at())).toBe(
+      '9000000000 9000000000',
+    );
   });
 
   it('shows a directory as it is to who rewinds it', async () => {

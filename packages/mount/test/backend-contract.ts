@@ -155,24 +155,27 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await shell('cat "$1"', at('d', 'late'))).toContain('timed out');
     });
 
-    it.skipIf(differences.waitsForEachAlone)('has one bound for all that waits, also for what is asked next', async () => {
-      const patienceMs = 4000;
-      withFile();
-      writeFileSync(there('d', 'other'), 'other');
-      const shown = await here.show({ patienceMs });
-      await shell('ls -l "$1/d"', at());
-      here.source.readsHeld = never;
-      // The kernel reads again by itself what it could not read ahead.
-      const began = performance.now();
-      expect(await shell('cat "$1"; cat "$2"', at('d', 'file'), at('d', 'other'))).toContain('timed out');
-      expect(performance.now() - began).toBeLessThan(1.6 * patienceMs);
-      shown.setAway(true);
-      here.source.looksHeld = never;
-      expect(await shell('sleep 0.7; exec timeout 3 stat "$1"/deep/a "$1"/deep/b', at('d'))).toContain('timed out');
-      here.source.readsHeld = here.source.looksHeld = Promise.resolve();
-      shown.setAway(false);
-      await expect.poll(() => shell('cat "$1/file" "$1/other"', at('d'))).toBe('insideother');
-    });
+    it.skipIf(differences.waitsForEachAlone)(
+      'has one bound for all that waits, also for what is asked next',
+      async () => {
+        const patienceMs = 4000;
+        withFile();
+        writeFileSync(there('d', 'other'), 'other');
+        const shown = await here.show({ patienceMs });
+        await shell('ls -l "$1/d"', at());
+        here.source.readsHeld = never;
+        // The kernel reads again by itself what it could not read ahead.
+        const began = performance.now();
+        expect(await shell('cat "$1"; cat "$2"', at('d', 'file'), at('d', 'other'))).toContain('timed out');
+        expect(performance.now() - began).toBeLessThan(1.6 * patienceMs);
+        shown.setAway(true);
+        here.source.looksHeld = never;
+        expect(await shell('sleep 0.7; exec timeout 3 stat "$1"/deep/a "$1"/deep/b', at('d'))).toContain('timed out');
+        here.source.readsHeld = here.source.looksHeld = Promise.resolve();
+        shown.setAway(false);
+        await expect.poll(() => shell('cat "$1/file" "$1/other"', at('d'))).toBe('insideother');
+      },
+    );
 
     it('lets no process wait for ever that is killed', async () => {
       withFile();

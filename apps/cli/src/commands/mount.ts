@@ -157,9 +157,10 @@ export async function runMount(options: MountCommand, caller: Io, peer: PeerPack
 }
 
 /** `/home/me/photos  open  photos of anna`. */
-function lineOfMount({ folder, state, share, peer = '', readOnly, backend = 'native' }: MountView): string {
+function lineOfMount({ folder, state, share, peer = '', readOnly, backend = 'native', reason }: MountView): string {
   const how = `${readOnly ? ', read-only' : ''}${backend === 'native' ? '' : `, by ${backend}`}`;
-  const about = `${harmless(share)} of ${harmless(peer)}${how}`;
+  const why = reason === undefined ? '' : `: ${harmless(reason)}`;
+  const about = `${harmless(share)} of ${harmless(peer)}${how}${why}`;
   return `${harmless(folder).padEnd(30)} ${state.padEnd(8)} ${about}`;
 }
 

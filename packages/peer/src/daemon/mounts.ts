@@ -17,6 +17,10 @@ import type { ReadSettings } from './transfer-options.ts';
 
 const NOBODYS_CACHE =
   'A cache is kept of what a contact shares: a code does not say who that is. Mount without --keep-cache, or have it shared with you as a contact.';
+/** Of this machine, and over some day: who has asked for a mount has it back then. */
+const PASSING: ReadonlySet<string> = new Set(['MOUNT_BUSY', 'MOUNT_UNAVAILABLE']);
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
 /** Each is a process. */
 const MAX_MOUNTS = 64;
 
@@ -45,6 +49,9 @@ interface OpenMount {
   /** Undefined while the share is not there. */
   shown?: Mount | undefined;
   opening?: Promise<void> | undefined;
+  /** Until it is tried again, and for how long. */
+  retry?: NodeJS.Timeout | undefined;
+  pauseMs?: number | undefined;
 }
 
 export interface MountsOptions {
@@ -154,6 +161,7 @@ export class Mounts {
   /** Ends all of them, once what was written is sent, if that can be; they come back with the next daemon. */
   async close(): Promise<void> {
     this.#closing = true;
+    for (const { retry } of this.#open.values()) clearTimeout(retry);
     await Promise.allSettled([...this.#open.values()].map((one) => this.#end(one)));
   }
 
@@ -217,7 +225,9 @@ export class Mounts {
       backend: shown.backend,
       peer,
       state: state === 'away' ? 'away' : 'open',
+      reason: undefined,
     });
+    one.pauseMs = undefined;
     if (state === 'away') shown.setAway(true);
     void shown.closed
       .then(
@@ -272,10 +282,13 @@ export class Mounts {
   }
 
   #showAgain(one: OpenMount): void {
-    if (this.#closing || one.opening !== undefined || this.#options.shares.guest(one.entry.share) === undefined) return;
+    clearTimeout(one.retry);
+    if (this.#closing || !this.#open.has(one.entry.id)) return;
+    if (one.opening !== undefined || this.#options.shares.guest(one.entry.share) === undefined) return;
     one.opening = this.#show(one, { signal: new AbortController().signal })
       .catch(async (reason: unknown) => {
         const error = KeibiError.from(reason, 'INTERNAL');
+        if (PASSING.has(error.code)) return this.#tryLater(one, error);
         this.#options.onTrouble(error);
         if (retryOf(error.code) === 'never') await this.#forget(one, error);
       })
@@ -284,12 +297,23 @@ export class Mounts {
       });
   }
 
+  /** It is kept, and says what is in its way. */
+  #tryLater(one: OpenMount, error: KeibiError): void {
+    if (one.view.reason !== error.message) {
+      this.#options.onTrouble(error);
+      this.#change(one, { state: 'waiting', reason: error.message });
+    }
+    one.pauseMs = Math.min(2 * (one.pauseMs ?? FIRST_PAUSE_MS / 2), LONGEST_PAUSE_MS);
+    one.retry = setTimeout(() => this.#showAgain(one), one.pauseMs).unref();
+  }
+
   #setAway(one: OpenMount, shown: Mount, away: boolean): void {
     shown.setAway(away);
     this.#change(one, { state: away ? 'away' : 'open' });
   }
 
-  async #forget({ entry, view }: OpenMount, error?: KeibiError): Promise<void> {
+  async #forget({ entry, view, retry }: OpenMount, error?: KeibiError): Promise<void> {
+    clearTimeout(retry);
     if (!this.#open.delete(entry.id)) return;
     const told = error && { code: error.code, message: error.message };
     this.#options.events.emit(0, {
