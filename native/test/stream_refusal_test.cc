@@ -28,7 +28,8 @@ class RefusalTest : public test::ServedTest {
     Serve();
     lanes_ = Expect();
     job_ = std::make_unique<ReceiveJob>(
-        ReceiveOptions{.out = out().string(), .collisions = Collision::kSkip, .to_stdout = false}, bell_.wake());
+        ReceiveOptions{.out = out().string(), .beneath = {}, .collisions = Collision::kSkip, .to_stdout = false},
+        bell_.wake());
     ASSERT_TRUE(job_->Open().ok());
     test::WriteFile(folder_ / "out/there", "mine");
     Append(EntryType::kDirectory, "d", 0);
