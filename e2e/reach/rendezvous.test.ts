@@ -73,7 +73,7 @@ describe('a sender that waits at a rendezvous', () => {
   it('fails clearly if another has the number of its --code', async () => {
     await sendAt(relay.address, room, ['file']);
     const late = await room.start(
-      ['send', 'file', '--json', '--code', '7-other-words', ...LISTEN, '--rendezvous', relay.address],
+      ['send', 'file', '--json', '--code', '7-orbit-walnut', ...LISTEN, '--rendezvous', relay.address],
       await elsewhere(room),
     );
     expect(await late.ended).toBe(4);

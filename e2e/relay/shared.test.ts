@@ -78,7 +78,7 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
   it('count wrong codes at both together, and give a number to one sender', async () => {
     const sender = await sendAt(one.address, room, ['file']);
     const rival = await room.start(
-      ['send', 'file', '--json', '--code', '7-other-words', ...LISTEN, '--rendezvous', other.address],
+      ['send', 'file', '--json', '--code', '7-orbit-walnut', ...LISTEN, '--rendezvous', other.address],
       await elsewhere(room),
     );
     expect(await rival.ended).toBe(4);

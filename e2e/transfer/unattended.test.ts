@@ -70,12 +70,15 @@ describe('with --json', () => {
 });
 
 describe('a code of one’s own', () => {
-  it('of fewer than 16 bits is refused', async () => {
-    const sender = await room.start(['send', 'folder', '--json', '--code', '7-a-b', ...LISTEN]);
-    expect(await sender.ended).toBe(2);
-    expect(sender.events()).toEqual([{ event: 'error', code: 'CODE_TOO_WEAK', message: expect.any(String) }]);
-    expect(await room.announced()).toEqual([]);
-  });
+  it.each(['7-a-b', '1-hello-world', '1-love-you', '1-test-code'])(
+    '%s, of fewer than 16 bits, is refused',
+    async (code) => {
+      const sender = await room.start(['send', 'folder', '--json', '--code', code, ...LISTEN]);
+      expect(await sender.ended).toBe(2);
+      expect(sender.events()).toEqual([{ event: 'error', code: 'CODE_TOO_WEAK', message: expect.any(String) }]);
+      expect(await room.announced()).toEqual([]);
+    },
+  );
 
   it('is taken all the same with --insecure-code', async () => {
     const sender = await room.start(['send', 'folder', '--json', '--code', '7-a-b', '--insecure-code', ...LISTEN]);

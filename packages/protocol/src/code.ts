@@ -4,6 +4,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { KeibiError } from './errors.ts';
 import { MIN_CODE_BITS } from './limits.ts';
+import { withoutObvious } from './obvious-words.ts';
 
 /** The short secret two people share (PROTOCOL 2.2). `text` is its one spelling: `7-guitar-pencil`. */
 export interface Code {
@@ -21,6 +22,9 @@ const WORD = /^[a-z0-9]{1,32}$/;
 
 /** Bits of a word drawn from the BIP-39 English list of 2048. */
 const LISTED_WORD_BITS = 11;
+/** Words of a person are guessed from lists of phrases; so many of them are in none. */
+const MIN_CHOSEN_WORDS = 4;
+const MIN_CHOSEN_CHARACTERS = 3;
 const listedWords = new Set(wordlist);
 
 /**
@@ -71,13 +75,16 @@ export function createCode(options: {
 /**
  * Estimates how hard a code's words are to guess, in bits.
  *
- * A listed word counts as drawn from the list, another as chosen by a person: 4 bits for its first character, 2 for each of the
- * next seven, 1.5 up to the twentieth, then 1 (NIST SP 800-63-1 A.2.1). A repeated word counts once.
+ * A listed word counts as drawn from the list. Another was chosen by a person: in a code of less than four words it counts nothing,
+ * else 4 bits for its first character, 2 for each of the next seven, 1.5 up to the twentieth, then 1 (NIST SP 800-63-1 A.2.1); under
+ * three characters nothing. A repeated word counts once, as do words that people put together.
  */
-export function codeBits(code: Code): number {
+export function codeBits({ words }: Code): number {
   let bits = 0;
-  for (const word of new Set(code.words))
-    bits += listedWords.has(word) ? LISTED_WORD_BITS : chosenWordBits(word.length);
+  for (const word of withoutObvious([...new Set(words)])) {
+    if (listedWords.has(word)) bits += LISTED_WORD_BITS;
+    else if (words.length >= MIN_CHOSEN_WORDS) bits += chosenWordBits(word.length);
+  }
   return bits;
 }
 
@@ -92,6 +99,7 @@ export function mailboxOf(nameplate: string): string {
 }
 
 function chosenWordBits(length: number): number {
+  if (length < MIN_CHOSEN_CHARACTERS) return 0;
   const next = Math.min(length - 1, 7);
   const later = Math.min(Math.max(length - 8, 0), 12);
   return 4 + 2 * next + 1.5 * later + Math.max(length - 20, 0);
