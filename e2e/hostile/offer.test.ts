@@ -87,14 +87,14 @@ describe('a sender that says', () => {
     expect({ exit, code, left }).toEqual({ exit: 5, code: 'SESSION_LOST', left: [] });
   });
 
-  it.concurrent('codes nobody knows is heard as a bug, not obeyed', async () => {
+  it.concurrent('codes nobody knows is heard as an error of its own, not obeyed', async () => {
     const { exit, code, events } = await told(async (sender) => {
       sender.start();
       sender.page(0, entries(1));
       sender.say({ $case: 'failed', value: { entry: 0, code: 'rm -rf /', path: 'f0' } });
       sender.end(1, 1, 9);
     });
-    expect({ exit, code, failed: failedCode(events) }).toEqual({ exit: 70, code: 'INTERNAL', failed: 'INTERNAL' });
+    expect({ exit, code, failed: failedCode(events) }).toEqual({ exit: 1, code: 'PEER_FAILED', failed: 'PEER_FAILED' });
   });
 });
 
