@@ -19,6 +19,8 @@ export interface Survey {
   skipped: number[];
   /** Entries of which an earlier run left a part of other content; they start over. */
   restarted: number[];
+  /** Files with content that stand already, by their size and time. */
+  upToDate: number[];
 }
 
 /** What has happened in a ReceiveJob since the last look. */
@@ -67,6 +69,7 @@ interface NativeSurvey {
   collisions: number[];
   skipped: number[];
   restarted: number[];
+  upToDate: number[];
 }
 
 interface NativeReceiveJob {
@@ -86,6 +89,7 @@ interface NativeReceiveJob {
   finalPathOf(entry: number): string;
   digest(entry: number): Promise<Uint8Array>;
   distrust(entry: number): Promise<void>;
+  refetch(entry: number): Promise<NativeSurvey>;
   finish(): Promise<void>;
   close(): Promise<void>;
 }
@@ -247,10 +251,16 @@ export class ReceiveJob {
     return this.#native.digest(entry);
   }
 
-  /** A placed file is not what was sent: its mtime becomes the present, so that no later run takes it for the sender's. */
+  /** A placed file is not what was sent: its time says so from now on, and any later run replaces it. */
   distrust(entry: number): Promise<void> {
     assertInteger('entry', entry, 0, 0xffffffff);
     return this.#native.distrust(entry);
+  }
+
+  /** The same for one of the last survey's `upToDate`, which is fetched and replaced; answers as decide() does. */
+  async refetch(entry: number): Promise<Survey> {
+    assertInteger('entry', entry, 0, 0xffffffff);
+    return surveyOf(await this.#native.refetch(entry));
   }
 
   /**

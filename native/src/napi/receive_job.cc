@@ -29,6 +29,7 @@ Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
   result.Set("collisions", NumbersOf(env, survey.collisions));
   result.Set("skipped", NumbersOf(env, survey.skipped));
   result.Set("restarted", NumbersOf(env, survey.restarted));
+  result.Set("upToDate", NumbersOf(env, survey.up_to_date));
   return result;
 }
 
@@ -189,6 +190,14 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return RunAsync(info.Env(), [job = job_, entry = NumberAt(info, 0)] { return job->Distrust(entry); });
   }
 
+  // (entry) -> Promise<survey>, as decide
+  Napi::Value Refetch(const Napi::CallbackInfo& info) {
+    const auto result = std::make_shared<stream::SurveyResult>();
+    return RunAsync(
+        info.Env(), [job = job_, entry = NumberAt(info, 0), result] { return job->Refetch(entry, result.get()); },
+        [result](Napi::Env env) { return ResultOf(env, *result); });
+  }
+
   Napi::Value Finish(const Napi::CallbackInfo& info) {
     return RunAsync(info.Env(), [job = job_] { return job->Finish(); });
   }
@@ -222,6 +231,7 @@ void InitReceiveJob(Napi::Env env, Napi::Object exports) {
                                        ReceiveJob::InstanceMethod<&ReceiveJob::FinalPathOf>("finalPathOf"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Digest>("digest"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Distrust>("distrust"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Refetch>("refetch"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Finish>("finish"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Close>("close")}));
 }

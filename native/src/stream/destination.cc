@@ -48,6 +48,14 @@ bool IsSame(int parent, const std::string& name, const struct stat& status, cons
   return length >= 0 && std::string_view(target, static_cast<size_t>(length)) == entry.target;
 }
 
+// The time of a file that is not what was sent: one that nothing else gives a file. An edit gives it another.
+constexpr int64_t kDamagedMtimeNs = 1;
+
+bool IsMarkedDamaged(const struct stat& status, const Entry& entry) {
+  return entry.type == EntryType::kFile && S_ISREG(status.st_mode) &&
+         static_cast<uint64_t>(status.st_size) == entry.size && MtimeNs(status) == kDamagedMtimeNs;
+}
+
 Status CannotUse() { return WriteError(errno == EEXIST ? Code::kDestinationExists : Code::kDestinationUnusable); }
 
 }  // namespace
@@ -117,6 +125,10 @@ Status Destination::Examine(uint32_t index, const Entry& entry, Collision policy
     *found = Found::kUpToDate;
     return Status::Ok();
   }
+  if (IsMarkedDamaged(status, entry)) {
+    LetReplace(index);
+    return Status::Ok();
+  }
   switch (policy) {
     case Collision::kAsk:
       *found = Found::kCollides;
@@ -126,8 +138,7 @@ Status Destination::Examine(uint32_t index, const Entry& entry, Collision policy
       return Status::Ok();
     case Collision::kOverwrite: {
       if (S_ISDIR(status.st_mode)) return Status::Of(Code::kDestinationExists, EISDIR);
-      const std::scoped_lock lock(mutex_);
-      replacing_.insert(index);
+      LetReplace(index);
       return Status::Ok();
     }
     case Collision::kRename:
@@ -145,7 +156,9 @@ Status Destination::FreeName(int parent, uint32_t index, const Entry& entry, Fou
     const bool exists = fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     if (!exists && errno != ENOENT) return Status::FromErrno(Code::kDestinationUnusable);
     const bool same = exists && IsSame(parent, name, status, entry);
-    if (exists && !same) continue;
+    const bool damaged = exists && !same && IsMarkedDamaged(status, entry);
+    if (exists && !same && !damaged) continue;
+    if (damaged) LetReplace(index);
     *found = same ? Found::kUpToDate : Found::kAbsent;
     const std::scoped_lock lock(mutex_);
     renamed_[index] = name;
@@ -246,6 +259,11 @@ bool Destination::MayReplace(uint32_t index) {
   return replacing_.contains(index);
 }
 
+void Destination::LetReplace(uint32_t index) {
+  const std::scoped_lock lock(mutex_);
+  replacing_.insert(index);
+}
+
 bool Destination::MayRename(uint32_t index) {
   if (policy_ == Collision::kRename) return true;
   const std::scoped_lock lock(mutex_);
@@ -258,6 +276,14 @@ std::string Destination::FinalPath(uint32_t index) {
     path = path.empty() ? NameOf(index, entry) : NameOf(index, entry) + "/" + path;
   }
   return path;
+}
+
+Status Destination::MarkDamaged(uint32_t index, const Entry& entry) {
+  core::Fd fd;
+  if (const Status status = OpenPlaced(index, entry, &fd); !status.ok()) return status;
+  if (const Status status = SetMtime(fd.get(), kDamagedMtimeNs); !status.ok()) return status;
+  LetReplace(index);
+  return Status::Ok();
 }
 
 Status Destination::OpenPlaced(uint32_t index, const Entry& entry, core::Fd* fd) {

@@ -49,6 +49,9 @@ class Destination {
 
   // Where the entry stands or will stand, relative to the destination.
   std::string FinalPath(uint32_t index);
+  // Gives what stands for the entry a time that says it is damaged, and lets this run replace it; later runs do so by
+  // the time.
+  core::Status MarkDamaged(uint32_t index, const Entry& entry);
   // Opens what was placed, for reading.
   core::Status OpenPlaced(uint32_t index, const Entry& entry, core::Fd* fd);
 
@@ -57,6 +60,7 @@ class Destination {
  private:
   std::string NameOf(uint32_t index, const Entry& entry);
   bool MayReplace(uint32_t index);
+  void LetReplace(uint32_t index);
   core::Status ParentOf(const Entry& entry, int* fd, SharedFd* keep);
   core::Status OpenNamed(const std::string& path);
   core::Status OpenBelow(const std::string& root, const std::string& path);

@@ -69,10 +69,8 @@ Status ReceiveJob::Digest(uint32_t index, std::vector<uint8_t>* digests) {
 
 Status ReceiveJob::Distrust(uint32_t index) {
   Entry entry;
-  core::Fd fd;
   if (!table_.Find(index, &entry)) return Status::Of(Code::kInternal);
-  if (const Status status = destination_.OpenPlaced(index, entry, &fd); !status.ok()) return status;
-  return futimens(fd.get(), nullptr) == 0 ? Status::Ok() : Status::FromErrno(Code::kDestinationUnusable);
+  return destination_.MarkDamaged(index, entry);
 }
 
 Status ReceiveJob::Finish() {

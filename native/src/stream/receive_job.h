@@ -46,6 +46,7 @@ struct SurveyResult {
   std::vector<uint32_t> collisions;  // to be decided by a person: Decide
   std::vector<uint32_t> skipped;     // left alone though different
   std::vector<uint32_t> restarted;   // a part of theirs was of content that has changed since
+  std::vector<uint32_t> up_to_date;  // files with content that stand already, by size and time
 };
 
 struct ReceiveNews {
@@ -83,8 +84,11 @@ class ReceiveJob : public SegmentSink {
   void Discard(uint32_t index);
   // SHA-256 of each chunk of a placed file, read from the disk. May block.
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests);
-  // Gives a placed file the present as its mtime, so that no later run takes it for the sender's.
+  // Marks a placed file as damaged: any later run replaces it.
   core::Status Distrust(uint32_t index);
+  // The same for an entry of `up_to_date` before its page is answered; it is wanted then, and replaced when it is
+  // whole.
+  core::Status Refetch(uint32_t index, SurveyResult* result);
   // After `complete`: directories get their mode and mtime; if `durable`, names and all are safe from a power cut.
   // kDiskFull, kDestinationUnusable.
   core::Status Finish();
@@ -107,6 +111,7 @@ class ReceiveJob : public SegmentSink {
   bool WantRest(uint32_t index, const Entry& entry, SurveyResult* result);
   void Report(uint32_t index, core::Status status);
   void CountSkipped(uint64_t bytes);
+  void UncountSkipped(uint64_t bytes);
 
   core::Status CheckSegment(const Segment& segment, Entry* entry) const;
   core::Status TakeSegments(const uint8_t* plaintext, size_t bytes);

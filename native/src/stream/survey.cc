@@ -47,6 +47,20 @@ Status ReceiveJob::Decide(uint32_t index, Collision choice, SurveyResult* result
   return Status::Ok();
 }
 
+Status ReceiveJob::Refetch(uint32_t index, SurveyResult* result) {
+  const std::scoped_lock call(calls_);
+  if (stopped_.load()) return Status::Of(Code::kCancelled);
+  Entry entry;
+  if (!table_.Find(index, &entry) || StateOf(index) != State::kNone || !entry.IsFile())
+    return Status::Of(Code::kInternal);
+  if (const Status status = destination_.MarkDamaged(index, entry); !status.ok()) return status;
+  UncountSkipped(entry.size);
+  result->first = index;
+  result->wanted.assign(1, 0);
+  Want(index, entry, result);
+  return Status::Ok();
+}
+
 void ReceiveJob::SurveyDirectory(uint32_t index, const Entry& entry) {
   const Status status = destination_.MakeDirectory(index, entry, options_.collisions);
   if (!status.ok()) Report(index, status);
@@ -66,6 +80,7 @@ void ReceiveJob::SurveyLeaf(uint32_t index, const Entry& entry, Collision policy
       [[fallthrough]];
     case Found::kUpToDate:
       if (entry.IsFile()) CountSkipped(entry.size);
+      if (found == Found::kUpToDate && entry.IsFile() && entry.size > 0) result->up_to_date.push_back(index);
       return;
     case Found::kAbsent:
       break;
@@ -132,6 +147,13 @@ void ReceiveJob::CountSkipped(uint64_t bytes) {
   progress_.skipped++;
   progress_.skipped_bytes += bytes;
   progress_.bytes += bytes;
+}
+
+void ReceiveJob::UncountSkipped(uint64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  progress_.skipped--;
+  progress_.skipped_bytes -= bytes;
+  progress_.bytes -= bytes;
 }
 
 }  // namespace keibi::stream

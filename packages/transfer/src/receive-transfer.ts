@@ -340,7 +340,7 @@ class ServedTransfer {
   /** From here on things are written. */
   async #accept(out: string): Promise<void> {
     const reception = new Reception(
-      { ...this.#options, out },
+      { ...this.#options, out, verifyWith: this.#options.verify ? this.#client : undefined },
       {
         write: (body) => this.#write(body),
         onFailed: (failed) => this.#fail(failed),

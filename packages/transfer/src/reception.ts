@@ -27,6 +27,8 @@ export interface ReceptionOptions {
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
   /** Files that are only counted as they come and written nowhere: a measurement. */
   discards?: ((path: string) => boolean) | undefined;
+  /** What stands already is compared with this sender's before it counts as up to date; absent: size and time decide. */
+  verifyWith?: PeerClient | undefined;
   onFile(path: string): void;
   onWarning(message: string, path?: string): void;
 }
@@ -50,6 +52,8 @@ export class Reception {
   readonly #job: ReceiveJob;
   readonly #failedEntries = new Set<number>();
   readonly #leftAlone = new Set<number>();
+  /** Equal to the sender's when they were surveyed. */
+  readonly #verified = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #settle: { resolve(counts: ReceptionCounts): void; reject(reason: unknown): void } | undefined;
   #early: KeibiError | undefined;
@@ -102,6 +106,7 @@ export class Reception {
     const { wanted, partials } = survey;
     this.#note(survey);
     for (const entry of survey.collisions) await this.#decide(entry, page.first, wanted, partials);
+    await this.#repair(survey.upToDate, page.first, wanted);
     this.#discard(page, wanted);
     this.#options.entries?.answer(page.first, wanted);
     this.#events.write({ $case: 'answer', value: { firstEntry: page.first, count: page.count, wanted, partials } });
@@ -113,9 +118,20 @@ export class Reception {
     const decided = await this.#job.decide(entry, choice ?? 'rename');
     this.#note(decided);
     partials.push(...decided.partials);
-    const bit = entry - first;
-    const byte = wanted[bit >> 3] ?? 0;
-    if ((decided.wanted[0] ?? 0) & 1) wanted[bit >> 3] = byte | (1 << (bit & 7));
+    addWanted(wanted, entry - first, decided);
+  }
+
+  /** Wants what stands already but is not what the sender has. */
+  async #repair(upToDate: readonly number[], first: number, wanted: Uint8Array): Promise<void> {
+    const { verifyWith } = this.#options;
+    if (verifyWith === undefined || upToDate.length === 0) return;
+    const digest = (entry: number) => this.#job.digest(entry);
+    for await (const { entry, code } of compareDigests(verifyWith, upToDate, digest, this.#options)) {
+      if (code === undefined) this.#verified.add(entry);
+      if (code !== 'TRANSFER_DIGEST_MISMATCH') continue;
+      this.#options.onWarning('is damaged here; fetching it again', this.#job.pathOf(entry));
+      addWanted(wanted, entry - first, await this.#job.refetch(entry));
+    }
   }
 
   #discard({ first, count }: Page, wanted: Uint8Array): void {
@@ -165,8 +181,8 @@ export class Reception {
   async verify(client: PeerClient, offer: Offer): Promise<void> {
     const entries: number[] = [];
     for (let entry = 0; entry < offer.entries; entry++) {
-      const stands = offer.isFile(entry) && !this.#failedEntries.has(entry) && !this.#leftAlone.has(entry);
-      if (stands) entries.push(entry);
+      const isSettled = this.#failedEntries.has(entry) || this.#leftAlone.has(entry) || this.#verified.has(entry);
+      if (offer.isFile(entry) && !isSettled) entries.push(entry);
     }
     const digest = (entry: number) => this.#job.digest(entry);
     for await (const { entry, code } of compareDigests(client, entries, digest, this.#options)) {
@@ -237,6 +253,12 @@ export class Reception {
     this.#early = reason;
     this.#settle?.reject(reason);
   }
+}
+
+/** Sets one entry's bit of a page if the survey of it alone wants it. */
+function addWanted(wanted: Uint8Array, bit: number, survey: Survey): void {
+  const byte = wanted[bit >> 3] ?? 0;
+  if ((survey.wanted[0] ?? 0) & 1) wanted[bit >> 3] = byte | (1 << (bit & 7));
 }
 
 /** An error of native as the KeibiError of its code. */

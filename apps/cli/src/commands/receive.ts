@@ -60,7 +60,7 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
     .addOption(new Option('--overwrite', 'replace files of the same name').conflicts(['skip', 'ask']))
     .addOption(new Option('--skip', 'keep files of the same name').conflicts('ask'))
     .addOption(new Option('--ask', 'ask about each file of the same name').conflicts(['json', 'stdout']))
-    .addOption(new Option('--verify', 'read back what was written and compare it with the sender'))
+    .addOption(new Option('--verify', 'compare files here with the sender; replace damaged ones'))
     .addOption(new Option('--durable', 'be done only when everything would survive a power cut'))
     .addOption(new Option('--patience <time>', 'how long to try to come back to a lost sender, or 0 (24h)'))
     .addOption(
