@@ -152,17 +152,22 @@ it('a destination that is a file is named, and left alone', async () => {
 });
 
 describe('a name that cannot exist at the other side', () => {
-  it('because it is not UTF-8 is named by the sender; the others arrive, and the next run completes it', async () => {
+  it('because it is not UTF-8 is named by the sender before its code; the others arrive, and the next run completes it', async () => {
     const bad = Buffer.concat([Buffer.from(`${room.path('source')}/bad `), Buffer.from([0xff, 0xfe])]);
     await writeFile(bad, 'content');
     await writeFile(room.path('source', 'good'), 'content');
     const { sender, receiver, exits } = await transferTo('out');
     expect(exits).toEqual(FAILURE);
+    const name = String.raw`source/bad \xff\xfe`;
+    expect(sender.events()[0]).toEqual({
+      event: 'warning',
+      message: `Not UTF-8, so stays behind until renamed: "${name}".`,
+      count: 1,
+      names: [name],
+    });
     for (const side of [sender, receiver]) {
-      expect(lastOf(side)).toMatchObject({
-        code: 'TRANSFER_PATH_REFUSED',
-        message: expect.stringContaining('source/bad '),
-      });
+      expect(lastOf(side)).toMatchObject({ code: 'TRANSFER_NAME_UNSENDABLE', message: expect.stringContaining(name) });
+      expect(side.stdout).not.toContain('The sender offered');
     }
     expect(await readdir(room.path('out', 'source'))).toEqual(['good']);
     await rm(bad);

@@ -37,4 +37,5 @@ export {
 } from './send-job.ts';
 export { ServeJob } from './serve-job.ts';
 export { type Listing, type ListingPage, SharedFolder } from './shared-folder.ts';
+export { findUnsendable, type Unsendable } from './unsendable.ts';
 export { WriteJob, type WriteNews } from './write-job.ts';

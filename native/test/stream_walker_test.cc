@@ -116,9 +116,9 @@ TEST_F(WalkerTest, RefusesNamesAndTargetsThatCannotTravel) {
   test::fs::create_symlink("to\xFF", folder_ / "link");
   test::WriteFile(folder_ / "good", "");
   EXPECT_EQ(Walk({{folder_.path().string(), "top"}, {(folder_ / "good").string(), ".keibidrop-partial"}}).entries, 2u);
-  EXPECT_EQ(ProblemOf("top/bad\xFF"), Code::kPathRefused);
-  EXPECT_EQ(ProblemOf("top/link"), Code::kPathRefused);
-  EXPECT_EQ(ProblemOf(".keibidrop-partial"), Code::kPathRefused);
+  EXPECT_EQ(ProblemOf("top/bad\\xff"), Code::kNameUnsendable);
+  EXPECT_EQ(ProblemOf("top/link"), Code::kNameUnsendable);
+  EXPECT_EQ(ProblemOf(".keibidrop-partial"), Code::kNameUnsendable);
 }
 
 TEST_F(WalkerTest, ReportsWhatItCannotReadAndGoesOn) {

@@ -25,6 +25,7 @@ enum class Code {
   kSourceMissing,
   kSourceUnreadable,
   kSourceUnsupported,
+  kNameUnsendable,
   kSizeMismatch,
   kDiskFull,
   kDestinationUnusable,

@@ -34,6 +34,7 @@ constexpr Row kRows[] = {
     {Code::kSourceMissing, "TRANSFER_SOURCE_MISSING", "the file is no longer there"},
     {Code::kSourceUnreadable, "TRANSFER_SOURCE_UNREADABLE", "the file cannot be read"},
     {Code::kSourceUnsupported, "TRANSFER_SOURCE_UNSUPPORTED", "it is no file, directory or symlink"},
+    {Code::kNameUnsendable, "TRANSFER_NAME_UNSENDABLE", "a name cannot be sent"},
     {Code::kSizeMismatch, "TRANSFER_SIZE_MISMATCH", "a file has another size than announced"},
     {Code::kDiskFull, "TRANSFER_DISK_FULL", "the destination is full"},
     {Code::kDestinationUnusable, "TRANSFER_DESTINATION_UNUSABLE", "the destination cannot be written"},

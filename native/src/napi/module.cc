@@ -23,6 +23,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitSendJob(env, exports);
   InitServeJob(env, exports);
   InitSharedFolder(env, exports);
+  InitUnsendable(env, exports);
   InitWriteJob(env, exports);
   return exports;
 }

@@ -22,6 +22,7 @@ void InitReceiveJob(Napi::Env env, Napi::Object exports);
 void InitSendJob(Napi::Env env, Napi::Object exports);
 void InitServeJob(Napi::Env env, Napi::Object exports);
 void InitSharedFolder(Napi::Env env, Napi::Object exports);
+void InitUnsendable(Napi::Env env, Napi::Object exports);
 void InitWriteJob(Napi::Env env, Napi::Object exports);
 
 }  // namespace keibi::napi

@@ -57,6 +57,24 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::string EscapedPath(std::string_view path) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string escaped;
+  for (size_t at = 0; at < path.size();) {
+    uint8_t low, high;
+    const auto byte = static_cast<uint8_t>(path[at]);
+    const std::string_view character = path.substr(at, SequenceBytes(byte, &low, &high));
+    if (character.empty() || !IsUtf8(character)) {
+      escaped += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+      at++;
+    } else {
+      escaped += character;
+      at += character.size();
+    }
+  }
+  return escaped;
+}
+
 bool IsAcceptableName(std::string_view name) {
   if (name.empty() || name.size() > core::kMaxNameBytes || name == "." || name == "..") return false;
   return name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos && IsUtf8(name);

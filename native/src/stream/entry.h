@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,5 +46,7 @@ core::Status ParseEntry(const uint8_t* page, size_t page_bytes, size_t* offset, 
 
 bool IsUtf8(std::string_view text);
 bool IsAcceptableName(std::string_view name);
+// For people: each byte that is no part of UTF-8 as \xNN.
+std::string EscapedPath(std::string_view path);
 
 }  // namespace keibi::stream

@@ -57,7 +57,7 @@ bool Walker::AddRoot(const Root& root) {
   }
   const bool readable = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) || root.path.empty();
   if (!readable || !IsAcceptableName(root.name) || root.name.starts_with(kStagingName)) {
-    Problem(kTop, Status::Of(readable ? Code::kPathRefused : Code::kSourceUnsupported), root.name);
+    Problem(kTop, Status::Of(readable ? Code::kNameUnsendable : Code::kSourceUnsupported), root.name);
     return true;
   }
   if (IsTooLong(status)) {
@@ -112,7 +112,9 @@ bool Walker::AddChildren(const Pending& pending) {
 bool Walker::AddChild(int directory, const Pending& parent, const char* name) {
   Child child;
   Status status = LookAt(directory, name, &child);
-  if (status.ok() && parent.depth + 1 > core::kMaxDepth) status = Status::Of(Code::kPathRefused);
+  const bool too_deep = status.ok() && parent.depth + 1 > core::kMaxDepth;
+  // Here a person has named no path: it is the name on this disk that no peer would take.
+  if (too_deep || status.code == Code::kPathRefused) status = Status::Of(Code::kNameUnsendable);
   if (!status.ok()) {
     Problem(kTop, status, table_->PathOf(parent.directory) + "/" + name);
     return true;
@@ -141,8 +143,8 @@ bool Walker::Flush(bool whatever_there_is) {
   return events_.on_page(table_->ClosePage());
 }
 
-void Walker::Problem(uint32_t entry, Status status, std::string path) {
-  events_.on_problem({entry, status, std::move(path)});
+void Walker::Problem(uint32_t entry, Status status, std::string_view path) {
+  events_.on_problem({entry, status, EscapedPath(path)});
 }
 
 }  // namespace keibi::stream

@@ -26,7 +26,7 @@ struct WalkTotals {
   uint64_t bytes = 0;
 };
 
-// Something on disk that cannot be offered. `entry` is kTop when it never became one; `path` is for the message.
+// Something on disk that cannot be offered. `entry` is kTop when it never became one; `path` is for people, escaped.
 struct WalkProblem {
   uint32_t entry = kTop;
   core::Status status;
@@ -63,7 +63,7 @@ class Walker {
   bool AddChild(int directory, const Pending& parent, const char* name);
   bool Add(const Entry& entry, uint32_t depth);
   bool Flush(bool whatever_there_is);
-  void Problem(uint32_t entry, core::Status status, std::string path);
+  void Problem(uint32_t entry, core::Status status, std::string_view path);
 
   const std::vector<Root> roots_;
   std::vector<Root>* const tops_;

@@ -215,6 +215,9 @@ export interface WarningEvent {
   type: 'warning';
   message: string;
   path?: string;
+  /** What a send leaves behind because of its name: how many, and the first of them, escaped. */
+  count?: number;
+  names?: readonly string[];
 }
 
 /** The other side of a session by code is a contact now, or was one and stays it. */

@@ -5,6 +5,7 @@ import { assertCodeStrength, KeibiError, MAX_TEXT_BYTES } from '@keibidrop/proto
 import type { SendOptions, SendResult } from './api.ts';
 import type { ArrivedPeer } from './arrived-peer.ts';
 import { Saving } from './contacts/saving.ts';
+import { leftBehindWarning } from './left-behind.ts';
 import { ListeningPort, type Waiting } from './listening-port.ts';
 import { OutgoingSession, type SessionOutcome } from './outgoing-session.ts';
 import { holdingBy } from './pause-switch.ts';
@@ -85,7 +86,10 @@ class Sender {
 
   async run(): Promise<SendResult> {
     const { signal, onEvent } = this.#options;
-    const { host, port } = await this.#wait();
+    // A pull reports each such name to the one who pulls.
+    const roots = this.#place.port === undefined ? this.#roots : [];
+    const [{ host, port }, leftBehind] = await Promise.all([this.#wait(), leftBehindWarning(roots)]);
+    if (leftBehind !== undefined) onEvent(leftBehind);
     onEvent({ type: 'code', code: (this.#waiting as Waiting).code.text });
     onEvent({ type: 'waiting', host, port });
     if (this.#place.port === undefined) this.#port?.begin();

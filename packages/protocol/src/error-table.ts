@@ -42,7 +42,7 @@ const table = {
     'never',
     2,
     'INVALID_ARGUMENT',
-    'That code is too easy to guess. Take longer or other words, or add --insecure-code to use it all the same.',
+    'That code is too easy to guess. Leave out --code to get a good one, take four unusual words, or add --insecure-code.',
   ),
   CODE_WRONG: row(
     'never',
@@ -159,6 +159,12 @@ const table = {
     'INVALID_ARGUMENT',
     'This is neither a file, a folder nor a symlink, so it was left out.',
   ),
+  TRANSFER_NAME_UNSENDABLE: row(
+    'never',
+    1,
+    'INVALID_ARGUMENT',
+    'Its name or link target is not UTF-8, is reserved or lies too deep, so it stays behind. Rename it and send again.',
+  ),
   TRANSFER_SIZE_MISMATCH: row(
     'never',
     1,
@@ -187,7 +193,7 @@ const table = {
     'never',
     1,
     'DATA_LOSS',
-    'The file on disk is not what was sent. Check the disk and run the same command again.',
+    'The file on disk is not what was sent. Check the disk and run the same command again, which replaces the file.',
   ),
   TRANSFER_INCOMPLETE: row(
     'never',

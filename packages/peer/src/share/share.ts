@@ -3,6 +3,7 @@ import { RateBudget } from '@keibidrop/native';
 import { assertCodeStrength, type Code, KeibiError } from '@keibidrop/protocol';
 import type { SendOptions, TransferOptions } from '../api.ts';
 import { type ArrivedPeer, pathOfArrival } from '../arrived-peer.ts';
+import { leftBehindWarning } from '../left-behind.ts';
 import { ListeningPort, type Waiting } from '../listening-port.ts';
 import { type Receiver, Receivers } from '../receivers.ts';
 import { isLoss } from '../session-end.ts';
@@ -119,8 +120,12 @@ class OpenSharing implements Sharing {
   }
 
   async begin(): Promise<void> {
-    const { onEvent, code, wordCount, signal } = this.#options;
-    const waiting = await this.#wait({ code, wordCount });
+    const { onEvent, code, wordCount, dir, signal } = this.#options;
+    const [waiting, leftBehind] = await Promise.all([
+      this.#wait({ code, wordCount }),
+      leftBehindWarning([{ path: dir, name: this.name }]),
+    ]);
+    if (leftBehind !== undefined) onEvent(leftBehind);
     const { host, port } = this.#port.listener;
     onEvent({ type: 'code', code: waiting.code.text });
     onEvent({ type: 'waiting', host, port });
