@@ -46,6 +46,11 @@ describe('the limits', () => {
     );
   });
 
+  it('are all named in PROTOCOL 1', () => {
+    const protocol = readFileSync(new URL('../../../docs/PROTOCOL.md', import.meta.url), 'utf8');
+    expect(Object.keys(here).filter((name) => !protocol.includes(`\`${name}\``))).toEqual([]);
+  });
+
   it('are those of PROTOCOL 1', () => {
     expect(here).toEqual({
       MAX_HANDSHAKE_BYTES: 4096,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { createHash } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
 import { ALL_SUITES, CONTROL_PREAMBLE, KeibiError } from '@keibidrop/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +8,8 @@ import { asIs, attempt, auth, codesOf, type Outcome, recorded, shakeHands, willi
 import { TcpPairs } from '../test/tcp-pairs.ts';
 import { prepareHandshake, warmUpHandshakes } from './ephemeral.ts';
 import { handshakeAsInitiator, handshakeAsResponder } from './handshake.ts';
+import { transcriptOf } from './key-schedule.ts';
+import { loadSodium } from './sodium.ts';
 
 let pairs: TcpPairs;
 beforeAll(async () => {
@@ -127,6 +130,35 @@ describe('a handshake between peers that do not belong together', () => {
   it('is HANDSHAKE_TAMPERED when they met with different secrets', async () => {
     const outcome = await shakeHands(pairs, asIs, { initiator: { auth: new Uint8Array(32) } });
     expect(codesOf(outcome)).toEqual({ initiator: 'HANDSHAKE_TAMPERED', responder: 'HANDSHAKE_TAMPERED' });
+  });
+});
+
+describe('a message of another version', () => {
+  it('is answered by alert 1 in the layout of version 1, and the close', async () => {
+    const [newer, socket] = await pairs.open();
+    const heard: Buffer[] = [];
+    newer.on('data', (bytes) => heard.push(bytes));
+    const shaking = handshakeAsResponder(socket, { ...willing, authOf: () => auth });
+    newer.write(Uint8Array.of(0, 0, 9, 0, 2, 1));
+    await expect(shaking).rejects.toMatchObject({ code: 'HANDSHAKE_MALFORMED' });
+    await once(newer, 'end');
+    expect(Buffer.concat(heard)).toEqual(Buffer.from([0, 0, 0, 3, 1, 255, 1]));
+    newer.destroy();
+  });
+});
+
+describe('the transcript', () => {
+  it('has the length of M2 as it was sent, with the confirm that is left out', async () => {
+    const { initiator, responder } = await recorded(pairs);
+    const [m1, m2] = [initiator[0] as Uint8Array, responder[0] as Uint8Array];
+    expect([m1, m2].map((message) => Buffer.from(message).readUInt32BE(0))).toEqual([1620, 1636]);
+    const sodium = await loadSodium();
+    const hash = createHash('sha512').update('KeibiDrop handshake v1').update('KEIBI-C1');
+    const expected = hash
+      .update(m1)
+      .update(m2.subarray(0, m2.length - 32))
+      .digest();
+    expect(Buffer.from(transcriptOf(sodium, m1, m2))).toEqual(expected);
   });
 });
 
