@@ -62,7 +62,8 @@ export class RelayClients {
     const socket = connect({
       host: '127.0.0.1',
       port: this.port,
-      localAddress: `127.0.1.${network}`,
+      // No two of them in one /24.
+      localAddress: `127.1.${network}.1`,
       allowHalfOpen: true,
     });
     this.#sockets.add(socket);

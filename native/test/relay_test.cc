@@ -242,11 +242,35 @@ TEST_F(RelayTest, ClosesEverythingWhenStopped) {
   EXPECT_TRUE(waiting.IsClosed());
 }
 
-TEST(NetworkOf, IsAnIpv4AddressOrTheFirstHalfOfAnIpv6One) {
-  EXPECT_NE(NetworkOf("192.0.2.1"), NetworkOf("192.0.2.2"));
-  EXPECT_EQ(NetworkOf("2001:db8::1"), NetworkOf("2001:db8:0:0:ffff::2"));
-  EXPECT_NE(NetworkOf("2001:db8::1"), NetworkOf("2001:db8:0:1::1"));
-  EXPECT_EQ(NetworkOf("fe80::1%eth0"), NetworkOf("fe80::2"));
+TEST(NetworksOf, AreAnIpv4AddressAndItsPrefixOrThreePrefixesOfAnIpv6One) {
+  EXPECT_EQ(NetworksOf("192.0.2.1").size(), 2u);
+  EXPECT_EQ(NetworksOf("192.0.2.1")[1], NetworksOf("192.0.2.2")[1]);
+  EXPECT_NE(NetworksOf("192.0.2.1")[0], NetworksOf("192.0.2.2")[0]);
+  EXPECT_NE(NetworksOf("192.0.2.1")[1], NetworksOf("192.0.3.1")[1]);
+  EXPECT_EQ(NetworksOf("2001:db8::1"), NetworksOf("2001:db8:0:0:ffff::2"));
+  EXPECT_NE(NetworksOf("2001:db8::1")[0], NetworksOf("2001:db8:0:1::1")[0]);
+  EXPECT_EQ(NetworksOf("2001:db8::1")[1], NetworksOf("2001:db8:0:ff::1")[1]);
+  EXPECT_NE(NetworksOf("2001:db8::1")[1], NetworksOf("2001:db8:0:100::1")[1]);
+  EXPECT_EQ(NetworksOf("2001:db8::1")[2], NetworksOf("2001:db8:0:100::1")[2]);
+  EXPECT_EQ(NetworksOf("fe80::1%eth0"), NetworksOf("fe80::2"));
+}
+
+TEST(NetworkCount, GivesWiderNetworksAMultiple) {
+  NetworkCount count;
+  size_t admitted = 0;
+  for (int block = 0; block < 16; block++) {
+    for (int subnet = 0; subnet < 16; subnet++) {
+      char address[64];
+      std::snprintf(address, sizeof address, "2001:db8:0:%x::1", static_cast<unsigned>(block << 8 | subnet));
+      const Networks networks = NetworksOf(address);
+      while (count.HasRoom(networks, 340)) {
+        count.Add(networks);
+        admitted++;
+      }
+    }
+  }
+  EXPECT_EQ(admitted, 4u * 340);
+  EXPECT_TRUE(count.HasRoom(NetworksOf("2001:db8:1::1"), 340));
 }
 
 }  // namespace

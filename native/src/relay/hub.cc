@@ -33,7 +33,7 @@ using std::chrono::milliseconds;
 
 struct Side {
   Fd fd;
-  std::string network;
+  Networks networks;
 };
 
 struct Arrival {
@@ -126,7 +126,7 @@ struct Hub::Impl {
     const bool comes_first = found == by_token.end();
     const bool room =
         comes_first ? waiting.size() < now.waiting : !found->second->paired() && by_age.size() < now.pairs;
-    if (!room || networks.of(arrival.side.network) >= now.per_address) return Refuse(arrival.side.fd);
+    if (!room || !networks.HasRoom(arrival.side.networks, now.per_address)) return Refuse(arrival.side.fd);
     if (comes_first)
       Wait(std::move(arrival));
     else
@@ -142,7 +142,7 @@ struct Hub::Impl {
     const uint64_t id = next_id++;
     auto meeting = std::make_unique<Meeting>(id, arrival.token, std::move(arrival.side));
     if (!poller.Add(meeting->first.fd.get(), 2 * id)) return Refuse(meeting->first.fd);
-    networks.Add(meeting->first.network);
+    networks.Add(meeting->first.networks);
     by_token.emplace(meeting->token, meeting.get());
     meeting->by_age = waiting.insert(waiting.end(), meeting.get());
     waiting_count = waiting.size();
@@ -156,7 +156,7 @@ struct Hub::Impl {
       Refuse(side.fd);
       return End(meeting);
     }
-    networks.Add(side.network);
+    networks.Add(side.networks);
     meeting->second = std::move(side);
     meeting->since = meeting->active = Clock::now();
     waiting.erase(meeting->by_age);
@@ -232,9 +232,9 @@ struct Hub::Impl {
 
   // Closing the last copy of a descriptor removes it from the poller.
   void End(Meeting* meeting) {
-    networks.Remove(meeting->first.network);
+    networks.Remove(meeting->first.networks);
     if (meeting->paired()) {
-      networks.Remove(meeting->second.network);
+      networks.Remove(meeting->second.networks);
       by_age.erase(meeting->by_age);
       by_activity.erase(meeting->by_activity);
     } else {
@@ -260,7 +260,7 @@ struct Hub::Impl {
   uint64_t next_id = 1;
   std::unordered_map<uint64_t, std::unique_ptr<Meeting>> meetings;
   std::map<Token, Meeting*> by_token;  // ordered: tokens are chosen by strangers, who could make hashes collide
-  AddressCount networks;
+  NetworkCount networks;
   Meetings waiting;                  // the oldest first
   Meetings by_age, by_activity;      // pairs, the oldest first and the one idle for longest first
   std::vector<uint64_t> unfinished;  // in the order of their turns
@@ -293,7 +293,7 @@ void Hub::SetLimits(const Limits& limits) {
 
 void Hub::Take(Fd fd, const Token& token, const std::string& address) {
   const std::scoped_lock lock(impl_->mutex);
-  impl_->arrivals.push_back({{std::move(fd), NetworkOf(address)}, token});
+  impl_->arrivals.push_back({{std::move(fd), NetworksOf(address)}, token});
   impl_->poller.Wake();
 }
 

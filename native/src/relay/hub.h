@@ -16,7 +16,8 @@ namespace keibi::relay {
 struct Limits {
   size_t pairs = 0;                       // that run at one time
   size_t waiting = 0;                     // connections whose other side has not come
-  size_t per_address = 0;                 // connections of one address (IPv6: of its /64), waiting or paired
+  size_t per_address = 0;                 // connections of one address (IPv6: of its /64), waiting or paired; the
+                                          // networks around it have a multiple (NetworksOf)
   std::chrono::milliseconds wait{0};      // for the other side
   std::chrono::milliseconds idle{0};      // a pair through which nothing moves ends
   std::chrono::milliseconds lifetime{0};  // of a pair

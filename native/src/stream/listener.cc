@@ -107,7 +107,7 @@ struct Listener::Impl {
     const auto now = Clock::now();
     while (!undecided.empty() && undecided.begin()->second.deadline <= now) {
       slow++;
-      undecided.erase(undecided.begin());
+      Forget(undecided.begin());
     }
     for (auto at = joins.begin(); at != joins.end();) {
       const auto join = at++;
@@ -156,7 +156,7 @@ struct Listener::Impl {
   void AdvancePunch(uint64_t id) {
     PunchPlace place;
     Fd fd = punches.Advance(id, &place);
-    if (fd.valid()) Begin(std::move(fd), {std::move(place.host), place.port, false});
+    if (fd.valid()) Begin(std::move(fd), {std::move(place.host), place.port, false, {}});
   }
 
   void Advance(std::map<uint64_t, RelayJoin>::iterator at) {
@@ -169,7 +169,7 @@ struct Listener::Impl {
     RelayJoin join = std::move(joins.extract(at).mapped());
     poller.Remove(join.fd.get());
     join.Settle(status);
-    if (status.ok()) Begin(std::move(join.fd), {join.place.host, join.place.port, true});
+    if (status.ok()) Begin(std::move(join.fd), {join.place.host, join.place.port, true, {}});
   }
 
   // The socket is edge-triggered, so accept_at stays in the past until accept has said that nothing is left.
@@ -179,7 +179,7 @@ struct Listener::Impl {
       uint16_t port = 0;
       Fd fd = AcceptConnection(socket.get(), &address, &port);
       if (fd.valid()) {
-        Begin(std::move(fd), {std::move(address), port, false});
+        Begin(std::move(fd), {std::move(address), port, false, {}});
       } else if (!ConcernsOneConnection(errno)) {
         const bool drained = errno == EAGAIN || errno == EWOULDBLOCK;
         accept_at = drained ? Clock::time_point::max() : Clock::now() + kAcceptPause;
@@ -189,10 +189,11 @@ struct Listener::Impl {
   }
 
   void Begin(Fd fd, Undecided::From from) {
-    if (options.max_undecided_of_network > 0) MakeRoomFor(relay::NetworkOf(from.address));
+    from.networks = relay::NetworksOf(from.address);
+    if (options.max_undecided_of_network > 0) MakeRoomFor(from.networks);
     if (undecided.size() >= options.max_undecided) {
       crowded_out++;
-      undecided.erase(undecided.begin());
+      Forget(undecided.begin());
     }
     const uint64_t id = next_id++;
     if (!poller.Add(fd.get(), id)) {
@@ -200,34 +201,40 @@ struct Listener::Impl {
       return;
     }
     const auto deadline = Clock::now() + milliseconds(options.decision_ms);
+    networks.Add(from.networks);
     const auto added = undecided.try_emplace(id, std::move(fd), std::move(from), deadline, options.http);
     Advance(added.first);
   }
 
-  // They are few enough to be counted.
-  void MakeRoomFor(const std::string& network) {
-    CloseOldestOf(network, options.max_undecided_of_network, [](const Undecided&) { return true; });
+  void MakeRoomFor(const relay::Networks& of) {
+    CloseOldestOf(networks.FullOf(of, options.max_undecided_of_network), [](const Undecided&) { return true; });
   }
 
+  // Closes the oldest of the narrowest network that is full, if one is, among those that count.
   template <typename Counts>
-  void CloseOldestOf(const std::string& network, size_t most, Counts counts) {
-    auto oldest = undecided.end();
-    size_t count = 0;
-    for (auto at = undecided.begin(); at != undecided.end(); ++at) {
-      if (!counts(at->second) || relay::NetworkOf(at->second.from.address) != network) continue;
-      if (count++ == 0) oldest = at;
-    }
-    if (count < most) return;
+  void CloseOldestOf(const relay::Network* full, Counts counts) {
+    if (full == nullptr) return;
+    const auto oldest = std::find_if(undecided.begin(), undecided.end(), [full, counts](const auto& each) {
+      const relay::Networks& its = each.second.from.networks;
+      return counts(each.second) && std::find(its.begin(), its.end(), *full) != its.end();
+    });
     crowded_out++;
-    undecided.erase(oldest);
+    Forget(oldest);
+  }
+
+  std::map<uint64_t, Undecided>::node_type Forget(std::map<uint64_t, Undecided>::iterator at) {
+    networks.Remove(at->second.from.networks);
+    if (at->second.held) held_networks.Remove(at->second.from.networks);
+    return undecided.extract(at);
   }
 
   // The session of a lane dialled right after the handshake is often not expected yet. The lane keeps its deadline.
   bool HoldsEarlyLane(Undecided* connection) {
     if (Clock::now() >= early_lanes_until || !registry.IsEarly(*connection->hello())) return false;
     if (connection->held) return true;
-    CloseOldestOf(relay::NetworkOf(connection->from.address), kMaxHeldLanes,
-                  [](const Undecided& other) { return other.held; });
+    const relay::Network* const full = held_networks.FullOf(connection->from.networks, kMaxHeldLanes);
+    CloseOldestOf(full, [](const Undecided& other) { return other.held; });
+    held_networks.Add(connection->from.networks);
     connection->held = true;
     return true;
   }
@@ -236,7 +243,7 @@ struct Listener::Impl {
     const Undecided::Kind kind = at->second.Advance();
     if (kind == Undecided::Kind::kUnknown) return;
     if (kind == Undecided::Kind::kLane && HoldsEarlyLane(&at->second)) return;
-    auto node = undecided.extract(at);
+    auto node = Forget(at);
     Undecided& connection = node.mapped();
     poller.Remove(connection.fd.get());
     switch (kind) {
@@ -259,10 +266,10 @@ struct Listener::Impl {
   }
 
   void HandOver(Undecided* connection, Incoming::Kind kind) {
-    const auto& [address, port, relayed] = connection->from;
+    const Undecided::From& from = connection->from;
     if (kind == Incoming::Kind::kControl) early_lanes_until = Clock::now() + kHandshakeTime;
     handed_over++;
-    on_incoming({kind, std::move(connection->fd), address, port, relayed});
+    on_incoming({kind, std::move(connection->fd), from.address, from.port, from.relayed});
   }
 
   void HandOverToRelay(Undecided* connection) {
@@ -307,6 +314,8 @@ struct Listener::Impl {
   std::atomic<bool> expects_more = false;  // than when the held lanes were last looked at
 
   std::map<uint64_t, Undecided> undecided;  // by the order of their arrival
+  relay::NetworkCount networks;             // of undecided
+  relay::NetworkCount held_networks;        // of those that are held lanes
   std::map<uint64_t, RelayJoin> joins;
   Punches punches{&poller};
   uint64_t next_id = 1;

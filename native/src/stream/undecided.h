@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/fd.h"
+#include "relay/address_count.h"
 #include "relay/wire.h"
 #include "stream/lane_registry.h"
 
@@ -31,6 +32,7 @@ class Undecided {
     std::string address;
     uint16_t port = 0;
     bool relayed = false;  // this side dialled a relay, and the other side is behind that
+    relay::Networks networks;
   };
 
   Undecided(core::Fd fd, From from, Clock::time_point deadline, bool takes_http)

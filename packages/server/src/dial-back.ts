@@ -14,7 +14,8 @@ export class DialBack {
   /** @returns  whether something listens there that we reach; undefined if that is no port to ask about, or one is asked about already */
   async reaches(host: string, port: number): Promise<boolean | undefined> {
     const network = networkOf(host);
-    if (!Number.isInteger(port) || port < FIRST_PORT || port > 65535 || this.#running.of(network) > 0) return undefined;
+    if (!Number.isInteger(port) || port < FIRST_PORT || port > 65535) return undefined;
+    if (!this.#running.hasRoom(network, 1)) return undefined;
     this.#running.add(network);
     try {
       return await answers(host, port);

@@ -4,7 +4,10 @@ import { NetworkCount } from './network.ts';
 
 const WINDOW_MS = 60_000;
 
-/** Holds whoever tries out mailboxes to so many misses a minute. A network that had them gets nothing more, right or wrong, until the minute is over. */
+/**
+ * Limits the misses a minute of each network that tries out mailboxes, and of the networks around it. One that had them gets nothing
+ * more, right or wrong, until the minute is over. This process (`''`) has no limit.
+ */
 export class GuessLimit {
   readonly #perMinute: number;
   readonly #now: () => number;
@@ -24,7 +27,7 @@ export class GuessLimit {
       this.#misses = new NetworkCount();
       this.#windowEnd = this.#now() + WINDOW_MS;
     }
-    if (this.#misses.of(network) < this.#perMinute) return;
+    if (network === '' || this.#misses.hasRoom(network, this.#perMinute)) return;
     this.refused++;
     throw new KeibiError(
       'RENDEZVOUS_BUSY',

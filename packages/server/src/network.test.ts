@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
 import { GuessLimit } from './guess-limit.ts';
-import { networkOf } from './network.ts';
+import { NetworkCount, networkOf } from './network.ts';
 
 describe('networkOf', () => {
   it.each([
@@ -20,6 +20,38 @@ describe('networkOf', () => {
   });
 });
 
+describe('a count of networks', () => {
+  /** How many these addresses have together if each takes all that it gets. */
+  const admitted = (addresses: readonly string[], limit: number): number => {
+    const count = new NetworkCount();
+    for (const address of addresses) {
+      while (count.hasRoom(networkOf(address), limit)) count.add(networkOf(address));
+    }
+    return addresses.reduce((sum, address) => sum + count.of(networkOf(address)), 0);
+  };
+  const many = (make: (index: number) => string) => Array.from({ length: 200 }, (_, index) => make(index));
+
+  it.each([
+    ['an IPv4 address', ['192.0.2.1'], 10],
+    ['an IPv4 /24', many((index) => `192.0.2.${index}`), 40],
+    ['a /56', many((index) => `2001:db8:0:${index.toString(16)}::1`), 20],
+    ['a /48', many((index) => `2001:db8:0:${(index << 8).toString(16)}::1`), 40],
+  ])('lets %s have its limit', (_what, addresses, most) => {
+    expect(admitted(addresses, 10)).toBe(most);
+  });
+
+  it('keeps no other network out, and forgets what has gone', () => {
+    const count = new NetworkCount();
+    for (const address of many((index) => `192.0.2.${index}`)) {
+      if (count.hasRoom(networkOf(address), 1)) count.add(networkOf(address));
+    }
+    expect(count.hasRoom('192.0.2.250', 1)).toBe(false);
+    expect(count.hasRoom('192.0.3.250', 1)).toBe(true);
+    for (const last of [0, 1, 2, 3]) count.remove(`192.0.2.${last}`);
+    expect([count.hasRoom('192.0.2.250', 1), count.of('192.0.2.0/24')]).toEqual([true, 0]);
+  });
+});
+
 describe('a guess limit', () => {
   it('turns a network away after so many misses, until the minute is over, and no other', () => {
     let now = 5;
@@ -33,5 +65,24 @@ describe('a guess limit', () => {
     expect(limit.refused).toBe(1);
     now += 60_000;
     limit.assertMayTry('a');
+  });
+
+  it('counts the misses of a /48 together, and has none for this process', () => {
+    const limit = new GuessLimit(30);
+    let tried = 0;
+    for (let index = 0; index < 1000; index++) {
+      const network = networkOf(`2001:db8:0:${(index << 4).toString(16)}::1`);
+      try {
+        limit.assertMayTry(network);
+      } catch {
+        break;
+      }
+      limit.miss(network);
+      limit.miss('');
+      tried++;
+    }
+    expect(tried).toBeLessThanOrEqual(120);
+    limit.assertMayTry('');
+    limit.assertMayTry('192.0.2.1');
   });
 });

@@ -4,7 +4,18 @@ import { isIP } from 'node:net';
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** The part of a numeric address that one customer of a network has, and limits are about: an IPv4 address, or the /64 of an IPv6 one. */
+/** How many times the limit of one address (IPv6: of a /64) the networks around it may have together. */
+const SHARE_OF_24 = 4;
+const SHARE_OF_56 = 2;
+const SHARE_OF_48 = 4;
+
+/** A network, and how many times the limit of the narrowest one it may have. */
+interface Level {
+  readonly name: string;
+  readonly share: number;
+}
+
+/** The narrowest network of a numeric address: an IPv4 address itself, or the /64 of an IPv6 one. `NetworkCount` finds those around it. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const mapped = /^::ffff:(?<ipv4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.ipv4;
@@ -17,21 +28,57 @@ export function networkOf(address: string): string {
   return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** How many of something each network has. */
+/** A network and those around it, narrowest first: IPv4 /32 and /24, IPv6 /64, /56 and /48. Anything else is alone. */
+function levelsOf(network: string): Level[] {
+  const narrowest = { name: network, share: 1 };
+  const [a = '0', b = '0', c = '0', d = '0'] = network.replace(/::\/64$/, '').split(':');
+  if (network.endsWith('::/64')) {
+    const high = (Number.parseInt(d, 16) & 0xff00).toString(16);
+    const of56 = { name: `${a}:${b}:${c}:${high}::/56`, share: SHARE_OF_56 };
+    return [narrowest, of56, { name: `${a}:${b}:${c}::/48`, share: SHARE_OF_48 }];
+  }
+  if (isIP(network) !== 4) return [narrowest];
+  return [narrowest, { name: `${network.slice(0, network.lastIndexOf('.'))}.0/24`, share: SHARE_OF_24 }];
+}
+
+/** The widest network around one that is counted as one. */
+export function widestOf(network: string): string {
+  return levelsOf(network).at(-1)?.name ?? network;
+}
+
+/** Whether `inner` is `network` or lies in one around `network` that is named here. */
+export function isWithin(inner: string, name: string): boolean {
+  return levelsOf(inner).some((level) => level.name === name);
+}
+
+/** How many of something each network has, counted for the address and for every network around it. */
 export class NetworkCount {
   readonly #counts = new Map<string, number>();
 
-  of(network: string): number {
-    return this.#counts.get(network) ?? 0;
+  /** Of this network and all within it. */
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
   }
 
-  add(network: string): void {
-    this.#counts.set(network, this.of(network) + 1);
+  /** Whether one more may come: `limit` holds for the narrowest network, a multiple of it for each around it. */
+  hasRoom(network: string, limit: number): boolean {
+    return this.fullOf(network, limit) === undefined;
   }
 
-  remove(network: string): void {
-    const left = this.of(network) - 1;
-    if (left > 0) this.#counts.set(network, left);
-    else this.#counts.delete(network);
+  /** The narrowest of the networks that are full, if one is. */
+  fullOf(network: string, limit: number): string | undefined {
+    return levelsOf(network).find(({ name, share }) => this.of(name) >= limit * share)?.name;
+  }
+
+  add(network: string, count = 1): void {
+    for (const { name } of levelsOf(network)) this.#counts.set(name, this.of(name) + count);
+  }
+
+  remove(network: string, count = 1): void {
+    for (const { name } of levelsOf(network)) {
+      const left = this.of(name) - count;
+      if (left > 0) this.#counts.set(name, left);
+      else this.#counts.delete(name);
+    }
   }
 }
