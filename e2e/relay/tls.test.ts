@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { get } from 'node:https';
+import { connect as dial, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Authority, HAS_OPENSSL } from '../harness/authority.ts';
@@ -104,6 +107,35 @@ describe.skipIf(!HAS_OPENSSL)('a rendezvous by TLS (needs openssl)', () => {
     server.kill('SIGHUP');
     await server.shows(/certificate not read again/);
     expect(await serial()).toBe(second);
+  });
+
+  it('is open to others while one address holds handshakes back, and counts each that it ends', async () => {
+    const { port } = await serve(await authority.issue('good', 'localhost'));
+    const ca = await readFile(authority.file);
+    const begun = (bytes: Buffer) =>
+      new Promise<Socket>((resolve, reject) => {
+        const socket = dial({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }, () => {
+          socket.write(bytes);
+          resolve(socket);
+        });
+        socket.on('error', reject);
+      });
+    const half = [];
+    for (let index = 0; index < 300; index++) half.push(await begun(Buffer.of(0x16, 3, 1, 2, 0)));
+    const broken = await begun(Buffer.concat([Buffer.of(0x16, 3, 1, 0, 5), Buffer.alloc(5, 0xff)]));
+    await new Promise((resolve) => broken.resume().once('close', resolve));
+    const page = (path: string) =>
+      new Promise<string>((resolve, reject) => {
+        const asked = get({ port, host: '127.0.0.1', servername: 'localhost', path, ca, agent: false }, (answer) =>
+          resolve(text(answer)),
+        );
+        asked.on('error', reject);
+      });
+    expect(await page('/healthz')).toBe('ok\n');
+    const metrics = await page('/metrics');
+    expect(metrics).toMatch(/^keibidrop_dropped_total\{reason="tls_crowded_out"\} 23[67]$/m);
+    expect(metrics).toMatch(/^keibidrop_dropped_total\{reason="tls_failed"\} 1$/m);
+    for (const socket of half) socket.destroy();
   });
 
   it('needs a certificate and its key', async () => {

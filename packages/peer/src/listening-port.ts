@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { announce, announceOnLan, assertInterface } from '@keibidrop/discovery';
 import type { Incoming, Listener } from '@keibidrop/native';
 import { type Code, createCode, KeibiError, mailboxOf, type Owner, type Suite } from '@keibidrop/protocol';
-import { RendezvousServer } from '@keibidrop/server';
+import { Crowd, networkOf, RendezvousServer } from '@keibidrop/server';
 import { handshakeAsResponder, prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
 import type { ListenAddress, ReachOptions } from './api.ts';
 import { type ArrivedPeer, turnAway } from './arrived-peer.ts';
@@ -51,8 +51,8 @@ const NAMEPLATE_TRIES = 20;
 const TRIES_OF_ONE_LENGTH = 4;
 /** A peer that only a relay may lead to still has a listener, which joins relays; nobody else can dial it. */
 const NOWHERE: ListenAddress = { host: '127.0.0.1', port: 0, orAnyPort: true };
-/** Connections at once that have not yet shown that they know a code; one more ends the oldest, so that silent ones keep nobody out. */
-const MAX_HANDSHAKES = 64;
+/** Connections at once that have not yet shown that they know a code; one more ends the oldest of its network, so that silent ones keep nobody out. */
+const HANDSHAKES = { most: 64, mostOfNetwork: 32 };
 
 /** A guest that has proved the code shakes hands within a few round trips. */
 const COMING_MS = 5000;
@@ -66,8 +66,7 @@ export class ListeningPort {
   readonly #waiting = new Set<Waiting>();
   readonly #ending = new AbortController();
   readonly #signal: AbortSignal;
-  /** Each ends a handshake, in the order they began. */
-  readonly #handshakes = new Set<AbortController>();
+  readonly #handshakes = new Crowd(HANDSHAKES);
   readonly #active = new Set<Promise<void>>();
 
   /** @throws CONFIG_INVALID (the port, the interface); PEER_UNREACHABLE if only a relay is to be used and no rendezvous is named; USAGE */
@@ -159,11 +158,6 @@ export class ListeningPort {
       this.#rendezvous.attach(socketOf(incoming));
       return;
     }
-    const [oldest] = this.#handshakes;
-    if (oldest !== undefined && this.#handshakes.size >= MAX_HANDSHAKES) {
-      this.#handshakes.delete(oldest);
-      oldest.abort(new KeibiError('PEER_BUSY'));
-    }
     const served = this.#serve(incoming).finally(() => this.#active.delete(served));
     this.#active.add(served);
   }
@@ -175,7 +169,9 @@ export class ListeningPort {
     // Handshake and session each learn of errors in their own way; between them nobody listens.
     socket.on('error', () => {});
     const handshake = new AbortController();
-    this.#handshakes.add(handshake);
+    const done = this.#handshakes.add(networkOf(incoming.remoteAddress), () =>
+      handshake.abort(new KeibiError('PEER_BUSY')),
+    );
     let place: Waiting | undefined;
     const authOf = (attempt: Uint8Array) => {
       for (const waiting of this.#waiting) {
@@ -190,11 +186,11 @@ export class ListeningPort {
       const signal = AbortSignal.any([this.#signal, handshake.signal]);
       const prepared = prepareHandshake('responder');
       const keys = await handshakeAsResponder(socket, { ...suiteOffer(this.#options.suite), authOf, prepared, signal });
-      this.#handshakes.delete(handshake);
+      done();
       await place?.admit({ incoming, socket, keys });
     } catch {
       // Whoever has not shown to know a code is nobody to tell about.
-      this.#handshakes.delete(handshake);
+      done();
     }
   }
 }

@@ -4,16 +4,20 @@ import { type Incoming, Listener } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import type { ListenAddress } from './api.ts';
 
+/** Of the 256 connections that may not have said yet what they are. A relay's address has many guests. */
+const UNDECIDED_OF_NETWORK = 128;
+
 /** @throws CONFIG_INVALID when the port that was asked for by name cannot be had */
 export function openListener(listen: ListenAddress, onConnection: (incoming: Incoming) => void): Listener {
+  const options = { undecidedOfNetwork: UNDECIDED_OF_NETWORK, onConnection };
   const { host, port, orAnyPort } = listen;
   // A machine without IPv6 still has every IPv4 address.
   const withoutIpv6 = () => openListener({ ...listen, host: '0.0.0.0' }, onConnection);
   try {
-    return Listener.open({ host, port, onConnection });
+    return Listener.open({ host, port, ...options });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    if (orAnyPort && code === 'EADDRINUSE') return Listener.open({ host, port: 0, onConnection });
+    if (orAnyPort && code === 'EADDRINUSE') return Listener.open({ host, port: 0, ...options });
     if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) return withoutIpv6();
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new KeibiError(

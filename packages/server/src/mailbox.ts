@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Conversation, Inbox, KeibiError, type MessagePipe, type Owner } from '@keibidrop/protocol';
 import { type ConversationLimits, createConversation } from './conversation.ts';
+import { type ConversationPlace, ConversationRoom, type ConversationRoomLimits } from './conversation-room.ts';
 import { GuessLimit } from './guess-limit.ts';
 import { NetworkCount } from './network.ts';
 
@@ -16,19 +17,36 @@ export interface MailboxLimits extends ConversationLimits {
   contactMailboxes: number;
   contactMailboxesPerNetwork: number;
   contactMissesPerMinute: number;
-  /** Guests of one mailbox at one time. */
+  /** Guests of one mailbox at one time, and those of one network. */
   guests: number;
+  guestsPerNetwork: number;
+  /** Conversations in all mailboxes of numbers, and in all of contacts. */
+  meetings: ConversationRoomLimits;
+  contactMeetings: ConversationRoomLimits;
 }
+
+const MIB = 1024 * 1024;
+/** As many guesses of a network as at a server for strangers: trying all numbers is as bad here. */
+const EMBEDDED_GUESSES_PER_MINUTE = 30;
+const EMBEDDED_MEETINGS: ConversationRoomLimits = {
+  conversations: 1024,
+  conversationsPerNetwork: 256,
+  queuedBytes: 8 * MIB,
+  queuedBytesPerNetwork: 2 * MIB,
+};
 
 /** Enough for one sender that embeds its rendezvous. */
 export const EMBEDDED_LIMITS: MailboxLimits = {
   mailboxes: 1,
   mailboxesPerNetwork: Number.POSITIVE_INFINITY,
-  guessesPerMinute: Number.POSITIVE_INFINITY,
+  guessesPerMinute: EMBEDDED_GUESSES_PER_MINUTE,
   contactMailboxes: 0,
   contactMailboxesPerNetwork: Number.POSITIVE_INFINITY,
   contactMissesPerMinute: Number.POSITIVE_INFINITY,
   guests: 64,
+  guestsPerNetwork: 32,
+  meetings: EMBEDDED_MEETINGS,
+  contactMeetings: EMBEDDED_MEETINGS,
   queuedBodies: 16,
   idleMs: 60_000,
 };
@@ -68,10 +86,10 @@ export class Mailboxes implements MailboxStore {
 
   constructor(limits: MailboxLimits) {
     this.limits = limits;
-    const { contactMailboxes, contactMailboxesPerNetwork, contactMissesPerMinute } = limits;
+    const { contactMailboxes, contactMailboxesPerNetwork, contactMissesPerMinute, contactMeetings } = limits;
     this.#shelves = {
-      number: new Shelf(limits.mailboxes, limits.mailboxesPerNetwork, limits.guessesPerMinute),
-      contact: new Shelf(contactMailboxes, contactMailboxesPerNetwork, contactMissesPerMinute),
+      number: new Shelf(limits.mailboxes, limits.mailboxesPerNetwork, limits.guessesPerMinute, limits.meetings),
+      contact: new Shelf(contactMailboxes, contactMailboxesPerNetwork, contactMissesPerMinute, contactMeetings),
     };
   }
 
@@ -85,6 +103,16 @@ export class Mailboxes implements MailboxStore {
     return this.#shelves.number.guesses.refused + this.#shelves.contact.guesses.refused;
   }
 
+  /** Conversations at this moment. */
+  get conversations(): number {
+    return this.#shelves.number.room.size + this.#shelves.contact.room.size;
+  }
+
+  /** Conversations that were refused or ended for want of room, ever. */
+  get conversationsRefused(): number {
+    return this.#shelves.number.room.refused + this.#shelves.contact.room.refused;
+  }
+
   own(mailbox: string, network: string = HERE, owner = '', kind: MailboxKind = 'number'): Owner {
     this.assertMayTry(network, kind);
     const before = this.#owned.get(mailbox);
@@ -95,7 +123,7 @@ export class Mailboxes implements MailboxStore {
     before?.close();
     const shelf = this.#shelves[kind];
     shelf.assertRoom(network);
-    const owned = new Mailbox(owner, this.limits, () => {
+    const owned = new Mailbox(owner, this.limits, shelf.room, () => {
       if (this.#owned.get(mailbox) !== owned) return;
       this.#owned.delete(mailbox);
       shelf.remove(network);
@@ -107,15 +135,20 @@ export class Mailboxes implements MailboxStore {
 
   join(mailbox: string, network: string = HERE, kind: MailboxKind = 'number'): MessagePipe {
     this.assertMayTry(network, kind);
-    const pipe = this.tryEnter(mailbox);
+    const pipe = this.tryEnter(mailbox, network);
     if (pipe !== undefined) return pipe;
     this.missed(network, kind);
     throw new KeibiError('RENDEZVOUS_NOT_FOUND');
   }
 
   /** Enters a mailbox for a guest that has not guessed; undefined if nobody owns it here. @throws RENDEZVOUS_BUSY if it is full */
-  tryEnter(mailbox: string): MessagePipe | undefined {
-    return this.#owned.get(mailbox)?.join();
+  tryEnter(mailbox: string, network: string): MessagePipe | undefined {
+    return this.#owned.get(mailbox)?.join(network);
+  }
+
+  /** For a conversation of a guest of ours with an owner at another server. @throws RENDEZVOUS_BUSY */
+  placeFor(network: string, kind: MailboxKind): ConversationPlace {
+    return this.#shelves[kind].room.enter(network);
   }
 
   /** @throws RENDEZVOUS_BUSY if nobody is let in any more, or the network has guessed too often */
@@ -144,20 +177,22 @@ export class Mailboxes implements MailboxStore {
 /** The mailboxes of one kind: how many there are, and who misses them. */
 class Shelf {
   readonly guesses: GuessLimit;
+  readonly room: ConversationRoom;
   readonly #most: number;
   readonly #mostOfNetwork: number;
   readonly #networks = new NetworkCount();
   #size = 0;
 
-  constructor(most: number, mostOfNetwork: number, missesPerMinute: number) {
+  constructor(most: number, mostOfNetwork: number, missesPerMinute: number, meetings: ConversationRoomLimits) {
     this.#most = most;
     this.#mostOfNetwork = mostOfNetwork;
     this.guesses = new GuessLimit(missesPerMinute);
+    this.room = new ConversationRoom(meetings);
   }
 
   /** @throws RENDEZVOUS_BUSY */
   assertRoom(network: string): void {
-    if (this.#size >= this.#most || this.#networks.of(network) >= this.#mostOfNetwork) {
+    if (this.#size >= this.#most || !this.#networks.hasRoom(network, this.#mostOfNetwork)) {
       throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous has no mailbox left.');
     }
   }
@@ -176,28 +211,42 @@ class Shelf {
 class Mailbox implements Owner {
   readonly owner: string;
   readonly #limits: MailboxLimits;
+  readonly #room: ConversationRoom;
   readonly #onClose: () => void;
+  readonly #networks = new NetworkCount();
   readonly #arrivals: Inbox<Conversation>;
   readonly #running = new Set<{ end(): void }>();
   #lastGuest = 0;
 
-  constructor(owner: string, limits: MailboxLimits, onClose: () => void) {
+  constructor(owner: string, limits: MailboxLimits, room: ConversationRoom, onClose: () => void) {
     this.owner = owner;
     this.#limits = limits;
+    this.#room = room;
     this.#onClose = onClose;
     this.#arrivals = new Inbox(limits.guests);
   }
 
-  join(): MessagePipe {
-    if (this.#running.size >= this.#limits.guests) {
+  join(network: string): MessagePipe {
+    const { guests, guestsPerNetwork } = this.#limits;
+    const isCrowded = network !== '' && !this.#networks.hasRoom(network, guestsPerNetwork);
+    if (isCrowded || this.#running.size >= guests) {
       throw new KeibiError(
         'RENDEZVOUS_BUSY',
         'Too many receivers are meeting this sender at once. Try again in a moment.',
       );
     }
-    const conversation = createConversation(++this.#lastGuest, this.#limits, () => this.#running.delete(conversation));
-    this.#arrivals.put(conversation.owner);
+    const place = this.#room.enter(network);
+    const conversation = createConversation(++this.#lastGuest, this.#limits, place, () => {
+      if (this.#running.delete(conversation)) this.#networks.remove(network);
+    });
     this.#running.add(conversation);
+    this.#networks.add(network);
+    try {
+      this.#arrivals.put(conversation.owner);
+    } catch (reason) {
+      conversation.end();
+      throw reason;
+    }
     return conversation.guest;
   }
 

@@ -2,11 +2,17 @@
 import type { RelayStats } from '@keibidrop/native';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { RendezvousStats } from './rendezvous.ts';
+import type { PageDrops } from './status-pages.ts';
+import type { TlsDrops } from './tls-door.ts';
 
 /** What is counted, none of it about anybody in particular. */
 export interface RelayServerStats {
   relay: RelayStats;
   rendezvous: RendezvousStats;
+  tls: TlsDrops;
+  pages: PageDrops;
+  /** Connections of a kind that is not served here. */
+  unserved: number;
 }
 
 /** The metrics of one server, read from `stats` whenever they are asked for. */
@@ -34,6 +40,7 @@ export function createMetrics(stats: () => RelayServerStats): Registry {
     });
   gauge('keibidrop_mailboxes', 'Mailboxes with an owner.', (now) => now.rendezvous.mailboxes);
   gauge('keibidrop_rendezvous_connections', 'Connections to the rendezvous.', (now) => now.rendezvous.connections);
+  gauge('keibidrop_conversations', 'Meetings in mailboxes.', (now) => now.rendezvous.conversations);
   gauge('keibidrop_relay_pairs', 'Pairs of connections that are relayed.', (now) => now.relay.pairs);
   gauge('keibidrop_relay_waiting', 'Connections whose other side has not come.', (now) => now.relay.waiting);
   counter('keibidrop_relay_joined_total', 'Pairs that were joined.', (now) => now.relay.joined);
@@ -54,7 +61,7 @@ export function createMetrics(stats: () => RelayServerStats): Registry {
 }
 
 /** Why connections and attempts were turned away, and how many, ever. */
-export function droppedBy({ relay, rendezvous }: RelayServerStats): Record<string, number> {
+export function droppedBy({ relay, rendezvous, tls, pages, unserved }: RelayServerStats): Record<string, number> {
   return {
     malformed: relay.malformed,
     slow: relay.slow,
@@ -62,6 +69,17 @@ export function droppedBy({ relay, rendezvous }: RelayServerStats): Record<strin
     relay_full: relay.refused,
     nobody_came: relay.expired,
     rendezvous_full: rendezvous.connectionsRefused,
+    rendezvous_silent: rendezvous.silent,
+    rendezvous_crowded_out: rendezvous.silentCrowdedOut,
+    conversations_full: rendezvous.conversationsRefused,
     guessing: rendezvous.guessesRefused,
+    tls_failed: tls.failed,
+    tls_slow: tls.slow,
+    tls_crowded_out: tls.crowdedOut,
+    http_malformed: pages.malformed,
+    http_slow: pages.slow,
+    http_crowded_out: pages.crowdedOut,
+    http_busy: pages.busy,
+    unserved,
   };
 }

@@ -3,6 +3,7 @@ import type { RelayLimits } from '@keibidrop/native';
 import type { RendezvousLimits } from './rendezvous.ts';
 
 const MINUTE_MS = 60_000;
+const MIB = 1024 * 1024;
 
 /** Everything that a relay server grants strangers. */
 export interface RelayServerLimits {
@@ -10,7 +11,7 @@ export interface RelayServerLimits {
   relay: RelayLimits;
   /** Connections of one network that have not said what they are, of the 256 that there may be in all. */
   undecidedPerNetwork: number;
-  /** Requests for `/healthz` and `/metrics` that are being answered at one time. */
+  /** Requests for status pages at one time that are not complete, and as many whose answer takes time. */
   requests: number;
   /** How long pairs may go on once the server was told to end. */
   drainMs: number;
@@ -27,6 +28,20 @@ export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
     contactMailboxesPerNetwork: 1000,
     contactMissesPerMinute: 2000,
     guests: 64,
+    guestsPerNetwork: 32,
+    meetings: {
+      conversations: 4096,
+      conversationsPerNetwork: 256,
+      queuedBytes: 32 * MIB,
+      queuedBytesPerNetwork: MIB,
+    },
+    // Contacts that are online talk all the time: as many conversations as mailboxes.
+    contactMeetings: {
+      conversations: 20_000,
+      conversationsPerNetwork: 1000,
+      queuedBytes: 32 * MIB,
+      queuedBytesPerNetwork: MIB,
+    },
     queuedBodies: 16,
     idleMs: MINUTE_MS,
     connections: 20_000,
@@ -34,6 +49,8 @@ export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
     whenFull: 'refuses-newest',
     keepaliveMs: MINUTE_MS,
     openTimeoutMs: 10_000,
+    silentConnections: 1024,
+    silentConnectionsPerNetwork: 64,
   },
   relay: {
     pairs: 5000,
@@ -45,8 +62,8 @@ export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
     lifetimeMs: 24 * 60 * MINUTE_MS,
     bytesPerSecond: 0,
   },
-  undecidedPerNetwork: 64,
-  requests: 64,
+  undecidedPerNetwork: 48,
+  requests: 256,
   drainMs: 5 * MINUTE_MS,
 };
 

@@ -9,13 +9,14 @@ import { createMetrics, droppedBy, type RelayServerStats } from './metrics.ts';
 import type { RelayServer, RelayServerOptions } from './open-relay-server.ts';
 import { DEFAULT_RELAY_LIMITS, type RelayServerLimits } from './relay-limits.ts';
 import { RendezvousServer } from './rendezvous.ts';
-import { createStatusPages } from './status-pages.ts';
+import { StatusPages } from './status-pages.ts';
 import { TlsDoor } from './tls-door.ts';
 
 /** How often the log says what was turned away since. */
 const REPORT_MS = 60_000;
 /** How often a draining server looks whether anybody is left. */
 const DRAIN_LOOK_MS = 100;
+const NO_TLS = { failed: 0, slow: 0, crowdedOut: 0 };
 
 /** The server behind openRelayServer: one native port, the rendezvous and the status pages on it. */
 export class RunningRelayServer implements RelayServer {
@@ -27,7 +28,9 @@ export class RunningRelayServer implements RelayServer {
   readonly #rendezvous: RendezvousServer;
   readonly #share: MailboxShare | undefined;
   readonly #door: TlsDoor | undefined;
-  readonly #pages: ReturnType<typeof createStatusPages>;
+  readonly #pages: StatusPages;
+  /** Connections of a kind that is not served here. */
+  #unserved = 0;
   readonly #reporting: NodeJS.Timeout;
   #reported: Record<string, number> = {};
   #draining = false;
@@ -46,7 +49,7 @@ export class RunningRelayServer implements RelayServer {
     });
     const metrics = createMetrics(() => this.stats());
     const trouble = () => (this.#draining ? 'draining' : share?.trouble);
-    this.#pages = createStatusPages({ trouble, metrics, requests: this.#limits.requests });
+    this.#pages = new StatusPages({ trouble, metrics, requests: this.#limits.requests });
     this.#listener = openListener(listen, this.#limits.undecidedPerNetwork, (incoming) => this.#accept(incoming));
     this.#listener.serveRelay(this.#limits.relay);
     this.#reporting = setInterval(() => this.#reportDrops(), REPORT_MS).unref();
@@ -57,7 +60,13 @@ export class RunningRelayServer implements RelayServer {
   }
 
   stats(): RelayServerStats {
-    return { relay: this.#listener.relayStats(), rendezvous: this.#rendezvous.stats };
+    return {
+      relay: this.#listener.relayStats(),
+      rendezvous: this.#rendezvous.stats,
+      tls: this.#door?.drops ?? NO_TLS,
+      pages: this.#pages.drops,
+      unserved: this.#unserved,
+    };
   }
 
   reloadCertificate(): void {
@@ -107,8 +116,11 @@ export class RunningRelayServer implements RelayServer {
   #serve(socket: Socket, kind: Incoming['kind']): void {
     if (kind === 'rendezvous') this.#rendezvous.attach(socket);
     else if (kind === 'http') this.#pages.attach(socket);
-    // There is nobody here to have a session with.
-    else socket.destroy();
+    else {
+      // A session with a peer, or TLS without a certificate.
+      this.#unserved++;
+      socket.destroy();
+    }
   }
 
   #reportDrops(): void {

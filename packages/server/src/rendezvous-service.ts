@@ -12,6 +12,7 @@ import {
 import { grpcStatusOf, KeibiError, MAX_MAILBOX_BODY_BYTES, type MessagePipe, type Owner } from '@keibidrop/protocol';
 import { contactMailbox, type MailboxKind, type MailboxStore } from './mailbox.ts';
 import { NetworkCount, networkOf } from './network.ts';
+import { connectionName, type SilentConnections } from './silent-connections.ts';
 
 type Call = ServerDuplexStream<JoinRequest, JoinReply>;
 
@@ -29,8 +30,10 @@ export interface ServiceOptions {
   relay: RelayNotice | undefined;
   /** RendezvousLimits.keepaliveMs */
   keepaliveMs: number;
-  /** A call must say within so long what it wants, and a connection without a call ends after it. */
+  /** RendezvousLimits.openTimeoutMs */
   openTimeoutMs: number;
+  /** Hears which connections ask for mailboxes and are in them. */
+  silent: Pick<SilentConnections, 'called' | 'spoke' | 'mailbox'>;
 }
 
 /** A body, its guest and the fields around them. */
@@ -52,7 +55,7 @@ export function createService(options: ServiceOptions): {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': MAX_CONCURRENT_CALLS,
-    'grpc.max_connection_idle_ms': openTimeoutMs,
+    'grpc.max_connection_idle_ms': politeMs(openTimeoutMs),
     'grpc.enable_channelz': 0,
     ...(keepaliveMs > 0 && { 'grpc.keepalive_time_ms': keepaliveMs, 'grpc.keepalive_timeout_ms': keepaliveMs }),
   });
@@ -64,14 +67,22 @@ export function createService(options: ServiceOptions): {
   return { attach: (socket) => injector.injectConnection(socket), close: () => server.forceShutdown() };
 }
 
+/** After it, calls that say nothing and idle connections hear that they are to end; `openTimeoutMs` ends who does not listen. */
+function politeMs(openTimeoutMs: number): number {
+  return Math.ceil(openTimeoutMs * 0.8);
+}
+
 function serveJoin(call: Call, undecided: NetworkCount, options: ServiceOptions): void {
-  const network = networkOf(addressOf(call).host);
-  if (undecided.of(network) >= MAX_UNDECIDED_CALLS) {
+  const { host, port } = addressOf(call);
+  const network = networkOf(host);
+  options.silent.called(connectionName(host, port));
+  if (!undecided.hasRoom(network, MAX_UNDECIDED_CALLS)) {
     fail(call, new KeibiError('RENDEZVOUS_BUSY'));
     return;
   }
   undecided.add(network);
-  const timer = setTimeout(() => fail(call, new KeibiError('HANDSHAKE_TIMEOUT')), options.openTimeoutMs).unref();
+  const timeout = () => fail(call, new KeibiError('HANDSHAKE_TIMEOUT'));
+  const timer = setTimeout(timeout, politeMs(options.openTimeoutMs)).unref();
   let decided = false;
   const decide = () => {
     clearTimeout(timer);
@@ -89,7 +100,11 @@ function serveJoin(call: Call, undecided: NetworkCount, options: ServiceOptions)
   });
 }
 
-async function open(call: Call, kind: JoinRequest['kind'], { mailboxes, relay }: ServiceOptions): Promise<void> {
+async function open(
+  call: Call,
+  kind: JoinRequest['kind'],
+  { mailboxes, relay, silent }: ServiceOptions,
+): Promise<void> {
   if (kind?.$case !== 'open') throw malformed();
   const { mailbox: bytes, owner, role, contact } = kind.value;
   if (bytes.length !== MAILBOX_BYTES || (owner.length !== 0 && owner.length !== OWNER_BYTES)) throw malformed();
@@ -98,11 +113,16 @@ async function open(call: Call, kind: JoinRequest['kind'], { mailboxes, relay }:
   const seen = addressOf(call);
   const network = networkOf(seen.host);
   const opened = openedFor(seen, relay);
+  const connection = connectionName(seen.host, seen.port);
+  silent.spoke(connection);
   if (role === Open_Role.OWNER) {
     serveOwner(call, await mailboxes.own(mailbox, network, Buffer.from(owner).toString('hex'), of), opened);
   } else {
     serveGuest(call, await mailboxes.join(mailbox, network, of), opened);
   }
+  const leave = silent.mailbox(connection);
+  if (call.destroyed) leave();
+  else call.once('close', leave);
 }
 
 /** Only where strangers meet does anybody need to hear how it is seen; a sender's own mailbox says no address in clear. */

@@ -2,9 +2,11 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Owner } from '@keibidrop/protocol';
+import { Crowd } from './crowd.ts';
 import { contactMailbox, EMBEDDED_LIMITS, Mailboxes, type MailboxLimits, type MailboxStore } from './mailbox.ts';
 import { NetworkCount, networkOf } from './network.ts';
 import type { createService, RelayNotice } from './rendezvous-service.ts';
+import { connectionName, SilentConnections } from './silent-connections.ts';
 
 type Service = ReturnType<typeof createService>;
 
@@ -22,21 +24,30 @@ export interface RendezvousLimits extends MailboxLimits {
   /** Of those, of one network. */
   connectionsPerNetwork: number;
   /**
-   * What becomes of one connection too many. `ends-oldest`: idle ones cannot keep everybody else out of a sender that one guest needs.
+   * What becomes of one connection too many. `ends-oldest`: the oldest of its network ends, so that idle ones keep no guest out.
    * `refuses-newest`: strangers cannot end each other's.
    */
   whenFull: 'ends-oldest' | 'refuses-newest';
   /** A connection whose other side does not answer a ping for so long ends; 0: nobody is asked. */
   keepaliveMs: number;
-  /** Time in which a connection must have opened a mailbox. */
+  /** A connection that is in no mailbox for so long ends. */
   openTimeoutMs: number;
+  /** Connections that are in no mailbox; one more ends an older one, whatever `whenFull` says. */
+  silentConnections: number;
+  silentConnectionsPerNetwork: number;
 }
 
-/** `mailboxes` and `connections` are of the moment, everything else counts from the start. */
+/** `mailboxes`, `connections` and `conversations` are of the moment, everything else counts from the start. */
 export interface RendezvousStats {
   mailboxes: number;
   connections: number;
+  conversations: number;
   connectionsRefused: number;
+  /** Connections that were in no mailbox: for too long, or while others came. */
+  silent: number;
+  silentCrowdedOut: number;
+  /** Conversations for which there was no room. */
+  conversationsRefused: number;
   /** Attempts turned away because their network had guessed too often. */
   guessesRefused: number;
 }
@@ -44,10 +55,12 @@ export interface RendezvousStats {
 const LIMITS: RendezvousLimits = {
   ...EMBEDDED_LIMITS,
   connections: 128,
-  connectionsPerNetwork: Number.POSITIVE_INFINITY,
+  connectionsPerNetwork: 96,
   whenFull: 'ends-oldest',
   keepaliveMs: 0,
   openTimeoutMs: 10_000,
+  silentConnections: 128,
+  silentConnectionsPerNetwork: 64,
 };
 
 /**
@@ -61,7 +74,11 @@ export class RendezvousServer {
   readonly #store: MailboxStore;
   readonly #relay: RelayNotice | undefined;
   readonly #connections = new Set<Duplex>();
+  /** Counts connections where the newest is refused. */
   readonly #networks = new NetworkCount();
+  /** Has them where an older one ends. */
+  readonly #crowd: Crowd;
+  readonly #silent: SilentConnections;
   #connectionsRefused = 0;
   #service: Promise<Service> | undefined;
   #closed = false;
@@ -70,6 +87,12 @@ export class RendezvousServer {
     this.#relay = relay;
     this.#limits = { ...LIMITS, ...limits };
     this.#mailboxes = new Mailboxes(this.#limits);
+    const { connections, connectionsPerNetwork } = this.#limits;
+    this.#crowd = new Crowd({ most: connections, mostOfNetwork: connectionsPerNetwork });
+    this.#silent = new SilentConnections(this.#limits.openTimeoutMs, {
+      most: this.#limits.silentConnections,
+      mostOfNetwork: this.#limits.silentConnectionsPerNetwork,
+    });
     this.#store = share?.(this.#mailboxes) ?? this.#mailboxes;
   }
 
@@ -97,18 +120,20 @@ export class RendezvousServer {
   attach(socket: Duplex): void {
     // How a guest's connection ends is no concern of ours; its conversation ends with it.
     socket.on('error', () => {});
-    const network = socket instanceof Socket ? networkOf(socket.remoteAddress ?? '') : '';
-    if (this.#closed || !this.#makeRoom(network)) {
+    const { remoteAddress = '', remotePort = 0 } = socket instanceof Socket ? socket : {};
+    const network = networkOf(remoteAddress);
+    const leave = this.#closed ? undefined : this.#admit(socket, network);
+    if (leave === undefined) {
       socket.destroy();
       return;
     }
     // Bodies are small and each waits for its answer.
     if (socket instanceof Socket) socket.setNoDelay(true);
     this.#connections.add(socket);
-    this.#networks.add(network);
+    this.#silent.add(connectionName(remoteAddress, remotePort), socket, network);
     socket.once('close', () => {
       this.#connections.delete(socket);
-      this.#networks.remove(network);
+      leave();
     });
     void this.#load().then((service) => {
       if (this.#closed) socket.destroy();
@@ -120,6 +145,10 @@ export class RendezvousServer {
     return {
       mailboxes: this.#mailboxes.size,
       connections: this.#connections.size,
+      conversations: this.#mailboxes.conversations,
+      silent: this.#silent.timedOut,
+      silentCrowdedOut: this.#silent.crowdedOut,
+      conversationsRefused: this.#mailboxes.conversationsRefused,
       connectionsRefused: this.#connectionsRefused,
       guessesRefused: this.#mailboxes.guessesRefused,
     };
@@ -138,27 +167,27 @@ export class RendezvousServer {
     for (const socket of this.#connections) socket.destroy();
   }
 
-  /** Whether one more connection may come; ends another one for it where that is the rule. */
-  #makeRoom(network: string): boolean {
+  /** Lets a connection in, and ends another one for it where that is the rule. @returns  to be called at its end; undefined: refused */
+  #admit(socket: Duplex, network: string): (() => void) | undefined {
     const { connections, connectionsPerNetwork, whenFull } = this.#limits;
-    const crowded = this.#networks.of(network) >= connectionsPerNetwork;
-    const full = this.#connections.size >= connections;
-    if (crowded || (full && whenFull === 'refuses-newest')) {
+    if (whenFull === 'ends-oldest') {
+      return this.#crowd.add(network, () => {
+        this.#connections.delete(socket);
+        socket.destroy();
+      });
+    }
+    if (this.#connections.size >= connections || !this.#networks.hasRoom(network, connectionsPerNetwork)) {
       this.#connectionsRefused++;
-      return false;
+      return undefined;
     }
-    const [oldest] = this.#connections;
-    if (full && oldest !== undefined) {
-      this.#connections.delete(oldest);
-      oldest.destroy();
-    }
-    return true;
+    this.#networks.add(network);
+    return () => this.#networks.remove(network);
   }
 
   #load(): Promise<Service> {
     const { openTimeoutMs, keepaliveMs } = this.#limits;
     this.#service ??= import('./rendezvous-service.ts').then(({ createService: create }) =>
-      create({ mailboxes: this.#store, relay: this.#relay, openTimeoutMs, keepaliveMs }),
+      create({ mailboxes: this.#store, relay: this.#relay, openTimeoutMs, keepaliveMs, silent: this.#silent }),
     );
     return this.#service;
   }

@@ -2,8 +2,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { KeibiError, type MessagePipe, type Owner } from '@keibidrop/protocol';
 import { createConversation } from './conversation.ts';
+import type { ConversationPlace } from './conversation-room.ts';
 import { FarConversation, type Tell } from './far-conversation.ts';
 import { type Mailboxes, type MailboxKind, type MailboxStore, mailboxTaken } from './mailbox.ts';
+import { widestOf } from './network.ts';
 import { type Holder, MAILBOX_TTL_MS, type RedisLink } from './redis-link.ts';
 import { encodeServerMessage, type ServerMessage, tryDecodeServerMessage } from './server-message.ts';
 
@@ -72,14 +74,14 @@ export class SharedMailboxes implements MailboxStore {
   async join(mailbox: string, network: string, kind: MailboxKind): Promise<MessagePipe> {
     const found = await this.#inTurn(network, async () => {
       this.#local.assertMayTry(network, kind);
-      const here = this.#local.tryEnter(mailbox);
+      const here = this.#local.tryEnter(mailbox, network);
       if (here !== undefined) return { here };
       const holder = await this.#link.holderOf(mailbox);
       if (holder !== undefined && holder.server !== this.#server) return { holder };
       this.#local.missed(network, kind);
       throw new KeibiError('RENDEZVOUS_NOT_FOUND');
     });
-    return found.here ?? this.#enter(mailbox, found.holder);
+    return found.here ?? this.#enter(mailbox, found.holder, this.#local.placeFor(network, kind));
   }
 
   /** Makes all mailboxes known for another while, and lets go of those that another server has now. */
@@ -99,18 +101,19 @@ export class SharedMailboxes implements MailboxStore {
     for (const [mailbox, held] of this.#held) this.#close(mailbox, held);
   }
 
-  /** One attempt of a network after the other, so that none is made while it is not known whether those before it have missed. */
+  /** One attempt of a network, and of those around it, after the other, so that none is made while it is not known whether those before it have missed. */
   async #inTurn<T>(network: string, attempt: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(network);
+    const widest = widestOf(network);
+    const before = this.#turns.get(widest);
     const turn = (async () => {
       await before?.catch(() => {});
       return attempt();
     })();
-    this.#turns.set(network, turn);
+    this.#turns.set(widest, turn);
     try {
       return await turn;
     } finally {
-      if (this.#turns.get(network) === turn) this.#turns.delete(network);
+      if (this.#turns.get(widest) === turn) this.#turns.delete(widest);
     }
   }
 
@@ -121,10 +124,10 @@ export class SharedMailboxes implements MailboxStore {
   }
 
   /** Enters a mailbox at another server. */
-  async #enter(mailbox: string, holder: Holder): Promise<MessagePipe> {
+  async #enter(mailbox: string, holder: Holder, place: ConversationPlace): Promise<MessagePipe> {
     const conversation = randomBytes(16).toString('hex');
     const tell: Tell = (message) => this.#tell(holder.server, message);
-    const { guest, owner } = createConversation(0, this.#local.limits, () => {});
+    const { guest, owner } = createConversation(0, this.#local.limits, place, () => {});
     this.#carry(conversation, owner, tell);
     const answer = new Promise<'entered' | 'full' | 'gone'>((resolve) => this.#entering.set(conversation, resolve));
     const timer = setTimeout(() => this.#entering.get(conversation)?.('gone'), ENTER_TIMEOUT_MS).unref();
@@ -170,7 +173,7 @@ export class SharedMailboxes implements MailboxStore {
     const tell: Tell = (message) => this.#tell(server, message);
     let full = false;
     try {
-      const pipe = this.#far.has(conversation) ? undefined : this.#local.tryEnter(mailbox);
+      const pipe = this.#far.has(conversation) ? undefined : this.#local.tryEnter(mailbox, '');
       if (pipe !== undefined) {
         void tell({ kind: 'entered', conversation }).catch(() => pipe.close());
         this.#carry(conversation, pipe, tell);

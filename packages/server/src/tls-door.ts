@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { KeibiError } from '@keibidrop/protocol';
+import { Crowd, type CrowdLimits } from './crowd.ts';
+import { networkOf } from './network.ts';
 
 /** PEM files: the certificate with those between it and its authority, and its key. */
 export interface CertificateFiles {
@@ -12,14 +14,25 @@ export interface CertificateFiles {
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** In their handshake at one time. */
-const MAX_HANDSHAKES = 256;
+const HANDSHAKES: CrowdLimits = { most: 512, mostOfNetwork: 64 };
+
+/** Connections that did not come out of their handshake, ever, by the reason. */
+export interface TlsDrops {
+  /** The handshake failed, or the other side left. */
+  failed: number;
+  slow: number;
+  crowdedOut: number;
+}
 
 /** The TLS side of a port: shakes hands over connections that somebody else accepts, and tells what was asked for. */
 export class TlsDoor {
   readonly #files: CertificateFiles;
   readonly #server: Server;
-  /** By the address and port of their other side. */
-  readonly #shaking = new Map<string, Socket>();
+  readonly #crowd = new Crowd(HANDSHAKES);
+  /** Each is called once its handshake is done, by the address and port of the other side. */
+  readonly #done = new Map<string, () => void>();
+  #failed = 0;
+  #slow = 0;
 
   /**
    * @param handOver  takes what has shaken hands: HTTP/2 is the rendezvous, anything else a status page
@@ -35,11 +48,17 @@ export class TlsDoor {
         ALPNCallback: ({ protocols }) => ['http/1.1', 'h2'].find((each) => protocols.includes(each)),
       }),
     );
+    // Node leaves a connection open whose handshake has failed or takes too long.
+    this.#server.on('tlsClientError', (_error, secure) => secure.destroy());
     this.#server.on('secureConnection', (secure) => {
-      this.#shaking.delete(otherSideOf(secure));
+      this.#done.get(otherSideOf(secure))?.();
       secure.on('error', () => {});
       handOver(secure, secure.alpnProtocol === 'h2' ? 'rendezvous' : 'http');
     });
+  }
+
+  get drops(): TlsDrops {
+    return { failed: this.#failed, slow: this.#slow, crowdedOut: this.#crowd.crowdedOut };
   }
 
   /** Reads the files again, for connections to come; the old ones stay if that fails. @throws CONFIG_INVALID */
@@ -49,19 +68,34 @@ export class TlsDoor {
 
   /** Shakes hands over `socket`, owned from now on. */
   attach(socket: Socket): void {
-    socket.on('error', () => {});
-    if (this.#shaking.size >= MAX_HANDSHAKES) {
+    let waits = true;
+    const settle = () => {
+      waits = false;
+      clearTimeout(timer);
+      leave();
+      if (this.#done.get(otherSide) === settle) this.#done.delete(otherSide);
+    };
+    const end = () => {
+      settle();
       socket.destroy();
-      return;
-    }
+    };
+    const timer = setTimeout(() => {
+      this.#slow++;
+      end();
+    }, HANDSHAKE_TIMEOUT_MS).unref();
+    const leave = this.#crowd.add(networkOf(socket.remoteAddress ?? ''), end);
     const otherSide = otherSideOf(socket);
-    this.#shaking.set(otherSide, socket);
-    socket.once('close', () => this.#shaking.delete(otherSide));
+    this.#done.set(otherSide, settle);
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      if (waits) this.#failed++;
+      settle();
+    });
     this.#server.emit('connection', socket);
   }
 
   close(): void {
-    for (const socket of this.#shaking.values()) socket.destroy();
+    this.#crowd.close();
   }
 }
 

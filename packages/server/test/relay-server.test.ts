@@ -34,8 +34,9 @@ class Served {
     this.log = log;
   }
 
-  async dial(bytes: string | Uint8Array): Promise<Socket> {
-    const socket = connect(this.server.port, '127.0.0.1');
+  /** @param from  an address of the loopback interface */
+  async dial(bytes: string | Uint8Array, from = '127.0.0.1'): Promise<Socket> {
+    const socket = connect({ port: this.server.port, host: '127.0.0.1', localAddress: from });
     open.push({ close: () => socket.destroy() });
     await once(socket, 'connect');
     socket.on('error', () => {});
@@ -44,8 +45,8 @@ class Served {
   }
 
   /** Shows a relay token of 32 times `byte`. */
-  show(byte: number): Promise<Socket> {
-    return this.dial(Buffer.concat([Buffer.from('KEIBI-R1'), Buffer.alloc(32, byte)]));
+  show(byte: number, from?: string): Promise<Socket> {
+    return this.dial(Buffer.concat([Buffer.from('KEIBI-R1'), Buffer.alloc(32, byte)]), from);
   }
 
   call(): RawCall {
@@ -185,6 +186,17 @@ describe('limits of the rendezvous', () => {
   });
 });
 
+describe('limits of the relay', () => {
+  it('hold for the networks around an address together, which keep no other out', async () => {
+    const served = await Served.open({ relay: { ...DEFAULT_RELAY_LIMITS.relay, perAddress: 2 } });
+    const ofOne: Socket[] = [];
+    for (let index = 0; index < 12; index++) ofOne.push(await served.show(index, `127.0.7.${1 + index}`));
+    await expect.poll(() => served.server.stats().relay).toMatchObject({ waiting: 8, refused: 4 });
+    await served.show(100, '127.0.8.1');
+    await expect.poll(() => served.server.stats().relay).toMatchObject({ waiting: 9, refused: 4 });
+  });
+});
+
 describe('status pages', () => {
   it('tells a peer how it is seen, and whether its port is reached', async () => {
     const served = await Served.open();
@@ -228,10 +240,23 @@ describe('status pages', () => {
     expect(await (await served.get('/healthz', { method: 'HEAD' })).text()).toBe('');
   });
 
-  it('answer a limited number at a time', async () => {
-    const served = await Served.open({ requests: 1 });
-    await served.dial('GET /healthz HTTP/1.1\r\n');
-    await expect(served.get('/healthz')).rejects.toThrow();
+  it('say that it is healthy whoever holds requests back, and count what they end for it', async () => {
+    const served = await Served.open({ requests: 8 });
+    for (let index = 0; index < 20; index++) await served.dial('GET /he', `127.0.${10 + index}.1`);
+    expect((await served.get('/healthz')).status).toBe(200);
+    for (let index = 0; index < 4; index++) await served.dial('GET /he');
+    expect((await served.get('/healthz')).status).toBe(200);
+    await expect.poll(() => served.server.stats().pages.crowdedOut).toBeGreaterThanOrEqual(16);
+    expect(await (await served.get('/metrics')).text()).toMatch(
+      /^keibidrop_dropped_total\{reason="http_crowded_out"\} /m,
+    );
+  });
+
+  it('are refused to whoever has too many answers under way, and to nobody else', async () => {
+    const served = await Served.open({ requests: 8 });
+    const ask = () => served.get(`/reached?port=${served.server.port}`).then(({ status }) => status);
+    expect((await Promise.all([ask(), ask(), ask()])).filter((status) => status === 503)).toHaveLength(2);
+    expect(served.server.stats().pages.busy).toBe(2);
   });
 
   it('refuse a request that is no HTTP or too long, and go on', async () => {

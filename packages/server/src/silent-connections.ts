@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Duplex } from 'node:stream';
+import { Crowd, type CrowdLimits } from './crowd.ts';
+
+/** Names a connection by the address and port of its other side, an IPv4 address in whatever form. */
+export function connectionName(host: string, port: number): string {
+  return `${host.replace(/^::ffff:(?=\d+\.)/i, '')} ${port}`;
+}
+
+interface Connection {
+  readonly socket: Duplex;
+  readonly network: string;
+  /** Mailboxes it is in. */
+  open: number;
+  /** A call has begun since it was last in one. */
+  called: boolean;
+  /** Undefined while it is in a mailbox. */
+  silence: { timer: NodeJS.Timeout; leave(): void } | undefined;
+}
+
+/**
+ * Ends connections that are in no mailbox for too long, or of which a network has too many. HTTP/2 alone does not: a client that
+ * answers nothing keeps a connection through every polite goodbye.
+ */
+export class SilentConnections {
+  readonly #timeoutMs: number;
+  readonly #crowd: Crowd;
+  /** By the address and port of the other side; through a relay several have the same. */
+  readonly #connections = new Map<string, Set<Connection>>();
+  /** Ended because they were silent for too long, ever. */
+  timedOut = 0;
+
+  constructor(timeoutMs: number, limits: CrowdLimits) {
+    this.#timeoutMs = timeoutMs;
+    this.#crowd = new Crowd(limits);
+  }
+
+  get crowdedOut(): number {
+    return this.#crowd.crowdedOut;
+  }
+
+  /** @param otherSide  as `mailbox` and `spoke` name it */
+  add(otherSide: string, socket: Duplex, network: string): void {
+    const connection: Connection = { socket, network, open: 0, called: false, silence: undefined };
+    const together = this.#connections.get(otherSide) ?? new Set();
+    this.#connections.set(otherSide, together.add(connection));
+    this.#watch(connection);
+    socket.once('close', () => {
+      this.#unwatch(connection);
+      together.delete(connection);
+      if (together.size === 0 && this.#connections.get(otherSide) === together) this.#connections.delete(otherSide);
+    });
+  }
+
+  /** A call begins, which has its own time to say what it wants: the first call extends the connection's. */
+  called(otherSide: string): void {
+    for (const connection of this.#connections.get(otherSide) ?? []) {
+      if (!connection.called) connection.silence?.timer.refresh();
+      connection.called = true;
+    }
+  }
+
+  /** It has asked for a mailbox: its time begins again. */
+  spoke(otherSide: string): void {
+    for (const { silence } of this.#connections.get(otherSide) ?? []) silence?.timer.refresh();
+  }
+
+  /** It is in a mailbox. @returns  to be called once it has left that */
+  mailbox(otherSide: string): () => void {
+    const together = [...(this.#connections.get(otherSide) ?? [])];
+    for (const connection of together) {
+      connection.open++;
+      connection.called = false;
+      this.#unwatch(connection);
+    }
+    return () => {
+      for (const connection of together) {
+        if (--connection.open === 0 && !connection.socket.destroyed) this.#watch(connection);
+      }
+    };
+  }
+
+  #watch(connection: Connection): void {
+    const timer = setTimeout(() => {
+      this.timedOut++;
+      connection.socket.destroy();
+    }, this.#timeoutMs).unref();
+    connection.silence = { timer, leave: this.#crowd.add(connection.network, () => connection.socket.destroy()) };
+  }
+
+  #unwatch(connection: Connection): void {
+    clearTimeout(connection.silence?.timer);
+    connection.silence?.leave();
+    connection.silence = undefined;
+  }
+}
