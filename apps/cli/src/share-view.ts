@@ -98,7 +98,7 @@ class PeopleShareView implements ShareView {
         this.#warn(event.path === undefined ? event.message : `${event.path}: ${event.message}`);
         break;
       case 'wrongCode':
-        this.#warn(`Somebody tried a wrong code; ${event.remaining} more and nobody else can join.`);
+        this.#warn(`Somebody tried a wrong code; ${event.remaining} more and no new guest can join for a while.`);
         break;
       case 'rendezvous':
         if (event.state === 'lost') this.#warn(`${event.message} It is tried again.`);

@@ -37,8 +37,9 @@ export interface WaitOptions {
   /** Serves whoever has shaken hands. Never rejects. */
   serve(peer: ArrivedPeer): Promise<void>;
   onWrongCode(remaining: number): void;
-  /** The last guess was wrong: nobody else can come by this code. */
-  onExhausted(error: KeibiError): void;
+  /** The last guess was wrong: nobody else can come by this code; or, with `onLocked`, for so long. */
+  onExhausted?(error: KeibiError): void;
+  onLocked?(milliseconds: number): void;
   signal: AbortSignal;
 }
 
@@ -225,7 +226,8 @@ export class Waiting {
       hasRoom: options.hasRoom,
       returnSecretOf: (attempt) => options.receivers.secretOf(attempt),
       onWrongCode: options.onWrongCode,
-      onExhausted: options.onExhausted,
+      ...(options.onExhausted && { onExhausted: options.onExhausted }),
+      ...(options.onLocked && { onLocked: options.onLocked }),
       signal: options.signal,
     });
   }

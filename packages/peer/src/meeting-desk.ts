@@ -8,6 +8,7 @@ import {
   MAX_CANDIDATES,
   MAX_WRONG_GUESSES,
   type Owner,
+  type Refusal,
 } from '@keibidrop/protocol';
 import {
   CandidateExchange,
@@ -17,6 +18,7 @@ import {
   type ReturnSecret,
   refuseGuest,
 } from '@keibidrop/session';
+import { GuessLock } from './guess-lock.ts';
 
 export interface MeetingDeskOptions {
   code: Code;
@@ -30,7 +32,9 @@ export interface MeetingDeskOptions {
   returnSecretOf(attempt: Uint8Array): ReturnSecret | undefined;
   onWrongCode(remaining: number): void;
   /** The last guess was wrong: the offer has to end. */
-  onExhausted(error: KeibiError): void;
+  onExhausted?(error: KeibiError): void;
+  /** Instead: the code stays, and no new guest is let in for so long. */
+  onLocked?(milliseconds: number): void;
   signal: AbortSignal;
 }
 
@@ -43,6 +47,7 @@ const MEETING_TIMEOUT_MS = 30_000;
 export class MeetingDesk {
   readonly #options: MeetingDeskOptions;
   readonly #meetings = new Map<string, { meeting: Meeting; handshakes: number; timer: NodeJS.Timeout }>();
+  readonly #lock = new GuessLock();
   #wrong = 0;
   /** Guests that are being talked to. */
   #greeting = 0;
@@ -116,11 +121,11 @@ export class MeetingDesk {
       await this.#tell(conversation, again, signal);
       return again.wipe();
     }
-    const mayGuess = () => this.#wrong < MAX_WRONG_GUESSES;
-    const refusal = !mayGuess() ? 'code-exhausted' : hasRoom() ? undefined : 'busy';
-    if (refusal !== undefined) return refuseGuest(conversation, refusal);
+    const refusal = () => this.#refusal();
+    const refused = refusal() ?? (hasRoom() ? undefined : 'busy');
+    if (refused !== undefined) return refuseGuest(conversation, refused);
     const onWrongGuess = () => this.#count();
-    const meeting = await meetAsOwner(conversation, code, { signal, first, mayGuess, onWrongGuess });
+    const meeting = await meetAsOwner(conversation, code, { signal, first, refusal, onWrongGuess });
     this.#keep(meeting);
     await this.#tell(conversation, meeting, signal);
   }
@@ -143,9 +148,18 @@ export class MeetingDesk {
     if (this.#greeting === 0 && this.#meetings.size === 0) this.#onSettled();
   }
 
+  /** Why no guess is judged now. */
+  #refusal(): Refusal | undefined {
+    if (this.#options.onLocked !== undefined) return this.#lock.isLocked ? 'locked' : undefined;
+    return this.#wrong < MAX_WRONG_GUESSES ? undefined : 'code-exhausted';
+  }
+
   #count(): void {
     this.#wrong++;
-    if (this.#wrong < MAX_WRONG_GUESSES) this.#options.onWrongCode(MAX_WRONG_GUESSES - this.#wrong);
-    else this.#options.onExhausted(new KeibiError('CODE_EXHAUSTED'));
+    const { onWrongCode, onLocked, onExhausted } = this.#options;
+    const lockedMs = this.#lock.wrong();
+    if (this.#wrong < MAX_WRONG_GUESSES) onWrongCode(MAX_WRONG_GUESSES - this.#wrong);
+    else if (onLocked !== undefined) onLocked(lockedMs);
+    else onExhausted?.(new KeibiError('CODE_EXHAUSTED'));
   }
 }

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { parseCode } from '@keibidrop/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ChangeFeed } from '../src/share/change-feed.ts';
 import type { PullOptions, ShareGuest } from '../src/share/share-guest.ts';
@@ -109,6 +110,24 @@ describe('a share', () => {
     await guest.close();
     await guest.closed;
     expect(await room.until('guestLeft')).toMatchObject({ session: 1, peer: 'guest', mayReturn: false });
+  });
+
+  it('locks new guests out after wrong guesses, and goes on for those that have joined', async () => {
+    const sharing = await room.share('folder');
+    const guest = await room.connect();
+    const guess = (code: string) => room.connect({ code: parseCode(code) });
+    for (let tries = 0; tries < 3; tries++) {
+      await expect(guess('7-wrong-words')).rejects.toMatchObject({ code: 'CODE_WRONG' });
+    }
+    const locked = { code: 'PEER_BUSY', message: expect.stringContaining('lets no new guests in') };
+    await expect(guess('7-guitar-pencil')).rejects.toMatchObject(locked);
+    await expect(guess('7-wrong-words')).rejects.toMatchObject(locked);
+    expect(room.events).toContainEqual({
+      type: 'warning',
+      message: 'Wrong codes were tried, so no new guest can join for 1 min. Guests who have joined before stay.',
+    });
+    expect((await guest.stat('', room)).name).toBe('folder');
+    expect(await Promise.race([sharing.ended, 'shared still'])).toBe('shared still');
   });
 
   it('lets a contact in by words of its own', async () => {

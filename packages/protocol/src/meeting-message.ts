@@ -11,13 +11,14 @@ export const RETURN_NONCE_BYTES = 16;
 const MEETING_VERSION = 1;
 
 /** Why an owner turns a guest away. */
-export type Refusal = 'wrong-code' | 'code-exhausted' | 'busy' | 'unknown-session';
+export type Refusal = 'wrong-code' | 'code-exhausted' | 'busy' | 'unknown-session' | 'locked';
 const REFUSALS: readonly (Refusal | undefined)[] = [
   undefined,
   'wrong-code',
   'code-exhausted',
   'busy',
   'unknown-session',
+  'locked',
 ];
 
 /**

@@ -130,14 +130,16 @@ export class RendezvousServer {
     // Bodies are small and each waits for its answer.
     if (socket instanceof Socket) socket.setNoDelay(true);
     this.#connections.add(socket);
-    this.#silent.add(connectionName(remoteAddress, remotePort), socket, network);
     socket.once('close', () => {
       this.#connections.delete(socket);
       leave();
     });
     void this.#load().then((service) => {
-      if (this.#closed) socket.destroy();
-      else service.attach(socket);
+      if (this.#closed || socket.destroyed) socket.destroy();
+      else {
+        this.#silent.add(connectionName(remoteAddress, remotePort), socket, network);
+        service.attach(socket);
+      }
     });
   }
 

@@ -218,6 +218,19 @@ describe('refusals', () => {
     expect(await guest.status).toMatchObject({ code: status.NOT_FOUND, details: 'RENDEZVOUS_NOT_FOUND' });
   });
 
+  it("counts a network's misses at a sender's own port as a server does", async () => {
+    const server = await serve();
+    server.rendezvous.own(MAILBOX);
+    const codes = [];
+    for (let index = 0; index < 31; index++) {
+      const guest = server.call();
+      guest.open(index.toString(16).padStart(64, '0'));
+      codes.push((await guest.status).code);
+    }
+    expect(codes).toEqual([...new Array(30).fill(status.NOT_FOUND), status.RESOURCE_EXHAUSTED]);
+    expect(server.rendezvous.stats.guessesRefused).toBe(1);
+  });
+
   it('gives a mailbox to one owner, and no more mailboxes than the limit', async () => {
     const server = await serve({ mailboxes: 2 });
     server.rendezvous.own(MAILBOX);
@@ -296,7 +309,7 @@ describe('time and room', () => {
   });
 
   it('drops a call that opens nothing in time', async () => {
-    const server = await serve({ openTimeoutMs: 50 });
+    const server = await serve({ openTimeoutMs: 500 });
     const silent = server.call();
     expect((await silent.status).code).toBe(status.DEADLINE_EXCEEDED);
   });
@@ -327,11 +340,12 @@ describe('time and room', () => {
       },
     ],
   ])('ends a connection that %s', async (_how, begin) => {
-    const server = await serve({ openTimeoutMs: 200 });
+    const server = await serve({ openTimeoutMs: 500 });
     const socket = await server.dial();
     begin(socket);
-    await expect.poll(() => server.rendezvous.stats.connections).toBe(1);
-    await expect.poll(() => server.rendezvous.stats.connections).toBe(0);
+    const often = { interval: 5, timeout: 20_000 };
+    await expect.poll(() => server.rendezvous.stats.connections, often).toBe(1);
+    await expect.poll(() => server.rendezvous.stats.connections, often).toBe(0);
     socket.destroy();
   });
 

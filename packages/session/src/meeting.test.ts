@@ -105,6 +105,7 @@ describe('a meeting with a wrong code', () => {
     ['wrong-code', 'CODE_WRONG'],
     ['code-exhausted', 'CODE_EXHAUSTED'],
     ['busy', 'PEER_BUSY'],
+    ['locked', 'PEER_BUSY'],
   ] as const)('is refused as %s with %s, whenever the refusal comes', async (refusal, expected) => {
     for (const early of [true, false]) {
       const { guest, owner } = messagePipes();

@@ -40,7 +40,11 @@ const refusalCodes = {
   'code-exhausted': 'CODE_EXHAUSTED',
   busy: 'PEER_BUSY',
   'unknown-session': 'HANDSHAKE_MALFORMED',
+  locked: 'PEER_BUSY',
 } as const satisfies Record<Refusal, string>;
+
+const LOCKED =
+  'Wrong codes were tried at this share, so it lets no new guests in for a while. Try again later, or ask for a new code.';
 
 /**
  * Meets the owner of a mailbox, as PROTOCOL 2.2 draws it. On failure the pipe is closed.
@@ -79,8 +83,8 @@ export interface OwnerOptions {
   readonly signal: AbortSignal;
   /** The guest's first body, if it has been taken already. */
   readonly first?: Uint8Array;
-  /** Asked right before a guess is judged: false if there were enough of them. Guests meet at the same time, so asking at their arrival is too early. */
-  mayGuess?(): boolean;
+  /** Asked right before a guess is judged: why it is not, if there were enough. Guests meet at the same time, so their arrival is too early. */
+  refusal?(): Refusal | undefined;
   /** The guess was wrong; told before any other guess is judged. */
   onWrongGuess?(): void;
 }
@@ -88,13 +92,13 @@ export interface OwnerOptions {
 /**
  * Meets one guest of our mailbox. On failure the pipe is closed; a guest with a wrong code is told so first.
  *
- * @throws CODE_WRONG, CODE_EXHAUSTED if no more may guess; HANDSHAKE_MALFORMED; whatever the pipe throws. All but CODE_WRONG have told
+ * @throws CODE_WRONG, CODE_EXHAUSTED or PEER_BUSY if no more may guess; HANDSHAKE_MALFORMED; whatever the pipe throws. All but CODE_WRONG have told
  *         the guest nothing about the code.
  */
 export async function meetAsOwner(
   pipe: MessagePipe,
   code: Code,
-  { signal, first, mayGuess = () => true, onWrongGuess = () => {} }: OwnerOptions,
+  { signal, first, refusal = () => undefined, onWrongGuess = () => {} }: OwnerOptions,
 ): Promise<Meeting> {
   signal.throwIfAborted();
   const sodium = await loadSodium();
@@ -107,9 +111,10 @@ export async function meetAsOwner(
     isk = sharedKey(sodium, own.scalar, { ...run, peerShare: ya });
     await pipe.send(encodeMeetingMessage({ kind: 'share', yb: own.share }));
     const { ta } = await receive(pipe, 'guest-confirm', signal);
-    if (!mayGuess()) {
-      await refuseGuest(pipe, 'code-exhausted');
-      throw new KeibiError('CODE_EXHAUSTED');
+    const refused = refusal();
+    if (refused !== undefined) {
+      await refuseGuest(pipe, refused);
+      throw new KeibiError(refusalCodes[refused]);
     }
     if (!sodium.memcmp(ta, tagOf(sodium, isk, 'guest', run))) {
       onWrongGuess();
@@ -194,7 +199,8 @@ function taken<K extends MeetingMessage['kind']>(body: Uint8Array, kind: K): Ext
   if (isKind(message, kind)) return message;
   // An owner is not refused, but if a guest claims to, ending is as right as anything.
   if (message.kind === 'refused') {
-    throw new KeibiError(refusalCodes[message.refusal], undefined, { detail: { remote: true } });
+    const text = message.refusal === 'locked' ? LOCKED : undefined;
+    throw new KeibiError(refusalCodes[message.refusal], text, { detail: { remote: true } });
   }
   throw new KeibiError('HANDSHAKE_MALFORMED');
 }

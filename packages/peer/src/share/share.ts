@@ -40,7 +40,7 @@ const MOST_GUESTS = 256;
  * Any number of guests may come by the code, and whoever is lost may come back. A pull is a send of its own, with a code of its own, at the
  * same port.
  *
- * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED (nobody is there any more), CONFIG_INVALID, TRANSFER_SOURCE_* (the folder); RENDEZVOUS_BUSY;
+ * @throws USAGE, CODE_TOO_WEAK, CONFIG_INVALID, TRANSFER_SOURCE_* (the folder); RENDEZVOUS_BUSY;
  *         PEER_UNREACHABLE
  */
 export async function share(options: ShareOptions): Promise<void> {
@@ -56,7 +56,7 @@ export async function share(options: ShareOptions): Promise<void> {
 export interface Sharing {
   /** What guests know the folder by. */
   readonly name: string;
-  /** Resolves once `signal` is aborted; rejects with what ended it before. */
+  /** Resolves once `signal` is aborted. */
   readonly ended: Promise<void>;
   /** A code for one contact: the same share, under words that nobody could guess. @param known  one that it was given before */
   invite(known?: Code): Promise<Code>;
@@ -91,9 +91,7 @@ class OpenSharing implements Sharing {
   readonly #budget: RateBudget;
   readonly #invited: Waiting[] = [];
   readonly #recent = new WeakMap<Receiver, RecentCalls>();
-  #exhausted: KeibiError | undefined;
   #resolve: () => void = () => {};
-  #reject: (reason: unknown) => void = () => {};
 
   constructor(options: ShareOptions, host: ShareHost) {
     const { listen, reach, suite, onEvent } = options;
@@ -102,11 +100,9 @@ class OpenSharing implements Sharing {
     this.name = host.name;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
     this.#changes = new ChangeFeed(host, (trouble) => onEvent(unwatched(trouble)));
-    this.ended = new Promise((resolve, reject) => {
+    this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
-      this.#reject = reject;
     });
-    this.ended.catch(() => {});
     this.#port = new ListeningPort({
       listen,
       reach,
@@ -155,19 +151,11 @@ class OpenSharing implements Sharing {
       hasRoom: () => this.#guests.served < MOST_GUESTS,
       serve: (peer) => this.#serve(peer),
       onWrongCode: (remaining) => onEvent({ type: 'wrongCode', remaining }),
-      onExhausted: (error) => this.#exhaust(error),
+      onLocked: (milliseconds) => onEvent(locked(milliseconds)),
       signal: this.#signal,
     });
     this.#invited.push(waiting);
     return waiting;
-  }
-
-  /** Nobody else can join; who is there, or may come back, is served on. */
-  #exhaust(error: KeibiError): void {
-    this.#exhausted = error;
-    const message = 'The code was guessed wrong three times, so nobody else can join. Who is connected stays.';
-    if (this.#guests.size === 0) this.#reject(error);
-    else this.#options.onEvent({ type: 'warning', message });
   }
 
   async #serve(peer: ArrivedPeer): Promise<void> {
@@ -232,7 +220,6 @@ class OpenSharing implements Sharing {
     } else {
       this.#options.onEvent({ type: 'guestLeft', session, peer, mayReturn });
     }
-    if (this.#exhausted !== undefined && this.#guests.size === 0) this.#reject(this.#exhausted);
   }
 }
 
@@ -240,6 +227,16 @@ class OpenSharing implements Sharing {
 function tellable(onEvent: (event: ShareEvent) => void): ConstructorParameters<typeof ListeningPort>[0]['onEvent'] {
   return (event) => {
     if (event.type === 'rendezvous' || event.type === 'mapping' || event.type === 'warning') onEvent(event);
+  };
+}
+
+/** Guests that have joined before come back by secrets of their own, so a lock is for new ones. */
+function locked(milliseconds: number): ShareEvent {
+  const minutes = Math.round(milliseconds / 60_000);
+  const time = minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} hours`;
+  return {
+    type: 'warning',
+    message: `Wrong codes were tried, so no new guest can join for ${time}. Guests who have joined before stay.`,
   };
 }
 

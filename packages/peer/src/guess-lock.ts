@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MPL-2.0
+import { MAX_WRONG_GUESSES } from '@keibidrop/protocol';
+
+const FIRST_LOCK_MS = 60_000;
+/** No longer, so that strangers cannot close a share for good: whoever guesses has one guess a day then. */
+const LONGEST_LOCK_MS = 24 * 60 * 60_000;
+
+/** Counts wrong guesses at a code that stays: after three it is locked for a minute, and twice as long after each further one. */
+export class GuessLock {
+  readonly #now: () => number;
+  #wrong = 0;
+  #until = 0;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get isLocked(): boolean {
+    return this.#now() < this.#until;
+  }
+
+  /** A guess was wrong. @returns for how many milliseconds no other is judged; 0 while some are left */
+  wrong(): number {
+    const locks = ++this.#wrong - MAX_WRONG_GUESSES;
+    if (locks < 0) return 0;
+    const ms = Math.min(FIRST_LOCK_MS * 2 ** locks, LONGEST_LOCK_MS);
+    this.#until = this.#now() + ms;
+    return ms;
+  }
+}
