@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 import { getEventListeners, once } from 'node:events';
-import { connect as connectHttp2 } from 'node:http2';
-import type { Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { Open_Role } from '@keibidrop/proto';
 import { type Conversation, MAX_MAILBOX_BODY_BYTES, type Owner } from '@keibidrop/protocol';
@@ -218,19 +216,6 @@ describe('refusals', () => {
     expect(await guest.status).toMatchObject({ code: status.NOT_FOUND, details: 'RENDEZVOUS_NOT_FOUND' });
   });
 
-  it("counts a network's misses at a sender's own port as a server does", async () => {
-    const server = await serve();
-    server.rendezvous.own(MAILBOX);
-    const codes = [];
-    for (let index = 0; index < 31; index++) {
-      const guest = server.call();
-      guest.open(index.toString(16).padStart(64, '0'));
-      codes.push((await guest.status).code);
-    }
-    expect(codes).toEqual([...new Array(30).fill(status.NOT_FOUND), status.RESOURCE_EXHAUSTED]);
-    expect(server.rendezvous.stats.guessesRefused).toBe(1);
-  });
-
   it('gives a mailbox to one owner, and no more mailboxes than the limit', async () => {
     const server = await serve({ mailboxes: 2 });
     server.rendezvous.own(MAILBOX);
@@ -319,73 +304,6 @@ describe('time and room', () => {
     const socket = await server.dial();
     socket.resume();
     await once(socket, 'close');
-  });
-
-  /** An HTTP/2 client's first words: the preface and empty SETTINGS. */
-  const FIRST_WORDS = Buffer.concat([
-    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-    Buffer.of(0, 0, 0, 4, 0, 0, 0, 0, 0),
-  ]);
-
-  it.each([
-    ['says no more than that it is HTTP/2', (socket: Socket) => socket.write(FIRST_WORDS)],
-    [
-      'answers pings and acknowledges settings, and never calls',
-      (socket: Socket) => {
-        const session = connectHttp2('http://peer', { createConnection: () => socket });
-        session.on('error', () => {});
-        // A goodbye is heard and not followed.
-        session.on('goaway', () => {});
-        session.close = () => {};
-      },
-    ],
-  ])('ends a connection that %s', async (_how, begin) => {
-    const server = await serve({ openTimeoutMs: 500 });
-    const socket = await server.dial();
-    begin(socket);
-    const often = { interval: 5, timeout: 20_000 };
-    await expect.poll(() => server.rendezvous.stats.connections, often).toBe(1);
-    await expect.poll(() => server.rendezvous.stats.connections, often).toBe(0);
-    socket.destroy();
-  });
-
-  it('ends the oldest silent connection of a network that has too many, and none that is in a mailbox', async () => {
-    const server = await serve({ silentConnectionsPerNetwork: 2, openTimeoutMs: 600_000 });
-    const owner = iterate(server.rendezvous.own(MAILBOX));
-    const guest = server.call();
-    guest.open(MAILBOX);
-    await guest.next();
-    const conversation = await nextGuest(owner);
-    const silent = [];
-    for (let index = 0; index < 3; index++) silent.push((await server.dial()).resume());
-    await once(silent[0] as Socket, 'close');
-    expect(server.rendezvous.stats).toMatchObject({ connections: 3, silentCrowdedOut: 1, conversations: 1 });
-    await conversation.send(Buffer.from('still here'));
-    expect(await guest.next()).toMatchObject({ $case: 'body' });
-    guest.end();
-    await guest.status;
-  });
-
-  it('limits the conversations of a network, and its bodies that are not taken', async () => {
-    const room = { conversations: 10, conversationsPerNetwork: 2, queuedBytes: 100_000, queuedBytesPerNetwork: 4096 };
-    const server = await serve({ mailboxes: 3, meetings: room });
-    const owners = [MAILBOX, OTHER, 'ef'.repeat(32)].map((mailbox) => iterate(server.rendezvous.own(mailbox)));
-    const guests = [MAILBOX, OTHER].map((mailbox) => {
-      const guest = server.call();
-      guest.open(mailbox);
-      return guest;
-    });
-    for (const guest of guests) await guest.next();
-    const third = server.call();
-    third.open('ef'.repeat(32));
-    expect((await third.status).code).toBe(status.RESOURCE_EXHAUSTED);
-    guests[0]?.body('x'.repeat(4096));
-    const taken = await nextGuest(owners[0] as AsyncIterator<Conversation>);
-    expect(await taken.receive({ signal })).toHaveLength(4096);
-    guests[0]?.body('x'.repeat(4096));
-    guests[0]?.body('one too many');
-    expect((await guests[0]?.status)?.code).toBe(status.RESOURCE_EXHAUSTED);
-    expect(server.rendezvous.stats).toMatchObject({ conversationsRefused: 2, conversations: 1 });
   });
 
   it('ends a conversation in which nothing is said', async () => {
