@@ -209,6 +209,18 @@ describe('an identity that is restored', () => {
     await seen(bob, 'alice', false);
     expect((await restored.command('contacts', 'add', 'Robert', bobIs)).exit).toBe(0);
     await Promise.all([seen(restored, 'Robert', true), seen(bob, 'alice', true)]);
+
+    const kept = sandbox.path('restored', 'contacts.json');
+    await writeFile(kept, (await readFile(kept, 'utf8')).replaceAll('"paired": false', '"paired": true'));
+    restored.running.kill();
+    await seen(bob, 'alice', false);
+    const rotated = await restored.command('id', 'rotate', '--yes');
+    expect(rotated.exit).toBe(0);
+    expect(await readFile(kept, 'utf8')).not.toContain('"paired": true');
+    await restored.replace();
+    const { fingerprint } = rotated.event as { fingerprint: string };
+    expect((await bob.command('contacts', 'add', 'Alice as she is now', fingerprint)).exit).toBe(0);
+    await Promise.all([seen(restored, 'Robert', true), seen(bob, 'Alice as she is now', true)]);
   });
 });
 

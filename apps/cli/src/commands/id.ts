@@ -106,7 +106,9 @@ async function done(options: IdCommand, io: Io, store: IdentityStore, contacts: 
       await confirmRotation(options, io);
       const locked =
         newPassphraseFile !== undefined || (await store.lockKind().catch(() => undefined)) === 'passphrase';
-      return store.rotate(locked ? await newPassphrase(newPassphraseFile, io) : undefined);
+      const rotated = await store.rotate(locked ? await newPassphrase(newPassphraseFile, io) : undefined);
+      await contacts.unpair();
+      return rotated;
     }
     case 'passphrase':
       return store.lock(options.remove ? undefined : await newPassphrase(newPassphraseFile, io));

@@ -99,6 +99,15 @@ export class ContactStore {
     });
   }
 
+  /** After a change of identity: nobody has met the new one, so that everybody is visited as at a first contact, too. */
+  async unpair(): Promise<void> {
+    await this.#locked(async () => {
+      const contacts = await this.#read();
+      if (!contacts.some(({ paired }) => paired)) return;
+      await this.#write(contacts.map((contact) => ({ ...contact, paired: false })));
+    });
+  }
+
   /** All of them, to be sealed in a copy of the identity; undefined if there are none. */
   async copy(): Promise<Uint8Array | undefined> {
     const contacts = await this.#read();
