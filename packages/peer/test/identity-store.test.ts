@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
+import { createHash } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ContactStore } from '../src/contacts/contact-store.ts';
 import { type Identity, IdentityStore } from '../src/identity/identity-store.ts';
 import type { Keychain } from '../src/identity/keychain.ts';
 
@@ -43,7 +45,7 @@ describe('an identity', () => {
     await store().open();
     for (const name of ['identity', 'identity.key']) expect((await stat(place(name))).mode & 0o777).toBe(0o600);
     expect((await stat(place('.'))).mode & 0o777).toBe(0o700);
-    expect((await readdir(place('.'))).sort()).toEqual(['identity', 'identity.key']);
+    expect((await readdir(place('.'))).sort()).toEqual(['identity', 'identity.key', 'identity.lock']);
   });
 
   it('is one identity when several need the first at once', async () => {
@@ -54,7 +56,7 @@ describe('an identity', () => {
   it('opens with its passphrase only, once it has one, and its key file is gone', async () => {
     const before = await fingerprint(store().open());
     await store().lock(PASSPHRASE);
-    expect(await readdir(place('.'))).toEqual(['identity']);
+    expect((await readdir(place('.'))).sort()).toEqual(['identity', 'identity.lock']);
     await expect(store('three big owls').open()).rejects.toThrowError(
       refused('IDENTITY_LOCKED', /passphrase is wrong/),
     );
@@ -102,9 +104,25 @@ describe('an identity', () => {
 
 describe('what is wrong is an error of its own, and nothing is made anew', () => {
   const breakages: [string, (path: typeof place) => Promise<void>, string, RegExp][] = [
-    ['an identity cut short', (at) => truncate(at('identity'), 60), 'IDENTITY_CORRUPT', /cut short/],
-    ['an empty identity', (at) => truncate(at('identity'), 0), 'IDENTITY_CORRUPT', /no file of a KeibiDrop identity/],
-    ['another file', (at) => writeFile(at('identity'), 'hello'), 'IDENTITY_CORRUPT', /no file of a KeibiDrop identity/],
+    [
+      'an identity cut short',
+      (at) => truncate(at('identity'), 60),
+      'IDENTITY_CORRUPT',
+      /config\/identity is cut short: it has 60 of \d+ bytes\. .*id import --replace FILE/,
+    ],
+    [
+      'an identity without its last byte',
+      (at) => truncate(at('identity'), 200),
+      'IDENTITY_CORRUPT',
+      /cut short: it has 200 of 201/,
+    ],
+    ['an empty identity', (at) => truncate(at('identity'), 0), 'IDENTITY_CORRUPT', /cut short: it has 0 of/],
+    [
+      'another file',
+      (at) => writeFile(at('identity'), 'hello'.repeat(100)),
+      'IDENTITY_CORRUPT',
+      /no file of a KeibiDrop identity/,
+    ],
     ['no key file', (at) => rm(at('identity.key')), 'IDENTITY_LOCKED', /identity\.key is not there/],
     ['half a key file', (at) => truncate(at('identity.key'), 16), 'IDENTITY_LOCKED', /identity\.key is damaged/],
     [
@@ -130,7 +148,46 @@ describe('what is wrong is an error of its own, and nothing is made anew', () =>
     const bytes = await readFile(place('identity'));
     bytes[70] = (bytes[70] as number) ^ 4;
     await writeFile(place('identity'), bytes);
-    await expect(store().open()).rejects.toThrowError(refused('IDENTITY_CORRUPT', /damaged/));
+    await expect(store().open()).rejects.toThrowError(
+      refused('IDENTITY_CORRUPT', /config\/identity cannot be read\. .*damaged.*id rotate/),
+    );
+  });
+
+  describe('an identity that is gone', () => {
+    const asking = (agreed?: boolean) =>
+      new IdentityStore({
+        directory: join(directory, 'config'),
+        keychain: 'none',
+        askPassphrase: () => expect.unreachable('nobody may be asked'),
+        ...(agreed !== undefined && { confirmNew: async () => agreed }),
+      });
+    const contacts = () => new ContactStore({ directory: join(directory, 'config') });
+
+    it('is not replaced without a question while its key is there', async () => {
+      const before = await fingerprint(store().open());
+      await rm(place('identity'));
+      for (const agreed of [undefined, false]) {
+        await expect(asking(agreed).open()).rejects.toThrowError(
+          refused('IDENTITY_MISSING', /no identity at .*config\/identity, but its key file is there/),
+        );
+      }
+      expect(await fingerprint(asking(true).open())).not.toBe(before);
+    });
+
+    it('is not replaced while contacts know it, which those kept by a fingerprint alone do not', async () => {
+      const fingerprintOfAnn = createHash('sha512')
+        .update(new Uint8Array(32 + 1568))
+        .digest();
+      await contacts().add({ name: 'Ann', fingerprint: fingerprintOfAnn });
+      await store().open();
+      await contacts().add({
+        name: 'Ann',
+        fingerprint: fingerprintOfAnn,
+        keys: { x25519: new Uint8Array(32), kem: new Uint8Array(1568) },
+      });
+      for (const name of ['identity', 'identity.key']) await rm(place(name));
+      await expect(store().open()).rejects.toThrowError(refused('IDENTITY_MISSING', /contacts that know it/));
+    });
   });
 
   it('can be left behind by a new one, or an imported one', async () => {

@@ -245,6 +245,12 @@ const table = {
     'DATA_LOSS',
     'The stored identity cannot be read. Restore it from a copy or make a new one.',
   ),
+  IDENTITY_MISSING: row(
+    'never',
+    1,
+    'NOT_FOUND',
+    'The stored identity is gone. Put it back from a copy, import an exported one, or make a new one.',
+  ),
   CONTACTS_CORRUPT: row(
     'never',
     1,

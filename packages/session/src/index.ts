@@ -38,5 +38,12 @@ export { askToPunch, punchResponder } from './punch-call.ts';
 export { refusal, refusalOf, refuseCall } from './refusal.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
 export { ReturnSecret } from './return-secret.ts';
-export { type LockKind, lockKindOf, openSecret, type SecretKey, sealSecret } from './sealed-secret.ts';
+export {
+  type LockKind,
+  lockKindOf,
+  openSecret,
+  SEALED_OVERHEAD_BYTES,
+  type SecretKey,
+  sealSecret,
+} from './sealed-secret.ts';
 export { type HeartbeatTimes, openSession, type Session, type SessionOptions } from './session.ts';

@@ -26,6 +26,8 @@ const NONCE_AT = SALT_AT + SALT_BYTES;
 const SEALED_AT = NONCE_AT + 24;
 const TAG_BYTES = 16;
 const DIGEST_BYTES = 32;
+/** A sealed secret is so much longer than the secret. */
+export const SEALED_OVERHEAD_BYTES = SEALED_AT + TAG_BYTES + DIGEST_BYTES;
 /** More than any secret that is kept so, by version. */
 const MAX_SECRET_BYTES = [0, 4096, 4 * 2 ** 20] as const;
 
@@ -120,7 +122,7 @@ function checked(sodium: Sodium, file: Uint8Array): Header {
   if (version > VERSION)
     throw corrupt(`It was written by a later KeibiDrop (format ${version}, this one reads ${VERSION}).`);
   if (version < FIRST_VERSION) throw corrupt(`Its format ${version} is older than any that KeibiDrop reads.`);
-  const least = SEALED_AT + TAG_BYTES + DIGEST_BYTES;
+  const least = SEALED_OVERHEAD_BYTES;
   if (file.length < least || file.length > least + (MAX_SECRET_BYTES[version] ?? 0))
     throw corrupt('It is cut short, or too long.');
   const digest = sodium.crypto_hash_sha256(file.subarray(0, -DIGEST_BYTES));

@@ -83,7 +83,7 @@ export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Prom
   const identity = await done(
     options,
     io,
-    new peer.IdentityStore({ directory, askPassphrase, keychain: peer.systemKeychain() }),
+    new peer.IdentityStore({ directory, askPassphrase, confirmNew: confirmNew(io), keychain: peer.systemKeychain() }),
     new peer.ContactStore({ directory }),
   );
   identity.keys.wipe();
@@ -123,6 +123,15 @@ async function done(options: IdCommand, io: Io, store: IdentityStore, contacts: 
       return imported;
     }
   }
+}
+
+/** Asks before a new identity takes the place of a lost one; nothing without a person to ask. */
+function confirmNew(io: Io): ((what: string) => Promise<boolean>) | undefined {
+  if (!io.canAsk) return undefined;
+  return async (what) => {
+    const answer = await io.ask(`${what}\nMake a new one, which no contact knows? [y/N] `);
+    return /^\s*y(es)?\s*$/i.test(answer);
+  };
 }
 
 /** It has opened the identity once, for as long as it runs. */

@@ -11,9 +11,11 @@ import {
   type LockKind,
   lockKindOf,
   openSecret,
+  SEALED_OVERHEAD_BYTES,
   type SecretKey,
   sealSecret,
 } from '@keibidrop/session';
+import { ContactStore } from '../contacts/contact-store.ts';
 import { withLock } from '../lock-file.ts';
 import { readCopy, readPrivate, writePrivate } from '../private-file.ts';
 import { type Keychain, systemKeychain } from './keychain.ts';
@@ -38,11 +40,14 @@ export interface IdentityStoreOptions {
   keychain?: Keychain | 'none';
   /** Asked for when the identity is locked by one. @throws IDENTITY_LOCKED if nobody can be asked */
   askPassphrase(): Promise<string>;
+  /** Asked before a new identity takes the place of one that is gone; absent: it does not. @param what  a sentence about what is gone */
+  confirmNew?: ((what: string) => Promise<boolean>) | undefined;
 }
 
 const KEY_BYTES = 32;
 const TIME_BYTES = 8;
 const SECRET_BYTES = TIME_BYTES + IDENTITY_SEED_BYTES;
+const FILE_BYTES = SECRET_BYTES + SEALED_OVERHEAD_BYTES;
 
 /** By what an identity is to be locked: a passphrase, a key file, or `best`: the keychain, else a key file. */
 type NewLock = { readonly passphrase: string } | 'key' | 'best';
@@ -64,7 +69,7 @@ export class IdentityStore {
   /**
    * The identity; a new one if there never was one. A file that cannot be read is an error and stays as it is.
    *
-   * @throws IDENTITY_CORRUPT, IDENTITY_LOCKED
+   * @throws IDENTITY_CORRUPT, IDENTITY_LOCKED; IDENTITY_MISSING if there was one
    */
   async open(): Promise<Identity> {
     const { secret, lock } = await this.#secret();
@@ -127,7 +132,7 @@ export class IdentityStore {
   /** How the identity is locked, without opening it; undefined if there is none. */
   async lockKind(): Promise<LockKind | undefined> {
     const file = await readPrivate(this.#file);
-    return file && lockKindOf(file);
+    return file && this.#lockOf(file);
   }
 
   async #replace(secret: Uint8Array, newLock: NewLock): Promise<Identity> {
@@ -145,7 +150,7 @@ export class IdentityStore {
 
   async #secret(): Promise<{ secret: Uint8Array; lock: LockKind }> {
     const file = (await readPrivate(this.#file)) ?? (await this.#first());
-    const lock = await lockKindOf(file);
+    const lock = await this.#lockOf(file);
     const key = await this.#key(lock);
     try {
       return { secret: await openSecret(file, key), lock };
@@ -154,20 +159,55 @@ export class IdentityStore {
     }
   }
 
+  /** @throws IDENTITY_CORRUPT, with the place of the file and the ways to get it back */
+  async #lockOf(file: Uint8Array): Promise<LockKind> {
+    try {
+      return await lockKindOf(file);
+    } catch (cause) {
+      if (!(cause instanceof KeibiError) || cause.code !== 'IDENTITY_CORRUPT') throw cause;
+      const { length } = file;
+      const what = length < FILE_BYTES ? `is cut short: it has ${length} of ${FILE_BYTES} bytes` : 'cannot be read';
+      const why = length < FILE_BYTES ? '' : ` ${cause.message}`;
+      throw new KeibiError('IDENTITY_CORRUPT', `${this.#file} ${what}.${why} ${waysBack('--replace ')}`, { cause });
+    }
+  }
+
   /** Another process may be quicker: what then stands there is the identity. */
   async #first(): Promise<Uint8Array> {
-    const secret = await newSecret();
-    const write = () => this.#write(secret, 'best', { replace: false });
-    try {
-      // A keychain takes the last key that it is given, and a file the first identity.
-      if (this.#keychain === undefined) await write();
-      else await this.#alone(async () => (await readPrivate(this.#file)) ?? write());
-    } finally {
-      secret.fill(0);
-    }
+    // A keychain takes the last key that it is given, and a file the first identity.
+    await this.#alone(async () => {
+      if ((await readPrivate(this.#file)) === undefined) await this.#writeFirst();
+    });
     const file = await readPrivate(this.#file);
     if (file === undefined) throw new KeibiError('IDENTITY_LOCKED', `${this.#file} was removed meanwhile.`);
     return file;
+  }
+
+  async #writeFirst(): Promise<void> {
+    const left = await this.#leftOfLost();
+    if (left !== undefined) {
+      const what = `There is no identity at ${this.#file}, but ${left} there.`;
+      const agreed = await this.#options.confirmNew?.(what);
+      if (agreed !== true) throw new KeibiError('IDENTITY_MISSING', `${what} ${waysBack('')}`);
+    }
+    const secret = await newSecret();
+    try {
+      await this.#write(secret, 'best', { replace: false });
+    } catch (reason) {
+      // A key without an identity looks like one whose identity was lost.
+      if (left === undefined) await rm(this.#keyFile, { force: true });
+      throw reason;
+    } finally {
+      secret.fill(0);
+    }
+  }
+
+  /** What shows that there was an identity; undefined: nothing does. */
+  async #leftOfLost(): Promise<string | undefined> {
+    if ((await readPrivate(this.#keyFile)) !== undefined) return 'its key file is';
+    const contacts = await new ContactStore(this.#options).list().catch(() => undefined);
+    // Contacts by fingerprint alone may be kept before there is an identity.
+    return contacts?.every(({ keys }) => keys === undefined) ? undefined : 'contacts that know it are';
   }
 
   async #key(lock: LockKind): Promise<SecretKey> {
@@ -250,6 +290,10 @@ export class IdentityStore {
     fresh.fill(0);
     return this.#key('key');
   }
+}
+
+function waysBack(replace: '--replace ' | ''): string {
+  return `Put it back from a copy, run keibidrop id import ${replace}FILE with an exported one, or make a new one with keibidrop id rotate.`;
 }
 
 async function newSecret(): Promise<Uint8Array> {
