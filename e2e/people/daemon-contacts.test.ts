@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Sandbox } from '../harness/sandbox.ts';
+import { LISTEN, Sandbox } from '../harness/sandbox.ts';
 import { OwnDaemon } from './own-daemon.ts';
 
 let sandbox: Sandbox;
@@ -80,4 +80,25 @@ it('one that is killed is gone, and is back with its next daemon, which takes wh
   await bob.replace();
   await online(alice, 'Bob');
   await alice.state(id, 'done');
+});
+
+it('an identity that a passphrase locks is named by status, and unlocked for what waits', async () => {
+  const words = sandbox.path('words');
+  await writeFile(words, 'three small owls\n');
+  expect((await bob.command('status')).event).toMatchObject({ identity: 'open' });
+  for (const one of [alice, bob]) {
+    expect((await one.command('id', 'passphrase', '--new-passphrase-file', words)).exit).toBe(0);
+    await one.replace();
+    expect((await one.command('status')).event).toMatchObject({ identity: 'locked' });
+  }
+  expect(await bob.said('status')).toMatch(/Identity +The identity is locked by a passphrase.*keibidrop id unlock/);
+  const sending = ['send', 'file', '--to', 'Bob', '--background', ...LISTEN];
+  expect((await alice.command(...sending)).event).toMatchObject({ code: 'IDENTITY_LOCKED' });
+  const { event } = await alice.command(...sending, '--passphrase-file', words);
+  expect(event).toMatchObject({ event: 'transfer', contact: 'Bob' });
+  expect((await bob.command('id', 'unlock')).event).toMatchObject({ code: 'IDENTITY_LOCKED' });
+  const unlocked = await bob.command('id', 'unlock', '--passphrase-file', words);
+  expect(unlocked).toMatchObject({ exit: 0, event: { event: 'identity', lock: 'passphrase' } });
+  expect((await bob.command('status')).event).toMatchObject({ identity: 'open' });
+  await alice.state(event.id as number, 'done');
 });

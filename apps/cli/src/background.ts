@@ -10,7 +10,7 @@ import { errorOf, viewsOf } from './daemon-transfer.ts';
 import { type Io, paint } from './io.ts';
 import { lineOf } from './json-lines.ts';
 import type { PeerPackage } from './peer-package.ts';
-import { unlockSaving } from './saving.ts';
+import { unlockForContacts } from './saving.ts';
 
 /** Hands a send over to the daemon and prints its code. @throws what it failed of before that */
 export async function sendInBackground(
@@ -35,7 +35,7 @@ export async function sendInBackground(
     reach: daemonReach(options, settings),
   };
   return handOver({ ...options, coded: options.to === undefined }, io, peer, async (daemon) => {
-    await unlockSaving(daemon, options, io);
+    await unlockForContacts(daemon, options, io);
     return (await daemon.call('send', request, { signal: io.signal })).transfer;
   });
 }
@@ -62,7 +62,7 @@ export async function receiveInBackground(
     reach: daemonReach(options, settings),
   };
   return handOver({ ...options, asks: !yes }, io, peer, async (daemon) => {
-    await unlockSaving(daemon, options, io);
+    await unlockForContacts(daemon, options, io);
     return (await daemon.call('receive', request, { signal: io.signal })).transfer;
   });
 }

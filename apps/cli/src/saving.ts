@@ -20,15 +20,24 @@ export function addSaveOptions(command: Command): Command {
     .addOption(new Option('--passphrase-file <file>', 'its first line unlocks your identity, for contacts'));
 }
 
-/** The same in a daemon: who cannot be proven there is asked for the passphrase before anything is handed over. @throws IDENTITY_* */
-export async function unlockSaving(daemon: LocalClient, { save, passphraseFile }: SaveFlags, io: Io): Promise<void> {
-  if (save === undefined) return;
+/** Unlocks the daemon's identity, if `--save` or `--to` needs it, before anything is handed over. @throws IDENTITY_* */
+export async function unlockForContacts(
+  daemon: LocalClient,
+  { save, to, passphraseFile }: SaveFlags & { to?: string[] },
+  io: Io,
+): Promise<void> {
+  if (save === undefined && to === undefined) return;
+  await unlock(daemon, passphraseFile, io);
+}
+
+/** Opens the identity in the daemon, with the passphrase if that locks it. @throws IDENTITY_* */
+export async function unlock(daemon: LocalClient, passphraseFile: string | undefined, io: Io) {
   const { signal } = io;
   try {
-    await daemon.call('identity', {}, { signal });
+    return await daemon.call('identity', {}, { signal });
   } catch (reason) {
     if (!(reason instanceof KeibiError) || reason.code !== 'IDENTITY_LOCKED') throw reason;
-    await daemon.call('unlock', { passphrase: await knownPassphrase(passphraseFile, io) }, { signal });
+    return daemon.call('unlock', { passphrase: await knownPassphrase(passphraseFile, io) }, { signal });
   }
 }
 

@@ -9,10 +9,11 @@ import { type Io, paint, type Screen } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import { knownPassphrase, newPassphrase } from '../passphrases.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import { unlock } from '../saving.ts';
 
 /** `keibidrop id`, parsed. */
 export interface IdCommand {
-  action: 'show' | 'qr' | 'rotate' | 'passphrase' | 'export' | 'import';
+  action: 'show' | 'qr' | 'unlock' | 'rotate' | 'passphrase' | 'export' | 'import';
   /** Of export and import. */
   file?: string;
   yes?: boolean;
@@ -28,6 +29,7 @@ const AFTER_HELP = `
 Examples:
   keibidrop id                     your fingerprint, and words to read aloud
   keibidrop id passphrase          lock it by a passphrase from now on
+  keibidrop id unlock              let the daemon that runs use it
   keibidrop id export me.kdid      a copy with your contacts, locked by a passphrase
   keibidrop id import me.kdid      the same person on another machine
 
@@ -66,6 +68,7 @@ export function addIdCommand(program: Command, onRun: (options: IdCommand) => Pr
   add('show', 'show the fingerprint');
   add('qr', 'show the fingerprint as a QR code');
   add('rotate', 'give it up for a new one', [new Option('-y, --yes', 'do not ask'), fresh]);
+  add('unlock', 'unlock it in the daemon, for contacts');
   add('passphrase', 'lock it by a passphrase', [new Option('--remove', 'lock it by a key file instead'), fresh]);
   add('export <file>', 'write a copy, locked by a passphrase', [fresh]);
   add('import <file>', 'take over an exported one', [new Option('--replace', 'give up the one that is there')]);
@@ -77,11 +80,12 @@ export function addIdCommand(program: Command, onRun: (options: IdCommand) => Pr
  * @throws IDENTITY_LOCKED, IDENTITY_CORRUPT, USAGE, OFFER_DECLINED
  */
 export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Promise<number> {
-  const { config, passphraseFile } = options;
+  const { config, passphraseFile, action } = options;
+  if (action === 'unlock') return runUnlock(options, io, peer);
   const directory = peer.configDirOf({ flags: { config }, env: io.env, cwd: io.cwd });
   const askPassphrase = () => knownPassphrase(passphraseFile, io);
   const identity = await done(
-    options,
+    { ...options, action },
     io,
     new peer.IdentityStore({ directory, askPassphrase, confirmNew: confirmNew(io), keychain: peer.systemKeychain() }),
     new peer.ContactStore({ directory }),
@@ -95,7 +99,12 @@ export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Prom
   return 0;
 }
 
-async function done(options: IdCommand, io: Io, store: IdentityStore, contacts: ContactStore): Promise<Identity> {
+async function done(
+  options: IdCommand & { action: Exclude<IdCommand['action'], 'unlock'> },
+  io: Io,
+  store: IdentityStore,
+  contacts: ContactStore,
+): Promise<Identity> {
   const { action, newPassphraseFile } = options;
   const file = resolve(io.cwd, options.file ?? '');
   switch (action) {
@@ -123,6 +132,17 @@ async function done(options: IdCommand, io: Io, store: IdentityStore, contacts: 
       return imported;
     }
   }
+}
+
+/** @throws DAEMON_UNREACHABLE, IDENTITY_* */
+async function runUnlock({ config, passphraseFile, json }: IdCommand, io: Io, peer: PeerPackage): Promise<number> {
+  return withDaemon(io, peer, { config, start: false }, async (daemon) => {
+    const { fingerprint, words, created, lock } = await unlock(daemon, passphraseFile, io);
+    if (json) {
+      io.stdout.write(lineOf('identity', { fingerprint, words, created: new Date(created).toISOString(), lock }));
+    } else io.stdout.write('The daemon can use the identity until it ends. Contacts can reach you.\n');
+    return 0;
+  });
 }
 
 /** Asks before a new identity takes the place of a lost one; nothing without a person to ask. */

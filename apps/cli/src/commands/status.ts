@@ -79,9 +79,10 @@ export async function runStatus({ config, json }: StatusCommand, io: Io, peer: P
       );
       return 0;
     }
-    const { pid, version, started, running, queued, label, savePath, rendezvous, page } = status;
+    const { pid, version, started, running, queued, label, savePath, rendezvous, page, identityReason } = status;
     const rows: [string, string][] = [
       ['Daemon', `process ${pid}, version ${version}, since ${formatTime(new Date(started))}`],
+      ...(identityReason === undefined ? [] : ([['Identity', identityReason]] as [string, string][])),
       ['Transfers', `${running} under way, ${queued} queued`],
       ...(invitations.length === 0
         ? []

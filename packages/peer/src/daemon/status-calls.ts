@@ -14,7 +14,7 @@ export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' 
     },
 
     async status() {
-      const { label, savePath, rendezvous } = await daemon.read({});
+      const [{ label, savePath, rendezvous }, identity] = await Promise.all([daemon.read({}), daemon.identity.state()]);
       const open = transfers.list().filter(({ end }) => end === undefined);
       const queued = open.filter(({ state }) => state === 'queued').length;
       return {
@@ -31,6 +31,8 @@ export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' 
         clients: daemon.clients(),
         page: daemon.page.address,
         home: homedir(),
+        identity: identity.state,
+        identityReason: identity.reason,
       };
     },
 
