@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CODE, IS_ROOT, LISTEN, NOBODY, run, Sandbox } from '../harness/sandbox.ts';
+import { PROGRAM } from '../hostile/command.ts';
 import { OwnDaemon } from './own-daemon.ts';
 
 const MIB = 2 ** 20;
@@ -138,7 +138,9 @@ describe('two daemons', () => {
     await bob.state(receiver, 'paused');
     expect(await alice.control(id, 'resume')).toMatchObject({ state: 'running' });
     expect(await alice.control(id, 'cancel')).toMatchObject({ state: 'cancelled' });
-    expect(await bob.state(receiver, 'failed')).toMatchObject({ error: { code: 'SESSION_CLOSED' } });
+    expect(await bob.state(receiver, 'cancelled')).toMatchObject({
+      error: { code: 'SESSION_CLOSED', message: expect.stringMatching(/cancelled/) },
+    });
     expect(await alice.control(id, 'retry')).toMatchObject({ state: 'waiting' });
     await alice.until((event) => event.transfer === id && event.code === code);
     await bob.control(receiver, 'retry');
@@ -216,6 +218,24 @@ describe('one daemon', () => {
     expect(status.events()).toMatchObject([{ event: 'error', code: 'DAEMON_UNREACHABLE' }]);
   });
 
+  it('starts with lists that a hand has damaged, takes up the rest, and says where they are kept', async () => {
+    const config = sandbox.path('mended');
+    const daemon = await OwnDaemon.start(sandbox, 'mended');
+    const { id, code } = await daemon.send({ paths: [sandbox.path('small')] });
+    daemon.running.kill();
+    await daemon.running.ended;
+    const lists = ['transfers', 'shares', 'mounts'].map((name) => `${config}/state/${name}.json`);
+    const [transfers = ''] = lists;
+    const kept = JSON.parse(await readFile(transfers, 'utf8'));
+    await writeFile(transfers, JSON.stringify({ ...kept, transfers: [null, {}, ...kept.transfers] }));
+    for (const list of lists.slice(1)) await writeFile(list, '{"v":1,"next":1,"transfers":[null]}');
+    await daemon.replace();
+    await daemon.until((event) => event.transfer === id && event.code === code && event.state === 'waiting');
+    expect(daemon.running.stderr).toMatch(/transfers\.json\.damaged-\d+/);
+    expect((await readdir(`${config}/state`)).filter((name) => name.includes('.damaged-'))).toHaveLength(3);
+    expect((await daemon.command('stop')).event).toMatchObject({ unfinished: 1 });
+  });
+
   it('takes the place of one that was killed, whose socket is still there, and goes on with what that had to do', async () => {
     const { code, id } = await alice.send({ paths: [sandbox.path('small')] });
     await alice.replace();
@@ -240,11 +260,21 @@ describe('one daemon', () => {
 });
 
 describe('the systemd unit', () => {
-  it.runIf(existsSync('/usr/bin/systemd-analyze'))('is one that systemd takes', async () => {
-    const unit = fileURLToPath(new URL('../../docs/keibidrop-daemon.service', import.meta.url));
-    const checked = await sandbox.start([], { command: ['systemd-analyze', 'verify', '--user', unit] });
-    expect([await checked.ended, checked.stderr]).toEqual([0, '']);
-  });
+  it.runIf(existsSync('/usr/bin/systemd-analyze'))(
+    'is one that systemd takes, with nothing found by PATH',
+    async () => {
+      const unit = sandbox.path('keibidrop-daemon.service');
+      const printed = await sandbox.start(['daemon', '--systemd', '--config', 'a "100%" $HOME'], { stdoutTo: unit });
+      expect(await printed.ended).toBe(0);
+      const text = await readFile(unit, 'utf8');
+      expect(text).toContain(
+        `ExecStart=${process.execPath} ${PROGRAM} daemon --config "${sandbox.home}/a \\"100%%\\" $$HOME"\n`,
+      );
+      expect(text).not.toContain('/usr/bin/env');
+      const checked = await sandbox.start([], { command: ['systemd-analyze', 'verify', '--user', unit] });
+      expect([await checked.ended, checked.stderr]).toEqual([0, '']);
+    },
+  );
 });
 
 describe('the contacts of a daemon', () => {
@@ -262,6 +292,21 @@ describe('the contacts of a daemon', () => {
     const change = { name: 'Robert', rule: 'accept', folder: sandbox.path('inbox'), verified: true };
     const { contact: changed } = await own.call('changeContact', change, { signal });
     expect(changed).toMatchObject({ rule: 'accept', folder: sandbox.path('inbox'), verified: true });
+    const { fingerprint: ours } = await own.call('identity', {}, { signal });
+    await expect(own.call('addContact', { name: 'Me', fingerprint: ours }, { signal })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('your own'),
+    });
+    expect((await alice.command('contacts', 'add', 'Me', ours)).event).toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('your own'),
+    });
+    for (const odd of ['', '/proc/nope', sandbox.path('small')]) {
+      await expect(
+        own.call('changeContact', { name: 'Robert', rule: 'accept', folder: odd }, { signal }),
+      ).rejects.toMatchObject({ code: 'USAGE' });
+      expect(await alice.command('contacts', 'rule', 'Robert', 'accept', odd)).toMatchObject({ exit: 2 });
+    }
     await expect(own.call('changeContact', { name: 'Robert', rule: 'accept' }, { signal })).rejects.toMatchObject({
       code: 'USAGE',
     });

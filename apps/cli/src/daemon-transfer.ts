@@ -59,8 +59,8 @@ export async function untilEnded(daemon: LocalClient, id: number, io: Io, shown:
 
 /** Prints what became of a transfer, as `event` with --json. @returns  the exit code @throws what it failed of, unless --json */
 export function reportEnded(view: TransferView, io: Io, { json, quiet, event }: Shown & { event: string }): number {
-  const { kind, state, error, files, bytes, place } = view;
-  if (state === 'cancelled') throw new KeibiError('CANCELLED', 'It was cancelled.');
+  const { kind, state, error, files, bytes, place, skipped } = view;
+  if (state === 'cancelled' && error === undefined) throw new KeibiError('CANCELLED', 'It was cancelled.');
   if (error !== undefined) {
     const failure = errorOf(error);
     if (!json) throw failure;
@@ -68,7 +68,7 @@ export function reportEnded(view: TransferView, io: Io, { json, quiet, event }: 
     return exitCodeOf(failure);
   }
   const counted = `${formatCount(files, 'file')}, ${formatBytes(bytes)}`;
-  const said = kind === 'send' ? `Sent ${counted}.` : `Received ${counted} into ${harmless(place ?? '')}.`;
+  const said = kind === 'send' ? `Sent ${counted}.` : receivedSentence(counted, files - skipped, skipped, place ?? '');
   if (json) io.stdout.write(lineOf(event, view));
   else if (kind === 'receive' && view.text !== undefined) io.stdout.write(shownText(view.text, io));
   else if (!quiet) io.stdout.write(`${said}\n`);
@@ -89,6 +89,16 @@ export async function noteShown(
   for (const { id, unread } of transfers) {
     if (unread) await daemon.call('control', { transfer: id, action: 'shown' }, { signal });
   }
+}
+
+/** The numbers of a transfer count what was there already, too. */
+function receivedSentence(counted: string, files: number, skipped: number, place: string): string {
+  const into = `into ${harmless(place)}`;
+  if (skipped === 0) return `Received ${counted} ${into}.`;
+  const there = `${formatCount(skipped, 'file')} ${skipped === 1 ? 'was' : 'were'} there already`;
+  return files <= 0
+    ? `Received nothing new ${into}: ${there}.`
+    : `Received ${formatCount(files, 'file')} ${into}; ${there}.`;
 }
 
 /** The error of a transfer that failed. */

@@ -28,6 +28,45 @@ const names = async () => (await store.list()).map(({ name }) => name);
 const refused = (code: string, words: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(words) });
 
+describe('a name that looks like another', () => {
+  it.each([
+    ['Anna', 'Anne'],
+    ['Ian', 'Jan'],
+  ])('%s and %s are told apart', async (one, other) => {
+    await store.add({ name: one, ...ann });
+    expect((await store.add({ name: other, fingerprint: ben.fingerprint })).name).toBe(other);
+  });
+
+  it.each([
+    ['AHHA', 'АННА'],
+    ['Alice', 'AIice'],
+    ['Alice', 'A1ice'],
+    ['Bob', 'Ｂob'],
+    ['Tim', 'Tirn'],
+    ['Oscar', '0scar'],
+    ['Theo', 'Τhео'],
+  ])('%s is kept, %s is refused', async (one, other) => {
+    await store.add({ name: one, ...ann });
+    const same = { name: other, fingerprint: ben.fingerprint };
+    await expect(store.add(same)).rejects.toThrowError(refused('USAGE', /looks like|another contact|alphabets/));
+    await store.add({ name: 'Ben', fingerprint: ben.fingerprint });
+    await expect(store.rename('Ben', other)).rejects.toThrowError(refused('USAGE', /looks like|another|alphabets/));
+    expect(await names()).toHaveLength(2);
+  });
+
+  it('mixes no alphabets within a word, but may between words and in a file that is there', async () => {
+    for (const name of ['Аnna', 'Αnna', 'Боb']) {
+      await expect(store.add({ name, ...ann })).rejects.toThrowError(refused('USAGE', /several alphabets/));
+    }
+    for (const [i, name] of ['Анна (work)', 'Ann 田中', 'Žofie 🎸', 'Ελένη'].entries()) {
+      await store.add({ name, fingerprint: person(i + 3).fingerprint });
+    }
+    const text = await readFile(file(), 'utf8');
+    await writeFile(file(), text.replace('Ελένη', 'Eλένη'));
+    expect(await names()).toContain('Eλένη');
+  });
+});
+
 describe('contacts', () => {
   it('are none at first, and none are written for having been looked at', async () => {
     expect(await store.list()).toEqual([]);

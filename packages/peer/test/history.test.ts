@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-import { appendFile, mkdtemp, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { History, type HistoryEntry } from '../src/history/history.ts';
+import { recording } from '../src/history/recording.ts';
 
 let directory: string;
 let file: string;
@@ -42,6 +43,28 @@ describe('the history', () => {
     expect(whats(await history.list(2))).toEqual(['c', 'b']);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await open().list(9)).toEqual(await history.list(9));
+  });
+
+  it('of no entries removes what was kept before, when it is looked at or added to', async () => {
+    for (const look of [(none: History) => none.list(9), (none: History) => none.add(entry('b'))]) {
+      await open().add(entry('a'));
+      await look(open({ entries: 0 }));
+      await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' });
+      expect(await open().list(9)).toEqual([]);
+    }
+  });
+
+  it('that cannot be written is a warning before the end of the run', async () => {
+    await mkdir(file, { recursive: true });
+    const events: string[] = [];
+    const counts = { files: 1, bytes: 1, skipped: 0, resumedBytes: 0, seconds: 0 };
+    const options = { kind: 'send', place: '/', stateDir: directory, limits: { entries: 9, days: 9 } } as const;
+    await recording({ ...options, onEvent: ({ type }) => void events.push(type) }, async (onEvent) => {
+      onEvent({ type: 'waiting', host: '127.0.0.1', port: 1 });
+      onEvent({ type: 'done', ...counts, failed: 0 });
+      return { ...counts, failed: [] };
+    });
+    expect(events).toEqual(['waiting', 'warning', 'done']);
   });
 
   it('survives a torn last line, which costs no other entry', async () => {

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-const open = () => new Journal<string>(file);
+const open = () => new Journal<string>(file, (entry) => typeof entry === 'string');
 
 describe('the journal', () => {
   it('gives back what was written last, from a file of this user alone', async () => {
@@ -47,6 +47,15 @@ describe('the journal', () => {
     await rm(join(directory, 'state'));
     await journal.write(() => ({ next: 2, transfers: [] }));
     expect((await open().read()).state?.next).toBe(2);
+  });
+
+  it('takes up the entries that make sense, and keeps the file with the others', async () => {
+    await open().write(() => ({ next: 1, transfers: [] }));
+    const text = '{"v":1,"next":3,"transfers":[null,"a",{}]}';
+    await writeFile(file, text);
+    const { state, damaged = '' } = await open().read();
+    expect(state).toEqual({ next: 3, transfers: ['a'] });
+    expect(await readFile(damaged, 'utf8')).toBe(text);
   });
 
   it.each(['', '{', '[]', '{"v":2,"next":1,"transfers":[]}', '{"v":1,"next":"1","transfers":[]}', '{"v":1,"next":1}'])(

@@ -157,9 +157,12 @@ function silence(message: string): KeibiError {
 /** What a goodbye says of the whole meeting, and not of how it went. */
 const PLAIN: readonly string[] = ['NOT_A_TRANSFER', 'OFFER_DECLINED', 'PEER_BUSY'] satisfies ErrorCode[];
 
+const CANCELLED_BY_PEER = 'The other side cancelled it. If it starts again, run the same command to go on.';
+
 function closedByPeer(code: string): KeibiError {
   if (isErrorCode(code) && PLAIN.includes(code)) return new KeibiError(code, undefined, { detail: { remote: true } });
-  return new KeibiError('SESSION_CLOSED', undefined, {
+  const message = code === 'CANCELLED' ? CANCELLED_BY_PEER : undefined;
+  return new KeibiError('SESSION_CLOSED', message, {
     detail: { remote: true, reason: peerCodeOf(code) },
   });
 }

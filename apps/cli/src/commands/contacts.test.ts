@@ -30,10 +30,10 @@ describe('keibidrop contacts', () => {
     await run({ action: 'add', name: 'Ann', fingerprint: fingerprint(1) });
     await run({ action: 'add', name: 'Žofie 🎸', fingerprint: fingerprint(2) });
     await run({ action: 'verify', name: 'ann', yes: true });
-    await run({ action: 'rule', name: 'Ann', rule: 'accept', folder: '/srv/in' });
+    await run({ action: 'rule', name: 'Ann', rule: 'accept', folder: join(config, 'in') });
     await run({ action: 'block', name: 'žofie 🎸' });
     expect(await run({ action: 'list' })).toBe(
-      'Ann       verified      never seen       into /srv/in\n' +
+      `Ann       verified      never seen       into ${join(config, 'in')}\n` +
         'Žofie 🎸  not verified  never seen       blocked\n' +
         '2 contacts.\n',
     );

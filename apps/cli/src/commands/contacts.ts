@@ -87,7 +87,7 @@ export function addContactsCommand(program: Command, onRun: (options: ContactsCo
 function parseRule([name = '', rule = '', folder]: string[]): ContactsAction {
   const kind = RULES.find((known) => known === rule);
   if (kind === undefined) throw usage(`A rule is ask, accept DIR or never; it is ${quoted(rule)}.`);
-  if (kind === 'accept' && folder === undefined)
+  if (kind === 'accept' && (folder ?? '') === '')
     throw usage('Name the folder: keibidrop contacts rule NAME accept DIR.');
   if (kind !== 'accept' && folder !== undefined) throw usage(`Only accept has a folder; leave out ${quoted(folder)}.`);
   return { action: 'rule', name, rule: kind, ...(folder !== undefined && { folder }) };
@@ -103,7 +103,7 @@ export async function runContacts(
   io: Io,
   loadPeer: () => Promise<PeerPackage>,
 ): Promise<number> {
-  const { configDirOf, ContactStore } = await import('@keibidrop/peer/contacts');
+  const { assertOthers, assertUsableFolder, configDirOf, ContactStore } = await import('@keibidrop/peer/contacts');
   const directory = configDirOf({ flags: { config: options.config }, env: io.env, cwd: io.cwd });
   const store = new ContactStore({ directory });
   if (options.action === 'list') {
@@ -113,6 +113,13 @@ export async function runContacts(
     if (options.json) io.stdout.write(lineOf('contacts', { contacts: contacts.map(told) }));
     else io.stdout.write(tableOf(contacts, online, io));
     return 0;
+  }
+  if (options.action === 'add') {
+    const own = await fingerprintWithoutAsking(io, loadPeer, directory);
+    if (own !== undefined) assertOthers(options.fingerprint, own);
+  }
+  if (options.action === 'rule' && options.rule === 'accept') {
+    await assertUsableFolder(resolve(io.cwd, options.folder ?? ''));
   }
   const { contact, sentence } = await done(options, io, store, () => ownFingerprint(options, io, loadPeer, directory));
   const { action } = options;
@@ -197,6 +204,35 @@ async function ownFingerprint(
   const { keys } = await new peer.IdentityStore({ directory, askPassphrase, keychain: peer.systemKeychain() }).open();
   keys.wipe();
   return keys.fingerprint;
+}
+
+/** Undefined if there is no identity yet, or only a passphrase, or nothing, opens it. */
+async function fingerprintWithoutAsking(
+  io: Io,
+  loadPeer: () => Promise<PeerPackage>,
+  directory: string,
+): Promise<Uint8Array | undefined> {
+  const peer = await loadPeer();
+  const askPassphrase = () => Promise.reject(new KeibiError('IDENTITY_LOCKED'));
+  const store = new peer.IdentityStore({ directory, askPassphrase, keychain: peer.systemKeychain() });
+  try {
+    const lock = await store.lockKind();
+    if (lock === 'passphrase') return await fingerprintOfDaemon(io, peer, directory);
+    if (lock === undefined) return undefined;
+    const { keys } = await store.open();
+    keys.wipe();
+    return keys.fingerprint;
+  } catch {
+    io.signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** It may have been unlocked there. */
+async function fingerprintOfDaemon(io: Io, peer: PeerPackage, config: string): Promise<Uint8Array> {
+  return withDaemon(io, peer, { config, start: false }, async (daemon) => {
+    return parseFingerprint((await daemon.call('identity', {}, { signal: io.signal })).fingerprint);
+  });
 }
 
 function fieldsOf({ name, fingerprint, verified, blocked, rule, added, lastSeen }: Contact) {

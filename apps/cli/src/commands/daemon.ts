@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
 import type { Io } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import { systemdUnit } from '../systemd-unit.ts';
 import { harmless } from '../terminal-text.ts';
 import { VERSION } from '../version.ts';
 
@@ -13,6 +15,8 @@ export interface DaemonCommand {
   discovery?: string;
   limit?: string;
   listen?: string;
+  /** Print a unit for systemd instead. */
+  systemd?: boolean;
   config?: string;
   json?: boolean;
 }
@@ -24,8 +28,9 @@ Examples:
 
 Commands that need it start it by themselves. There is one for each directory of
 --config; only its user can reach it. Ended or killed, the next one goes on with
-what was not done. Ctrl-C or keibidrop stop ends it. For systemd there is
-docs/keibidrop-daemon.service.
+what was not done. Ctrl-C or keibidrop stop ends it. To have systemd
+run it, put what --systemd prints into
+~/.config/systemd/user/keibidrop-daemon.service, and enable it as it says there.
 
 Environment: KD_CONFIG_DIR KD_RENDEZVOUS KD_LISTEN KD_SAVE_PATH KD_DISCOVERY
 Exit codes: 0 ended when told to, 1 failed or one runs already, 2 usage, 70 a
@@ -41,6 +46,7 @@ export function addDaemonCommand(program: Command, onRun: (options: DaemonComman
     .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
     .addOption(new Option('--listen <host:port>', 'where sends listen (port 26431, or any free one if taken)'))
     .addOption(new Option('--limit <rate>', 'bytes a second of each transfer, such as 500K or 10M'))
+    .addOption(new Option('--systemd', 'print a user unit for systemd, and run nothing'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
     .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
     .addHelpText('after', AFTER_HELP)
@@ -53,7 +59,12 @@ export function addDaemonCommand(program: Command, onRun: (options: DaemonComman
  * @throws DAEMON_RUNNING, USAGE, CONFIG_INVALID
  */
 export async function runDaemon(options: DaemonCommand, io: Io, peer: PeerPackage): Promise<number> {
-  const { json, ...flags } = options;
+  const { json, systemd, ...flags } = options;
+  if (systemd) {
+    const { config } = options;
+    io.stdout.write(systemdUnit(io.program, config === undefined ? undefined : resolve(io.cwd, config)));
+    return 0;
+  }
   const daemon = await peer.openDaemon({
     settings: { flags, env: io.env, cwd: io.cwd },
     version: VERSION,

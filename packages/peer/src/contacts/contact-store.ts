@@ -15,6 +15,7 @@ import {
   encodeContacts,
   isSameFingerprint,
   isSameName,
+  looksLike,
   MAX_CONTACTS,
   parseContactName,
 } from './contact.ts';
@@ -78,6 +79,7 @@ export class ContactStore {
     return this.#change((contacts) => {
       const there = contacts.find((contact) => clashes({ ...who, name }, contact));
       if (there === undefined) {
+        refuseLookAlike(name, contacts);
         if (contacts.length >= MAX_CONTACTS)
           throw usage(`There are ${MAX_CONTACTS} contacts already, which is the most.`);
         const fresh = {
@@ -144,6 +146,10 @@ export class ContactStore {
       const contact = named(contacts, name);
       const taken = contacts.find((other) => other !== contact && isSameName(other.name, parsed));
       if (taken !== undefined) throw usage(`“${taken.name}” is another contact. Choose another name.`);
+      refuseLookAlike(
+        parsed,
+        contacts.filter((other) => other !== contact),
+      );
       return { ...contact, name: parsed };
     });
   }
@@ -250,6 +256,12 @@ function freeName(name: string, contacts: readonly Contact[]): string {
   for (let i = 2; contacts.some((other) => isSameName(other.name, free)); i++)
     free = `${[...name].slice(0, 58).join('')} ${i}`;
   return free;
+}
+
+/** @throws USAGE */
+function refuseLookAlike(name: string, contacts: readonly Contact[]): void {
+  const alike = contacts.find((contact) => looksLike(contact.name, name));
+  if (alike !== undefined) throw usage(`That name looks like “${alike.name}”, another contact. Choose another name.`);
 }
 
 function corrupt(file: string, reason: unknown): KeibiError {

@@ -11,6 +11,7 @@ import {
   X25519_BYTES,
 } from '@keibidrop/protocol';
 import type { PublicKeys } from '@keibidrop/session';
+import { lookOf, mixesScripts } from './look-alike.ts';
 
 /** What becomes of an invitation of a contact: somebody is asked, it is received into a folder at once, or it is refused. */
 export type ContactRule =
@@ -40,8 +41,17 @@ export const MAX_CONTACTS = 1000;
 const MAX_NAME_CHARACTERS = 64;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** A name as it is kept, without white space around it. @throws USAGE */
+/** A name as it is to be kept, without white space around it. @throws USAGE */
 export function parseContactName(text: string): string {
+  const name = keptName(text);
+  if (mixesScripts(name)) {
+    throw usage('A word of that name mixes letters of several alphabets that look alike. Use one alphabet for a word.');
+  }
+  return name;
+}
+
+/** The same without the rules that came later: what stands in a file stays readable. */
+function keptName(text: string): string {
   const name = text.trim().normalize('NFC');
   const length = [...name].length;
   if (length < 1 || length > MAX_NAME_CHARACTERS || UNSEEN.test(name)) {
@@ -50,6 +60,17 @@ export function parseContactName(text: string): string {
   if (name.startsWith('-')) throw usage('A contact’s name cannot begin with a dash: it would be taken for an option.');
   if (isCode(name)) throw usage('That looks like a code. Choose a name that nobody takes for one.');
   return name;
+}
+
+/** Whether a person may take two names that are not one for each other. */
+export function looksLike(one: string, other: string): boolean {
+  return lookOf(one) === lookOf(other);
+}
+
+/** @throws USAGE for one's own */
+export function assertOthers(fingerprint: Uint8Array, own: Uint8Array): void {
+  if (!isSameFingerprint(fingerprint, own)) return;
+  throw usage('That is your own fingerprint. Add the one that keibidrop id shows on the other computer.');
 }
 
 /** Whether two names are one, for people. */
@@ -149,7 +170,7 @@ function fingerprintIn(value: unknown): Uint8Array | undefined {
 
 function isName(name: string): boolean {
   try {
-    return parseContactName(name) === name;
+    return keptName(name) === name;
   } catch {
     return false;
   }

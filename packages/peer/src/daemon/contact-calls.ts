@@ -2,7 +2,8 @@
 
 import type { local } from '@keibidrop/proto';
 import { KeibiError, parseFingerprint } from '@keibidrop/protocol';
-import type { ContactRule } from '../contacts/contact.ts';
+import { assertOthers, type ContactRule } from '../contacts/contact.ts';
+import { assertUsableFolder } from '../contacts/rule-folder.ts';
 import { waitingSenders } from '../peers.ts';
 import type { DaemonParts } from './daemon.ts';
 import { folderPath } from './folder-path.ts';
@@ -11,6 +12,7 @@ import type { LocalGroup } from './local-calls.ts';
 /** The people known here, and whoever waits nearby. */
 export function contactCalls({
   contacts,
+  identity,
   read,
 }: DaemonParts): LocalGroup<'nearby' | 'contacts' | 'addContact' | 'changeContact' | 'removeContact'> {
   const { store } = contacts;
@@ -23,12 +25,17 @@ export function contactCalls({
     contacts: async () => ({ contacts: (await store.list()).map((contact) => contacts.view(contact)) }),
 
     async addContact({ name, fingerprint }) {
-      return { contact: contacts.view(await store.add({ name, fingerprint: parseFingerprint(fingerprint) })) };
+      const parsed = parseFingerprint(fingerprint);
+      // One that a passphrase locks, or that is not made yet, is not opened for this.
+      const { state } = await identity.state();
+      if (state === 'open' || state === 'closed') assertOthers(parsed, (await identity.open()).keys.fingerprint);
+      return { contact: contacts.view(await store.add({ name, fingerprint: parsed })) };
     },
 
     async changeContact(request) {
       const { name, newName, verified, blocked } = request;
       const rule = ruleOf(request);
+      if (rule?.kind === 'accept') await assertUsableFolder(rule.folder);
       const changed = await store.change(name, {
         ...(verified !== undefined && { verified }),
         ...(blocked !== undefined && { blocked }),

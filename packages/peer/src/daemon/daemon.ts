@@ -29,7 +29,7 @@ import type { SharesOptions } from './shares-options.ts';
 import { statusCalls } from './status-calls.ts';
 import { transferCalls } from './transfer-calls.ts';
 import type { ReadSettings } from './transfer-options.ts';
-import { Transfers } from './transfers.ts';
+import { isTransferEntry, Transfers } from './transfers.ts';
 
 export interface DaemonOptions {
   /** Of the daemon's own command line: what it holds stands for every transfer that says nothing else. */
@@ -90,11 +90,12 @@ export class Daemon {
     const daemon = new Daemon(configDir, options);
     daemon.#socket = await listenForClients(daemon.place, (client) => daemon.#server.attach(client));
     const damaged = await daemon.#parts.transfers.restore();
-    await daemon.#parts.mounts.restore();
-    await daemon.#parts.shares.restore();
+    const others = [await daemon.#parts.mounts.restore(), await daemon.#parts.shares.restore()];
     daemon.#parts.contacts.open();
     await daemon.#parts.page.reopen();
-    if (damaged !== undefined) options.log(`The list of transfers made no sense. It is kept as ${damaged}.`);
+    for (const file of [damaged, ...others]) {
+      if (file !== undefined) options.log(`A list made no sense, in all or in part. It is kept as ${file}.`);
+    }
     return daemon;
   }
 
@@ -112,7 +113,7 @@ export class Daemon {
     const events = new EventStream();
     const questions = new Questions(events);
     const history = new History(stateDir, async () => (await read({})).history);
-    const journal = new Journal<never>(join(stateDir, 'transfers.json'));
+    const journal = new Journal<never>(join(stateDir, 'transfers.json'), isTransferEntry);
     const onTrouble = (error: KeibiError) => log(`${error.code}: ${error.message}`);
     this.#onTrouble = onTrouble;
     const identity = new IdentityKeeper(configDir);

@@ -20,17 +20,20 @@ const VERSION = 1;
  */
 export class Journal<Entry> {
   readonly #file: string;
+  readonly #isEntry: (value: unknown) => boolean;
   #writing: Promise<void> | undefined;
   /** The file holds exactly this. */
   #written: string | undefined;
   #next: { state: () => JournalState<Entry>; written: Promise<void> } | undefined;
 
-  constructor(file: string) {
+  /** @param isEntry  whether a value from the file is an entry: a hand may have been at it */
+  constructor(file: string, isEntry: (value: unknown) => boolean) {
     this.#file = file;
+    this.#isEntry = isEntry;
   }
 
   /**
-   * What was written last; undefined if nothing was. A file that makes no sense is kept under another name.
+   * What was written last; undefined if nothing was. A file that makes no sense, in all or in part, is kept under another name too.
    *
    * @returns  `damaged`: where it is kept
    */
@@ -46,14 +49,15 @@ export class Journal<Entry> {
       }
       throw fileError('CONFIG_INVALID', this.#file, 'read', cause);
     }
-    const state = parsed<Entry>(text);
-    if (state !== undefined) {
+    const found = parsed<Entry>(text);
+    const transfers = found?.transfers.filter((entry) => this.#isEntry(entry)) ?? [];
+    if (found !== undefined && transfers.length === found.transfers.length) {
       this.#written = text;
-      return { state };
+      return { state: found };
     }
     const damaged = `${this.#file}.damaged-${Date.now()}`;
     await rename(this.#file, damaged);
-    return { damaged };
+    return { damaged, ...(found && { state: { next: found.next, transfers } }) };
   }
 
   /** Resolves once what `state` returns, at a moment after this call, is on the disk. @throws DISK_FULL, CONFIG_INVALID */
@@ -96,4 +100,13 @@ function parsed<Entry>(text: string): JournalState<Entry> | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The fields of what may be anything. */
+export function fieldsIn(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+export function isId(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) > 0;
 }

@@ -11,7 +11,7 @@ import { type KnownShare, type MountCache, MountCaches } from '../mount/mount-ca
 import type { ShareGuest } from '../share/share-guest.ts';
 import type { EventStream } from './event-stream.ts';
 import { folderPath } from './folder-path.ts';
-import { Journal } from './journal.ts';
+import { fieldsIn, isId, Journal } from './journal.ts';
 import type { Shares } from './shares.ts';
 import type { ReadSettings } from './transfer-options.ts';
 
@@ -80,16 +80,17 @@ export class Mounts {
 
   constructor(options: MountsOptions) {
     this.#options = options;
-    this.#journal = new Journal(options.file);
+    this.#journal = new Journal(options.file, isMountEntry);
     this.#caches = new MountCaches(options.caches);
   }
 
   /** Takes up what an earlier daemon has shown: each is mounted when its share is there. To be called before shares are. */
-  async restore(): Promise<void> {
-    const { state } = await this.#journal.read();
+  async restore(): Promise<string | undefined> {
+    const { state, damaged } = await this.#journal.read();
     this.#next = state?.next ?? 1;
     for (const entry of state?.transfers ?? []) this.#open.set(entry.id, { entry, view: viewOf(entry) });
     await this.#caches.trim();
+    return damaged;
   }
 
   list(): local.Mount[] {
@@ -338,6 +339,11 @@ export class Mounts {
       transfers: [...this.#open.values()].map(({ entry }) => entry),
     }));
   }
+}
+
+function isMountEntry(value: unknown): boolean {
+  const { id, added, folder, share } = fieldsIn(value);
+  return isId(id) && typeof added === 'number' && typeof folder === 'string' && typeof share === 'string';
 }
 
 function viewOf({ id, added, folder, share, readOnly = false, keepCache = false }: MountEntry): local.Mount {

@@ -12,7 +12,7 @@ import { folderPath } from './folder-path.ts';
 import { Journal } from './journal.ts';
 import { errorOf, type LocalError } from './local-error.ts';
 import { notInvited, unknownShare } from './share-unknown.ts';
-import type { SharesOptions } from './shares-options.ts';
+import { isShareEntry, type SharesOptions } from './shares-options.ts';
 import { commonOf, flagsOf } from './transfer-options.ts';
 
 /** All of this daemon: each has a port, or a connection. */
@@ -52,12 +52,12 @@ export class Shares {
 
   constructor(options: SharesOptions) {
     this.#options = options;
-    this.#journal = new Journal(options.file);
+    this.#journal = new Journal(options.file, isShareEntry);
   }
 
   /** Takes up what an earlier daemon had, in the background: who shares may not be there yet. */
-  async restore(): Promise<void> {
-    const { state } = await this.#journal.read();
+  async restore(): Promise<string | undefined> {
+    const { state, damaged } = await this.#journal.read();
     this.#next = state?.next ?? 1;
     for (const entry of state?.transfers ?? []) {
       const { kind, id, name, added } = entry;
@@ -75,6 +75,7 @@ export class Shares {
       this.#open.set(id, share);
       this.#run(share, this.#bringBack(share));
     }
+    return damaged;
   }
 
   list(): local.Share[] {

@@ -18,6 +18,9 @@ export function endOf(summary: TransferSummary): TransferEnd {
 
 export function failureOf(reason: unknown, signal: AbortSignal): TransferEnd {
   const error = KeibiError.from(signal.aborted ? signal.reason : reason, 'INTERNAL');
+  // The other side's person has ended it: nothing has gone wrong.
+  if (error.code === 'SESSION_CLOSED' && error.detail?.reason === 'CANCELLED')
+    return { at: Date.now(), state: 'cancelled', error };
   return error.code === 'CANCELLED'
     ? { at: Date.now(), state: 'cancelled' }
     : { at: Date.now(), state: 'failed', error };

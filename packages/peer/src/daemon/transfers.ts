@@ -8,7 +8,7 @@ import type { History } from '../history/history.ts';
 import type { Drops } from './drops.ts';
 import type { EventStream } from './event-stream.ts';
 import { FileLists } from './file-lists.ts';
-import type { Journal } from './journal.ts';
+import { fieldsIn, isId, type Journal } from './journal.ts';
 import type { KeptTexts } from './kept-texts.ts';
 import type { PullInvitation } from './pull-invitation.ts';
 import type { Questions } from './questions.ts';
@@ -324,6 +324,18 @@ async function checked(order: Order, read: ReadSettings): Promise<string | undef
   if (order.kind === 'receive') return (await receiveOptionsOf(order.request, read)).out;
   await sendOptionsOf(order.request, read);
   return undefined;
+}
+
+/** Whether a value from the journal can be taken up. Its settings are checked as it begins. */
+export function isTransferEntry(value: unknown): boolean {
+  const { id, kind, added, paused, request } = fieldsIn(value);
+  const { paths, to, code } = fieldsIn(request);
+  if (!isId(id) || typeof added !== 'number' || typeof paused !== 'boolean') return false;
+  if (kind === 'receive') return typeof code === 'string';
+  return (
+    kind === 'send' &&
+    [paths, to].every((texts) => Array.isArray(texts) && texts.every((one) => typeof one === 'string'))
+  );
 }
 
 function isRemembered({ end, entry }: Transfer): boolean {

@@ -31,7 +31,7 @@ export interface HistoryEntry {
 
 /** How much of it is kept. */
 export interface HistoryLimits {
-  /** 0: nothing is written. */
+  /** 0: nothing is written, and what is there is removed. */
   entries: number;
   days: number;
 }
@@ -63,7 +63,7 @@ export class History {
 
   async #add(entry: HistoryEntry): Promise<void> {
     const limits = await this.#limits();
-    if (limits.entries === 0) return;
+    if (limits.entries === 0) return this.#forget();
     const line = Buffer.from(`${JSON.stringify(entry)}\n`);
     if (line.length > MAX_LINE_BYTES) throw new KeibiError('INTERNAL', 'bug: a line of the history is too long');
     await this.#alone(async () => {
@@ -84,9 +84,13 @@ export class History {
   /** The newest first, at most `limit`; what was added by this object is among them. */
   async list(limit: number): Promise<HistoryEntry[]> {
     await this.#added.catch(() => {});
-    const { days } = await this.#limits();
+    const { days, entries: most } = await this.#limits();
+    if (most === 0) {
+      await this.#forget();
+      return [];
+    }
     const entries = entriesIn(await this.#text()).filter(({ time }) => isYounger(time, days));
-    return entries.reverse().slice(0, limit);
+    return entries.slice(-most).reverse().slice(0, limit);
   }
 
   /** @returns  how many entries there were */
@@ -96,6 +100,11 @@ export class History {
       await rm(this.#file, { force: true });
       return length;
     });
+  }
+
+  /** Keeping nothing also holds for what was kept before. */
+  async #forget(): Promise<void> {
+    if ((await this.#text()) !== '') await this.clear();
   }
 
   async #prune({ entries, days }: HistoryLimits): Promise<void> {

@@ -34,11 +34,15 @@ export async function recording<T extends TransferSummary>(
     });
   };
   try {
+    let done: PeerEvent | undefined;
     const summary = await run((event) => {
       figures.take(event);
-      onEvent(event);
+      // The last event of a run: a warning about the history comes before it.
+      if (event.type === 'done') done = event;
+      else onEvent(event);
     });
     await keep({ summary, error: errorOfFailures(summary.failed) });
+    if (done !== undefined) onEvent(done);
     return summary;
   } catch (reason) {
     await keep({ error: KeibiError.from(reason, 'INTERNAL') });

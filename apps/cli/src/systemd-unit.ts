@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MPL-2.0
+import { resolve } from 'node:path';
+
+/**
+ * A systemd user unit that runs this program's daemon, with absolute paths: systemd has another PATH than a shell.
+ *
+ * @param program    what runs this program once more
+ * @param configDir  named with --config, absolute
+ */
+export function systemdUnit(program: readonly string[], configDir: string | undefined): string {
+  const [interpreter = '', ...rest] = program;
+  const config = configDir === undefined ? [] : ['--config', configDir];
+  const command = (name: string) =>
+    [interpreter, ...rest.map((word) => (word.startsWith('-') ? word : resolve(word))), name, ...config]
+      .map(quoted)
+      .join(' ');
+  return `# SPDX-License-Identifier: MPL-2.0
+# keibidrop daemon --systemd > ~/.config/systemd/user/keibidrop-daemon.service
+# systemctl --user enable --now keibidrop-daemon
+[Unit]
+Description=KeibiDrop, sends and receives in the background
+After=network.target
+
+[Service]
+ExecStart=${command('daemon')}
+ExecStop=${command('stop')}
+Restart=on-failure
+# Do not fight a daemon that was started by hand.
+RestartPreventExitStatus=1 2
+TimeoutStopSec=20
+NoNewPrivileges=yes
+LockPersonality=yes
+RestrictSUIDSGID=yes
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+/** As systemd.syntax(7) and systemd.service(5) read it: no specifier, variable or escape is left in it. */
+function quoted(word: string): string {
+  const text = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$');
+  return /^[\w./:@+-]+$/.test(text) ? text : `"${text}"`;
+}
