@@ -2,10 +2,13 @@
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CODE, LISTEN, Sandbox } from '../harness/sandbox.ts';
 import { PROGRAM } from '../hostile/command.ts';
 import { OwnDaemon } from './own-daemon.ts';
+
+const LONG_CODE = '11-candle-planet';
 
 /** What a tool answered: its structure, or the error that its text holds. */
 type Answer = Record<string, unknown>;
@@ -14,6 +17,9 @@ describe('an agent over the Model Context Protocol', () => {
   let sandbox: Sandbox;
   let daemon: OwnDaemon;
   let agent: Client;
+  /** A receive that takes minutes, asked for with a wait of an hour. */
+  let long: Promise<Answer>;
+  const progress: number[] = [];
   beforeAll(async () => {
     sandbox = await Sandbox.open();
     for (const folder of ['shared', 'other']) await mkdir(sandbox.path(folder));
@@ -22,23 +28,37 @@ describe('an agent over the Model Context Protocol', () => {
     await symlink(sandbox.path('other', 'secret'), sandbox.path('shared', 'way-out'));
     await symlink(sandbox.path('other'), sandbox.path('shared', 'folder-out'));
     daemon = await OwnDaemon.start(sandbox, 'config', { env: { KD_LISTEN: '127.0.0.1:0' } });
-    agent = new Client({ name: 'test', version: '1' });
-    await agent.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [PROGRAM, 'mcp', sandbox.path('shared'), '--config', 'config'],
-        cwd: sandbox.home,
-        env: { ...getDefaultEnvironment(), XDG_RUNTIME_DIR: sandbox.path(`run-${process.getuid?.()}`) },
-      }),
+    agent = await connect('shared');
+    await writeFile(sandbox.path('big'), new Uint8Array(8 * 2 ** 20));
+    await sandbox.send(['big', '--limit', '64K', '--code', LONG_CODE, '--insecure-code']);
+    long = call(
+      'receive',
+      { code: LONG_CODE, folder: 'long', waitSeconds: 3600 },
+      { onprogress: (told) => progress.push(told.progress) },
     );
+    long.catch(() => {});
   });
   afterAll(async () => {
     await agent.close();
     await sandbox.close();
   });
 
-  async function call(name: string, args: object = {}): Promise<Answer> {
-    const { structuredContent, content, isError } = await agent.callTool({ name, arguments: { ...args } });
+  async function connect(folder: string): Promise<Client> {
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [PROGRAM, 'mcp', sandbox.path(folder), '--config', 'config'],
+        cwd: sandbox.home,
+        env: { ...getDefaultEnvironment(), XDG_RUNTIME_DIR: sandbox.path(`run-${process.getuid?.()}`) },
+      }),
+    );
+    return client;
+  }
+
+  async function call(name: string, args: object = {}, options: RequestOptions = {}, by = agent): Promise<Answer> {
+    const params = { name, arguments: { ...args } };
+    const { structuredContent, content, isError } = await by.callTool(params, undefined, options);
     if (!isError) return structuredContent as Answer;
     const [first] = content as { text: string }[];
     return { isError, ...(JSON.parse(first?.text ?? '{}') as Answer) };
@@ -46,7 +66,8 @@ describe('an agent over the Model Context Protocol', () => {
 
   it('is told what it can do, and where', async () => {
     const { tools } = await agent.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['send', 'receive', 'status', 'list', 'pull']);
+    const names = tools.map(({ name }) => name);
+    expect(names).toEqual(['send', 'receive', 'status', 'cancel', 'list', 'pull', 'contacts', 'invitations']);
     for (const { description, inputSchema } of tools) {
       expect(description).toBeTruthy();
       expect(inputSchema.type).toBe('object');
@@ -143,6 +164,69 @@ describe('an agent over the Model Context Protocol', () => {
     ['status', { transfer: 4_000_000 }, 'TRANSFER_UNKNOWN'],
   ])('%s %o is refused with a code', async (tool, args, code) => {
     expect(await call(tool, args)).toEqual({ isError: true, code, message: expect.stringMatching(/\.$/) });
+  });
+
+  it('knows the people, and takes what they send into its folders', async () => {
+    const friend = await OwnDaemon.start(sandbox, 'friend');
+    await friend.know('Me', daemon);
+    await daemon.know('Ann', friend);
+    await friend.until(({ event, contact, online, contacts }) =>
+      event === 'contacts' ? JSON.stringify(contacts).includes('"online":true') : contact === 'Me' && online === true,
+    );
+    expect(await call('contacts')).toMatchObject({ contacts: [{ name: 'Ann', verified: false, blocked: false }] });
+    const send = async () =>
+      (await friend.own()).call(
+        'send',
+        { paths: [sandbox.path('other', 'secret')], to: ['Me'], listen: '127.0.0.1:0' },
+        { signal: friend.signal },
+      );
+    const invited = async () => {
+      await daemon.until(({ event, kind }) => event === 'question' && kind === 'invitation');
+      const { invitations } = (await call('invitations')) as { invitations: { number: number }[] };
+      expect(invitations).toMatchObject([{ contact: 'Ann', to: 'files', label: 'secret' }]);
+      return invitations[0]?.number;
+    };
+    const { transfer: first } = await send();
+    const accept = await invited();
+    expect(await call('invitations', { accept, folder: '/tmp' })).toMatchObject({ code: 'FOLDER_NOT_ALLOWED' });
+    const taken = await call('invitations', { accept, folder: 'from-ann' });
+    expect(taken).toMatchObject({ kind: 'receive', peer: 'Ann', place: sandbox.path('shared', 'from-ann') });
+    await daemon.state(taken.transfer as number, 'done');
+    await friend.state(first?.id ?? 0, 'done');
+    expect(await readFile(sandbox.path('shared', 'from-ann', 'secret'), 'utf8')).toBe('not for agents');
+    const { transfer: second } = await send();
+    expect(await call('invitations', { decline: await invited() })).toMatchObject({ declined: { contact: 'Ann' } });
+    await friend.state(second?.id ?? 0, 'failed');
+  });
+
+  it('cancels a transfer with the call that waits for it', async () => {
+    await sandbox.send(['big', '--limit', '64K', '--code', '9-window-marble', '--insecure-code']);
+    const giveUp = new AbortController();
+    const { signal } = giveUp;
+    const waiting = call('receive', { code: '9-window-marble', folder: 'given-up' }, { signal });
+    const { transfer } = await daemon.until(
+      ({ event, place }) => event === 'transfer' && `${place}`.endsWith('given-up'),
+    );
+    giveUp.abort();
+    await expect(waiting).rejects.toThrow();
+    await daemon.state(transfer, 'cancelled');
+  });
+
+  it('is answered before its client loses patience, hears how far it is, and can ask, cancel and come back', async () => {
+    const answered = await long;
+    expect(answered).toMatchObject({ kind: 'receive', state: 'running', totalBytes: 8 * 2 ** 20 });
+    expect(progress.length).toBeGreaterThan(0);
+    expect(progress).toEqual([...new Set(progress)].sort((a, b) => a - b));
+    const { transfer } = answered;
+    await agent.close();
+    agent = await connect('shared');
+    expect(await call('status', { transfer })).toMatchObject({ transfers: [{ transfer, state: 'running' }] });
+    const stranger = await connect('other');
+    for (const tool of ['status', 'cancel']) {
+      expect(await call(tool, { transfer }, {}, stranger)).toMatchObject({ code: 'TRANSFER_UNKNOWN' });
+    }
+    await stranger.close();
+    expect(await call('cancel', { transfer })).toMatchObject({ transfer, state: 'cancelled' });
   });
 
   it('hears nothing of what others transfer', async () => {

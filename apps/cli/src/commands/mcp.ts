@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { withDaemon } from '../daemon-connection.ts';
@@ -38,15 +39,23 @@ export function addMcpCommand(program: Command, onRun: (options: McpCommand) => 
     .action((folders: string[], options: Omit<McpCommand, 'folders'>) => onRun({ ...options, folders }));
 }
 
+/** The same for the same folders, so that a server that is started again knows what the one before began. */
+function ownerOf(folders: readonly string[]): string {
+  const digest = createHash('sha256').update(JSON.stringify([...folders].sort()));
+  return `mcp-${digest.digest('hex').slice(0, 32)}`;
+}
+
 /** Serves until the agent closes standard input; resolves with 0. @throws USAGE; `io.signal.reason` */
 export async function runMcp({ folders, config }: McpCommand, io: Io, peer: PeerPackage): Promise<number> {
   const [{ AllowedFolders }, { serveMcp }] = await Promise.all([
     import('../mcp/allowed-folders.ts'),
     import('../mcp/mcp-server.ts'),
   ]);
+  const allowed = await AllowedFolders.of(folders.map((folder) => resolve(io.cwd, folder)));
   const context = {
-    folders: await AllowedFolders.of(folders.map((folder) => resolve(io.cwd, folder))),
-    begun: new Set<number>(),
+    folders: allowed,
+    owner: ownerOf(allowed.paths),
+    left: false,
     withDaemon: <T>(work: Parameters<typeof withDaemon<T>>[3]) => withDaemon(io, peer, { config, start: true }, work),
   };
   await serveMcp(context, { ...io.pipes, signal: io.signal });

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { VERSION } from '../version.ts';
+import { addPeopleTools } from './people-tools.ts';
 import { addShareTools } from './share-tools.ts';
 import type { ToolContext } from './tool-context.ts';
 import { addTransferTools } from './transfer-tools.ts';
@@ -23,11 +24,13 @@ export async function serveMcp(
   );
   addTransferTools(server, context);
   addShareTools(server, context);
+  addPeopleTools(server, context);
   const ended = new Promise<void>((resolve) => {
     input.once('end', resolve).once('close', resolve);
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   await server.connect(new StdioServerTransport(input, output));
   await ended;
+  context.left = true;
   await server.close();
 }

@@ -2,13 +2,15 @@
 import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { viewsOf } from '../daemon-transfer.ts';
+import type { ToolCall, ToolContext } from './tool-context.ts';
+
+const CANCEL_MS = 5_000;
 
 export interface WaitOptions {
   /** What the transfer must be like for the wait to end. */
   until(transfer: TransferView): boolean;
-  /** Ends the wait, not the transfer. */
+  /** Ends the wait, not the transfer; the call has a limit of its own. */
   timeoutMs: number;
-  signal: AbortSignal;
 }
 
 export function hasEnded({ ended }: TransferView): boolean {
@@ -16,22 +18,33 @@ export function hasEnded({ ended }: TransferView): boolean {
 }
 
 /**
- * Waits for a transfer of the daemon to be as wanted.
+ * Waits for a transfer of the daemon to be as wanted. A call that the agent cancels cancels the transfer.
  *
  * @returns  how it is then; after `timeoutMs`, how it is at that moment
  * @throws   as `viewsOf`
  */
-export async function waitFor(daemon: LocalClient, id: number, options: WaitOptions): Promise<TransferView> {
-  const { until, timeoutMs, signal } = options;
-  const timeout = AbortSignal.timeout(timeoutMs);
+export async function waitFor(
+  daemon: LocalClient,
+  id: number,
+  { until, timeoutMs }: WaitOptions,
+  context: ToolContext,
+  call: ToolCall,
+): Promise<TransferView> {
+  const timeout = AbortSignal.timeout(Math.ceil(Math.min(timeoutMs, call.remainingMs())));
   let last: TransferView | undefined;
   try {
-    for await (const view of viewsOf(daemon, id, { signal: AbortSignal.any([signal, timeout]) })) {
+    const signal = AbortSignal.any([call.signal, timeout]);
+    for await (const view of viewsOf(daemon, id, { signal, progress: true })) {
       last = view;
       if (until(view)) return view;
+      call.onProgress(view);
     }
   } catch (reason) {
-    signal.throwIfAborted();
+    if (call.isCancelled() && !context.left) {
+      const signal = AbortSignal.timeout(CANCEL_MS);
+      await daemon.call('control', { transfer: id, action: 'cancel' }, { signal });
+    }
+    call.signal.throwIfAborted();
     if (last !== undefined && timeout.aborted) return last;
     throw reason;
   }

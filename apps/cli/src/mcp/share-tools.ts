@@ -4,7 +4,7 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { hasEnded, waitFor } from './outcome-of.ts';
 import { answer, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
-import { begun, DEFAULT_WAIT_S, resultOf, waitInput } from './transfer-tools.ts';
+import { DEFAULT_WAIT_S, idOf, resultOf, waitInput } from './transfer-tools.ts';
 
 /** Entries of one answer: more would fill an agent's memory with names. */
 const MOST_ENTRIES = 1000;
@@ -36,7 +36,7 @@ export function addShareTools(server: McpServer, context: ToolContext): void {
       inputSchema: listInput,
       annotations: { readOnlyHint: true },
     },
-    (args, call) => answer(() => list(context, args, call)),
+    (args, call) => answer(call, (own) => list(context, args, own)),
   );
   server.registerTool(
     'pull',
@@ -47,7 +47,7 @@ export function addShareTools(server: McpServer, context: ToolContext): void {
       inputSchema: pullInput,
       annotations: { destructiveHint: false, openWorldHint: true },
     },
-    (args, call) => answer(() => pull(context, args, call)),
+    (args, call) => answer(call, (own) => pull(context, args, own)),
   );
 }
 
@@ -78,12 +78,12 @@ async function list(
 async function pull(
   context: ToolContext,
   { paths, folder, waitSeconds = DEFAULT_WAIT_S }: z.infer<z.ZodObject<typeof pullInput>>,
-  { signal }: ToolCall,
+  call: ToolCall,
 ): Promise<ToolResult> {
   const destination = await context.folders.destination(folder);
   return context.withDaemon(async (daemon) => {
-    const { transfer } = await daemon.call('pull', { paths, ...destination }, { signal });
-    const id = begun(context, transfer);
-    return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000, signal }));
+    const { transfer } = await daemon.call('pull', { paths, ...destination, owner: context.owner }, call);
+    const wait = { until: hasEnded, timeoutMs: waitSeconds * 1000 };
+    return resultOf(await waitFor(daemon, idOf(transfer), wait, context, call));
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { SendRequest, TransferView } from '@keibidrop/peer';
+import type { LocalClient, SendRequest, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
@@ -8,15 +8,17 @@ import { hasEnded, waitFor } from './outcome-of.ts';
 import { answer, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
 
 const CODE_TIMEOUT_MS = 10_000;
+/** A cancelled call must learn the number of the transfer that it is to cancel. */
+const UNCANCELLED = { signal: new AbortController().signal };
 const MOST_WAIT_S = 3600;
-export const DEFAULT_WAIT_S = 60;
+export const DEFAULT_WAIT_S = 20;
 
 export const waitInput = z
   .number()
   .min(0)
   .max(MOST_WAIT_S)
   .optional()
-  .describe('Seconds to wait for its end; after them it goes on, and `status` tells how it is.');
+  .describe('Seconds to wait for its end, 25 at most; after them it goes on, and `status` tells how it is.');
 
 const sendInput = {
   paths: z
@@ -41,7 +43,9 @@ const receiveInput = {
 
 const statusInput = { transfer: z.number().int().positive().optional().describe('Only this one.') };
 
-/** `send`, `receive` and `status`. */
+const cancelInput = { transfer: z.number().int().positive().describe('Its number.') };
+
+/** `send`, `receive`, `status` and `cancel`. */
 export function addTransferTools(server: McpServer, context: ToolContext): void {
   server.registerTool(
     'send',
@@ -52,18 +56,18 @@ export function addTransferTools(server: McpServer, context: ToolContext): void 
       inputSchema: sendInput,
       annotations: { destructiveHint: false, openWorldHint: true },
     },
-    (args, call) => answer(() => send(context, args, call)),
+    (args, call) => answer(call, (own) => send(context, args, own)),
   );
   server.registerTool(
     'receive',
     {
       title: 'Receive what a code offers',
       description:
-        'Receives files or a text by a code. Files that are there already are never replaced: new ones get another name.',
+        'Receives files or a text by a code. Answers within half a minute with the number of the transfer, whether it has ended or not. Files that are there already are never replaced: new ones get another name.',
       inputSchema: receiveInput,
       annotations: { destructiveHint: false, openWorldHint: true },
     },
-    (args, call) => answer(() => receive(context, args, call)),
+    (args, call) => answer(call, (own) => receive(context, args, own)),
   );
   server.registerTool(
     'status',
@@ -73,14 +77,24 @@ export function addTransferTools(server: McpServer, context: ToolContext): void 
       inputSchema: statusInput,
       annotations: { readOnlyHint: true },
     },
-    (args, call) => answer(() => status(context, args, call)),
+    (args, call) => answer(call, (own) => status(context, args, own)),
+  );
+  server.registerTool(
+    'cancel',
+    {
+      title: 'Cancel a transfer',
+      description: 'Ends a transfer that was begun here. What has arrived stays.',
+      inputSchema: cancelInput,
+      annotations: { destructiveHint: false, idempotentHint: true },
+    },
+    (args, call) => answer(call, (own) => cancel(context, args, own)),
   );
 }
 
 async function send(
   context: ToolContext,
   { paths = [], text, to = [], waitSeconds = 0 }: z.infer<z.ZodObject<typeof sendInput>>,
-  { signal }: ToolCall,
+  call: ToolCall,
 ): Promise<ToolResult> {
   if (paths.length > 0 === (text !== undefined)) throw new KeibiError('USAGE', 'Give either paths or a text.');
   const request: Partial<SendRequest> = {
@@ -88,27 +102,27 @@ async function send(
     beneath: [...context.folders.paths],
     text,
     to,
+    owner: context.owner,
   };
   return context.withDaemon(async (daemon) => {
-    const { transfer } = await daemon.call('send', request, { signal });
-    const id = begun(context, transfer);
+    const id = idOf((await daemon.call('send', request, UNCANCELLED)).transfer);
     const told = (view: TransferView) => view.code !== undefined || to.length > 0 || hasEnded(view);
-    const first = await waitFor(daemon, id, { until: told, timeoutMs: CODE_TIMEOUT_MS, signal });
+    const first = await waitFor(daemon, id, { until: told, timeoutMs: CODE_TIMEOUT_MS }, context, call);
     if (waitSeconds === 0 || hasEnded(first)) return resultOf(first);
-    return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000, signal }));
+    return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000 }, context, call));
   });
 }
 
 async function receive(
   context: ToolContext,
   { code, folder, waitSeconds = DEFAULT_WAIT_S }: z.infer<z.ZodObject<typeof receiveInput>>,
-  { signal }: ToolCall,
+  call: ToolCall,
 ): Promise<ToolResult> {
   const destination = await context.folders.destination(folder);
   return context.withDaemon(async (daemon) => {
-    const { transfer } = await daemon.call('receive', { code, ...destination, yes: true }, { signal });
-    const id = begun(context, transfer);
-    return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000, signal }));
+    const request = { code, ...destination, owner: context.owner, yes: true };
+    const id = idOf((await daemon.call('receive', request, UNCANCELLED)).transfer);
+    return resultOf(await waitFor(daemon, id, { until: hasEnded, timeoutMs: waitSeconds * 1000 }, context, call));
   });
 }
 
@@ -117,16 +131,39 @@ async function status(
   { transfer }: z.infer<z.ZodObject<typeof statusInput>>,
   { signal }: ToolCall,
 ): Promise<ToolResult> {
-  const { transfers } = await context.withDaemon((daemon) => daemon.call('transfers', {}, { signal }));
-  const own = transfers.filter(({ id }) => context.begun.has(id) && (transfer === undefined || id === transfer));
-  if (transfer !== undefined && own.length === 0) throw new KeibiError('TRANSFER_UNKNOWN');
-  return { transfers: own.map(viewOf), folders: context.folders.paths };
+  const own = await context.withDaemon((daemon) => ownTransfers(context, daemon, signal));
+  const asked = own.filter(({ id }) => transfer === undefined || id === transfer);
+  if (transfer !== undefined && asked.length === 0) throw new KeibiError('TRANSFER_UNKNOWN');
+  return { transfers: asked.map(viewOf), folders: context.folders.paths };
 }
 
-/** The number of a transfer that was begun here, from now on. */
-export function begun(context: ToolContext, transfer: TransferView | undefined): number {
+async function cancel(
+  context: ToolContext,
+  { transfer: id }: z.infer<z.ZodObject<typeof cancelInput>>,
+  { signal }: ToolCall,
+): Promise<ToolResult> {
+  return context.withDaemon(async (daemon) => {
+    if (!(await ownTransfers(context, daemon, signal)).some((own) => own.id === id)) {
+      throw new KeibiError('TRANSFER_UNKNOWN');
+    }
+    const { transfer } = await daemon.call('control', { transfer: id, action: 'cancel' }, { signal });
+    idOf(transfer);
+    return viewOf(transfer as TransferView);
+  });
+}
+
+/** Those that were begun for these folders. */
+export async function ownTransfers(
+  { owner }: ToolContext,
+  daemon: LocalClient,
+  signal: AbortSignal,
+): Promise<TransferView[]> {
+  const { transfers } = await daemon.call('transfers', {}, { signal });
+  return transfers.filter((transfer) => transfer.owner === owner);
+}
+
+export function idOf(transfer: TransferView | undefined): number {
   if (transfer === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
-  context.begun.add(transfer.id);
   return transfer.id;
 }
 

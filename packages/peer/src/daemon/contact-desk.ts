@@ -19,8 +19,9 @@ import type { SendToOptions } from '../contacts/send-to.ts';
 import type { EventJson } from '../event-json.ts';
 import type { EventStream } from './event-stream.ts';
 import type { IdentityKeeper } from './identity-keeper.ts';
-import type { Questions } from './questions.ts';
+import type { GivenAnswer, Questions } from './questions.ts';
 import type { ReadSettings } from './transfer-options.ts';
+import type { InvitedReceive } from './transfers.ts';
 
 /** Until contacts that could not be read, or links that could not be opened, are tried again. */
 const RETRY_MS = 30_000;
@@ -33,7 +34,7 @@ export interface ContactDeskOptions {
   events: EventStream;
   questions: Questions;
   /** Receives what a contact has sent, into its folder or else where the settings say. */
-  receive(invitation: { contact: string; code: string; out: string | undefined }): Promise<unknown>;
+  receive(invitation: InvitedReceive): Promise<unknown>;
   /** Connects to a folder that a contact shares. */
   connect(invitation: { contact: string; code: string }): Promise<unknown>;
   /** Called with what went wrong where no client waits for it. */
@@ -170,14 +171,18 @@ export class ContactDesk {
   async #invited(invitation: ReceivedInvitation): Promise<void> {
     const { contact, folder, code, to, signal } = invitation;
     try {
-      if (folder === undefined && (await this.#asked(invitation)) !== 'yes') {
+      const given = folder === undefined ? await this.#asked(invitation) : undefined;
+      if (given !== undefined && given.answer !== 'yes') {
         invitation.answer('declined');
         return;
       }
       signal.throwIfAborted();
       // What nobody can take on is not told as taken.
       if (to === 'share') await this.#options.connect({ contact: contact.name, code });
-      else await this.#options.receive({ contact: contact.name, code, out: folder });
+      else {
+        const { out = folder, beneath, owner } = given ?? {};
+        await this.#options.receive({ contact: contact.name, code, out, beneath, owner });
+      }
       invitation.answer('taken');
     } catch (reason) {
       if (signal.aborted) return;
@@ -186,10 +191,10 @@ export class ContactDesk {
     }
   }
 
-  async #asked({ contact, to, label, signal }: ReceivedInvitation): Promise<string> {
+  async #asked({ contact, to, label, signal }: ReceivedInvitation): Promise<GivenAnswer> {
     const about = { contact: contact.name, verified: contact.verified, to, label };
     const asked = { transfer: 0, kind: 'invitation', about, answers: ['yes', 'no'] };
-    return (await this.#options.questions.ask(asked, { signal })).answer;
+    return this.#options.questions.ask(asked, { signal });
   }
 
   #tell(error: KeibiError): void {

@@ -17,8 +17,11 @@ export interface GivenAnswer {
   answer: string;
   /** The same for all like it. */
   always: boolean;
-  /** Of an offer: where it goes instead. */
+  /** Of an offer or an invitation: where it goes instead. */
   out?: string | undefined;
+  /** Of an invitation, as of a receive. */
+  beneath?: string | undefined;
+  owner?: string | undefined;
 }
 
 interface Open {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatHostPort } from '@keibidrop/discovery';
 import type { local } from '@keibidrop/proto';

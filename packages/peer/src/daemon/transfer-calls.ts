@@ -60,8 +60,8 @@ export function transferCalls({ transfers, shares, questions }: DaemonParts): Lo
 
     questions: () => ({ questions: questions.list() }),
 
-    answer({ question, answer, always, out }) {
-      questions.answer(question, { answer, always, out: out === undefined ? out : folderPath(out) });
+    answer({ question, out, ...given }) {
+      questions.answer(question, { ...given, out: out === undefined ? out : folderPath(out) });
       return {};
     },
   };

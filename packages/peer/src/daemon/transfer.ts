@@ -159,6 +159,7 @@ export class Transfer {
       incognito: this.entry.request.incognito,
       text,
       unread: this.entry.unread === undefined ? undefined : true,
+      owner: this.entry.request.owner,
       receivers: this.#receivers,
       pausedBy: this.state !== 'paused' ? undefined : this.entry.paused ? 'self' : 'peer',
       ...peers,

@@ -39,6 +39,11 @@ export interface TransfersOptions {
   onTrouble(error: KeibiError): void;
 }
 
+/** What a contact has invited us to, and where it is to go: absent, where the settings say. */
+export interface InvitedReceive extends Pick<local.ReceiveRequest, 'code' | 'out' | 'beneath' | 'owner'> {
+  contact: string;
+}
+
 /**
  * Every send and receive of this daemon, in the order of its queue.
  *
@@ -138,8 +143,8 @@ export class Transfers {
   }
 
   /** Takes on what a contact has invited us to, into `out` or where the settings say. */
-  addInvited({ contact, code, out }: { contact: string; code: string; out: string | undefined }): Promise<Transfer> {
-    const request = { code, out, yes: true, verify: false, durable: false, incognito: false, reach: undefined };
+  addInvited({ contact, code, ...to }: InvitedReceive): Promise<Transfer> {
+    const request = { code, ...to, yes: true, verify: false, durable: false, incognito: false, reach: undefined };
     return this.add({ kind: 'receive', request }, { contact });
   }
 
