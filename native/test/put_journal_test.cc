@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "stream/put_journal.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -45,6 +46,23 @@ class PutJournalTest : public testing::Test {
     ASSERT_EQ(waitpid(child, &how, 0), child);
     ASSERT_EQ(WTERMSIG(how), SIGKILL);
   }
+  // Is killed when a put of this draft has changed a part of the file.
+  void CutOff(const DraftToken& token, int times = 1) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto open_journal = PutJournal::Open(journal());
+      struct stat what {};
+      stat((share_ / "file").c_str(), &what);
+      open_journal->Begins(token, {what.st_dev, what.st_ino});
+      for (int i = 0; i < times; i++) open_journal->Writes(token);
+      const core::Fd file(open((share_ / "file").c_str(), O_WRONLY));
+      const bool wrote = pwrite(file.get(), "half of it", 10, 0) == 10;
+      kill(getpid(), wrote ? SIGKILL : SIGTERM);
+    }
+    int how = 0;
+    ASSERT_EQ(waitpid(child, &how, 0), child);
+    ASSERT_EQ(WTERMSIG(how), SIGKILL);
+  }
   // Whether a put by the next process is taken.
   Code OpenNow(const PutBase& base) {
     WriteLedger ledger(PutJournal::Open(journal()));
@@ -60,13 +78,20 @@ class PutJournalTest : public testing::Test {
 
 TEST_F(PutJournalTest, WhatAKillHasCutGoesOnByTheSameDraft) {
   const PutBase base{StateNow(), {1}, 6};
-  InAnother(base, [](auto*, const auto& file) { return Write(file, "half of it"); });
+  CutOff({1});
   EXPECT_EQ(test::ReadFile(share_ / "file"), "half of it");
   EXPECT_NE(StateNow().mtime_ns, base.state->mtime_ns);
   EXPECT_EQ(OpenNow({base.state, {2}, 6}), Code::kSourceChanged);
   EXPECT_EQ(OpenNow(base), Code::kOk);
   // And after one more process, which has done nothing.
   EXPECT_EQ(OpenNow(base), Code::kOk);
+}
+
+TEST_F(PutJournalTest, WhatIsNotCommittedIsLostWithItsProcess) {
+  const PutBase base{StateNow(), {1}, 6};
+  InAnother(base, [](auto*, const auto& file) { return Write(file, "half of it"); });
+  EXPECT_EQ(test::ReadFile(share_ / "file"), "before");
+  EXPECT_EQ(StateNow(), *base.state);
 }
 
 TEST_F(PutJournalTest, WhatWasDoneWhenTheAnswerWasLostIsItsOwn) {
@@ -93,7 +118,7 @@ TEST_F(PutJournalTest, WhatWasEndedIsItsOwnOnlyAsItWasLeft) {
 
 TEST_F(PutJournalTest, WhatSomebodyElseHasChangedSinceIsNot) {
   const PutBase base{StateNow(), {1}, 6};
-  InAnother(base, [](auto*, const auto& file) { return Write(file, "half of it"); });
+  CutOff({1});
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   test::WriteFile(share_ / "file", "another's");
   EXPECT_EQ(OpenNow(base), Code::kSourceChanged);
@@ -105,13 +130,7 @@ TEST_F(PutJournalTest, WhatSomebodyElseHasChangedSinceIsNot) {
 }
 
 TEST_F(PutJournalTest, IsOfOneProcessAndStaysShort) {
-  const PutBase base{StateNow(), {1}, 6};
-  InAnother(base, [](auto*, const auto& file) {
-    for (int i = 0; i < 200'000; i++) {
-      if (!Write(file, "again and again")) return false;
-    }
-    return true;
-  });
+  CutOff({1}, 200'000);
   EXPECT_LT(fs::file_size(journal()), 4U << 20);
   const auto first = PutJournal::Open(journal());
   ASSERT_NE(first, nullptr);

@@ -110,7 +110,7 @@ TEST_F(HostileWriterTest, IsToldWhatHasBecomeOfEachWrite) {
   Guest guest = Begin(0);
   guest.Send(Frame(LaneFrame::kWrite, WriteOf(handle, 5, 4)));
   EXPECT_EQ(guest.Receive(), Frame(LaneFrame::kWritten, OutcomeAt(handle, 5)));
-  EXPECT_EQ(test::ReadFile(share_ / "file"), "contexxxx");
+  EXPECT_EQ(test::ReadFile(share_ / "file"), "content") << "before it is committed";
   guest.Send(Frame(LaneFrame::kWrite, WriteOf(handle + 1, 5, 4)));
   EXPECT_EQ(guest.Receive(), Frame(LaneFrame::kWritten, OutcomeAt(handle + 1, 5, 5)));
   guest.Send(Frame(LaneFrame::kWrite, WriteOf(handle, core::kMaxFileBytes - 1, 1)));

@@ -45,8 +45,9 @@ TEST(ShareWriteTest, PutsTakeTurnsSoThatAShortOneIsNotHeldUp) {
   const uint32_t quick = pair.Begin(pair.Open("short", 2), "short");
   EXPECT_EQ(pair.Wait(quick).code, Code::kOk);
   EXPECT_FALSE(pair.IsSettled(slow));
-  EXPECT_EQ(pair.Wait(slow).code, Code::kOk);
+  EXPECT_TRUE(pair.Commit(2, 5).ok());
   EXPECT_EQ(test::ReadFile(pair.share / "short"), "short");
+  EXPECT_EQ(pair.Wait(slow).code, Code::kOk);
 }
 
 TEST(ShareWriteTest, AHandleThatIsClosedWritesNothingAnyMore) {
@@ -56,7 +57,7 @@ TEST(ShareWriteTest, AHandleThatIsClosedWritesNothingAnyMore) {
   const uint32_t second = pair.Open("file");  // of the same draft
   EXPECT_EQ(pair.Wait(pair.Begin(first, "late")).code, Code::kCancelled);
   EXPECT_EQ(pair.Commit(first, 4).code, Code::kCancelled);
-  EXPECT_EQ(test::ReadFile(pair.share / "file"), "");
+  EXPECT_EQ(test::ReadFile(pair.share / "file"), "before");
   EXPECT_EQ(pair.Wait(pair.Begin(second, "right")).code, Code::kOk);
   EXPECT_TRUE(pair.Commit(second, 5).ok());
   EXPECT_EQ(pair.Wait(pair.Begin(second, "again")).code, Code::kCancelled);
@@ -86,14 +87,15 @@ TEST(ShareWriteTest, KnowsWhatADraftHasLeftInASessionThatIsOver) {
   const FileState base{6, test::MtimeOf(pair.share / "file")};
   uint32_t handle = 0;
   ASSERT_TRUE(pair.server->written()->Open("file", {base, TokenOf(1), 0}, &handle).ok());
-  EXPECT_EQ(pair.Wait(pair.Begin(handle, "half")).code, Code::kOk);
+  EXPECT_EQ(pair.Wait(pair.Begin(handle, "done")).code, Code::kOk);
+  EXPECT_TRUE(pair.Commit(handle, 4).ok());  // whose answer is lost with the session
   pair.job.EndSession();
   pair.server->Stop();
   EXPECT_EQ(pair.server->written()->Open("file", {base, TokenOf(1), 0}, &handle).code, Code::kCancelled);
   const auto next = pair.Serve(2);
   EXPECT_EQ(next->written()->Open("file", {base, TokenOf(2), 0}, &handle).code, Code::kSourceChanged);
   EXPECT_TRUE(next->written()->Open("file", {base, TokenOf(1), 4}, &handle).ok());
-  EXPECT_EQ(test::ReadFile(pair.share / "file"), "half");
+  EXPECT_EQ(test::ReadFile(pair.share / "file"), "done");
 }
 
 TEST(ShareWriteTest, HasSoManyFilesOpen) {
@@ -113,11 +115,12 @@ TEST(ShareWriteTest, WhatALostLaneOwesGoesByAnother) {
   test::WriteFile(pair.share / "file", "");
   const std::string draft = Content(32 * core::kChunkBytes);
   const uint32_t handle = pair.Open("file"), put = pair.Begin(handle, draft);
-  while (fs::file_size(pair.share / "file") == 0) std::this_thread::yield();
+  while (pair.job.bytes() == 0) std::this_thread::yield();
   pair.job.CutSilent(std::chrono::milliseconds(-1000));  // whatever owes an answer
   EXPECT_EQ(pair.LaneEnd(), Code::kSessionLost);
   EXPECT_TRUE(pair.AddLane(1).ok());
   EXPECT_EQ(pair.Wait(put).code, Code::kOk);
+  EXPECT_TRUE(pair.Commit(handle, draft.size()).ok());
   EXPECT_TRUE(test::ReadFile(pair.share / "file") == draft);
 }
 
@@ -162,12 +165,12 @@ TEST(ShareWriteTest, LanesGoOnUnderAFoldedKey) {
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "two")).code, Code::kOk);
   pair.job.FoldReady(1);
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "three")).code, Code::kOk);
-  EXPECT_EQ(test::ReadFile(pair.share / "file"), "three");
   // Whose reader does not have the secret cannot follow.
   pair.job.Fold(2, test::KeyOf(10));
   pair.job.FoldReady(2);
   pair.Begin(handle, "four");
   EXPECT_EQ(pair.LaneEnd(), Code::kSessionLost);
+  EXPECT_TRUE(pair.Commit(handle, 5).ok());
   EXPECT_EQ(test::ReadFile(pair.share / "file"), "three");
 }
 
@@ -184,8 +187,10 @@ TEST(ShareWriteTest, WritesAFileOfItsOwnThatNobodyMayWrite) {
     std::shared_ptr<WrittenFile> file;
     const bool opened = ledger.Open({share.path().string(), ""}, "file", {{}, TokenOf(1), 0}, &file).ok();
     const bool wrote = opened && file->Write(0, reinterpret_cast<const uint8_t*>("after!"), 6).ok();
+    std::vector<uint8_t> entry;
+    const bool put = wrote && ledger.Commit(file, {{6, 7}, false}, &entry).ok();
     const bool shut = fs::status(share / "file").permissions() == fs::perms::owner_read;
-    _exit(!dropped ? 2 : !opened ? 3 : !wrote ? 4 : !shut ? 5 : test::ReadFile(share / "file") != "after!" ? 6 : 0);
+    _exit(!dropped ? 2 : !opened ? 3 : !put ? 4 : !shut ? 5 : test::ReadFile(share / "file") != "after!" ? 6 : 0);
   }
   int how = 0;
   ASSERT_EQ(waitpid(child, &how, 0), child);

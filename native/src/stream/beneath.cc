@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "stream/entry.h"
 #include "stream/resolve_beneath.h"
@@ -25,7 +27,7 @@ Status OpenError() {
 
 Status Step(int directory, std::string_view name, int flags, core::Fd* fd) {
   if (!IsAcceptableName(name)) return Status::Of(Code::kPathRefused);
-  *fd = core::Fd(openat(directory, std::string(name).c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+  *fd = core::Fd(OpenWhenFree(directory, std::string(name), flags | O_NOFOLLOW | O_CLOEXEC));
   return fd->valid() ? Status::Ok() : OpenError();
 }
 
@@ -47,6 +49,16 @@ Status MakeStep(int directory, const std::string& name, core::Fd* fd) {
 }
 
 }  // namespace
+
+int OpenWhenFree(int directory, const std::string& name, int flags) {
+  constexpr int kMostTries = 5000;
+  constexpr std::chrono::milliseconds kBetweenTries{1};
+  for (int tries = 0;; tries++) {
+    const int fd = openat(directory, name.c_str(), flags);
+    if (fd >= 0 || errno != EWOULDBLOCK || tries == kMostTries) return fd;
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
 
 Status OpenFolder(const std::string& folder, core::Fd* fd) {
   *fd = core::Fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -15,6 +15,10 @@ namespace keibi::stream {
 //
 // All: kPathRefused for a path that is none, or that leads through a symlink; kSourceMissing; kSourceUnreadable.
 
+// openat(2) of one name, without O_CREAT: a file that is being written (write_guard.h) is waited for, also with
+// O_NONBLOCK. -1 with errno.
+int OpenWhenFree(int directory, const std::string& name, int flags);
+
 // The folder itself, which a person has named: here a symlink is followed.
 core::Status OpenFolder(const std::string& folder, core::Fd* fd);
 

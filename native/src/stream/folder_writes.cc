@@ -152,7 +152,7 @@ Status FolderWrites::Copy(std::string_view from, std::string_view to, std::vecto
   if (const Status status = Parent(from, true, &one, &name); !status.ok()) return status;
   if (const Status status = Parent(to, true, &other, &new_name); !status.ok()) return status;
   // Not blocking: it may be a pipe.
-  const core::Fd source(openat(one.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  const core::Fd source(OpenWhenFree(one.get(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   struct stat what;
   if (!source.valid() || fstat(source.get(), &what) != 0) return CallError();
   if (!S_ISREG(what.st_mode)) return CallError(S_ISDIR(what.st_mode) ? EISDIR : EINVAL);
@@ -183,9 +183,9 @@ Status FolderWrites::OpenForAttributes(std::string_view path, const std::string&
   // As Linux has it for what is neither file nor directory.
   if (!S_ISREG(what.st_mode) && !S_ISDIR(what.st_mode)) return CallError(changes ? EPERM : ENODATA);
   constexpr int kFlags = O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
-  *fd = core::Fd(openat(parent.get(), own.c_str(), O_RDONLY | kFlags));
+  *fd = core::Fd(OpenWhenFree(parent.get(), own, O_RDONLY | kFlags));
   // What its owner may write and not read has attributes as well.
-  if (!fd->valid() && errno == EACCES) *fd = core::Fd(openat(parent.get(), own.c_str(), O_WRONLY | kFlags));
+  if (!fd->valid() && errno == EACCES) *fd = core::Fd(OpenWhenFree(parent.get(), own, O_WRONLY | kFlags));
   return fd->valid() ? Status::Ok() : CallError();
 }
 

@@ -12,6 +12,7 @@
 #include "core/limits.h"
 #include "core/noise.h"
 #include "core/whole_io.h"
+#include "stream/beneath.h"
 #include "stream/bitmap.h"
 #include "stream/file_time.h"
 
@@ -27,7 +28,7 @@ Status Sources::Open(uint32_t index, Entry* entry, core::Fd* fd) const {
   if (entry->parent == kTop) return OpenRoot(tops_[index], kFlags, fd);
   SharedFd directory;
   if (const Status status = dirs_->Get(entry->parent, &directory); !status.ok()) return status;
-  *fd = core::Fd(openat(directory->get(), std::string(entry->name).c_str(), kFlags | O_NOFOLLOW));
+  *fd = core::Fd(OpenWhenFree(directory->get(), std::string(entry->name), kFlags | O_NOFOLLOW));
   if (fd->valid()) return Status::Ok();
   if (errno == ELOOP) return Status::FromErrno(Code::kSourceChanged);
   return Status::FromErrno(errno == ENOENT ? Code::kSourceMissing : Code::kSourceUnreadable);

@@ -11,6 +11,7 @@
 #include "stream/beneath.h"
 #include "stream/file_time.h"
 #include "stream/folder_writes.h"
+#include "stream/write_guard.h"
 
 namespace keibi::stream {
 namespace {
@@ -32,7 +33,7 @@ core::Fd OpenOwn(int parent, const std::string& name) {
     return core::Fd();
   }
   if (fchmodat(parent, name.c_str(), (what.st_mode & 0777) | S_IWUSR, AT_SYMLINK_NOFOLLOW) != 0) return core::Fd();
-  core::Fd fd(openat(parent, name.c_str(), kFlags));
+  core::Fd fd(OpenWhenFree(parent, name, kFlags));
   struct stat opened;
   const bool same = fd.valid() && fstat(fd.get(), &opened) == 0 && opened.st_ino == what.st_ino;
   if (same && fchmod(fd.get(), what.st_mode & 0777) == 0) return fd;
@@ -40,17 +41,25 @@ core::Fd OpenOwn(int parent, const std::string& name) {
   return core::Fd();
 }
 
-Status OpenToWrite(const ServedFolder& folder, std::string_view path, core::Fd* fd, std::string* name) {
+Status OpenToWrite(const ServedFolder& folder, std::string_view path, WrittenFile::Place* place) {
   if (!IsSharePath(path)) return Status::Of(Code::kPathRefused);
   if (!folder.only.empty() && path != folder.only) return Status::Of(Code::kSourceMissing);
-  core::Fd own, parent;
+  core::Fd own;
   Status status = OpenFolder(folder.path, &own);
-  if (status.ok()) status = OpenParentBeneath(own.get(), path, &parent, name);
+  if (status.ok()) status = OpenParentBeneath(own.get(), path, &place->parent, &place->name);
   if (!status.ok()) return status.code == Code::kSourceMissing ? status : AsCall(status);
-  *fd = core::Fd(openat(parent.get(), name->c_str(), kFlags));
-  if (!fd->valid() && errno == EACCES) *fd = OpenOwn(parent.get(), *name);
-  if (fd->valid()) return Status::Ok();
-  return errno == ENOENT ? Status::FromErrno(Code::kSourceMissing) : Status::FromErrno(Code::kCallFailed);
+  const int parent = place->parent.get();
+  place->file = core::Fd(OpenWhenFree(parent, place->name, kFlags));
+  if (!place->file.valid() && errno == EACCES) place->file = OpenOwn(parent, place->name);
+  if (!place->file.valid())
+    return errno == ENOENT ? Status::FromErrno(Code::kSourceMissing) : Status::FromErrno(Code::kCallFailed);
+  struct stat now;
+  if (fstat(place->file.get(), &now) != 0) return Status::FromErrno(Code::kCallFailed);
+  if (!S_ISREG(now.st_mode)) return CallError(EINVAL);
+  place->folder = folder;
+  place->path = path;
+  place->inode = {now.st_dev, now.st_ino};
+  return Status::Ok();
 }
 
 }  // namespace
@@ -58,56 +67,59 @@ Status OpenToWrite(const ServedFolder& folder, std::string_view path, core::Fd* 
 Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, const PutBase& base,
                          std::shared_ptr<WrittenFile>* file) {
   if (const auto before = OpenOf(base.token)) Close(before);
-  core::Fd fd;
-  std::string name;
-  if (const Status status = OpenToWrite(folder, path, &fd, &name); !status.ok()) return status;
+  WrittenFile::Place place;
+  if (const Status status = OpenToWrite(folder, path, &place); !status.ok()) return status;
+  if (WriteGuard::IsLocked(place.file.get())) return CallError(EBUSY);
+  const int of = place.file.get();  // for as long as `opened` is not closed, which nobody else knows yet
+  const auto opened = std::make_shared<WrittenFile>(std::move(place), base.token, base.keep, journal_);
+  const std::scoped_lock lock(mutex_);
+  if (open_.contains(base.token) || writers_.contains(opened->inode)) return CallError(EBUSY);
+  // Whoever wrote it before has left it by now.
   struct stat now;
-  if (fstat(fd.get(), &now) != 0) return Status::FromErrno(Code::kCallFailed);
-  if (!S_ISREG(now.st_mode)) return CallError(EINVAL);
-  const int of = fd.get();  // for as long as `opened` is not closed, which nobody else knows yet
-  const auto opened = std::make_shared<WrittenFile>(std::move(fd), std::move(name), base.token,
-                                                    WrittenFile::Inode{now.st_dev, now.st_ino}, journal_);
-  {
-    const std::scoped_lock lock(mutex_);
-    if (open_.contains(base.token) || writers_.contains(opened->inode)) return CallError(EBUSY);
-    // Whoever wrote it before has left it by now.
-    if (fstat(of, &now) != 0) return Status::FromErrno(Code::kCallFailed);
-    const FileState state{static_cast<uint64_t>(now.st_size), MtimeNs(now)};
-    const auto draft = drafts_.find(base.token);
-    const bool known = !base.state || *base.state == state ||
-                       (draft != drafts_.end() ? draft->second.left == state
-                                               : journal_ && journal_->Knows(base.token, opened->inode, state));
-    if (!known) return Status::Of(Code::kSourceChanged);
-    open_.emplace(base.token, opened);
-    writers_.emplace(opened->inode, base.token);
-  }
-  if (journal_) journal_->Begins(base.token, opened->inode);
-  const Status cut = opened->Cut(base.keep);
-  if (!cut.ok()) Close(opened);
-  if (cut.ok()) *file = opened;
-  return cut;
+  if (fstat(of, &now) != 0) return Status::FromErrno(Code::kCallFailed);
+  if (!MayChangeLocked(base, opened->inode, {static_cast<uint64_t>(now.st_size), MtimeNs(now)}))
+    return Status::Of(Code::kSourceChanged);
+  open_.emplace(base.token, Opened{opened, base});
+  writers_.emplace(opened->inode, base.token);
+  *file = opened;
+  return Status::Ok();
+}
+
+bool WriteLedger::MayChangeLocked(const PutBase& base, const WrittenFile::Inode& inode, const FileState& state) const {
+  if (!base.state || *base.state == state) return true;
+  const auto draft = drafts_.find(base.token);
+  if (draft != drafts_.end()) return draft->second.left == state;
+  return journal_ && journal_->Knows(base.token, inode, state);
 }
 
 Status WriteLedger::Commit(const std::shared_ptr<WrittenFile>& file, const Finish& finish,
                            std::vector<uint8_t>* entry) {
   std::optional<FileState> left;
-  const Status status = file->Commit(finish, entry, &left);
+  const auto may_change = [&](const FileState& state) {
+    const std::scoped_lock lock(mutex_);
+    const auto open = open_.find(file->token);
+    return open != open_.end() && open->second.file == file && MayChangeLocked(open->second.base, file->inode, state);
+  };
+  const Status status = file->Commit(finish, may_change, entry, &left);
   Leave(file, left);
   return status;
 }
 
-void WriteLedger::Close(const std::shared_ptr<WrittenFile>& file) { Leave(file, file->Close()); }
+void WriteLedger::Close(const std::shared_ptr<WrittenFile>& file) {
+  file->Close();
+  Leave(file, std::nullopt);
+}
 
 std::shared_ptr<WrittenFile> WriteLedger::OpenOf(const DraftToken& token) {
   const std::scoped_lock lock(mutex_);
   const auto found = open_.find(token);
-  return found == open_.end() ? nullptr : found->second;
+  return found == open_.end() ? nullptr : found->second.file;
 }
 
 void WriteLedger::Leave(const std::shared_ptr<WrittenFile>& file, const std::optional<FileState>& left) {
   const std::scoped_lock lock(mutex_);
   const auto found = open_.find(file->token);
-  if (found != open_.end() && found->second == file) {
+  if (found != open_.end() && found->second.file == file) {
     open_.erase(found);
     writers_.erase(file->inode);
   }

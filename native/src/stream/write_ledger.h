@@ -34,9 +34,10 @@ class WriteLedger {
 
   // A file is open once. Of the same draft the one that is open is closed before: nothing of it is written any more.
   // kSourceChanged for another content than the base and than what the draft has left, kSourceMissing, kPathRefused;
-  // kCallFailed with the errno: EBUSY while another draft writes it. Nothing is changed then.
+  // kCallFailed with the errno: EBUSY while another draft writes it, or another program has locked it.
   core::Status Open(const ServedFolder& folder, std::string_view path, const PutBase& base,
                     std::shared_ptr<WrittenFile>* file);
+  // As WrittenFile::Commit, with the same check as Open.
   core::Status Commit(const std::shared_ptr<WrittenFile>& file, const Finish& finish, std::vector<uint8_t>* entry);
   void Close(const std::shared_ptr<WrittenFile>& file);  // idempotent
 
@@ -48,12 +49,18 @@ class WriteLedger {
     std::list<DraftToken>::iterator used;
   };
 
+  struct Opened {
+    std::shared_ptr<WrittenFile> file;
+    PutBase base;
+  };
+
+  bool MayChangeLocked(const PutBase& base, const WrittenFile::Inode& inode, const FileState& state) const;
   std::shared_ptr<WrittenFile> OpenOf(const DraftToken& token);
   void Leave(const std::shared_ptr<WrittenFile>& file, const std::optional<FileState>& left);
 
   const std::shared_ptr<PutJournal> journal_;
   std::mutex mutex_;
-  std::map<DraftToken, std::shared_ptr<WrittenFile>> open_;
+  std::map<DraftToken, Opened> open_;
   std::map<WrittenFile::Inode, DraftToken> writers_;
   std::map<DraftToken, Draft> drafts_;
   std::list<DraftToken> used_;  // used last comes first

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
@@ -14,6 +16,8 @@
 
 #include "core/fd.h"
 #include "core/status.h"
+#include "stream/put_stage.h"
+#include "stream/served_files.h"
 
 namespace keibi::stream {
 
@@ -35,33 +39,65 @@ struct Finish {
   bool sync = false;  // stands on the disk
 };
 
-// A file that is open to be written in place. Any thread; writes may run beside each other, and none runs, or begins,
-// once Commit or Close has returned.
+// A file that a put changes. What is written waits beside it until Commit, which changes in it what the put has changed
+// and nothing else. Any thread; writes may run beside each other, and none runs, or begins, once Commit or Close has
+// returned.
 class WrittenFile {
  public:
   using Inode = std::pair<dev_t, ino_t>;
+  // Whether a put may be made on a content.
+  using MayChange = std::function<bool(const FileState&)>;
 
-  // `journal` may be null.
-  WrittenFile(core::Fd fd, std::string name, const DraftToken& token, Inode inode, std::shared_ptr<PutJournal> journal)
-      : token(token), inode(inode), name_(std::move(name)), journal_(std::move(journal)), fd_(std::move(fd)) {}
+  struct Place {
+    ServedFolder folder;
+    std::string path, name;
+    core::Fd parent;
+    core::Fd file;
+    Inode inode;
+  };
 
-  // All: kCallFailed with the errno; kCancelled if it is closed.
+  // `keep`: bytes of what is there that still hold. `journal` may be null.
+  WrittenFile(Place place, const DraftToken& token, uint64_t keep, std::shared_ptr<PutJournal> journal)
+      : token(token),
+        inode(place.inode),
+        folder_(std::move(place.folder)),
+        path_(std::move(place.path)),
+        name_(std::move(place.name)),
+        keep_(keep),
+        journal_(std::move(journal)),
+        stage_(std::move(place.parent)),
+        fd_(std::move(place.file)) {}
+
+  // Both: kCallFailed with the errno; kCancelled if it is closed.
   core::Status Write(uint64_t offset, const uint8_t* data, size_t bytes);
-  core::Status Cut(uint64_t size);  // shortens it, if it is longer
-  // Gives it its size and mtime and closes it. `entry` gets what it is then, `left` the same; also after a failure,
-  // where that can be told.
-  core::Status Commit(const Finish& finish, std::vector<uint8_t>* entry, std::optional<FileState>* left);
-  std::optional<FileState> Close();  // what it is then; nothing if it was closed
+  // Changes the file, gives it its size and mtime, and closes it. `entry` gets what it is then; `left` the same where
+  // nobody else has changed it meanwhile, also after a failure. Nothing is changed, and kSourceChanged, where
+  // `may_change` refuses what is there or another file has the path by now; kSourceMissing where none has;
+  // kCallFailed with EBUSY while another program has a part of it locked.
+  core::Status Commit(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
+                      std::optional<FileState>* left);
+  void Close();  // idempotent; nothing of it is changed
 
   const DraftToken token;
   const Inode inode;
 
  private:
-  std::optional<FileState> CloseLocked();
+  core::Status CommitLocked(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
+                            std::optional<FileState>* left);
+  core::Status Measure(const Finish& finish, core::Status applied, struct stat* now,
+                       std::optional<FileState>* left) const;
+  core::Status HasPath() const;
+  core::Status Apply(const Finish& finish, uint64_t size, bool alone);
+  core::Status Extend(const ByteRange& range, uint64_t size, bool alone);
+  core::Status WriteInPlace(const ByteRange& range);
+  core::Status Append(const ByteRange& range);
 
-  const std::string name_;
+  const ServedFolder folder_;
+  const std::string path_, name_;
+  const uint64_t keep_;
   const std::shared_ptr<PutJournal> journal_;
   std::shared_mutex mutex_;  // exclusive: to close
+  PutStage stage_;
   core::Fd fd_;
 };
 

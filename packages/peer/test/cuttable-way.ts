@@ -37,6 +37,11 @@ export class CuttableWay {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** How many bytes its connections have brought to the port. */
+  get carried(): number {
+    return this.#sockets.reduce((sum, socket) => sum + socket.bytesRead, 0);
+  }
+
   cut(): void {
     this.#broken = true;
     for (const socket of this.#sockets.splice(0)) socket.resetAndDestroy();

@@ -61,7 +61,7 @@ describe('writing into a share', () => {
     const { way, guest, states } = await shared();
     const put = await draftOf(guest, 'file', content);
     const done = writesOf(guest).put(put, room);
-    await vi.waitUntil(async () => (await stat(room.path('folder', 'file'))).size > 2 ** 20, { interval: 1 });
+    await vi.waitUntil(() => way.carried > 2 ** 20, { interval: 1, timeout: 30_000 });
     way.cut();
     const impatient = writesOf(guest).put({ ...put, path: 'file' }, { signal: AbortSignal.timeout(50) });
     await expect(impatient).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -79,7 +79,7 @@ describe('writing into a share', () => {
     await writeFile(room.path('folder', 'file'), '');
     const { way, guest, states } = await shared();
     const done = writesOf(guest).put(await draftOf(guest, 'file', content), room);
-    await vi.waitUntil(async () => (await stat(room.path('folder', 'file'))).size > 2 ** 20, { interval: 1 });
+    await vi.waitUntil(() => way.carried > 2 ** 20, { interval: 1, timeout: 30_000 });
     way.cutNewest();
     await done;
     expect((await inShare('file')).equals(content)).toBe(true);
@@ -152,7 +152,8 @@ describe('writing into a share', () => {
     const long = await draftOf(guest, 'file', randomBytes(64 * 2 ** 20));
     const abort = new AbortController();
     const given = writesOf(guest).put(long, abort);
-    await vi.waitUntil(async () => (await stat(room.path('folder', 'file'))).size > 0, { interval: 1 });
+    await vi.waitUntil(() => way.carried > 2 ** 20, { interval: 1, timeout: 30_000 });
+    expect((await inShare('file')).length, 'nothing of it before it is committed').toBe(0);
     abort.abort(new Error('enough'));
     await expect(given).rejects.toThrow('enough');
     const next = await draftOf(guest, 'file', Buffer.from('next'));
