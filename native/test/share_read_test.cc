@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
 
 #include "read_pair.h"
@@ -106,6 +107,34 @@ TEST(ShareReadTest, WhatIsOpenAtTheSharingPeerIsReadThoughAnotherFileTookItsName
   test::fs::rename(pair.share / "other", pair.share / "file");
   EXPECT_EQ(pair.Want(file, 1, 3), Code::kOk);
   EXPECT_EQ(pair.Cached(file), content);
+}
+
+TEST(ShareReadTest, AFileThatGrowsIsReadAsFarAsItWasNamed) {
+  ReadPair pair;
+  const std::string content = Content(4 * kBlock + 5);
+  test::WriteFile(pair.share / "file", content);
+  const uint32_t early = pair.OpenShared("file"), late = pair.OpenShared("file");
+  ASSERT_EQ(pair.Want(early, 0, 1), Code::kOk);
+  std::ofstream(pair.share / "file", std::ios::app) << "more and more";
+  EXPECT_EQ(pair.Want(early, 1, 4), Code::kOk);
+  EXPECT_EQ(pair.Cached(early), content);
+  // Nobody has looked at it before.
+  EXPECT_EQ(pair.Want(late, 0, 5), Code::kOk);
+  EXPECT_EQ(pair.Cached(late), content);
+}
+
+TEST(ShareReadTest, ALongerFileInItsPlaceIsNoGrownOne) {
+  ReadPair pair;
+  test::WriteFile(pair.share / "file", Content(4 * kBlock));
+  const uint32_t file = pair.OpenShared("file");
+  test::WriteFile(pair.share / "other", Content(5 * kBlock, 2));
+  test::fs::rename(pair.share / "other", pair.share / "file");
+  EXPECT_EQ(pair.Want(file, 0, 1), Code::kSourceChanged);
+  test::WriteFile(pair.share / "short", Content(4 * kBlock));
+  const uint32_t cut = pair.OpenShared("short");
+  ASSERT_EQ(pair.Want(cut, 0, 1), Code::kOk);
+  test::fs::resize_file(pair.share / "short", 2 * kBlock);
+  EXPECT_EQ(pair.Want(cut, 1, 1), Code::kSourceChanged);
 }
 
 TEST(ShareReadTest, NothingOutsideTheSharedFolderIsRead) {

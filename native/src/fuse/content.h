@@ -39,8 +39,10 @@ struct Handle {
   std::shared_ptr<Content> content;
   std::shared_ptr<mount::Draft> draft;  // which was read last, and not the content
   mount::ReadAhead ahead;
-  bool counted = false;  // by Passing
-  bool read = false;     // somebody has seen bytes of this content, or draft
+  std::shared_ptr<Content> before;  // read until it grew: what `content` begins with, if it is the same file
+  bool counted = false;             // by Passing
+  bool writes = false;              // it was opened to be written, too
+  bool read = false;                // somebody has seen bytes of this content, or draft
 };
 
 // The name of a version in the cache: nothing else has it, over all mounts of the share.

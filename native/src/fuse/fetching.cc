@@ -34,6 +34,13 @@ void Host::Follow(const mount::Walks::Plan& plan) {
 void Host::Fetch(const std::vector<uint64_t>& files) {
   mount::Writer wanted;
   const auto open = std::make_shared<std::vector<std::shared_ptr<Content>>>();
+  const auto asked = std::make_shared<std::vector<uint64_t>>();
+  // What is here is not fetched: whether it still is what the other peer has is to be asked all the same.
+  const auto look = [this](uint64_t ino) {
+    AskLook(ino, [this, ino](int error) {
+      if (error == 0) vouched_.Add(ino);
+    });
+  };
   for (const uint64_t ino : files) {
     Found found;
     std::string path;
@@ -41,11 +48,18 @@ void Host::Fetch(const std::vector<uint64_t>& files) {
     // Of what is in doubt the version that was known last: if it is another one there, nothing comes.
     if (tree_.Look(ino, true, &found) != Tree::Known::kYes || !tree_.Ask(ino, &path, &doubt)) continue;
     std::shared_ptr<Content> content;
-    if (DraftOf(ino) != nullptr || contents_.HasWhole(path, found.attributes)) continue;
+    if (DraftOf(ino) != nullptr) continue;
+    if (contents_.HasWhole(path, found.attributes)) {
+      look(ino);
+      continue;
+    }
     if (!contents_.Open(path, found.attributes, &content).ok()) continue;
     const stream::CacheFile& file = *content->file;
     if (!file.HasAll(0, file.blocks())) {
       wanted.Rest(content->key).Number(file.size()).Number(static_cast<uint64_t>(file.mtime_ns())).Text(path);
+      asked->push_back(ino);
+    } else {
+      look(ino);
     }
     contents_.Used(*content, 0, file.blocks());
     open->push_back(std::move(content));
@@ -53,7 +67,10 @@ void Host::Fetch(const std::vector<uint64_t>& files) {
   if (wanted.bytes().empty()) return;
   mount::Link::Answer answer;
   // They stay open until they are there: closed ones are asked for no more.
-  answer.on_done = [this, open](int, mount::Reader) {
+  answer.on_done = [this, open, asked](int error, mount::Reader) {
+    for (const uint64_t ino : *asked) {
+      if (error == 0) vouched_.Add(ino);
+    }
     for (const std::shared_ptr<Content>& content : *open) contents_.Grown(*content);
     open->clear();
   };

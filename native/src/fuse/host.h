@@ -21,6 +21,7 @@
 #include "fuse/mounted_folder.h"
 #include "fuse/notifier.h"
 #include "fuse/passing.h"
+#include "fuse/vouched.h"
 #include "fuse/waiting.h"
 #include "mount/link.h"
 #include "mount/tree.h"
@@ -80,7 +81,7 @@ class Host {
 
   // What was written is taken over by the call, and sent later.
   void Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t length, uint64_t offset, bool append);
-  void Flush(fuse_req_t request, uint64_t ino);
+  void Flush(fuse_req_t request, uint64_t ino, const Handle& handle);
   void Sync(fuse_req_t request, uint64_t ino, bool answered = false);
   void SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wanted, int what, bool answered = false);
 
@@ -160,6 +161,8 @@ class Host {
   void TellUnsent(mount::Type type, size_t files);
   struct stat StatOf(const mount::Found& found) const;
 
+  // Whether what is known of a file is what the other peer has now, so that who opens it need not ask.
+  bool IsFresh(uint64_t ino, const mount::Found& found, const fuse_file_info& info);
   int ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Handle* handle);
   void ReadOnce(Reading reading);
   void ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end);
@@ -185,6 +188,7 @@ class Host {
   KernelReadAhead read_ahead_;
   mount::WriteBack write_back_;
   mount::Walks walks_;
+  Vouched vouched_;
   std::atomic<int> verifying_{0};
   std::atomic<bool> asked_ = false;  // anything
   fuse_session* session_ = nullptr;

@@ -192,6 +192,7 @@ void Host::OpenMade(fuse_req_t request, uint64_t parent, const std::string& name
   }
   Amend(&found);
   auto handle = std::make_unique<Handle>();
+  handle->writes = (info.flags & O_ACCMODE) != O_RDONLY;
   fuse_entry_param entry{};
   entry.ino = found.ino;
   entry.attr = StatOf(found);

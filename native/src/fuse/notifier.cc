@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace keibi::fuse {
+namespace {
+
+constexpr off_t kAttributesAlone = -1;
+
+}  // namespace
 
 Notifier::~Notifier() {
   {
@@ -28,6 +33,8 @@ void Notifier::Tell(mount::Tree::Invalidations invalidations) {
   changed_.notify_one();
 }
 
+void Notifier::TellAttributes(uint64_t ino) { fuse_lowlevel_notify_inval_inode(session_, ino, kAttributesAlone, 0); }
+
 void Notifier::End(std::chrono::milliseconds most) {
   std::unique_lock lock(mutex_);
   ending_ = true;
@@ -44,7 +51,6 @@ void Notifier::Run() {
     telling_ = true;
     lock.unlock();
     // That the kernel does not know it, or no longer does, is as good.
-    constexpr off_t kAttributesAlone = -1;
     if (one.ino != 0) fuse_lowlevel_notify_inval_inode(session_, one.ino, one.content ? 0 : kAttributesAlone, 0);
     if (one.parent != 0) fuse_lowlevel_notify_inval_entry(session_, one.parent, one.name.c_str(), one.name.size());
     lock.lock();

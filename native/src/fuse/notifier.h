@@ -20,6 +20,8 @@ class Notifier {
 
   void Begin(fuse_session* session);
   void Tell(mount::Tree::Invalidations invalidations);
+  // At once, which the kernel does not make anybody wait for: what is known of a file, but not its pages.
+  void TellAttributes(uint64_t ino);
   // Tells nothing more, and waits for what is being told: a process that ends before would not end.
   void End(std::chrono::milliseconds most);
 

@@ -105,7 +105,9 @@ void Write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t length,
                         (info->flags & O_APPEND) != 0 && info->writepage == 0);
 }
 
-void Flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info*) { HostOf(request).Flush(request, ino); }
+void Flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
+  HostOf(request).Flush(request, ino, *reinterpret_cast<const Handle*>(info->fh));
+}
 
 void Sync(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) { HostOf(request).Sync(request, ino); }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include "fuse/host.h"
 
@@ -36,6 +38,22 @@ uint64_t SizeOf(const Handle& handle) {
   return handle.content == nullptr ? 0 : handle.content->file->size();
 }
 
+// Whether the end of what was read before is where it was. Else it is another file, that is longer.
+bool Continues(Handle* handle, uint64_t offset, const uint8_t* bytes, size_t length) {
+  if (handle->before == nullptr) return true;
+  const stream::CacheFile& before = *handle->before->file;
+  const uint64_t end = std::min(offset + length, before.size());
+  std::vector<uint8_t> was(offset < end ? end - offset : 0);
+  core::Status status;
+  const bool known = !was.empty() && before.Read(offset, was.data(), was.size(), &status) && status.ok();
+  if (known && std::memcmp(was.data(), bytes, was.size()) != 0) {
+    handle->content = std::move(handle->before);
+    return false;
+  }
+  handle->before = nullptr;
+  return true;
+}
+
 uint8_t* BufferOfThread() {
   thread_local const std::unique_ptr<uint8_t[]> buffer(new uint8_t[kMostReadBytes]);
   return buffer.get();
@@ -43,9 +61,18 @@ uint8_t* BufferOfThread() {
 
 }  // namespace
 
+bool Host::IsFresh(uint64_t ino, const Found& found, const fuse_file_info& info) {
+  if (found.attributes.type != stream::EntryType::kFile || found.gone || tree_.IsAway()) return true;
+  const std::shared_ptr<mount::Draft> draft = write_back_.Find(ino);
+  // What is to be put is checked there.
+  if (draft != nullptr && draft->NeedsPut(false)) return true;
+  return (info.flags & O_ACCMODE) == O_RDONLY && vouched_.Take(ino);
+}
+
 void Host::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered) {
   Found found;
-  const Tree::Known known = tree_.Look(ino, answered, &found);
+  Tree::Known known = tree_.Look(ino, answered, &found);
+  if (known == Tree::Known::kYes && !answered && !IsFresh(ino, found, info)) known = Tree::Known::kAsk;
   if (known == Tree::Known::kAsk) {
     return Later(
         request,
@@ -55,11 +82,15 @@ void Host::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bo
         },
         [&](Then then) { AskLook(ino, std::move(then)); });
   }
-  if (known == Tree::Known::kAbsent) {
+  // With ESTALE the kernel looks the name up once more.
+  if (known == Tree::Known::kAbsent || (answered && found.gone)) {
     fuse_reply_err(request, ESTALE);
     return;
   }
+  // Before the answer: who has opened it asks for its size next.
+  if (answered) notifier_.TellAttributes(ino);
   auto handle = std::make_unique<Handle>();
+  handle->writes = (info.flags & O_ACCMODE) != O_RDONLY;
   fuse_file_info opened = info;
   opened.fh = reinterpret_cast<uint64_t>(handle.get());
   opened.keep_cache = 1;  // what is not read now is looked at when it is
@@ -127,8 +158,13 @@ std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
   const std::scoped_lock lock(handle.mutex);
   if (handle.draft == nullptr && handle.content != nullptr && handle.content->Is(found.attributes))
     return handle.content;
+  // What was read of it may still be there, with more behind it: the other peer knows. Who writes it, too, goes by what
+  // it has read, so that is not to be older than what it writes on.
+  const bool grown = handle.read && !handle.writes && handle.draft == nullptr && handle.content != nullptr &&
+                     found.attributes.size > SizeOf(handle);
+  if (grown && reading.offset + reading.size <= SizeOf(handle)) return handle.content;
   // Nobody gets a mix of two versions. What stands behind the end of the one that was read belongs to none.
-  if (handle.read && reading.offset < SizeOf(handle)) {
+  if (handle.read && !grown && reading.offset < SizeOf(handle)) {
     *error = ESTALE;
     return nullptr;
   }
@@ -147,6 +183,7 @@ std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
     *error = ErrnoOf(status);
     return nullptr;
   }
+  if (grown && handle.before == nullptr) handle.before = handle.content;
   handle.content = opened;
   handle.draft = nullptr;
   handle.ahead = {};
@@ -181,6 +218,10 @@ void Host::ReadOnce(Reading reading) {
   mount::ReadAhead::Plan plan;
   {
     const std::scoped_lock lock(reading.handle->mutex);
+    if (status.ok() && !Continues(reading.handle, reading.offset, buffer, length)) {
+      fuse_reply_err(reading.request, ESTALE);
+      return;
+    }
     reading.handle->read = true;
     plan = reading.handle->ahead.Next(first, end, file.blocks(), most_ahead_);
   }

@@ -102,9 +102,26 @@ void Host::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t 
   fuse_reply_write(request, length);
 }
 
-void Host::Flush(fuse_req_t request, uint64_t ino) {
-  write_back_.SendSoon(ino);
-  fuse_reply_err(request, write_back_.TakeError(ino));
+// Who opens the file next, on either side, finds what was written until now.
+void Host::Flush(fuse_req_t request, uint64_t ino, const Handle& handle) {
+  if (!handle.writes) {
+    fuse_reply_err(request, 0);
+    return;
+  }
+  const int error = write_back_.TakeError(ino);
+  if (error != 0 || write_back_.Find(ino) == nullptr) {
+    write_back_.SendSoon(ino);
+    fuse_reply_err(request, error);
+    return;
+  }
+  Later(
+      request,
+      [this, ino](fuse_req_t later, int failure) {
+        // It is told here.
+        if (failure != 0) write_back_.TakeError(ino);
+        fuse_reply_err(later, failure);
+      },
+      [&](Then then) { write_back_.WhenClosed(ino, std::move(then)); });
 }
 
 void Host::Sync(fuse_req_t request, uint64_t ino, bool answered) {

@@ -110,6 +110,7 @@ int Draft::WriteAt(uint64_t offset, const uint8_t* bytes, size_t length, int64_t
   unsent_.Add(offset, offset + length);
   now_ = {std::max(now_.size, offset + length), now_ns};
   changed_ = true;
+  changes_++;
   Count();
   return 0;
 }
@@ -124,6 +125,7 @@ int Draft::Truncate(uint64_t size, int64_t now_ns) {
   cut_ = std::min(cut_, size);
   now_ = {size, now_ns};
   changed_ = true;
+  changes_++;
   // Bytes of a put are still read from it.
   if (overlay_.empty() && !putting_) (void)!ftruncate(file_.get(), 0);
   Count();
@@ -134,6 +136,7 @@ void Draft::SetMtime(int64_t mtime_ns) {
   const std::scoped_lock lock(mutex_);
   now_.mtime_ns = mtime_ns;
   changed_ = true;
+  changes_++;
 }
 
 bool Draft::Read(uint64_t offset, uint8_t* to, size_t length, size_t* read, Missing* missing, int* error) {
@@ -197,6 +200,16 @@ bool Draft::NeedsPut(bool sync) const {
   return changed_ || putting_ || !unsent_.empty() || (sync && unsynced_);
 }
 
+uint64_t Draft::changes() const {
+  const std::scoped_lock lock(mutex_);
+  return changes_;
+}
+
+uint64_t Draft::put_changes() const {
+  const std::scoped_lock lock(mutex_);
+  return put_changes_;
+}
+
 uint64_t Draft::unsent_bytes() const {
   const std::scoped_lock lock(mutex_);
   return unsent_.bytes();
@@ -210,7 +223,7 @@ size_t Draft::unsent_ranges() const {
 bool Draft::Begin(bool sync, uint64_t most_bytes, Put* put) {
   const std::scoped_lock lock(mutex_);
   if (putting_ || !(changed_ || !unsent_.empty() || (sync && unsynced_))) return false;
-  *put = {base_, now_, keep_, sync, {}};
+  *put = {base_, now_, keep_, sync, put_changes_, {}};
   while (!unsent_.empty() && put->ranges.size() < kMostPutRanges && sent_.bytes() < most_bytes) {
     const auto [from, last] = *unsent_.map().begin();
     const uint64_t end = from + std::min(last - from, most_bytes - sent_.bytes());
@@ -225,6 +238,7 @@ bool Draft::Begin(bool sync, uint64_t most_bytes, Put* put) {
   constexpr uint64_t kSteps = 1'000'000;
   if (!unsent_.empty()) put->now.mtime_ns -= kNsPerStep * static_cast<int64_t>(1 + unsent_.bytes() % kSteps);
   changed_ = !unsent_.empty();
+  if (unsent_.empty()) put->changes = changes_;
   keep_ = now_.size;
   cut_ = UINT64_MAX;
   putting_ = true;
@@ -236,6 +250,7 @@ void Draft::Done(const Put& put, const Version& left) {
   putting_ = false;
   sent_.Clear();
   base_ = {put.now.size, left.mtime_ns};
+  put_changes_ = put.changes;
   // Where times are coarser than ours.
   if (now_ == put.now) now_ = base_;
   unsynced_ = !put.sync;

@@ -29,6 +29,7 @@ struct Put {
   Version now;
   uint64_t keep = 0;  // bytes of the base that still hold
   bool sync = false;
+  uint64_t changes = 0;                               // all that were made until then are in it, and in those before
   std::vector<std::pair<uint64_t, uint64_t>> ranges;  // offset, length
 };
 
@@ -71,6 +72,9 @@ class Draft {
 
   // Whether the other peer lacks something; with `sync`, also if it only is not on its disk.
   bool NeedsPut(bool sync) const;
+  // How many changes were made, and how many of them the other peer has.
+  uint64_t changes() const;
+  uint64_t put_changes() const;
   uint64_t unsent_bytes() const;
   size_t unsent_ranges() const;
   // Begins a put of at most about `most_bytes`; false if there is nothing to put. One at a time: Done or Failed ends
@@ -120,6 +124,7 @@ class Draft {
   Ranges unsent_;         // of the overlay
   uint64_t keep_;         // for the next put
   bool changed_ = false;  // size or mtime
+  uint64_t changes_ = 0, put_changes_ = 0;
   bool unsynced_ = false;
   bool putting_ = false;
   Ranges sent_;                // of the overlay, by the put that is under way

@@ -387,6 +387,11 @@ void Tree::SetAway(bool away) {
   away_ = away;
 }
 
+bool Tree::IsAway() const {
+  const std::scoped_lock lock(mutex_);
+  return away_;
+}
+
 double Tree::TrustSeconds() const {
   const std::scoped_lock lock(mutex_);
   return watched_ && !away_ ? kWatchedTrustSeconds : std::chrono::duration<double>(kUnwatchedTrust).count();

@@ -136,6 +136,7 @@ class Tree {
   // From now on changes are told, or not. Either way all that was known is in doubt.
   Invalidations Watch(bool watched);
   void SetAway(bool away);
+  bool IsAway() const;
 
   // The directory that it is in; 0 if it has no name any more.
   uint64_t DirectoryOf(uint64_t ino) const;

@@ -217,6 +217,25 @@ void WriteBack::WhenSent(uint64_t ino, std::chrono::milliseconds most, Then then
   Call(&calls);
 }
 
+void WriteBack::WhenClosed(uint64_t ino, Then then) {
+  Calls calls;
+  {
+    const std::scoped_lock lock(mutex_);
+    File* const file = FileOf(ino);
+    if (file == nullptr || file->draft == nullptr || away_) {
+      if (file != nullptr) file->soon = true;
+      ready_.insert(ino);
+      calls.push_back([then = std::move(then)] { then(0); });
+    } else {
+      const uint64_t changes = file->draft->changes();
+      AddWaiter(ino, {For::kClosed, Clock::now() + options_.patience, std::move(then), changes}, &calls);
+      ready_.insert(ino);
+      Pump(&calls);
+    }
+  }
+  Call(&calls);
+}
+
 void WriteBack::WhenIdle(uint64_t ino, Then then) {
   Calls calls;
   {
@@ -325,6 +344,7 @@ void WriteBack::SetAway(bool away) {
     away_ = away;
     for (auto& [ino, file] : files_) {
       file.retry = {};
+      if (away) LetClose(&file, &calls);
       if (file.draft != nullptr) ready_.insert(ino);
     }
     Pump(&calls);
@@ -362,8 +382,8 @@ bool WriteBack::ShouldPut(const File& file, Time now) const {
   };
   if (waits(For::kSynced)) return file.draft->NeedsPut(true);
   if (!file.draft->NeedsPut(false)) return false;
-  return file.soon || draining_ || !stalled_.empty() || now - file.since >= kMostAge || waits(For::kSent) ||
-         file.draft->unsent_bytes() >= kManyBytes || file.draft->unsent_ranges() >= kManyRanges;
+  return file.soon || waits(For::kClosed) || draining_ || !stalled_.empty() || now - file.since >= kMostAge ||
+         waits(For::kSent) || file.draft->unsent_bytes() >= kManyBytes || file.draft->unsent_ranges() >= kManyRanges;
 }
 
 void WriteBack::Pump(Calls* calls) {
@@ -406,6 +426,7 @@ void WriteBack::Look(uint64_t ino, Calls* calls) {
     std::vector<Waiter> left;
     for (Waiter& one : file->waiters) {
       const bool over = one.what == For::kIdle || (one.what == For::kSent && clean) ||
+                        (one.what == For::kClosed && (clean || file->draft->put_changes() >= one.changes)) ||
                         (one.what == For::kSynced && (file->gone || !file->draft->NeedsPut(true)));
       if (over) {
         calls->push_back([then = std::move(one.then)] { then(0); });
@@ -432,6 +453,14 @@ void WriteBack::Look(uint64_t ino, Calls* calls) {
   }
   files_.erase(ino);
   calls->push_back([this, ino] { tree_->Forget(ino, 1); });
+}
+
+// Nobody answers for a while.
+void WriteBack::LetClose(File* file, Calls* calls) {
+  for (Waiter& one : file->waiters) {
+    if (one.what == For::kClosed) calls->push_back([then = std::move(one.then)] { then(0); });
+  }
+  std::erase_if(file->waiters, [](const Waiter& one) { return one.what == For::kClosed; });
 }
 
 void WriteBack::FinishWaiters(File* file, int error, Calls* calls) {

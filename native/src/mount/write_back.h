@@ -85,6 +85,9 @@ class WriteBack {
   void Sync(uint64_t ino, Then then);
   // Calls back when everything is there, or it takes too long, or fails: with an errno then.
   void WhenSent(uint64_t ino, std::chrono::milliseconds most, Then then);
+  // Calls back when everything that was written until now is there; with an errno if it cannot be, or takes too long.
+  // While the other peer is away nobody waits: it is sent later.
+  void WhenClosed(uint64_t ino, Then then);
   // Calls back when no put of it is under way.
   void WhenIdle(uint64_t ino, Then then);
 
@@ -109,11 +112,12 @@ class WriteBack {
   uint64_t dirty_bytes() const { return dirty_; }
 
  private:
-  enum class For { kIdle, kSent, kSynced };
+  enum class For { kIdle, kClosed, kSent, kSynced };
   struct Waiter {
     For what;
     Time until;
     Then then;
+    uint64_t changes = 0;  // for kClosed: those that are to be there
   };
   struct File {
     std::shared_ptr<Draft> draft;
@@ -143,6 +147,7 @@ class WriteBack {
   void Pump(Calls* calls);
   bool Begin(uint64_t ino, File* file, Calls* calls);
   void Look(uint64_t ino, Calls* calls);
+  static void LetClose(File* file, Calls* calls);
   void FinishWaiters(File* file, int error, Calls* calls);
   void AddWaiter(uint64_t ino, Waiter waiter, Calls* calls);
   void Stop(File* file, Calls* calls);

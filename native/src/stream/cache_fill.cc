@@ -2,7 +2,6 @@
 #include "stream/cache_fill.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
@@ -12,7 +11,7 @@
 #include "core/whole_io.h"
 #include "stream/beneath.h"
 #include "stream/doorbell.h"
-#include "stream/file_time.h"
+#include "stream/held_content.h"
 
 namespace keibi::stream {
 namespace {
@@ -21,14 +20,6 @@ using core::Code;
 using core::Status;
 
 constexpr uint32_t kBlocksAtOnce = core::kChunkBytes / kCacheBlockBytes;
-
-Status Check(int fd, const CacheIdentity& identity) {
-  struct stat now;
-  if (fstat(fd, &now) != 0) return Status::FromErrno(Code::kSourceUnreadable);
-  const bool same =
-      S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == identity.size && MtimeNs(now) == identity.mtime_ns;
-  return Status::Of(same ? Code::kOk : Code::kSourceChanged);
-}
 
 Status ReadAll(int fd, uint64_t offset, std::vector<uint8_t>* bytes) {
   const ssize_t got = core::ReadWhole(fd, bytes->data(), bytes->size(), offset);
@@ -53,14 +44,15 @@ Status FillCache(const CacheFill& fill) {
   std::shared_ptr<Doorbell> bell;
   if (!Doorbell::Take(directory.get(), &bell).ok()) bell = nullptr;  // nobody listens
   const uint32_t end = fill.first + fill.count;
+  HeldContent held{fill.identity.size, fill.identity.mtime_ns, std::nullopt};
   std::vector<uint8_t> bytes;
   for (uint32_t block = fill.first; (block = cached->FirstMissing(block, end - block)) < end;) {
     const uint32_t count = std::min(kBlocksAtOnce, end - block);
     const uint64_t offset = uint64_t{block} * kCacheBlockBytes;
     bytes.resize(std::min<uint64_t>(uint64_t{count} * kCacheBlockBytes, cached->size() - offset));
-    if (const Status status = Check(source.get(), fill.identity); !status.ok()) return status;
+    if (const Status status = CheckHeld(source.get(), &held); !status.ok()) return status;
     if (const Status status = ReadAll(source.get(), offset, &bytes); !status.ok()) return status;
-    if (const Status status = Check(source.get(), fill.identity); !status.ok()) return status;
+    if (const Status status = CheckHeld(source.get(), &held); !status.ok()) return status;
     if (const Status status = cached->Write(block, bytes.data(), bytes.size()); !status.ok()) return status;
     if (bell != nullptr) bell->Ring();
     block += count;

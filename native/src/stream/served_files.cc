@@ -2,14 +2,12 @@
 #include "stream/served_files.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
 #include "core/whole_io.h"
 #include "stream/beneath.h"
 #include "stream/entry.h"
-#include "stream/file_time.h"
 
 namespace keibi::stream {
 namespace {
@@ -18,13 +16,6 @@ using core::Code;
 using core::Status;
 
 constexpr size_t kMostOpen = 16;  // of one lane
-
-Status CheckIdentity(int fd, uint64_t size, int64_t mtime_ns) {
-  struct stat now;
-  if (fstat(fd, &now) != 0) return Status::FromErrno(Code::kSourceUnreadable);
-  const bool same = S_ISREG(now.st_mode) && static_cast<uint64_t>(now.st_size) == size && MtimeNs(now) == mtime_ns;
-  return same ? Status::Ok() : Status::Of(Code::kSourceChanged);
-}
 
 }  // namespace
 
@@ -46,8 +37,7 @@ bool ServedFiles::Name(const Ask& ask) {
   if (!is_new) return false;
   File& file = at->second;
   file.path = ask.path;
-  file.size = ask.size;
-  file.mtime_ns = ask.mtime_ns;
+  file.held = {ask.size, ask.mtime_ns, std::nullopt};
   path_bytes_ += ask.path.size();
   return true;
 }
@@ -73,7 +63,7 @@ Status ServedFiles::Open(uint32_t number, File* file) {
   const Status opened = OpenBeneath(folder.get(), file->path, O_RDONLY | O_NONBLOCK, &fd);
   if (!opened.ok()) return opened;
   // What is open stays the file that was named, whatever takes its name later.
-  if (const Status status = CheckIdentity(fd.get(), file->size, file->mtime_ns); !status.ok()) return status;
+  if (const Status status = CheckHeld(fd.get(), &file->held); !status.ok()) return status;
   if (open_.size() == kMostOpen) {
     files_.at(open_.back()).fd.Close();
     open_.pop_back();
@@ -88,12 +78,12 @@ Status ServedFiles::Read(uint32_t number, uint64_t offset, uint32_t length, uint
   const auto at = files_.find(number);
   if (at == files_.end()) return Status::Of(Code::kHandshakeMalformed);
   File& file = at->second;
-  if (offset > file.size || length > file.size - offset) return Status::Of(Code::kHandshakeMalformed);
+  if (offset > file.held.size || length > file.held.size - offset) return Status::Of(Code::kHandshakeMalformed);
   if (const Status status = Open(number, &file); !status.ok()) return status;
   const ssize_t got = core::ReadWhole(file.fd.get(), to, length, offset);
   if (got < 0) return Status::FromErrno(Code::kSourceUnreadable);
   if (got < ssize_t{length}) return Status::Of(Code::kSourceChanged);
-  return CheckIdentity(file.fd.get(), file.size, file.mtime_ns);
+  return CheckHeld(file.fd.get(), &file.held);
 }
 
 }  // namespace keibi::stream

@@ -11,6 +11,7 @@
 #include "core/fd.h"
 #include "core/status.h"
 #include "stream/asks.h"
+#include "stream/held_content.h"
 
 namespace keibi::stream {
 
@@ -29,15 +30,15 @@ class ServedFiles {
   void Forget(uint32_t file);
   bool Knows(uint32_t file) const { return files_.contains(file); }
 
-  // Reads exactly `length` bytes. kSourceChanged unless the file had the size and mtime that were named before and
-  // after; kSourceMissing, kSourceUnreadable, kPathRefused; kHandshakeMalformed behind the size that was named.
+  // Reads exactly `length` bytes. kSourceChanged unless the file had the content that was named before and after,
+  // perhaps with more behind it; kSourceMissing, kSourceUnreadable, kPathRefused; kHandshakeMalformed behind the size
+  // that was named.
   core::Status Read(uint32_t file, uint64_t offset, uint32_t length, uint8_t* to);
 
  private:
   struct File {
     std::string path;
-    uint64_t size = 0;
-    int64_t mtime_ns = 0;
+    HeldContent held;
     core::Fd fd;                             // while it is among the ones used last
     std::list<uint32_t>::iterator opened{};  // its place among them, if so
   };

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MPL-2.0
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bothSides } from '../both-sides.ts';
+import { MountedShare } from '../mounted-share.ts';
+
+const SECONDS = 600;
+
+let share: MountedShare;
+beforeAll(async () => {
+  share = await MountedShare.open({ patienceMs: 30_000 });
+});
+afterAll(() => share?.close());
+
+it('no line is lost of a program that appends all the time while a guest writes the head of its file', async ({
+  task,
+}) => {
+  const told = await bothSides(share, 'at-once', SECONDS);
+  Object.assign(task.meta, { figures: told });
+  expect(told).toMatchObject({ lost: 0, refused: {} });
+});

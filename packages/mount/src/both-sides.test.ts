@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { MountedFolder } from '../test/mounted-folder.ts';
+import { shell } from '../test/outside.ts';
+import { usableBackend } from './index.ts';
+
+const reason = await usableBackend('native').then(
+  () => undefined,
+  (failure: Error) => failure.message,
+);
+if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${reason}`);
+
+const PROGRAM = fileURLToPath(new URL('../test/both-sides.mjs', import.meta.url));
+/** `e2e/mount/both-sides.test.ts` has more of it, and over a network. */
+const SECONDS = 3;
+
+describe.skipIf(reason !== undefined)('a file that programs on both sides write', { timeout: 120_000 }, () => {
+  const here = new MountedFolder('native');
+  const run = async (way: string, amount: number) =>
+    JSON.parse(await shell('exec "$@"', process.execPath, PROGRAM, way, here.at(), here.there(), `${amount}`));
+
+  it('has every line where they take turns, and each has seen what the other has closed', async () => {
+    await here.show();
+    expect(await run('turns', 100)).toEqual({ same: true, copies: 0, unseen: 0 });
+  });
+
+  it('is read from its beginning to its end while it grows', async () => {
+    await here.show();
+    expect(await run('grows', 60)).toMatchObject({ failed: {}, right: true });
+  });
+
+  it('has every line of who appends all the time while the other writes its head', async () => {
+    await here.show();
+    const told = await run('at-once', SECONDS);
+    expect(told).toMatchObject({ lost: 0, refused: {} });
+    expect(told.written).toBeGreaterThan(1);
+  });
+});
