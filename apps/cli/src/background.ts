@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
 import type { LocalClient, ReceiveRequest, SendRequest, Settings, TransferView } from '@keibidrop/peer';
-import { KeibiError } from '@keibidrop/protocol';
+import { type Code, KeibiError } from '@keibidrop/protocol';
 import type { Everywhere } from './commands/everywhere.ts';
 import type { ReceiveCommand } from './commands/receive.ts';
 import type { SendCommand } from './commands/send.ts';
@@ -42,7 +42,7 @@ export async function sendInBackground(
 
 /** Hands a receive over to the daemon. */
 export async function receiveInBackground(
-  options: ReceiveCommand,
+  options: ReceiveCommand & { code: Code },
   settings: Settings,
   io: Io,
   peer: PeerPackage,

@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import type { WriteStream } from 'node:tty';
+import { completeCode } from '@keibidrop/protocol';
 import { type Keyboard, openKeyboard } from './keyboard.ts';
 import { askSecretOnTerminal } from './secret-prompt.ts';
 
@@ -26,6 +27,8 @@ export interface Io {
   readonly canAsk: boolean;
   /** Prints the question to stderr and resolves with the line typed, '' at the end of input. Rejects with `signal.reason`. */
   ask(question: string): Promise<string>;
+  /** The same for a code, whose words the Tab key completes. */
+  askCode(question: string): Promise<string>;
   /** The same for what nobody may read on the screen. */
   askSecret(question: string): Promise<string>;
   /** Hands over single keys of the terminal until closed; undefined where there is no person to press any. */
@@ -60,6 +63,7 @@ export function createProcessIo(signal: AbortSignal): Io {
     stderr: screenOf(stderr, env),
     canAsk: stdin.isTTY === true && stderr.isTTY === true,
     ask: (question) => askOnTerminal(question, signal),
+    askCode: (question) => askOnTerminal(question, signal, (line) => [completeCode(line, MOST_COMPLETIONS), line]),
     askSecret: (question) => askSecretOnTerminal(question, { input: stdin, output: stderr, signal }),
     pipes: { input: stdin, output: stdout },
     keyboard: (onKey) => (io.canAsk ? openKeyboard(stdin, onKey) : undefined),
@@ -85,10 +89,19 @@ function screenOf(stream: WriteStream, env: NodeJS.ProcessEnv): Screen {
   };
 }
 
-async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
+const MOST_COMPLETIONS = 20;
+
+type Completer = (line: string) => [completions: string[], line: string];
+
+async function askOnTerminal(question: string, signal: AbortSignal, completer?: Completer): Promise<string> {
   signal.throwIfAborted();
+  const { stdin: input, stderr: output } = process;
   // With `terminal: false` the kernel edits the line and turns Ctrl-C into SIGINT, as it does at any other moment.
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  const lines =
+    completer === undefined
+      ? createInterface({ input, output, terminal: false })
+      : createInterface({ input, output, terminal: true, historySize: 0, completer });
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
     return await Promise.race([lines.question(question, { signal }), ended]);

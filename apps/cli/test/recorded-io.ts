@@ -16,6 +16,8 @@ export interface RecordedIoOptions {
   rows?: number;
   colour?: boolean;
   answers?: string[];
+  /** What comes on standard input. */
+  input?: Buffer[];
   env?: Record<string, string>;
   cwd?: string;
 }
@@ -52,9 +54,10 @@ export function createRecordedIo(options: RecordedIoOptions = {}): RecordedIo {
     stderr: screen('stderr'),
     canAsk: terminal,
     ask: answer,
+    askCode: answer,
     askSecret: answer,
     onHangUp: () => {},
-    pipes: { input: Readable.from([]), output: new PassThrough() },
+    pipes: { input: Readable.from(options.input ?? []), output: new PassThrough() },
     keyboard: () => undefined,
     env,
     cwd,

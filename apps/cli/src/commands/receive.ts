@@ -4,6 +4,7 @@ import type { OfferSummary, ReceiveOptions } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { receiveInBackground } from '../background.ts';
+import { givenCode } from '../given-code.ts';
 import type { Io } from '../io.ts';
 import { receivedSummary, reportOutcome } from '../outcome.ts';
 import { PauseKey } from '../pause-key.ts';
@@ -15,7 +16,9 @@ import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './ever
 
 /** `keibidrop receive`, parsed. */
 export interface ReceiveCommand extends Everywhere, SaveFlags {
-  code: Code;
+  /** Absent: it is asked for, or read from standard input or KD_CODE. */
+  code?: Code;
+  codeFromStdin?: boolean;
   out?: string;
   connect?: string;
   yes: boolean;
@@ -31,18 +34,22 @@ export interface ReceiveCommand extends Everywhere, SaveFlags {
 
 const AFTER_HELP = `
 Examples:
+  keibidrop receive                     asks for the code, Tab completes it
   keibidrop receive 7-guitar-pencil
   keibidrop receive 7-guitar-pencil --out ~/Downloads --yes
   keibidrop receive 7-guitar-pencil --connect 192.168.1.7:26431
   keibidrop receive 7-guitar-pencil --stdout | tar x
+
+Other users of this machine can read the arguments of a process. Where there are
+any, let it ask, or give the code in KD_CODE or, with -, on standard input.
 
 A file that is there with the same size and time is skipped. Beside another file
 of its name it becomes "name (1).ext", unless --overwrite, --skip or --ask says
 otherwise. A lost connection is taken up again by itself; p pauses and goes on.
 Interrupted? Run the same command again: it goes on where it was.
 
-Environment: KD_SAVE_PATH KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
-KD_LOG
+Environment: KD_CODE KD_SAVE_PATH KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE
+KD_CONFIG_DIR KD_LOG
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable,
 5 interrupted but resumable, 70 a bug of ours, 130 Ctrl-C.
 `;
@@ -52,8 +59,8 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
     .command('receive')
     .summary('receive what a code offers')
     .description('Receive what a code offers. Asks before anything is written.')
-    .usage('[options] CODE')
-    .argument('[code...]', 'the code, such as 7-guitar-pencil')
+    .usage('[options] [CODE]')
+    .argument('[code...]', 'the code, such as 7-guitar-pencil; - reads it from standard input, none asks')
     .addOption(new Option('-o, --out <dir>', 'put files here (default: KD_SAVE_PATH, else the current folder)'))
     .addOption(new Option('--connect <host:port>', "the sender's address").conflicts('relayOnly'))
     .addOption(new Option('-y, --yes', 'do not ask, receive'))
@@ -89,12 +96,16 @@ type TypedReceive = Omit<ReceiveCommand, 'code' | 'collisions' | 'yes'> & {
 
 /** @throws USAGE, CODE_MALFORMED */
 function parseReceive(words: string[], typed: TypedReceive): ReceiveCommand {
-  if (words.length === 0) {
-    throw new KeibiError('USAGE', 'Say which code to receive, for example: keibidrop receive 7-guitar-pencil');
-  }
   const { overwrite, skip, ask, yes, ...rest } = typed;
   const collisions = overwrite ? 'overwrite' : skip ? 'skip' : ask ? 'ask' : 'rename';
-  return { ...rest, code: parseCode(words.join(' ')), yes: yes === true, collisions };
+  const code = codeOf(words);
+  return { ...rest, ...code, yes: yes === true, collisions };
+}
+
+/** @throws CODE_MALFORMED */
+function codeOf(words: string[]): { code?: Code; codeFromStdin?: boolean } {
+  if (words.length === 0) return {};
+  return words.length === 1 && words[0] === '-' ? { codeFromStdin: true } : { code: parseCode(words.join(' ')) };
 }
 
 /**
@@ -102,12 +113,14 @@ function parseReceive(words: string[], typed: TypedReceive): ReceiveCommand {
  *
  * @throws any KeibiError that ended it; `io.signal.reason`
  */
-export async function runReceive(options: ReceiveCommand, io: Io, peer: PeerPackage): Promise<number> {
+export async function runReceive(typed: ReceiveCommand, io: Io, peer: PeerPackage): Promise<number> {
+  if (!typed.background) assertMayAsk(typed, io);
+  const code = typed.code ?? (await givenCode(typed.codeFromStdin === true, io));
+  const options = { ...typed, code };
   const { config, rendezvous, discovery, limit, patience, out, connect } = options;
   const flags = { config, rendezvous, discovery, limit, patience, out, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
   if (options.background) return receiveInBackground(options, settings, io, peer);
-  assertMayAsk(options, io);
   const save = await openSaving(options, io, peer, settings.configDir);
 
   const view = createView(io, peer, { ...options, role: 'receive' });

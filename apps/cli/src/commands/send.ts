@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Code, KeibiError, messageFor, parseCode } from '@keibidrop/protocol';
+import { type Code, KeibiError, MAX_TEXT_BYTES, messageFor, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { sendInBackground } from '../background.ts';
+import { textOf } from '../given-code.ts';
 import type { Io } from '../io.ts';
 import { reportOutcome, sentSummary } from '../outcome.ts';
 import { knownPassphrase } from '../passphrases.ts';
@@ -67,7 +68,7 @@ export function addSendCommand(program: Command, onRun: (options: SendCommand) =
     .summary('offer files and print a code for whoever receives them')
     .description('Offer files and folders, and print a code for whoever receives them.')
     .argument('[paths...]', 'files and folders, or - for standard input')
-    .addOption(new Option('--text <text>', 'send this text instead of files'))
+    .addOption(new Option('--text <text>', 'send this text instead of files; - reads it from standard input'))
     .addOption(new Option('--clipboard', 'send the text on the clipboard').conflicts('text'))
     .addOption(new Option('--code <code>', 'use this code instead of a new one'))
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
@@ -134,7 +135,7 @@ function usage(message: string): KeibiError {
  * @throws any KeibiError that ended it; `io.signal.reason`
  */
 export async function runSend(typed: SendCommand, io: Io, peer: PeerPackage): Promise<number> {
-  const options = typed.clipboard ? { ...typed, text: await clipboardText(io) } : typed;
+  const options = { ...typed, ...(await textOutside(typed, io)) };
   const { config, rendezvous, discovery, limit, listen, codeLength, patience } = options;
   const flags = { config, rendezvous, discovery, limit, listen, codeLength, patience };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
@@ -207,6 +208,15 @@ async function assertSourcesExist(paths: readonly string[], cwd: string): Promis
   const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';
   const names = missing.slice(0, 3).map(quoted).join(', ') + more;
   throw new KeibiError('TRANSFER_SOURCE_MISSING', messageFor('TRANSFER_SOURCE_MISSING', names));
+}
+
+/** A text that the arguments do not hold. @throws USAGE, TRANSFER_LIMIT_EXCEEDED */
+async function textOutside({ clipboard, text }: SendCommand, io: Io): Promise<{ text?: string }> {
+  if (clipboard) return { text: await clipboardText(io) };
+  if (text !== '-') return {};
+  const read = await textOf(io.pipes.input, MAX_TEXT_BYTES, io.signal);
+  if (read === '') throw usage('Standard input is empty, so there is nothing to send.');
+  return { text: read };
 }
 
 /** Loaded by who asks for it. */

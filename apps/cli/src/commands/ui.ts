@@ -18,10 +18,10 @@ Examples:
   keibidrop ui
   keibidrop ui --no-open
 
-The page is the daemon's, on this computer only. Its address stays the same: once
-a browser has opened it, bookmark it, and reload it whenever the daemon runs.
-The printed address lets one browser in, once, within ten minutes: do not pass it
-on. The token of --json is for programs, until the daemon ends.
+The page is the daemon's, on this computer only. Its address stays: once a
+browser has opened it, bookmark it, and reload it whenever the daemon runs.
+The printed address lets one browser in, once, within ten minutes: keep it to
+yourself. The token of --json is for programs, until the daemon ends.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage.

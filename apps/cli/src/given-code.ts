@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Readable } from 'node:stream';
+import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
+import type { Io } from './io.ts';
+
+/** No code is longer: 9 digits and 16 words of 32 characters, with dashes. */
+const MAX_CODE_BYTES = 1024;
+const MOST_TRIES = 3;
+
+/**
+ * The code of a command that named none: from standard input if `-` stands for it, else from KD_CODE, else typed on the terminal.
+ *
+ * Any user of the machine may read the arguments of a process; none of these three is there.
+ *
+ * @throws CODE_MALFORMED; USAGE if there is none; `io.signal.reason`
+ */
+export async function givenCode(fromStdin: boolean, io: Io): Promise<Code> {
+  if (fromStdin) return parseCode(await firstLine(io.pipes.input, io.signal));
+  const { KD_CODE: named } = io.env;
+  if (named) return parseCode(named);
+  if (!io.canAsk) {
+    throw new KeibiError(
+      'USAGE',
+      'Say which code to receive: on standard input with -, in KD_CODE, or as in keibidrop receive 7-guitar-pencil',
+    );
+  }
+  for (let left = MOST_TRIES - 1; ; left--) {
+    const typed = await io.askCode('Code (Tab completes words): ');
+    try {
+      return parseCode(typed);
+    } catch (reason) {
+      if (left === 0 || typed === '') throw reason;
+      io.stderr.write(`${(reason as KeibiError).message}\n`);
+    }
+  }
+}
+
+/** All of a stream as text. @throws TRANSFER_LIMIT_EXCEEDED above `limit` bytes */
+export async function textOf(input: Readable, limit: number, signal: AbortSignal): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of input) {
+    signal.throwIfAborted();
+    bytes += piece.length;
+    if (bytes > limit) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text is too long. Send it as a file.');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+async function firstLine(input: Readable, signal: AbortSignal): Promise<string> {
+  let text = '';
+  for await (const piece of input) {
+    signal.throwIfAborted();
+    text += piece;
+    if (text.includes('\n') || text.length > MAX_CODE_BYTES) break;
+  }
+  return text.split('\n', 1)[0] ?? '';
+}
