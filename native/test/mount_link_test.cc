@@ -148,16 +148,24 @@ TEST_F(MountLinkTest, OnceThePeerSaysNothingTheNextQuestionIsNotWaitedForAsLongA
   Ask(&next);
   EXPECT_EQ(next.Wait(), ETIMEDOUT);
   EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(700));
+  // An answer is one, however late.
+  Say(Message(Type::kDone, 2, Writer().Number(uint32_t{0})));
+  Asked heard;
+  Say(Message(Type::kAway, 0, Writer().Number(uint8_t{1})));
+  while (heard_ != 1) std::this_thread::yield();
+  Ask(&heard);
+  Say(Message(Type::kDone, 3, Writer().Number(uint32_t{0})));
+  EXPECT_EQ(heard.Wait(), 0);
   // While it is known to be away nothing is even asked.
   link_->SetAway(true);
   std::this_thread::sleep_for(milliseconds(200));
   Ask(&away);
   EXPECT_TRUE(away.error.has_value());
-  EXPECT_EQ(Hear(20).back(), 'p');
+  EXPECT_EQ(Hear(30).back(), 'p');
   link_->SetAway(false);
   Ask(&back);
-  EXPECT_EQ(Hear(10), std::string("\0\0\0\6\3\0\0\0\3p", 10));
-  Say(Message(Type::kDone, 3, Writer().Number(uint32_t{0})));
+  EXPECT_EQ(Hear(10), std::string("\0\0\0\6\3\0\0\0\4p", 10));
+  Say(Message(Type::kDone, 4, Writer().Number(uint32_t{0})));
   EXPECT_EQ(back.Wait(), 0);
 }
 

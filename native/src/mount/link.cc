@@ -168,7 +168,11 @@ bool Link::Handle(const uint8_t* message, size_t length, const Heard& heard) {
     if (!reader.ok()) return false;
     {
       const std::scoped_lock lock(mutex_);
-      if (const auto found = asked_.find(request); found != asked_.end()) Learn(found->second, error != ETIMEDOUT);
+      if (const auto found = asked_.find(request); found != asked_.end()) {
+        Learn(found->second, error != ETIMEDOUT);
+      } else if (error != ETIMEDOUT) {
+        silence_.Heard(Clock::now());  // too late for who has asked, but it is there
+      }
     }
     Finish(request, error, reader);
   } else {

@@ -41,7 +41,7 @@ class Silence {
   Duration Left(Time now) const {
     if (!since_) return patience_;
     // It may be there again, and the answer to this says so.
-    if (!away_since_) return patience_ / kProbePart;
+    if (!away_since_) return std::min(patience_, std::max<Duration>(patience_ / kProbePart, kLeastProbe));
     if (now - *away_since_ >= patience_ / kGracePart) return Duration::zero();
     return std::clamp(*since_ + patience_ - now, Duration::zero(), patience_);
   }
@@ -50,6 +50,7 @@ class Silence {
   // A peer that comes back so soon is waited for: 5 s of 30.
   static constexpr int kGracePart = 6;
   static constexpr int kProbePart = 30;
+  static constexpr std::chrono::milliseconds kLeastProbe{250};
 
   const Duration patience_;
   Time heard_;
