@@ -26,7 +26,8 @@ await build({
   format: 'cjs',
   sourcemap: 'external',
   logLevel: 'warning',
-  external: ['electron'],
+  // D-Bus asks X11 for the address of a bus only where none is named.
+  external: ['electron', 'x11'],
   inject: values.inject === undefined ? [] : [resolve(values.inject)],
   define: { CHECKOUT_PROGRAM: JSON.stringify(relative(outdir, program)) },
 }).catch(() => process.exit(1)); // esbuild has said why

@@ -4,6 +4,7 @@ import type { Menu, Notification as SystemNotification } from 'electron';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
 import { OwnDaemon } from '../people/own-daemon.ts';
+import { OwnDesktop } from './own-desktop.ts';
 import { buildApp, OwnWindow, until } from './own-window.ts';
 import { LACKING, openScreen, type Screen } from './screen.ts';
 
@@ -11,7 +12,6 @@ import { LACKING, openScreen, type Screen } from './screen.ts';
 interface Seen {
   menu: Menu;
   notices: SystemNotification[];
-  closed: string[];
   progress: number[];
   badge: number;
 }
@@ -24,18 +24,25 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
   let me: OwnDaemon;
   let anna: OwnDaemon;
   let own: OwnWindow;
+  let desktop: OwnDesktop;
   beforeAll(async () => {
     sandbox = await Sandbox.open();
     let app: string;
-    [screen, me, anna, app] = await Promise.all([
+    [screen, desktop, me, anna, app] = await Promise.all([
       openScreen(),
+      OwnDesktop.open(),
       OwnDaemon.start(sandbox, 'me', ON_LOOPBACK),
       OwnDaemon.start(sandbox, 'anna', ON_LOOPBACK),
       buildApp(sandbox),
     ]);
     await writeFile(sandbox.path('file'), 'content');
     await Promise.all([me.know('Anna', anna), anna.know('Me & <b>', me)]);
-    own = await OwnWindow.start(sandbox, { app, screen, config: 'me' });
+    own = await OwnWindow.start(sandbox, {
+      app,
+      screen,
+      config: 'me',
+      env: { DBUS_SESSION_BUS_ADDRESS: desktop.address },
+    });
     await own.page();
     await listen();
   });
@@ -43,11 +50,12 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
     await own?.close();
     await sandbox.close();
     screen?.close();
+    desktop?.close();
   });
 
   async function listen(): Promise<void> {
     await own.main.evaluate(({ app, BrowserWindow, Notification, Tray }) => {
-      const seen = { notices: [], closed: [], progress: [], badge: 0 } as unknown as Seen;
+      const seen = { notices: [], progress: [], badge: 0 } as unknown as Seen;
       Object.assign(globalThis, { seen });
       const setMenu = Tray.prototype.setContextMenu;
       Tray.prototype.setContextMenu = function (menu) {
@@ -57,9 +65,6 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
       Notification.isSupported = () => true;
       Notification.prototype.show = function () {
         seen.notices.push(this);
-      };
-      Notification.prototype.close = function () {
-        seen.closed.push(this.title);
       };
       BrowserWindow.prototype.setProgressBar = (share) => void seen.progress.push(share);
       app.setBadgeCount = (count) => {
@@ -97,17 +102,6 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
         actions: actions.map(({ text }) => text),
       }));
     });
-  /** Has somebody act on the newest notification of that title. */
-  const actOn = (title: string, event: 'click' | 'action', index = 0) =>
-    own.main.evaluate(
-      (_electron, [named, what, button]) => {
-        const { seen } = globalThis as unknown as { seen: Seen };
-        const notice = seen.notices.filter((each) => each.title === named).pop();
-        (notice as unknown as { emit(...args: unknown[]): void }).emit(what, {}, button);
-      },
-      [title, event, index] as const,
-    );
-
   it('says what there is, in the language that is preferred', async () => {
     const prefer = async (language: 'de' | 'es' | 'en') =>
       (await own.page()).evaluate(
@@ -213,28 +207,33 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
       return (await (await anna.own()).call('send', request, { signal: anna.signal })).transfer?.id ?? 0;
     };
     const asked = (times: number) =>
-      until(async () => expect((await notices()).filter((notice) => notice.title === title)).toHaveLength(times));
+      until(async () => expect(desktop.shown.filter((notice) => notice.title === title)).toHaveLength(times));
+    // Where nothing shows buttons there are none.
+    desktop.showsButtons = false;
+    const without = await send();
+    await until(async () => expect(await notices()).toContainEqual(expect.objectContaining({ title, actions: [] })));
+    await anna.control(without, 'cancel');
+    await anna.state(without, 'cancelled');
+    desktop.showsButtons = true;
     const accepted = await send();
     await asked(1);
-    expect((await notices()).pop()).toMatchObject({ actions: ['Accept', 'Refuse'] });
+    expect(desktop.shown.at(-1)?.buttons).toMatchObject({ yes: 'Accept', no: 'Refuse' });
     await until(async () => expect(await labels()).toContain(title));
     expect(await own.main.evaluate(() => (globalThis as unknown as { seen: Seen }).seen.badge)).toBe(1);
-    await actOn(title, 'action', 0);
+    desktop.press(title, 'yes');
     expect(await anna.state(accepted, 'done')).toBeDefined();
     const refused = await send();
     await asked(2);
-    await actOn(title, 'action', 1);
+    desktop.press(title, 'no');
     expect(await anna.state(refused, 'failed')).toMatchObject({ error: { code: 'OFFER_DECLINED' } });
     // One that has its answer from elsewhere asks no more.
     const elsewhere = await send();
     await asked(3);
-    await actOn(title, 'click');
+    desktop.press(title, 'default');
     await (await own.page()).waitForURL(/#\/receive$/);
     const { questions } = await own.call<{ questions: { question: number }[] }>('questions');
     await own.call('answer', { question: questions[0]?.question, answer: 'no' });
     await anna.state(elsewhere, 'failed');
-    await until(async () =>
-      expect(await own.main.evaluate(() => (globalThis as unknown as { seen: Seen }).seen.closed)).toContain(title),
-    );
+    await until(async () => expect(desktop.closed).toContain(desktop.shown.at(-1)?.id));
   });
 });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Notification } from 'electron';
 import type { Intent } from '../shared/api.ts';
+import { BusNotifications } from './bus-notifications.ts';
 import type { Notice } from './notices.ts';
 import type { Texts } from './texts.ts';
 
@@ -18,17 +19,69 @@ export class Notifier {
   readonly #parts: NotifierParts;
   /** What is shown: one that nobody keeps loses its click. By its question, where it has one. */
   readonly #shown = new Map<Notification, number | undefined>();
+  /** What takes back a question that the bus shows, or is about to. */
+  readonly #asked = new Map<number, () => void>();
+  #bus: Promise<BusNotifications | undefined> | undefined;
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
   }
 
-  show({ title, text, intent, question }: Notice): void {
+  /** Where nothing shows buttons, a question comes without them: a press on it opens the window. */
+  show(notice: Notice): void {
+    const { question } = notice;
+    if (question === undefined || process.platform !== 'linux') {
+      this.#showByElectron(notice, question !== undefined);
+      return;
+    }
+    this.#asked.set(question, () => {});
+    this.#showByBus(notice, question).catch(() => {
+      if (this.#asked.delete(question)) this.#showByElectron(notice, false);
+    });
+  }
+
+  /** Takes back what asks a question that has its answer. */
+  answered(question: unknown): void {
+    if (typeof question === 'number') {
+      this.#asked.get(question)?.();
+      this.#asked.delete(question);
+    }
+    for (const [notification, asked] of this.#shown) {
+      if (asked === undefined || asked !== question) continue;
+      this.#shown.delete(notification);
+      notification.close();
+    }
+  }
+
+  /** @throws where the desktop shows no buttons */
+  async #showByBus({ title, text, intent }: Notice, question: number): Promise<void> {
+    const { texts, tell, answer } = this.#parts;
+    const { t } = texts();
+    const bus = await this.#openBus();
+    if (bus === undefined) throw new Error('No notifications with buttons here.');
+    const id = await bus.show({
+      title,
+      text,
+      buttons: { yes: t('notice.accept'), no: t('notice.refuse') },
+      onPress: (button) => answer(question, button === 'yes' ? 'yes' : 'no'),
+      onOpen: () => tell(intent),
+    });
+    // It may have its answer by now.
+    if (this.#asked.has(question)) this.#asked.set(question, () => bus.take(id));
+    else bus.take(id);
+  }
+
+  async #openBus(): Promise<BusNotifications | undefined> {
+    if ((await this.#bus)?.lost !== false) this.#bus = BusNotifications.open(process.env);
+    return this.#bus;
+  }
+
+  #showByElectron({ title, text, intent, question }: Notice, withButtons: boolean): void {
     if (!Notification.isSupported()) return;
     const { texts, tell, answer } = this.#parts;
     const { t } = texts();
-    const buttons = [t('notice.accept'), t('notice.refuse')];
-    const actions = question === undefined ? [] : buttons.map((label) => ({ type: 'button' as const, text: label }));
+    const buttons = withButtons ? [t('notice.accept'), t('notice.refuse')] : [];
+    const actions = buttons.map((label) => ({ type: 'button' as const, text: label }));
     const notification = new Notification({ title, body: text, actions });
     this.#shown.set(notification, question);
     notification.on('click', () => tell(intent));
@@ -39,14 +92,5 @@ export class Notifier {
     notification.show();
     const [oldest] = this.#shown.keys();
     if (this.#shown.size > MOST_KEPT && oldest !== undefined) this.#shown.delete(oldest);
-  }
-
-  /** Takes back what asks a question that has its answer. */
-  answered(question: unknown): void {
-    for (const [notification, asked] of this.#shown) {
-      if (asked === undefined || asked !== question) continue;
-      this.#shown.delete(notification);
-      notification.close();
-    }
   }
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MPL-2.0
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Message as BusMessage, MessageBus } from '@particle/dbus-next';
+
+const SERVICE = 'org.freedesktop.Notifications';
+const AT = { destination: SERVICE, interface: SERVICE, path: '/org/freedesktop/Notifications' };
+const BUS = 'org.freedesktop.DBus';
+const SIGNALS = `type='signal',interface='${SERVICE}',path='${AT.path}'`;
+/** A desktop may start its notification service for the first call. */
+const ANSWER_MS = 5000;
+/** The press of a notification that is no button. */
+const DEFAULT = 'default';
+/** When a notification goes is the desktop's choice. */
+const USUAL_TIME = -1;
+
+/** A notification with buttons. */
+export interface BusNotice {
+  readonly title: string;
+  readonly text: string;
+  /** By what `onPress` is given. */
+  readonly buttons: Readonly<Record<string, string>>;
+  onPress(button: string): void;
+  /** The notification was pressed beside its buttons. */
+  onOpen(): void;
+}
+
+/**
+ * Notifications of a Linux desktop, over D-Bus. Electron shows none of their buttons there.
+ *
+ * See the Desktop Notifications Specification (freedesktop.org).
+ */
+export class BusNotifications {
+  readonly #bus: MessageBus;
+  readonly #makeMessage: (about: Partial<BusMessage>) => BusMessage;
+  readonly #shown = new Map<number, BusNotice>();
+  readonly #waiting = new Set<(reason: Error) => void>();
+  #lost = false;
+
+  /** @returns  undefined where there is no bus, or nothing on it that shows buttons */
+  static async open(env: NodeJS.ProcessEnv): Promise<BusNotifications | undefined> {
+    const busAddress = addressIn(env);
+    if (busAddress === undefined) return undefined;
+    const { Message, sessionBus } = await import('@particle/dbus-next');
+    const bus = sessionBus({ busAddress });
+    const opened = new BusNotifications(bus, (about) => new Message(about));
+    try {
+      const [abilities] = await opened.#call({ ...AT, member: 'GetCapabilities' });
+      if (!Array.isArray(abilities) || !abilities.includes('actions')) throw new Error('It shows no buttons.');
+      await opened.#call({
+        destination: BUS,
+        interface: BUS,
+        path: '/org/freedesktop/DBus',
+        member: 'AddMatch',
+        signature: 's',
+        body: [SIGNALS],
+      });
+      return opened;
+    } catch {
+      opened.close();
+      return undefined;
+    }
+  }
+
+  private constructor(bus: MessageBus, makeMessage: (about: Partial<BusMessage>) => BusMessage) {
+    this.#bus = bus;
+    this.#makeMessage = makeMessage;
+    bus.on('error', () => this.close());
+    bus.on('message', (message: BusMessage) => this.#onSignal(message));
+  }
+
+  /** The connection is gone: another has to be opened. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  /** @returns  what `take` takes it back by @throws if the desktop does not show it */
+  async show(notice: BusNotice): Promise<number> {
+    const { title, text, buttons } = notice;
+    const actions = [DEFAULT, title, ...Object.entries(buttons).flat()];
+    const body = ['KeibiDrop', 0, 'keibidrop', title, text, actions, {}, USUAL_TIME];
+    const [id] = await this.#call({ ...AT, member: 'Notify', signature: 'susssasa{sv}i', body });
+    if (typeof id !== 'number') throw new Error('The desktop gave the notification no number.');
+    this.#shown.set(id, notice);
+    return id;
+  }
+
+  /** Takes one back. */
+  take(id: number): void {
+    if (!this.#shown.delete(id)) return;
+    this.#call({ ...AT, member: 'CloseNotification', signature: 'u', body: [id] }).catch(() => {});
+  }
+
+  close(): void {
+    // Closing a connection that is broken reports that as an error once more.
+    if (this.#lost) return;
+    this.#lost = true;
+    for (const fail of this.#waiting) fail(new Error('The connection to the desktop is lost.'));
+    this.#bus.disconnect();
+  }
+
+  #onSignal({ interface: from, member, body }: BusMessage): void {
+    if (from !== SERVICE) return;
+    const [id, button] = body as [number, string];
+    const notice = this.#shown.get(id);
+    if (notice === undefined) return;
+    if (member === 'NotificationClosed') this.#shown.delete(id);
+    else if (member === 'ActionInvoked' && button === DEFAULT) notice.onOpen();
+    else if (member === 'ActionInvoked' && Object.keys(notice.buttons).includes(button)) notice.onPress(button);
+  }
+
+  async #call(about: Partial<BusMessage>): Promise<readonly unknown[]> {
+    if (this.#lost) throw new Error('The connection to the desktop is lost.');
+    let fail = (_reason: Error) => {};
+    const failed = new Promise<never>((_resolve, reject) => {
+      fail = reject;
+    });
+    this.#waiting.add(fail);
+    // What does not answer is not asked again: the next notification looks for another.
+    const timer = setTimeout(() => this.close(), ANSWER_MS);
+    try {
+      const reply = await Promise.race([this.#bus.call(this.#makeMessage(about)), failed]);
+      return (reply as BusMessage | null)?.body ?? [];
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(fail);
+    }
+  }
+}
+
+/** Where the session's bus listens, without starting one. */
+function addressIn({
+  DBUS_SESSION_BUS_ADDRESS: named,
+  XDG_RUNTIME_DIR: runtime,
+}: NodeJS.ProcessEnv): string | undefined {
+  if (named) return named;
+  const usual = runtime && join(runtime, 'bus');
+  return usual && existsSync(usual) ? `unix:path=${usual}` : undefined;
+}
