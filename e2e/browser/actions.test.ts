@@ -347,6 +347,12 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await ben.open('receive');
     const invitation = asked(ben, 'Invitation');
     await invitation.getByText('Ada wants to send you files').waitFor();
+    // As an offer by code does, it says what it is before it is accepted.
+    await invitation.getByText('1 file', { exact: true }).waitFor();
+    await invitation.getByText('6 bytes', { exact: true }).waitFor();
+    await invitation.getByText(/ free$/).waitFor();
+    expect(await invitation.getByLabel('Save to').inputValue()).toBe('~/ben-in');
+    await ben.picture('receive-invitation');
     expect(await ben.barriers()).toEqual([]);
     await invitation.getByRole('button', { name: 'Refuse' }).click();
     await invitation.waitFor({ state: 'detached' });

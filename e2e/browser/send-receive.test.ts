@@ -64,6 +64,8 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     await ben.page.getByRole('button', { name: 'Accept' }).click();
     await ben.page.getByText('<b>not bold</b>').waitFor();
     await ben.picture('receive-text');
+    // A text has no files to count.
+    await ada.card('Text').getByText('Done', { exact: true }).waitFor();
   });
 
   it('refuse, mistype, and are told so', async () => {

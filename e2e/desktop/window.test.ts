@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -186,6 +186,18 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     await own.startAgain(['keibidrop://receive/7-guitar-pencil', 'keibidrop://send/etc']);
     await until(async () => expect(await intents()).toEqual([{ kind: 'receive', code: '7-guitar-pencil' }]));
     await page.waitForURL(/#\/receive$/);
+  });
+
+  it('says what a folder given as an argument is, and how much', async () => {
+    await mkdir(sandbox.path('photos', 'deep'), { recursive: true });
+    await writeFile(sandbox.path('photos', 'one'), 'one');
+    await writeFile(sandbox.path('photos', 'deep', 'four'), 'four');
+    await own.startAgain(['photos']);
+    await until(async () => expect(await intents()).toEqual([{ kind: 'send', paths: [sandbox.path('photos')] }]));
+    const item = page.getByRole('listitem').filter({ hasText: 'photos' });
+    await item.getByText('2 files · 7 bytes').waitFor();
+    expect(await item.locator('.lucide-folder').count()).toBe(1);
+    await page.getByRole('button', { name: 'Discard' }).click();
   });
 
   it('goes to the tray when it is closed, and comes back when the program is started once more', async () => {

@@ -45,15 +45,34 @@ it('contacts are there for each other, and send without a code: one is asked', a
   const id = await sendTo('Bob');
   const { question, ...asked } = await bob.until(({ event }) => event === 'question');
   expect(asked).toMatchObject({ kind: 'invitation', contact: 'Alice', verified: false, to: 'files', label: 'file' });
+  expect(asked).toMatchObject({ files: 1, bytes: 7, place: expect.any(String), freeBytes: expect.any(Number) });
   const received = bob.until(
     ({ event, kind, state }) => event === 'transfer' && kind === 'receive' && state === 'done',
   );
-  await (await bob.own()).call('answer', { question: question as number, answer: 'yes' }, { signal: bob.signal });
+  const answer = { question: question as number, answer: 'yes', out: sandbox.path('chosen') };
+  await (await bob.own()).call('answer', answer, { signal: bob.signal });
   const { place, contact } = await received;
+  expect(place).toBe(sandbox.path('chosen'));
   expect(contact).toBe('Alice');
   expect(await readFile(`${place}/file`, 'utf8')).toBe('content');
   expect(await alice.state(id, 'done')).toMatchObject({ contact: 'Bob', what: 'file' });
   expect((await alice.command('history')).event.entries).toMatchObject([{ with: 'Bob', contact: true, result: 'OK' }]);
+});
+
+it('what became more than a person agreed to is asked about again', async () => {
+  const grows = sandbox.path('grows');
+  await writeFile(grows, 'short');
+  const request = { paths: [grows], to: ['Bob'], listen: '127.0.0.1:0' };
+  const { transfer } = await (await alice.own()).call('send', request, { signal: alice.signal });
+  const answered = async (kind: string, answer: string) => {
+    const asked = await bob.until((event) => event.event === 'question' && event.kind === kind);
+    if (kind === 'invitation') await writeFile(grows, 'longer than it was');
+    await (await bob.own()).call('answer', { question: asked.question as number, answer }, { signal: bob.signal });
+    return asked;
+  };
+  expect(await answered('invitation', 'yes')).toMatchObject({ files: 1, bytes: 5 });
+  expect(await answered('offer', 'no')).toMatchObject({ files: 1, bytes: 18 });
+  expect(await alice.state(transfer?.id ?? 0, 'failed')).toMatchObject({ error: { code: 'OFFER_DECLINED' } });
 });
 
 it('a rule receives into its folder, a refusal and a block are told by name', async () => {

@@ -11,6 +11,7 @@ import {
   type Invitation,
   type OpeningKind,
 } from './contact-message.ts';
+import { KeibiError } from './errors.ts';
 
 interface Vectors {
   messages: { name: string; message: Record<string, unknown>; hex: string }[];
@@ -61,6 +62,13 @@ describe('what contacts say to each other', () => {
   const invitation = { id: new Uint8Array(16), code: '7-a-b', to: 'files', label: '' } as const;
 
   it('has a label of 128 bytes at most, on both sides', () => {
+    const size = { files: 2 ** 32 - 1, bytes: Number.MAX_SAFE_INTEGER };
+    const sized = { kind: 'invite', invitation: { ...invitation, size } } as const;
+    expect(decodeContactMessage(encodeContactMessage(sized))).toEqual(sized);
+    const absurd = encodeContactMessage(sized);
+    absurd[absurd.length - 8] = 0xff;
+    expect(() => decodeContactMessage(absurd)).toThrow(KeibiError);
+    expect(() => decodeContactMessage(absurd.subarray(0, -1))).toThrow(KeibiError);
     const longest = { kind: 'invite', invitation: { ...invitation, label: 'ö'.repeat(64) } } as const;
     const encoded = encodeContactMessage(longest);
     expect(decodeContactMessage(encoded)).toEqual(longest);

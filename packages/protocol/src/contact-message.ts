@@ -73,6 +73,8 @@ export interface Invitation {
   readonly to: InvitedTo;
   /** What it is about, at most MAX_LABEL_BYTES of UTF-8: a claim of the peer's, to be made harmless before it is shown. */
   readonly label: string;
+  /** How much the peer says it is; absent where it cannot say before it sends. */
+  readonly size?: { readonly files: number; readonly bytes: number } | undefined;
 }
 
 /**
@@ -96,6 +98,7 @@ const FAREWELLS = [undefined, 'leaving', 'blocked'] as const satisfies readonly 
  *   PING          | 2 |
  *   PONG          | 3 |
  *   INVITE        | 4 | id 16 | to 1 | code length 1 | code | label, the rest |
+ *     to + 128: between code and label stand files 4 and bytes 8
  *   INVITE-REPLY  | 5 | id 16 | verdict 1 |
  *   WITHDRAW      | 6 | id 16 |
  *   BYE           | 7 | reason 1 |
@@ -155,26 +158,47 @@ export function decodeContactMessage(bytes: Uint8Array): ContactMessage {
   }
 }
 
-function encodeInvitation({ id, code, to, label }: Invitation): Uint8Array {
+/** Added to `to` of an invitation that says how much it is. */
+const SIZED = 0x80;
+const SIZE_BYTES = 12;
+
+function encodeInvitation({ id, code, to, label, size }: Invitation): Uint8Array {
   const encoder = new TextEncoder();
   const [codeBytes, labelBytes] = [encoder.encode(code), encoder.encode(label)];
   if (codeBytes.length > MAX_CODE_BYTES) throw new RangeError(`a code of ${codeBytes.length} bytes`);
   if (labelBytes.length > MAX_LABEL_BYTES) throw new RangeError(`a label of ${labelBytes.length} bytes`);
-  return Uint8Array.of(4, ...idOf(id), INVITED_TO.indexOf(to), codeBytes.length, ...codeBytes, ...labelBytes);
+  const kind = INVITED_TO.indexOf(to) + (size === undefined ? 0 : SIZED);
+  const sizeBytes = new Uint8Array(size === undefined ? 0 : SIZE_BYTES);
+  if (size !== undefined) {
+    const view = new DataView(sizeBytes.buffer);
+    view.setUint32(0, size.files);
+    view.setBigUint64(4, BigInt(size.bytes));
+  }
+  return Uint8Array.of(4, ...idOf(id), kind, codeBytes.length, ...codeBytes, ...sizeBytes, ...labelBytes);
 }
 
 const CODE_AT = 1 + INVITATION_ID_BYTES + 2;
 
 function decodeInvitation(bytes: Uint8Array): Invitation {
-  const [to, codeLength = 0] = bytes.subarray(CODE_AT - 2);
-  const labelAt = CODE_AT + codeLength;
+  const [kind = 0, codeLength = 0] = bytes.subarray(CODE_AT - 2);
+  const sized = (kind & SIZED) !== 0;
+  const codeEnd = CODE_AT + codeLength;
+  const labelAt = codeEnd + (sized ? SIZE_BYTES : 0);
   if (bytes.length < labelAt || bytes.length - labelAt > MAX_LABEL_BYTES) throw malformed();
   return {
     id: bytes.subarray(1, CODE_AT - 2),
-    to: known(INVITED_TO, to),
-    code: codeIn(bytes.subarray(CODE_AT, labelAt)),
+    to: known(INVITED_TO, kind & ~SIZED),
+    code: codeIn(bytes.subarray(CODE_AT, codeEnd)),
     label: textOf(bytes.subarray(labelAt)),
+    ...(sized && { size: sizeOf(bytes.subarray(codeEnd, labelAt)) }),
   };
+}
+
+function sizeOf(bytes: Uint8Array): { files: number; bytes: number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const size = { files: view.getUint32(0), bytes: Number(view.getBigUint64(4)) };
+  if (!Number.isSafeInteger(size.bytes)) throw malformed();
+  return size;
 }
 
 /** A code in its one spelling. */

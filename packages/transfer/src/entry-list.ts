@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type Entry, type ErrorCode, scanPage, TOP } from '@keibidrop/protocol';
+import { type Entry, type ErrorCode, scanNames, scanPage, TOP } from '@keibidrop/protocol';
 import type { Cursor, EntryLog, EntryState } from './entry-log.ts';
 import { PathFilter } from './path-filter.ts';
 
@@ -32,6 +32,8 @@ export interface ListQuery {
 const MAX_FOLDERS = 10_000;
 
 /** A log as a list that is looked at part by part; what it last searched for is remembered until it searches for something else. */
+type Folders = ReadonlySet<number>;
+
 export class EntryList {
   readonly #log: EntryLog;
   #found: { filter: string; matches: PathFilter; pages: number; entries: number[] } | undefined;
@@ -43,30 +45,56 @@ export class EntryList {
 
   /** Lets others run between two pages of the offer. @throws `signal.reason` */
   async part(query: ListQuery, signal: AbortSignal): Promise<{ total: number; entries: ListedEntry[] }> {
+    const open = await this.#openFolders(signal);
     const cursor = this.#log.cursor();
-    if (query.filter === '' && query.state === undefined) return this.#all(query, cursor);
+    if (query.filter === '' && query.state === undefined) return this.#all(query, cursor, open);
     const matching = query.filter === '' ? undefined : await this.#matching(query.filter, signal);
-    if (query.state === undefined) return this.#of(matching ?? [], query, cursor);
-    return this.#of(await this.#inState(query.state, matching, signal), query, this.#log.cursor());
+    if (query.state === undefined) return this.#of(matching ?? [], query, cursor, open);
+    return this.#of(await this.#inState(query.state, matching, open, signal), query, this.#log.cursor(), open);
   }
 
-  #all({ first, limit }: ListQuery, cursor: Cursor): { total: number; entries: ListedEntry[] } {
+  #all({ first, limit }: ListQuery, cursor: Cursor, open: Folders): { total: number; entries: ListedEntry[] } {
     const total = this.#log.entries;
     const count = Math.max(0, Math.min(limit, total - first));
-    return { total, entries: Array.from({ length: count }, (_, i) => this.#listed(first + i, cursor)) };
+    return { total, entries: Array.from({ length: count }, (_, i) => this.#listed(first + i, cursor, open)) };
   }
 
-  #of(numbers: readonly number[], { first, limit }: ListQuery, cursor: Cursor) {
-    const entries = numbers.slice(first, first + limit).map((number) => this.#listed(number, cursor));
+  #of(numbers: readonly number[], { first, limit }: ListQuery, cursor: Cursor, open: Folders) {
+    const entries = numbers.slice(first, first + limit).map((number) => this.#listed(number, cursor, open));
     return { total: numbers.length, entries };
   }
 
-  #listed(index: number, cursor: Cursor): ListedEntry {
+  #listed(index: number, cursor: Cursor, open: Folders): ListedEntry {
     const entry = this.#log.entry(index) as Entry;
     const { type, size, name, parent } = entry;
-    const state = this.#log.stateOf(index, entry, cursor);
+    const state = this.#log.stateOf(index, entry, cursor, open);
     const bytes = state === 'running' ? cursor.bytes : state === 'done' || state === 'skipped' ? size : 0;
     return { index, path: this.#folder(parent) + name, type, size, state, bytes, code: this.#log.codeOf(index) };
+  }
+
+  /** Folders that have files, in them or deeper, that are still to come. */
+  async #openFolders(signal: AbortSignal): Promise<Folders> {
+    const log = this.#log;
+    const open = new Set<number>();
+    if (log.finished || !log.complete) return open;
+    const cursor = log.cursor();
+    const above = new Map<number, number>();
+    for (const { first, bytes } of log.pages) {
+      await pause(signal);
+      scanNames(bytes, (i, type, parent) => {
+        if (type === 'directory') {
+          above.set(first + i, parent);
+          return;
+        }
+        // What is not wanted has no size here: skipped or done, it is not to come.
+        const state = log.stateOf(first + i, { type, size: 0 }, cursor, open);
+        if (state !== 'pending' && state !== 'running') return;
+        for (let at: number | undefined = parent; at !== undefined && at !== TOP && !open.has(at); at = above.get(at)) {
+          open.add(at);
+        }
+      });
+    }
+    return open;
   }
 
   /** The numbers of all entries in whose path `filter` stands. */
@@ -87,7 +115,12 @@ export class EntryList {
   }
 
   /** Those of `numbers` that rise, or of all, that are in a state. */
-  async #inState(state: EntryState, numbers: readonly number[] | undefined, signal: AbortSignal): Promise<number[]> {
+  async #inState(
+    state: EntryState,
+    numbers: readonly number[] | undefined,
+    open: Folders,
+    signal: AbortSignal,
+  ): Promise<number[]> {
     const log = this.#log;
     const cursor = log.cursor();
     const found: number[] = [];
@@ -98,7 +131,7 @@ export class EntryList {
         const number = first + i;
         if (numbers !== undefined && numbers[next] !== number) return;
         next++;
-        if (log.stateOf(number, { type, size }, cursor) === state) found.push(number);
+        if (log.stateOf(number, { type, size }, cursor, open) === state) found.push(number);
       });
     }
     return found;

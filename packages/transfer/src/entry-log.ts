@@ -172,11 +172,26 @@ export class EntryLog {
     return starts;
   }
 
-  /** @param cursor  of this moment */
-  stateOf(number: number, { type, size }: Pick<Entry, 'type' | 'size'>, cursor: Cursor): EntryState {
+  /** Whether every file that was wanted stands, and no other comes. */
+  get finished(): boolean {
+    return this.#stage === 'finished';
+  }
+
+  /**
+   * @param cursor  of this moment
+   * @param open    folders with files that are still to come
+   */
+  stateOf(
+    number: number,
+    { type, size }: Pick<Entry, 'type' | 'size'>,
+    cursor: Cursor,
+    open: ReadonlySet<number>,
+  ): EntryState {
     if (this.#failures.has(number)) return 'failed';
     const page = this.#pageOf(number);
     if (page?.wanted === undefined) return 'pending';
+    // A folder is done when its files are, and while the walk goes on it may get more.
+    if (type === 'directory') return open.has(number) || !(this.#complete || this.finished) ? 'pending' : 'done';
     const i = number - page.first;
     if (this.#stands(page, i, cursor)) return 'done';
     if (!bitOf(page.wanted, i)) return type === 'file' && size > 0 ? 'skipped' : 'done';

@@ -12,6 +12,8 @@ export interface ReceivedInvitation {
   readonly to: Invitation['to'];
   /** What it is about: a claim of the contact's, to be made harmless before it is shown. */
   readonly label: string;
+  /** How much the contact says it is. */
+  readonly size: Invitation['size'];
   /** Secret. */
   readonly code: string;
   /** Where the contact's rule wants it received at once; undefined: a person has to be asked. */
@@ -95,13 +97,13 @@ export class ReceivedInvitations {
     id: string,
     { name, from }: Pick<Waiting, 'name' | 'from'>,
     contact: Contact,
-    { to, label, code }: Invitation,
+    { to, label, code, size }: Invitation,
     folder: string | undefined,
   ): void {
     const ending = new AbortController();
     this.#waiting.set(id, { name, ending, from, leaving: undefined });
     const answer = (verdict: Verdict) => this.#answer(id, verdict);
-    this.#onInvitation({ id, contact, to, label, code, folder, signal: ending.signal, answer });
+    this.#onInvitation({ id, contact, to, label, size, code, folder, signal: ending.signal, answer });
   }
 
   #answer(id: string, verdict: Verdict): void {

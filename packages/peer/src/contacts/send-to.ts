@@ -5,6 +5,7 @@ import { createCode, INVITATION_ID_BYTES, type Invitation, KeibiError, MAX_LABEL
 import type { EntryLog } from '@keibidrop/transfer';
 import type { SendOptions, SendResult } from '../api.ts';
 import type { PeerEvent } from '../events.ts';
+import { measureAll } from '../measure-path.ts';
 import { send } from '../send.ts';
 import type { Contact } from './contact.ts';
 import type { ContactLinks } from './contact-links.ts';
@@ -91,6 +92,7 @@ async function sendToOne(
       code: code.text,
       to: kindOf(options),
       label: labelOf(options),
+      size: await sizeOf(options),
     };
     const invite = async () => {
       await invited(contact, invitation, { links, signal, onEvent });
@@ -186,6 +188,12 @@ class Timers {
 
 function kindOf({ text }: SendToOptions): Invitation['to'] {
   return text === undefined ? 'files' : 'text';
+}
+
+/** How much it is; undefined where that shows only as it is sent. */
+async function sizeOf({ text, stdin, paths, signal }: SendToOptions): Promise<Invitation['size']> {
+  if (text !== undefined) return { files: 0, bytes: Buffer.byteLength(text) };
+  return stdin ? undefined : measureAll(paths, signal);
 }
 
 /** What the contact is asked about, before it has seen the offer: names, as many as there is room for. */

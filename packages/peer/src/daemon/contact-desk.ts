@@ -17,6 +17,7 @@ import type { ReceivedInvitation } from '../contacts/received-invitations.ts';
 import type { SaveOptions } from '../contacts/saving.ts';
 import type { SendToOptions } from '../contacts/send-to.ts';
 import type { EventJson } from '../event-json.ts';
+import { freeBytes } from '../free-space.ts';
 import type { EventStream } from './event-stream.ts';
 import type { IdentityKeeper } from './identity-keeper.ts';
 import type { GivenAnswer, Questions } from './questions.ts';
@@ -169,7 +170,7 @@ export class ContactDesk {
   }
 
   async #invited(invitation: ReceivedInvitation): Promise<void> {
-    const { contact, folder, code, to, signal } = invitation;
+    const { contact, folder, code, to, size, signal } = invitation;
     try {
       const given = folder === undefined ? await this.#asked(invitation) : undefined;
       if (given !== undefined && given.answer !== 'yes') {
@@ -181,7 +182,9 @@ export class ContactDesk {
       if (to === 'share') await this.#options.connect({ contact: contact.name, code });
       else {
         const { out = folder, beneath, owner } = given ?? {};
-        await this.#options.receive({ contact: contact.name, code, out, beneath, owner });
+        // A program that confines what it takes has nobody to ask once more.
+        const agreed = given === undefined || beneath !== undefined ? undefined : size;
+        await this.#options.receive({ contact: contact.name, code, out, beneath, owner, agreed });
       }
       invitation.answer('taken');
     } catch (reason) {
@@ -191,9 +194,11 @@ export class ContactDesk {
     }
   }
 
-  async #asked({ contact, to, label, signal }: ReceivedInvitation): Promise<GivenAnswer> {
-    const about = { contact: contact.name, verified: contact.verified, to, label };
-    const asked = { transfer: 0, kind: 'invitation', about, answers: ['yes', 'no'] };
+  async #asked({ contact, to, label, size, signal }: ReceivedInvitation): Promise<GivenAnswer> {
+    const { savePath: place } = await this.#options.read({});
+    const about = { contact: contact.name, verified: contact.verified, to, label, ...size };
+    const where = to === 'files' ? { place, freeBytes: await freeBytes(place) } : {};
+    const asked = { transfer: 0, kind: 'invitation', about: { ...about, ...where }, answers: ['yes', 'no'] };
     return this.#options.questions.ask(asked, { signal });
   }
 

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { openByDesktop } from '../desktop-opener.ts';
 import { freeBytes } from '../free-space.ts';
+import { measurePath } from '../measure-path.ts';
 import type { DaemonParts } from './daemon.ts';
 import { folderPath } from './folder-path.ts';
 import type { LocalGroup } from './local-calls.ts';
@@ -17,7 +18,7 @@ export function folderCalls({
   transfers,
   settings,
   read,
-}: DaemonParts): LocalGroup<'listFolders' | 'freeSpace' | 'openPlace'> {
+}: DaemonParts): LocalGroup<'listFolders' | 'freeSpace' | 'measure' | 'openPlace'> {
   return {
     async listFolders({ path: asked, hidden }) {
       const path = resolve(asked === '' ? await firstFolder((await read({})).savePath) : folderPath(asked));
@@ -36,6 +37,8 @@ export function folderCalls({
     async freeSpace({ path }) {
       return { bytes: await freeBytes(resolve(folderPath(path))) };
     },
+
+    measure: ({ path }, { signal }) => measurePath(resolve(folderPath(path)), signal),
 
     async openPlace({ transfer, path: asked = '' }) {
       const path = resolve(transfer === 0 ? folderPath(asked) : transfers.get(transfer).folder());

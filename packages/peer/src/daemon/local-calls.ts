@@ -83,6 +83,7 @@ const requests: Requests = {
   freeSpace: local.FreeSpaceRequest,
   openPlace: local.OpenPlaceRequest,
   openPage: local.OpenPageRequest,
+  measure: local.MeasureRequest,
 };
 
 export function isMethod(name: string): name is Method {

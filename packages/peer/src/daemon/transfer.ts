@@ -35,6 +35,8 @@ export type TransferEntry = Order & {
   place?: string | undefined;
   /** Of a receive: who has sent it. */
   contact?: string | undefined;
+  /** Of a receive: how much a person has agreed to before it was offered. */
+  agreed?: { files: number; bytes: number } | undefined;
   /** Of a receive: what it takes from a share. Its code is good for one run. */
   pull?: string[] | undefined;
   /** Of a receive: it was a text, which nobody was shown yet, and when and from whom it came. */
@@ -160,6 +162,7 @@ export class Transfer {
       text,
       unread: this.entry.unread === undefined ? undefined : true,
       owner: this.entry.request.owner,
+      isText: text !== undefined || (this.entry.kind === 'send' && this.entry.request.text !== undefined),
       receivers: this.#receivers,
       pausedBy: this.state !== 'paused' ? undefined : this.entry.paused ? 'self' : 'peer',
       ...peers,
@@ -299,9 +302,10 @@ export class Transfer {
 
   async #confirm(offer: OfferSummary, entry: ReceiveEntry, signal: AbortSignal): Promise<OfferAnswer> {
     const { names, nameCount, peer, text, stream } = offer;
-    const { place = '' } = entry;
+    const { place = '', agreed } = entry;
     const key = JSON.stringify([names, nameCount, peer, text, stream]);
-    if (entry.accepted === key) return { out: place };
+    const isAgreed = agreed !== undefined && offer.files <= agreed.files && offer.bytes <= agreed.bytes;
+    if (entry.accepted === key || isAgreed) return { out: place };
     const about = { ...offer, place, freeBytes: await freeBytes(place) };
     const { answer, out = place } = await this.#ask('offer', about, ['yes', 'no'], signal);
     if (answer !== 'yes') return false;

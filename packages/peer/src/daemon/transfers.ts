@@ -42,6 +42,8 @@ export interface TransfersOptions {
 /** What a contact has invited us to, and where it is to go: absent, where the settings say. */
 export interface InvitedReceive extends Pick<local.ReceiveRequest, 'code' | 'out' | 'beneath' | 'owner'> {
   contact: string;
+  /** What a person saw and agreed to; undefined: whatever comes. */
+  agreed: TransferEntry['agreed'];
 }
 
 /**
@@ -119,7 +121,7 @@ export class Transfers {
   }
 
   /** Takes on an order, and would remember it. @throws USAGE, CODE_MALFORMED, CONFIG_INVALID, DISK_FULL */
-  async add(order: Order, about: Pick<TransferEntry, 'contact' | 'pull'> = {}): Promise<Transfer> {
+  async add(order: Order, about: Pick<TransferEntry, 'agreed' | 'contact' | 'pull'> = {}): Promise<Transfer> {
     const { read } = this.#options;
     const place = await checked(order, read);
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
@@ -142,10 +144,11 @@ export class Transfers {
     return transfer;
   }
 
-  /** Takes on what a contact has invited us to, into `out` or where the settings say. */
-  addInvited({ contact, code, ...to }: InvitedReceive): Promise<Transfer> {
-    const request = { code, ...to, yes: true, verify: false, durable: false, incognito: false, reach: undefined };
-    return this.add({ kind: 'receive', request }, { contact });
+  /** Takes on what a contact has invited us to, into `out` or where the settings say. More than was agreed to is asked about. */
+  addInvited({ contact, code, agreed, ...to }: InvitedReceive): Promise<Transfer> {
+    const yes = agreed === undefined;
+    const request = { code, ...to, yes, verify: false, durable: false, incognito: false, reach: undefined };
+    return this.add({ kind: 'receive', request }, { contact, agreed });
   }
 
   list(): readonly Transfer[] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Check, X } from 'lucide-react';
 import type { Asked } from '../../shared/daemon-state.ts';
+import { bytesText } from '../../shared/figures.ts';
 import { type TextKey, useTexts } from '../texts/texts.ts';
 import { useAnswer } from './answer.ts';
 import { Avatar } from './avatar.tsx';
@@ -9,22 +10,31 @@ import { Card } from './card.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { PeerText } from './peer-text.tsx';
 import styles from './questions.module.css';
+import { useDestination } from './use-destination.tsx';
 
 const WANTS: Readonly<Record<string, TextKey>> = {
   files: 'receive.wantsFiles',
   text: 'receive.wantsText',
 };
 
+/** The JSON of a question of kind `invitation` (proto/local.proto). */
+interface Invitation {
+  readonly contact: string;
+  readonly verified: boolean;
+  readonly to: string;
+  readonly label?: string;
+  readonly files?: number;
+  readonly bytes?: number;
+  readonly place?: string;
+  readonly freeBytes?: number;
+}
+
 /** A contact wants to send something; what one would share is asked about beside the folders. */
 export function InvitationQuestion({ asked }: { asked: Asked }) {
-  const { t } = useTexts();
+  const { t, language } = useTexts();
   const { answer, busy, error } = useAnswer(asked.question);
-  const { contact, verified, to, label } = asked.about as {
-    contact: string;
-    verified: boolean;
-    to: string;
-    label?: string;
-  };
+  const { contact, verified, to, label, files, bytes, place, freeBytes } = asked.about as unknown as Invitation;
+  const destination = useDestination({ place, freeBytes, bytes });
   return (
     <Card className={styles.card} aria-label={t('receive.invitation')}>
       <header className={styles.head}>
@@ -44,9 +54,22 @@ export function InvitationQuestion({ asked }: { asked: Asked }) {
           </p>
         </div>
       </header>
+      <dl className={styles.facts}>
+        {to === 'files' && files !== undefined && (
+          <div>
+            <dt>{t('transfers.files')}</dt>
+            <dd>{t('transfers.fileCount', { count: files })}</dd>
+          </div>
+        )}
+        <div>
+          <dt>{t('transfers.size')}</dt>
+          <dd>{bytes === undefined ? t('receive.sizeUnknown') : bytesText(bytes, language)}</dd>
+        </div>
+      </dl>
+      {place !== undefined && destination.field}
       <ErrorNotice error={error} />
       <div className={styles.actions}>
-        <Button look="primary" icon={Check} busy={busy} onClick={() => answer('yes')}>
+        <Button look="primary" icon={Check} busy={busy} onClick={() => answer('yes', destination.answer)}>
           {t('receive.accept')}
         </Button>
         <Button icon={X} busy={busy} onClick={() => answer('no')}>

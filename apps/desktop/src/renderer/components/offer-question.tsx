@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Check, X } from 'lucide-react';
-import { useState } from 'react';
 import type { Asked } from '../../shared/daemon-state.ts';
 import { bytesText } from '../../shared/figures.ts';
 import { useDaemon } from '../store/daemon-store.ts';
@@ -10,12 +9,10 @@ import { Avatar } from './avatar.tsx';
 import { Button } from './button.tsx';
 import { Card } from './card.tsx';
 import { ErrorNotice } from './error-notice.tsx';
-import { FolderField } from './folder-field.tsx';
-import { Notice } from './notice.tsx';
 import { PeerText } from './peer-text.tsx';
 import styles from './questions.module.css';
 import { pathText } from './transfer-words.tsx';
-import { useFreeSpace } from './use-free-space.ts';
+import { useDestination } from './use-destination.tsx';
 
 /** The JSON of a question of kind `offer` (proto/local.proto). */
 interface Offer {
@@ -33,14 +30,11 @@ interface Offer {
 
 /** Somebody offers files: what, how much, whether there is room. Nothing is written before the answer. */
 export function OfferQuestion({ asked }: { asked: Asked }) {
-  const { t, language } = useTexts();
+  const { t } = useTexts();
   const { answer, busy, error } = useAnswer(asked.question);
   const offer = asked.about as unknown as Offer;
   const contact = useDaemon(({ transfers }) => transfers.get(asked.transfer)?.contact);
-  const [out, setOut] = useState(offer.place);
-  const place = out.trim() || offer.place;
-  const free = useFreeSpace(place, { of: offer.place, bytes: offer.freeBytes });
-  const tooLittle = free !== undefined && offer.bytes > free;
+  const destination = useDestination({ ...offer, freeBytes: offer.freeBytes });
   return (
     <Card className={styles.card} aria-label={t('receive.offer')}>
       <header className={styles.head}>
@@ -54,24 +48,10 @@ export function OfferQuestion({ asked }: { asked: Asked }) {
       </header>
       {!offer.text && <Names offer={offer} />}
       <Facts offer={offer} />
-      {!offer.text && (
-        <FolderField
-          label={t('receive.place')}
-          value={out}
-          placeholder={offer.place}
-          hint={free === undefined ? undefined : t('frame.free', { size: bytesText(free, language) })}
-          onChange={setOut}
-        />
-      )}
-      {tooLittle && <Notice look="warning">{t('receive.tooLittle')}</Notice>}
+      {!offer.text && destination.field}
       <ErrorNotice error={error} />
       <div className={styles.actions}>
-        <Button
-          look="primary"
-          icon={Check}
-          busy={busy}
-          onClick={() => answer('yes', place === offer.place ? {} : { out: place })}
-        >
+        <Button look="primary" icon={Check} busy={busy} onClick={() => answer('yes', destination.answer)}>
           {t('receive.accept')}
         </Button>
         <Button icon={X} busy={busy} onClick={() => answer('no')}>

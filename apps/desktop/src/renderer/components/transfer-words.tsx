@@ -8,17 +8,17 @@ import { useTexts } from '../texts/texts.ts';
 import { harmless, PeerText } from './peer-text.tsx';
 
 /** What it is: the names of what is offered, a peer's words. */
-export function TransferName({ transfer }: { transfer: Pick<TransferView, 'what' | 'kind' | 'text'> }) {
+export function TransferName({ transfer }: { transfer: Pick<TransferView, 'what' | 'kind' | 'isText'> }) {
   const { t } = useTexts();
-  const { what, kind, text } = transfer;
-  if (text !== undefined || what === 'text') return <>{t('transfers.text')}</>;
+  const { what, kind, isText } = transfer;
+  if (isText) return <>{t('transfers.text')}</>;
   if (what === '') return <>{t(kind === 'send' ? 'transfers.aSend' : 'transfers.aReceive')}</>;
   return <PeerText text={what} />;
 }
 
 /** The same where only text may stand. */
-export function nameOf({ what, kind, text }: Pick<TransferView, 'what' | 'kind' | 'text'>, t: Translate): string {
-  if (text !== undefined || what === 'text') return t('transfers.text');
+export function nameOf({ what, kind, isText }: Pick<TransferView, 'what' | 'kind' | 'isText'>, t: Translate): string {
+  if (isText) return t('transfers.text');
   return what === '' ? t(kind === 'send' ? 'transfers.aSend' : 'transfers.aReceive') : harmless(what);
 }
 
@@ -63,8 +63,8 @@ function filesOf({ files, totalFiles }: TransferView, t: Translate, language: La
   return t('transfers.ofFiles', { done: countText(files, language), total: totalFiles });
 }
 
-function doneText({ files, bytes, seconds, skipped, text }: TransferView, t: Translate, language: Language): string {
-  if (text !== undefined) return t('transfers.done');
+function doneText({ files, bytes, seconds, skipped, isText }: TransferView, t: Translate, language: Language): string {
+  if (isText) return t('transfers.done');
   const size = bytesText(bytes, language);
   const what = t('transfers.doneWith', { files, size });
   const took = seconds >= 1 ? `${what} ${t('transfers.within', { time: clockText(seconds) })}` : what;

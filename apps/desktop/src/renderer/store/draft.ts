@@ -45,6 +45,24 @@ export async function gather(found: Promise<readonly GatheredItem[]>): Promise<b
   }
 }
 
+const measuring = new Set<number>();
+
+/** Has the daemon say what a path is, and how much: the window knows neither. */
+export async function measureItem(api: Api, { id, source, bytes }: DraftItem): Promise<void> {
+  if (bytes !== undefined || !('path' in source) || measuring.has(id)) return;
+  measuring.add(id);
+  try {
+    const measure = await api.call('measure', { path: source.path });
+    const kind = measure.folder ? 'folder' : 'file';
+    const sizes = measure.complete ? { files: measure.files, bytes: measure.bytes } : {};
+    useDraft.setState(({ items }) => ({
+      items: items.map((item) => (item.id === id ? { ...item, kind, ...sizes } : item)),
+    }));
+  } catch {
+    // Sending says what is wrong with it.
+  }
+}
+
 /** What the window has the path of. */
 export function itemOfPath(path: string, kind: 'file' | 'folder'): GatheredItem {
   const name = path.split(/[\\/]/).filter(Boolean).pop() ?? path;

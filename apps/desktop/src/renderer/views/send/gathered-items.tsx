@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { File, FileUp, Folder, FolderUp, X } from 'lucide-react';
+import { useEffect } from 'react';
 import { bytesText } from '../../../shared/figures.ts';
+import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/button.tsx';
 import { harmless, PeerText } from '../../components/peer-text.tsx';
-import { type DraftItem, removeItem, useDraft } from '../../store/draft.ts';
+import { type DraftItem, measureItem, removeItem, useDraft } from '../../store/draft.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { Pick } from './pick.tsx';
 import styles from './send.module.css';
@@ -13,6 +15,10 @@ export function GatheredItems() {
   const { t, language } = useTexts();
   const items = useDraft((draft) => draft.items);
   const looking = useDraft((draft) => draft.looking);
+  const api = useApi();
+  useEffect(() => {
+    for (const item of items) void measureItem(api, item);
+  }, [api, items]);
   const known = items.every(({ bytes }) => bytes !== undefined);
   const bytes = items.reduce((sum, item) => sum + (item.bytes ?? 0), 0);
   return (

@@ -72,14 +72,14 @@ function Shown({ transfer }: { transfer: TransferView }) {
       <Questions transfer={id} />
       {awaitsReceivers(transfer) && <CodeCard transfer={transfer} />}
       {text !== undefined && <ReceivedText text={text} />}
-      {text === undefined && (transfer.bytes > 0 || state === 'running') && (
+      {!transfer.isText && (transfer.bytes > 0 || state === 'running') && (
         <Progress transfer={transfer} live={!ended} />
       )}
       <TransferPeers transfer={transfer} />
       <Card>
         <TransferFacts transfer={transfer} />
       </Card>
-      {text === undefined && transfer.what !== 'text' && (
+      {!transfer.isText && (
         <section className={styles.group}>
           <h2>{t('transfers.files')}</h2>
           <FileList transfer={id} live={!ended} />

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MPL-2.0
+import { type ReactNode, useState } from 'react';
+import { bytesText } from '../../shared/figures.ts';
+import { useTexts } from '../texts/texts.ts';
+import { FolderField } from './folder-field.tsx';
+import { Notice } from './notice.tsx';
+import { useFreeSpace } from './use-free-space.ts';
+
+/** What the daemon says of an offer's destination. */
+interface Destination {
+  readonly place: string | undefined;
+  readonly freeBytes: number | undefined;
+  /** Of the offer; undefined: not known yet. */
+  readonly bytes: number | undefined;
+}
+
+/** The folder that an offer goes to: a field for it, with its free space, and what it adds to the answer. */
+export function useDestination({ place = '', freeBytes, bytes = 0 }: Destination): {
+  field: ReactNode;
+  answer: { out?: string };
+} {
+  const { t, language } = useTexts();
+  const [out, setOut] = useState(place);
+  const chosen = out.trim() || place;
+  const free = useFreeSpace(chosen, { of: place, bytes: freeBytes });
+  const field = (
+    <>
+      <FolderField
+        label={t('receive.place')}
+        value={out}
+        placeholder={place}
+        hint={free === undefined ? undefined : t('frame.free', { size: bytesText(free, language) })}
+        onChange={setOut}
+      />
+      {free !== undefined && bytes > free && <Notice look="warning">{t('receive.tooLittle')}</Notice>}
+    </>
+  );
+  return { field, answer: chosen === place ? {} : { out: chosen } };
+}
