@@ -220,4 +220,31 @@ void WriteBack::Moved(const Work& work, int error) {
   Call(&calls);
 }
 
+void WriteBack::WhenClosed(uint64_t ino, Then then) {
+  Calls calls;
+  {
+    const std::scoped_lock lock(mutex_);
+    File* const file = FileOf(ino);
+    if (file == nullptr || file->draft == nullptr || away_) {
+      if (file != nullptr) file->soon = true;
+      ready_.insert(ino);
+      calls.push_back([then = std::move(then)] { then(0); });
+    } else {
+      const uint64_t changes = file->draft->changes();
+      AddWaiter(ino, {For::kClosed, Clock::now() + options_.patience, std::move(then), changes}, &calls);
+      ready_.insert(ino);
+      Pump(&calls);
+    }
+  }
+  Call(&calls);
+}
+
+// Nobody answers for a while.
+void WriteBack::LetClose(File* file, Calls* calls) {
+  for (Waiter& one : file->waiters) {
+    if (one.what == For::kClosed) calls->push_back([then = std::move(one.then)] { then(0); });
+  }
+  std::erase_if(file->waiters, [](const Waiter& one) { return one.what == For::kClosed; });
+}
+
 }  // namespace keibi::mount

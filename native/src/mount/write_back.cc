@@ -217,25 +217,6 @@ void WriteBack::WhenSent(uint64_t ino, std::chrono::milliseconds most, Then then
   Call(&calls);
 }
 
-void WriteBack::WhenClosed(uint64_t ino, Then then) {
-  Calls calls;
-  {
-    const std::scoped_lock lock(mutex_);
-    File* const file = FileOf(ino);
-    if (file == nullptr || file->draft == nullptr || away_) {
-      if (file != nullptr) file->soon = true;
-      ready_.insert(ino);
-      calls.push_back([then = std::move(then)] { then(0); });
-    } else {
-      const uint64_t changes = file->draft->changes();
-      AddWaiter(ino, {For::kClosed, Clock::now() + options_.patience, std::move(then), changes}, &calls);
-      ready_.insert(ino);
-      Pump(&calls);
-    }
-  }
-  Call(&calls);
-}
-
 void WriteBack::WhenIdle(uint64_t ino, Then then) {
   Calls calls;
   {
@@ -453,14 +434,6 @@ void WriteBack::Look(uint64_t ino, Calls* calls) {
   }
   files_.erase(ino);
   calls->push_back([this, ino] { tree_->Forget(ino, 1); });
-}
-
-// Nobody answers for a while.
-void WriteBack::LetClose(File* file, Calls* calls) {
-  for (Waiter& one : file->waiters) {
-    if (one.what == For::kClosed) calls->push_back([then = std::move(one.then)] { then(0); });
-  }
-  std::erase_if(file->waiters, [](const Waiter& one) { return one.what == For::kClosed; });
 }
 
 void WriteBack::FinishWaiters(File* file, int error, Calls* calls) {
