@@ -62,7 +62,7 @@ export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
     lifetimeMs: 24 * 60 * MINUTE_MS,
     bytesPerSecond: 0,
   },
-  undecidedPerNetwork: 48,
+  undecidedPerNetwork: 64,
   requests: 256,
   drainMs: 5 * MINUTE_MS,
 };
