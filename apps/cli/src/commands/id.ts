@@ -30,7 +30,7 @@ Examples:
   keibidrop id                     your fingerprint, and words to read aloud
   keibidrop id passphrase          lock it by a passphrase from now on
   keibidrop id unlock              let the daemon that runs use it
-  keibidrop id export me.kdid      a copy with your contacts, locked by a passphrase
+  keibidrop id export me.kdid      a copy, contacts too, locked by a passphrase
   keibidrop id import me.kdid      the same person on another machine
 
 The identity is made when it is first needed, and stands sealed in the directory
