@@ -8,7 +8,7 @@ const SLACK_SECONDS = 120;
 
 /** What the program of this name says of the file that it writes on both sides of a share. */
 export async function bothSides(share: MountedShare, way: 'turns' | 'at-once' | 'grows', amount: number) {
-  const line = `rm -f anna/work/both*; "${process.execPath}" "${PROGRAM}" ${way} bob/far anna/work ${amount}`;
+  const line = `"${process.execPath}" "${PROGRAM}" ${way} bob/far anna/work ${amount}`;
   const said = await share.shell(line, amount + SLACK_SECONDS);
   if (!said.startsWith('{')) throw new Error(said);
   return JSON.parse(said);

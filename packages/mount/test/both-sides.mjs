@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 // Two programs on the two sides of one mounted folder: `node both-sides.mjs WAY MOUNTED SHARED AMOUNT` tells what has become of their lines as JSON.
 
 const [way, mounted, shared, amount] = process.argv.slice(2);
-const NAME = 'both.log';
+const NAME = `${way}.log`;
 const HEAD = 4096;
 const APPEND_EVERY_MS = 20;
 const OVERWRITE_EVERY_MS = 150;
@@ -25,14 +25,20 @@ function change(folder, flags, work) {
   }
 }
 
+/** A new name is told by a notice: within a second. */
+function begin(content) {
+  fs.writeFileSync(`${shared}/${NAME}`, content);
+  while (!fs.existsSync(`${mounted}/${NAME}`)) pause(10);
+}
+
 function found() {
-  const copies = fs.readdirSync(shared).filter((name) => name !== NAME).length;
+  const copies = fs.readdirSync(shared).filter((name) => name.includes('(conflict')).length;
   return { copies, lines: fs.readFileSync(`${shared}/${NAME}`, 'latin1') };
 }
 
 /** One after another, each when the other is done, and each sees what the other has done. */
 function inTurns(turns) {
-  fs.writeFileSync(`${shared}/${NAME}`, '');
+  begin('');
   let expected = '';
   let unseen = 0;
   for (let number = 0; number < turns; number++) {
@@ -74,7 +80,7 @@ class Appender {
 /** A guest that reads a file which grows all the while, as `tail -f` and players do. */
 async function whileItGrows(seconds) {
   const head = Buffer.alloc(3 * 2 ** 20, 'recorded before. ');
-  fs.writeFileSync(`${shared}/${NAME}`, head);
+  begin(head);
   const appender = new Appender();
   const failed = {};
   const read = Buffer.alloc(2 ** 24);
@@ -97,7 +103,7 @@ async function whileItGrows(seconds) {
 
 /** A program that appends to one file all the time, and a guest that writes the head of it. */
 async function atOnce(seconds) {
-  fs.writeFileSync(`${shared}/${NAME}`, Buffer.alloc(HEAD, '-'));
+  begin(Buffer.alloc(HEAD, '-'));
   const appender = new Appender();
   let written = 0;
   const refused = {};
