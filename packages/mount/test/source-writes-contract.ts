@@ -316,12 +316,15 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
           await writes.create('disk/file', { mode: 0o600, signal });
           const put = await draftOf('disk/file', 'x'.repeat(2 ** 20));
           await expect(writes.put(put, { signal })).rejects.toMatchObject(failed('ENOSPC'));
+          expect(read('disk/file'), 'nothing of it before it is committed').toBe('');
+          expect(() => writeFileSync(join(disk, 'filler'), Buffer.alloc(2 ** 20))).toThrow('ENOSPC');
           await expect(writes.copy('d/file', 'disk/copy', { signal })).rejects.toMatchObject(failed('ENOSPC'));
-          expect(readdirSync(disk)).toEqual(['file']);
+          expect(readdirSync(disk).sort()).toEqual(['file', 'filler']);
+          rmSync(join(disk, 'filler'));
           await expect(writes.rename('d/file', 'disk/x', { how: 'replace', signal })).rejects.toMatchObject(
             failed('EXDEV'),
           );
-          // What was written of it is the draft's own: the same goes on where there is less of it.
+          // The same draft goes on where there is less of it.
           writeFileSync(join(cache, `${KEY}.data`), 'less');
           await writes.put({ ...put, size: 4, ranges: [{ offset: 0, length: 4 }] }, { signal });
           expect(read('disk/file')).toBe('less');
