@@ -18,12 +18,7 @@ export async function givenCode(fromStdin: boolean, io: Io): Promise<Code> {
   if (fromStdin) return parseCode(await firstLine(io.pipes.input, io.signal));
   const { KD_CODE: named } = io.env;
   if (named) return parseCode(named);
-  if (!io.canAsk) {
-    throw new KeibiError(
-      'USAGE',
-      'Say which code to receive: on standard input with -, in KD_CODE, or as in keibidrop receive 7-guitar-pencil',
-    );
-  }
+  assertCodeComes(fromStdin, io);
   for (let left = MOST_TRIES - 1; ; left--) {
     const typed = await io.askCode('Code (Tab completes words): ');
     try {
@@ -33,6 +28,15 @@ export async function givenCode(fromStdin: boolean, io: Io): Promise<Code> {
       io.stderr.write(`${(reason as KeibiError).message}\n`);
     }
   }
+}
+
+/** @throws USAGE where `givenCode` has nowhere to take a code from */
+export function assertCodeComes(fromStdin: boolean, { env, canAsk }: Pick<Io, 'env' | 'canAsk'>): void {
+  if (fromStdin || env.KD_CODE || canAsk) return;
+  throw new KeibiError(
+    'USAGE',
+    'Say which code to receive: on standard input with -, in KD_CODE, or as in keibidrop receive 7-guitar-pencil',
+  );
 }
 
 /** All of a stream as text. @throws TRANSFER_LIMIT_EXCEEDED above `limit` bytes */

@@ -4,7 +4,7 @@ import type { OfferSummary, ReceiveOptions } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { receiveInBackground } from '../background.ts';
-import { givenCode } from '../given-code.ts';
+import { assertCodeComes, givenCode } from '../given-code.ts';
 import type { Io } from '../io.ts';
 import { receivedSummary, reportOutcome } from '../outcome.ts';
 import { PauseKey } from '../pause-key.ts';
@@ -114,6 +114,7 @@ function codeOf(words: string[]): { code?: Code; codeFromStdin?: boolean } {
  * @throws any KeibiError that ended it; `io.signal.reason`
  */
 export async function runReceive(typed: ReceiveCommand, io: Io, peer: PeerPackage): Promise<number> {
+  if (typed.code === undefined) assertCodeComes(typed.codeFromStdin === true, io);
   if (!typed.background) assertMayAsk(typed, io);
   const code = typed.code ?? (await givenCode(typed.codeFromStdin === true, io));
   const options = { ...typed, code };
