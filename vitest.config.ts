@@ -51,7 +51,7 @@ export default defineConfig({
           name: 'soak',
           include: ['e2e/**/*.soak.ts'],
           env,
-          testTimeout: 600_000,
+          testTimeout: 1_200_000,
           hookTimeout: 120_000,
         },
       },
