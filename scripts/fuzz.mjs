@@ -53,7 +53,7 @@ const keptOf = (target) => folder(native, 'fuzz/corpus', target);
 const newOf = (target) => folder(build, 'corpus', target);
 
 async function fuzz(target) {
-  const limits = [`-max_total_time=${values.seconds}`, `-max_len=${MAX_INPUT_BYTES}`, '-timeout=30'];
+  const limits = [`-max_total_time=${values.seconds}`, `-max_len=${MAX_INPUT_BYTES}`, '-timeout=120'];
   const found = `-artifact_prefix=${folder(build, 'found')}/${target}-`;
   const { error, text } = await run(target, ...limits, found, '-print_final_stats=1', newOf(target), keptOf(target));
   const inputs = Number(/number_of_executed_units: (\d+)/.exec(text)?.[1] ?? 0);
