@@ -19,7 +19,7 @@ const LINK = ['--rate', '20', '--delay', '20'];
 const SHARER = '10.99.0.1';
 const OURS = 'mount';
 const SSHFS = 'sshfs';
-/** Of what sshfs takes. */
+/** Limits for the mount, as multiples of the bytes and seconds of sshfs. */
 const MOST_BYTES = 1.5;
 const MOST_SECONDS = 1;
 

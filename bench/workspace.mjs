@@ -48,7 +48,7 @@ export async function buildTools() {
   }
 }
 
-/** What scripts/libcrypto has built, where it has; else the system's, as native/CMakeLists.txt chooses. */
+/** Compiler arguments for the libcrypto that scripts/libcrypto built, else the system's, as native/CMakeLists.txt. */
 function libcrypto() {
   const built = `${checkout}native/build-libcrypto`;
   const library = `${built}/lib/libcrypto.a`;

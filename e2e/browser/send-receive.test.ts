@@ -80,7 +80,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     await said.getByText(/The code is wrong/).waitFor();
     await ben.picture('receive-wrong-code');
     expect(await ben.barriers()).toEqual([]);
-    // What was typed stays to be corrected, and nothing offers to send the same once more.
+    // The typed code stays, so that the user can correct it; no button retries the wrong code.
     expect(await field.inputValue()).toBe(`${number}-guitar-guitar`);
     expect(await page.getByRole('button', { name: 'Receive', exact: true }).isDisabled()).toBe(true);
     await page

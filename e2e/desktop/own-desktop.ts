@@ -15,7 +15,7 @@ export interface ShownNotice {
 
 const SERVICE = 'org.freedesktop.Notifications';
 
-/** What shows notifications on a Linux desktop: a service of a session bus, with the interface of the specification. */
+/** The notification service of a Linux desktop, on a session bus, with the interface of the specification. */
 class NotificationService extends service.Interface {
   readonly shown: ShownNotice[] = [];
   readonly closed: number[] = [];
@@ -82,12 +82,12 @@ export class OwnDesktop {
     return this.#service.shown;
   }
 
-  /** Of notifications that were taken back. */
+  /** Ids of the notifications that were taken back. */
   get closed(): readonly number[] {
     return this.#service.closed;
   }
 
-  /** Whether it shows buttons, as it says to whoever asks. */
+  /** Whether the service announces support for buttons. */
   set showsButtons(buttons: boolean) {
     this.#service.buttons = buttons;
   }

@@ -147,7 +147,7 @@ export class Sandbox {
     for (const mount of this.#mounts) run('umount', mount);
     await openDirectories(this.home);
     await rm(this.home, { recursive: true, force: true }).catch(() => {
-      // What was beneath a mount of a daemon that was killed can be written by nobody.
+      // A killed daemon leaves the folder beneath its mount immutable.
       spawnSync('chattr', ['-R', '-f', '-i', this.home]);
       return rm(this.home, { recursive: true, force: true });
     });

@@ -13,7 +13,7 @@ import { shellIn } from './shell.ts';
 const PHOTOS = 24;
 const PHOTO_BYTES = 2 * 2 ** 20;
 const FILM_BYTES = 32 * 2 ** 20;
-/** What the kernel asks sshfs for when a program reads 64 KiB, in one piece and in pieces of 8 KiB. */
+/** Bytes that the kernel requests from sshfs when a program reads 64 KiB, in one piece and in pieces of 8 KiB. */
 const SSHFS_BYTES = { whole: 128 * 2 ** 10, pieces: 240 * 2 ** 10 };
 const MOST = 1.5;
 
@@ -36,7 +36,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** What the lanes have carried while a line ran, once no more comes. */
+/** Bytes that the lanes carry for a shell line, counted until no more arrive. */
 async function carriedBy(line: string): Promise<number> {
   const before = counter.laneBytes;
   expect(await shell(line)).toBe('');

@@ -134,7 +134,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     expect(
       await shell(`while grep -q ${sandbox.path('far')} /proc/self/mountinfo; do sleep 0.02; done; ls far`),
     ).not.toContain('not connected');
-    // What is written now would hide below the next mount: it cannot be, unless somebody insists.
+    // A file written now would hide beneath the next mount: the write fails unless the user lifts the guard.
     expect(await shell('echo lost > far/stray')).toMatch(/not permitted|denied/);
     expect(await shell('{ chattr -f -i far || :; } && chmod 755 far && echo lost > far/stray')).toBe('');
     await bob.replace();

@@ -190,7 +190,7 @@ TEST(MountSilence, HasOneBoundForAllThatIsAskedMeanwhile) {
   EXPECT_EQ(silence.Left(at(151)), seconds(1));
   silence.Heard(at(152));
   EXPECT_EQ(silence.Left(at(152)), seconds(30));
-  // A loss that nobody waited through begins with itself.
+  // With no pending request, the silence begins with the loss.
   silence.Lost(at(200), std::nullopt);
   EXPECT_EQ(silence.Left(at(202)), seconds(28));
 }
@@ -226,7 +226,7 @@ TEST(MountReadAhead, GrowsWithWhoReadsOnUpToTheMost) {
 TEST(MountReadAhead, IsEarnedByWhatWasReadInOrder) {
   ReadAhead ahead;
   constexpr uint32_t kBlocks = 100'000, kMost = 1024;
-  // What the kernel asks for of who reads 64 KiB, in whatever pieces.
+  // The requests of the kernel when a program reads 64 KiB, in whatever pieces.
   for (const auto& [first, end] : {std::pair{0U, 1U}, {0U, 2U}, {1U, 4U}}) {
     EXPECT_EQ(ahead.Next(first, end, kBlocks, kMost).count, 0U);
     EXPECT_EQ(ahead.Next(first, end, kBlocks, kMost).count, 0U) << "it was not there, and is read again";

@@ -151,7 +151,7 @@ TEST_F(PutBesideWriterTest, WaitsForAProgramThatHasLockedTheFile) {
   EXPECT_EQ(Content(), "guest's");
 }
 
-// A lease tells its owner by a signal of each program that wants the file, which is to end nobody.
+// The kernel signals the lease holder for each program that wants the file; the signal must not end the process.
 TEST_F(PutBesideWriterTest, ProgramsThatOpenTheFileAreNotRefused) {
   test::WriteFile(share_ / "file", std::string(size_t{4} << 20, '-'));
   std::atomic<bool> ended = false;

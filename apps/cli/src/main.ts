@@ -4,7 +4,7 @@ import { runCommandLine, wantsJson } from './command-line.ts';
 import { reportError } from './error-report.ts';
 import { createProcessIo } from './io.ts';
 
-/** What no part of the program can answer for. */
+/** Failures of the system or the installation: reported as they are, not as bugs of the program. */
 const LACKS: readonly ErrorCode[] = ['SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE'];
 
 /** Runs the command line of this process and ends the process. */

@@ -16,7 +16,7 @@ export interface RecordedIoOptions {
   rows?: number;
   colour?: boolean;
   answers?: string[];
-  /** What comes on standard input. */
+  /** Chunks that standard input delivers. */
   input?: Buffer[];
   env?: Record<string, string>;
   cwd?: string;

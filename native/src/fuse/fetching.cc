@@ -35,7 +35,7 @@ void Host::Fetch(const std::vector<uint64_t>& files) {
   mount::Writer wanted;
   const auto open = std::make_shared<std::vector<std::shared_ptr<Content>>>();
   const auto asked = std::make_shared<std::vector<uint64_t>>();
-  // What is here is not fetched: whether it still is what the other peer has is to be asked all the same.
+  // A cached file is not fetched, but the other peer is still asked whether the version is current.
   const auto look = [this](uint64_t ino) {
     AskLook(ino, [this, ino](int error) {
       if (error == 0) vouched_.Add(ino);

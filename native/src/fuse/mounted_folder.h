@@ -17,7 +17,7 @@ int Unmount(const std::string& folder, bool forced);
 // requests go, of any other so far that its beginning costs little. Where it does not let us, as far as it likes.
 class KernelReadAhead {
  public:
-  // Of use from the first request on, since the answer to INIT lowers it.
+  // Call at the first request, not before: the answer to INIT lowers the setting.
   void Attach(const std::string& folder);
   // Before the kernel hears that a file of so many bytes is open. Any thread.
   void Opening(uint64_t file_bytes);

@@ -19,8 +19,8 @@ extern char** environ;
 namespace keibi::fuse {
 namespace {
 
-// Who reads the first 64 KiB of a file in pieces of 8 KiB makes the kernel ask for 224 KiB, and would for 672 KiB if it
-// might read as far ahead as it may of a long one.
+// For a program that reads the first 64 KiB of a file in pieces of 8 KiB the kernel requests 224 KiB; with the limit
+// for long files it would request 672 KiB.
 constexpr std::string_view kShortKb = "512", kLongKb = "4096";
 constexpr uint64_t kLongFile = uint64_t{16} << 20;
 

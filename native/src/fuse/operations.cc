@@ -133,7 +133,7 @@ void ListAttributes(fuse_req_t request, fuse_ino_t ino, size_t size) {
 
 void StatFs(fuse_req_t request, fuse_ino_t) { HostOf(request).StatFs(request); }
 
-// Without fallocate: nobody can promise room on the other peer's disk. posix_fallocate(3) writes zeros then.
+// No fallocate: a mount cannot reserve space on the other peer's disk. posix_fallocate(3) then writes zeros.
 fuse_lowlevel_ops MakeOperations() {
   fuse_lowlevel_ops operations{};
   operations.init = Init;

@@ -51,7 +51,7 @@ constexpr unsigned long kBackingClose = _IOW(229, 2, uint32_t);
 // What the next answer of this thread is to say in addition: libfuse sends it in the call that answers.
 thread_local bool completes_init = false;
 thread_local uint32_t init_flags = 0;
-// Of the one mount of this process; set before its first request.
+// Whether the one mount of this process passes files through; set before its first request.
 bool passes_files = false;
 thread_local uint32_t passes = 0;
 

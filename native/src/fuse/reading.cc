@@ -64,7 +64,7 @@ uint8_t* BufferOfThread() {
 bool Host::IsFresh(uint64_t ino, const Found& found, const fuse_file_info& info) {
   if (found.attributes.type != stream::EntryType::kFile || found.gone || tree_.IsAway()) return true;
   const std::shared_ptr<mount::Draft> draft = write_back_.Find(ino);
-  // What is to be put is checked there.
+  // The other peer checks the version of a pending put.
   if (draft != nullptr && draft->NeedsPut(false)) return true;
   return (info.flags & O_ACCMODE) == O_RDONLY && vouched_.Take(ino);
 }
@@ -158,8 +158,8 @@ std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
   const std::scoped_lock lock(handle.mutex);
   if (handle.draft == nullptr && handle.content != nullptr && handle.content->Is(found.attributes))
     return handle.content;
-  // What was read of it may still be there, with more behind it: the other peer knows. Who writes it, too, goes by what
-  // it has read, so that is not to be older than what it writes on.
+  // A longer file may still begin with the version that this handle has read; the other peer checks that. A handle
+  // that also writes needs the newest version: its program writes according to the bytes it has read.
   const bool grown = handle.read && !handle.writes && handle.draft == nullptr && handle.content != nullptr &&
                      found.attributes.size > SizeOf(handle);
   if (grown && reading.offset + reading.size <= SizeOf(handle)) return handle.content;
@@ -401,7 +401,7 @@ void Host::AskAhead(uint64_t ino, const std::shared_ptr<Content>& content, const
   link_.Ask(Type::kWant, WantOf(ino, *content, plan.from, 0, plan.count), std::move(answer));
 }
 
-// Before anything is asked for at the place that was jumped to: what somebody waits for comes all the same.
+// Call before the first request at the new position. Blocks that a reader waits for still arrive.
 void Host::LeaveAhead(const Content& content) { link_.Tell(Type::kLeave, mount::Writer().Rest(content.key)); }
 
 mount::Writer Host::WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const {

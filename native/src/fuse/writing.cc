@@ -102,7 +102,7 @@ void Host::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t 
   fuse_reply_write(request, length);
 }
 
-// Who opens the file next, on either side, finds what was written until now.
+// After close(2) the next open, on either side, finds all bytes written so far.
 void Host::Flush(fuse_req_t request, uint64_t ino, const Handle& handle) {
   if (!handle.writes) {
     fuse_reply_err(request, 0);
@@ -117,7 +117,7 @@ void Host::Flush(fuse_req_t request, uint64_t ino, const Handle& handle) {
   Later(
       request,
       [this, ino](fuse_req_t later, int failure) {
-        // It is told here.
+        // This reply reports the error; drop it, so that it is reported once.
         if (failure != 0) write_back_.TakeError(ino);
         fuse_reply_err(later, failure);
       },
@@ -154,7 +154,7 @@ void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wa
   constexpr int kAtime = FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW;
   // Nobody stores when a file was read. Beside its time of change it is given by every program that copies.
   if ((what & kAtime) != 0 && (what & kMtime) == 0) refused = EOPNOTSUPP;
-  // What 64 bits of nanoseconds cannot say: before 1677, and from 2262 on.
+  // Refuse times that 64 bits of nanoseconds cannot hold: before 1677, and from 2262 on.
   const bool given = (what & FUSE_SET_ATTR_MTIME) != 0 && (what & FUSE_SET_ATTR_MTIME_NOW) == 0;
   if (given && std::abs(int64_t{wanted.st_mtim.tv_sec}) > INT64_MAX / kNsPerSecond - 1) refused = EINVAL;
   if (refused != 0) {

@@ -6,9 +6,8 @@
 
 namespace keibi::mount {
 
-// What to ask for before it is read, for one open file. The window is earned: it begins at 128 KiB once a reader has
-// shown that it reads on, doubles, and is never longer than what was read in order. Who jumps gets what is read and
-// nothing else. One thread at a time.
+// Plans the prefetch for one open file; one thread at a time. The window starts at 128 KiB after sequential reads, then
+// doubles, and never exceeds the length read in order. A jump resets it.
 class ReadAhead {
  public:
   struct Plan {
@@ -58,9 +57,8 @@ class ReadAhead {
   // The kernel reads so much ahead by itself for who reads no more than 64 KiB, in whatever pieces.
   static constexpr int64_t kUnearned = 4;
 
-  // Whether it goes on with what was read before, and what that earns. The kernel reads ahead too, with several
-  // requests at once, of which some thread may be late: what is left out costs as much as it would have earned, until
-  // it comes.
+  // Whether the range continues the sequential read; updates `earned_`. The kernel's own read-ahead may arrive out of
+  // order: a gap costs as many blocks as it would earn, until it is read.
   bool Follows(uint32_t first, uint32_t end) {
     if (next_ == 0 || first > uint64_t{next_} + kSlack || uint64_t{end} + kLate < next_) return false;
     if (first > next_) {

@@ -37,7 +37,7 @@ class Silence {
     Heard(now);
   }
 
-  // For what is asked now. Nothing, if nobody will answer.
+  // How long a request sent now may wait for its answer; zero if no answer is expected.
   Duration Left(Time now) const {
     if (!since_) return patience_;
     // It may be there again, and the answer to this says so.

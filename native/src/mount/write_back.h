@@ -85,8 +85,8 @@ class WriteBack {
   void Sync(uint64_t ino, Then then);
   // Calls back when everything is there, or it takes too long, or fails: with an errno then.
   void WhenSent(uint64_t ino, std::chrono::milliseconds most, Then then);
-  // Calls back when everything that was written until now is there; with an errno if it cannot be, or takes too long.
-  // While the other peer is away nobody waits: it is sent later.
+  // Calls back when the other peer has everything written so far; with an errno on failure or timeout. While the other
+  // peer is away it calls back at once, and the put is sent later.
   void WhenClosed(uint64_t ino, Then then);
   // Calls back when no put of it is under way.
   void WhenIdle(uint64_t ino, Then then);

@@ -13,7 +13,7 @@ namespace keibi::stream {
 inline constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 inline int64_t MtimeNs(const struct stat& status) {
-  // What 64 bits cannot say is told as the last, or first, that they can.
+  // Clamps a time that 64 bits cannot hold to the nearest one that fits.
   constexpr int64_t kMost = INT64_MAX / kNsPerSecond - 1;
   const auto seconds = std::clamp<int64_t>(status.st_mtim.tv_sec, -kMost, kMost);
   return seconds * kNsPerSecond + status.st_mtim.tv_nsec;

@@ -12,11 +12,11 @@
 
 namespace keibi::stream {
 
-// A content of a file that somebody reads: what it was when it was named.
+// The version of a file that a reader holds: size and mtime when the reader first named it.
 struct HeldContent {
   uint64_t size = 0;
   int64_t mtime_ns = 0;
-  // Of the file that was found to have it, once it was.
+  // Inode of the file that CheckHeld has accepted; empty before.
   std::optional<std::pair<dev_t, ino_t>> inode;
 };
 
@@ -24,7 +24,7 @@ struct HeldContent {
 // another, kSourceUnreadable. `held` gets the inode.
 core::Status CheckHeld(int fd, HeldContent* held);
 
-// When a file was made. Nothing where that is not told. One per system, chosen by the build.
+// Birth time of a file; empty where the system does not report it. One implementation per system, chosen by the build.
 std::optional<int64_t> BirthNs(int fd);
 
 }  // namespace keibi::stream

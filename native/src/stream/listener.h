@@ -31,8 +31,8 @@ struct ListenerOptions {
   uint16_t port = 0;           // 0: any free one
   int decision_ms = 10000;     // from accept to a known kind and, for a lane, a right hello (PROTOCOL 2.1)
   size_t max_undecided = 256;  // one more closes the oldest, which has had 250 ms: an honest peer speaks at once
-  // Of those, of one IPv4 address or IPv6 /64, and a multiple for the networks around it (relay::NetworksOf); one more
-  // closes the oldest of that network. 0: no limit of its own.
+  // Undecided connections of one IPv4 address or IPv6 /64; wider networks get a multiple (relay::NetworksOf). One more
+  // closes the oldest of that network. 0: no limit per network.
   size_t max_undecided_of_network = 0;
   // Handed over and not Took() yet; at so many the listener stops accepting and leaves the rest in the backlog.
   // 0: no limit.

@@ -14,7 +14,7 @@
 
 namespace keibi::stream {
 
-// A file whose name is removed at once. Its name is one that no watch tells and no list shows.
+// Opens a temporary file and unlinks it at once. Watches and listings skip its name.
 inline core::Fd OpenNamedScratch(int directory) {
   std::random_device random;
   std::array<char, 24> end{};

@@ -35,7 +35,7 @@ Status PutStage::Write(uint64_t offset, const uint8_t* data, size_t bytes) {
     }
     file = file_.get();
   }
-  // What is on the disk stays there, so that several lanes write at one time.
+  // A stage on the disk stays there, so several lanes can write to it without the lock.
   if (!core::WriteWhole(file, data, bytes, offset)) return CallError();
   const std::scoped_lock lock(mutex_);
   AddLocked(offset, offset + bytes);

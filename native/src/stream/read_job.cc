@@ -121,7 +121,7 @@ void ReadJob::Release(uint32_t file) {
   FlushLocked();
 }
 
-// A lane can only be told to forget a file as a whole: what is waited for is asked for under another number.
+// A lane can only forget a whole file, so blocks that are still awaited are requested again under another number.
 void ReadJob::LeaveAhead(uint32_t file) {
   const std::scoped_lock lock(mutex_);
   const uint32_t number = NumberLocked(file);

@@ -56,7 +56,7 @@ class ReadJob : private AnswerSink {
                     const CacheIdentity& identity, uint32_t* file);
   // Nobody reads it any more: what was asked for is given up, and who waits hears kCancelled. The number ends.
   void Release(uint32_t file);
-  // Its reader has jumped: what was asked for ahead is given up, unless somebody waits for it.
+  // The reader has jumped: cancels the prefetch, except for blocks that a Want waits for.
   void LeaveAhead(uint32_t file);
 
   // Wants blocks [first, first + count), and begins with `ahead` more behind them. kOk and `here` if all are here; else

@@ -3,9 +3,8 @@
 
 namespace keibi::stream {
 
-// Keeps the other programs of this computer away from a file while it is changed, as far as the system can do that:
-// by a lock on all of it, which programs that lock themselves respect, and by a lease, while which nobody else has the
-// file open; who opens it waits. One implementation per system, chosen by the build.
+// Keeps other programs of this computer off a file while it changes: by a lock on all of it, which programs that lock
+// respect, and, if none has it open, by a lease that delays new opens. One implementation per system.
 class WriteGuard {
  public:
   // `fd` is open for writing, and outlives this.

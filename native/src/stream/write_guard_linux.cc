@@ -33,8 +33,8 @@ WriteGuard::WriteGuard(int fd) : fd_(fd) {
     if (locked_out_) return;
     std::this_thread::sleep_for(kBetweenTries);
   }
-  // Of one who waits the kernel tells by a signal, which is to be one that does nothing. The file is free again in a
-  // moment either way.
+  // The kernel signals the lease holder when another program wants the file. SIGURG does nothing by default, and the
+  // guard ends in a moment either way.
   alone_ = fcntl(fd_, F_SETSIG, SIGURG) == 0 && fcntl(fd_, F_SETLEASE, F_WRLCK) == 0;
 }
 

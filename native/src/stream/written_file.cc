@@ -23,7 +23,7 @@ using core::Status;
 
 namespace {
 
-// What is copied goes from the stage at once, so that a put needs little more room than its bytes.
+// Each chunk leaves the stage once it is copied, so that a put needs little more room than its bytes.
 constexpr uint64_t kCopyBytes = uint64_t{256} << 10;
 
 Status CallError() { return Status::FromErrno(Code::kCallFailed); }
@@ -91,7 +91,7 @@ Status WrittenFile::CommitLocked(const Finish& finish, const MayChange& may_chan
   return Status::Ok();
 }
 
-// What another program has added meanwhile stays, with the time that it has made it: then it is no content of ours.
+// Bytes that another program has appended meanwhile stay, with their mtime: the result is then not our version.
 Status WrittenFile::Measure(const Finish& finish, Status applied, struct stat* now,
                             std::optional<FileState>* left) const {
   if (applied.code == Code::kSourceChanged) return applied;
@@ -119,8 +119,8 @@ Status WrittenFile::HasPath() const {
   return Status::Of(same ? Code::kOk : Code::kSourceChanged);
 }
 
-// What lengthens the file comes first: whether another program has done the same is told by where it lands, before
-// anything else is changed.
+// Extends the file first: where the append lands shows whether another program has appended too, before anything else
+// changes.
 Status WrittenFile::Apply(const Finish& finish, uint64_t size, bool alone) {
   const std::vector<ByteRange> ranges = stage_.ranges();
   if (!AreInOrder(ranges, finish.state.size)) return Failed(EINVAL);

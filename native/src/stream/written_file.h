@@ -70,10 +70,10 @@ class WrittenFile {
 
   // Both: kCallFailed with the errno; kCancelled if it is closed.
   core::Status Write(uint64_t offset, const uint8_t* data, size_t bytes);
-  // Changes the file, gives it its size and mtime, and closes it. `entry` gets what it is then; `left` the same where
-  // nobody else has changed it meanwhile, also after a failure. Nothing is changed, and kSourceChanged, where
-  // `may_change` refuses what is there or another file has the path by now; kSourceMissing where none has;
-  // kCallFailed with EBUSY while another program has a part of it locked.
+  // Changes the file, sets its size and mtime, and closes it. `entry` gets the result; so does `left`, also after a
+  // failure, if no other program has changed the file meanwhile. Changes nothing if `may_change` refuses the file or
+  // another file has the path (kSourceChanged), if no file has it (kSourceMissing), or while another program has a part
+  // of it locked (kCallFailed with EBUSY).
   core::Status Commit(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
                       std::optional<FileState>* left);
   void Close();  // idempotent; nothing of it is changed

@@ -43,8 +43,8 @@ const PRIVATE_RANGES = [
 ];
 
 /**
- * Whether a peer at this address may be dialled because somebody else named it. Loopback counts only if we came to that one over loopback,
- * and a private address only if it lies in a network of this machine.
+ * Whether we may dial a peer at an address that another peer has named. Loopback is allowed only if we met over
+ * loopback, a private address only in a network of this machine.
  *
  * @param host  numeric; a name is refused, since its owner decides where it leads
  */
@@ -56,8 +56,8 @@ export function mayDialPeer(host: string, { address }: MetAt, interfaces: Interf
 }
 
 /**
- * Where to dial a relay that somebody else named: the rendezvous' own host, or a public address. A name is resolved here, so that it cannot
- * lead elsewhere a moment later.
+ * Where to dial a relay that another peer has named: the rendezvous' own host, or a public address. Resolves the name
+ * here, so that it cannot lead elsewhere a moment later.
  *
  * @param options.vouched  only a relay that the rendezvous itself is, or names: the peer may not bring its own
  * @returns                undefined if it is not to be dialled

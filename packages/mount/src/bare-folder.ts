@@ -9,13 +9,13 @@ const run = promisify(execFile);
 
 /** Nobody writes here, and by the sticky bit we know later that it was us who said so. */
 const GUARDED = 0o1555;
-/** Of a folder whose own mode a daemon has known that was killed. */
+/** Restored when the daemon that knew the original mode was killed. */
 const USUAL = 0o755;
 const MODE_BITS = 0o7777;
 
 /**
- * The folder beneath a mount. It shows when the mount goes, also when nobody is left to clean up: what programs would write into it then would hide
- * below the next mount. So it can be written by nobody while it is guarded, by root neither where chattr(1) can see to that.
+ * The folder beneath a mount, which reappears when the mount goes, also after a crash. A file written there would hide
+ * beneath the next mount, so a guarded folder refuses all writes, those of root too where chattr(1) works.
  */
 export class BareFolder {
   readonly #folder: string;
@@ -38,7 +38,7 @@ export class BareFolder {
     return bare;
   }
 
-  /** Once it is covered: by its descriptor, which does not lead to the mount. A folder of somebody else's stays as it is. */
+  /** Call once the mount covers it: its descriptor still leads to the folder. Another user's folder stays as is. */
   async guard(): Promise<void> {
     await this.#handle.chmod(GUARDED).catch(() => {});
     await this.#setImmutable(`/proc/${process.pid}/fd/${this.#handle.fd}/.`, true);

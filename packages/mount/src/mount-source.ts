@@ -145,7 +145,7 @@ export interface MountSource {
   want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }): Promise<{ aheadBlocks: number }>;
   /** Nobody reads this content any more: what is under way may stop, and its files in the cache may go. */
   release(file: WantedFile): void;
-  /** Its reader has jumped: what was asked for ahead need not come, unless somebody waits for it. */
+  /** The reader has jumped: the source may cancel the prefetch, except for blocks that a `want` waits for. */
   leaveAhead?(file: WantedFile): void;
   /** Of the disk where the files are, if that can be told. */
   space?(options: { signal: AbortSignal }): Promise<{ totalBytes: number; freeBytes: number }>;

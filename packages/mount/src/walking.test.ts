@@ -39,7 +39,7 @@ class SlowSource extends LocalSource {
   files = new Together(0);
   lists = new Together(0);
 
-  /** What was given up that had been asked for ahead. */
+  /** Paths whose prefetch was cancelled. */
   readonly left: string[] = [];
 
   leaveAhead({ path }: WantedFile) {

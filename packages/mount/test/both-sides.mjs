@@ -2,14 +2,15 @@
 import fs from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
-// Two programs on the two sides of one mounted folder: `node both-sides.mjs WAY MOUNTED SHARED AMOUNT` tells what has become of their lines as JSON.
+// Two programs on the two sides of one mounted folder write lines to one file.
+// `node both-sides.mjs WAY MOUNTED SHARED AMOUNT` prints as JSON which lines arrived.
 
 const [way, mounted, shared, amount] = process.argv.slice(2);
 const NAME = `${way}.log`;
 const HEAD = 4096;
 const APPEND_EVERY_MS = 20;
 const OVERWRITE_EVERY_MS = 150;
-/** Of what is appended while it is read. */
+/** Bytes behind the head that the guest reads while the sharer appends them. */
 const MORE = 500;
 const lineOf = (writer, number) => `${writer} ${String(number).padStart(6, '0')}\n`;
 const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -25,7 +26,7 @@ function change(folder, flags, work) {
   }
 }
 
-/** A new name is told by a notice: within a second. */
+/** The sharer announces a new name within a second; wait for it. */
 function begin(content) {
   fs.writeFileSync(`${shared}/${NAME}`, content);
   while (!fs.existsSync(`${mounted}/${NAME}`)) pause(10);

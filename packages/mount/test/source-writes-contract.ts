@@ -324,7 +324,7 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
           await expect(writes.rename('d/file', 'disk/x', { how: 'replace', signal })).rejects.toMatchObject(
             failed('EXDEV'),
           );
-          // The same draft goes on where there is less of it.
+          // The same draft succeeds once it is small enough.
           writeFileSync(join(cache, `${KEY}.data`), 'less');
           await writes.put({ ...put, size: 4, ranges: [{ offset: 0, length: 4 }] }, { signal });
           expect(read('disk/file')).toBe('less');

@@ -59,7 +59,7 @@ const DIALLERS = [
 /**
  * Dials a sender on every way there is; the first on which it proves that it is the one we met wins.
  *
- * @param options.refused  what the sender named and nobody may dial; it is listed among the ways that failed
+ * @param options.refused  candidates of the sender that the policy forbids to dial; reported as failed ways
  * @param options.claim  called right before we prove ourselves on a way that has won here; what it throws ends that way
  * @param prepared  the keys of one handshake; the others draw theirs
  * @throws          PEER_UNREACHABLE, HANDSHAKE_*, SESSION_LOST; `signal.reason` on abort

@@ -215,7 +215,7 @@ export interface WarningEvent {
   type: 'warning';
   message: string;
   path?: string;
-  /** What a send leaves behind because of its name: how many, and the first of them, escaped. */
+  /** For names that a send cannot carry: their number, and the first of them, escaped. */
   count?: number;
   names?: readonly string[];
 }

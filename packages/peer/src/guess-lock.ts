@@ -2,7 +2,7 @@
 import { MAX_WRONG_GUESSES } from '@keibidrop/protocol';
 
 const FIRST_LOCK_MS = 60_000;
-/** No longer, so that strangers cannot close a share for good: whoever guesses has one guess a day then. */
+/** The longest lock, so that strangers cannot close a share for good: they then have one guess a day. */
 const LONGEST_LOCK_MS = 24 * 60 * 60_000;
 
 /** Counts wrong guesses at a code that stays: after three it is locked for a minute, and twice as long after each further one. */

@@ -37,7 +37,7 @@ export interface WaitOptions {
   /** Serves whoever has shaken hands. Never rejects. */
   serve(peer: ArrivedPeer): Promise<void>;
   onWrongCode(remaining: number): void;
-  /** The last guess was wrong: nobody else can come by this code; or, with `onLocked`, for so long. */
+  /** The last guess was wrong: the code admits no more peers. With `onLocked` it is locked for that time instead. */
   onExhausted?(error: KeibiError): void;
   onLocked?(milliseconds: number): void;
   signal: AbortSignal;
@@ -52,7 +52,7 @@ const NAMEPLATE_TRIES = 20;
 const TRIES_OF_ONE_LENGTH = 4;
 /** A peer that only a relay may lead to still has a listener, which joins relays; nobody else can dial it. */
 const NOWHERE: ListenAddress = { host: '127.0.0.1', port: 0, orAnyPort: true };
-/** Connections at once that have not yet shown that they know a code; one more ends the oldest of its network, so that silent ones keep nobody out. */
+/** Concurrent connections without a proven code. One more ends the oldest of its network: silent ones block no peer. */
 const HANDSHAKES = { most: 64, mostOfNetwork: 32 };
 
 /** A guest that has proved the code shakes hands within a few round trips. */
@@ -251,7 +251,7 @@ export class Waiting {
     return this.#withdrawn;
   }
 
-  /** Resolves when nobody who has proved the code is on the way here any more, or after a moment: they are served, or turned away. */
+  /** Resolves once every peer that has proved the code is served or turned away, at the latest after COMING_MS. */
   settled(): Promise<void> {
     return this.desk.settled(AbortSignal.timeout(COMING_MS));
   }

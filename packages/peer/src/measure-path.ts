@@ -3,7 +3,7 @@ import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError, messageFor } from '@keibidrop/protocol';
 
-/** What a path comes to when it is sent. */
+/** Number and size of the files that a send of a path carries. */
 export interface PathMeasure {
   readonly folder: boolean;
   readonly files: number;

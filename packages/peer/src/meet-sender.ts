@@ -49,7 +49,7 @@ const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'RENDEZVOUS_UNREAC
 
 interface SenderAddresses {
   readonly candidates: Candidate[];
-  /** What the sender named and nobody may dial. */
+  /** Candidates of the sender that the policy forbids to dial. */
   readonly refused: Candidate[];
 }
 

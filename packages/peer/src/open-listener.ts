@@ -4,7 +4,7 @@ import { type Incoming, Listener } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import type { ListenAddress } from './api.ts';
 
-/** Of the 256 connections that may not have said yet what they are. A relay's address has many guests. */
+/** Limit for one network, of 256 undecided connections. It is high because a relay's address has many guests. */
 const UNDECIDED_OF_NETWORK = 128;
 
 /** @throws CONFIG_INVALID when the port that was asked for by name cannot be had */

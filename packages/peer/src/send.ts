@@ -106,7 +106,7 @@ class Sender {
       release?.();
       signal.removeEventListener('abort', onAbort);
     }
-    // Others have the code, too, and came at the same time: each is told that there is no place left.
+    // Other receivers may come with the code at the same time: each is notified that no place is left.
     await this.#waiting?.settled();
     return this.#result();
   }

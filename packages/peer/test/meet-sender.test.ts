@@ -9,7 +9,7 @@ import { CandidateExchange, meetAsOwner, openGrpcChannel as openChannel } from '
 import { afterEach, expect, it } from 'vitest';
 import { meetSender } from '../src/meet-sender.ts';
 
-// What a receiver says to a sender that knows the code, and where it lets that one send it.
+// Which candidates a receiver reveals to a sender that knows the code, and which of the sender's it dials.
 
 const CODE = parseCode('7-guitar-pencil');
 const { signal } = new AbortController();

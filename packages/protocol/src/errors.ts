@@ -57,7 +57,7 @@ function aboutOf(reason: unknown, code: ErrorCode): string {
   return code !== 'INTERNAL' && reason instanceof Error ? reason.message : String(reason);
 }
 
-/** What the system or the installation lacks, if that is why something was thrown. */
+/** The code for a lack of the system or the installation, if that caused the error. */
 function lackIn(reason: unknown): ErrorCode | undefined {
   if (!(reason instanceof Error)) return undefined;
   const { code } = reason as { code?: unknown };

@@ -2,7 +2,7 @@
 import { KeibiError } from '@keibidrop/protocol';
 import { NetworkCount } from './network.ts';
 
-/** What conversations may take together; each network has its own limit, and those around it a multiple (`NetworkCount`). */
+/** Limits for all conversations together and for one network; wider networks get a multiple (`NetworkCount`). */
 export interface ConversationRoomLimits {
   conversations: number;
   conversationsPerNetwork: number;

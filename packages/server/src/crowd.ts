@@ -4,7 +4,7 @@ import { isWithin, NetworkCount } from './network.ts';
 export interface CrowdLimits {
   /** At one time. */
   most: number;
-  /** Of those, of one network; the networks around it may have a multiple (`NetworkCount`). */
+  /** Limit for one network; wider networks get a multiple (`NetworkCount`). */
   mostOfNetwork: number;
 }
 

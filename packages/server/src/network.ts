@@ -55,7 +55,7 @@ export function isWithin(inner: string, name: string): boolean {
 export class NetworkCount {
   readonly #counts = new Map<string, number>();
 
-  /** Of this network and all within it. */
+  /** The count of this network and all networks within it. */
   of(name: string): number {
     return this.#counts.get(name) ?? 0;
   }

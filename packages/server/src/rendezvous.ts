@@ -24,8 +24,8 @@ export interface RendezvousLimits extends MailboxLimits {
   /** Of those, of one network. */
   connectionsPerNetwork: number;
   /**
-   * What becomes of one connection too many. `ends-oldest`: the oldest of its network ends, so that idle ones keep no guest out.
-   * `refuses-newest`: strangers cannot end each other's.
+   * The policy for one connection too many. `ends-oldest` ends the oldest of its network, so idle ones block no guest;
+   * with `refuses-newest` strangers cannot end each other's connections.
    */
   whenFull: 'ends-oldest' | 'refuses-newest';
   /** A connection whose other side does not answer a ping for so long ends; 0: nobody is asked. */

@@ -10,7 +10,7 @@ import { NetworkCount, networkOf } from './network.ts';
 const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 8192;
 
-/** Of all requests at one time, what one network may have. */
+/** The part of all concurrent requests that one network may have. */
 const SHARE_OF_NETWORK = 1 / 8;
 
 export interface StatusPagesOptions {
@@ -31,9 +31,10 @@ export interface PageDrops {
 }
 
 /**
- * `/healthz`, `/metrics`, `/observed` and `/reached` over connections that somebody else accepts; one request each.
+ * Serves `/healthz`, `/metrics`, `/observed` and `/reached` on connections that its owner attaches; one request each.
  *
- * `/healthz` and `/observed` are answered however many wait: only incomplete requests are crowded out, the oldest of their network first.
+ * `/healthz` and `/observed` are answered under any load: only incomplete requests are crowded out, the oldest of their
+ * network first.
  */
 export class StatusPages {
   readonly #options: StatusPagesOptions;

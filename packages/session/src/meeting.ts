@@ -90,10 +90,10 @@ export interface OwnerOptions {
 }
 
 /**
- * Meets one guest of our mailbox. On failure the pipe is closed; a guest with a wrong code is told so first.
+ * Meets one guest of our mailbox. On failure it closes the pipe, after it has notified a guest whose code is wrong.
  *
- * @throws CODE_WRONG, CODE_EXHAUSTED or PEER_BUSY if no more may guess; HANDSHAKE_MALFORMED; whatever the pipe throws. All but CODE_WRONG have told
- *         the guest nothing about the code.
+ * @throws CODE_WRONG, CODE_EXHAUSTED or PEER_BUSY if no more may guess; HANDSHAKE_MALFORMED; the errors of the pipe.
+ *         All but CODE_WRONG reveal nothing about the code to the guest.
  */
 export async function meetAsOwner(
   pipe: MessagePipe,

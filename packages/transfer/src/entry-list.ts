@@ -86,7 +86,7 @@ export class EntryList {
           above.set(first + i, parent);
           return;
         }
-        // What is not wanted has no size here: skipped or done, it is not to come.
+        // Size 0 suffices: an unwanted file is skipped or done, so it is not pending either way.
         const state = log.stateOf(first + i, { type, size: 0 }, cursor, open);
         if (state !== 'pending' && state !== 'running') return;
         for (let at: number | undefined = parent; at !== undefined && at !== TOP && !open.has(at); at = above.get(at)) {

@@ -190,7 +190,7 @@ export class EntryLog {
     if (this.#failures.has(number)) return 'failed';
     const page = this.#pageOf(number);
     if (page?.wanted === undefined) return 'pending';
-    // A folder is done when its files are, and while the walk goes on it may get more.
+    // A folder is done once its files are done and the walk has ended: until then the walk may add files.
     if (type === 'directory') return open.has(number) || !(this.#complete || this.finished) ? 'pending' : 'done';
     const i = number - page.first;
     if (this.#stands(page, i, cursor)) return 'done';

@@ -27,7 +27,7 @@ export interface ReceptionOptions {
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
   /** Files that are only counted as they come and written nowhere: a measurement. */
   discards?: ((path: string) => boolean) | undefined;
-  /** What stands already is compared with this sender's before it counts as up to date; absent: size and time decide. */
+  /** Compares existing files with the sender's before they count as up to date; absent: size and time decide. */
   verifyWith?: PeerClient | undefined;
   onFile(path: string): void;
   onWarning(message: string, path?: string): void;

@@ -43,7 +43,8 @@ export class AllowedFolders {
   }
 
   /**
-   * Where files are to be received; it need not exist yet, and a symlink may come later, so that the daemon is told the folder that it may not leave.
+   * Resolves a folder to receive into, which need not exist yet. The daemon must not leave `beneath`: a symlink may
+   * appear before it writes.
    *
    * @throws FOLDER_NOT_ALLOWED
    */

@@ -9,7 +9,7 @@ export interface ToolContext {
   readonly folders: AllowedFolders;
   /** Marks the transfers that were begun for these folders, also by an earlier server: the agent sees no others. */
   readonly owner: string;
-  /** The agent has gone: what it began goes on. */
+  /** The agent has disconnected; the transfers that it started continue. */
   left: boolean;
   /** Does `work` with the daemon, which is started if none runs. */
   withDaemon<T>(work: (daemon: LocalClient) => Promise<T>): Promise<T>;
@@ -34,7 +34,7 @@ interface ProtocolCall {
   sendNotification(notification: ProgressNotification): Promise<void>;
 }
 
-/** Clients give a call up after 60 s, unless they are told otherwise. */
+/** MCP clients time a call out after 60 s by default. */
 const MOST_WAIT_MS = 25_000;
 const MOST_MS = 40_000;
 const PROGRESS_EVERY_MS = 500;

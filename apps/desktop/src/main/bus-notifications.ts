@@ -116,7 +116,7 @@ export class BusNotifications {
       fail = reject;
     });
     this.#waiting.add(fail);
-    // What does not answer is not asked again: the next notification looks for another.
+    // Closes a bus that does not answer: the next notification opens another connection.
     const timer = setTimeout(() => this.close(), ANSWER_MS);
     try {
       const reply = await Promise.race([this.#bus.call(this.#makeMessage(about)), failed]);

@@ -19,7 +19,7 @@ export class Notifier {
   readonly #parts: NotifierParts;
   /** What is shown: one that nobody keeps loses its click. By its question, where it has one. */
   readonly #shown = new Map<Notification, number | undefined>();
-  /** What takes back a question that the bus shows, or is about to. */
+  /** By question, shown by the bus or about to be: takes its notification back. */
   readonly #asked = new Map<number, () => void>();
   #bus: Promise<BusNotifications | undefined> | undefined;
 

@@ -11,7 +11,7 @@ const BLOCK_BYTES = 2 ** 16;
 const MAP_HEAD_BYTES = 64;
 /** A file of no more is fetched whole. */
 const WHOLE_BYTES = 2 ** 18;
-/** Who has read no more in order gets nothing ahead: 256 KiB. */
+/** A reader gets no prefetch until it has read more than this in order: 256 KiB. */
 const UNEARNED_BLOCKS = 4;
 /** Before the Peer has said how much a path takes. */
 const FIRST_AHEAD_BLOCKS = 64;

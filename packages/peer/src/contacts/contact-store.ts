@@ -101,7 +101,7 @@ export class ContactStore {
     });
   }
 
-  /** After a change of identity: nobody has met the new one, so that everybody is visited as at a first contact, too. */
+  /** Call after a change of identity: no contact has met the new one, so each is dialled as on a first contact, too. */
   async unpair(): Promise<void> {
     await this.#locked(async () => {
       const contacts = await this.#read();

@@ -182,7 +182,7 @@ export class ContactDesk {
       if (to === 'share') await this.#options.connect({ contact: contact.name, code });
       else {
         const { out = folder, beneath, owner } = given ?? {};
-        // A program that confines what it takes has nobody to ask once more.
+        // A program that confines its receive cannot ask the user again, so it agrees to any size.
         const agreed = given === undefined || beneath !== undefined ? undefined : size;
         await this.#options.receive({ contact: contact.name, code, out, beneath, owner, agreed });
       }

@@ -11,7 +11,7 @@ const MAX_NOTE_BYTES = 4096;
 const TRIES = 10;
 const RETRY_MS = 20;
 
-/** What a daemon writes into the file whose lock it holds. */
+/** Content of the lock file: the daemon that holds the lock. */
 export interface DaemonNote {
   readonly pid: number;
   readonly host: string;

@@ -202,7 +202,7 @@ export class Daemon {
   }
 }
 
-/** What transfers keep on the disk beside the journal. */
+/** The files of transfers on the disk, beside the journal. */
 function keptIn(stateDir: string): { drops: Drops; texts: KeptTexts } {
   return { drops: new Drops(join(stateDir, 'drops')), texts: new KeptTexts(join(stateDir, 'texts')) };
 }

@@ -59,9 +59,9 @@ export interface BehindDoor {
 /**
  * The HTTP door: the page, the calls of Local as `POST /api/NAME` with JSON both ways, where one of many replies has a line for each, and drops.
  *
- * It listens on the loopback interface, where every user and every web page of this machine can reach it. So a call needs what only this
- * user's browsers and programs get (PageKeys); and its Host must be this door and its Origin, if a browser tells one, this page: a page of
- * another origin can neither call nor, by a name that leads here, read.
+ * It listens on loopback, where every user and every web page of this machine can reach it. So a call needs the keys of
+ * this user's browsers and programs (PageKeys). Its Host must be this address and its Origin, if the browser sends one,
+ * this page: a page of another origin can neither call nor, through DNS rebinding, read.
  */
 export class HttpDoor {
   readonly #server: Server;

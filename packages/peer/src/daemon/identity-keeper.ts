@@ -12,7 +12,7 @@ export class IdentityKeeper {
   readonly #directory: string;
   #opened: Promise<Identity> | undefined;
   #isOpen = false;
-  /** Of the last try. */
+  /** Error of the last failed attempt to open. */
   #failure: KeibiError | undefined;
 
   constructor(directory: string) {

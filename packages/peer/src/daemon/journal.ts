@@ -33,9 +33,10 @@ export class Journal<Entry> {
   }
 
   /**
-   * What was written last; undefined if nothing was. A file that makes no sense, in all or in part, is kept under another name too.
+   * Reads the last written state; undefined if there is none. A file that is damaged, in whole or in part, is renamed
+   * and kept.
    *
-   * @returns  `damaged`: where it is kept
+   * @returns  `damaged`: the new name of that file
    */
   async read(): Promise<{ state?: JournalState<Entry>; damaged?: string }> {
     let text: string;

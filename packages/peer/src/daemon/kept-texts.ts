@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MAX_TEXT_BYTES } from '@keibidrop/protocol';
 import { readPrivate, writePrivate } from '../private-file.ts';
 
-/** Received texts that nobody was shown yet, one file each, so that they survive the daemon. */
+/** Received texts that no client has shown yet, one file each, so that they survive the daemon. */
 export class KeptTexts {
   readonly #directory: string;
 

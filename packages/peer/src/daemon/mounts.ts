@@ -17,7 +17,7 @@ import type { ReadSettings } from './transfer-options.ts';
 
 const NOBODYS_CACHE =
   'A cache is kept of what a contact shares: a code does not say who that is. Mount without --keep-cache, or have it shared with you as a contact.';
-/** Of this machine, and over some day: who has asked for a mount has it back then. */
+/** Transient errors of this machine: the mount is kept and retried. */
 const PASSING: ReadonlySet<string> = new Set(['MOUNT_BUSY', 'MOUNT_UNAVAILABLE']);
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;

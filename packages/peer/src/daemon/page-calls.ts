@@ -9,7 +9,7 @@ import type { BehindDoor, HttpDoor } from './http-door.ts';
 import type { LocalGroup } from './local-calls.ts';
 import { keepPagePlace, readPagePlace } from './page-place.ts';
 
-/** The HTTP door: open from the first time somebody wants the page, then whenever a daemon runs. */
+/** The HTTP server of the page: opened when the user first wants the page, then by every later daemon at its start. */
 export class PageDoor {
   /** Leads a browser to the page: this user's alone, for as long as the door is open. */
   readonly #launcher: string;

@@ -14,11 +14,12 @@ const COOKIE_SECONDS = 90 * 24 * 3600;
 const NONCE = /^[0-9a-f]{32}$/;
 
 /**
- * Who may call the HTTP door.
+ * Decides which callers the HTTP server accepts.
  *
- * A browser shows two things, which survive a restart of the daemon: a cookie that no script reads, and the key of the page, which the
- * browser keeps for this one port. Cookies reach every port of the host; the key does not. Both follow from one secret of the state
- * directory. They are given for a ticket, which is good once. Programs of this user show a token of this run instead.
+ * A browser sends two credentials, which survive a restart of the daemon: a cookie that no script can read, and the key
+ * of the page, which the browser stores for this one port. Cookies reach every port of the host; the key does not. Both
+ * derive from one secret in the state directory; the daemon issues them for a ticket that is valid once. Programs of
+ * this user send a token of this run instead.
  */
 export class PageKeys {
   /** For programs; never for a browser. */
@@ -38,7 +39,7 @@ export class PageKeys {
     this.#key = derived(secret, 'keibidrop page key');
   }
 
-  /** What an address carries to be opened once. */
+  /** A new ticket for a URL of the page; it is valid once. */
   newTicket(): string {
     const ticket = randomBytes(TOKEN_BYTES).toString('base64url');
     const [oldest] = this.#tickets.keys();
@@ -62,8 +63,8 @@ export class PageKeys {
   }
 
   /**
-   * Shows a page that this is its daemon, before the page shows its key: another program may have taken the port. The proof names the
-   * address, so nobody can fetch it here for another port.
+   * Proves to a page that this is its daemon, before the page sends its key: another program may have taken the port.
+   * The proof covers the address, so a program cannot fetch it here and use it at another port.
    *
    * @throws USAGE
    */

@@ -20,7 +20,7 @@ export interface PagePlace {
   readonly secret: Uint8Array;
 }
 
-/** What was kept; undefined if nothing was, or nothing that makes sense. @throws CONFIG_INVALID */
+/** Reads the stored place; undefined if the file is missing or malformed. @throws CONFIG_INVALID */
 export async function readPagePlace(file: string): Promise<PagePlace | undefined> {
   const bytes = await readPrivate(file, FILE);
   if (bytes === undefined) return undefined;

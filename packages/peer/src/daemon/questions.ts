@@ -17,9 +17,9 @@ export interface GivenAnswer {
   answer: string;
   /** The same for all like it. */
   always: boolean;
-  /** Of an offer or an invitation: where it goes instead. */
+  /** For an offer or an invitation: the folder to receive into instead. */
   out?: string | undefined;
-  /** Of an invitation, as of a receive. */
+  /** For an invitation: as in ReceiveRequest. */
   beneath?: string | undefined;
   owner?: string | undefined;
 }

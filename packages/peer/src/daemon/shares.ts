@@ -298,7 +298,7 @@ export class Shares {
         ...meeting,
         code: parseCode(code),
         connect: settings.connect,
-        // A share is there until somebody ends it, however long its other side is away.
+        // The user ends a share; an absent peer does not, however long it stays away.
         patienceMs: settings.patienceMs ?? Number.POSITIVE_INFINITY,
         signal: ending.signal,
         onEvent: (event) => {

@@ -27,19 +27,19 @@ export type TransferEntry = Order & {
   added: number;
   /** A person holds it. */
   paused: boolean;
-  /** Of a send: its code, which stays the same. */
+  /** For a send: its code, which stays the same. */
   code?: string | undefined;
-  /** Of a receive: the offer that was said yes to. */
+  /** For a receive: the accepted offer. */
   accepted?: string | undefined;
-  /** Of a receive: where it goes. */
+  /** For a receive: its destination. */
   place?: string | undefined;
-  /** Of a receive: who has sent it. */
+  /** For a receive: the contact that sends it. */
   contact?: string | undefined;
-  /** Of a receive: how much a person has agreed to before it was offered. */
+  /** For a receive: the size that the user has accepted before the offer came. */
   agreed?: { files: number; bytes: number } | undefined;
-  /** Of a receive: what it takes from a share. Its code is good for one run. */
+  /** For a receive: the paths that it takes from a share. Its code is valid for one run. */
   pull?: string[] | undefined;
-  /** Of a receive: it was a text, which nobody was shown yet, and when and from whom it came. */
+  /** For a receive: a text that no client has shown yet, with its time and sender. */
   unread?: { at: number; from: ConnectedEvent | undefined } | undefined;
 };
 

@@ -39,10 +39,10 @@ export interface TransfersOptions {
   onTrouble(error: KeibiError): void;
 }
 
-/** What a contact has invited us to, and where it is to go: absent, where the settings say. */
+/** A receive that a contact has invited us to. Without `out` it goes to the folder of the settings. */
 export interface InvitedReceive extends Pick<local.ReceiveRequest, 'code' | 'out' | 'beneath' | 'owner'> {
   contact: string;
-  /** What a person saw and agreed to; undefined: whatever comes. */
+  /** The size that the user has seen and accepted; undefined accepts any. */
   agreed: TransferEntry['agreed'];
 }
 
@@ -86,7 +86,7 @@ export class Transfers {
     return damaged;
   }
 
-  /** What cannot be read is told, and keeps nothing else from coming back. */
+  /** Reports a text that cannot be read; the other entries are still restored. */
   async #restoreOne(entry: TransferEntry): Promise<void> {
     if (entry.unread === undefined) return void this.#insert(entry);
     const { texts, onTrouble } = this.#options;

@@ -27,7 +27,7 @@ export interface Identity {
   readonly lock: LockKind;
 }
 
-/** What a copy held. */
+/** The identity and contacts of an imported copy. */
 export interface ImportedIdentity extends Identity {
   /** As ContactStore.copy() made them; undefined of a copy without. */
   readonly contacts: Uint8Array | undefined;
@@ -202,7 +202,7 @@ export class IdentityStore {
     }
   }
 
-  /** What shows that there was an identity; undefined: nothing does. */
+  /** Names the trace of a lost identity; undefined if there is none. */
   async #leftOfLost(): Promise<string | undefined> {
     if ((await readPrivate(this.#keyFile)) !== undefined) return 'its key file is';
     const contacts = await new ContactStore(this.#options).list().catch(() => undefined);

@@ -5,10 +5,11 @@ const KEPT = 'key';
 const NONCE_BYTES = 16;
 
 /**
- * What lets this page call the daemon. The browser keeps it for this address, beside a cookie that the page cannot read; the daemon gives
- * both for the ticket in the address with which `keibidrop ui` opens the page.
+ * The key that lets this page call the daemon. The browser stores it for this origin, beside a cookie that the page
+ * cannot read. The daemon issues both for the ticket in the URL with which `keibidrop ui` opens the page.
  *
- * The key is shown to nobody but the daemon: whoever answers here has to prove to know it first, again after each loss of the connection.
+ * Only the daemon gets the key: the server at this address first proves that it knows the key, again after each lost
+ * connection.
  */
 export class PageKey {
   #ticket: string | null;

@@ -6,11 +6,11 @@ import { FolderField } from './folder-field.tsx';
 import { Notice } from './notice.tsx';
 import { useFreeSpace } from './use-free-space.ts';
 
-/** What the daemon says of an offer's destination. */
+/** An offer's destination, as the daemon reports it. */
 interface Destination {
   readonly place: string | undefined;
   readonly freeBytes: number | undefined;
-  /** Of the offer; undefined: not known yet. */
+  /** Size of the offer; undefined until it is known. */
   readonly bytes: number | undefined;
 }
 

@@ -26,7 +26,7 @@ export function setReceiveCode(code: string): void {
   useReceiveCode.setState(code === '' ? { code, near: undefined } : { code });
 }
 
-/** What became of the code in the field: nothing yet, it is on its way, or the receive that failed with it. */
+/** State of the receive that the code in the field has started; `failed` carries that receive. */
 export type Trial = { state: 'none' } | { state: 'trying' } | { state: 'failed'; transfer: TransferView };
 
 const NONE: Trial = { state: 'none' };
