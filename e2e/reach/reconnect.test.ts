@@ -98,7 +98,7 @@ describe('a connection that is cut', () => {
     const { port } = await room.send(['file', '--limit', '8M']);
     counter.target = port;
     const receiver = await room.receive(['--connect', counter.address, '--stdout'], PATIENT);
-    await receiver.shows(/.{3}/s);
+    await expect.poll(() => receiver.stdout.length).toBeGreaterThan(0);
     counter.cut();
     expect(await receiver.ended).toBe(5);
     expect(receiver.stderr).toContain('standard output cannot be taken back');
