@@ -349,6 +349,8 @@ void Host::ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t of
     }
     used += bytes;
   }
+  // The reply lets the kernel release the directory, on another thread: the lock must not outlive it.
+  lock.unlock();
   fuse_reply_buf(request, buffer.data(), used);
 }
 
