@@ -17,9 +17,8 @@ export default class SoakReporter {
     this.#counts[outcome]++;
     const seconds = ((test.diagnostic()?.duration ?? 0) / 1000).toFixed(1);
     const { figures = {} } = test.meta();
-    const measured = Object.entries(figures).map(
-      ([name, value]) => `${name} ${typeof value === 'number' ? FIGURES.format(value) : value}`,
-    );
+    const shown = (value) => (typeof value === 'number' ? FIGURES.format(value) : JSON.stringify(value));
+    const measured = Object.entries(figures).map(([name, value]) => `${name} ${shown(value)}`);
     const text = [
       `${outcome.padEnd(7)} ${seconds.padStart(6)} s  ${test.fullName.replaceAll(' > ', ': ')}`,
       measured.join(', '),
