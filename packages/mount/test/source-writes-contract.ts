@@ -11,6 +11,7 @@ import {
   readlinkSync,
   realpathSync,
   rmSync,
+  statfsSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -314,8 +315,11 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
         execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', disk]);
         try {
           await writes.create('disk/file', { mode: 0o600, signal });
+          const free = () => statfsSync(disk).bfree;
+          const before = free();
           const put = await draftOf('disk/file', 'x'.repeat(2 ** 20));
           await expect(writes.put(put, { signal })).rejects.toMatchObject(failed('ENOSPC'));
+          await expect.poll(free, { message: 'the staged bytes are freed' }).toBe(before);
           expect(read('disk/file'), 'nothing of it before it is committed').toBe('');
           expect(() => writeFileSync(join(disk, 'filler'), Buffer.alloc(2 ** 20))).toThrow('ENOSPC');
           await expect(writes.copy('d/file', 'disk/copy', { signal })).rejects.toMatchObject(failed('ENOSPC'));
