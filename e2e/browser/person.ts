@@ -169,7 +169,7 @@ export class Person {
       const range = document.createRange();
       for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
         const around = text.parentElement;
-        // What is only spoken is one pixel wide.
+        // Text for screen readers alone is one pixel wide.
         if (!around.checkVisibility() || around.getBoundingClientRect().width <= 1) continue;
         const { right = Infinity } = around.closest('a, button')?.getBoundingClientRect() ?? {};
         let cut = false;
