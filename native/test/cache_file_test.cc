@@ -15,7 +15,7 @@ namespace {
 
 using core::Code;
 
-constexpr size_t kBlock = kCacheBlockBytes;
+constexpr size_t kBlockBytes = kCacheBlockBytes;
 constexpr size_t kEnough = 5;                     // of what is to be seen beside each other
 constexpr std::chrono::microseconds kPause{200};  // in which a reader has its turn
 
@@ -45,25 +45,25 @@ class CacheFileTest : public testing::Test {
 };
 
 TEST_F(CacheFileTest, ReadsWhatWasWrittenAndNothingElse) {
-  const std::string content = test::Content(5 * kBlock + 9);
+  const std::string content = test::Content(5 * kBlockBytes + 9);
   const auto file = Open(content.size());
   EXPECT_EQ(file->blocks(), 6U);
   EXPECT_EQ(Read(*file, 0, 1), "");
-  ASSERT_TRUE(Write(*file, 1, content.substr(kBlock, 2 * kBlock)).ok());
-  ASSERT_TRUE(Write(*file, 5, content.substr(5 * kBlock)).ok());
-  EXPECT_EQ(Read(*file, kBlock, 2 * kBlock), content.substr(kBlock, 2 * kBlock));
-  EXPECT_EQ(Read(*file, kBlock + 5, 10), content.substr(kBlock + 5, 10));
-  EXPECT_EQ(Read(*file, 5 * kBlock, 9), content.substr(5 * kBlock));
-  EXPECT_EQ(Read(*file, kBlock, 2 * kBlock + 1), "");
-  EXPECT_EQ(Read(*file, 0, kBlock + 1), "");
+  ASSERT_TRUE(Write(*file, 1, content.substr(kBlockBytes, 2 * kBlockBytes)).ok());
+  ASSERT_TRUE(Write(*file, 5, content.substr(5 * kBlockBytes)).ok());
+  EXPECT_EQ(Read(*file, kBlockBytes, 2 * kBlockBytes), content.substr(kBlockBytes, 2 * kBlockBytes));
+  EXPECT_EQ(Read(*file, kBlockBytes + 5, 10), content.substr(kBlockBytes + 5, 10));
+  EXPECT_EQ(Read(*file, 5 * kBlockBytes, 9), content.substr(5 * kBlockBytes));
+  EXPECT_EQ(Read(*file, kBlockBytes, 2 * kBlockBytes + 1), "");
+  EXPECT_EQ(Read(*file, 0, kBlockBytes + 1), "");
   EXPECT_EQ(file->FirstMissing(0, 6), 0U);
   EXPECT_EQ(file->FirstMissing(1, 5), 3U);
   EXPECT_EQ(file->FirstMissing(5, 1), 6U);
 }
 
 TEST_F(CacheFileTest, FindsWhatIsMissingAcrossTheWordsOfTheMap) {
-  const auto file = Open(200 * kBlock);
-  const std::string block(kBlock, 'x');
+  const auto file = Open(200 * kBlockBytes);
+  const std::string block(kBlockBytes, 'x');
   for (uint32_t i = 0; i < 200; i++) {
     if (i == 130) continue;
     ASSERT_TRUE(Write(*file, i, block).ok());
@@ -73,34 +73,34 @@ TEST_F(CacheFileTest, FindsWhatIsMissingAcrossTheWordsOfTheMap) {
     EXPECT_TRUE(file->HasAll(first, 130 - first));
   }
   EXPECT_EQ(file->FirstMissing(131, 69), 200U);
-  const auto other = Open(200 * kBlock, 8);
-  ASSERT_TRUE(Write(*other, 60, std::string(80 * kBlock, 'y')).ok());
+  const auto other = Open(200 * kBlockBytes, 8);
+  ASSERT_TRUE(Write(*other, 60, std::string(80 * kBlockBytes, 'y')).ok());
   EXPECT_EQ(other->FirstMissing(60, 140), 140U);
   EXPECT_FALSE(other->Has(59));
   EXPECT_FALSE(other->Has(140));
 }
 
 TEST_F(CacheFileTest, TakesOnlyWholeBlocksAndTheEnd) {
-  const auto file = Open(2 * kBlock + 5);
+  const auto file = Open(2 * kBlockBytes + 5);
   EXPECT_EQ(Write(*file, 0, "short").code, Code::kSizeMismatch);
-  EXPECT_EQ(Write(*file, 0, std::string(kBlock + 1, 'x')).code, Code::kSizeMismatch);
+  EXPECT_EQ(Write(*file, 0, std::string(kBlockBytes + 1, 'x')).code, Code::kSizeMismatch);
   EXPECT_EQ(Write(*file, 2, std::string(6, 'x')).code, Code::kSizeMismatch);
   EXPECT_EQ(Write(*file, 3, std::string(1, 'x')).code, Code::kSizeMismatch);
-  EXPECT_EQ(Write(*file, UINT32_MAX, std::string(kBlock, 'x')).code, Code::kSizeMismatch);
+  EXPECT_EQ(Write(*file, UINT32_MAX, std::string(kBlockBytes, 'x')).code, Code::kSizeMismatch);
   EXPECT_EQ(Write(*file, 0, "").code, Code::kSizeMismatch);
-  EXPECT_TRUE(Write(*file, 0, std::string(2 * kBlock + 5, 'x')).ok());
+  EXPECT_TRUE(Write(*file, 0, std::string(2 * kBlockBytes + 5, 'x')).ok());
   EXPECT_TRUE(file->HasAll(0, 3));
 }
 
 TEST_F(CacheFileTest, IsSharedByAllWhoOpenItAndKeptUntilAnotherContentTakesItsName) {
-  const auto one = Open(kBlock);
-  const auto other = Open(kBlock);
-  ASSERT_TRUE(Write(*one, 0, std::string(kBlock, 'a')).ok());
+  const auto one = Open(kBlockBytes);
+  const auto other = Open(kBlockBytes);
+  ASSERT_TRUE(Write(*one, 0, std::string(kBlockBytes, 'a')).ok());
   EXPECT_TRUE(other->Has(0));
   EXPECT_EQ(Read(*other, 0, 3), "aaa");
-  EXPECT_TRUE(Open(kBlock)->Has(0));
-  EXPECT_FALSE(Open(kBlock, 8)->Has(0));
-  EXPECT_FALSE(Open(kBlock + 1)->Has(0));
+  EXPECT_TRUE(Open(kBlockBytes)->Has(0));
+  EXPECT_FALSE(Open(kBlockBytes, 8)->Has(0));
+  EXPECT_FALSE(Open(kBlockBytes + 1)->Has(0));
 }
 
 TEST_F(CacheFileTest, AnEmptyFileHasNothingToMiss) {
@@ -116,13 +116,13 @@ TEST_F(CacheFileTest, AFileThatIsTooLongIsRefused) {
 }
 
 TEST_F(CacheFileTest, GivesRoomBackToTheDisk) {
-  const auto file = Open(8 * kBlock);
-  ASSERT_TRUE(Write(*file, 0, test::Content(8 * kBlock)).ok());
+  const auto file = Open(8 * kBlockBytes);
+  ASSERT_TRUE(Write(*file, 0, test::Content(8 * kBlockBytes)).ok());
   struct stat before, after;
   ASSERT_EQ(fstat(file->data_fd(), &before), 0);
   EXPECT_TRUE(file->Evict(2, 5));
   ASSERT_EQ(fstat(file->data_fd(), &after), 0);
-  EXPECT_LE(after.st_blocks, before.st_blocks - static_cast<blkcnt_t>(5 * kBlock / 512));
+  EXPECT_LE(after.st_blocks, before.st_blocks - static_cast<blkcnt_t>(5 * kBlockBytes / 512));
   EXPECT_EQ(after.st_size, before.st_size);
   EXPECT_EQ(file->FirstMissing(0, 8), 2U);
   EXPECT_TRUE(file->HasAll(7, 1));
@@ -130,8 +130,8 @@ TEST_F(CacheFileTest, GivesRoomBackToTheDisk) {
 
 // A reader in one thread, somebody who evicts and fetches again in another: the reader never sees a hole.
 TEST_F(CacheFileTest, WhatIsEvictedWhileItIsReadIsNotReadAsZeros) {
-  const auto file = Open(4 * kBlock), reader = Open(4 * kBlock);
-  const std::string block(4 * kBlock, 'x');
+  const auto file = Open(4 * kBlockBytes), reader = Open(4 * kBlockBytes);
+  const std::string block(4 * kBlockBytes, 'x');
   ASSERT_TRUE(Write(*file, 0, block).ok());
   std::atomic<bool> over{false};
   std::atomic<size_t> read = 0;
@@ -155,8 +155,8 @@ TEST_F(CacheFileTest, WhatIsEvictedWhileItIsReadIsNotReadAsZeros) {
 
 // One writes in a thread, another evicts: what is said to be here is here, and not the hole that was made meanwhile.
 TEST_F(CacheFileTest, WhatIsEvictedWhileItIsWrittenIsNotSaidToBeHere) {
-  const auto writer = Open(4 * kBlock), evictor = Open(4 * kBlock), reader = Open(4 * kBlock);
-  const std::string block(4 * kBlock, 'x');
+  const auto writer = Open(4 * kBlockBytes), evictor = Open(4 * kBlockBytes), reader = Open(4 * kBlockBytes);
+  const std::string block(4 * kBlockBytes, 'x');
   std::atomic<bool> over{false};
   std::atomic<size_t> evicted = 0, read = 0;
   std::thread writing([&] {
@@ -187,11 +187,11 @@ TEST_F(CacheFileTest, WhatIsEvictedWhileItIsWrittenIsNotSaidToBeHere) {
 TEST_F(CacheFileTest, TellsWhatWasKeptWithoutOpeningIt) {
   CacheFile::Kept kept;
   EXPECT_FALSE(CacheFile::Look(directory_.get(), "key", &kept));
-  auto file = Open(2 * kBlock + 5);
-  ASSERT_TRUE(Write(*file, 0, std::string(2 * kBlock, 'x')).ok());
+  auto file = Open(2 * kBlockBytes + 5);
+  ASSERT_TRUE(Write(*file, 0, std::string(2 * kBlockBytes, 'x')).ok());
   ASSERT_TRUE(CacheFile::Look(directory_.get(), "key", &kept));
   EXPECT_FALSE(kept.whole);
-  EXPECT_GE(kept.disk_bytes, 2 * kBlock);
+  EXPECT_GE(kept.disk_bytes, 2 * kBlockBytes);
   ASSERT_TRUE(Write(*file, 2, "12345").ok());
   const int64_t before = kept.used_ns;
   CacheFile::Touch(directory_.get(), "key");
@@ -205,7 +205,7 @@ TEST_F(CacheFileTest, WhatIsNoWholePairIsNotKept) {
   CacheFile::Kept kept;
   const auto damaged = [&](const std::string& name, const std::function<void(int)>& damage) {
     for (const char* each : {"key.map", "key.data"}) unlinkat(directory_.get(), each, 0);
-    auto file = Open(2 * kBlock + 5);
+    auto file = Open(2 * kBlockBytes + 5);
     EXPECT_TRUE(CacheFile::Look(directory_.get(), "key", &kept));
     const core::Fd fd(openat(directory_.get(), name.c_str(), O_RDWR));
     damage(fd.get());
@@ -218,7 +218,7 @@ TEST_F(CacheFileTest, WhatIsNoWholePairIsNotKept) {
   for (const off_t at : {0, 4, 8, 15, 24, 28}) {
     EXPECT_TRUE(damaged("key.map", [at](int fd) { ASSERT_EQ(pwrite(fd, "\xfe", 1, at), 1); })) << at;
   }
-  EXPECT_TRUE(damaged("key.data", [](int fd) { ASSERT_EQ(ftruncate(fd, 2 * kBlock), 0); }));
+  EXPECT_TRUE(damaged("key.data", [](int fd) { ASSERT_EQ(ftruncate(fd, 2 * kBlockBytes), 0); }));
   unlinkat(directory_.get(), "key.data", 0);
   EXPECT_FALSE(CacheFile::Look(directory_.get(), "key", &kept));
   ASSERT_EQ(symlinkat("/etc/passwd", directory_.get(), "key.data"), 0);

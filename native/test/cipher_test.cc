@@ -12,7 +12,7 @@ using test::Bytes;
 using test::FromHex;
 using test::FromText;
 
-struct Vector {
+struct CipherVector {
   const char* name;
   Suite suite;
   Bytes key, nonce, aad, plaintext, ciphertext, tag;
@@ -28,7 +28,7 @@ const char kGcmCiphertext[] =
 constexpr size_t kShort = 120;  // hex digits of test case 16's text
 
 // McGrew and Viega, "The Galois/Counter Mode of Operation", appendix B (submitted to NIST); RFC 8439 2.8.2.
-std::vector<Vector> Vectors() {
+std::vector<CipherVector> CipherVectors() {
   const Bytes zero_key(32), zero_nonce(12), gcm_nonce = FromHex("cafebabefacedbaddecaf888");
   const std::string_view plaintext = kGcmPlaintext, ciphertext = kGcmCiphertext;
   return {
@@ -63,10 +63,10 @@ std::vector<Vector> Vectors() {
   };
 }
 
-class CipherTest : public testing::TestWithParam<Vector> {};
+class CipherTest : public testing::TestWithParam<CipherVector> {};
 
 TEST_P(CipherTest, SealsToThePublishedCiphertext) {
-  const Vector& vector = GetParam();
+  const CipherVector& vector = GetParam();
   Cipher cipher(vector.suite, Cipher::Direction::kSeal);
   ASSERT_TRUE(cipher.SetKey(vector.key.data()));
   for (int again = 0; again < 2; again++) {  // the second time with the key schedule of the first
@@ -79,7 +79,7 @@ TEST_P(CipherTest, SealsToThePublishedCiphertext) {
 }
 
 TEST_P(CipherTest, OpensThePublishedCiphertext) {
-  const Vector& vector = GetParam();
+  const CipherVector& vector = GetParam();
   Cipher cipher(vector.suite, Cipher::Direction::kOpen);
   ASSERT_TRUE(cipher.SetKey(vector.key.data()));
   for (int again = 0; again < 2; again++) {
@@ -91,7 +91,7 @@ TEST_P(CipherTest, OpensThePublishedCiphertext) {
 }
 
 TEST_P(CipherTest, LeavesNothingOfATextWhoseTagIsWrong) {
-  const Vector& vector = GetParam();
+  const CipherVector& vector = GetParam();
   Cipher cipher(vector.suite, Cipher::Direction::kOpen);
   ASSERT_TRUE(cipher.SetKey(vector.key.data()));
   Bytes text = vector.ciphertext, tag = vector.tag;
@@ -102,7 +102,7 @@ TEST_P(CipherTest, LeavesNothingOfATextWhoseTagIsWrong) {
 }
 
 TEST_P(CipherTest, ChangesToASecondKey) {
-  const Vector& vector = GetParam();
+  const CipherVector& vector = GetParam();
   Cipher cipher(vector.suite, Cipher::Direction::kSeal);
   const Bytes other_key(kKeyBytes, 0xA5);
   Bytes text = vector.plaintext, tag(kTagBytes);
@@ -117,7 +117,7 @@ TEST_P(CipherTest, ChangesToASecondKey) {
   EXPECT_EQ(tag, vector.tag);
 }
 
-INSTANTIATE_TEST_SUITE_P(Published, CipherTest, testing::ValuesIn(Vectors()),
+INSTANTIATE_TEST_SUITE_P(Published, CipherTest, testing::ValuesIn(CipherVectors()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(SuiteTest, LabelsAreThoseOfTheProtocol) {

@@ -17,11 +17,11 @@ using aead::Suite;
 using core::Code;
 using test::Bytes;
 using test::BytesOf;
+using test::EpochOf;
 using test::KeyOf;
 using test::Open;
 using test::Seal;
 
-uint32_t EpochOf(const Bytes& frame) { return core::LoadBigEndian<uint32_t>(frame.data() + kLengthBytes); }
 uint64_t CounterOf(const Bytes& frame) { return core::LoadBigEndian<uint64_t>(frame.data() + kLengthBytes + 4); }
 
 class EpochTest : public testing::TestWithParam<Suite> {};

@@ -16,13 +16,13 @@ using test::FromHex;
 using test::KeyOf;
 
 // RFC 5869 has no vectors for SHA-512; these are Python's hmac.new(key, info + b'\x01', 'sha512').digest()[:32].
-struct Vector {
+struct ExpandVector {
   const char* label;
   Bytes context;
   const char* output;
 };
 
-const Vector kVectors[] = {
+const ExpandVector kVectors[] = {
     {"KeibiDrop ratchet", {}, "1920ae16e8d949f72b4166fdfd30a5429b4c7ec8b4435b817fd092a07580ada1"},
     {"KeibiDrop-AES-256-GCM-SEK lane initiator",
      {0, 0, 0, 3},
@@ -39,7 +39,7 @@ Key CountingKey() {
 }
 
 TEST(ExpandTest, IsHkdfExpandWithSha512) {
-  for (const Vector& vector : kVectors) {
+  for (const ExpandVector& vector : kVectors) {
     const Key output = Expand(CountingKey(), vector.label, vector.context.data(), vector.context.size());
     EXPECT_EQ(BytesOf(output), FromHex(vector.output)) << vector.label;
   }

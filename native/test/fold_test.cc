@@ -15,13 +15,12 @@ namespace {
 using aead::Suite;
 using core::Code;
 using test::Bytes;
+using test::EpochOf;
 using test::KeyOf;
 using test::Open;
 using test::Seal;
 
 constexpr RatchetPolicy kLong = {1 << 20, 1000};
-
-uint32_t EpochOf(const Bytes& frame) { return core::LoadBigEndian<uint32_t>(frame.data() + kLengthBytes); }
 
 struct Pair {
   std::shared_ptr<FoldSecrets> written = std::make_shared<FoldSecrets>();

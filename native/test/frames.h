@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bytes.h"
+#include "core/bytes.h"
 #include "frame/frame.h"
 
 namespace keibi::test {
@@ -14,6 +15,10 @@ inline frame::Key KeyOf(uint8_t fill) {
 }
 
 inline Bytes BytesOf(const frame::Key& key) { return Bytes(key.data(), key.data() + frame::Key::size()); }
+
+inline uint32_t EpochOf(const Bytes& frame) {
+  return core::LoadBigEndian<uint32_t>(frame.data() + frame::kLengthBytes);
+}
 
 // The whole next frame; empty if the sealer refused.
 inline Bytes Seal(frame::Sealer* sealer, const Bytes& plaintext) {

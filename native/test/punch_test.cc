@@ -16,7 +16,7 @@ using core::Fd;
 using core::Status;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPatience{5000};
+constexpr milliseconds kPunchPatience{5000};
 
 uint16_t PortOf(const Fd& fd) {
   sockaddr_in own{};
@@ -32,7 +32,7 @@ bool Say(const Fd& fd, const std::string& text) {
 // listener_ is the sender.
 class PunchTest : public test::ServedTest {
  protected:
-  void Punch(uint16_t port, milliseconds wait = kPatience) { listener_->Punch({"127.0.0.1", port, wait}); }
+  void Punch(uint16_t port, milliseconds wait = kPunchPatience) { listener_->Punch({"127.0.0.1", port, wait}); }
 
   // A port that nobody has; what is bound to it here and now shares it.
   static Fd Reserve(uint16_t* port) {
@@ -51,7 +51,7 @@ TEST_F(PunchTest, MakesOneConnectionOfTwoThatAreDialledAtOnce) {
   const Fd reserved = Reserve(&port);
   Fd fd;
   Punch(port);
-  const Status status = DialThrough(port, "127.0.0.1", listener_->port(), kPatience, running_, &fd);
+  const Status status = DialThrough(port, "127.0.0.1", listener_->port(), kPunchPatience, running_, &fd);
   ASSERT_EQ(status.code, Code::kOk) << status.system_error;
   EXPECT_EQ(PortOf(fd), port);
   EXPECT_TRUE(Say(fd, "KEIBI-C1"));
@@ -94,7 +94,7 @@ TEST_F(PunchTest, TakesALaneThatCameSo) {
   const Fd reserved = Reserve(&port);
   Punch(port);
   Fd fd;
-  ASSERT_TRUE(DialThrough(port, "127.0.0.1", listener_->port(), kPatience, running_, &fd).ok());
+  ASSERT_TRUE(DialThrough(port, "127.0.0.1", listener_->port(), kPunchPatience, running_, &fd).ok());
   const test::Bytes hello = RightHello(2);
   EXPECT_TRUE(Say(fd, std::string(hello.begin(), hello.end())));
   const auto lane = lanes->inbox.Take();
@@ -110,7 +110,7 @@ TEST_F(PunchTest, DialsFromThePortOfAListenerToOthers) {
                   {.host = "127.0.0.1"}, [&](Incoming in) { seen.Put(std::move(in)); }, &server)
                   .ok());
   Fd fd;
-  ASSERT_TRUE(stream::Dial("127.0.0.1", server->port(), kPatience, running_, &fd, listener_->port()).ok());
+  ASSERT_TRUE(stream::Dial("127.0.0.1", server->port(), kPunchPatience, running_, &fd, listener_->port()).ok());
   EXPECT_TRUE(Say(fd, "KEIBI-C1"));
   const auto incoming = seen.Take();
   ASSERT_TRUE(incoming.has_value());
@@ -118,7 +118,7 @@ TEST_F(PunchTest, DialsFromThePortOfAListenerToOthers) {
   ExpectServed();  // as before
 
   Fd again;
-  const Status taken = stream::Dial("127.0.0.1", server->port(), kPatience, running_, &again, listener_->port());
+  const Status taken = stream::Dial("127.0.0.1", server->port(), kPunchPatience, running_, &again, listener_->port());
   EXPECT_EQ(taken.system_error, EADDRNOTAVAIL);  // there is one connection between two ports
 }
 
@@ -139,10 +139,10 @@ TEST_F(PunchTest, DialsOnceOrUntilItsTimeIsOver) {
   ASSERT_EQ(bind(reserved.get(), reinterpret_cast<sockaddr*>(&own), sizeof own), 0);
   const uint16_t port = PortOf(reserved);
   Fd fd;
-  EXPECT_EQ(stream::Dial("127.0.0.1", port, kPatience, running_, &fd, 0).system_error, ECONNREFUSED);
+  EXPECT_EQ(stream::Dial("127.0.0.1", port, kPunchPatience, running_, &fd, 0).system_error, ECONNREFUSED);
   EXPECT_EQ(DialThrough(0, "127.0.0.1", port, milliseconds(250), running_, &fd).code, Code::kPeerUnreachable);
-  EXPECT_EQ(DialThrough(0, "127.0.0.1", port, kPatience, true, &fd).code, Code::kCancelled);
-  EXPECT_EQ(DialThrough(0, "no address", port, kPatience, running_, &fd).system_error, EINVAL);
+  EXPECT_EQ(DialThrough(0, "127.0.0.1", port, kPunchPatience, true, &fd).code, Code::kCancelled);
+  EXPECT_EQ(DialThrough(0, "no address", port, kPunchPatience, running_, &fd).system_error, EINVAL);
 }
 
 TEST_F(PunchTest, IsForgottenWithTheListener) {

@@ -17,7 +17,7 @@ using test::Dialler;
 using test::FromText;
 using test::TokenOf;
 
-constexpr milliseconds kPatience{5000};
+constexpr milliseconds kJoinPatience{5000};
 
 // listener_ is the relay; sender_ joins it.
 class RelayJoinTest : public test::RelayedTest {
@@ -27,7 +27,7 @@ class RelayJoinTest : public test::RelayedTest {
     ASSERT_TRUE(Listener::Open({.host = "127.0.0.1"}, put, &sender_).ok());
   }
 
-  void Join(uint32_t token, milliseconds wait = kPatience, uint16_t port = 0) {
+  void Join(uint32_t token, milliseconds wait = kJoinPatience, uint16_t port = 0) {
     sender_->JoinRelay({"127.0.0.1", port == 0 ? listener_->port() : port, TokenOf(token), wait},
                        [this](Status status) { outcomes_.Put(status); });
   }
@@ -78,7 +78,7 @@ TEST_F(RelayJoinTest, SaysWhyItFailed) {
   EXPECT_EQ(Outcome(), Code::kHandshakeTimeout);  // as the one who waits says
   const uint16_t port = listener_->port();
   listener_->Stop();
-  Join(7, kPatience, port);
+  Join(7, kJoinPatience, port);
   EXPECT_EQ(Outcome(), Code::kPeerUnreachable);
 }
 
@@ -103,7 +103,7 @@ TEST_F(RelayJoinTest, IsCancelledWhenTheListenerStops) {
 TEST_F(RelayJoinTest, IsCancelledByItsNumberAndNoOther) {
   ServeRelay();
   const auto join = [this](uint32_t token, uint64_t number) {
-    sender_->JoinRelay({"127.0.0.1", listener_->port(), TokenOf(token), kPatience, number},
+    sender_->JoinRelay({"127.0.0.1", listener_->port(), TokenOf(token), kJoinPatience, number},
                        [this](Status status) { outcomes_.Put(status); });
   };
   join(7, 1);
@@ -126,14 +126,14 @@ TEST_F(RelayJoinTest, BlocksForALaneUntilTheOtherSideCame) {
   Dialler other = Show(7);
   const std::atomic<bool> stopped = false;
   core::Fd fd;
-  ASSERT_TRUE(stream::Dial("127.0.0.1", listener_->port(), kPatience, stopped, &fd).ok());
-  EXPECT_TRUE(stream::JoinRelay(fd.get(), TokenOf(7), kPatience, stopped).ok());
+  ASSERT_TRUE(stream::Dial("127.0.0.1", listener_->port(), kJoinPatience, stopped, &fd).ok());
+  EXPECT_TRUE(stream::JoinRelay(fd.get(), TokenOf(7), kJoinPatience, stopped).ok());
   EXPECT_EQ(other.Receive(1), kJoined);
 
-  ASSERT_TRUE(stream::Dial("127.0.0.1", listener_->port(), kPatience, stopped, &fd).ok());
+  ASSERT_TRUE(stream::Dial("127.0.0.1", listener_->port(), kJoinPatience, stopped, &fd).ok());
   EXPECT_EQ(stream::JoinRelay(fd.get(), TokenOf(8), milliseconds(50), stopped).code, Code::kHandshakeTimeout);
-  ASSERT_TRUE(stream::Dial("127.0.0.1", listener_->port(), kPatience, stopped, &fd).ok());
-  EXPECT_EQ(stream::JoinRelay(fd.get(), TokenOf(9), kPatience, true).code, Code::kCancelled);
+  ASSERT_TRUE(stream::Dial("127.0.0.1", listener_->port(), kJoinPatience, stopped, &fd).ok());
+  EXPECT_EQ(stream::JoinRelay(fd.get(), TokenOf(9), kJoinPatience, true).code, Code::kCancelled);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using test::TokenOf;
 class RelayTest : public test::RelayedTest {};
 
 // `bytes` of a pattern that shows a missing, doubled or moved piece.
-Bytes Pattern(size_t bytes) {
+Bytes RelayPattern(size_t bytes) {
   Bytes pattern(bytes);
   for (size_t i = 0; i < bytes; i++) pattern[i] = static_cast<uint8_t>(i * 2654435761u >> 24);
   return pattern;
@@ -47,7 +47,7 @@ TEST_F(RelayTest, JoinsTwoConnectionsOfOneTokenAndForwardsBothWays) {
 TEST_F(RelayTest, ForwardsMuchBothWaysAtOnce) {
   ServeRelay();
   auto [one, other] = Pair(7);
-  const Bytes sent = Pattern(20'000'000);
+  const Bytes sent = RelayPattern(20'000'000);
   std::thread writers[] = {std::thread([&one = one, &sent] { EXPECT_TRUE(one.Send(sent)); }),
                            std::thread([&other = other, &sent] { EXPECT_TRUE(other.Send(sent)); })};
   std::thread reader([&one = one, &sent] { EXPECT_EQ(one.Receive(sent.size()), sent); });
@@ -63,7 +63,7 @@ TEST_F(RelayTest, ForwardsNoMoreThanItsRateAndLosesNothing) {
   ServeRelay(limits);
   auto [one, other] = Pair(7);
   auto [third, fourth] = Pair(8);
-  const Bytes sent = Pattern(700'000);
+  const Bytes sent = RelayPattern(700'000);
   const auto began = std::chrono::steady_clock::now();
   std::thread writers[] = {std::thread([&one = one, &sent] { EXPECT_TRUE(one.Send(sent)); }),
                            std::thread([&fourth = fourth, &sent] { EXPECT_TRUE(fourth.Send(sent)); })};
@@ -185,7 +185,7 @@ TEST_F(RelayTest, ForgetsOneThatSpeaksOrLeavesBeforeTheOtherCame) {
 TEST_F(RelayTest, HoldsAWriterBackWhoseReaderIsSlowWithoutWorkOrHarmToOthers) {
   ServeRelay();
   auto [writer, reader] = Pair(7);
-  const Bytes sent = Pattern(64'000'000);
+  const Bytes sent = RelayPattern(64'000'000);
   const size_t taken = writer.SendWhatFits(sent);  // until nothing has fitted for a while
   EXPECT_LT(taken, sent.size());
   const double before = CpuSeconds();

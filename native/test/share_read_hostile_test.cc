@@ -17,8 +17,6 @@ using core::Code;
 using test::Bytes;
 using test::Frame;
 
-constexpr uint32_t kBlock = kCacheBlockBytes;
-
 Bytes SegmentOf(uint32_t file, uint64_t offset, uint32_t length, uint8_t flags = 0) {
   Bytes bytes(Segment::kHeaderBytes + length, 'x');
   Segment{file, flags, offset, length}.WriteHeader(bytes.data());
@@ -43,7 +41,7 @@ class HostileSharerTest : public testing::Test {
     guest_.listener->Expect(test::ReadGuest::Session(frame::Role::kResponder), lanes_);
     EXPECT_TRUE(guest_.AddLane(0).ok());
     lane_ = lanes_->inbox.Take();
-    file_ = guest_.Open("file", {8 * kBlock, 1});
+    file_ = guest_.Open("file", {8 * kCacheBlockBytes, 1});
   }
 
   void Answer(const Bytes& plaintext) {
@@ -59,29 +57,30 @@ class HostileSharerTest : public testing::Test {
 
 TEST_F(HostileSharerTest, WhatWasAskedForIsTaken) {
   const uint32_t want = guest_.Begin(file_, 2, 2);
-  Answer(Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kBlock, 2 * kBlock)));
+  Answer(Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, 2 * kCacheBlockBytes)));
   EXPECT_EQ(guest_.Wait(want), Code::kOk);
 }
 
 // Asked for: blocks 2 and 3 of one file.
 TEST_F(HostileSharerTest, WhatWasNotAskedForEndsTheLaneAndIsWrittenNowhere) {
-  const Bytes right = SegmentOf(file_, 2 * kBlock, 2 * kBlock);
+  const Bytes right = SegmentOf(file_, 2 * kCacheBlockBytes, 2 * kCacheBlockBytes);
   const std::map<std::string, Bytes> cases = {
-      {"another file", Frame(LaneFrame::kSegments, SegmentOf(file_ + 1, 2 * kBlock, 2 * kBlock))},
-      {"another place", Frame(LaneFrame::kSegments, SegmentOf(file_, 4 * kBlock, 2 * kBlock))},
-      {"within a block", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kBlock + 1, 2 * kBlock))},
-      {"behind the end", Frame(LaneFrame::kSegments, SegmentOf(file_, UINT64_MAX - kBlock + 1, kBlock))},
-      {"less", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kBlock, kBlock))},
-      {"more", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kBlock, 3 * kBlock))},
-      {"nothing", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kBlock, 0))},
-      {"a hole", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kBlock, 2 * kBlock, kHole))},
+      {"another file", Frame(LaneFrame::kSegments, SegmentOf(file_ + 1, 2 * kCacheBlockBytes, 2 * kCacheBlockBytes))},
+      {"another place", Frame(LaneFrame::kSegments, SegmentOf(file_, 4 * kCacheBlockBytes, 2 * kCacheBlockBytes))},
+      {"within a block", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes + 1, 2 * kCacheBlockBytes))},
+      {"behind the end",
+       Frame(LaneFrame::kSegments, SegmentOf(file_, UINT64_MAX - kCacheBlockBytes + 1, kCacheBlockBytes))},
+      {"less", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, kCacheBlockBytes))},
+      {"more", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, 3 * kCacheBlockBytes))},
+      {"nothing", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, 0))},
+      {"a hole", Frame(LaneFrame::kSegments, SegmentOf(file_, 2 * kCacheBlockBytes, 2 * kCacheBlockBytes, kHole))},
       {"no segment", Frame(LaneFrame::kSegments, {})},
       {"half a segment", Frame(LaneFrame::kSegments, Bytes(right.begin(), right.end() - 1))},
       {"twice", Frame(LaneFrame::kSegments, Both(right, right))},
       {"a refusal of another place", Frame(LaneFrame::kRefusals, RefusalOf(file_, 0, 1))},
-      {"a refusal without a reason", Frame(LaneFrame::kRefusals, RefusalOf(file_, 2 * kBlock, 0))},
-      {"an unknown reason", Frame(LaneFrame::kRefusals, RefusalOf(file_, 2 * kBlock, 6))},
-      {"forgotten, but not by us", Frame(LaneFrame::kRefusals, RefusalOf(file_, 2 * kBlock, 5))},
+      {"a refusal without a reason", Frame(LaneFrame::kRefusals, RefusalOf(file_, 2 * kCacheBlockBytes, 0))},
+      {"an unknown reason", Frame(LaneFrame::kRefusals, RefusalOf(file_, 2 * kCacheBlockBytes, 6))},
+      {"forgotten, but not by us", Frame(LaneFrame::kRefusals, RefusalOf(file_, 2 * kCacheBlockBytes, 5))},
       {"half a refusal", Frame(LaneFrame::kRefusals, Bytes(12))},
       {"asks", Frame(LaneFrame::kAsks, Bytes(18))},
       {"an end", Frame(LaneFrame::kEnd, {})},
@@ -96,7 +95,7 @@ TEST_F(HostileSharerTest, WhatWasNotAskedForEndsTheLaneAndIsWrittenNowhere) {
     EXPECT_EQ(guest_.LaneEnd(), Code::kHandshakeMalformed) << name;
     // Only what was right before it has come.
     EXPECT_EQ(asked && guest_.Begin(file_, 2, 2) == 0, name == "twice") << name;
-    if (name == "twice") file_ = guest_.Open("file", {8 * kBlock, 1});
+    if (name == "twice") file_ = guest_.Open("file", {8 * kCacheBlockBytes, 1});
     ASSERT_TRUE(guest_.AddLane(++number).ok());
     lane_ = lanes_->inbox.Take();
   }
@@ -112,7 +111,7 @@ TEST_F(HostileSharerTest, ALaneThatOwesAnAnswerAndIsSilentIsCut) {
 
 TEST_F(HostileSharerTest, AnAlteredFrameEndsTheLane) {
   guest_.Begin(file_, 0, 1);
-  Bytes frame = test::Seal(lane_->sealer.get(), Frame(LaneFrame::kSegments, SegmentOf(file_, 0, kBlock)));
+  Bytes frame = test::Seal(lane_->sealer.get(), Frame(LaneFrame::kSegments, SegmentOf(file_, 0, kCacheBlockBytes)));
   frame[100] ^= 1;
   ASSERT_GT(send(lane_->fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL), 0);
   EXPECT_EQ(guest_.LaneEnd(), Code::kFrameAuthFailed);
@@ -121,7 +120,7 @@ TEST_F(HostileSharerTest, AnAlteredFrameEndsTheLane) {
 class HostileGuestTest : public test::GuestLaneTest {
  protected:
   HostileGuestTest() {
-    test::WriteFile(share_ / "file", test::Content(4 * kBlock));
+    test::WriteFile(share_ / "file", test::Content(4 * kCacheBlockBytes));
     Share();
   }
 
@@ -129,7 +128,7 @@ class HostileGuestTest : public test::GuestLaneTest {
     Bytes bytes;
     Ask{.kind = Ask::Kind::kName,
         .file = file,
-        .size = 4 * kBlock,
+        .size = 4 * kCacheBlockBytes,
         .mtime_ns = test::MtimeOf(share_ / "file"),
         .path = path}
         .Append(&bytes);
@@ -149,15 +148,16 @@ class HostileGuestTest : public test::GuestLaneTest {
 
 TEST_F(HostileGuestTest, EachReadIsAnsweredOnce) {
   Guest guest = Begin(0);
-  ASSERT_TRUE(guest.Send(Frame(LaneFrame::kAsks, Both(Name(7), Both(Read(7, 1, 5), Read(7, 4 * kBlock - 1, 1))))));
+  ASSERT_TRUE(
+      guest.Send(Frame(LaneFrame::kAsks, Both(Name(7), Both(Read(7, 1, 5), Read(7, 4 * kCacheBlockBytes - 1, 1))))));
   const Bytes answer = guest.Receive();
   const uint8_t* at = answer.data() + 1;
   Segment first, second;
   ASSERT_TRUE(Segment::Take(&at, answer.data() + answer.size(), &first));
   ASSERT_TRUE(Segment::Take(&at, answer.data() + answer.size(), &second));
   EXPECT_EQ(at, answer.data() + answer.size());
-  EXPECT_EQ(std::string(first.data, first.data + first.length), test::Content(4 * kBlock).substr(1, 5));
-  EXPECT_EQ(second.offset, 4 * kBlock - 1);
+  EXPECT_EQ(std::string(first.data, first.data + first.length), test::Content(4 * kCacheBlockBytes).substr(1, 5));
+  EXPECT_EQ(second.offset, 4 * kCacheBlockBytes - 1);
 }
 
 TEST_F(HostileGuestTest, IsAnsweredWhileTheRestOfAnotherFrameIsOnItsWay) {
@@ -193,8 +193,8 @@ TEST_F(HostileGuestTest, WhatIsNoAskEndsTheLane) {
       {"a number that is taken", Frame(LaneFrame::kAsks, Both(Name(1), Name(1)))},
       {"a read of nothing", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 0, 0)))},
       {"a read of too much", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 0, kMaxReadBytes + 1)))},
-      {"a read behind the end", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 4 * kBlock, 1)))},
-      {"a read over the end", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 4 * kBlock - 1, 2)))},
+      {"a read behind the end", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 4 * kCacheBlockBytes, 1)))},
+      {"a read over the end", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 4 * kCacheBlockBytes - 1, 2)))},
       {"a read far away", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, UINT64_MAX, 2)))},
       {"too many names", Frame(LaneFrame::kAsks, too_many_names)},
       {"too large a frame", Frame(LaneFrame::kAsks, Bytes(kMaxAskBytes))},
@@ -213,7 +213,7 @@ TEST_F(HostileGuestTest, WhatIsNoAskEndsTheLane) {
   Guest greedy = Begin(lane++);
   greedy.Send(Frame(LaneFrame::kAsks, too_many_reads));
   Bytes more;
-  for (uint32_t i = 0; i < 3000; i++) more = Both(more, Read(1, 0, kBlock));
+  for (uint32_t i = 0; i < 3000; i++) more = Both(more, Read(1, 0, kCacheBlockBytes));
   greedy.Send(Frame(LaneFrame::kAsks, more));
   greedy.Send(Frame(LaneFrame::kAsks, more));
   greedy.Send(Frame(LaneFrame::kAsks, more));

@@ -15,18 +15,16 @@ using std::chrono::milliseconds;
 using test::Content;
 using test::ReadPair;
 
-constexpr uint32_t kBlock = kCacheBlockBytes;
-
 TEST(ShareReadTest, ReadsTheBlocksThatAreWantedAndNoOthers) {
   ReadPair pair;
-  const std::string content = Content(10 * kBlock + 5);
+  const std::string content = Content(10 * kCacheBlockBytes + 5);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
   EXPECT_EQ(pair.Want(file, 3, 2), Code::kOk);
   EXPECT_EQ(pair.Want(file, 10, 1), Code::kOk);
   std::string expected(content.size(), '\0');
-  expected.replace(3 * kBlock, 2 * kBlock, content, 3 * kBlock, 2 * kBlock);
-  expected.replace(10 * kBlock, 5, content, 10 * kBlock, 5);
+  expected.replace(3 * kCacheBlockBytes, 2 * kCacheBlockBytes, content, 3 * kCacheBlockBytes, 2 * kCacheBlockBytes);
+  expected.replace(10 * kCacheBlockBytes, 5, content, 10 * kCacheBlockBytes, 5);
   EXPECT_EQ(pair.Cached(file), expected);
   EXPECT_EQ(pair.Begin(file, 3, 2), 0U) << "what is here is not waited for";
 }
@@ -36,7 +34,7 @@ TEST(ShareReadTest, ReadsAWholeFileOverSeveralLanesWithMostOfItAhead) {
   const std::string content = Content(40 * core::kChunkBytes + 12345);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
-  const auto blocks = static_cast<uint32_t>(content.size() / kBlock + 1);
+  const auto blocks = static_cast<uint32_t>(content.size() / kCacheBlockBytes + 1);
   for (uint32_t at = 0; at < blocks; at++) ASSERT_EQ(pair.Want(file, at, 1, pair.job.ahead_blocks()), Code::kOk);
   EXPECT_TRUE(pair.Cached(file) == content);
   // Each byte came once.
@@ -86,24 +84,24 @@ TEST(ShareReadTest, AnEmptyFileIsHereAtOnce) {
 
 TEST(ShareReadTest, AFileThatChangesIsToldAndNothingOfTheOtherContentIsKept) {
   ReadPair pair;
-  test::WriteFile(pair.share / "file", Content(4 * kBlock));
+  test::WriteFile(pair.share / "file", Content(4 * kCacheBlockBytes));
   const uint32_t file = pair.OpenShared("file");
   ASSERT_EQ(pair.Want(file, 0, 1), Code::kOk);
   test::SetMtime(pair.share / "file", 12345);
   EXPECT_EQ(pair.Want(file, 1, 1), Code::kSourceChanged);
   EXPECT_EQ(pair.Want(file, 0, 1), Code::kSourceChanged) << "it is known by now";
-  EXPECT_EQ(pair.Cached(file).substr(kBlock), std::string(3 * kBlock, '\0'));
+  EXPECT_EQ(pair.Cached(file).substr(kCacheBlockBytes), std::string(3 * kCacheBlockBytes, '\0'));
   // Asked for as it is now it can be read.
   EXPECT_EQ(pair.Want(pair.OpenShared("file"), 1, 3), Code::kOk);
 }
 
 TEST(ShareReadTest, WhatIsOpenAtTheSharingPeerIsReadThoughAnotherFileTookItsName) {
   ReadPair pair;
-  const std::string content = Content(4 * kBlock);
+  const std::string content = Content(4 * kCacheBlockBytes);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
   ASSERT_EQ(pair.Want(file, 0, 1), Code::kOk);
-  test::WriteFile(pair.share / "other", Content(4 * kBlock, 2));
+  test::WriteFile(pair.share / "other", Content(4 * kCacheBlockBytes, 2));
   test::fs::rename(pair.share / "other", pair.share / "file");
   EXPECT_EQ(pair.Want(file, 1, 3), Code::kOk);
   EXPECT_EQ(pair.Cached(file), content);
@@ -111,7 +109,7 @@ TEST(ShareReadTest, WhatIsOpenAtTheSharingPeerIsReadThoughAnotherFileTookItsName
 
 TEST(ShareReadTest, AFileThatGrowsIsReadAsFarAsItWasNamed) {
   ReadPair pair;
-  const std::string content = Content(4 * kBlock + 5);
+  const std::string content = Content(4 * kCacheBlockBytes + 5);
   test::WriteFile(pair.share / "file", content);
   const uint32_t early = pair.OpenShared("file"), late = pair.OpenShared("file");
   ASSERT_EQ(pair.Want(early, 0, 1), Code::kOk);
@@ -125,15 +123,15 @@ TEST(ShareReadTest, AFileThatGrowsIsReadAsFarAsItWasNamed) {
 
 TEST(ShareReadTest, ALongerFileInItsPlaceIsNoGrownOne) {
   ReadPair pair;
-  test::WriteFile(pair.share / "file", Content(4 * kBlock));
+  test::WriteFile(pair.share / "file", Content(4 * kCacheBlockBytes));
   const uint32_t file = pair.OpenShared("file");
-  test::WriteFile(pair.share / "other", Content(5 * kBlock, 2));
+  test::WriteFile(pair.share / "other", Content(5 * kCacheBlockBytes, 2));
   test::fs::rename(pair.share / "other", pair.share / "file");
   EXPECT_EQ(pair.Want(file, 0, 1), Code::kSourceChanged);
-  test::WriteFile(pair.share / "short", Content(4 * kBlock));
+  test::WriteFile(pair.share / "short", Content(4 * kCacheBlockBytes));
   const uint32_t cut = pair.OpenShared("short");
   ASSERT_EQ(pair.Want(cut, 0, 1), Code::kOk);
-  test::fs::resize_file(pair.share / "short", 2 * kBlock);
+  test::fs::resize_file(pair.share / "short", 2 * kCacheBlockBytes);
   EXPECT_EQ(pair.Want(cut, 1, 1), Code::kSourceChanged);
 }
 
@@ -181,7 +179,7 @@ TEST(ShareReadTest, WhatALostSessionOwesComesWithTheNext) {
   const std::string content = Content(24 * core::kChunkBytes);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
-  const auto blocks = static_cast<uint32_t>(content.size() / kBlock);
+  const auto blocks = static_cast<uint32_t>(content.size() / kCacheBlockBytes);
   const uint32_t want = pair.Begin(file, 0, blocks);
   pair.job.EndSession();
   EXPECT_LT(pair.server->bytes(), content.size() + 1);
@@ -198,7 +196,7 @@ TEST(ShareReadTest, WhatALostLaneOwesComesByAnother) {
   const std::string content = Content(24 * core::kChunkBytes);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
-  const uint32_t want = pair.Begin(file, 0, static_cast<uint32_t>(content.size() / kBlock));
+  const uint32_t want = pair.Begin(file, 0, static_cast<uint32_t>(content.size() / kCacheBlockBytes));
   pair.server->Stop();
   EXPECT_EQ(pair.LaneEnd(), Code::kSessionLost);
   pair.listener->Forget({1, 2, 3});
@@ -225,8 +223,8 @@ TEST(ShareReadTest, WhatIsReleasedIsGivenUpAndCanBeOpenedAgain) {
 TEST(ShareReadTest, WhatWasAskedForAheadOfAReaderWhoHasJumpedIsGivenUp) {
   const auto budget = std::make_shared<RateBudget>(0);
   ReadPair pair(1, "", budget);
-  constexpr uint32_t kBlocks = 40 * core::kChunkBytes / kBlock;
-  const std::string content = Content(uint64_t{kBlocks} * kBlock);
+  constexpr uint32_t kBlocks = 40 * core::kChunkBytes / kCacheBlockBytes;
+  const std::string content = Content(uint64_t{kBlocks} * kCacheBlockBytes);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
   // Nobody takes anything in, so that the other side hears of the jump before it has sent all.
@@ -237,7 +235,8 @@ TEST(ShareReadTest, WhatWasAskedForAheadOfAReaderWhoHasJumpedIsGivenUp) {
   budget->Hold(false);
   EXPECT_EQ(pair.Wait(awaited), Code::kOk);
   EXPECT_EQ(pair.Want(file, kBlocks - 1, 1), Code::kOk);
-  EXPECT_EQ(pair.Cached(file).substr(content.size() - kBlock), content.substr(content.size() - kBlock));
+  EXPECT_EQ(pair.Cached(file).substr(content.size() - kCacheBlockBytes),
+            content.substr(content.size() - kCacheBlockBytes));
   EXPECT_LT(pair.server->bytes(), content.size() / 2);
   // It can be read on, and again be jumped away from, under the number that it had.
   pair.job.LeaveAhead(file);
@@ -249,7 +248,7 @@ TEST(ShareReadTest, WhatWasAskedForAheadOfAReaderWhoHasJumpedIsGivenUp) {
 
 TEST(ShareReadTest, ACancelledWantIsNotToldAndItsBlocksStillServeOthers) {
   ReadPair pair(0);
-  test::WriteFile(pair.share / "file", Content(2 * kBlock));
+  test::WriteFile(pair.share / "file", Content(2 * kCacheBlockBytes));
   const uint32_t file = pair.OpenShared("file");
   const uint32_t given_up = pair.Begin(file, 0, 2), kept = pair.Begin(file, 0, 1);
   pair.job.Cancel(file, given_up);
@@ -260,7 +259,7 @@ TEST(ShareReadTest, ACancelledWantIsNotToldAndItsBlocksStillServeOthers) {
 
 TEST(ShareReadTest, WantsBehindTheEndAreRefused) {
   ReadPair pair;
-  test::WriteFile(pair.share / "file", Content(2 * kBlock));
+  test::WriteFile(pair.share / "file", Content(2 * kCacheBlockBytes));
   const uint32_t file = pair.OpenShared("file");
   EXPECT_EQ(pair.Want(file, 0, 3), Code::kSizeMismatch);
   EXPECT_EQ(pair.Want(file, 3, 0), Code::kSizeMismatch);

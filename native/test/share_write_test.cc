@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 using core::Code;
 using test::Content;
-using test::TokenOf;
+using test::DraftTokenOf;
 using test::WritePair;
 
 TEST(ShareWriteTest, WritesRangesOverSeveralLanesAndNothingElse) {
@@ -72,13 +72,13 @@ TEST(ShareWriteTest, OneDraftWritesAFileAtATime) {
   const uint32_t handle = pair.Open("file", 1, 6);
   uint32_t other = 0;
   for (const char* path : {"file", "same"}) {
-    const core::Status status = pair.server->written()->Open(path, {{}, TokenOf(2), 0}, &other);
+    const core::Status status = pair.server->written()->Open(path, {{}, DraftTokenOf(2), 0}, &other);
     EXPECT_EQ(status.code, Code::kCallFailed);
     EXPECT_EQ(status.system_error, EBUSY);
   }
   EXPECT_EQ(test::ReadFile(pair.share / "file"), "before");
   pair.server->written()->Close(handle);
-  EXPECT_TRUE(pair.server->written()->Open("file", {{}, TokenOf(2), 0}, &other).ok());
+  EXPECT_TRUE(pair.server->written()->Open("file", {{}, DraftTokenOf(2), 0}, &other).ok());
 }
 
 TEST(ShareWriteTest, KnowsWhatADraftHasLeftInASessionThatIsOver) {
@@ -86,15 +86,15 @@ TEST(ShareWriteTest, KnowsWhatADraftHasLeftInASessionThatIsOver) {
   test::WriteFile(pair.share / "file", "before");
   const FileState base{6, test::MtimeOf(pair.share / "file")};
   uint32_t handle = 0;
-  ASSERT_TRUE(pair.server->written()->Open("file", {base, TokenOf(1), 0}, &handle).ok());
+  ASSERT_TRUE(pair.server->written()->Open("file", {base, DraftTokenOf(1), 0}, &handle).ok());
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "done")).code, Code::kOk);
   EXPECT_TRUE(pair.Commit(handle, 4).ok());  // whose answer is lost with the session
   pair.job.EndSession();
   pair.server->Stop();
-  EXPECT_EQ(pair.server->written()->Open("file", {base, TokenOf(1), 0}, &handle).code, Code::kCancelled);
+  EXPECT_EQ(pair.server->written()->Open("file", {base, DraftTokenOf(1), 0}, &handle).code, Code::kCancelled);
   const auto next = pair.Serve(2);
-  EXPECT_EQ(next->written()->Open("file", {base, TokenOf(2), 0}, &handle).code, Code::kSourceChanged);
-  EXPECT_TRUE(next->written()->Open("file", {base, TokenOf(1), 4}, &handle).ok());
+  EXPECT_EQ(next->written()->Open("file", {base, DraftTokenOf(2), 0}, &handle).code, Code::kSourceChanged);
+  EXPECT_TRUE(next->written()->Open("file", {base, DraftTokenOf(1), 4}, &handle).ok());
   EXPECT_EQ(test::ReadFile(pair.share / "file"), "done");
 }
 
@@ -185,7 +185,7 @@ TEST(ShareWriteTest, WritesAFileOfItsOwnThatNobodyMayWrite) {
     fs::permissions(share / "file", fs::perms::owner_read);
     WriteLedger ledger;
     std::shared_ptr<WrittenFile> file;
-    const bool opened = ledger.Open({share.path().string(), ""}, "file", {{}, TokenOf(1), 0}, &file).ok();
+    const bool opened = ledger.Open({share.path().string(), ""}, "file", {{}, DraftTokenOf(1), 0}, &file).ok();
     const bool wrote = opened && file->Write(0, reinterpret_cast<const uint8_t*>("after!"), 6).ok();
     std::vector<uint8_t> entry;
     const bool put = wrote && ledger.Commit(file, {{6, 7}, false}, &entry).ok();

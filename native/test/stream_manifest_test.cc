@@ -15,7 +15,7 @@ using core::Code;
 using test::Bytes;
 using test::Json;
 
-Json Vectors(const std::string& name) {
+Json VectorsOf(const std::string& name) {
   const auto here = std::filesystem::path(__FILE__).parent_path();
   return Json::Load((here / "../../packages/protocol/test/vectors" / name).string());
 }
@@ -76,7 +76,7 @@ Code Add(EntryTable* table, uint32_t first, const std::vector<Entry>& entries) {
 }
 
 TEST(ManifestVectors, AreWrittenAndReadAsByTheTypeScriptCodec) {
-  const Json vectors = Vectors("manifest.json");
+  const Json vectors = VectorsOf("manifest.json");
   size_t read = 0;
   for (const Json& page : vectors["pages"].items) {
     SCOPED_TRACE(page["name"].text);
@@ -98,7 +98,7 @@ TEST(ManifestVectors, AreWrittenAndReadAsByTheTypeScriptCodec) {
 }
 
 TEST(ManifestVectors, AreRefusedWhereTheTypeScriptCodecRefuses) {
-  const Json vectors = Vectors("manifest-refused.json");
+  const Json vectors = VectorsOf("manifest-refused.json");
   EXPECT_GE(vectors["pages"].items.size(), 30u);
   for (const Json& page : vectors["pages"].items) {
     SCOPED_TRACE(page["name"].text);

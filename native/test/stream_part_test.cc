@@ -15,7 +15,7 @@ namespace {
 using core::Code;
 using Found = PartFile::Found;
 using Written = PartFile::Written;
-constexpr uint64_t kSize = 3 * core::kChunkBytes + 5;
+constexpr uint64_t kPartBytes = 3 * core::kChunkBytes + 5;
 
 class PartTest : public testing::Test {
  protected:
@@ -48,8 +48,8 @@ class PartTest : public testing::Test {
     return {};
   }
 
-  const std::string content_ = test::Content(kSize);
-  const Identity identity_{"a/b", kSize, -7, false};
+  const std::string content_ = test::Content(kPartBytes);
+  const Identity identity_{"a/b", kPartBytes, -7, false};
   test::Folder folder_;
   core::Fd destination_;
   Staging staging_;
@@ -107,7 +107,7 @@ TEST_F(PartTest, IsNeverLongerThanWhatWasWritten) {
 
 TEST_F(PartTest, IsCompletedByOneOfManyThreads) {
   for (int round = 0; round < 20; round++) {
-    PartFile part(staging_, {"round " + std::to_string(round), kSize, 0, false});
+    PartFile part(staging_, {"round " + std::to_string(round), kPartBytes, 0, false});
     std::atomic<int> last = 0;
     std::vector<std::thread> threads;
     for (uint32_t thread = 0; thread < 4; thread++) {
@@ -147,7 +147,7 @@ TEST_F(PartTest, IsFoundAgainWithTheChunksThatWereSaved) {
 }
 
 TEST_F(PartTest, IsOfNoUseForOtherContentAndGoes) {
-  for (const Identity& other : {Identity{"a/b", kSize + 1, -7, false}, Identity{"a/b", kSize, -8, false}}) {
+  for (const Identity& other : {Identity{"a/b", kPartBytes + 1, -7, false}, Identity{"a/b", kPartBytes, -8, false}}) {
     LeaveAPart(true);
     PartFile part(staging_, other);
     EXPECT_EQ(part.Load(), Found::kOther);
@@ -156,7 +156,7 @@ TEST_F(PartTest, IsOfNoUseForOtherContentAndGoes) {
     EXPECT_EQ(Only(".data"), "");
   }
   LeaveAPart(true);
-  PartFile elsewhere(staging_, {"a/c", kSize, -7, false});
+  PartFile elsewhere(staging_, {"a/c", kPartBytes, -7, false});
   EXPECT_EQ(elsewhere.Load(), Found::kNothing);
   EXPECT_NE(Only(".map"), "");
 }
@@ -172,7 +172,7 @@ TEST_F(PartTest, IsNotBelievedWithAnyByteOfItsMapChanged) {
       changed[at] = static_cast<char>(changed[at] ^ flip);
       test::WriteFile(map_path, changed);
       test::WriteFile(data_path, data.substr(0, 1));
-      test::fs::resize_file(data_path, kSize);
+      test::fs::resize_file(data_path, kPartBytes);
       PartFile part(staging_, identity_);
       EXPECT_EQ(part.Load(), Found::kNothing) << at;
       EXPECT_FALSE(test::fs::exists(data_path));
@@ -197,10 +197,10 @@ TEST_F(PartTest, IsNotBelievedWithoutItsDataOrWithDataTooShortOrTooLong) {
   test::fs::remove(Only(".data"));
   EXPECT_EQ(PartFile(staging_, identity_).Load(), Found::kNothing);
   LeaveAPart(true);
-  test::fs::resize_file(Only(".data"), kSize - 1);
+  test::fs::resize_file(Only(".data"), kPartBytes - 1);
   EXPECT_EQ(PartFile(staging_, identity_).Load(), Found::kNothing);
   LeaveAPart(true);
-  test::fs::resize_file(Only(".data"), kSize + 1);
+  test::fs::resize_file(Only(".data"), kPartBytes + 1);
   EXPECT_EQ(PartFile(staging_, identity_).Load(), Found::kNothing);
   LeaveAPart(true);
   const auto data = Only(".data");

@@ -13,20 +13,20 @@ using test::Content;
 using test::Pair;
 using Written = PartFile::Written;
 
-constexpr uint64_t kSize = 64 * kChunkBytes + 5;
+constexpr uint64_t kSparseBytes = 64 * kChunkBytes + 5;
 
 class HoleTest : public testing::Test {
  protected:
   HoleTest() : dirs_(table_, {}, Code::kSourceUnreadable), sources_(table_, tops_, &dirs_) {}
 
-  // A source file of kSize with data at these places, as the walk would have found it.
+  // A source file of kSparseBytes with data at these places, as the walk would have found it.
   std::unique_ptr<SourceFile> Offer(const std::vector<uint64_t>& places, bool sparse = true) {
     const auto path = folder_ / "file";
-    test::WriteSparse(path, kSize, "data", places);
+    test::WriteSparse(path, kSparseBytes, "data", places);
     tops_.push_back({path.string(), "file"});
     Entry entry;
     entry.name = tops_.back().name;
-    entry.size = kSize;
+    entry.size = kSparseBytes;
     entry.mtime_ns = test::MtimeOf(path);
     entry.sparse = sparse;
     const uint32_t index = table_.Append(entry);
@@ -64,7 +64,7 @@ TEST_F(HoleTest, IsFoundByWholeChunks) {
 }
 
 TEST_F(HoleTest, IsNotFoundInDataThatReachesTheEnd) {
-  const auto file = Offer({kSize - 4});
+  const auto file = Offer({kSparseBytes - 4});
   EXPECT_EQ(HoleAt(file.get(), 0), 64u);
   EXPECT_EQ(HoleAt(file.get(), 64), 0u);
 }
@@ -103,7 +103,7 @@ class SparsePartTest : public testing::Test {
   test::Folder folder_;
   core::Fd destination_;
   Staging staging_;
-  const Identity identity_{"sparse", kSize, 5, true};
+  const Identity identity_{"sparse", kSparseBytes, 5, true};
 };
 
 TEST_F(SparsePartTest, KeepsHolesAndCountsThemOnce) {

@@ -90,7 +90,7 @@ class WriteGuest {
   uint32_t puts_ = 0;
 };
 
-inline stream::DraftToken TokenOf(uint8_t number) { return {number}; }
+inline stream::DraftToken DraftTokenOf(uint8_t number) { return {number}; }
 
 // A guest and a peer that shares a folder, which it may write.
 class WritePair : public WriteGuest {
@@ -113,7 +113,7 @@ class WritePair : public WriteGuest {
   // A handle of a file that is there, written over whatever it is.
   uint32_t Open(const std::string& path, uint8_t token = 1, uint64_t keep = 0) {
     uint32_t handle = 0;
-    const core::Status status = server->written()->Open(path, {{}, TokenOf(token), keep}, &handle);
+    const core::Status status = server->written()->Open(path, {{}, DraftTokenOf(token), keep}, &handle);
     EXPECT_TRUE(status.ok()) << static_cast<int>(status.code) << " " << status.system_error;
     return handle;
   }

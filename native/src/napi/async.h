@@ -4,6 +4,7 @@
 #include <napi.h>
 
 #include <functional>
+#include <string>
 
 #include "core/status.h"
 
@@ -11,6 +12,9 @@ namespace keibi::napi {
 
 using Work = std::function<core::Status()>;            // on a thread of the pool; may block
 using Result = std::function<Napi::Value(Napi::Env)>;  // on the JavaScript thread, after work that went well
+
+// Argument `i`, which native/lib has checked to be a string.
+inline std::string TextAt(const Napi::CallbackInfo& info, size_t i) { return info[i].As<Napi::String>().Utf8Value(); }
 
 // Runs `work` off the JavaScript thread. The promise resolves with `result`, or rejects with the status. What both
 // capture lives until then.

@@ -18,7 +18,6 @@ namespace {
 
 using core::Status;
 
-std::string TextAt(const Napi::CallbackInfo& info, size_t i) { return info[i].As<Napi::String>().Utf8Value(); }
 int64_t NumberAt(const Napi::CallbackInfo& info, size_t i) { return info[i].As<Napi::Number>().Int64Value(); }
 
 class Bench : public Napi::ObjectWrap<Bench> {

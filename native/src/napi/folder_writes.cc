@@ -14,12 +14,11 @@
 namespace keibi::napi {
 namespace {
 
-constexpr napi_type_tag kTypeTag = {0x1d0c7a64e85b4f93, 0xa2f7619c30de48b5};
+constexpr napi_type_tag kFolderWritesTag = {0x1d0c7a64e85b4f93, 0xa2f7619c30de48b5};
 
 using core::Status;
 using Bytes = std::vector<uint8_t>;
 
-std::string TextAt(const Napi::CallbackInfo& info, size_t i) { return info[i].As<Napi::String>().Utf8Value(); }
 uint16_t ModeAt(const Napi::CallbackInfo& info, size_t i) {
   return static_cast<uint16_t>(info[i].As<Napi::Number>().Uint32Value());
 }
@@ -97,11 +96,11 @@ FolderWrites::FolderWrites(const Napi::CallbackInfo& info)
       writes_(std::make_shared<stream::FolderWrites>(stream::ServedFolder{TextAt(info, 0), TextAt(info, 1)})),
       ledger_(std::make_shared<stream::WriteLedger>(
           TextAt(info, 2).empty() ? nullptr : stream::PutJournal::Open(TextAt(info, 2)))) {
-  info.This().As<Napi::Object>().TypeTag(&kTypeTag);
+  info.This().As<Napi::Object>().TypeTag(&kFolderWritesTag);
 }
 
 std::shared_ptr<stream::WriteLedger> FolderWrites::LedgerOf(const Napi::Value& value) {
-  if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kTypeTag)) return nullptr;
+  if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kFolderWritesTag)) return nullptr;
   return Unwrap(value.As<Napi::Object>())->ledger_;
 }
 

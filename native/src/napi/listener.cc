@@ -15,7 +15,7 @@ namespace {
 // Connections posted and not called back yet; at so many the listener leaves the next ones in its backlog.
 constexpr size_t kMostPosted = 256;
 
-constexpr napi_type_tag kTypeTag = {0x7f0c2a5d1c6e4b93, 0xa1d85e0f63b7429c};
+constexpr napi_type_tag kListenerTag = {0x7f0c2a5d1c6e4b93, 0xa1d85e0f63b7429c};
 
 const char* NameOf(stream::Incoming::Kind kind) {
   switch (kind) {
@@ -75,12 +75,12 @@ Napi::Function Listener::Define(Napi::Env env) {
 }
 
 Listener* Listener::From(const Napi::Value& value) {
-  if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kTypeTag)) return nullptr;
+  if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kListenerTag)) return nullptr;
   return Unwrap(value.As<Napi::Object>());
 }
 
 Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(info), env_(info.Env()) {
-  info.This().As<Napi::Object>().TypeTag(&kTypeTag);
+  info.This().As<Napi::Object>().TypeTag(&kListenerTag);
   stream::ListenerOptions options;
   options.host = info[0].As<Napi::String>().Utf8Value();
   options.port = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value());

@@ -10,7 +10,7 @@
 namespace keibi::napi {
 namespace {
 
-uint8_t* BytesOf(const Napi::Value& value, [[maybe_unused]] size_t bytes) {
+uint8_t* KeyBytes(const Napi::Value& value, [[maybe_unused]] size_t bytes) {
   auto array = value.As<Napi::Uint8Array>();
   assert(array.ByteLength() == bytes);
   return array.Data();
@@ -24,21 +24,21 @@ Napi::Value Undefined(const Napi::CallbackInfo& info, core::Status status) {
 // (public key, secret key) -> void; both are written
 Napi::Value Generate(const Napi::CallbackInfo& info) {
   return Undefined(
-      info, kem::GenerateMlKem1024(BytesOf(info[0], kem::kPublicKeyBytes), BytesOf(info[1], kem::kSecretKeyBytes)));
+      info, kem::GenerateMlKem1024(KeyBytes(info[0], kem::kPublicKeyBytes), KeyBytes(info[1], kem::kSecretKeyBytes)));
 }
 
 // (public key, ciphertext, shared secret) -> void; the latter two are written
 Napi::Value Encapsulate(const Napi::CallbackInfo& info) {
   return Undefined(
-      info, kem::EncapsulateMlKem1024(BytesOf(info[0], kem::kPublicKeyBytes), BytesOf(info[1], kem::kCiphertextBytes),
-                                      BytesOf(info[2], kem::kSharedSecretBytes)));
+      info, kem::EncapsulateMlKem1024(KeyBytes(info[0], kem::kPublicKeyBytes), KeyBytes(info[1], kem::kCiphertextBytes),
+                                      KeyBytes(info[2], kem::kSharedSecretBytes)));
 }
 
 // (secret key, ciphertext, shared secret) -> void; the last is written
 Napi::Value Decapsulate(const Napi::CallbackInfo& info) {
   return Undefined(
-      info, kem::DecapsulateMlKem1024(BytesOf(info[0], kem::kSecretKeyBytes), BytesOf(info[1], kem::kCiphertextBytes),
-                                      BytesOf(info[2], kem::kSharedSecretBytes)));
+      info, kem::DecapsulateMlKem1024(KeyBytes(info[0], kem::kSecretKeyBytes), KeyBytes(info[1], kem::kCiphertextBytes),
+                                      KeyBytes(info[2], kem::kSharedSecretBytes)));
 }
 
 }  // namespace

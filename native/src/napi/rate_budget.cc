@@ -6,7 +6,7 @@
 namespace keibi::napi {
 namespace {
 
-constexpr napi_type_tag kTypeTag = {0x5c1e83d2f7a94b06, 0x9b3f26d8407ce15a};
+constexpr napi_type_tag kRateBudgetTag = {0x5c1e83d2f7a94b06, 0x9b3f26d8407ce15a};
 
 }  // namespace
 
@@ -15,14 +15,14 @@ Napi::Function RateBudget::Define(Napi::Env env) {
 }
 
 std::shared_ptr<stream::RateBudget> RateBudget::From(const Napi::Value& value) {
-  if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kTypeTag)) return nullptr;
+  if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kRateBudgetTag)) return nullptr;
   return Unwrap(value.As<Napi::Object>())->budget_;
 }
 
 RateBudget::RateBudget(const Napi::CallbackInfo& info)
     : Napi::ObjectWrap<RateBudget>(info),
       budget_(std::make_shared<stream::RateBudget>(static_cast<uint64_t>(info[0].As<Napi::Number>().Int64Value()))) {
-  info.This().As<Napi::Object>().TypeTag(&kTypeTag);
+  info.This().As<Napi::Object>().TypeTag(&kRateBudgetTag);
 }
 
 void RateBudget::Hold(const Napi::CallbackInfo& info) { budget_->Hold(info[0].As<Napi::Boolean>().Value()); }

@@ -24,13 +24,13 @@ using core::Code;
 using core::Status;
 
 constexpr char kMagic[4] = {'K', 'D', 'M', 'C'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kCacheVersion = 1;
 constexpr uint32_t kBitsOfWord = 64;
 
 // Written by another process: not even a lock may be needed for it.
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
-Status WriteError() { return Status::FromErrno(errno == ENOSPC ? Code::kDiskFull : Code::kDestinationUnusable); }
+Status CacheWriteError() { return Status::FromErrno(errno == ENOSPC ? Code::kDiskFull : Code::kDestinationUnusable); }
 
 uint32_t BlocksOf(uint64_t bytes) { return static_cast<uint32_t>((bytes + kCacheBlockBytes - 1) / kCacheBlockBytes); }
 
@@ -69,7 +69,7 @@ Status CacheFile::Open(int directory, const std::string& key, const CacheIdentit
 
 Status CacheFile::Adopt(int directory, const std::string& from, const std::string& key, const CacheIdentity& identity,
                         std::shared_ptr<CacheFile>* file) {
-  if (renameat(directory, (from + ".data").c_str(), directory, (key + ".data").c_str()) != 0) return WriteError();
+  if (renameat(directory, (from + ".data").c_str(), directory, (key + ".data").c_str()) != 0) return CacheWriteError();
   const Status status = Open(directory, key, identity, file);
   if (status.ok()) (*file)->SetAll(0, (*file)->blocks());
   return status;
@@ -119,28 +119,28 @@ size_t CacheFile::MapBytes() const {
 
 Status CacheFile::OpenData(int directory, const std::string& name) {
   data_ = core::Fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!data_.valid()) return WriteError();
+  if (!data_.valid()) return CacheWriteError();
   // Two processes do this at once, and to the same end: it only ever makes the file longer.
   struct stat found;
-  if (fstat(data_.get(), &found) != 0) return WriteError();
+  if (fstat(data_.get(), &found) != 0) return CacheWriteError();
   if (static_cast<uint64_t>(found.st_size) == identity_.size) return Status::Ok();
-  return ftruncate(data_.get(), static_cast<off_t>(identity_.size)) == 0 ? Status::Ok() : WriteError();
+  return ftruncate(data_.get(), static_cast<off_t>(identity_.size)) == 0 ? Status::Ok() : CacheWriteError();
 }
 
 Status CacheFile::OpenMap(int directory, const std::string& name) {
   const core::Fd fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid()) return WriteError();
+  if (!fd.valid()) return CacheWriteError();
   // Zeros where it is new: a map without a block, whoever of two is the first.
   if (const Status status = Reserve(fd.get(), MapBytes()); !status.ok()) return status;
   void* const mapped = mmap(nullptr, MapBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-  if (mapped == MAP_FAILED) return WriteError();
+  if (mapped == MAP_FAILED) return CacheWriteError();
   map_ = static_cast<Map*>(mapped);
   if (IsHead(*map_)) return Status::Ok();
   // New, or of a program before this one. Its words are nobody's yet, or of no use.
   for (size_t i = 0; i < (MapBytes() - sizeof(Map)) / sizeof(uint64_t); i++) {
     if (map_->version != 0) map_->words[i].store(0, std::memory_order_relaxed);
   }
-  map_->version = kVersion;
+  map_->version = kCacheVersion;
   map_->size = identity_.size;
   map_->mtime_ns = identity_.mtime_ns;
   map_->block_bytes = kCacheBlockBytes;
@@ -150,8 +150,9 @@ Status CacheFile::OpenMap(int directory, const std::string& name) {
 }
 
 bool CacheFile::IsHead(const Map& map) const {
-  return std::memcmp(map.magic, kMagic, sizeof kMagic) == 0 && map.version == kVersion && map.size == identity_.size &&
-         map.mtime_ns == identity_.mtime_ns && map.block_bytes == kCacheBlockBytes && map.blocks == blocks_;
+  return std::memcmp(map.magic, kMagic, sizeof kMagic) == 0 && map.version == kCacheVersion &&
+         map.size == identity_.size && map.mtime_ns == identity_.mtime_ns && map.block_bytes == kCacheBlockBytes &&
+         map.blocks == blocks_;
 }
 
 bool CacheFile::Has(uint32_t block) const {
@@ -178,7 +179,7 @@ Status CacheFile::Write(uint32_t first, const uint8_t* bytes, size_t length) {
   if (length % kCacheBlockBytes != 0 && start + length != size()) return Status::Of(Code::kSizeMismatch);
   // Whoever evicts in between would leave bits of what is not there. Where nothing can be locked nobody evicts.
   Lock(F_RDLCK, /*wait=*/true, start, length);
-  const Status status = core::WriteWhole(data_.get(), bytes, length, start) ? Status::Ok() : WriteError();
+  const Status status = core::WriteWhole(data_.get(), bytes, length, start) ? Status::Ok() : CacheWriteError();
   if (status.ok()) SetAll(first, first + BlocksOf(length));
   Lock(F_UNLCK, /*wait=*/false, start, length);
   return status;

@@ -9,6 +9,7 @@
 
 #include "core/limits.h"
 #include "stream/beneath.h"
+#include "stream/call_error.h"
 #include "stream/child.h"
 #include "stream/copy_file.h"
 #include "stream/file_time.h"
@@ -19,9 +20,6 @@ namespace {
 
 using core::Code;
 using core::Status;
-
-Status CallError() { return Status::FromErrno(Code::kCallFailed); }
-Status CallError(int error) { return Status::Of(Code::kCallFailed, error); }
 
 bool IsUserAttribute(const std::string& name) {
   return name.starts_with("user.") && name.size() > 5 && name.size() <= kMaxAttributeName;

@@ -27,7 +27,7 @@ using core::StoreBigEndian;
 namespace {
 
 constexpr size_t kHeadBytes = 52, kBootIdAt = 28, kBootIdBytes = 16, kDataBytesAt = 44, kSumBytes = 32;
-constexpr uint8_t kVersion = 2;
+constexpr uint8_t kPartVersion = 2;
 constexpr size_t kMaxMapBytes = kHeadBytes + (size_t{1} << 29) + kSumBytes;  // of kMaxChunkedBytes
 using BootIdBytes = std::array<uint8_t, kBootIdBytes>;
 using Sum = std::array<uint8_t, kSumBytes>;
@@ -100,7 +100,7 @@ std::optional<PartFile::Map> PartFile::ReadMap(bool* other) {
   if (length < static_cast<ssize_t>(kHeadBytes + kSumBytes)) return std::nullopt;
   const size_t body = static_cast<size_t>(length) - kSumBytes;
   if (std::memcmp(Sha256(map.data(), body).data(), &map[body], kSumBytes) != 0) return std::nullopt;
-  const bool whole = std::memcmp(map.data(), "KDBM", 4) == 0 && map[4] == kVersion;
+  const bool whole = std::memcmp(map.data(), "KDBM", 4) == 0 && map[4] == kPartVersion;
   const bool ours = LoadBigEndian<uint64_t>(&map[8]) == identity_.size &&
                     static_cast<int64_t>(LoadBigEndian<uint64_t>(&map[16])) == identity_.mtime_ns;
   if (whole && !ours) *other = true;
@@ -217,7 +217,7 @@ Status PartFile::Save(bool sync) {
   struct stat status;
   if (fstat(file->get(), &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   std::memcpy(map.data(), "KDBM", 4);
-  map[4] = kVersion;
+  map[4] = kPartVersion;
   map[5] = sync ? 1 : 0;
   StoreBigEndian<uint64_t>(&map[8], identity_.size);
   StoreBigEndian<uint64_t>(&map[16], static_cast<uint64_t>(identity_.mtime_ns));

@@ -9,18 +9,13 @@
 #include <utility>
 
 #include "core/whole_io.h"
+#include "stream/call_error.h"
 #include "stream/scratch_file.h"
 
 namespace keibi::stream {
 
 using core::Code;
 using core::Status;
-
-namespace {
-
-Status CallError() { return Status::FromErrno(Code::kCallFailed); }
-
-}  // namespace
 
 Status PutStage::Write(uint64_t offset, const uint8_t* data, size_t bytes) {
   int file = -1;

@@ -17,7 +17,7 @@ using Clock = ReadWindow::Clock;
 namespace {
 
 // With so much on its way nothing more is asked for ahead, all files together.
-constexpr uint64_t kMostUnderWay = 2 * ReadWindow::kMost;
+constexpr uint64_t kMostReadBytes = 2 * ReadWindow::kMost;
 
 // Known of a file for good: its number stands for one path with one content.
 bool IsFinal(Code code) {
@@ -169,7 +169,7 @@ Status ReadJob::Want(uint32_t want, uint32_t opened, uint32_t first, uint32_t co
   const auto now = Clock::now();
   std::vector<uint32_t> fresh;
   file->AskFor(first, count, /*ahead=*/false, now, &fresh);
-  if (under_way_ < kMostUnderWay) file->AskFor(first + count, std::min(ahead, AheadBlocksLocked()), true, now, &fresh);
+  if (under_way_ < kMostReadBytes) file->AskFor(first + count, std::min(ahead, AheadBlocksLocked()), true, now, &fresh);
   for (const uint32_t run : fresh) AssignLocked(number, file, &file->asked.at(run));
   FlushLocked();
   *here = file->cache->HasAll(first, count);

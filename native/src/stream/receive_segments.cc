@@ -18,7 +18,7 @@ using core::Status;
 
 namespace {
 
-constexpr int kStopCheckMs = 100;
+constexpr int kReceiveStopCheckMs = 100;
 constexpr size_t kPipeBytes = 4096;  // what fits at once into a pipe that is ready (POSIX PIPE_BUF on Linux)
 // An honest sender has a chunk on each lane at most, so few files begun at once, and one standard input.
 constexpr size_t kMostParts = 1024;
@@ -231,7 +231,7 @@ Status ReceiveJob::WriteToPipe(const uint8_t* data, size_t bytes) const {
   while (bytes > 0) {
     if (stopped_.load()) return Status::Of(Code::kCancelled);
     pollfd output{STDOUT_FILENO, POLLOUT, 0};
-    if (poll(&output, 1, kStopCheckMs) != 1) continue;
+    if (poll(&output, 1, kReceiveStopCheckMs) != 1) continue;
     const ssize_t written = write(STDOUT_FILENO, data, std::min(bytes, kPipeBytes));
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (written < 0) return WriteError(Code::kDestinationUnusable);

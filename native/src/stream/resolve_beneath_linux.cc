@@ -13,7 +13,7 @@ namespace keibi::stream {
 namespace {
 
 // The kernel gives up with EAGAIN when a directory is renamed meanwhile.
-constexpr int kMostTries = 100;
+constexpr int kMostOpenTries = 100;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ bool ResolveBeneath(int folder, const char* path, int flags, core::Fd* fd) {
   open_how how = {};
   how.flags = static_cast<uint64_t>(flags) | O_CLOEXEC;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
-  for (int i = 0; i < kMostTries; i++) {
+  for (int i = 0; i < kMostOpenTries; i++) {
     *fd = core::Fd(static_cast<int>(syscall(SYS_openat2, folder, path, &how, sizeof how)));
     if (fd->valid() || errno != EAGAIN) break;
   }

@@ -16,7 +16,7 @@ using core::Status;
 
 namespace {
 
-constexpr int kStopCheckMs = 100;
+constexpr int kSendStopCheckMs = 100;
 constexpr int kGatherMs = 20;  // a slow writer's bytes leave at the latest this long after they came
 
 }  // namespace
@@ -132,7 +132,7 @@ Status SendLane::SendStream(uint32_t index) {
     segment.length = 0;
     while (segment.length < core::kChunkBytes && !(segment.flags & kEndOfStream)) {
       pollfd input{STDIN_FILENO, POLLIN, 0};
-      const int ready = poll(&input, 1, segment.length == 0 ? kStopCheckMs : kGatherMs);
+      const int ready = poll(&input, 1, segment.length == 0 ? kSendStopCheckMs : kGatherMs);
       if (stopped_.load()) return Status::Of(Code::kCancelled);
       if (ready < 0 || (ready == 0 && segment.length == 0)) continue;
       if (ready == 0) break;

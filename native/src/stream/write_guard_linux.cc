@@ -12,7 +12,7 @@ namespace keibi::stream {
 namespace {
 
 // A program has its lock for a moment, as a rule: longer than that the put is to be made again.
-constexpr int kMostTries = 10;
+constexpr int kMostLeaseTries = 10;
 constexpr std::chrono::milliseconds kBetweenTries{5};
 
 struct flock AllOf(short type) {
@@ -29,7 +29,7 @@ WriteGuard::WriteGuard(int fd) : fd_(fd) {
   for (int tries = 0; !locked_; tries++) {
     locked_ = fcntl(fd_, F_OFD_SETLK, &all) == 0;
     if (locked_ || (errno != EAGAIN && errno != EACCES)) break;
-    locked_out_ = tries == kMostTries;
+    locked_out_ = tries == kMostLeaseTries;
     if (locked_out_) return;
     std::this_thread::sleep_for(kBetweenTries);
   }

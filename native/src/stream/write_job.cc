@@ -13,7 +13,7 @@ using core::Status;
 namespace {
 
 // With so much on its way nothing more leaves, all lanes together.
-constexpr uint64_t kMostUnderWay = uint64_t{64} << 20;
+constexpr uint64_t kMostWriteBytes = uint64_t{64} << 20;
 constexpr size_t kMostPieces = 4096;
 
 }  // namespace
@@ -185,7 +185,7 @@ bool WriteJob::Next(uint32_t number, Piece* piece) {
 
 // Puts that have ended meanwhile are passed over.
 bool WriteJob::HasPieceLocked() const {
-  return bytes_under_way_ < kMostUnderWay && under_way_.size() < kMostPieces && (!again_.empty() || !turns_.empty());
+  return bytes_under_way_ < kMostWriteBytes && under_way_.size() < kMostPieces && (!again_.empty() || !turns_.empty());
 }
 
 Piece WriteJob::TakePieceLocked(uint32_t* number) {

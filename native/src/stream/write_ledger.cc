@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stream/beneath.h"
+#include "stream/call_error.h"
 #include "stream/file_time.h"
 #include "stream/folder_writes.h"
 #include "stream/write_guard.h"
@@ -21,8 +22,6 @@ using core::Status;
 
 // Not blocking: it may be a pipe.
 constexpr int kFlags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-
-Status CallError(int error) { return Status::Of(Code::kCallFailed, error); }
 
 // A file that its owner may not write is the owner's all the same: it was open before it was closed to writers.
 core::Fd OpenOwn(int parent, const std::string& name) {

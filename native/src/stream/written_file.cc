@@ -11,6 +11,7 @@
 
 #include "core/whole_io.h"
 #include "stream/beneath.h"
+#include "stream/call_error.h"
 #include "stream/child.h"
 #include "stream/file_time.h"
 #include "stream/put_journal.h"
@@ -25,10 +26,6 @@ namespace {
 
 // Each chunk leaves the stage once it is copied, so that a put needs little more room than its bytes.
 constexpr uint64_t kCopyBytes = uint64_t{256} << 10;
-
-Status CallError() { return Status::FromErrno(Code::kCallFailed); }
-
-Status Failed(int error) { return Status::Of(Code::kCallFailed, error); }
 
 FileState StateOf(const struct stat& status) { return {static_cast<uint64_t>(status.st_size), MtimeNs(status)}; }
 
@@ -71,7 +68,7 @@ Status WrittenFile::CommitLocked(const Finish& finish, const MayChange& may_chan
   struct stat now {};
   {
     const WriteGuard guard(fd_.get());
-    if (guard.locked_out()) return Failed(EBUSY);
+    if (guard.locked_out()) return CallError(EBUSY);
     if (const Status status = HasPath(); !status.ok()) return status;
     if (fstat(fd_.get(), &now) != 0) return CallError();
     if (!may_change(StateOf(now))) return Status::Of(Code::kSourceChanged);
@@ -123,7 +120,7 @@ Status WrittenFile::HasPath() const {
 // changes.
 Status WrittenFile::Apply(const Finish& finish, uint64_t size, bool alone) {
   const std::vector<ByteRange> ranges = stage_.ranges();
-  if (!AreInOrder(ranges, finish.state.size)) return Failed(EINVAL);
+  if (!AreInOrder(ranges, finish.state.size)) return CallError(EINVAL);
   if (journal_) {
     journal_->Writes(token);
     journal_->Leaves(token, finish.state);
