@@ -25,7 +25,7 @@ const waits = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { ti
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
-    // Two files at a time, whatever the machine. check.mjs takes three of those that mostly wait, for timers, processes and networks that are down.
+    // Two files at a time, whatever the machine. check.mjs takes more, since many tests mostly wait for timers and processes.
     minWorkers: 1,
     maxWorkers: 2,
     projects: [
