@@ -37,7 +37,8 @@ export { mailboxDays, PairKey } from './pair-key.ts';
 export { askToPunch, punchResponder } from './punch-call.ts';
 export { refusal, refusalOf, refuseCall } from './refusal.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
-export { ReturnSecret } from './return-secret.ts';
+export { GUEST_SECRET_BYTES, ReturnSecret } from './return-secret.ts';
+export { openRecord, RECORD_OVERHEAD_BYTES, sealRecord } from './sealed-record.ts';
 export {
   type LockKind,
   lockKindOf,

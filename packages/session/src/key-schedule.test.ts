@@ -13,6 +13,7 @@ import {
   transcriptOf,
 } from './key-schedule.ts';
 import { returnSealKey } from './return-meeting.ts';
+import { ReturnSecret } from './return-secret.ts';
 import { loadSodium, type Sodium } from './sodium.ts';
 
 const vectors = JSON.parse(
@@ -54,19 +55,21 @@ describe('the key schedule', () => {
     expect(tokens).not.toEqual((await relayLaneTokens(secret)).map(hex));
   });
 
-  it('never derives one secret for two purposes', () => {
+  it('never derives one secret for two purposes', async () => {
     const keys = sessionKeys(sodium, root, 'aes-256-gcm', 'responder');
-    const { writeKey, readKey, laneSecret, sessionId, returning } = keys;
+    const { writeKey, readKey, laneSecret, sessionId, returning, guestSecret } = keys;
     const { auth, seal } = returning;
+    const guest = await ReturnSecret.ofGuest(guestSecret);
+    const guests = [guestSecret, guest.auth, guest.seal];
     const nonce = new Uint8Array(16);
     const seals = (['guest', 'owner'] as const).map((writer) => returnSealKey(sodium, seal, writer, nonce, nonce));
     const transcript = new Uint8Array(64).fill(3);
     const confirm2 = responderConfirm(sodium, root, transcript);
     const confirm3 = initiatorConfirm(sodium, root, transcript, confirm2);
     const lane0 = laneKey(sodium, laneSecret, 'aes-256-gcm', 'responder', 0);
-    const all = [writeKey, readKey, laneSecret, lane0, confirm2, confirm3, auth, seal, ...seals].map(hex);
+    const all = [writeKey, readKey, laneSecret, lane0, confirm2, confirm3, auth, seal, ...seals, ...guests].map(hex);
     expect(new Set(all).size).toBe(all.length);
-    for (const told of [sessionId, returning.attempt]) {
+    for (const told of [sessionId, returning.attempt, guest.attempt]) {
       expect(all.some((secret) => secret.startsWith(hex(told)))).toBe(false);
     }
   });
@@ -103,7 +106,14 @@ describe('the key schedule', () => {
     const { returning } = keys;
     const kept = returning.copy();
     keys.wipe();
-    for (const secret of [keys.writeKey, keys.readKey, keys.laneSecret, returning.auth, returning.seal]) {
+    for (const secret of [
+      keys.writeKey,
+      keys.readKey,
+      keys.laneSecret,
+      keys.guestSecret,
+      returning.auth,
+      returning.seal,
+    ]) {
       expect(hex(secret)).toBe('00'.repeat(32));
     }
     expect(hex(keys.sessionId)).toBe(sessionId);
@@ -136,6 +146,10 @@ describe('the key schedule', () => {
     const sealKey = (writer: 'guest' | 'owner') =>
       hex(returnSealKey(sodium, returning.seal, writer, bytes(guestNonce), bytes(ownerNonce)));
     expect([sealKey('guest'), sealKey('owner')]).toEqual([sealGuest, sealOwner]);
+    expect(hex(keys.guestSecret)).toBe(vectors.guest.secret);
+    const guest = await ReturnSecret.ofGuest(keys.guestSecret);
+    const { attempt: guestAttempt, auth: guestAuth, seal: guestSeal } = vectors.guest;
+    expect([guest.attempt, guest.auth, guest.seal].map(hex)).toEqual([guestAttempt, guestAuth, guestSeal]);
     for (const { suite, writer, control } of vectors.controlKeys) {
       expect(hex(controlKey(sodium, bytes(vectors.root), suite, writer))).toBe(control);
     }

@@ -8,7 +8,7 @@ import {
   suiteLabel,
 } from '@keibidrop/protocol';
 import { expand, extract, hmacSha512, sha512 } from './hkdf.ts';
-import { ReturnSecret } from './return-secret.ts';
+import { GUEST_SECRET_BYTES, ReturnSecret } from './return-secret.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
 /** Handshake roles: the initiator dialled. */
@@ -26,6 +26,8 @@ export interface Keys {
   readonly sessionId: Uint8Array;
   /** By which this session is taken up again should it be lost; `wipe()` wipes it too, so whoever keeps it keeps a copy. */
   readonly returning: ReturnSecret;
+  /** By which a guest of a share meets it again later (PROTOCOL 3.2); of other sessions nobody keeps it. */
+  readonly guestSecret: Uint8Array;
   wipe(): void;
 }
 
@@ -71,11 +73,12 @@ export function sessionKeys(sodium: Sodium, root: Uint8Array, suite: Suite, self
   const laneSecret = expand(sodium, root, 'KeibiDrop lanes', 32);
   const sessionId = expand(sodium, root, 'KeibiDrop session', 16);
   const returning = ReturnSecret.of(sodium, root);
+  const guestSecret = expand(sodium, root, 'KeibiDrop guest', GUEST_SECRET_BYTES);
   const wipeAll = () => {
-    wipe(writeKey, readKey, laneSecret);
+    wipe(writeKey, readKey, laneSecret, guestSecret);
     returning.wipe();
   };
-  return { suite, writeKey, readKey, laneSecret, sessionId, returning, wipe: wipeAll };
+  return { suite, writeKey, readKey, laneSecret, sessionId, returning, guestSecret, wipe: wipeAll };
 }
 
 /** The key under which `writer` writes on the control connection. */

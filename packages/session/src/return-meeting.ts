@@ -35,7 +35,7 @@ export async function meetAgainAsGuest(
   try {
     await pipe.send(encodeMeetingMessage({ kind: 'return', attempt: secret.attempt, nonce }));
     const reply = decodeMeetingMessage(await pipe.receive({ signal }));
-    if (reply.kind === 'refused') throw unknownSession();
+    if (reply.kind === 'refused') throw unknownSession(reply.refusal === 'unknown-session');
     if (reply.kind !== 'returned') throw new KeibiError('HANDSHAKE_MALFORMED');
     return meetingOf(sodium, secret, nonce, reply.nonce);
   } catch (error) {
@@ -50,14 +50,18 @@ export async function meetAgainAsOwner(
   secret: ReturnSecret,
   request: Extract<MeetingMessage, { kind: 'return' }>,
 ): Promise<Meeting> {
+  // The caller may wipe its own while the guest is answered.
+  const own = secret.copy();
   const sodium = await loadSodium();
   const nonce = sodium.randombytes_buf(RETURN_NONCE_BYTES);
   try {
     await pipe.send(encodeMeetingMessage({ kind: 'returned', nonce }));
-    return meetingOf(sodium, secret, request.nonce, nonce);
+    return meetingOf(sodium, own, request.nonce, nonce);
   } catch (error) {
     pipe.close();
     throw error;
+  } finally {
+    own.wipe();
   }
 }
 
@@ -81,8 +85,9 @@ export function returnSealKey(
   return expand(sodium, seal, `KeibiDrop return seal ${writer}`, 32, nonces);
 }
 
-function unknownSession(): KeibiError {
+/** @param forgotten  the owner has said that it does not know the secret; nobody has proved to be the owner by that */
+function unknownSession(forgotten: boolean): KeibiError {
   return new KeibiError('RENDEZVOUS_NOT_FOUND', 'The sender does not know the session any more.', {
-    detail: { remote: true },
+    detail: { remote: true, forgotten },
   });
 }

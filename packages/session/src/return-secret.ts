@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { ATTEMPT_BYTES } from '@keibidrop/protocol';
 import { expand } from './hkdf.ts';
-import { type Sodium, wipe } from './sodium.ts';
+import { loadSodium, type Sodium, wipe } from './sodium.ts';
+
+/** Length of a guest's own secret (PROTOCOL 3.2). */
+export const GUEST_SECRET_BYTES = 32;
 
 /**
  * What both sides of a session know and nobody else, by which a lost session is succeeded without a code (PROTOCOL 3.1). It outlives the
@@ -24,6 +27,13 @@ export class ReturnSecret {
   /** @param root  of the session's keys, `prk` in PROTOCOL 3 */
   static of(sodium: Sodium, root: Uint8Array): ReturnSecret {
     const derived = (what: string, length: number) => expand(sodium, root, `KeibiDrop return ${what}`, length);
+    return new ReturnSecret(derived('attempt', ATTEMPT_BYTES), derived('auth', 32), derived('seal', 32));
+  }
+
+  /** By which a guest of a share comes again (PROTOCOL 3.2). @param secret  of a session before; stays the caller's */
+  static async ofGuest(secret: Uint8Array): Promise<ReturnSecret> {
+    const sodium = await loadSodium();
+    const derived = (what: string, length: number) => expand(sodium, secret, `KeibiDrop guest ${what}`, length);
     return new ReturnSecret(derived('attempt', ATTEMPT_BYTES), derived('auth', 32), derived('seal', 32));
   }
 

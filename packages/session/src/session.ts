@@ -11,7 +11,7 @@ import type { Keys, Role } from './key-schedule.ts';
 import { openSealedChannel, type SealedChannel } from './sealed-channel.ts';
 
 /** What the handshake has agreed on; all of it may be wiped once the session is open, save `laneSecret`, which the session shows. */
-type AgreedKeys = Omit<Keys, 'wipe' | 'returning'>;
+type AgreedKeys = Omit<Keys, 'wipe' | 'returning' | 'guestSecret'>;
 
 export interface SessionOptions {
   /** Handlers of the calls the peer may make. */

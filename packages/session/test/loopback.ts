@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Suite } from '@keibidrop/protocol';
 import type { Keys } from '../src/index.ts';
 
-type AgreedKeys = Omit<Keys, 'wipe' | 'returning'>;
+type AgreedKeys = Omit<Keys, 'wipe' | 'returning' | 'guestSecret'>;
 
 /** The two ends of a TCP connection on loopback. */
 export async function connectedSockets(): Promise<[Socket, Socket]> {
