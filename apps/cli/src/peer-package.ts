@@ -14,6 +14,7 @@ export type PeerPackage = Pick<
   | 'recording'
   | 'pullHistory'
   | 'journalsOf'
+  | 'knownIn'
   | 'stateDirOf'
   | 'eventJson'
   | 'freeBytes'

@@ -24,6 +24,7 @@ import {
   History,
   IdentityStore,
   journalsOf,
+  knownIn,
   loadRelaySettings,
   loadSettings,
   offeredBy,
@@ -114,6 +115,7 @@ export function createScriptedPeer(script: {
     recording,
     pullHistory,
     journalsOf,
+    knownIn,
     stateDirOf,
     stopDaemon,
     async send(options) {

@@ -23,7 +23,7 @@ export interface ArrivedPeer {
 export interface Admission {
   /** A peer with the code. @throws to turn it away */
   take(returning: ReturnSecret): Receiver;
-  /** One whose session was lost; undefined if that is forgotten. */
+  /** One whose session was lost, or that is known; undefined if that is forgotten. */
   takeBack(attempt: Uint8Array, returning: ReturnSecret): Promise<Receiver | undefined>;
 }
 

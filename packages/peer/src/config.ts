@@ -26,6 +26,7 @@ import {
   parseRate,
   parseRendezvous,
 } from './setting-values.ts';
+import type { SealedPlace } from './share/sealed-folder.ts';
 
 /** The port a sender listens on unless told otherwise (DESIGN 7). */
 export const DEFAULT_PORT = 26431;
@@ -207,6 +208,15 @@ function isSameDirectory(one: string, other: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** What guests and sharers keep of each other (PROTOCOL 3.2): the key lies apart from what it opens. */
+export function knownIn(configDir: string): { guests: SealedPlace; shares: SealedPlace } {
+  const [stateDir, keyFile] = [stateDirOf(configDir), join(configDir, 'known.key')];
+  return {
+    guests: { folder: join(stateDir, 'known-guests'), keyFile },
+    shares: { folder: join(stateDir, 'known-shares'), keyFile },
+  };
 }
 
 /** Of what is being written in shares, as ShareOptions has it. */

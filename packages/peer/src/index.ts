@@ -8,7 +8,7 @@ export { benchAgainst } from './bench/against.ts';
 export { benchAlone } from './bench/alone.ts';
 export type * from './bench/api.ts';
 export { waitForBench } from './bench/wait.ts';
-export { journalsOf, loadSettings, type Settings, stateDirOf } from './config.ts';
+export { journalsOf, knownIn, loadSettings, type Settings, stateDirOf } from './config.ts';
 export { configDirOf } from './config-directory.ts';
 export { type Contact, type ContactRule, parseContactName } from './contacts/contact.ts';
 export { ContactLinks, type ContactLinksOptions } from './contacts/contact-links.ts';

@@ -4,7 +4,7 @@ import { announce, announceOnLan, assertInterface } from '@keibidrop/discovery';
 import type { Incoming, Listener } from '@keibidrop/native';
 import { type Code, createCode, KeibiError, mailboxOf, type Owner, type Suite } from '@keibidrop/protocol';
 import { Crowd, networkOf, RendezvousServer } from '@keibidrop/server';
-import { handshakeAsResponder, prepareHandshake, warmUpHandshakes } from '@keibidrop/session';
+import { handshakeAsResponder, prepareHandshake, type ReturnSecret, warmUpHandshakes } from '@keibidrop/session';
 import type { ListenAddress, ReachOptions } from './api.ts';
 import { type ArrivedPeer, turnAway } from './arrived-peer.ts';
 import type { PeerEvent } from './events.ts';
@@ -32,6 +32,8 @@ export interface WaitOptions {
   digits?: number | undefined;
   /** Who may come back without the code. */
   receivers: Receivers;
+  /** By which others may come without the code (PROTOCOL 3.2); absent: there are none. */
+  knownSecretOf?(attempt: Uint8Array): ReturnSecret | undefined;
   /** Whether one more peer may come. */
   hasRoom(): boolean;
   /** Serves whoever has shaken hands. Never rejects. */
@@ -224,7 +226,7 @@ export class Waiting {
       candidates: () => reach.candidates(),
       onGuest: (candidates) => reach.holes.openTo(candidates),
       hasRoom: options.hasRoom,
-      returnSecretOf: (attempt) => options.receivers.secretOf(attempt),
+      returnSecretOf: (attempt) => this.#secretOf(attempt),
       onWrongCode: options.onWrongCode,
       ...(options.onExhausted && { onExhausted: options.onExhausted }),
       ...(options.onLocked && { onLocked: options.onLocked }),
@@ -234,7 +236,12 @@ export class Waiting {
 
   /** What is mixed into the handshake that names this attempt; undefined if it is not one of ours. */
   authOf(attempt: Uint8Array): Uint8Array | undefined {
-    return this.desk.authOf(attempt) ?? this.#options.receivers.secretOf(attempt)?.auth;
+    return this.desk.authOf(attempt) ?? this.#secretOf(attempt)?.auth;
+  }
+
+  #secretOf(attempt: Uint8Array): ReturnSecret | undefined {
+    const { receivers, knownSecretOf } = this.#options;
+    return receivers.secretOf(attempt) ?? knownSecretOf?.(attempt);
   }
 
   /** Serves a peer that has shaken hands. */

@@ -33,7 +33,10 @@ import { relayNotNamed } from './sender-reach.ts';
 export type MeetOptions = Pick<
   ReceiveOptions,
   'addressFile' | 'code' | 'connect' | 'near' | 'onEvent' | 'patienceMs' | 'reach' | 'signal' | 'suite'
->;
+> & {
+  /** A secret of ours that the peer knows: only that is used, and of the code its number (PROTOCOL 3.2). It stays the caller's. */
+  known?: ReturnSecret | undefined;
+};
 
 const MEETING_TIMEOUT_MS = 30_000;
 /** A script, or two quick people, may start the receiver a moment before the sender. */
@@ -60,7 +63,7 @@ export interface MetSender {
 }
 
 /**
- * Finds whoever waits under a code, proves the code and shakes hands.
+ * Finds whoever waits under a code, proves the code, or `known`, and shakes hands.
  *
  * @throws RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*; `signal.reason` on abort
  */
@@ -93,11 +96,11 @@ async function remember({ candidate, path }: ReachedSender, { reach, addressFile
 
 /** Finds the sender's mailbox, proves the code, learns where to dial. */
 async function meet(options: MeetOptions): Promise<{ meeting: Meeting } & SenderAddresses> {
-  const { code } = options;
+  const { code, known } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
   try {
     const { pipe, place } = await tellingWhileLooking(options, () => joinPatiently(searchOf(options, signal)));
-    const meeting = await meetAsGuest(pipe, code, { signal });
+    const meeting = await (known ? meetAgainAsGuest(pipe, known, { signal }) : meetAsGuest(pipe, code, { signal }));
     return { meeting, ...(await addressesOf({ pipe, place }, meeting, options, signal)) };
   } catch (reason) {
     options.signal.throwIfAborted();

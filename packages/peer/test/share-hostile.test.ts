@@ -110,6 +110,12 @@ describe('a hostile guest', () => {
     await expect(unary((done) => client.info({ label }, done), room)).rejects.toMatchObject({
       details: 'TRANSFER_LIMIT_EXCEEDED',
     });
+    for (const length of [1, 15, 17, 4096]) {
+      const remember = new Uint8Array(length);
+      await expect(unary((done) => client.info({ label: 'x', remember }, done), room)).rejects.toMatchObject({
+        details: 'HANDSHAKE_MALFORMED',
+      });
+    }
     expect((await (await room.connect()).stat('sub', room)).type).toBe('directory');
   });
 });

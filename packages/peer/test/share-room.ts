@@ -86,6 +86,7 @@ export class ShareRoom {
         writes: false,
         id: new Uint8Array(),
         batches: false,
+        remembers: false,
         ...said,
       });
     const never = () => {};

@@ -214,6 +214,12 @@ const table = {
     'That code leads to a shared folder. Use keibidrop connect with it, then keibidrop list and keibidrop pull.',
   ),
   SHARE_UNKNOWN: row('never', 1, 'NOT_FOUND', 'There is no such share. See which there are with keibidrop list.'),
+  SHARE_FORGOTTEN: row(
+    'never',
+    1,
+    'UNAUTHENTICATED',
+    'The computer that shares does not know this one any more. Connect again by the code: keibidrop connect, or mount.',
+  ),
   SHARE_PATH_REFUSED: row(
     'never',
     1,

@@ -31,6 +31,8 @@ Examples:
 
 The daemon, which is started if need be, stays connected: it comes back after a
 lost network, also when the other side was started anew with the same code.
+It uses the code once. After that it comes by a secret of its own, also when
+you connect again; only a share that has lost that secret needs the code again.
 
 Environment: KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
 Exit codes: 0 connected, 1 failed, 2 usage, or the code is of a transfer,

@@ -69,15 +69,15 @@ async function listShares(daemon: LocalClient, io: Io, json: boolean | undefined
   return 0;
 }
 
-/** `photos  connected  of anna (lan), mounted at /home/me/photos` or `music  open  /home/me/music, code 7-guitar-pencil, 2 guests`. */
+/** `photos  connected  of anna (lan), mounted at /home/me/photos` or `music  open  /home/me/music, code 7-guitar-pencil, 2 guests, 3 known`. */
 function lineOfShare(
-  { name, kind, state, contact, peer = '', path, folder = '', code = '', guests, readOnly }: ShareView,
+  { name, kind, state, contact, peer = '', path, folder = '', code = '', guests, knownGuests, readOnly }: ShareView,
   mounts: readonly MountView[],
   io: Io,
 ): string {
   const about =
     kind === 'own'
-      ? `${harmless(folder)}, code ${code}, ${formatCount(guests, 'guest')}`
+      ? `${harmless(folder)}, code ${code}, ${formatCount(guests, 'guest')}, ${knownGuests} known`
       : `of ${harmless(contact ?? peer)}${path === undefined ? '' : ` (${path})`}`;
   const shown = kind === 'guest' ? mounts.filter(({ share }) => share === name) : [];
   const places = shown.map(({ folder: place }) => `, mounted at ${harmless(place)}`).join('');

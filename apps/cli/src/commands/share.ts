@@ -29,7 +29,8 @@ Any number of people may connect, as long as this runs; Ctrl-C ends it. They see
 what is in the folder at that moment, hear of changes within a second, and take
 what they like. Symlinks are shown and not followed: nothing outside the folder
 is shown or sent. Who mounts it can change what is in it, as far as you could;
-with --read-only nobody can.
+with --read-only nobody can. Who was here once comes again without using the
+code; that is forgotten when the share ends, or after 90 days.
 
 Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR KD_LOG
 Exit codes: 0 ended when told to, 1 failed, 2 usage, 3 refused (three wrong
@@ -81,6 +82,7 @@ export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage)
       dir,
       readOnly: options.readOnly,
       journals: peer.journalsOf(peer.stateDirOf(settings.configDir)),
+      guests: options.incognito ? undefined : peer.knownIn(settings.configDir).guests,
       code: options.code,
       wordCount: settings.codeLength,
       insecureCode: options.insecureCode,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { formatFingerprint, KeibiError } from '@keibidrop/protocol';
-import { journalsOf, loadSettings, type SettingsQuery, stateDirOf } from '../config.ts';
+import { journalsOf, knownIn, loadSettings, type SettingsQuery, stateDirOf } from '../config.ts';
 import { History } from '../history/history.ts';
 import { contactCalls } from './contact-calls.ts';
 import { ContactDesk } from './contact-desk.ts';
@@ -141,7 +141,7 @@ export class Daemon {
     const invite: SharesOptions['invite'] = (name, about, asked) => contacts.inviteToShare(name, about, asked);
     const { shares, mounts } = foldersOf(
       stateDir,
-      { read, invite, events, questions, history, onTrouble },
+      { read, invite, events, questions, history, known: knownIn(configDir), onTrouble },
       async (name) => formatFingerprint((await contacts.store.get(name)).fingerprint),
     );
     const all = {} as { calls: LocalCalls };
@@ -233,7 +233,7 @@ function foldersOf(
     ...common,
     file: join(stateDir, 'shares.json'),
     journals: journalsOf(stateDir),
-    onShare: (share, open) => mounts.follow(share, open),
+    onShare: (share, open, error) => mounts.follow(share, open, error),
   });
   const { events, onTrouble, read } = common;
   const mounts = new Mounts({

@@ -55,7 +55,7 @@ interface OpenMount {
 }
 
 export interface MountsOptions {
-  shares: Pick<Shares, 'connect' | 'accept' | 'guest' | 'list' | 'end'>;
+  shares: Pick<Shares, 'connect' | 'accept' | 'guest' | 'guestOf' | 'list' | 'end'>;
   events: EventStream;
   /** Where they are kept. */
   file: string;
@@ -149,11 +149,11 @@ export class Mounts {
     return { mount: found.view, unsent };
   }
 
-  /** A share is there, or away, or gone. */
-  follow(share: local.Share, open: boolean): void {
+  /** A share is there, or away, or gone. @param error  what ended it */
+  follow(share: local.Share, open: boolean, error?: KeibiError): void {
     for (const one of this.#open.values()) {
       if (one.entry.share !== share.name || share.kind !== 'guest') continue;
-      if (!open) void this.#shareEnded(one);
+      if (!open) void this.#shareEnded(one, error);
       else if (one.shown === undefined) this.#showAgain(one);
       else this.#setAway(one, one.shown, share.state === 'away');
     }
@@ -177,9 +177,11 @@ export class Mounts {
     { target, connect, reach }: local.MountRequest,
     options: { signal: AbortSignal },
   ): Promise<local.Share> {
-    const known = this.#options.shares.guest(target);
-    if (known !== undefined) return known.view;
+    const named = this.#options.shares.guest(target)?.view;
+    if (named !== undefined) return named;
     if (!/^\d/.test(target)) return this.#options.shares.accept(target, options);
+    const met = await this.#options.shares.guestOf(target);
+    if (met !== undefined) return met;
     return this.#options.shares.connect({ code: target, connect, reach, contact: undefined }, options);
   }
 
@@ -274,9 +276,10 @@ export class Mounts {
     this.#showAgain(one);
   }
 
-  async #shareEnded(one: OpenMount): Promise<void> {
+  async #shareEnded(one: OpenMount, error: KeibiError | undefined): Promise<void> {
     const { shown } = one;
-    await this.#forget(one, new KeibiError('SHARE_UNKNOWN', 'The share has ended.'));
+    const forgotten = error?.code === 'SHARE_FORGOTTEN';
+    await this.#forget(one, forgotten ? error : new KeibiError('SHARE_UNKNOWN', 'The share has ended.'));
     const { unsent = 0 } = (await shown?.unmount({ force: true })) ?? {};
     const lost = `The share has ended before ${unsent} changed files of ${one.view.folder} could be sent: they are lost.`;
     if (unsent > 0) this.#options.onTrouble(new KeibiError('SHARE_UNKNOWN', lost));

@@ -2,10 +2,19 @@
 import type { local } from '@keibidrop/proto';
 import type { KeibiError, Verdict } from '@keibidrop/protocol';
 import type { History } from '../history/history.ts';
+import type { SealedPlace } from '../share/sealed-folder.ts';
 import type { EventStream } from './event-stream.ts';
-import { fieldsIn, isId } from './journal.ts';
 import type { Questions } from './questions.ts';
 import type { ReadSettings } from './transfer-options.ts';
+
+/** How a share is connected to. */
+export interface Connecting {
+  ending?: AbortController;
+  /** Ends it until it is open. */
+  caller?: AbortSignal | undefined;
+  /** As ConnectOptions has it. */
+  codeGiven: boolean;
+}
 
 /** What the shares of a daemon work with. */
 export interface SharesOptions {
@@ -19,16 +28,10 @@ export interface SharesOptions {
   file: string;
   /** As ShareOptions has it. */
   journals: string;
-  /** Called with each that is new, or another than before, and with those that have ended. */
-  onShare(share: local.Share, open: boolean): void;
+  /** Where the secrets of guests are: those of our shares, and ours of others'. */
+  known: { guests: SealedPlace; shares: SealedPlace };
+  /** Called with each that is new, or another than before, and with those that have ended. @param error  what ended it */
+  onShare(share: local.Share, open: boolean, error?: KeibiError): void;
   /** Called with what went wrong where no client waits for it. */
   onTrouble(error: KeibiError): void;
-}
-
-/** Whether a value from the journal of shares can be taken up. */
-export function isShareEntry(value: unknown): boolean {
-  const { id, added, name, kind, request } = fieldsIn(value);
-  const { path, code } = fieldsIn(request);
-  if (!isId(id) || typeof added !== 'number' || typeof name !== 'string') return false;
-  return kind === 'own' ? typeof path === 'string' : kind === 'guest' && typeof code === 'string';
 }

@@ -5,31 +5,22 @@ import type { local } from '@keibidrop/proto';
 import { KeibiError, parseCode, retryOf } from '@keibidrop/protocol';
 import type { HistoryEntry } from '../history/history.ts';
 import { pullHistory } from '../history/pull-history.ts';
+import { KnownShares } from '../share/known-shares.ts';
 import { openSharing, type Sharing } from '../share/share.ts';
 import { ShareGuest } from '../share/share-guest.ts';
+import { acceptInvitation } from './accept-invitation.ts';
 import { folderPath } from './folder-path.ts';
 import { Journal } from './journal.ts';
-import { errorOf, type LocalError } from './local-error.ts';
-import { notInvited, unknownShare } from './share-unknown.ts';
-import { isShareEntry, type SharesOptions } from './shares-options.ts';
+import { codeOf, isShareEntry, keptEntry, type ShareEntry } from './share-entry.ts';
+import { unknownShare } from './share-unknown.ts';
+import type { Connecting, SharesOptions } from './shares-options.ts';
 import { commonOf, flagsOf } from './transfer-options.ts';
 
 /** All of this daemon: each has a port, or a connection. */
 const MAX_SHARES = 256;
 /** Before who shares is looked for again after a new start. */
 const AGAIN_MS = 10_000;
-
-/** What of a share outlives the daemon. `code` is the one that was drawn. */
-type ShareEntry = (
-  | { kind: 'own'; request: local.AddShareRequest }
-  | { kind: 'guest'; request: local.ConnectRequest }
-) & {
-  id: number;
-  added: number;
-  name: string;
-  /** Of an own one: the code of each contact that was invited, and whether it has answered. */
-  invited?: Record<string, { code: string; answered: boolean }>;
-};
+const NO_GUESTS = { guests: 0, knownGuests: 0, forgottenGuests: 0 };
 
 /** One that is open. */
 interface OpenShare {
@@ -37,6 +28,7 @@ interface OpenShare {
   view: local.Share;
   readonly ending: AbortController;
   guest?: ShareGuest;
+  sharing?: Sharing;
 }
 
 /** What this daemon shares, and the shares that it is connected to. They come back with the next daemon. */
@@ -46,12 +38,14 @@ export class Shares {
   readonly #open = new Map<number, OpenShare>();
   /** Of all of them, until they have ended. */
   readonly #running = new Set<Promise<void>>();
+  readonly #known: KnownShares;
   #next = 1;
   #closing = false;
 
   constructor(options: SharesOptions) {
     this.#options = options;
     this.#journal = new Journal(options.file, isShareEntry);
+    this.#known = new KnownShares(options.known.shares);
   }
 
   /** Takes up what an earlier daemon had, in the background: who shares may not be there yet. */
@@ -67,7 +61,7 @@ export class Shares {
         kind,
         state: 'away',
         readOnly: false,
-        guests: 0,
+        ...NO_GUESTS,
         to: [],
       } as unknown as local.Share;
       const share = { entry, view, ending: new AbortController() };
@@ -78,7 +72,10 @@ export class Shares {
   }
 
   list(): local.Share[] {
-    return [...this.#open.values()].map(({ view }) => view);
+    return [...this.#open.values()].map(({ view, sharing }) => {
+      const { known: knownGuests = 0, forgotten: forgottenGuests = 0 } = sharing?.guests ?? {};
+      return { ...view, knownGuests, forgottenGuests };
+    });
   }
 
   /** Shares a folder. @throws what `share` does; USAGE */
@@ -89,14 +86,14 @@ export class Shares {
 
   /** Connects to a share. @throws what ShareGuest.connect does; USAGE */
   async connect(request: local.ConnectRequest, { signal }: { signal: AbortSignal }): Promise<local.Share> {
-    return this.#keep(await this.#connect({ kind: 'guest', request, ...this.#fresh() }, undefined, signal));
+    return this.#connectNew(request, signal);
   }
 
   /** Connects to what a contact shares with us. */
   async connectInvited({ contact, code }: { contact: string; code: string }): Promise<local.Share> {
     const request = { code, contact, connect: undefined, reach: undefined };
     try {
-      return await this.#keep(await this.#connect({ kind: 'guest', request, ...this.#fresh() }));
+      return await this.#connectNew(request);
     } catch (reason) {
       const { code: why, message } = KeibiError.from(reason, 'INTERNAL');
       this.#options.events.emit(0, { event: 'shareEnded', name: '', contact, error: { code: why, message } });
@@ -104,30 +101,11 @@ export class Shares {
     }
   }
 
-  /**
-   * Says yes to a contact's invitation to a share, and waits until that is open.
-   *
-   * @throws SHARE_UNKNOWN if it has not invited us; `signal.reason` on abort
-   */
+  /** The share of a contact: the open one, or the one that it has invited us to. Throws as acceptInvitation does. */
   async accept(name: string, { signal }: { signal: AbortSignal }): Promise<local.Share> {
-    const { questions, events } = this.#options;
     const isIts = (contact: unknown) => typeof contact === 'string' && contact.toLowerCase() === name.toLowerCase();
     const open = this.list().find(({ contact }) => isIts(contact));
-    if (open !== undefined) return open;
-    const asked = questions.list().find(({ kind, json }) => {
-      const { contact, to } = JSON.parse(json) as { contact?: unknown; to?: unknown };
-      return kind === 'invitation' && to === 'share' && isIts(contact);
-    });
-    if (asked === undefined) throw notInvited(name);
-    const happening = events.watch(() => [], { progress: false, files: false }, signal);
-    await happening.next();
-    questions.answer(asked.question, { answer: 'yes', always: false });
-    for await (const { json } of happening) {
-      const { event, error, ...share } = JSON.parse(json) as { event: string; error?: LocalError } & local.Share;
-      if (event === 'share' && isIts(share.contact)) return share;
-      if (event === 'shareEnded' && isIts(share.contact) && error) throw errorOf(error);
-    }
-    throw new KeibiError('DAEMON_LOST');
+    return open ?? acceptInvitation(name, isIts, { ...this.#options, signal });
   }
 
   /** @throws SHARE_UNKNOWN */
@@ -159,12 +137,23 @@ export class Shares {
     return { guest: share.guest, view: share.view, path };
   }
 
-  /** A connected one by its name, or by the code that it was met under. */
+  /** A connected one by its name. */
   guest(name: string): { guest: ShareGuest; view: local.Share } | undefined {
-    const found = [...this.#open.values()].find(
-      ({ view, entry }) => view.name === name || (entry.kind === 'guest' && entry.request.code === name),
-    );
+    const found = [...this.#open.values()].find(({ view }) => view.name === name);
     return found?.guest && { guest: found.guest, view: found.view };
+  }
+
+  /** A connected one by the code that it was met under, which is not kept. @throws CODE_MALFORMED */
+  async guestOf(code: string): Promise<local.Share | undefined> {
+    const name = await this.#known.nameOf(parseCode(code));
+    const met = ({ entry, guest }: OpenShare) =>
+      guest !== undefined && entry.kind === 'guest' && (entry.request.code === code || entry.met?.name === name);
+    return [...this.#open.values()].find(met)?.view;
+  }
+
+  /** A code that somebody has just given. */
+  async #connectNew(request: local.ConnectRequest, caller?: AbortSignal): Promise<local.Share> {
+    return this.#keep(await this.#connect({ kind: 'guest', request, ...this.#fresh() }, { caller, codeGiven: true }));
   }
 
   /** How a connected one is met. @throws SHARE_UNKNOWN */
@@ -186,7 +175,9 @@ export class Shares {
   async #bringBack({ entry, ending }: OpenShare): Promise<void> {
     for (;;) {
       try {
-        await (entry.kind === 'own' ? this.#share(entry, ending) : this.#connect(entry, ending));
+        await (entry.kind === 'own' ? this.#share(entry, ending) : this.#connect(entry, { ending, codeGiven: false }));
+        // An entry of an older version had its code until now.
+        this.save().catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')));
         return;
       } catch (reason) {
         ending.signal.throwIfAborted();
@@ -219,7 +210,7 @@ export class Shares {
   save(): Promise<void> {
     return this.#journal.write(() => ({
       next: this.#next,
-      transfers: [...this.#open.values()].map(({ entry }) => entry),
+      transfers: [...this.#open.values()].map(({ entry }) => keptEntry(entry)),
     }));
   }
 
@@ -235,6 +226,7 @@ export class Shares {
       dir: path,
       readOnly,
       journals: this.#options.journals,
+      guests: this.#options.known.guests,
       code: code === undefined ? undefined : parseCode(code),
       wordCount: settings.codeLength,
       // One that was drawn once is strong enough, or somebody has insisted on it.
@@ -254,6 +246,7 @@ export class Shares {
     const own = { kind: 'own', state: 'open', folder: path, code: entry.request.code, readOnly, to };
     share = this.#insert(entry, ending, sharing.name, own);
     const opened = share;
+    opened.sharing = sharing;
     this.#run(
       opened,
       sharing.ended.finally(() => sharing.close()),
@@ -283,10 +276,11 @@ export class Shares {
 
   async #connect(
     entry: ShareEntry & { kind: 'guest' },
-    ending = new AbortController(),
-    caller?: AbortSignal,
+    { ending = new AbortController(), caller, codeGiven }: Connecting,
   ): Promise<OpenShare> {
-    const { code, connect, reach } = entry.request;
+    const { connect, reach } = entry.request;
+    const code = codeOf(entry);
+    const name = entry.met?.name ?? (await this.#known.nameOf(code));
     const settings = await this.#options.read({ ...flagsOf(reach), connect });
     let share: OpenShare | undefined;
     const onAbort = () => ending.abort(caller?.reason);
@@ -296,7 +290,11 @@ export class Shares {
       let seen: Partial<local.Share> = {};
       const guest = await ShareGuest.connect({
         ...meeting,
-        code: parseCode(code),
+        code,
+        memory: this.#known.memoryOf(name),
+        codeGiven,
+        met: entry.met !== undefined,
+        onTrouble: this.#options.onTrouble,
         connect: settings.connect,
         // The user ends a share; an absent peer does not, however long it stays away.
         patienceMs: settings.patienceMs ?? Number.POSITIVE_INFINITY,
@@ -309,6 +307,7 @@ export class Shares {
           if (share !== undefined) this.#change(share, seen);
         },
       });
+      if (guest.isRemembered) entry.met = { nameplate: code.nameplate, name };
       const { contact } = entry.request;
       const fields = { kind: 'guest', readOnly: guest.info.readOnly, contact, ...seen };
       share = this.#insert(entry, ending, guest.info.name, fields);
@@ -329,7 +328,7 @@ export class Shares {
   #insert(entry: ShareEntry, ending: AbortController, folder: string, fields: Partial<local.Share>): OpenShare {
     entry.name ||= this.#freeName(folder);
     const { id, added, name } = entry;
-    const view = { id, name, added, kind: '', state: '', readOnly: false, guests: 0, to: [], ...fields };
+    const view = { id, name, added, kind: '', state: '', readOnly: false, ...NO_GUESTS, to: [], ...fields };
     const share: OpenShare = { entry, view: view as local.Share, ending };
     this.#open.set(id, share);
     this.#tell(share);
@@ -375,7 +374,7 @@ export class Shares {
           name,
           ...(!wanted && error && { error: { code, message } }),
         });
-        this.#options.onShare(share.view, false);
+        this.#options.onShare(share.view, false, wanted ? undefined : error);
         await this.save();
       })
       .catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')))

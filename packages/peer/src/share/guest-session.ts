@@ -72,12 +72,21 @@ export class GuestSession {
     });
   }
 
-  /** Says who we are, and asks what is shared. @throws NOT_A_SHARE; what ended the session; `signal.reason` on abort */
-  async begin(label: string, { signal }: { signal: AbortSignal }): Promise<ShareInfo> {
+  /**
+   * Says who we are, and asks what is shared.
+   *
+   * @param held  the attempt of the guest secret that we have, if any
+   * @returns     `remembers`: the peer has kept this session's guest secret
+   * @throws NOT_A_SHARE; what ended the session; `signal.reason` on abort
+   */
+  async begin(
+    label: string,
+    { held = new Uint8Array(), signal }: { held?: Uint8Array | undefined; signal: AbortSignal },
+  ): Promise<{ info: ShareInfo; remembers: boolean }> {
     try {
-      const info = await unary<InfoReply>((done) => this.client.info({ label }, done), { signal });
-      this.#batches = info.batches;
-      return checkedInfo(info);
+      const told = await unary<InfoReply>((done) => this.client.info({ label, remember: held }, done), { signal });
+      this.#batches = told.batches;
+      return { info: checkedInfo(told), remembers: told.remembers };
     } catch (reason) {
       const unknown = (reason as { code?: unknown }).code === UNIMPLEMENTED;
       const error = unknown ? new KeibiError('NOT_A_SHARE', undefined, { cause: reason }) : await this.causeOf(reason);

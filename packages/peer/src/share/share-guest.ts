@@ -3,16 +3,19 @@ import type { HostPort } from '@keibidrop/discovery';
 import type { RateBudget } from '@keibidrop/native';
 import { type FetchReply, ShareService } from '@keibidrop/proto';
 import { type Code, checkSharePath, type ErrorCode, KeibiError, parseCode } from '@keibidrop/protocol';
+import { ReturnSecret } from '@keibidrop/session';
 import type { ReceiveOptions, ReceiveResult } from '../api.ts';
 import type { ReachedSender } from '../dial-sender.ts';
 import type { ConnectedEvent, LookingEvent, ReconnectingEvent } from '../events.ts';
-import { type MeetOptions, meetSender } from '../meet-sender.ts';
+import type { MeetOptions, MetSender } from '../meet-sender.ts';
 import { receive } from '../receive.ts';
 import { PATIENCE_MS, pause } from '../reconnect.ts';
 import { isLoss } from '../session-end.ts';
 import { WayBack } from '../way-back.ts';
 import { GuestSession, unary } from './guest-session.ts';
 import { createTurn, isSettled, messagesOf, type Turn, within } from './guest-turn.ts';
+import { ShareInMemory, type ShareMemory } from './known-shares.ts';
+import { type MeetShareOptions, meetShare } from './meet-share.ts';
 import {
   checkedEntry,
   checkedNotice,
@@ -25,9 +28,17 @@ import { ShareReads } from './share-reads.ts';
 import { ShareWrites } from './share-writes.ts';
 import { Slots } from './slots.ts';
 
-export interface ConnectOptions extends Omit<MeetOptions, 'near' | 'onEvent'> {
+export interface ConnectOptions extends Omit<MeetOptions, 'near' | 'onEvent' | 'known'> {
   /** What this peer calls itself. */
   label: string;
+  /** Keeps the secret of this guest; absent: in memory. Closed with the guest. */
+  memory?: ShareMemory;
+  /** False: no person has just given the code, as MeetShareOptions has it. */
+  codeGiven?: boolean;
+  /** The share was met before by a secret that `memory` keeps. */
+  met?: boolean;
+  /** Called when the code is used once more (SHARE_FORGOTTEN), and when a secret cannot be kept. */
+  onTrouble?(error: KeibiError): void;
   /** Called in order, on the event loop, never after `closed` has settled. Must not throw. */
   onEvent(event: ConnectedEvent | ReconnectingEvent | LookingEvent): void;
 }
@@ -64,7 +75,8 @@ const NOT_IN_PLACE =
   'The computer that shares cannot be read in place: its KeibiDrop is older. Use keibidrop pull, or update it there.';
 
 /**
- * A guest of a share, over as many sessions as the network makes of it; also over a new start of the peer, if it waits under the same code.
+ * A guest of a share, over as many sessions as the network makes of it; also over a new start of the peer, if it waits under the same code
+ * and knows this guest still.
  *
  * A call waits while there is no session, for as long as its `signal` allows, and rejects once there is to be none any more.
  */
@@ -82,22 +94,32 @@ export class ShareGuest {
   #session: GuestSession | undefined;
   #reads: ShareReads | undefined;
   #writes: ShareWrites | undefined;
+  readonly #memory: ShareMemory;
+  #remembered: boolean;
 
   /**
-   * Meets whoever shares under a code.
+   * Meets whoever shares under a code, by the secret of an earlier meeting if there is one.
    *
-   * @throws NOT_A_SHARE; what `receive` throws of meeting; `signal.reason` on abort
+   * @throws NOT_A_SHARE, SHARE_FORGOTTEN; what `receive` throws of meeting; `signal.reason` on abort
    */
   static async connect(options: ConnectOptions): Promise<ShareGuest> {
     options.signal.throwIfAborted();
     const onEvent: MeetOptions['onEvent'] = (event) => event.type === 'looking' && options.onEvent(event);
-    const guest = new ShareGuest(options, await meetSender({ ...options, onEvent }));
+    const { memory = new ShareInMemory(), met = false, codeGiven = true } = options;
+    const meeting: MeetShareOptions = { ...options, memory, met, codeGiven, onEvent };
+    const sharer = await meetShare(meeting).catch((reason) => {
+      memory.close();
+      throw reason;
+    });
+    const guest = new ShareGuest({ ...options, memory }, sharer);
     await Promise.race([guest.#turn.up, guest.closed]);
     return guest;
   }
 
-  private constructor(options: ConnectOptions, met: Awaited<ReturnType<typeof meetSender>>) {
+  private constructor(options: ConnectOptions & { memory: ShareMemory }, met: MetSender) {
     this.#options = options;
+    this.#memory = options.memory;
+    this.#remembered = options.met ?? false;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
     const onEvent: MeetOptions['onEvent'] = (event) => event.type === 'reconnecting' && options.onEvent(event);
     this.#way = new WayBack({ ...options, signal: this.#signal, onEvent, mayBeginAnew: true });
@@ -109,6 +131,11 @@ export class ShareGuest {
   /** What was last said of the share. */
   get info(): ShareInfo {
     return this.#info as ShareInfo;
+  }
+
+  /** The next meeting with the share needs no code. */
+  get isRemembered(): boolean {
+    return this.#remembered;
   }
 
   /** Where the peer was reached last, if it can be reached there more than once. */
@@ -239,11 +266,14 @@ export class ShareGuest {
     } catch (reason) {
       if (this.#ending.signal.aborted) return;
       this.#ending.abort(reason);
+      // The share has said that it has ended: what it knew of its guests is gone there, too.
+      if (reason instanceof KeibiError && reason.code === 'SESSION_CLOSED') await this.#memory.forget();
       throw reason;
     } finally {
       this.#turn.reject(this.#ending.signal.reason);
       this.#turn.end();
       this.#way.close();
+      this.#memory.close();
       const { reason } = this.#ending.signal;
       await Promise.all([this.#reads?.close(reason), this.#writes?.close(reason)]);
     }
@@ -254,11 +284,12 @@ export class ShareGuest {
     this.#reached = reached;
     const { path, tried } = reached;
     const { suite } = reached.keys;
+    const secret = reached.keys.guestSecret.slice();
     const session = new GuestSession(reached, this.#options.reach);
     const onAbort = () => void session.close();
     this.#signal.addEventListener('abort', onAbort, { once: true });
     try {
-      this.#info = await session.begin(this.#options.label, { signal: this.#signal });
+      this.#info = await this.#begin(session, secret);
       this.#way.prove();
       this.#options.onEvent({ type: 'connected', path, suite, peer: this.#info.peer, session: 1, tried });
       this.#session = session;
@@ -267,6 +298,7 @@ export class ShareGuest {
       this.#writes?.begin(session);
       await session.ended();
     } finally {
+      secret.fill(0);
       this.#session = undefined;
       await Promise.all([this.#reads?.end(), this.#writes?.end()]);
       this.#signal.removeEventListener('abort', onAbort);
@@ -274,6 +306,24 @@ export class ShareGuest {
       if (await isSettled(this.#turn.up)) this.#turn = createTurn();
       end();
     }
+  }
+
+  /** Asks what is shared, and keeps the secret of the session once the peer has kept it: at no moment is none known to both. */
+  async #begin(session: GuestSession, secret: Uint8Array): Promise<ShareInfo> {
+    const { label } = this.#options;
+    const before = await this.#memory.secret().catch(() => undefined);
+    const held = before && (await ReturnSecret.ofGuest(before)).attempt;
+    before?.fill(0);
+    const { info, remembers } = await session.begin(label, { held, signal: this.#signal });
+    if (remembers) {
+      try {
+        await this.#memory.keep(secret);
+        this.#remembered = true;
+      } catch (reason) {
+        this.#options.onTrouble?.(KeibiError.from(reason, 'INTERNAL'));
+      }
+    }
+    return info;
   }
 
   /** @throws what ended the share; `signal.reason` on abort */
@@ -288,7 +338,7 @@ export class ShareGuest {
     }
   }
 
-  /** The peer has ended, perhaps to begin again under the same code. A wrong code ends it at once: each counts as a guess there. */
+  /** The peer has ended, perhaps to begin again under the same code. One that does not know us, or a wrong code, ends it at once. */
   async #meetAnew(gone: KeibiError, deadline: number): Promise<ReachedSender> {
     for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt++, pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       this.#options.onEvent({
@@ -299,7 +349,14 @@ export class ShareGuest {
       });
       await pause(pauseMs, this.#signal);
       try {
-        const met = await meetSender({ ...this.#options, signal: this.#signal, onEvent: () => {} });
+        const met = await meetShare({
+          ...this.#options,
+          memory: this.#memory,
+          met: this.#remembered,
+          codeGiven: false,
+          signal: this.#signal,
+          onEvent: () => {},
+        });
         this.#way.begin(met);
         return met.reached;
       } catch (reason) {

@@ -12,7 +12,7 @@ import {
   ShareService,
   type WatchRequest,
 } from '@keibidrop/proto';
-import { type Code, checkSharePath, KeibiError, MAX_FETCH_PATHS } from '@keibidrop/protocol';
+import { ATTEMPT_BYTES, type Code, checkSharePath, KeibiError, MAX_FETCH_PATHS } from '@keibidrop/protocol';
 import { refusal, type ServedService } from '@keibidrop/session';
 import { checkedLabel } from '@keibidrop/transfer';
 import { answerBatches } from './batched-answers.ts';
@@ -38,6 +38,8 @@ export interface GuestServiceOptions {
   info: InfoReply;
   /** The guest has said who it is: it may do so more than once. */
   onGuest(label: string): void;
+  /** Keeps the session's guest secret beside the one whose attempt is `held`. @returns  whether it is kept */
+  remember(held: Uint8Array): Promise<boolean>;
   /** Waits with these paths under a code of their own. @throws SHARE_*, PEER_BUSY */
   invite(paths: readonly string[]): Promise<Code>;
   signal: AbortSignal;
@@ -54,8 +56,9 @@ export function shareServiceFor(options: GuestServiceOptions): ServedService {
     ...unaryOf(counted),
     info: (call, reply) =>
       answer(reply, async () => {
-        options.onGuest(checkedLabel(call.request.label));
-        return info;
+        const { label, remember } = call.request;
+        options.onGuest(checkedLabel(label));
+        return { ...info, remembers: remember !== undefined && (await options.remember(checkedAttempt(remember))) };
       }),
     fetch: (call, reply) =>
       answer(reply, () =>
@@ -169,4 +172,10 @@ function overWith(call: ServerStream, signal: AbortSignal): AbortSignal {
 function refuse(call: ServerStream, reason: unknown): void {
   const { code } = KeibiError.from(reason, 'INTERNAL');
   call.emit('error', Object.assign(new Error(code), refusal(code)));
+}
+
+/** What a guest says that it holds. @throws HANDSHAKE_MALFORMED */
+function checkedAttempt(bytes: Uint8Array): Uint8Array {
+  if (bytes.length !== 0 && bytes.length !== ATTEMPT_BYTES) throw new KeibiError('HANDSHAKE_MALFORMED');
+  return bytes;
 }

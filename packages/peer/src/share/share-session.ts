@@ -27,6 +27,8 @@ export interface ShareSessionOptions {
   port: Pick<ListeningPort, 'listener' | 'reach'>;
   /** The guest has said what it calls itself, for the first time in this session. */
   onGuest(guest: Receiver, label: string): void;
+  /** Keeps this session's guest secret, which stays the caller's. @param held  as in InfoRequest @returns  whether it is kept */
+  remember(guest: Receiver, held: Uint8Array, secret: Uint8Array): Promise<boolean>;
   /** What a guest has asked for lately, over its sessions. */
   recentOf(guest: Receiver): RecentCalls;
   /** Waits with these paths under a code of their own. @throws SHARE_*, PEER_BUSY */
@@ -76,11 +78,12 @@ export class ShareSession implements ServingSession {
   }
 
   async #serve(guest: Receiver): Promise<void> {
-    const { host, changes, readOnly, label, budget, port, signal, invite, recentOf } = this.#options;
+    const { host, changes, readOnly, label, budget, port, signal, invite, remember, recentOf } = this.#options;
     const { socket, keys } = this.#peer;
     this.#guest = guest;
     const over = new AbortController();
     let named = false;
+    const memory = new OneMemory(keys.guestSecret, (held, secret) => remember(guest, held, secret));
     const inPlace = host.serveInPlace(budget, readOnly);
     const own = new OwnChanges((path) => host.look(path));
     const service = shareServiceFor({
@@ -88,11 +91,21 @@ export class ShareSession implements ServingSession {
       changes,
       own,
       writes: new WriteHandlers(host.writes(readOnly), inPlace, own, recentOf(guest)),
-      info: { label, name: host.name, readOnly, reads: true, writes: !readOnly, id: host.id, batches: true },
+      info: {
+        label,
+        name: host.name,
+        readOnly,
+        reads: true,
+        writes: !readOnly,
+        id: host.id,
+        batches: true,
+        remembers: false,
+      },
       onGuest: (name) => {
         if (!named) this.#options.onGuest(guest, name);
         named = true;
       },
+      remember: (held) => memory.remember(held),
       invite: (paths) => invite(guest, paths),
       signal: AbortSignal.any([signal, over.signal]),
     });
@@ -123,12 +136,37 @@ export class ShareSession implements ServingSession {
       await ended(session);
     } finally {
       over.abort();
+      memory.close();
       clearTimeout(silence);
       unwatch();
       signal.removeEventListener('abort', onAbort);
       stopRelaying();
       await inPlace.close();
     }
+  }
+}
+
+/** A session's guest secret, which is kept once, however often the guest asks for it. */
+class OneMemory {
+  readonly #secret: Uint8Array;
+  readonly #keep: (held: Uint8Array, secret: Uint8Array) => Promise<boolean>;
+  #kept: Promise<boolean> | undefined;
+
+  /** @param secret  copied */
+  constructor(secret: Uint8Array, keep: (held: Uint8Array, secret: Uint8Array) => Promise<boolean>) {
+    this.#secret = secret.slice();
+    this.#keep = keep;
+  }
+
+  remember(held: Uint8Array): Promise<boolean> {
+    this.#kept ??= this.#keep(held, this.#secret);
+    return this.#kept;
+  }
+
+  close(): void {
+    const wipe = () => void this.#secret.fill(0);
+    if (this.#kept === undefined) wipe();
+    else void this.#kept.finally(wipe);
   }
 }
 

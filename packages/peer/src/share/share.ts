@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { RateBudget } from '@keibidrop/native';
 import { assertCodeStrength, type Code, KeibiError } from '@keibidrop/protocol';
+import type { ReturnSecret } from '@keibidrop/session';
 import type { SendOptions, TransferOptions } from '../api.ts';
 import { type ArrivedPeer, pathOfArrival } from '../arrived-peer.ts';
 import { leftBehindWarning } from '../left-behind.ts';
@@ -8,8 +9,10 @@ import { ListeningPort, type Waiting } from '../listening-port.ts';
 import { type Receiver, Receivers } from '../receivers.ts';
 import { isLoss } from '../session-end.ts';
 import { ChangeFeed } from './change-feed.ts';
+import { type KnownGuest, KnownGuests } from './known-guests.ts';
 import { MOST_PULLS, Pulls } from './pulls.ts';
 import { RecentCalls } from './recent-calls.ts';
+import type { SealedPlace } from './sealed-folder.ts';
 import type { ShareEvent } from './share-events.ts';
 import { ShareHost } from './share-host.ts';
 import { ShareSession } from './share-session.ts';
@@ -23,6 +26,8 @@ export interface ShareOptions
   readOnly: boolean;
   /** A folder where is kept what guests are in the middle of writing, so that it is known after a kill; absent: it is not. */
   journals?: string | undefined;
+  /** Where guests are kept that come again without the code; absent: in memory, so that a new start of the share does not know them. */
+  guests?: SealedPlace | undefined;
   /** Called in order, on the event loop, never after the promise has settled. Must not throw. */
   onEvent(event: ShareEvent): void;
 }
@@ -58,6 +63,8 @@ export interface Sharing {
   readonly name: string;
   /** Resolves once `signal` is aborted. */
   readonly ended: Promise<void>;
+  /** Guests that may come again without the code, and how many others were forgotten in this run. */
+  readonly guests: { readonly known: number; readonly forgotten: number };
   /** A code for one contact: the same share, under words that nobody could guess. @param known  one that it was given before */
   invite(known?: Code): Promise<Code>;
   close(): Promise<void>;
@@ -91,6 +98,8 @@ class OpenSharing implements Sharing {
   readonly #budget: RateBudget;
   readonly #invited: Waiting[] = [];
   readonly #recent = new WeakMap<Receiver, RecentCalls>();
+  readonly #knownAs = new WeakMap<Receiver, KnownGuest>();
+  #known: KnownGuests | undefined;
   #resolve: () => void = () => {};
 
   constructor(options: ShareOptions, host: ShareHost) {
@@ -117,17 +126,25 @@ class OpenSharing implements Sharing {
 
   async begin(): Promise<void> {
     const { onEvent, code, wordCount, dir, signal } = this.#options;
+    // Before anybody is answered: a guest gives up where it is not known. A new code has no guests.
+    if (code !== undefined) this.#known = await this.#openKnown(code);
     const [waiting, leftBehind] = await Promise.all([
       this.#wait({ code, wordCount }),
       leftBehindWarning([{ path: dir, name: this.name }]),
     ]);
     if (leftBehind !== undefined) onEvent(leftBehind);
+    this.#known ??= await this.#openKnown(waiting.code);
     const { host, port } = this.#port.listener;
     onEvent({ type: 'code', code: waiting.code.text });
     onEvent({ type: 'waiting', host, port });
     this.#port.begin();
     signal.addEventListener('abort', this.#resolve, { once: true });
     if (signal.aborted) this.#resolve();
+  }
+
+  get guests(): { known: number; forgotten: number } {
+    const { count: known = 0, forgotten = 0 } = this.#known ?? {};
+    return { known, forgotten };
   }
 
   async invite(known?: Code): Promise<Code> {
@@ -141,6 +158,18 @@ class OpenSharing implements Sharing {
     await Promise.all([...this.#invited.map((waiting) => waiting.close()), this.#pulls.close(), this.#changes.close()]);
     this.#guests.close();
     await this.#port.close();
+    const { aborted, reason } = this.#options.signal;
+    // Only a share that somebody has ended forgets its guests: one that failed, or will start again, does not.
+    await this.#known?.close({ forget: aborted && !isLoss(reason) });
+  }
+
+  /** In memory if they cannot be kept. */
+  #openKnown(code: Code): Promise<KnownGuests> {
+    const { guests: place, onEvent } = this.#options;
+    return KnownGuests.open({ place, code }).catch((reason) => {
+      onEvent(notKept(reason));
+      return KnownGuests.open({ place: undefined, code });
+    });
   }
 
   async #wait(code: { code?: Code | undefined; wordCount?: number | undefined; digits?: number }): Promise<Waiting> {
@@ -148,6 +177,7 @@ class OpenSharing implements Sharing {
     const waiting = await this.#port.wait({
       ...code,
       receivers: this.#guests,
+      knownSecretOf: (attempt) => this.#known?.secretOf(attempt),
       hasRoom: () => this.#guests.served < MOST_GUESTS,
       serve: (peer) => this.#serve(peer),
       onWrongCode: (remaining) => onEvent({ type: 'wrongCode', remaining }),
@@ -170,10 +200,15 @@ class OpenSharing implements Sharing {
       port: this.#port,
       signal: this.#signal,
     };
+    let remembering: Promise<KnownGuest | undefined> | undefined;
     const session: ShareSession = new ShareSession(
       {
         ...shared,
         onGuest: (guest, name) => this.#greet(guest, name, peer),
+        remember: async (guest, held, secret) => {
+          remembering = this.#remember(guest, held, secret);
+          return (await remembering) !== undefined;
+        },
         recentOf: (guest) => this.#recentOf(guest),
         invite: async (guest, paths) => this.#pulls.begin(guest, paths, await this.#host.roots(paths)),
       },
@@ -181,17 +216,42 @@ class OpenSharing implements Sharing {
     );
     const error = await session
       .run({
-        take: (returning) => {
-          if (guests.served >= MOST_GUESTS) throw new KeibiError('PEER_BUSY');
-          return guests.add(session, returning, Number.POSITIVE_INFINITY);
-        },
-        takeBack: (attempt, returning) => guests.takeBack(attempt, session, returning),
+        take: (returning) => this.#take(session, returning),
+        takeBack: async (attempt, returning) =>
+          (await guests.takeBack(attempt, session, returning)) ?? this.#takeKnown(attempt, session, returning),
       })
       .catch((reason) => KeibiError.from(reason, 'SESSION_LOST'));
+    const known = await remembering;
+    if (known !== undefined) this.#known?.leave(known);
     const { guest } = session;
     // Of a session that another has replaced nobody has to hear.
     if (guest === undefined || !guests.isServing(guest, session)) return;
     this.#part(guest, error ?? undefined);
+  }
+
+  #take(session: ShareSession, returning: ReturnSecret): Receiver {
+    if (this.#guests.served >= MOST_GUESTS) throw new KeibiError('PEER_BUSY');
+    return this.#guests.add(session, returning, Number.POSITIVE_INFINITY);
+  }
+
+  /** A guest of an earlier meeting, in a session that follows none; undefined if nobody is known by that attempt. */
+  #takeKnown(attempt: Uint8Array, session: ShareSession, returning: ReturnSecret): Receiver | undefined {
+    const known = this.#known?.guestOf(attempt);
+    if (known === undefined) return undefined;
+    const guest = this.#take(session, returning);
+    this.#knownAs.set(guest, known);
+    return guest;
+  }
+
+  async #remember(guest: Receiver, held: Uint8Array, secret: Uint8Array): Promise<KnownGuest | undefined> {
+    try {
+      const known = await this.#known?.remember(this.#knownAs.get(guest), held, secret);
+      if (known !== undefined) this.#knownAs.set(guest, known);
+      return known;
+    } catch (reason) {
+      if (!this.#signal.aborted) this.#options.onEvent(notKept(reason));
+      return undefined;
+    }
   }
 
   #recentOf(guest: Receiver): RecentCalls {
@@ -238,6 +298,11 @@ function locked(milliseconds: number): ShareEvent {
     type: 'warning',
     message: `Wrong codes were tried, so no new guest can join for ${time}. Guests who have joined before stay.`,
   };
+}
+
+function notKept(reason: unknown): ShareEvent {
+  const { message } = KeibiError.from(reason, 'INTERNAL');
+  return { type: 'warning', message: `Guests need the code after a new start of this share. ${message}` };
 }
 
 function unwatched({ code }: KeibiError): ShareEvent {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MailboxTap } from '../../packages/peer/test/mailbox-tap.ts';
+import type { Running } from '../harness/running.ts';
+import { CODE, LISTEN, Sandbox } from '../harness/sandbox.ts';
+import { OwnDaemon } from './own-daemon.ts';
+
+let sandbox: Sandbox;
+let tap: MailboxTap;
+let host: Running;
+let bob: OwnDaemon;
+beforeAll(async () => {
+  sandbox = await Sandbox.open();
+  tap = await MailboxTap.open();
+  await mkdir(sandbox.path('photos'));
+  await writeFile(sandbox.path('photos', 'cat.jpg'), 'fur');
+  await share();
+  bob = await OwnDaemon.start(sandbox, 'bob', { env: { KD_PATIENCE: '5m' } });
+});
+afterAll(async () => {
+  await sandbox.close();
+  await tap.close();
+});
+
+async function share(): Promise<void> {
+  host = await sandbox.start(['share', 'photos', '--json', '--code', CODE, ...LISTEN, '--config', 'anna']);
+  tap.port = (await host.until('waiting')).port as number;
+}
+
+async function shareAgain(): Promise<void> {
+  host.kill();
+  await host.ended;
+  await share();
+}
+
+const connect = () => bob.command('connect', CODE, '--connect', `127.0.0.1:${tap.place.port}`);
+const back = () => bob.until(({ event, state }) => event === 'share' && state === 'connected');
+
+it('a guest uses the code of a share once, over new connects and new starts of either side', async () => {
+  expect(await connect()).toMatchObject({ exit: 0, event: { event: 'share', name: 'photos' } });
+  expect((await bob.command('connect', '--leave', 'photos')).exit).toBe(0);
+  expect(await connect()).toMatchObject({ exit: 0, event: { event: 'share', name: 'photos' } });
+  await shareAgain();
+  await host.until('connected');
+  await bob.replace();
+  await back();
+  expect((await bob.command('list', 'photos')).event).toMatchObject({ entries: [{ name: 'cat.jpg' }] });
+  expect(tap.count('HELLO')).toBe(1);
+  // The guest's disk needs the number alone.
+  const text = await readFile(sandbox.path('bob', 'state', 'shares.json'), 'utf8');
+  expect([text.includes('guitar'), text.includes('"nameplate":"7"')]).toEqual([false, true]);
+});
+
+it('a share that has lost its guests is connected to again by a person, and not before', async () => {
+  const ended = bob.until(({ event }) => event === 'shareEnded');
+  host.kill();
+  await host.ended;
+  await rm(sandbox.path('anna', 'state', 'known-guests'), { recursive: true });
+  await share();
+  expect(await ended).toMatchObject({
+    error: { code: 'SHARE_FORGOTTEN', message: expect.stringContaining('Connect again by the code') },
+  });
+  expect(tap.count('HELLO')).toBe(1);
+  expect(await connect()).toMatchObject({ exit: 0, event: { event: 'share', name: 'photos' } });
+  expect(tap.count('HELLO')).toBe(2);
+});

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Code } from '@keibidrop/protocol';
+import { GUEST_SECRET_BYTES, RECORD_OVERHEAD_BYTES } from '@keibidrop/session';
+import { SealedFolder, type SealedPlace } from './sealed-folder.ts';
+
+// A guest's side of PROTOCOL 3.2.
+
+/** Shares of which a guest keeps a secret; of more it forgets those that it used longest ago. */
+const MAX_KNOWN_SHARES = 1024;
+/** For how long a guest's secret is kept unused, on both sides. */
+export const GUEST_UNUSED_MS = 90 * 24 * 60 * 60_000;
+
+/** Between two looks at which secrets are in use: a guest that stays for long is not unused. */
+const REFRESH_MS = 24 * 60 * 60_000;
+
+/** Keeps the secret of one guest of one share. */
+export interface ShareMemory {
+  /** The newest, which the caller wipes; undefined if there is none. */
+  secret(): Promise<Uint8Array | undefined>;
+  /** Keeps a newer one in its place, whole or not at all. It stays the caller's. @throws DISK_FULL, CONFIG_INVALID */
+  keep(secret: Uint8Array): Promise<void>;
+  forget(): Promise<void>;
+  /** The guest has ended. */
+  close(): void;
+}
+
+/** For as long as the guest's process runs. */
+export class ShareInMemory implements ShareMemory {
+  #secret: Uint8Array | undefined;
+
+  async secret(): Promise<Uint8Array | undefined> {
+    return this.#secret?.slice();
+  }
+
+  async keep(secret: Uint8Array): Promise<void> {
+    await this.forget();
+    this.#secret = secret.slice();
+  }
+
+  async forget(): Promise<void> {
+    this.#secret?.fill(0);
+    this.#secret = undefined;
+  }
+
+  close(): void {
+    void this.forget();
+  }
+}
+
+/** The secrets of a user's guests, each in a sealed file whose name only the key's holder can make of a code. */
+export class KnownShares {
+  readonly #files: SealedFolder;
+
+  constructor(place: SealedPlace) {
+    this.#files = new SealedFolder(place, RECORD_OVERHEAD_BYTES + GUEST_SECRET_BYTES);
+  }
+
+  /** By which the share of a code is found again. @throws CONFIG_INVALID, DISK_FULL */
+  nameOf({ text }: Code): Promise<string> {
+    return this.#files.nameOf(text);
+  }
+
+  /** To be closed. */
+  memoryOf(name: string): ShareMemory {
+    const files = this.#files;
+    const refresh = setInterval(() => void files.refresh(name), REFRESH_MS).unref();
+    return {
+      secret: async () => {
+        const secret = await files.read(name);
+        return secret?.length === GUEST_SECRET_BYTES ? secret : undefined;
+      },
+      keep: async (secret) => {
+        await files.write(name, secret);
+        await this.trim();
+      },
+      forget: () => files.remove(name),
+      close: () => clearInterval(refresh),
+    };
+  }
+
+  /** Forgets secrets that were not used for long. */
+  async trim(): Promise<void> {
+    await this.#files.trim({ most: MAX_KNOWN_SHARES, unusedMs: GUEST_UNUSED_MS });
+  }
+}
