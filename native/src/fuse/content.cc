@@ -3,17 +3,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/sha256.h"
 #include "mount/message.h"
 
 namespace keibi::fuse {
@@ -34,8 +33,7 @@ std::string KeyOfName(std::string_view name, std::string_view end) {
 std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns) {
   mount::Writer text;
   text.Number(size).Number(static_cast<uint64_t>(mtime_ns)).Rest(path);
-  std::array<uint8_t, EVP_MAX_MD_SIZE> digest{};
-  EVP_Digest(text.bytes().data(), text.bytes().size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  const auto digest = core::Sha256({reinterpret_cast<const char*>(text.bytes().data()), text.bytes().size()});
   constexpr char kDigits[] = "0123456789abcdef";
   std::string key;
   for (size_t i = 0; i < mount::kKeyBytes / 2; i++) {

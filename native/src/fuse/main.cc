@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "fuse/host.h"
+#include "fuse/library.h"
 
 namespace {
 
@@ -27,6 +28,7 @@ constexpr int kUsage = 2;
 constexpr int kLockTries = 40;
 constexpr useconds_t kLockPauseMicros = 50'000;
 constexpr int kCacheInUse = 6;
+constexpr int kNoLibrary = 7;
 
 // Until this process ends nobody else drops what is in the cache.
 bool LockCache() {
@@ -43,6 +45,10 @@ void OnTerminate(int) { shutdown(kLink, SHUT_RDWR); }
 }  // namespace
 
 int main(int count, char** words) {
+  if (!keibi::fuse::LoadLibrary()) {
+    std::fputs("libfuse3 is missing\n", stderr);
+    return kNoLibrary;
+  }
   const bool writable = count == 6;
   const long patience_ms = count == 5 || writable ? std::strtol(words[3], nullptr, 10) : 0;
   if (patience_ms <= 0) {

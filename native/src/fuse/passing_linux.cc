@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fuse/library.h"
 #include "fuse/passing.h"
 
 // libfuse knows nothing of this before 3.17: the answers to INIT and OPEN are completed on their way to the kernel, of
@@ -63,8 +64,7 @@ void Passing::Attach(fuse_session* session, bool passes) {
   fuse_custom_io io{};
   io.read = OnRequest;
   io.writev = OnReply;
-  fuse_session_custom_io(session, &io, fuse_session_fd(session));
-  possible_ = passes;
+  possible_ = SetCustomIo(session, io) && passes;
 }
 
 ssize_t Passing::OnRequest(int fd, void* buffer, size_t length, void*) {

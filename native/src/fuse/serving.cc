@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "fuse/host.h"
+#include "fuse/library.h"
 #include "fuse/mounted_folder.h"
 #include "fuse/operations.h"
 
@@ -46,7 +47,7 @@ bool Host::Mount(int* error) {
   for (const char* word : {"keibidrop-mount", "-o", options.c_str()}) {
     if (fuse_opt_add_arg(&arguments, word) != 0) return false;
   }
-  session_ = fuse_session_new(&arguments, &Operations(), sizeof(fuse_lowlevel_ops), this);
+  session_ = NewSession(&arguments, Operations(), this);
   fuse_opt_free_args(&arguments);
   errno = 0;
   const bool mounted = session_ != nullptr && fuse_session_mount(session_, options_.folder.c_str()) == 0;
@@ -72,11 +73,7 @@ int Host::Run() {
   passing_.Attach(session_, !options_.writable);
   notifier_.Begin(session_);
   link_.Tell(Type::kMounted, mount::Writer());
-  fuse_loop_config* const config = fuse_loop_cfg_create();
-  fuse_loop_cfg_set_clone_fd(config, 1);
-  fuse_loop_cfg_set_max_threads(config, kThreads);
-  fuse_loop_cfg_set_idle_threads(config, kThreads);
-  const int code = fuse_session_loop_mt(session_, config) == 0 ? kEnded : kNotAvailable;
+  const int code = ServeSession(session_, kThreads) == 0 ? kEnded : kNotAvailable;
   // Whoever has unmounted it: what was written is still to be sent. Who was told to give it up has ended the process.
   if (const size_t unsent = write_back_.Drain(options_.patience); unsent > 0) TellUnsent(Type::kLost, unsent);
   return code;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
-#include <openssl/evp.h>
-
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <unordered_set>
 
@@ -23,13 +20,6 @@ class Numbers {
   void Give(uint64_t number) { taken_.erase(number); }
 
  private:
-  struct Free {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-    void operator()(EVP_MD* digest) const { EVP_MD_free(digest); }
-  };
-
-  const std::unique_ptr<EVP_MD, Free> sha256_;
-  const std::unique_ptr<EVP_MD_CTX, Free> context_;
   std::unordered_set<uint64_t> taken_;
 };
 

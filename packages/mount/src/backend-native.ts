@@ -7,6 +7,8 @@ import type { MountBackend } from './backend.ts';
 const run = promisify(execFile);
 /** What the host ends with when it is told nothing: it can be started. */
 const USAGE = 2;
+/** What it ends with where the system has no libfuse3 to load. */
+const NO_LIBRARY = 7;
 
 /** native/src/fuse, by libfuse 3. */
 export const nativeBackend: MountBackend = {
@@ -16,12 +18,13 @@ export const nativeBackend: MountBackend = {
     const program = findMountHost();
     if (program === undefined)
       return 'This KeibiDrop was built without libfuse3. Install it (Debian: apt-get install libfuse3-dev fuse3) and run scripts/setup.';
-    const code = await run(program).then(
-      () => 0,
-      (reason: { code?: unknown }) => reason.code,
+    const { code, stderr } = await run(program).then(
+      () => ({ code: 0, stderr: '' }),
+      (reason: { code?: unknown; stderr?: string }) => reason,
     );
-    if (code !== USAGE)
-      return 'The mount host cannot be started: libfuse3 is missing. Install it (Debian: apt-get install libfuse3-3).';
+    if (code === NO_LIBRARY)
+      return 'libfuse3 is missing. Install it (Debian, Ubuntu: apt-get install fuse3; Fedora: dnf install fuse3; Alpine: apk add fuse3).';
+    if (code !== USAGE) return `The mount host cannot be started (${stderr?.trim() || code}). Install KeibiDrop again.`;
     const helper = await run('fusermount3', ['--version']).then(
       () => true,
       () => false,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { execFileSync } from 'node:child_process';
-import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { findMountHost } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MountedFolder, never, TREE } from '../test/mounted-folder.ts';
@@ -143,6 +145,26 @@ describe.skipIf(reason !== undefined)('a mount', () => {
   });
 });
 
+// The files of the library are hidden in a mount namespace of the program's own, which root alone can make.
+const WITHOUT_LIBRARY = `#!/bin/sh
+exec unshare -m sh -c '
+  for file in $(ldconfig -p | sed -n "s/.*libfuse3.* => //p"); do mount --bind /dev/null "$file"; done
+  exec "$0" "$@"' "$REAL_HOST" "$@"
+`;
+
+describe.skipIf(reason !== undefined || process.getuid?.() !== 0)('a system without libfuse3', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('is told what to install', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keibidrop-without-'));
+    writeFileSync(join(folder, 'host'), WITHOUT_LIBRARY, { mode: 0o755 });
+    vi.stubEnv('REAL_HOST', findMountHost());
+    vi.stubEnv('KD_MOUNT_HOST', join(folder, 'host'));
+    await expect(usableBackend('native')).rejects.toThrow(/^libfuse3 is missing. Install it .*apt-get install fuse3/);
+    rmSync(folder, { recursive: true });
+  });
+});
+
 const second = await usableBackend('fuse-native').then(
   () => '',
   (failure: Error) => failure.message,
@@ -155,11 +177,11 @@ describe.skipIf(reason !== undefined || alone)('the backend of a mount', () => {
 
   it('is the mount host where it can be started, else fuse-native, unless one is named', async () => {
     expect((await usableBackend()).name).toBe('native');
-    // What is started without its libraries ends with 127, as this one does.
+    // It ends in another way than the mount host does.
     vi.stubEnv('KD_MOUNT_HOST', '/bin/false');
     vi.stubEnv('KD_FUSE_NATIVE_HOST', process.execPath);
     expect((await usableBackend()).name).toBe('fuse-native');
-    await expect(usableBackend('native')).rejects.toThrow(/libfuse3/);
+    await expect(usableBackend('native')).rejects.toThrow(/mount host cannot be started/);
     vi.stubEnv('KD_MOUNT_HOST', undefined);
     vi.stubEnv('KD_MOUNT_BACKEND', 'fuse-native');
     expect((await usableBackend()).name).toBe('fuse-native');
