@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
+export { Bench, type DiskRead, type SuiteSpeed } from './bench.ts';
 // The typed face of the addon. Everything that seals, carries or places bytes is C++ below it; this side checks and
 // defaults arguments and owns the memory that JavaScript reads. It depends on nothing of this workspace. Errors are plain
 // ones that carry `code`, an ErrorCode of packages/protocol; the packages above make KeibiErrors of them.
-export { Bench, type DiskRead, type SuiteSpeed } from './bench.ts';
+export { findMountHost } from './binding.ts';
 export { type CacheFill, fillCache } from './cache-fill.ts';
 export { type Change, type ChangeKind, type Changes, ChangeWatch } from './change-watch.ts';
 export { type DialFromOptions, dialFrom } from './dial.ts';
@@ -13,7 +14,6 @@ export { FrameOpener, FrameSealer, hasHardwareAes, libcryptoVersion, type Suite 
 export type { LaneWay } from './lane-dial.ts';
 export { type Incoming, Listener, type RelayLimits, type RelayPlace, type RelayStats } from './listener.ts';
 export { type MlKem1024, mlKem1024 } from './ml-kem.ts';
-export { findMountHost } from './mount-host.ts';
 export { RateBudget } from './rate-budget.ts';
 export { CACHE_BLOCK_BYTES, type CachedFile, ReadJob, type ReadNews, type WantedBlocks } from './read-job.ts';
 export {

@@ -5,7 +5,7 @@ import { reportError } from './error-report.ts';
 import { createProcessIo } from './io.ts';
 
 /** Failures of the system or the installation: reported as they are, not as bugs of the program. */
-const LACKS: readonly ErrorCode[] = ['SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE'];
+const LACKS: readonly ErrorCode[] = ['SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE', 'PLATFORM_UNSUPPORTED'];
 
 /** Runs the command line of this process and ends the process. */
 export async function main(): Promise<never> {

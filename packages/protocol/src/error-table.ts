@@ -330,6 +330,12 @@ const table = {
     'FAILED_PRECONDITION',
     'A part of KeibiDrop is missing or does not fit this system. Install KeibiDrop again.',
   ),
+  PLATFORM_UNSUPPORTED: row(
+    'never',
+    1,
+    'FAILED_PRECONDITION',
+    'There is no package of KeibiDrop for this platform. Build it from its source: run scripts/setup in a checkout.',
+  ),
   CANCELLED: row('never', 130, 'CANCELLED', 'Stopped. Run the same command to go on.'),
   INTERNAL: row('never', 70, 'INTERNAL', 'This is a bug in KeibiDrop. Please report it with the output of --verbose.'),
 } as const satisfies Record<string, Row>;

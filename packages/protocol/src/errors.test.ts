@@ -56,6 +56,7 @@ describe('what the system lacks', () => {
     [new Error('outer', { cause: lack('ENFILE') }), 'SYSTEM_LIMIT'],
     [lack('ERR_MODULE_NOT_FOUND'), 'PROGRAM_INCOMPLETE'],
     [lack('PROGRAM_INCOMPLETE'), 'PROGRAM_INCOMPLETE'],
+    [lack('PLATFORM_UNSUPPORTED'), 'PLATFORM_UNSUPPORTED'],
   ] as const)('is no bug of ours: %s', (reason, code) => {
     const error = KeibiError.from(reason, 'INTERNAL');
     expect(error).toMatchObject({ code, message: expect.stringContaining(reason.message) });

@@ -51,7 +51,7 @@ function codeIn(reason: unknown): ErrorCode | undefined {
 }
 
 /** Errors of this program or system: their texts need the words of what was thrown, and a peer's would blame this side. */
-const EXPLAINED: readonly ErrorCode[] = ['INTERNAL', 'SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE'];
+const EXPLAINED: readonly ErrorCode[] = ['INTERNAL', 'SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE', 'PLATFORM_UNSUPPORTED'];
 
 function aboutOf(reason: unknown, code: ErrorCode): string {
   return code !== 'INTERNAL' && reason instanceof Error ? reason.message : String(reason);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { missingNativePart, nativeFilePlaces } from './native-file.ts';
+
+const ADDON = 'keibidrop.node';
+const built = fileURLToPath(new URL('../build/keibidrop.node', import.meta.url));
+const placesOf = (directory: string) => nativeFilePlaces(directory, undefined, ADDON);
+
+let installed: string | undefined;
+afterEach(() => {
+  if (installed !== undefined) rmSync(installed, { recursive: true });
+  installed = undefined;
+});
+
+/** An installation by npm, whose packages for this system are there under `names`. @returns its node_modules */
+function install(...names: string[]): string {
+  installed = realpathSync(mkdtempSync(join(tmpdir(), 'keibidrop-installed-')));
+  const modules = join(installed, 'node_modules');
+  for (const name of ['keibidrop', ...names]) {
+    mkdirSync(join(modules, name, 'dist'), { recursive: true });
+    writeFileSync(join(modules, name, 'package.json'), JSON.stringify({ name, version: '0.0.1' }));
+  }
+  return modules;
+}
+
+const SYSTEM = `${process.platform}-${process.arch}`;
+
+describe('nativeFilePlaces', () => {
+  it('finds the addon of a checkout, from native/lib and from a bundle in apps/cli/dist', () => {
+    for (const from of ['native/lib', 'apps/cli/dist']) {
+      expect(placesOf(fileURLToPath(new URL(`../../${from}`, import.meta.url)))).toContain(built);
+    }
+  });
+
+  it('begins beside the running module, and has only the named file when one is named', () => {
+    expect(placesOf('/opt/keibidrop')[0]).toBe('/opt/keibidrop/keibidrop.node');
+    expect(nativeFilePlaces('/opt/keibidrop', '/elsewhere/a.node', ADDON)).toEqual(['/elsewhere/a.node']);
+  });
+
+  it.runIf(process.platform === 'linux')('has the packages of both C libraries before any build', () => {
+    const modules = install(`@keibidrop/${SYSTEM}-gnu`, `@keibidrop/${SYSTEM}-musl`);
+    const places = placesOf(join(modules, 'keibidrop/dist'));
+    expect(places.slice(1, 3)).toEqual([
+      join(modules, `@keibidrop/${SYSTEM}-gnu`, ADDON),
+      join(modules, `@keibidrop/${SYSTEM}-musl`, ADDON),
+    ]);
+  });
+
+  it('has no package where none is installed', () => {
+    const modules = install();
+    expect(placesOf(join(modules, 'keibidrop/dist')).join()).not.toContain('@keibidrop');
+    expect(dirname(modules)).toBe(installed);
+  });
+});
+
+describe('missingNativePart', () => {
+  it('names the package that is missing, and where it was looked for', () => {
+    const error = missingNativePart(['/a/keibidrop.node: not there'], 'linux-x64-gnu');
+    expect(error).toMatchObject({ code: 'PROGRAM_INCOMPLETE' });
+    expect(error.message).toContain('optional dependency @keibidrop/linux-x64-gnu');
+    expect(error.message).toContain('/a/keibidrop.node: not there');
+  });
+
+  it('names the platforms that have a package where this one has none', () => {
+    const error = missingNativePart([], 'linux-riscv64-gnu');
+    expect(error).toMatchObject({ code: 'PLATFORM_UNSUPPORTED' });
+    expect(error.message).toMatch(/^linux-riscv64-gnu \(there are packages for linux-x64-gnu, .*win32-x64\)$/);
+  });
+
+  it('names the platform that runs this, with its C library', () => {
+    expect(missingNativePart([]).message).toContain(process.platform === 'linux' ? `${SYSTEM}-` : SYSTEM);
+  });
+});

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// The only place that knows where the addon and the mount host are.
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import platforms from '../platforms.json' with { type: 'json' };
+
+/** The platforms that have a package @keibidrop/PLATFORM. */
+const PACKAGED: readonly string[] = Object.keys(platforms);
+
+/**
+ * The places where a file that native/ builds may be, the best first: beside the running module (a packaged window),
+ * in the npm package for this platform, in `native/build` above the module (a checkout).
+ *
+ * @param directory  of the running module
+ * @param named      the only place to look at, if there is one
+ */
+export function nativeFilePlaces(directory: string, named: string | undefined, fileName: string): string[] {
+  if (named) return [named];
+  return [
+    join(directory, fileName),
+    ...packageDirectories(directory).map((each) => join(each, fileName)),
+    join(directory, '..', 'build', fileName),
+    ...['..', '../..', '../../..'].map((up) => join(directory, up, 'native', 'build', fileName)),
+  ];
+}
+
+/** Why no file could be loaded: there is no package for this platform, or its package is missing or broken. */
+export function missingNativePart(tried: readonly string[], platform = fullPlatform()): Error {
+  if (!PACKAGED.includes(platform)) {
+    const about = `${platform} (there are packages for ${PACKAGED.join(', ')})`;
+    return Object.assign(new Error(about), { code: 'PLATFORM_UNSUPPORTED' });
+  }
+  const about =
+    `the native part of KeibiDrop could not be loaded on ${platform} (from npm it is the optional dependency ` +
+    `@keibidrop/${platform}); tried\n  ${tried.join('\n  ')}`;
+  return Object.assign(new Error(about), { code: 'PROGRAM_INCOMPLETE' });
+}
+
+/** The installed packages that may fit. An older npm installs those of both C libraries: the first that loads fits. */
+function packageDirectories(directory: string): string[] {
+  const { resolve } = createRequire(join(directory, 'module.js'));
+  return platformNames().flatMap((name) => {
+    try {
+      return [dirname(resolve(`@keibidrop/${name}/package.json`))];
+    } catch {
+      return []; // not installed
+    }
+  });
+}
+
+function platformNames(): string[] {
+  const name = `${process.platform}-${process.arch}`;
+  return process.platform === 'linux' ? [`${name}-gnu`, `${name}-musl`] : [name];
+}
+
+/** With the C library that Node runs with. Slow: a report has to be written for it. */
+function fullPlatform(): string {
+  const name = `${process.platform}-${process.arch}`;
+  if (process.platform !== 'linux') return name;
+  const { report } = process as { report: NodeJS.ProcessReport & { excludeNetwork?: boolean } };
+  report.excludeNetwork = true;
+  const { header } = report.getReport() as { header: { glibcVersionRuntime?: string } };
+  return `${name}-${header.glibcVersionRuntime === undefined ? 'musl' : 'gnu'}`;
+}
