@@ -4,8 +4,8 @@
 // everything would be parsed at each start, which costs about 20 ms for code that `--version` never runs.
 // The page of `keibidrop ui`, which is also the desktop's, comes to stand in apps/cli/dist/page.
 import { spawnSync } from 'node:child_process';
-import { cp, readdir, readFile, rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -36,6 +36,13 @@ const { metafile } = await build({
   // grpc-js loads proto-loader only for channelz and ORCA, which are not used: 350 KB less. The keyring is native, and need not be there.
   external: ['@grpc/proto-loader', '@napi-rs/keyring'],
 }).catch(() => process.exit(1)); // esbuild has said why
+
+// A package names the licences of the libraries among them (scripts/pack).
+const inputs = Object.keys(metafile.inputs).map((path) => resolve(path));
+await writeFile(
+  `${cli}dist/library-files.json`,
+  JSON.stringify(inputs.filter((path) => path.includes('/node_modules/')).sort()),
+);
 
 const written = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
 for (const file of await readdir(`${cli}dist`)) {

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // SPDX-License-Identifier: MPL-2.0
 import { VERSION } from './version.ts';
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// What a program or library for Linux asks of the system: the libraries it is linked with, and the versions of their symbols.
+//   node scripts/elf-needs.mjs FILE...     prints what is beyond the floor, and fails then
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** The C library of Node 20, and so of every system that runs us. */
+const FLOOR = { GLIBC: [2, 28] };
+const LIBRARIES =
+  /^(lib(c|m|dl|rt|pthread)\.so\.\d+|libc\.so|libc\.musl-\w+\.so\.1|ld-linux-(x86-64|aarch64)\.so\.\d)$/;
+
+/** @returns `libraries`, and `versions`, each as [name, numbers] */
+export function elfNeeds(path) {
+  const readelf = (...options) =>
+    execFileSync('readelf', ['--wide', ...options, path], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+  const libraries = [...readelf('--dynamic').matchAll(/\(NEEDED\).*\[(.+)\]/g)].map(([, name]) => name);
+  const versions = [...readelf('--version-info').matchAll(/Name: ([A-Z]+)_([\d.]+)\s+Flags/g)];
+  return { libraries, versions: versions.map(([, name, numbers]) => [name, numbers.split('.').map(Number)]) };
+}
+
+/** Each thing that a file asks of a system beyond the C library of the floor. */
+export function beyondFloor({ libraries, versions }) {
+  const strange = libraries.filter((name) => !LIBRARIES.test(name)).map((name) => `it needs ${name}`);
+  const late = versions.filter(([name, numbers]) => !(name in FLOOR) || isAfter(numbers, FLOOR[name]));
+  return [...strange, ...late.map(([name, numbers]) => `it needs ${name}_${numbers.join('.')}`)];
+}
+
+function isAfter(one, other) {
+  const at = one.findIndex((number, index) => number !== (other[index] ?? 0));
+  return at >= 0 && one[at] > (other[at] ?? 0);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const beyond = process.argv.slice(2).flatMap((path) => beyondFloor(elfNeeds(path)).map((need) => `${path}: ${need}`));
+  for (const line of beyond) console.error(line);
+  process.exitCode = beyond.length === 0 ? 0 : 1;
+}
