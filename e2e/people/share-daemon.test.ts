@@ -37,8 +37,10 @@ it('add shares a folder by the daemon, connect leads to it, list shows both side
   expect(await shares(anna)).toMatchObject([{ name: 'photos', guests: 1, folder: sandbox.path('photos') }]);
   expect(await shares(bob)).toMatchObject([{ name: 'photos', state: 'connected' }]);
   // A second one of that name gets another.
-  const other = await bob.command('connect', code);
-  expect(other.event).toMatchObject({ name: 'photos-2' });
+  const other = await sandbox.start(['connect', '-', '--json', '--config', 'bob'], { stdin: `${code}\n` });
+  expect(await other.until('share')).toMatchObject({ name: 'photos-2' });
+  const named = await sandbox.start(['connect', '--config', 'bob'], { env: { KD_CODE: 'no code' } });
+  expect(await named.ended, named.stderr).toBe(2);
   expect((await bob.command('connect', '--leave', 'photos-2')).exit).toBe(0);
 });
 

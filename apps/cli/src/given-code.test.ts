@@ -21,10 +21,13 @@ describe('outside the arguments', () => {
     expect(asked.receive?.code.text).toBe('7-guitar-pencil');
   });
 
-  it('says how to give a code where nobody can be asked', async () => {
-    const { exit, stderr } = await run(['receive', '--yes']);
+  it.each([
+    [['receive', '--yes'], 'receive'],
+    [['connect'], 'connect'],
+  ])('%j says how to give a code where it cannot be asked for', async (argv, verb) => {
+    const { exit, stderr } = await run(argv);
     expect(exit).toBe(2);
-    expect(stderr).toMatch(/KD_CODE, or as in keibidrop receive 7-guitar-pencil/);
+    expect(stderr).toContain(`KD_CODE, or as in keibidrop ${verb} 7-guitar-pencil`);
   });
 
   it('a text comes from standard input', async () => {

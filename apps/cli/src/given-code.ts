@@ -8,17 +8,17 @@ const MAX_CODE_BYTES = 1024;
 const MOST_TRIES = 3;
 
 /**
- * The code of a command that named none: from standard input if `-` stands for it, else from KD_CODE, else typed on the terminal.
+ * The code of a command whose arguments hold none: from standard input for `-`, else from KD_CODE, else typed on the terminal.
  *
- * Any user of the machine may read the arguments of a process; none of these three is there.
+ * Any user of the machine may read the arguments of a process, but none of these three.
  *
  * @throws CODE_MALFORMED; USAGE if there is none; `io.signal.reason`
  */
-export async function givenCode(fromStdin: boolean, io: Io): Promise<Code> {
+export async function givenCode(fromStdin: boolean, io: Io, verb = 'receive'): Promise<Code> {
   if (fromStdin) return parseCode(await firstLine(io.pipes.input, io.signal));
   const { KD_CODE: named } = io.env;
   if (named) return parseCode(named);
-  assertCodeComes(fromStdin, io);
+  assertCodeComes(fromStdin, io, verb);
   for (let left = MOST_TRIES - 1; ; left--) {
     const typed = await io.askCode('Code (Tab completes words): ');
     try {
@@ -31,11 +31,15 @@ export async function givenCode(fromStdin: boolean, io: Io): Promise<Code> {
 }
 
 /** @throws USAGE where `givenCode` has nowhere to take a code from */
-export function assertCodeComes(fromStdin: boolean, { env, canAsk }: Pick<Io, 'env' | 'canAsk'>): void {
+export function assertCodeComes(
+  fromStdin: boolean,
+  { env, canAsk }: Pick<Io, 'env' | 'canAsk'>,
+  verb = 'receive',
+): void {
   if (fromStdin || env.KD_CODE || canAsk) return;
   throw new KeibiError(
     'USAGE',
-    'Say which code to receive: on standard input with -, in KD_CODE, or as in keibidrop receive 7-guitar-pencil',
+    `Give the code: on standard input with -, in KD_CODE, or as in keibidrop ${verb} 7-guitar-pencil`,
   );
 }
 

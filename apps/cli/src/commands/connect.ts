@@ -4,6 +4,7 @@ import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { daemonReach } from '../background.ts';
 import { withDaemon } from '../daemon-connection.ts';
+import { givenCode } from '../given-code.ts';
 import type { Io } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
@@ -13,9 +14,10 @@ import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
 
 /** `keibidrop connect`, parsed. */
 export interface ConnectCommand extends Everywhere {
-  /** One of the two, unless `leave` is given. */
+  /** One of the two, unless `leave` is given. Neither: the code is asked for, or read from standard input or KD_CODE. */
   code?: Code;
   contact?: string;
+  codeFromStdin?: boolean;
   connect?: string;
   leave?: string;
   timeout?: string;
@@ -23,6 +25,7 @@ export interface ConnectCommand extends Everywhere {
 
 const AFTER_HELP = `
 Examples:
+  keibidrop connect                     asks for the code, Tab completes it
   keibidrop connect 7-guitar-pencil
   keibidrop connect 7-guitar-pencil --connect 192.168.1.7:26431
   keibidrop connect Anna                say yes to what Anna shares with you
@@ -34,7 +37,10 @@ lost network, also when the other side was started anew with the same code.
 It uses the code once. After that it comes by a secret of its own, also when
 you connect again; only a share that has lost that secret needs the code again.
 
-Environment: KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
+Other users of this machine can read the arguments of a process. Where there are
+any, let it ask, or give the code in KD_CODE or, with -, on standard input.
+
+Environment: KD_CODE KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
 Exit codes: 0 connected, 1 failed, 2 usage, or the code is of a transfer,
 3 wrong code, 4 not reachable.
 `;
@@ -44,8 +50,8 @@ export function addConnectCommand(program: Command, onRun: (options: ConnectComm
     .command('connect')
     .summary('connect to a shared folder')
     .description('Connect to the folder that somebody shares under a code, or a contact with you.')
-    .usage('[options] CODE|CONTACT')
-    .argument('[code...]', 'the code, such as 7-guitar-pencil, or a contact')
+    .usage('[options] [CODE|CONTACT]')
+    .argument('[code...]', 'the code, such as 7-guitar-pencil, or a contact; - reads a code from standard input')
     .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
     .addOption(new Option('--leave <share>', 'end the connection to this share'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));
@@ -56,17 +62,17 @@ export function addConnectCommand(program: Command, onRun: (options: ConnectComm
 
 /** @throws USAGE, CODE_MALFORMED */
 function parseConnect(words: string[], typed: ConnectCommand): ConnectCommand {
-  if (typed.leave !== undefined && words.length === 0) return typed;
-  if (words.length === 0 || typed.leave !== undefined) {
-    throw new KeibiError('USAGE', 'Say which code to connect to, for example: keibidrop connect 7-guitar-pencil');
-  }
+  if (words.length === 0) return typed;
+  if (typed.leave !== undefined) throw new KeibiError('USAGE', '--leave takes no code or contact beside the share');
   const text = words.join(' ');
+  if (text === '-') return { ...typed, codeFromStdin: true };
   return /^\d/.test(text) ? { ...typed, code: parseCode(text) } : { ...typed, contact: text };
 }
 
 /** @throws NOT_A_SHARE, SHARE_UNKNOWN; what keeps two peers from meeting; DAEMON_* */
 export async function runConnect(options: ConnectCommand, caller: Io, peer: PeerPackage): Promise<number> {
-  const { config, rendezvous, discovery, limit, connect, code, contact, leave, json, quiet } = options;
+  const { config, rendezvous, discovery, limit, connect, contact, leave, json, quiet } = options;
+  const code = await codeOf(options, caller);
   const io = limited(caller, options.timeout, 'Check that the other side still shares, and try again.');
   const flags = { config, rendezvous, discovery, limit, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
@@ -84,6 +90,13 @@ export async function runConnect(options: ConnectCommand, caller: Io, peer: Peer
     else if (!quiet) io.stdout.write(sentenceOf(share));
     return 0;
   });
+}
+
+async function codeOf(
+  { code, contact, leave, codeFromStdin = false }: ConnectCommand,
+  io: Io,
+): Promise<Code | undefined> {
+  return code ?? (contact === undefined && leave === undefined ? givenCode(codeFromStdin, io, 'connect') : undefined);
 }
 
 function sentenceOf({ name, contact, peer = '', path, suite, readOnly }: ShareView): string {

@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { daemonReach } from '../background.ts';
 import { withDaemon } from '../daemon-connection.ts';
 import { formatCount } from '../format.ts';
+import { givenCode } from '../given-code.ts';
 import type { Io } from '../io.ts';
 import { lineOf } from '../json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
@@ -16,7 +17,7 @@ import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
 
 /** `keibidrop mount`, parsed. */
 export interface MountCommand extends Everywhere {
-  /** A code, in its plain form, or the name of a share or contact; with `dir`, unless they are to be listed. */
+  /** A code, in its plain form, the name of a share or contact, or `-`; with `dir`, unless they are to be listed. */
   target?: string;
   dir?: string;
   readOnly?: boolean;
@@ -38,6 +39,7 @@ export interface UnmountCommand {
 const AFTER_MOUNT = `
 Examples:
   keibidrop mount 7-guitar-pencil photos     what somebody shares, as the folder photos
+  keibidrop mount - photos < code            the same; no other user can read the code
   keibidrop mount Anna ~/anna                what the contact Anna shares with you
   keibidrop mount Anna ~/anna --keep-cache   the next time what was read is there
   keibidrop mount                            what is mounted
@@ -81,7 +83,7 @@ export function addMountCommand(program: Command, onRun: (options: MountCommand)
     .usage('[options] CODE|CONTACT|SHARE DIR')
     .argument(
       '[words...]',
-      'the code, such as 7-guitar-pencil, a contact, or a share of keibidrop list; then the folder',
+      'the code, such as 7-guitar-pencil, - for one on standard input, a contact, or a share of keibidrop list; then the folder',
     )
     .addOption(new Option('--read-only', 'change nothing through it'))
     .addOption(
@@ -123,7 +125,8 @@ function parseMount(words: string[], typed: MountCommand): MountCommand {
 
 /** @throws NOT_A_SHARE, SHARE_UNKNOWN, MOUNT_*; what keeps two peers from meeting; DAEMON_* */
 export async function runMount(options: MountCommand, caller: Io, peer: PeerPackage): Promise<number> {
-  const { config, rendezvous, discovery, limit, connect, target, dir, json, quiet } = options;
+  const { config, rendezvous, discovery, limit, connect, dir, json, quiet } = options;
+  const target = options.target === '-' ? (await givenCode(true, caller)).text : options.target;
   const io = limited(caller, options.timeout, 'Check that the other side still shares, and try again.');
   const flags = { config, rendezvous, discovery, limit, connect };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });
