@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p8 p9 p10 (DESIGN 9), matrix, all of them without a name;
+// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p8 p9 p10, matrix, all of them without a name;
 //                                                    over long links, as root, by name only: p5 p6
 //                                                    through a mount, by name only: p7 mount
 //                                                    endurance, by name only: large tight fair limit leak

@@ -9,7 +9,7 @@ import { holdMailbox, RelayClients } from './relay-clients.ts';
 const MIB = 1024 * 1024;
 const MAILBOXES = 2000;
 const PAIRS = 200;
-/** DESIGN's bound, for the whole process. */
+/** The bound for the whole process. */
 const MOST_RSS_BYTES = 300 * MIB;
 /** More than a relay keeps undecided at one time. */
 const SILENT = 300;

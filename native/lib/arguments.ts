@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** A caller's mistake: the addon assumes its arguments, so they are checked here (STYLE 3.5). */
+/** A caller's mistake: the addon assumes its arguments, so they are checked here. */
 export function misuse(message: string): Error {
   return Object.assign(new TypeError(message), { code: 'INTERNAL' });
 }

@@ -28,7 +28,7 @@ import type { PeerPackage } from './peer-package.ts';
 import { createProgram } from './program.ts';
 
 /**
- * Parses and runs one command line, prints what ended it, and resolves with the exit code (DESIGN 7). Never rejects.
+ * Parses and runs one command line, prints what ended it, and resolves with the exit code (docs/cli.md). Never rejects.
  *
  * @param argv      without the interpreter and the script
  * @param loadPeer  called once a command is to run

@@ -69,7 +69,7 @@ it('goes on when the reader of its output goes away', async () => {
 });
 
 describe('a transfer between two processes', () => {
-  it('tells programs the events of DESIGN 7, in order, on both sides', async () => {
+  it('tells programs the events of docs/cli.md, in order, on both sides', async () => {
     const sender = start(['send', 'a.txt', '--json', '--verbose', '--code', CODE, ...LISTEN], home);
     const [, port] = await sender.shows(/"waiting".*"port":(\d+)/);
     const argv = ['receive', CODE, '--json', '--yes', '--verbose', '--connect', `127.0.0.1:${port}`, '--out', 'in'];

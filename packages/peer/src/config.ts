@@ -28,7 +28,7 @@ import {
 } from './setting-values.ts';
 import type { SealedPlace } from './share/sealed-folder.ts';
 
-/** The port a sender listens on unless told otherwise (DESIGN 7). */
+/** The port a sender listens on unless told otherwise (docs/cli.md). */
 export const DEFAULT_PORT = 26431;
 
 const HISTORY_ENTRIES = 1000;

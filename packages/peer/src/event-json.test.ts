@@ -7,7 +7,7 @@ const counts = { files: 3, bytes: 4096, skipped: 1, resumedBytes: 1024, seconds:
 const TRIED: TriedWay = { transport: 'direct', address: '[::1]:9', code: 'PEER_UNREACHABLE', reason: 'refused' };
 const one = { verbose: true, receivers: false };
 
-describe('the objects of DESIGN 7', () => {
+describe('the objects of docs/cli.md', () => {
   const table: [PeerEvent, object][] = [
     [
       { type: 'code', code: '7-a-b' },

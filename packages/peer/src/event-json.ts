@@ -14,10 +14,10 @@ export interface EventJsonOptions {
 }
 
 /**
- * An event as programs are told of it (DESIGN 7), or undefined if they are not.
+ * An event as programs are told of it (docs/cli.md), or undefined if they are not.
  *
  * @param options.receivers  more than one receiver may be served: what belongs to one then says to which, by its number
- * @param options.totals     progress also says how many files there are, and whether all is known; absent: it has the fields of DESIGN 7
+ * @param options.totals     progress also says how many files there are, and whether all is known; absent: it has the fields of docs/cli.md
  */
 export function eventJson(event: PeerEvent, options: EventJsonOptions): EventJson | undefined {
   // With one receiver its end is the end of the run, which `done` tells.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ErrorCode, Suite } from '@keibidrop/protocol';
 
-/** How two peers reach each other, best first (DESIGN 5). */
+/** How two peers reach each other, best first. */
 export type PathName = 'local' | 'lan' | 'direct' | 'mapped' | 'punched' | 'relay';
 
 /** One entry that did not arrive, or was not read, and why. `path` is relative, with `/`, as the sending peer named it. */
@@ -29,8 +29,8 @@ export interface TransferCounts {
 /**
  * Everything a peer tells while it works: one tagged union for the command line and the desktop.
  *
- * The command line writes each as one `--json` line, `type` becoming `event` and the other fields staying as they are (DESIGN 7), except:
- * `file` only with --verbose; `offer` and `progress` keep the fields of DESIGN 7 and may carry more; `done` only when `failed` is 0, since
+ * The command line writes each as one `--json` line, `type` becoming `event` and the other fields staying as they are (docs/cli.md), except:
+ * `file` only with --verbose; `offer` and `progress` keep the fields of docs/cli.md and may carry more; `done` only when `failed` is 0, since
  * otherwise the run ends with an `error` line, which the command line writes from the result or the thrown KeibiError.
  */
 export type PeerEvent =

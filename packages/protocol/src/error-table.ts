@@ -30,7 +30,7 @@ function row(retry: Retry, exit: number, status: keyof typeof grpc, text: string
   return { retry, exit, grpc: grpc[status], text };
 }
 
-/** One row a code: may it be tried again, the exit code of the command line (DESIGN 7), the gRPC status, the text. */
+/** One row a code: may it be tried again, the exit code of the command line (docs/cli.md), the gRPC status, the text. */
 const table = {
   CODE_MALFORMED: row(
     'never',

@@ -106,7 +106,7 @@ describe('the table of errors', () => {
     expect(['never', 'later', 'reconnect']).toContain(retryOf(code));
   });
 
-  // DESIGN 7: 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable, 5 interrupted but resumable, 6 no mount, 70 our bug, 130 Ctrl-C.
+  // docs/cli.md: 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable, 5 interrupted but resumable, 6 no mount, 70 our bug, 130 Ctrl-C.
   it.each([
     ['USAGE', 2],
     ['CONFIG_INVALID', 2],

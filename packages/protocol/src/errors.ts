@@ -99,7 +99,7 @@ export function messageFor(code: ErrorCode, about?: string): string {
   return about === undefined ? text : `${about}: ${text}`;
 }
 
-/** The exit code of a command that ended with `error`: the table's, or 5 where the same command would go on (DESIGN 7). */
+/** The exit code of a command that ended with `error`: the table's, or 5 where the same command would go on (docs/cli.md). */
 export function exitCodeOf(error: KeibiError): number {
   const { exit } = rowOf(error.code);
   return exit === 1 && error.detail?.resumable === true ? 5 : exit;

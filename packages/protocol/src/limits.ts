@@ -64,7 +64,7 @@ export const MAX_MAILBOX_BODY_BYTES = 4096;
 /** Wrong codes after which an offer ends (PROTOCOL 2.2). */
 export const MAX_WRONG_GUESSES = 3;
 
-/** Least strength of a code, in bits, unless the user insists (DESIGN 3). */
+/** Least strength of a code, in bits, unless the user insists. */
 export const MIN_CODE_BITS = 16;
 
 /** Longest path within a share, in UTF-8 bytes (PROTOCOL 11). */

@@ -4,7 +4,7 @@ import type { Suite } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { PeerPackage } from '../peer-package.ts';
 
-/** The options that every command about a transfer takes (DESIGN 7), as typed. */
+/** The options that every command about a transfer takes (docs/cli.md), as typed. */
 export interface Everywhere {
   rendezvous?: string;
   discovery?: string;
