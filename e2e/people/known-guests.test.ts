@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { whyNotMountable } from '../../packages/mount/src/index.ts';
 import { MailboxTap } from '../../packages/peer/test/mailbox-tap.ts';
 import type { Running } from '../harness/running.ts';
 import { CODE, LISTEN, Sandbox } from '../harness/sandbox.ts';
 import { OwnDaemon } from './own-daemon.ts';
+
+const reason = await whyNotMountable();
+if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${reason}`);
 
 let sandbox: Sandbox;
 let tap: MailboxTap;
@@ -19,6 +23,7 @@ beforeAll(async () => {
   bob = await OwnDaemon.start(sandbox, 'bob', { env: { KD_PATIENCE: '5m' } });
 });
 afterAll(async () => {
+  await bob.command('stop');
   await sandbox.close();
   await tap.close();
 });
@@ -28,13 +33,15 @@ async function share(): Promise<void> {
   tap.port = (await host.until('waiting')).port as number;
 }
 
-async function shareAgain(): Promise<void> {
+async function shareAgain({ forgetful = false } = {}): Promise<void> {
   host.kill();
   await host.ended;
+  if (forgetful) await rm(sandbox.path('anna', 'state', 'known-guests'), { recursive: true });
   await share();
 }
 
-const connect = () => bob.command('connect', CODE, '--connect', `127.0.0.1:${tap.place.port}`);
+const way = () => ['--connect', `127.0.0.1:${tap.place.port}`];
+const connect = () => bob.command('connect', CODE, ...way());
 const back = () => bob.until(({ event, state }) => event === 'share' && state === 'connected');
 
 it('a guest uses the code of a share once, over new connects and new starts of either side', async () => {
@@ -54,14 +61,30 @@ it('a guest uses the code of a share once, over new connects and new starts of e
 
 it('a share that has lost its guests is connected to again by a person, and not before', async () => {
   const ended = bob.until(({ event }) => event === 'shareEnded');
-  host.kill();
-  await host.ended;
-  await rm(sandbox.path('anna', 'state', 'known-guests'), { recursive: true });
-  await share();
+  await shareAgain({ forgetful: true });
   expect(await ended).toMatchObject({
     error: { code: 'SHARE_FORGOTTEN', message: expect.stringContaining('Connect again by the code') },
   });
   expect(tap.count('HELLO')).toBe(1);
   expect(await connect()).toMatchObject({ exit: 0, event: { event: 'share', name: 'photos' } });
   expect(tap.count('HELLO')).toBe(2);
+});
+
+it('a guest that comes back by itself to a share that has lost it uses no code', async () => {
+  bob.running.kill();
+  await bob.running.ended;
+  await shareAgain({ forgetful: true });
+  await bob.startAgain();
+  await vi.waitUntil(() => bob.running.stderr.includes('SHARE_FORGOTTEN'), { timeout: 240_000, interval: 20 });
+  expect((await bob.command('list')).event.shares).toEqual([]);
+  expect(tap.count('HELLO')).toBe(2);
+});
+
+it.skipIf(reason !== undefined)('a mount of such a share says that the code is needed again', async () => {
+  expect(await bob.command('mount', CODE, 'far', ...way())).toMatchObject({ exit: 0, event: { event: 'mount' } });
+  expect(tap.count('HELLO')).toBe(3);
+  const ended = bob.until(({ event }) => event === 'mountEnded');
+  await shareAgain({ forgetful: true });
+  expect(await ended).toMatchObject({ error: { code: 'SHARE_FORGOTTEN' } });
+  expect(tap.count('HELLO')).toBe(3);
 });
