@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// `npm test`: every check of the project, one after another. Test runners count their tests; any other check counts as one.
-// The last line is `N passed, N failed, N skipped`; the exit code is 0 only if nothing failed and every runner ran something.
+// `npm test`: every check of the project. `npm run check | test:unit | test:native | test:e2e`: set-up, then that part alone;
+// words after `--` choose files of test:unit and test:e2e, as Vitest does. Test runners count their tests, any other check
+// counts as one. The last line is `N passed, N failed, N skipped`; the exit code is 0 if nothing failed and every runner ran something.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -87,6 +88,7 @@ async function vitest(project, workers) {
     'run',
     '--project',
     project,
+    ...files,
     `--maxWorkers=${workers}`,
     '--reporter=default',
     '--reporter=json',
@@ -161,7 +163,6 @@ async function fuzzed() {
 
 const LAYERED = ['apps', 'packages', 'native/lib', 'proto', 'e2e', 'bench'];
 
-// Of no effect on each other: two at a time.
 const STATIC = [
   ['types', async () => one(await tool('tsc', '--project', '.'))],
   ['types of the window', async () => one(await tool('tsc', '--project', 'apps/desktop'))],
@@ -171,19 +172,31 @@ const STATIC = [
   ['C++ format', clangFormat],
   ['tree rules', treeRules],
 ];
-const STATIC_AT_ONCE = 2;
-
-const TESTS = [
-  ['unit tests', () => vitest('unit', 3)],
+const NATIVE = [
   ['C++ tests, address and undefined behaviour', () => ctest('address,undefined')],
   ['C++ tests, threads', () => ctest('thread')],
 ];
+const FUZZING = ['fuzzing', fuzzed];
+const UNIT = ['unit tests', () => vitest('unit', 3)];
+const END_TO_END = ['end to end', () => vitest('e2e', 4)];
 
-// These two beside each other: the tests of one mostly wait, for timers, processes and networks that are down.
-const LAST = [
-  ['end to end', () => vitest('e2e', 4)],
-  ['fuzzing', fuzzed],
-];
+/** Each round is a list of checks, and how many of them run at the same time. */
+const PARTS = {
+  all: [
+    [STATIC, 2],
+    [[UNIT, ...NATIVE], 1],
+    [[END_TO_END, FUZZING], 2],
+  ],
+  check: [[STATIC, 2]],
+  unit: [[[UNIT], 1]],
+  native: [[[...NATIVE, FUZZING], 1]],
+  e2e: [[[END_TO_END], 1]],
+};
+const [part = 'all', ...files] = process.argv.slice(2);
+if (!(part in PARTS)) {
+  console.error(`usage: node scripts/check.mjs [${Object.keys(PARTS).join(' | ')}] [FILE]...`);
+  process.exit(2);
+}
 
 const results = [];
 
@@ -196,18 +209,18 @@ async function check([name, run]) {
   return counts.failed === 0;
 }
 
-async function checkAll() {
+async function checkAll(rounds) {
   if (!(await check(['set-up', async () => one(await succeeds('scripts/setup', '--tests'))]))) return; // nothing else can run
-  const left = STATIC.values();
-  const worker = async () => {
-    for (const next of left) await check(next);
-  };
-  await Promise.all(Array.from({ length: STATIC_AT_ONCE }, worker));
-  for (const test of TESTS) await check(test);
-  await Promise.all(LAST.map(check));
+  for (const [checks, atOnce] of rounds) {
+    const left = checks.values();
+    const worker = async () => {
+      for (const next of left) await check(next);
+    };
+    await Promise.all(Array.from({ length: atOnce }, worker));
+  }
 }
 
-await checkAll();
+await checkAll(PARTS[part]);
 rmSync(reports, { recursive: true });
 
 const sum = (key) => results.reduce((total, result) => total + result[key], 0);
