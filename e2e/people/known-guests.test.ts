@@ -66,7 +66,7 @@ it('a share that has lost its guests is connected to again by a person, and not 
     error: { code: 'SHARE_FORGOTTEN', message: expect.stringContaining('Connect again by the code') },
   });
   expect(tap.count('HELLO')).toBe(1);
-  expect(await connect()).toMatchObject({ exit: 0, event: { event: 'share', name: 'photos' } });
+  expect(await connect()).toMatchObject({ exit: 0, event: { event: 'share', name: 'photos', codeAgain: true } });
   expect(tap.count('HELLO')).toBe(2);
 });
 

@@ -45,6 +45,10 @@ Exit codes: 0 connected, 1 failed, 2 usage, or the code is of a transfer,
 3 wrong code, 4 not reachable.
 `;
 
+const CODE_AGAIN = `keibidrop: The other side did not know this computer any more, so the code was used again.
+If nothing was reset there, somebody on the way may have caused this: ask for a new code.
+`;
+
 export function addConnectCommand(program: Command, onRun: (options: ConnectCommand) => Promise<void>): void {
   const command = program
     .command('connect')
@@ -88,6 +92,7 @@ export async function runConnect(options: ConnectCommand, caller: Io, peer: Peer
     if (share === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
     if (json) io.stdout.write(lineOf('share', share));
     else if (!quiet) io.stdout.write(sentenceOf(share));
+    if (share.codeAgain && !json) io.stderr.write(CODE_AGAIN);
     return 0;
   });
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
+import { formatHostPort } from '@keibidrop/discovery';
 import type { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
-import { placeOf, type Shares } from './shares.ts';
+import type { ShareGuest } from '../share/share-guest.ts';
+import type { Shares } from './shares.ts';
 
 /** Where a pull is received from. */
 export type PullInvitation = Pick<local.ReceiveRequest, 'code' | 'near' | 'connect' | 'reach'>;
@@ -26,4 +28,9 @@ export async function invitationTo(
   const code = await guest.invitation(within, { signal });
   const { connect, reach } = shares.requestOf(first.view.id);
   return { code: code.text, near: placeOf(guest), connect, reach };
+}
+
+/** Where a share is reached now, for a transfer that follows. */
+function placeOf({ place }: ShareGuest): string | undefined {
+  return place === undefined ? undefined : formatHostPort(place);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatHostPort } from '@keibidrop/discovery';
 import type { local } from '@keibidrop/proto';
 import { KeibiError, parseCode, retryOf } from '@keibidrop/protocol';
 import type { HistoryEntry } from '../history/history.ts';
@@ -294,7 +293,10 @@ export class Shares {
         memory: this.#known.memoryOf(name),
         codeGiven,
         met: entry.met !== undefined,
-        onTrouble: this.#options.onTrouble,
+        onTrouble: (error) => {
+          if (error.code === 'SHARE_FORGOTTEN') seen = { ...seen, codeAgain: true };
+          this.#options.onTrouble(error);
+        },
         connect: settings.connect,
         // The user ends a share; an absent peer does not, however long it stays away.
         patienceMs: settings.patienceMs ?? Number.POSITIVE_INFINITY,
@@ -302,7 +304,7 @@ export class Shares {
         onEvent: (event) => {
           if (event.type === 'connected') {
             const { path, suite, peer } = event;
-            seen = { path, suite, peer, state: 'connected' };
+            seen = { ...seen, path, suite, peer, state: 'connected' };
           } else if (event.type === 'reconnecting') seen = { state: 'away' };
           if (share !== undefined) this.#change(share, seen);
         },
@@ -391,9 +393,4 @@ export class Shares {
       );
     return found;
   }
-}
-
-/** Where a share is reached now, for a transfer that follows. */
-export function placeOf({ place }: ShareGuest): string | undefined {
-  return place === undefined ? undefined : formatHostPort(place);
 }
