@@ -8,6 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brokenProseRules } from './prose-rules.mjs';
 import { brokenTreeRules } from './tree-rules.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -59,8 +60,7 @@ function counted(counts, success) {
   return (success && ran) || counts.failed > 0 ? counts : { ...counts, failed: counts.failed + 1 };
 }
 
-function treeRules() {
-  const broken = brokenTreeRules(root);
+function rules(broken) {
   for (const rule of broken) console.log(rule);
   return one(broken.length === 0);
 }
@@ -170,7 +170,8 @@ const STATIC = [
   ['layers', async () => one(await tool('depcruise', '--config', '.dependency-cruiser.cjs', ...LAYERED))],
   ['format and lint', async () => one(await tool('biome', 'ci', '--error-on-warnings', '.'))],
   ['C++ format', clangFormat],
-  ['tree rules', treeRules],
+  ['tree rules', () => rules(brokenTreeRules(root))],
+  ['plain English', () => rules(brokenProseRules(root))],
 ];
 const NATIVE = [
   ['C++ tests, address and undefined behaviour', () => ctest('address,undefined')],
