@@ -13,15 +13,15 @@ import {
 } from './port-control.ts';
 import type { MappedPort } from './port-mapping.ts';
 
-/** A question is asked again after this, doubled each time, and the router given up after the last. */
+/** Wait before the first retry, doubled for each further one; after ASKED requests the router is given up. */
 const FIRST_WAIT_MS = 250;
 const ASKED = 3;
 
 /**
- * Asks a router for a port by PCP, or NAT-PMP if that is what it knows.
+ * Asks a router for a port by PCP, or by NAT-PMP if it does not support PCP.
  *
  * @param nonce  12 bytes, the same for as long as the port is wanted
- * @throws       PEER_UNREACHABLE if it does not answer, or refuses; `signal.reason` on abort
+ * @throws       PEER_UNREACHABLE if the router does not answer or refuses; `signal.reason` on abort
  */
 export async function askRouter(
   gateway: string,
@@ -45,14 +45,14 @@ export async function askRouter(
   }
 }
 
-/** Gives a port back. Nobody waits for an answer: the port would end by itself, later. */
+/** Gives a port back without waiting for an answer: the mapping expires by itself. */
 export async function tellRouter(gateway: string, request: PortRequest, by: string, nonce: Uint8Array): Promise<void> {
   const router = await Router.open(gateway, new AbortController().signal);
   await router.send(by === 'PCP' ? encodePcpMap(request, router.own, nonce) : encodePmpMap(request));
   router.close();
 }
 
-/** A UDP socket that hears one router only. */
+/** A UDP socket connected to one router; it ignores packets from others. */
 class Router {
   readonly #socket: Socket;
   readonly #gateway: string;
@@ -65,7 +65,7 @@ class Router {
       socket.once('error', reject);
       socket.connect(PORT_CONTROL_PORT, gateway, () => resolve());
     });
-    // A router that knows neither may say so; time says it too.
+    // A router without either protocol may send an ICMP error. The timeout reports it anyway.
     socket.removeAllListeners('error').on('error', () => {});
     return new Router(socket, gateway, signal);
   }

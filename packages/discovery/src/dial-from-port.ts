@@ -6,21 +6,21 @@ import { KeibiError } from '@keibidrop/protocol';
 import { formatHostPort, type HostPort } from './host-port.ts';
 
 export interface PortDialOptions {
-  /** The port of ours, which a listener of ours may have too; 0: one that the system chooses, to be used again with `socket.localPort`. */
+  /** Our local port, which one of our listeners may share. 0: chosen by the system; reuse it through `socket.localPort`. */
   fromPort: number;
-  /** Try again for as long as the other side refuses: it dials us at the same time. */
+  /** Retry while the other side refuses: it dials us at the same time. */
   insist?: boolean;
   timeoutMs?: number;
   signal: AbortSignal;
 }
 
-/** One that answers nothing at all is given up after this; while there is another address of it, sooner. */
+/** Limit for one address; NEXT_ADDRESS_MS while another address is left to try. */
 const DIAL_TIMEOUT_MS = 10_000;
 const NEXT_ADDRESS_MS = 2000;
 
 /**
- * Opens a TCP connection from a port of ours, so that routers on the way give it the address by which others know that port already.
- * A name's addresses are tried one after the other, IPv4 first: there NATs are.
+ * Opens a TCP connection from one of our ports, so that NATs on the way map it to the address that others already know.
+ * A name's addresses are tried one after the other, IPv4 first, because NATs are on IPv4.
  *
  * @throws  PEER_UNREACHABLE with the system's error as its cause; `signal.reason` on abort
  */
@@ -58,7 +58,7 @@ function unreachable(place: HostPort, cause: unknown): KeibiError {
   return new KeibiError('PEER_UNREACHABLE', `Nothing answers at ${formatHostPort(place)}.`, { cause });
 }
 
-/** A dial that failed in native code as the same one would have in Node: with the system's name for it as `code`. */
+/** Gives an error of the native dial the form of Node's own, with the system's error name as `code`. */
 function asNodeSays(reason: unknown, place: HostPort): unknown {
   const name = reason instanceof Error && 'errnoName' in reason ? reason.errnoName : undefined;
   if (typeof name !== 'string') return reason;

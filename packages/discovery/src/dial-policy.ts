@@ -5,24 +5,24 @@ import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import type { HostPort } from './host-port.ts';
 import { isIn } from './lan-networks.ts';
 
-// The one place that decides whether to dial an address that a peer or a server names (PROTOCOL 2.6). Addresses that the user names, that
-// this machine's registry lists, or from which a multicast packet came, do not pass through here.
+// Decides, for the whole program, whether to dial an address that a peer or a server names (PROTOCOL 2.6). Three kinds of addresses are not
+// checked here: those the user names, those in this machine's registry, and the sources of multicast packets.
 
 type Interfaces = NodeJS.Dict<Pick<NetworkInterfaceInfo, 'cidr'>[]>;
 
-/** How we came to the one that names an address. */
+/** How we reached the party that names an address. */
 export interface MetAt {
-  /** Numeric address of the mailbox's server: the rendezvous, or the peer itself. Undefined if unknown. */
+  /** Numeric address of the mailbox's server, which is the rendezvous or the peer itself. Undefined if unknown. */
   readonly address: string | undefined;
   /** The rendezvous that the user named, if any. */
   readonly rendezvous?: HostPort | undefined;
-  /** `address` is that rendezvous'. */
+  /** `address` belongs to `rendezvous`. */
   readonly reachedRendezvous?: boolean;
-  /** Where that rendezvous says that it relays, if it says so. */
+  /** The relay that this rendezvous names, if any. */
   readonly relay?: HostPort | undefined;
 }
 
-/** No peer and no relay has such an address: unspecified, link-local, multicast, reserved, IPv4-compatible. */
+/** Addresses that no peer or relay has: unspecified, link-local, multicast, reserved, IPv4-compatible. */
 const NOWHERE = blockOf(
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],
@@ -32,7 +32,7 @@ const NOWHERE = blockOf(
   ['ff00::', 8],
 );
 const LOOPBACK = blockOf(['127.0.0.0', 8], ['::1', 128]);
-/** Private networks, each with its prefix. An address that has no subnet (a tunnel's) shares the whole range. */
+/** Private networks, one list per range. An own address without a subnet (a tunnel's) matches the whole range. */
 const PRIVATE_RANGES = [
   blockOf(['10.0.0.0', 8]),
   blockOf(['172.16.0.0', 12]),
@@ -44,9 +44,9 @@ const PRIVATE_RANGES = [
 
 /**
  * Whether we may dial a peer at an address that another peer has named. Loopback is allowed only if we met over
- * loopback, a private address only in a network of this machine.
+ * loopback, a private address only if it is in a network of this machine.
  *
- * @param host  numeric; a name is refused, since its owner decides where it leads
+ * @param host  numeric; a name is refused, since its owner decides where it resolves to
  */
 export function mayDialPeer(host: string, { address }: MetAt, interfaces: Interfaces = networkInterfaces()): boolean {
   if (isIP(host) === 0) return false;
@@ -57,10 +57,10 @@ export function mayDialPeer(host: string, { address }: MetAt, interfaces: Interf
 
 /**
  * Where to dial a relay that another peer has named: the rendezvous' own host, or a public address. Resolves the name
- * here, so that it cannot lead elsewhere a moment later.
+ * here, so that a later lookup cannot lead elsewhere.
  *
- * @param options.vouched  only a relay that the rendezvous itself is, or names: the peer may not bring its own
- * @returns                undefined if it is not to be dialled
+ * @param options.vouched  accept only the rendezvous itself or a relay that it names, not the peer's own choice
+ * @returns                undefined if the relay must not be dialled
  */
 export async function dialableRelay(
   { host, port }: HostPort,
@@ -69,7 +69,7 @@ export async function dialableRelay(
 ): Promise<HostPort | undefined> {
   const { rendezvous, relay } = met;
   const known = [rendezvous, relay].some((each) => each !== undefined && isSameHost(host, each.host));
-  // To look up a name is to show its owner where we are.
+  // A lookup shows the owner of the name where we are.
   if (vouched && !known && isIP(host) === 0) return undefined;
   const own = new Set((await addressesOf(rendezvous?.host)).map(plain));
   if (met.reachedRendezvous && met.address !== undefined) own.add(plain(met.address));
@@ -80,7 +80,7 @@ export async function dialableRelay(
     const leadsOut = scope === 'public' || (scope === 'loopback' && mayDialPeer(address, met));
     return leadsOut && (named || !vouched);
   });
-  // The way that has led to the server, else one of its kind: this machine may have no other.
+  // Prefer the address that reached the server, then its family: this machine may have only one of them.
   const family = isIP(met.address ?? '');
   const best =
     dialable.find((address) => address === met.address) ?? dialable.find((address) => isIP(address) === family);
@@ -125,7 +125,7 @@ function isSameHost(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** An IPv4 address inside an IPv6 one is that IPv4 address. */
+/** An IPv4-mapped IPv6 address counts as its IPv4 address. */
 function plain(host: string): string {
   return host.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '');
 }

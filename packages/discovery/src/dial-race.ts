@@ -4,36 +4,36 @@ import { type Candidate, KeibiError } from '@keibidrop/protocol';
 import { formatHostPort } from './host-port.ts';
 import type { Dialler } from './transport.ts';
 
-/** How a connection shows that the peer is at its other end. */
+/** How a connection proves that the peer is at its other end. */
 export interface ProofOptions {
   signal: AbortSignal;
-  /** To be called between the peer's proof and ours: throws if another connection has won, and else this one has. */
+  /** Call it after the peer's proof and before ours. Claims the race for this connection; throws if another has won. */
   win(): void;
 }
 
 export interface DialRaceOptions<T> {
   transports: readonly Dialler[];
-  /** Whether the one at the other end is the peer; what it resolves with is the race's. @throws if it is somebody else */
+  /** Checks that the peer is at the other end; its result becomes `RaceResult.proof`. @throws if it is not the peer */
   prove(socket: Socket, options: ProofOptions): Promise<T>;
   /** Head start of each candidate before the next one; a failure starts the next at once. */
   staggerMs?: number;
-  /** How long relays wait for better ways, unless those have all failed. */
+  /** How long relays wait for direct candidates, unless all of those have failed. */
   relayHeadStartMs?: number;
-  /** Addresses that were not even dialled, and why: they are listed with those that failed. */
+  /** Addresses that were not dialled, with the reason; listed with the failed ones. */
   passedOver?: readonly Attempt[];
-  /** What a person may do if nothing leads to the peer: a sentence. */
+  /** Advice to the user if nothing leads to the peer: one sentence. */
   advice?: string;
   signal: AbortSignal;
 }
 
-/** One candidate that was tried in vain. */
+/** One candidate that failed. */
 export interface Attempt {
   readonly transport: string;
   readonly address: string;
   readonly error: KeibiError;
 }
 
-/** What came of a race: the connection is the caller's. `attempts` are the candidates that were tried and did not win. */
+/** Result of a race. The caller owns `socket`; `attempts` are the candidates that failed or lost. */
 export interface RaceResult<T> {
   readonly socket: Socket;
   readonly candidate: Candidate;
@@ -41,18 +41,17 @@ export interface RaceResult<T> {
   readonly attempts: readonly Attempt[];
 }
 
-/** RFC 8305 5 has 100 ms as the least: a machine may have many addresses, and few of them lead to it from afar. */
+/** RFC 8305 5 sets 100 ms as the minimum: a machine may have many addresses, and few are reachable from afar. */
 const STAGGER_MS = 100;
-/** Three round trips of a long link: TCP, the handshake, and one that was lost. */
+/** Three round trips on a long link: TCP, the handshake, and one retransmission. */
 const RELAY_HEAD_START_MS = 1000;
 const ADVICE = 'Check that both are on one network, or name it with --connect HOST:PORT.';
 
 /**
- * Dials candidates in order, each a little after the one before it, relays last; the first at whose other end the peer proves to be wins,
- * and the others are closed.
+ * Dials the candidates in order with a stagger, relays last. The first connection on which the peer proves itself wins; the others are closed.
  *
- * @throws  PEER_UNREACHABLE with an `Attempt` for each candidate in `detail.attempts`; the error of the one candidate there was, if it
- *          could be dialled; HANDSHAKE_NO_COMMON_SUITE, HANDSHAKE_TAMPERED, which only a peer gives; `signal.reason` on abort
+ * @throws  PEER_UNREACHABLE with an `Attempt` for each candidate in `detail.attempts`; the error of the only candidate, if it
+ *          could be dialled; HANDSHAKE_NO_COMMON_SUITE or HANDSHAKE_TAMPERED, which only the peer causes; `signal.reason` on abort
  */
 export async function dialRace<T>(
   candidates: readonly Candidate[],
@@ -74,7 +73,7 @@ class Race<T> {
   readonly winner: Promise<RaceResult<T>>;
   readonly #options: DialRaceOptions<T>;
   readonly #attempts: Attempt[];
-  /** Candidates being dialled or proved, and since when. */
+  /** Candidates being dialled or proved, with the time each began. */
   readonly #running = new Map<Candidate, number>();
   /** Aborted once the race is decided. */
   readonly #over = new AbortController();
@@ -135,13 +134,13 @@ class Race<T> {
       throw new KeibiError('PEER_UNREACHABLE', `This version knows no transport "${candidate.transport}".`);
     }
     const socket = await transport.dial(candidate, { signal });
-    // Whoever takes it over hears of its errors; here they show as a proof that fails.
+    // The next owner of the socket adds its own listener; until then an error shows as a failed proof.
     socket.on('error', () => {});
     try {
       signal.throwIfAborted();
       return { socket, proof: await this.#options.prove(socket, { signal, win: () => this.#claim(candidate) }) };
     } catch (reason) {
-      // One that failed by itself may still have to tell the other side why.
+      // A failed proof may still have to send the other side the reason.
       if (signal.aborted) socket.destroy();
       throw reason;
     }
@@ -196,6 +195,6 @@ function tooSlow(since: number): KeibiError {
 
 function unreachable(attempts: readonly Attempt[], advice: string): KeibiError {
   const tried = attempts.map(({ transport, address }) => `${address} (${transport})`).join(', ');
-  const message = tried === '' ? 'The peer told no address to reach it at.' : `The peer cannot be reached at ${tried}.`;
+  const message = tried === '' ? 'The peer has sent no address to dial.' : `The peer cannot be reached at ${tried}.`;
   return new KeibiError('PEER_UNREACHABLE', `${message} ${advice}`, { detail: { attempts } });
 }

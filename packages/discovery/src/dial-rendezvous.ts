@@ -7,13 +7,13 @@ import { tlsOver } from './dial-tls.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
 
 export interface RendezvousDialOptions {
-  /** Dial from this port of ours if it can be had (`dialFromPort`), so that the server sees the address others may dial; absent: from any. */
+  /** Dial from this port if it is free (`dialFromPort`), so that the server sees the address that others may dial. Absent: any port. */
   fromPort?: number | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Opens a connection to a rendezvous, by TLS if the place says so. Its later errors need no listener: the gRPC channel over it learns of them.
+ * Opens a connection to a rendezvous, by TLS if the place asks for it. Later errors need no listener: the gRPC channel over it reports them.
  * @throws  RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
  */
 export async function dialRendezvous(place: HostPort, { fromPort, signal }: RendezvousDialOptions): Promise<Socket> {
@@ -33,13 +33,13 @@ async function dialled(place: HostPort, fromPort: number | undefined, signal: Ab
   try {
     return await dialFromPort(place, { fromPort, signal });
   } catch (reason) {
-    // An earlier connection from that port to the server may not be forgotten yet.
+    // The system may still hold an earlier connection from that port to the server.
     if (reason instanceof KeibiError && isTaken(reason.cause)) return dialTcp(place, { signal });
     throw reason;
   }
 }
 
-/** The port, or the pair of ports, is in use. */
+/** Whether the port, or the pair of ports, is in use. */
 function isTaken(cause: unknown): boolean {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   return code === 'EADDRNOTAVAIL' || code === 'EADDRINUSE';

@@ -3,11 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { KeibiError } from '@keibidrop/protocol';
 import { formatHostPort, type HostPort } from './host-port.ts';
 
-/** A host that answers nothing at all is given up after this; TCP itself takes two minutes. */
+/** Limit for a host that does not answer; TCP itself takes two minutes. */
 const DIAL_TIMEOUT_MS = 10_000;
 
 /**
- * Opens a TCP connection; a name with several addresses is tried on each of them.
+ * Opens a TCP connection, trying each address of a name.
  * @throws  PEER_UNREACHABLE with the system's error as its cause; `signal.reason` on abort
  */
 export async function dialTcp({ host, port }: HostPort, { signal }: { signal: AbortSignal }): Promise<Socket> {

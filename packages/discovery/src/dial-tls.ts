@@ -5,32 +5,34 @@ import { connect, rootCertificates, type TLSSocket } from 'node:tls';
 import { KeibiError } from '@keibidrop/protocol';
 import { formatHostPort, type HostPort } from './host-port.ts';
 
-/** From the connection to the end of the handshake. */
+/** From the TCP connection to the end of the TLS handshake. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Where systems keep the authorities they trust: Debian, Fedora, Alpine and macOS. */
+/** Where systems keep their trusted certificate authorities: Debian, Fedora, Alpine and macOS. */
 const SYSTEM_BUNDLES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
   '/etc/ssl/cert.pem',
 ] as const;
 
-/** What to do about a certificate that is not believed, by Node's code. */
+/** Advice for an untrusted certificate, by Node's error code. */
 const ADVICE: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'Its certificate has expired: whoever runs it has to renew it. Check this computer’s clock, too.',
+  CERT_HAS_EXPIRED: 'Its certificate has expired: its operator has to renew it. Check this computer’s clock, too.',
   CERT_NOT_YET_VALID: 'Its certificate is not valid yet. Check the clocks of both computers.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'Its certificate is for another name. Use the name that it was made for.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'Its certificate is its own. Name its authority with NODE_EXTRA_CA_CERTS=FILE.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'Its authority is not known here. Name it with NODE_EXTRA_CA_CERTS=FILE.',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'Its authority is not known here. Name it with NODE_EXTRA_CA_CERTS=FILE.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Its certificate is for another name. Use the name in the certificate.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'Its certificate is self-signed. Add it as an authority with NODE_EXTRA_CA_CERTS=FILE.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'Its certificate authority is not trusted here. Add it with NODE_EXTRA_CA_CERTS=FILE.',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    'Its certificate authority is not trusted here. Add it with NODE_EXTRA_CA_CERTS=FILE.',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'Its authority is not known here, or it does not send the certificates between. Name the authority with NODE_EXTRA_CA_CERTS=FILE.',
+    'Its certificate authority is not trusted here, or it does not send the intermediate certificates. Add the authority with NODE_EXTRA_CA_CERTS=FILE.',
 };
-const NO_TLS = 'It does not speak TLS there. Name it as HOST:PORT, without https://.';
+const NO_TLS = 'It does not use TLS. Write it as HOST:PORT, without https://.';
 
 /**
- * Makes a TLS connection of one to a rendezvous, whose certificate must be for `place` and by an authority of the system or of NODE_EXTRA_CA_CERTS.
+ * Starts TLS on a connection to a rendezvous. The certificate must name `place` and be signed by an authority of the system or of
+ * NODE_EXTRA_CA_CERTS.
  *
- * @param connection  owned from now on
+ * @param connection  owned by this function from now on
  * @throws            RENDEZVOUS_UNREACHABLE saying what to do; `signal.reason` on abort
  */
 export async function tlsOver(connection: Socket, place: HostPort, signal: AbortSignal): Promise<TLSSocket> {
@@ -45,7 +47,7 @@ export async function tlsOver(connection: Socket, place: HostPort, signal: Abort
     secure.on('error', () => {}).destroy();
     signal.throwIfAborted();
     const { code = '' } = cause as NodeJS.ErrnoException;
-    const text = `The rendezvous ${formatHostPort(place)} is not trusted or not there. ${ADVICE[code] ?? NO_TLS}`;
+    const text = `The rendezvous ${formatHostPort(place)} cannot be reached securely. ${ADVICE[code] ?? NO_TLS}`;
     throw new KeibiError('RENDEZVOUS_UNREACHABLE', text, { cause });
   }
 }
@@ -69,7 +71,7 @@ function secured(secure: TLSSocket, signal: AbortSignal): Promise<void> {
 
 let known: Promise<string[]> | undefined;
 
-/** The system's authorities, or Node's own where it has no file of them, and those of NODE_EXTRA_CA_CERTS. */
+/** The system's authorities, or Node's own if there is no such file, plus those of NODE_EXTRA_CA_CERTS. */
 function authorities(): Promise<string[]> {
   known ??= (async () => {
     const { SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = process.env;

@@ -3,7 +3,7 @@ import { dialTcp } from './dial-tcp.ts';
 import type { HostPort } from './host-port.ts';
 import type { Dialler, Transport } from './transport.ts';
 
-/** A sender that a person has named (`--connect`), and any address a peer tells: plain TCP. Finds only `named`, if there is one. */
+/** Plain TCP to a sender the user has named (`--connect`) or to an address a peer sends. Finds only `named`, if given. */
 export function createDirectTransport(named?: HostPort): Transport {
   return {
     name: 'direct',
@@ -15,7 +15,7 @@ export function createDirectTransport(named?: HostPort): Transport {
   };
 }
 
-/** A port of a sender's router that leads to the sender. */
+/** Dials a port of the sender's router that is mapped to the sender. */
 export function createMappedTransport(): Dialler {
   return { name: 'mapped', dial: dialTcp };
 }

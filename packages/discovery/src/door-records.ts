@@ -4,43 +4,43 @@ import { isIPv6 } from 'node:net';
 import type { QueryOutgoingPacket, QueryPacket, ResponsePacket } from 'multicast-dns';
 import { type LanRecord, markOf } from './lan-records.ts';
 
-/** A part of a door as its records tell it (PROTOCOL 10). Nothing in it says whose door it is. */
+/** One advertisement of a door, the endpoint for a user's contacts (PROTOCOL 10). It does not reveal the user. */
 export interface DoorOffer {
-  /** Drawn anew for each offer: 16 lower hex digits. */
+  /** Random and new for each offer: 16 lower hex digits. */
   readonly name: string;
   readonly port: number;
-  /** One for each mailbox, by which a contact recognises it; filled up with others that mean nothing. */
+  /** One mark per mailbox, by which a contact recognises it, padded with random ones. */
   readonly marks: readonly string[];
 }
 
 const SERVICE = '_keibidrop-door._tcp.local';
 const VERSION = '1';
 const TTL_SECONDS = 120;
-/** In one packet, which then has less than 1000 bytes; always as many, so that nobody counts contacts. */
+/** Marks per packet, which stays under 1000 bytes. The number is constant, so that it does not reveal the number of contacts. */
 export const MARKS_OF_OFFER = 32;
-/** Questions, known answers, records and strings of one packet that are looked at. */
+/** Limits on what is read of one packet: questions, known answers, records and strings. */
 const MAX_QUESTIONS = 32;
 const MAX_RECORDS = 64;
 const MAX_STRINGS = MARKS_OF_OFFER + 4;
-/** Doors that a question names as known; with more the packet would be too long. */
+/** Doors that a query lists as known; more would make the packet too long. */
 const MAX_KNOWN = 24;
 const INSTANCE = /^([0-9a-f]{16})\._keibidrop-door\._tcp\.local$/;
 const MARK = /^m=([0-9a-f]{16})$/;
 
-/** The offers of a door, under names that have no past. @param mailboxes 32 bytes as lower hex each */
+/** The offers of a door, under fresh random names. @param mailboxes 32 bytes as lower hex each */
 export function createDoorOffers(mailboxes: readonly string[], port: number): DoorOffer[] {
   const offers: DoorOffer[] = [];
   for (let start = 0; start < mailboxes.length; start += MARKS_OF_OFFER) {
     const name = randomBytes(8).toString('hex');
     const marks = mailboxes.slice(start, start + MARKS_OF_OFFER).map((mailbox) => markOf(name, mailbox));
     while (marks.length < MARKS_OF_OFFER) marks.push(randomBytes(8).toString('hex'));
-    // Sorted, nothing shows which of them were drawn.
+    // Sorting hides which marks are padding.
     offers.push({ name, port, marks: marks.sort() });
   }
   return offers;
 }
 
-/** The question that every door answers, but those that were heard a moment ago. */
+/** The query that every door answers, except those listed as heard a moment ago. */
 export function doorQuery(heard: readonly { name: string; ageMs: number }[]): QueryOutgoingPacket {
   const known = heard.slice(0, MAX_KNOWN).flatMap(({ name, ageMs }): LanRecord[] => {
     const ttl = TTL_SECONDS - Math.ceil(ageMs / 1000);
@@ -49,7 +49,7 @@ export function doorQuery(heard: readonly { name: string; ageMs: number }[]): Qu
   return { questions: [{ type: 'PTR', name: SERVICE }], answers: known };
 }
 
-/** Whether a query asks for doors and does not know this one (RFC 6762 7.1). @param query  of anybody on the network */
+/** Whether a query asks for doors and does not list this one as known (RFC 6762 7.1). @param query  from any host on the network */
 export function asksForDoor(
   { name }: DoorOffer,
   { questions = [], answers = [] }: Pick<Partial<QueryPacket>, 'questions' | 'answers'>,
@@ -62,7 +62,7 @@ export function asksForDoor(
   return asked && !answers.slice(0, MAX_RECORDS).some(known);
 }
 
-/** The records of one offer, to be sent as one packet; as those of a sender (PROTOCOL 2.4). */
+/** The records of one offer, sent as one packet, in the form of a sender's records (PROTOCOL 2.4). */
 export function doorRecordsOf({ name, port, marks }: DoorOffer, address: string, gone: boolean): LanRecord[] {
   const ttl = gone ? 0 : TTL_SECONDS;
   const instance = instanceOf(name);
@@ -77,8 +77,8 @@ export function doorRecordsOf({ name, port, marks }: DoorOffer, address: string,
 }
 
 /**
- * The doors in a response; whatever is not one, or not whole, is passed over. Addresses in records are not looked at.
- * @param response  of anybody on the network
+ * The doors in a response. Skips records that are not a complete door, and ignores addresses in records.
+ * @param response  from any host on the network
  */
 export function doorsIn({
   answers = [],

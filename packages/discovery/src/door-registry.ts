@@ -6,20 +6,20 @@ import type { HostPort } from './host-port.ts';
 import { ANY_ADDRESS, isRunning, type RegistryOptions } from './registry.ts';
 import { assertPrivate, makePrivate, runtimeDirectory } from './runtime-directory.ts';
 
-/** A door of this machine and user, and the mailboxes behind it. `host` and `port` reach it from this machine. */
+/** A door of this machine and user, with its mailboxes. `host` and `port` reach it from this machine. */
 export interface RegisteredDoor extends HostPort {
   readonly mailboxes: ReadonlySet<string>;
 }
 
-/** What a door tells this user's other programs, in one file: there as a whole or not at all. */
+/** The file by which a door announces itself to this user's other programs. It is replaced atomically. */
 export interface DoorEntry {
-  /** Tells these mailboxes instead of those before. */
+  /** Replaces the announced mailboxes. */
   tell(mailboxes: readonly string[]): Promise<void>;
-  /** Takes the file away. One of a process that died is removed by the next look. */
+  /** Removes the file. The next search removes the file of a dead process. */
   withdraw(): Promise<void>;
 }
 
-/** Twice what a thousand contacts need. */
+/** Twice the need of a thousand contacts. */
 const MAX_MAILBOXES = 4096;
 const MAX_FILE_BYTES = MAX_MAILBOXES * 68 + 256;
 const MAX_DOORS = 64;
@@ -27,9 +27,9 @@ const ENTRY = /^[0-9a-f-]{36}\.json$/;
 const MAILBOX = /^[0-9a-f]{64}$/;
 
 /**
- * Makes a door known to this machine and user.
- * @param listening  as bound; an address of no interface in particular is told as loopback
- * @throws           CONFIG_INVALID if the runtime directory is not this user's alone
+ * Registers a door for this machine and user.
+ * @param listening  the bound address; an unspecified address is announced as loopback
+ * @throws           CONFIG_INVALID if other users can access the runtime directory
  */
 export async function registerDoor(
   listening: HostPort,
@@ -61,7 +61,7 @@ export async function doorsHere({ directory = runtimeDirectory() }: RegistryOpti
   return found.flatMap((door) => door ?? []);
 }
 
-/** A name is never used twice, so what a dead process left can simply go. */
+/** File names are never reused, so a dead process's file can be removed without a race. */
 async function readDoor(file: string): Promise<RegisteredDoor | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const entry = text.length <= MAX_FILE_BYTES ? parse(text) : undefined;

@@ -12,25 +12,25 @@ import type { Transport } from './transport.ts';
 export interface FindRendezvousOptions {
   /** 32 bytes as lower hex. */
   mailbox: string;
-  /** The address a person has named: the only one that is tried. */
+  /** An address the user has named; no other is tried. */
   connect?: HostPort | undefined;
   /** A public rendezvous, tried last. */
   rendezvous?: HostPort | undefined;
-  /** The first before the others, which search side by side; this machine's registry alone if absent. None: only the rendezvous is asked. */
+  /** The first is searched before the others, which run in parallel. Absent: this machine's registry. Empty: only the rendezvous is asked. */
   transports?: readonly Transport[];
   signal: AbortSignal;
 }
 
-/** Whoever was once at a remembered address may be far away now: nobody waits for that. */
+/** The sender at a remembered address may have moved, so a try there is short. */
 const REMEMBERED_TIMEOUT_MS = 2000;
-/** How long a network is asked before a public rendezvous hears of a meeting. */
+/** How long the local network is searched before a public rendezvous sees the request. */
 const NEAR_HEAD_START_MS = 300;
 
 /**
- * Yields where the owner of a mailbox may be waiting, in the order worth trying. Finding nothing is no error here.
+ * Yields where the owner of a mailbox may be waiting, in the order worth trying. Finding nothing is not an error here.
  *
- * The first transport comes before the others, which look side by side and take longer, and once more after them: a sender may have come
- * meanwhile. Whoever asks for the next place has given up on the ones before, or wants another beside them.
+ * The first transport is searched alone, then the slower others in parallel, then the first again, because a sender may have started
+ * meanwhile. The consumer asks for the next place when the earlier ones have failed, or to try one in parallel.
  */
 export async function* findRendezvous(options: FindRendezvousOptions): AsyncGenerator<Candidate> {
   const { mailbox, connect, rendezvous, signal } = options;
@@ -43,14 +43,14 @@ export async function* findRendezvous(options: FindRendezvousOptions): AsyncGene
   if (first && others.length > 0) yield* first();
 }
 
-/** The public rendezvous; where a network is searched too, a sender that is near is met there. */
+/** Yields the public rendezvous, delayed if a network is searched too, so that a nearby sender is met there first. */
 async function* later(place: Candidate, afterOthers: boolean, signal: AbortSignal): AsyncGenerator<Candidate> {
   if (afterOthers) await setTimeout(NEAR_HEAD_START_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
   yield place;
 }
 
 /**
- * Enters the mailbox at `place` as a guest. gRPC is loaded while the connection is made.
+ * Enters the mailbox at `place` as a guest. Loads gRPC while it dials.
  * @throws  RENDEZVOUS_NOT_FOUND, RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
  */
 export async function joinMailbox(
@@ -64,18 +64,19 @@ export async function joinMailbox(
 }
 
 /**
- * Enters the mailbox at the first place where it is.
+ * Enters the mailbox at the first place that has it. `detail.attempts` of an error has each place's own error.
  *
- * @throws  RENDEZVOUS_NOT_FOUND saying what was tried and what to do; PEER_UNREACHABLE if nothing answers where `connect` points;
- *          PEER_UNREACHABLE if a sender was heard on the network and cannot be dialled; RENDEZVOUS_BUSY if the mailbox was found and had no room; RENDEZVOUS_UNREACHABLE if it was nowhere else and `rendezvous` does
- *          not answer; `signal.reason` on abort. `detail.attempts` has each place's error.
+ * @throws  RENDEZVOUS_NOT_FOUND saying what was tried and what to do;
+ *          PEER_UNREACHABLE if nothing answers at `connect`, or a sender was heard on the network and cannot be dialled;
+ *          RENDEZVOUS_BUSY if the mailbox was found and is full;
+ *          RENDEZVOUS_UNREACHABLE if no place has the mailbox and `rendezvous` does not answer; `signal.reason` on abort
  */
 export async function joinAnywhere(options: FindRendezvousOptions & JoinOptions): Promise<JoinedMailbox> {
   const { mailbox, openChannel, signal } = options;
   const { joined, attempts } = await raceJoins({
     places: (over) => findRendezvous({ ...options, signal: over }),
     join: (place, over) => {
-      // A port that can be dialled from again: the sender may be told how the server sees it.
+      // Dial from a reusable port: the server may report our address there to the sender.
       const fromPort = place.transport === 'rendezvous' ? { fromPort: 0 } : {};
       const patience = isRemembered(place, options)
         ? AbortSignal.any([over, AbortSignal.timeout(REMEMBERED_TIMEOUT_MS)])
@@ -85,14 +86,14 @@ export async function joinAnywhere(options: FindRendezvousOptions & JoinOptions)
     signal,
   });
   if (joined) return joined;
-  // That nobody waits at an old address is no news.
+  // An empty remembered address is not worth reporting.
   const telling = attempts.filter(
     ({ place, error }) => !isRemembered(place, options) || error.code === 'RENDEZVOUS_BUSY',
   );
   throw notFound(options, telling);
 }
 
-/** A direct address that nobody has named is one where a sender was once. */
+/** A direct address that the user did not name is a remembered one. */
 function isRemembered({ transport }: Candidate, { connect }: FindRendezvousOptions): boolean {
   return connect === undefined && transport === 'direct';
 }
@@ -115,16 +116,16 @@ function notFound(options: FindRendezvousOptions, attempts: readonly FailedJoin[
   }
   const heard = attempts.filter(({ place, error }) => place.transport === 'lan' && isDown(error));
   if (heard.length > 0) return heardOnly(heard, options, detail);
-  // It is nowhere else, and whether it waits there nobody knows.
+  // The mailbox is nowhere else, and the rendezvous cannot say whether it has it.
   const down = attempts.find(({ place, error }) => place.transport === 'rendezvous' && isDown(error));
   if (down) {
-    const text = `${down.error.message} Check its address and the network; the code is not known anywhere else.`;
+    const text = `${down.error.message} Check its address and the network; no other place knows the code.`;
     return new KeibiError('RENDEZVOUS_UNREACHABLE', text, { detail });
   }
   return new KeibiError('RENDEZVOUS_NOT_FOUND', `${triedWhat(options)} ${doWhat(options)}`, { detail });
 }
 
-/** Multicast comes through a firewall that lets no connection in. */
+/** Multicast passes firewalls that block incoming connections. */
 function heardOnly(
   heard: readonly FailedJoin[],
   options: FindRendezvousOptions,
@@ -142,7 +143,7 @@ function heardOnly(
   return new KeibiError('PEER_UNREACHABLE', text.join(' '), { detail });
 }
 
-/** The system's own words for the last failure, if it has any. */
+/** The system's text for the last failure, if any. */
 function whyOf(heard: readonly FailedJoin[]): string {
   let cause: unknown = heard.at(-1)?.error;
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
@@ -158,7 +159,7 @@ function triedWhat({ connect, rendezvous, transports }: FindRendezvousOptions): 
   const lan = transports?.some(({ name }) => name === 'lan');
   const places = transports?.length === 0 ? [] : [lan ? 'on this machine or this network' : 'on this machine'];
   if (rendezvous) places.push(`at the rendezvous ${formatHostPort(rendezvous)}`);
-  return `Nobody is waiting under that number ${places.join(' or ')}.`;
+  return `No sender is waiting under that number ${places.join(' or ')}.`;
 }
 
 function doWhat({ connect }: FindRendezvousOptions): string {

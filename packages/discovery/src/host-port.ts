@@ -6,7 +6,7 @@ import { KeibiError } from '@keibidrop/protocol';
 export interface HostPort {
   readonly host: string;
   readonly port: number;
-  /** Of a rendezvous alone: it is dialled by TLS, its certificate being for `host`. */
+  /** Only for a rendezvous: dial by TLS, with a certificate for `host`. */
   readonly tls?: boolean;
 }
 
@@ -27,12 +27,12 @@ export function parseHostPort(text: string): HostPort {
   return { host, port: Number(port) };
 }
 
-/** The text that `parseHostPort` takes. */
+/** Formats a place so that `parseHostPort` can read it. */
 export function formatHostPort({ host, port }: HostPort): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Whether a place that somebody else names can be dialled. */
+/** Whether a place named by a peer or a server can be dialled. */
 export function isHostPort(place: HostPort): boolean {
   try {
     parseHostPort(formatHostPort(place));
@@ -42,7 +42,7 @@ export function isHostPort(place: HostPort): boolean {
   }
 }
 
-/** The ports that URLs leave out. */
+/** Default ports of URL schemes. */
 const URL_PORTS: Readonly<Record<string, string>> = {
   'https:': '443',
   'grpcs:': '443',
@@ -51,7 +51,7 @@ const URL_PORTS: Readonly<Record<string, string>> = {
   'tls:': '26431',
 };
 
-/** A rendezvous as people name it: `HOST:PORT`, or a URL of which only host and port matter, and whether it is by TLS. @throws USAGE */
+/** Parses a rendezvous: `HOST:PORT`, or a URL, of which only scheme, host and port matter. @throws USAGE */
 export function parseRendezvous(text: string): HostPort {
   if (!text.includes('://') || !URL.canParse(text)) return parseHostPort(text);
   const { protocol, hostname, port } = new URL(text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// How peers find and reach each other: this machine's senders, those of its networks, a named address, mailboxes at a rendezvous, and the race between candidates.
-// It gives connections and message pipes; it knows no code, key or session, and listens on nothing but multicast DNS.
+// Finds and reaches peers: the registry of this machine, multicast DNS, named addresses, mailboxes at a rendezvous, and the dial race.
+// It returns connections and message pipes. It knows no code, key or session, and listens only for multicast DNS.
 export { dialableRelay, type MetAt, mayDialPeer } from './dial-policy.ts';
 export { type Attempt, type DialRaceOptions, dialRace, type ProofOptions, type RaceResult } from './dial-race.ts';
 export { createDirectTransport, createMappedTransport } from './direct.ts';

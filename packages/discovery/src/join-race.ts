@@ -2,22 +2,22 @@
 import { type Candidate, KeibiError } from '@keibidrop/protocol';
 import type { GuestConversation } from './rendezvous-client.ts';
 
-/** A mailbox that was found, and where. */
+/** A mailbox that was entered, and where. */
 export interface JoinedMailbox {
   readonly pipe: GuestConversation;
   readonly place: Candidate;
 }
 
-/** A place where it is not. */
+/** A place that could not be entered. */
 export interface FailedJoin {
   readonly place: Candidate;
   readonly error: KeibiError;
 }
 
 export interface JoinRaceOptions {
-  /** Asked for the next place when those before it have failed, or after a while. `over` ends the search. */
+  /** Its next place is requested when the earlier ones have failed, or after STAGGER_MS. `over` ends the search. */
   places(over: AbortSignal): AsyncIterable<Candidate>;
-  /** `over` is aborted if another place is quicker, and not once this one has won. */
+  /** `over` is aborted when another place wins, and never after this one has won. */
   join(place: Candidate, over: AbortSignal): Promise<GuestConversation>;
   signal: AbortSignal;
 }
@@ -26,10 +26,10 @@ export interface JoinRaceOptions {
 const STAGGER_MS = 250;
 
 /**
- * Enters the mailbox at each place as it is found, each a little after the one before it; the first that is entered wins, the others are left.
+ * Enters the mailbox at each place as it is found, with a stagger. The first place entered wins; the others are given up.
  *
- * @returns  with the places that failed, in the order they did
- * @throws   what `places` throws, unless a place was entered; `signal.reason` on abort
+ * @returns  the winner, if any, and the failed places in the order they failed
+ * @throws   the error of `places`, unless a place was entered; `signal.reason` on abort
  */
 export async function raceJoins(options: JoinRaceOptions): Promise<{ joined?: JoinedMailbox; attempts: FailedJoin[] }> {
   options.signal.throwIfAborted();
@@ -95,7 +95,7 @@ class JoinRace {
   }
 }
 
-/** Resolves when `trying` has ended, or a little later at the latest. */
+/** Resolves when `trying` has ended, or after STAGGER_MS. */
 async function headStart(trying: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -105,7 +105,7 @@ async function headStart(trying: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Yields what any of `sources` yields, as it comes, and ends with the last of them. */
+/** Yields from all `sources` in the order of arrival, and ends when the last one ends. */
 export async function* merged<T>(sources: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
   const next = async (iterator: AsyncIterator<T>) => ({ iterator, result: await iterator.next() });
   const pending = new Map(
@@ -124,7 +124,7 @@ export async function* merged<T>(sources: readonly AsyncIterable<T>[]): AsyncGen
       }
     }
   } finally {
-    // A source that still looks ends with the signal it was given, and nobody waits for that.
+    // A source that is still searching ends by its own signal; do not wait for it.
     for (const [iterator, promise] of pending) {
       promise.catch(() => {});
       void iterator.return?.().catch(() => {});

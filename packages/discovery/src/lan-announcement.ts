@@ -7,25 +7,25 @@ import { asksFor, createOffer, type LanOffer, recordsOf } from './lan-records.ts
 export interface AnnouncementOptions {
   discovery: Discovery;
   port: number;
-  /** Between two answers on one network. Who asks meanwhile is answered at the end of it. */
+  /** Minimum time between two answers on one network. Queries in between get one answer at its end. */
   answerIntervalMs: number;
 }
 
-/** Networks come and go while a sender waits; one that has just come up is not long unheard. */
+/** Interval at which new and lost networks are detected while a sender waits. */
 const RESCAN_MS = 1000;
 
-/** One offer, told on every network where it can be dialled, until it is withdrawn. */
+/** Announces one offer on every network where the sender can be dialled, until it is withdrawn. */
 export class LanAnnouncement {
   readonly #offer: LanOffer;
   readonly #host: string;
   readonly #options: AnnouncementOptions;
-  /** By interface and address; undefined if it could not be opened. */
+  /** Keyed by interface and address; undefined if the network could not be opened. */
   readonly #voices = new Map<string, Voice | undefined>();
   readonly #rescan: NodeJS.Timeout;
   #scanning: Promise<void>;
   #withdrawn = false;
 
-  /** @param listening as bound */
+  /** @param listening  the bound address */
   constructor(mailbox: string, { host, port }: HostPort, options: AnnouncementOptions) {
     this.#offer = createOffer(mailbox, port);
     this.#host = host;
@@ -36,7 +36,7 @@ export class LanAnnouncement {
     }, RESCAN_MS).unref();
   }
 
-  /** Says goodbye, so that nobody shows the offer any longer. */
+  /** Sends a goodbye, so that other hosts stop listing the offer. */
   async withdraw(): Promise<void> {
     this.#withdrawn = true;
     clearInterval(this.#rescan);
@@ -55,7 +55,7 @@ export class LanAnnouncement {
     await Promise.all(fresh.map(([key, network]) => this.#speak(key, network)));
   }
 
-  /** One that takes no multicast is left alone from then on. */
+  /** A network that does not take multicast is not retried. */
   async #speak(key: string, network: LanNetwork): Promise<void> {
     if (this.#withdrawn) return;
     this.#voices.set(key, await Voice.open(network, this.#offer, this.#options).catch(() => undefined));
@@ -69,7 +69,7 @@ export class LanAnnouncement {
   }
 }
 
-/** An offer on one network. */
+/** The announcement of an offer on one network. */
 class Voice {
   readonly #link: LanLink;
   readonly #offer: LanOffer;
@@ -87,7 +87,7 @@ class Voice {
       if (asksFor(offer, query)) voice?.answer();
     };
     voice = new Voice(await LanLink.open(network, { port, onQuery }), offer, answerIntervalMs);
-    // Twice, since nobody says that he has heard (RFC 6762 8.3); the second waits its turn.
+    // Announcements are not acknowledged, so send two (RFC 6762 8.3). The second waits for the interval.
     voice.answer();
     voice.answer();
     return voice;
@@ -99,7 +99,7 @@ class Voice {
     this.#answerIntervalMs = answerIntervalMs;
   }
 
-  /** Tells the offer, now or as soon as it may. */
+  /** Multicasts the offer, at once or when the interval allows it. */
   answer(): void {
     if (this.#due !== undefined) return;
     const waitMs = this.#mayAt - performance.now();

@@ -8,25 +8,25 @@ import { MDNS_PORT, markOf } from './lan-records.ts';
 
 export interface LanDoorOptions {
   discovery: Discovery;
-  /** Of multicast DNS; another makes a world of its own. */
+  /** Multicast DNS port. A port other than 5353 isolates a test. */
   port?: number;
-  /** A door that has one of the wanted mailboxes was heard; told each time. */
+  /** Called each time a door with a wanted mailbox is heard. */
   onFound(mailbox: string, place: HostPort): void;
 }
 
-/** Networks come and go. */
+/** Interval at which new and lost networks are detected. */
 const RESCAN_MS = 1000;
-/** Who is known does not answer, so that a question costs a network one packet. */
+/** Interval of queries. Known doors do not answer, so a query usually costs a network one packet. */
 const ASK_EVERY_MS = 5000;
-/** After the first, in case that was lost: when whoever has just told its door may answer. */
+/** Delay of the second query, in case the first was lost. A door that has just announced itself may answer by then. */
 const ASK_AGAIN_MS = 1100;
-/** RFC 6762 6: nobody multicasts a record more often. */
+/** RFC 6762 6: a record is multicast at most once per interval. */
 const ANSWER_INTERVAL_MS = 1000;
-/** Doors that are remembered, and new ones that are looked at a second: each costs a hash for every wanted mailbox. */
+/** Doors that are remembered, and new ones examined per second: each costs a hash for every wanted mailbox. */
 const MAX_HEARD = 256;
 const MAX_NEW_A_SECOND = 64;
 
-/** A door that was heard, from one address. */
+/** A door heard from one address. */
 interface Heard {
   readonly offer: DoorOffer;
   readonly place: HostPort;
@@ -35,13 +35,13 @@ interface Heard {
 }
 
 /**
- * Doors on the networks of this machine: ours is told, and those of contacts are listened for, by one socket a network (PROTOCOL 10).
+ * Announces our door on this machine's networks and listens for the doors of contacts, with one socket per network (PROTOCOL 10).
  *
- * Whoever comes later is heard by who is there, and hears who is there by asking.
+ * Doors already present hear the announcement of a new one; a new one finds them by a query.
  */
 export class LanDoor {
   readonly #options: Required<LanDoorOptions>;
-  /** By interface and address; undefined if it could not be opened. */
+  /** Keyed by interface and address; undefined if the network could not be opened. */
   readonly #voices = new Map<string, Voice | undefined>();
   readonly #heard = new Map<string, Heard>();
   readonly #timers: NodeJS.Timeout[];
@@ -64,7 +64,7 @@ export class LanDoor {
     this.#timers = [rescan, again, setInterval(() => this.ask(), ASK_EVERY_MS).unref()];
   }
 
-  /** Tells the networks from which `listening` can be reached that these mailboxes are there, and no others. */
+  /** Announces exactly these mailboxes on the networks from which `listening` can be reached. */
   tell(listening: HostPort, mailboxes: readonly string[]): void {
     if (listening.port === this.#listening.port && isSame(mailboxes, this.#told)) return;
     const before = this.#offers;
@@ -74,7 +74,7 @@ export class LanDoor {
     for (const voice of this.#voices.values()) if (voice?.tells) voice.replace(before, this.#offers);
   }
 
-  /** Whose doors are listened for; what was heard before counts. */
+  /** Sets the mailboxes to listen for. Doors heard earlier are matched too. */
   want(mailboxes: readonly string[]): void {
     if (isSame(mailboxes, this.#wanted)) return;
     this.#wanted = [...mailboxes];
@@ -85,7 +85,7 @@ export class LanDoor {
     this.ask();
   }
 
-  /** Asks who is there, unless nobody is wanted. */
+  /** Queries all networks for doors, unless no mailbox is wanted. */
   ask(): void {
     if (this.#closed || this.#wanted.length === 0) return;
     const now = performance.now();
@@ -93,7 +93,7 @@ export class LanDoor {
     for (const voice of this.#voices.values()) voice?.link.ask(doorQuery(known));
   }
 
-  /** Says goodbye, so that contacts see it at once. */
+  /** Sends a goodbye, so that contacts notice at once. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -115,7 +115,7 @@ export class LanDoor {
     if (fresh.length > 0) this.ask();
   }
 
-  /** One that takes no multicast is left alone from then on. */
+  /** A network that does not take multicast is not retried. */
   async #join(key: string, network: LanNetwork): Promise<void> {
     this.#voices.set(key, undefined);
     let voice: Voice | undefined;
@@ -128,7 +128,7 @@ export class LanDoor {
     if (voice.tells) voice.replace([], this.#offers);
   }
 
-  /** Whether what listens can be dialled from a network. */
+  /** Whether our listener can be dialled from a network. */
   #reaches({ address, family }: LanNetwork): boolean {
     const { host, port } = this.#listening;
     return port !== 0 && (host === '::' || (host === '0.0.0.0' && family === 4) || host === address);
@@ -165,7 +165,7 @@ export class LanDoor {
   }
 }
 
-/** Our door on one network. */
+/** The announcement of our door on one network. */
 class Voice {
   readonly link: LanLink;
   readonly #reaches: () => boolean;
@@ -177,7 +177,7 @@ class Voice {
     this.#reaches = reaches;
   }
 
-  /** Whether our door can be reached from there. */
+  /** Whether our door can be reached from this network. */
   get tells(): boolean {
     return this.#reaches();
   }
@@ -185,7 +185,7 @@ class Voice {
   replace(before: readonly DoorOffer[], offers: readonly DoorOffer[]): void {
     this.#forget();
     for (const offer of before) void this.#say(offer, true);
-    // Twice, since nobody says that he has heard (RFC 6762 8.3); the second waits its turn.
+    // Announcements are not acknowledged, so send two (RFC 6762 8.3). The second waits for the interval.
     for (const offer of [...offers, ...offers]) this.#tell(offer);
   }
 
@@ -199,7 +199,7 @@ class Voice {
     await this.link.close();
   }
 
-  /** Now or as soon as it may. */
+  /** Multicasts the offer, at once or when the interval allows it. */
   #tell(offer: DoorOffer): void {
     const { name } = offer;
     if (this.#due.has(name)) return;

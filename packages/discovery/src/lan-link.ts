@@ -12,24 +12,24 @@ import { type LanRecord, lanQuestion } from './lan-records.ts';
 const GROUPS = { 4: '224.0.0.251', 6: 'ff02::fb' } as const;
 
 export interface LanLinkOptions {
-  /** Another than 5353 makes a world of its own. */
+  /** Multicast DNS port. A port other than 5353 isolates a test. */
   port: number;
-  /** A query from this network, our own too. */
+  /** Receives queries from this network, including our own. */
   onQuery?(query: QueryPacket): void;
-  /** A response from this network, our own too, and the address it came from: IPv6 link-local with its scope. */
+  /** Receives responses from this network, including our own. `from` is the source address, with its scope if link-local. */
   onResponse?(response: ResponsePacket, from: string): void;
 }
 
 /**
- * Multicast DNS on one network: one socket, in the group, on the port that all of the machine share.
+ * Multicast DNS on one network: one socket, a member of the group, on the port shared by all programs of the machine.
  *
- * What cannot be decoded, or comes from another network, is dropped. A network that goes away makes it silent, no error.
+ * Drops packets that cannot be decoded or come from another network. When the network goes away, the link falls silent without an error.
  */
 export class LanLink {
   readonly network: LanNetwork;
   readonly #mdns: MulticastDNS;
 
-  /** @throws an error of the system if the network takes no multicast or the port is another's alone */
+  /** @throws  a system error if the network takes no multicast, or another program holds the port exclusively */
   static async open(network: LanNetwork, options: LanLinkOptions): Promise<LanLink> {
     const link = new LanLink(network, options);
     try {
@@ -46,13 +46,13 @@ export class LanLink {
     this.network = network;
     const type = family === 6 ? 'udp6' : 'udp4';
     this.#mdns = createMdns({
-      // One for both families would hear each IPv4 packet a second time.
+      // A socket for both families would receive each IPv4 packet twice.
       socket: createSocket({ type, reuseAddr: true, ipv6Only: family === 6 }),
       type,
       ip: GROUPS[family],
       port,
       interface: membership,
-      // Bound to the interface's address it would hear no multicast.
+      // A socket bound to the interface's address would receive no multicast.
       bind: family === 6 ? '::' : '0.0.0.0',
     });
     const fromHere = ({ address }: RemoteInfo) => network.contains(address);
@@ -73,7 +73,7 @@ export class LanLink {
     return new Promise((resolve) => this.#mdns.destroy(() => resolve()));
   }
 
-  /** multicast-dns tells a group that cannot be joined as a warning, and joins before it is ready. */
+  /** multicast-dns reports a group that cannot be joined as a warning, and joins before it emits 'ready'. */
   #ready(): Promise<void> {
     return new Promise((resolve, reject) => {
       let joined = false;
@@ -92,7 +92,7 @@ export class LanLink {
   }
 }
 
-/** Whether a question that goes out on `network` is heard again. */
+/** Whether a query sent on `network` comes back to this machine. */
 export async function hearsItself(
   network: LanNetwork,
   { port, withinMs }: { port: number; withinMs: number },

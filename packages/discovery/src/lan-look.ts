@@ -6,24 +6,24 @@ import { type LanOffer, offersIn } from './lan-records.ts';
 export interface LookOptions {
   port: number;
   lookMs: number;
-  /** Whether an offer is worth remembering; asked for every one heard. */
+  /** Whether to yield an offer; called for every offer that is new or was not accepted. */
   accepts(offer: LanOffer): boolean;
-  /** Accepted offers, each with each of its addresses, after which the look is deaf. */
+  /** Limit of accepted pairs of offer and address; later ones are ignored. */
   most: number;
   signal: AbortSignal;
 }
 
 export interface Heard {
   readonly offer: LanOffer;
-  /** The address it came from, with its scope if it is link-local. */
+  /** The source address, with its scope if link-local. */
   readonly host: string;
 }
 
-/** The question is asked again, in case it was lost: when a sender that has just answered may answer once more. */
+/** Delay of the second query, in case the first was lost. A sender that has just answered may answer again by then. */
 const ASK_AGAIN_MS = 1100;
 
 /**
- * Asks on every network and yields what is heard, each offer and address once, until the time is over.
+ * Queries every network and yields each pair of offer and address once, until `lookMs` have passed.
  *
  * @throws `signal.reason` on abort
  */

@@ -3,19 +3,19 @@ import { BlockList, isIPv6 } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { KeibiError } from '@keibidrop/protocol';
 
-/** Which networks are searched for peers: all but loopback, none, or the one of the interface named. */
+/** Networks to search for peers: `auto` is all but loopback, `off` is none, or one named interface. */
 export type Discovery = 'auto' | 'off' | { readonly interface: string };
 
-/** One interface, by IPv4 or by IPv6: a multicast goes out of exactly one. */
+/** One interface with one IP version: a multicast packet leaves through exactly one. */
 export interface LanNetwork {
   /** `eth0` */
   readonly interface: string;
   readonly family: 4 | 6;
-  /** Our own there: IPv6 is link-local. */
+  /** Our address there; for IPv6 the link-local one. */
   readonly address: string;
-  /** How a socket is told the interface. */
+  /** How a socket option names the interface. */
   readonly membership: string;
-  /** Whether a packet from `address` came from this network and over no router (RFC 6762 11). */
+  /** Whether a packet from `address` comes from this network without passing a router (RFC 6762 11). */
   contains(address: string): boolean;
 }
 
@@ -39,12 +39,12 @@ for (const [net, bits] of [
 ] as const)
   privateAddresses.addSubnet(net, bits, 'ipv6');
 
-/** Whether no router of the internet knows the way to `address`. */
+/** Whether `address` is not routed on the internet. */
 export function isPrivateAddress(address: string): boolean {
   return isIn(privateAddresses, address);
 }
 
-/** The networks that `discovery` means, as they are now. One that is not there is none; `assertInterface` says so before. */
+/** The networks that `discovery` selects at this moment. A missing interface gives none; `assertInterface` reports it beforehand. */
 export function lanNetworks(discovery: Discovery, interfaces: Interfaces = networkInterfaces()): LanNetwork[] {
   if (discovery === 'off') return [];
   const named = discovery === 'auto' ? undefined : discovery.interface;
@@ -81,7 +81,7 @@ function networksOf(name: string, addresses: NetworkInterfaceInfo[]): LanNetwork
     });
   }
   if (v6) {
-    // Windows numbers its interfaces.
+    // Windows identifies interfaces by number.
     const scope = process.platform === 'win32' ? String(v6.scopeid) : name;
     networks.push({
       interface: name,
@@ -103,7 +103,7 @@ function subnetsOf(addresses: NetworkInterfaceInfo[]): BlockList {
   return subnets;
 }
 
-/** An interface's name behind the address counts for nothing. */
+/** Whether `address` is in the list; a zone (`%eth0`) is ignored. */
 export function isIn(list: BlockList, address: string): boolean {
   const [plain = ''] = address.split('%');
   return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');

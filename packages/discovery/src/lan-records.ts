@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { QueryPacket, ResponsePacket } from 'multicast-dns';
 
-/** One sender as its records tell it (PROTOCOL 2.4). Nothing in it says who it is. */
+/** One sender's advertisement (PROTOCOL 2.4). It does not reveal who the sender is. */
 export interface LanOffer {
-  /** Drawn anew for each offer: 16 lower hex digits. */
+  /** Random and new for each offer: 16 lower hex digits. */
   readonly name: string;
   readonly port: number;
-  /** By which a receiver that knows the mailbox recognises it: 16 lower hex digits. */
+  /** A receiver that knows the mailbox recognises it by this: 16 lower hex digits. */
   readonly mark: string;
 }
 
@@ -19,9 +19,9 @@ export type LanRecord = NonNullable<ResponsePacket['answers']>[number];
 export const MDNS_PORT = 5353;
 const SERVICE = '_keibidrop._tcp.local';
 const VERSION = '1';
-/** Seconds for which others may keep the records; a goodbye says 0. */
+/** Seconds for which others may cache the records; 0 in a goodbye. */
 const TTL_SECONDS = 120;
-/** Questions, records and strings of one packet that are looked at; our own packets have one, four and two. */
+/** Limits on what is read of one packet: questions, records, strings. Our own packets have one, four and two. */
 const MAX_QUESTIONS = 32;
 const MAX_RECORDS = 64;
 const MAX_STRINGS = 16;
@@ -30,13 +30,13 @@ const ASKING: readonly string[] = ['PTR', 'ANY'];
 const INSTANCE = /^([0-9a-f]{16})\._keibidrop\._tcp\.local$/;
 const MARK = /^m=([0-9a-f]{16})$/;
 
-/** A new offer, under a name that has no past. @param mailbox 32 bytes as lower hex */
+/** A new offer under a fresh random name. @param mailbox  32 bytes as lower hex */
 export function createOffer(mailbox: string, port: number): LanOffer {
   const name = randomBytes(8).toString('hex');
   return { name, port, mark: markOf(name, mailbox) };
 }
 
-/** The mark of a mailbox under a name: the name is in it, so that two offers of one nameplate have nothing in common to see. */
+/** The mark of a mailbox under an offer's name. Hashing the name makes two offers of one nameplate unlinkable. */
 export function markOf(name: string, mailbox: string): string {
   const hash = createHash('sha256').update(`KeibiDrop LAN v1${name}`).update(mailbox, 'hex');
   return hash.digest('hex').slice(0, 16);
@@ -48,8 +48,8 @@ export function lanQuestion(): NonNullable<QueryPacket['questions']> {
 }
 
 /**
- * Whether a query asks for this offer and does not know it yet (RFC 6762 7.1).
- * @param query  of anybody on the network
+ * Whether a query asks for this offer and does not list it as known (RFC 6762 7.1).
+ * @param query  from any host on the network
  */
 export function asksFor({ name }: LanOffer, { questions = [], answers = [] }: Partial<QueryPacket>): boolean {
   const instance = instanceOf(name);
@@ -63,8 +63,8 @@ export function asksFor({ name }: LanOffer, { questions = [], answers = [] }: Pa
 }
 
 /**
- * The records of an offer, to be sent as one packet.
- * @param address  of the interface they go out of: the only one they tell, since whoever hears them sees it anyway
+ * The records of an offer, sent as one packet.
+ * @param address  of the outgoing interface; no other is listed, since every receiver sees this one anyway
  * @param gone     the offer has ended (RFC 6762 10.1)
  */
 export function recordsOf({ name, port, mark }: LanOffer, address: string, gone: boolean): LanRecord[] {
@@ -80,11 +80,11 @@ export function recordsOf({ name, port, mark }: LanOffer, address: string, gone:
 }
 
 /**
- * The offers in a response; whatever is not one of ours, not whole, or a goodbye, is passed over.
+ * The offers in a response. Skips other services, incomplete offers and goodbyes.
  *
- * Addresses in records are not looked at: the packet came from the sender or from nobody we want to dial.
+ * Ignores addresses in records: only the source of the packet is worth dialling.
  *
- * @param response  of anybody on the network
+ * @param response  from any host on the network
  */
 export function offersIn({ answers = [], additionals = [] }: Partial<ResponsePacket>): LanOffer[] {
   const records = [...answers.slice(0, MAX_RECORDS), ...additionals.slice(0, MAX_RECORDS)].slice(0, MAX_RECORDS);

@@ -8,32 +8,32 @@ import type { Transport } from './transport.ts';
 
 export interface LanOptions {
   discovery: Discovery;
-  /** How long a look takes; LAN_LOOK_MS if absent. */
+  /** How long a search takes; LAN_LOOK_MS if absent. */
   lookMs?: number;
-  /** Between two answers of a sender on one network; ANSWER_INTERVAL_MS if absent. */
+  /** Minimum time between two answers of a sender on one network; ANSWER_INTERVAL_MS if absent. */
   answerIntervalMs?: number;
-  /** Of multicast DNS; another makes a world of its own. */
+  /** Multicast DNS port. A port other than 5353 isolates a test. */
   port?: number;
 }
 
-/** One sender, heard from one of its addresses. */
+/** One sender heard from one of its addresses. */
 export interface LanSighting extends HostPort {
-  /** What it calls this offer: drawn by chance, and new for each. */
+  /** Name of the offer: random and new for each offer. */
   readonly name: string;
 }
 
-/** RFC 6762 6: nobody multicasts a record more often. */
+/** RFC 6762 6: a record is multicast at most once per interval. */
 const ANSWER_INTERVAL_MS = 1000;
-/** A sender answers within a second (RFC 6762 6), and a question or an answer may be lost. */
+/** A sender answers within a second (RFC 6762 6); the time allows for a lost query or answer. */
 const LAN_LOOK_MS = 3000;
-/** The system gives a multicast back to its own machine at once. */
+/** The system delivers a multicast packet to its own machine at once. */
 const ECHO_MS = 500;
-/** Addresses of one mailbox worth trying: a hostile network may name many. */
+/** Limit on addresses tried for one mailbox: a hostile network may name many. */
 const MAX_CANDIDATES = 8;
-/** Addresses of all senders that are listed. */
+/** Limit on listed addresses of all senders. */
 const MAX_SIGHTINGS = 256;
 
-/** The senders of the networks this machine is in, by multicast DNS (PROTOCOL 2.4). Without a network it finds nothing, at once. */
+/** Finds senders on this machine's networks by multicast DNS (PROTOCOL 2.4). Ends at once if there is no network. */
 export function createLanTransport(options: LanOptions): Transport {
   return {
     name: 'lan',
@@ -47,17 +47,17 @@ export function createLanTransport(options: LanOptions): Transport {
   };
 }
 
-/** Every sender of this machine's networks, each address once, for as long as a look takes. @throws `signal.reason` on abort */
+/** Lists every sender on this machine's networks, each address once, for the time of one search. @throws `signal.reason` on abort */
 export async function* sendersOnLan(options: LanOptions & { signal: AbortSignal }): AsyncGenerator<LanSighting> {
   const all = { accepts: () => true, most: MAX_SIGHTINGS, signal: options.signal };
   for await (const { offer, host } of look(options, all)) yield { name: offer.name, host, port: offer.port };
 }
 
 /**
- * Tells the networks that a sender listens, in words that only who knows the mailbox understands.
+ * Announces a sender on the networks, in records that only a receiver who knows the mailbox can recognise.
  *
- * @param listening  as bound; networks from which it cannot be reached are left out
- * @returns          takes the announcement back. Networks that refuse are passed over.
+ * @param listening  the bound address; networks from which it cannot be reached are skipped
+ * @returns          withdraws the announcement. Networks that refuse multicast are skipped.
  */
 export function announceOnLan(
   mailbox: string,
@@ -71,7 +71,7 @@ export function announceOnLan(
   return async () => (await announcement).withdraw();
 }
 
-/** Whether what is multicast on a network can be heard on it, by this machine at least. */
+/** Whether multicast works on each network, checked by hearing our own packet. */
 export async function tryMulticast(
   discovery: Discovery,
   port = MDNS_PORT,
@@ -86,7 +86,7 @@ export async function tryMulticast(
   return Promise.all(tries);
 }
 
-/** multicast-dns is loaded when there is a network to use it on. */
+/** Loads multicast-dns only if there is a network to search. */
 async function* look(
   { discovery, lookMs = LAN_LOOK_MS, port = MDNS_PORT }: LanOptions,
   options: Pick<LookOptions, 'accepts' | 'most' | 'signal'>,

@@ -11,27 +11,27 @@ import { type JoinOptions, OPEN_TIMEOUT_MS, refusalOf } from './rendezvous-clien
 
 type Call = ClientDuplexStream<JoinRequest, JoinReply>;
 
-/** Guests that talk with an owner at one time; what more come is dismissed. */
+/** Guests in conversation with an owner at one time; further ones are dismissed. */
 const MAX_CONVERSATIONS = 64;
-/** Bodies of one guest that were not taken yet; one more ends its conversation. */
+/** Unread bodies of one guest; one more ends its conversation. */
 const MAX_QUEUED_BODIES = 16;
-/** A server that is gone without a word is found out after this, and ten probes a second apart. */
+/** Idle time before keepalive probes start. A dead server is detected after ten probes, one second apart. */
 const KEEPALIVE_MS = 20_000;
 
 export interface AttachOptions extends JoinOptions {
-  /** OWNER_BYTES by which the server knows us again when another attachment of ours has died. */
+  /** OWNER_BYTES by which the server recognises us when an earlier attachment of ours has died. */
   owner: Uint8Array;
-  /** Takes a guest that has spoken for the first time; throws if it has no room. */
+  /** Receives a guest after its first message; throws if there is no room. */
   arrive(conversation: Conversation): void;
-  /** False: nobody here needs the server's relay, so nobody asks where it is. */
+  /** False: the caller does not need the server's relay, so its address is not resolved. */
   relayed?: boolean;
 }
 
-/** A relay as the two sides of a session are to dial it, so that they come to the same server. */
+/** A relay as each side of a session dials it, so that both reach the same server. */
 export interface RelayAccess {
-  /** For us: a numeric address. */
+  /** Address for us: numeric. */
   readonly own: HostPort;
-  /** For a guest: the name it may know itself, if that leads to one server only. */
+  /** Address for a guest: the name it may know itself, if that resolves to one server only. */
   readonly guests: HostPort;
 }
 
@@ -42,25 +42,26 @@ interface RelayOffer {
 
 const NO_RELAY: RelayOffer = {};
 
-/** One connection to a server that holds a mailbox open for us. */
+/** A connection to a server that holds a mailbox open for us. */
 export interface Attachment {
-  /** Our end of the connection as the server sees it, if it says. */
+  /** Our end of the connection as the server sees it, if it reports that. */
   readonly observed: Observation | undefined;
-  /** Where the server relays, if it does. */
+  /** The server's relay, if it has one. */
   readonly relay: RelayAccess | undefined;
-  /** Where it says that it relays, if that is no place to dial. */
+  /** A relay that the server names and that we must not dial. */
   readonly refusedRelay: HostPort | undefined;
-  /** Resolves when the server has let go of us, or the connection is gone: with the reason. Every conversation has ended then. */
+  /** Resolves with the reason when the server drops us or the connection is lost. All conversations have ended by then. */
   readonly ended: Promise<KeibiError>;
-  /** Gives the mailbox up. Idempotent. */
+  /** Gives up the mailbox. Idempotent. */
   close(): void;
 }
 
 /**
  * Takes a mailbox at a server as its owner.
  *
- * @param connection  to the rendezvous at `place`; owned from now on
- * @throws            RENDEZVOUS_BUSY if it has an owner (`detail.taken`) or the server has no room; RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
+ * @param connection  to the rendezvous at `place`; owned by this function from now on
+ * @throws            RENDEZVOUS_BUSY if it has an owner (`detail.taken`) or the server has no room; RENDEZVOUS_UNREACHABLE;
+ *                    `signal.reason` on abort
  */
 export async function attachAsOwner(
   connection: Socket,
@@ -99,7 +100,7 @@ export async function attachAsOwner(
   }
 }
 
-/** Where a server says that it relays; else where we have reached it. A place that we must not dial is only named. */
+/** The relay that the server names, else the address at which we reached the server. A relay that we must not dial is only reported. */
 async function relayAccess(opened: Opened, place: HostPort, reached: HostPort): Promise<RelayOffer> {
   const { relayHost: host, relayPort: port, shared } = opened;
   if (host === '') return { relay: { own: reached, guests: shared ? reached : place } };
@@ -114,7 +115,7 @@ class OwnerCall {
   readonly #client: RendezvousClient;
   readonly #call: Call;
   readonly #arrive: (conversation: Conversation) => void;
-  /** By the server's number. One that we have ended stays until the server says that the guest has left. */
+  /** Keyed by the server's number. A guest that we have dismissed stays until the server confirms that it left. */
   readonly #guests = new Map<number, RemoteConversation>();
   #onOpened: (opened: Opened) => void = () => {};
 
@@ -123,7 +124,7 @@ class OwnerCall {
     this.#call = client.join();
     this.#arrive = arrive;
     this.#call.on('data', (reply: JoinReply) => this.#take(reply));
-    // 'status' follows and says the same.
+    // 'status' follows with the same reason.
     this.#call.on('error', () => {});
     this.ended = new Promise((resolve) => {
       this.#call.once('status', (ending: StatusObject) => {
@@ -162,7 +163,7 @@ class OwnerCall {
     }
   }
 
-  /** A guest has said something. What is too much or too long ends its conversation, and no other. */
+  /** Passes a guest's message on. A message that is too long, or one too many, ends only that guest's conversation. */
   #hear(guest: number, body: Uint8Array): void {
     try {
       if (body.length > MAX_MAILBOX_BODY_BYTES) throw new KeibiError('HANDSHAKE_MALFORMED');
@@ -175,7 +176,7 @@ class OwnerCall {
     }
   }
 
-  /** @throws RENDEZVOUS_BUSY if there is no room for one guest more */
+  /** @throws RENDEZVOUS_BUSY if there is no room for another guest */
   #meet(guest: number, body: Uint8Array): void {
     if (this.#guests.size >= MAX_CONVERSATIONS) throw new KeibiError('RENDEZVOUS_BUSY');
     const conversation = new RemoteConversation(guest, (kind) => this.#write(kind));
@@ -219,12 +220,12 @@ class RemoteConversation implements Conversation {
     void this.#write({ $case: 'dismiss', value: { guest: this.guest } });
   }
 
-  /** @throws RENDEZVOUS_BUSY if the owner is that far behind */
+  /** @throws RENDEZVOUS_BUSY if the owner has too many unread bodies */
   hear(body: Uint8Array): void {
     if (!this.#over) this.#inbox.put(body);
   }
 
-  /** Nothing more comes; what has come can still be taken. */
+  /** Accepts no more bodies; queued ones can still be read. */
   end(): void {
     this.#over = true;
     this.#inbox.end(guestLeft());
@@ -237,5 +238,5 @@ function endedBecause(place: HostPort, ending: StatusObject): KeibiError {
 }
 
 function guestLeft(): KeibiError {
-  return new KeibiError('PEER_UNREACHABLE', 'The guest left before the meeting was done.');
+  return new KeibiError('PEER_UNREACHABLE', 'The guest left before the meeting was complete.');
 }

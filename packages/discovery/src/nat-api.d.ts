@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What packages/discovery uses of @silentbot1/nat-api, which has no types.
+// The part of @silentbot1/nat-api that packages/discovery uses; the library has no types.
 declare module '@silentbot1/nat-api/lib/upnp/ssdp.js' {
   export interface UpnpDevice {
     readonly url: string;
-    /** The body of the answer. @throws the device's refusal */
+    /** Returns the body of the answer. @throws the device's refusal */
     run(action: string, fields: [string, string | number][]): Promise<Record<string, Record<string, unknown>>>;
   }
   // biome-ignore lint/style/noDefaultExport: the library's own

@@ -6,16 +6,16 @@ import { rendezvousUnreachable } from './dial-rendezvous.ts';
 import { tlsOver } from './dial-tls.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
 
-/** A port of ours as a server sees it from outside. */
+/** One of our ports as a server sees it from outside. */
 export interface Observation {
   /** Numeric. */
   readonly host: string;
   readonly port: number;
-  /** What the port is on this machine. */
+  /** The port on this machine. */
   readonly fromPort: number;
 }
 
-/** With it, if the server told its time: how far our clock is ahead, to a second and the time of an answer. */
+/** An observation with our clock's lead over the server's. It is exact to a second plus the time of the answer; undefined if no time was sent. */
 export interface ObservedWithClock extends Observation {
   readonly aheadMs: number | undefined;
 }
@@ -23,7 +23,7 @@ export interface ObservedWithClock extends Observation {
 const ANSWER_TIMEOUT_MS = 5000;
 const MAX_ANSWER_BYTES = 1024;
 
-/** What a server said of a connection of ours; undefined if it was nothing that could be dialled. */
+/** A server's report of our connection; undefined if the reported address cannot be dialled. */
 export function observationOf(seen: { host: string; port: number }, connection: Socket): Observation | undefined {
   const { localPort: fromPort } = connection;
   if (fromPort === undefined || isIP(seen.host) === 0 || !isPort(seen.port)) return undefined;
@@ -31,9 +31,9 @@ export function observationOf(seen: { host: string; port: number }, connection: 
 }
 
 /**
- * Asks a server how it sees one port of ours (`GET /observed`, PROTOCOL 2.5).
+ * Asks a server how it sees one of our ports (`GET /observed`, PROTOCOL 2.5).
  *
- * @param options.fromPort  0: one that the system chooses; it can be dialled from afterwards
+ * @param options.fromPort  0: chosen by the system; the result can be dialled from afterwards
  * @throws                  RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
  */
 export async function observePort(
@@ -47,9 +47,9 @@ export async function observePort(
 }
 
 /**
- * Asks a server whether it reaches what listens on a port of ours, by dialling back the address it sees us at.
+ * Asks a server whether it can reach our listener on `port`; the server dials back the address at which it sees us.
  *
- * @throws  RENDEZVOUS_UNREACHABLE, also if it does not want to; `signal.reason` on abort
+ * @throws  RENDEZVOUS_UNREACHABLE, also if the server refuses to try; `signal.reason` on abort
  */
 export async function isReached(
   server: HostPort,

@@ -2,16 +2,16 @@
 import { isIP } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 
-/** Of one machine; a peer is told 32 candidates at most, and others need room too. */
+/** Limit for one machine; a peer takes 32 candidates at most, and other kinds need room too. */
 const MAX_ADDRESSES = 24;
 
 type Interfaces = NodeJS.Dict<Pick<NetworkInterfaceInfo, 'address' | 'family' | 'internal'>[]>;
 
 /**
- * The addresses under which others may reach what listens on `bound`: that one, or those of every interface if it is bound to all.
+ * The addresses at which others may reach a listener on `bound`: that one, or those of every interface if it is bound to all.
  *
- * Left out are loopback and what needs an interface's name beside it (`fe80::`, 169.254). IPv6 stands first: there is rarely a NAT in
- * front of it, but one address after the other, since a machine may have many of one kind.
+ * Leaves out loopback and link-local addresses, which need an interface's name (`fe80::`, 169.254). IPv6 comes first because it
+ * rarely has a NAT, but both kinds alternate, since a machine may have many of one kind.
  *
  * @param bound  a numeric address
  */

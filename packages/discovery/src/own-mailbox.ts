@@ -8,42 +8,45 @@ import type { Attachment, RelayAccess } from './mailbox-attachment.ts';
 import type { Observation } from './observation.ts';
 import type { JoinOptions } from './rendezvous-client.ts';
 
-/** What a mailbox at a server is to its owner: guests come, or the server is away and tried again. */
+/** State of a mailbox for its owner: open to guests, or lost and being retried. */
 export type MailboxState =
   | {
       readonly kind: 'open';
-      /** Our end of the connection as the server sees it, if it says. */
+      /** Our end of the connection as the server sees it, if it reports that. */
       readonly observed: Observation | undefined;
-      /** Where the server relays, if it does. */
+      /** The server's relay, if it has one. */
       readonly relay: RelayAccess | undefined;
-      /** Where it says that it relays, if that is no place to dial. */
+      /** A relay that the server names and that we must not dial. */
       readonly refusedRelay: HostPort | undefined;
     }
   | { readonly kind: 'lost'; readonly error: KeibiError };
 
 export interface OwnOptions extends JoinOptions {
-  /** Stay connected from this port of ours, if it can be had: then `observed` is about it, and routers keep its way open. */
+  /** Connect from this port if it is free: `observed` is then about it, and the connection keeps the NAT mapping open. */
   fromPort?: number | undefined;
-  /** Told the first state and each change, in order; never after `close` or an abort. */
+  /** Called with the first state and each change, in order; never after `close` or an abort. */
   onState(state: MailboxState): void;
 }
 
 const OWNER_BYTES = 16;
-/** Guests that have spoken and that nobody has greeted yet. */
+/** Guests that have spoken and still wait for a greeting. */
 export const MAX_GUESTS = 64;
-/** Whoever has a code to give away waits no longer for a server than this; it is tried further meanwhile. */
+/** A sender waits this long for a server before it shows its code; retries continue in the background. */
 const FIRST_TRY_MS = 3000;
-/** Between two tries: the first, doubled with each that fails, and the longest. All by chance up to a quarter less, so that a server's owners do not come at once. */
+/**
+ * Pause between tries: the first, doubled after each failure, and the longest. Each is randomly reduced by up to a quarter, so that the
+ * owners of a server do not return all at once.
+ */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
-/** A server that held us for so long is well again. */
+/** An attachment that lasted this long resets the pause. */
 const STEADY_MS = 10_000;
 
 /**
- * Owns a mailbox at a server, over its loss and return, until `close` or an abort.
+ * Owns a mailbox at a server, across lost connections, until `close` or an abort.
  *
- * @returns  after the first try, also if the server could not be reached or had no room: `onState` has been told
- * @throws   RENDEZVOUS_BUSY with `detail.taken` if the first try finds that another owns it; `signal.reason` on abort
+ * @returns  after the first try, even if the server was unreachable or full; `onState` has been called by then
+ * @throws   RENDEZVOUS_BUSY with `detail.taken` if the first try finds another owner; `signal.reason` on abort
  */
 export async function ownMailbox(place: HostPort, mailbox: string, options: OwnOptions): Promise<Owner> {
   options.signal.throwIfAborted();
@@ -57,7 +60,7 @@ class RemoteMailbox implements Owner {
   readonly #mailbox: string;
   readonly #options: OwnOptions;
   readonly #arrivals = new Inbox<Conversation>(MAX_GUESTS);
-  /** By which a server knows us again: the mailbox is ours though an attachment that has died still holds it. */
+  /** Lets a server recognise us, so that we regain the mailbox while a dead attachment still holds it. */
   readonly #owner = randomBytes(OWNER_BYTES);
   readonly #closing = new AbortController();
   readonly #signal: AbortSignal;
@@ -101,7 +104,7 @@ class RemoteMailbox implements Owner {
     this.#closing.abort(new KeibiError('SESSION_CLOSED', 'The mailbox was given up.'));
   }
 
-  /** Waits for the end of one attachment and makes the next, until there is to be none. */
+  /** Waits for the end of an attachment and makes the next, until the abort. */
   async #keep(): Promise<void> {
     let failures = 0;
     while (!this.#signal.aborted) {
@@ -141,15 +144,15 @@ class RemoteMailbox implements Owner {
   }
 }
 
-/** RENDEZVOUS_BUSY has a text for guests; everything else stays as it is. */
+/** Replaces the text of RENDEZVOUS_BUSY, which is meant for guests; other errors pass unchanged. */
 function forOwner(place: HostPort, reason: unknown): unknown {
   if (!(reason instanceof KeibiError && reason.code === 'RENDEZVOUS_BUSY')) return reason;
   const { detail } = reason;
   const at = `the rendezvous ${formatHostPort(place)}`;
   const text =
     detail?.taken === true
-      ? `Another sender waits under that number at ${at}. Choose another code.`
-      : `There is no room at ${at} now, or too much was tried from this address.`;
+      ? `Another sender at ${at} uses that number. Choose another code.`
+      : `${at} is full now, or this address has tried too often.`;
   return new KeibiError('RENDEZVOUS_BUSY', text, { cause: reason, ...(detail && { detail }) });
 }
 
@@ -157,7 +160,7 @@ function sameCode(one: { error: KeibiError }, other: { error: KeibiError }): boo
   return one.error.code === other.error.code;
 }
 
-/** @param failures  tries in a row that failed */
+/** @param failures  failed tries in a row */
 function pauseMs(failures: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS) * (1 - Math.random() / 4);
 }

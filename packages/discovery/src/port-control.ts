@@ -2,16 +2,16 @@
 import { isIP } from 'node:net';
 import { KeibiError } from '@keibidrop/protocol';
 
-// The messages by which a home router is asked for a port: PCP (RFC 6887) and, before it, NAT-PMP (RFC 6886), both UDP on one port.
-// Integers are big-endian. Only TCP, only IPv4: what a NAT is in front of.
+// Messages that ask a home router for a port: PCP (RFC 6887) and its predecessor NAT-PMP (RFC 6886), both on the same UDP port.
+// Integers are big-endian. Only TCP over IPv4 is mapped, since NATs are there.
 //
-//   PCP MAP      | 2 | op 1 | 0 2 | lifetime 4 | own address 16 | nonce 12 | 6 | 0 3 | port 2 | outside 2 | address 16 |
-//   answer       | 2 | op 129 | 0 | result 1 | lifetime 4 | epoch 4 | 0 12 | nonce 12 | 6 | 0 3 | port 2 | outside 2 | address 16 |
-//   NAT-PMP      | 0 | op 2 | 0 2 | port 2 | outside 2 | lifetime 4 |
-//   answer       | 0 | op 130 | result 2 | epoch 4 | port 2 | outside 2 | lifetime 4 |
-//   NAT-PMP      | 0 | op 0 |      answer | 0 | op 128 | result 2 | epoch 4 | address 4 |
+//   PCP MAP:     | 2 | op 1 | 0 2 | lifetime 4 | own address 16 | nonce 12 | 6 | 0 3 | port 2 | outside 2 | address 16 |
+//   answer:      | 2 | op 129 | 0 | result 1 | lifetime 4 | epoch 4 | 0 12 | nonce 12 | 6 | 0 3 | port 2 | outside 2 | address 16 |
+//   NAT-PMP:     | 0 | op 2 | 0 2 | port 2 | outside 2 | lifetime 4 |
+//   answer:      | 0 | op 130 | result 2 | epoch 4 | port 2 | outside 2 | lifetime 4 |
+//   NAT-PMP:     | 0 | op 0 |      answer: | 0 | op 128 | result 2 | epoch 4 | address 4 |
 
-/** Where a router serves both. */
+/** Routers serve both protocols here. */
 export const PORT_CONTROL_PORT = 5351;
 export const NONCE_BYTES = 12;
 
@@ -21,21 +21,21 @@ const MAP_BYTES = 60;
 const MAPPED_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');
 const UNSUPPORTED_VERSION = 1;
 
-/** What is asked for: lifetime 0 gives the port back. */
+/** A request for a port. Lifetime 0 gives the port back. */
 export interface PortRequest {
   port: number;
-  /** The outside port we would like, or have; the router may choose another. */
+  /** The outside port that we prefer or hold; the router may choose another. */
   outside: number;
   lifetimeSeconds: number;
 }
 
-/** What the router has given. */
+/** The mapping that the router has granted. */
 export interface PortGrant {
   outside: number;
   lifetimeSeconds: number;
 }
 
-/** @param own  our IPv4 address, as the router sees it */
+/** @param own  our IPv4 address as the router sees it */
 export function encodePcpMap({ port, outside, lifetimeSeconds }: PortRequest, own: string, nonce: Uint8Array): Buffer {
   const request = Buffer.alloc(MAP_BYTES);
   request.set([PCP, 1]);
@@ -52,8 +52,8 @@ export function encodePcpMap({ port, outside, lifetimeSeconds }: PortRequest, ow
 /**
  * Reads an answer to `encodePcpMap`.
  *
- * @returns  `'older'` of a router that knows NAT-PMP only; undefined of a packet that is no answer to this request
- * @throws   PEER_UNREACHABLE: the router refuses
+ * @returns  `'older'` if the router supports only NAT-PMP; undefined if the packet does not answer this request
+ * @throws   PEER_UNREACHABLE if the router refuses
  */
 export function decodePcpMap(
   answer: Buffer,
@@ -82,7 +82,7 @@ export function encodePmpMap({ port, outside, lifetimeSeconds }: PortRequest): B
   return request;
 }
 
-/** As `decodePcpMap`. */
+/** Reads an answer to `encodePmpMap`. @throws as `decodePcpMap` */
 export function decodePmpMap(answer: Buffer, port: number): PortGrant | undefined {
   if (answer.length < 16 || answer[0] !== 0 || answer[1] !== 130 || answer.readUInt16BE(8) !== port) return undefined;
   const result = answer.readUInt16BE(2);
@@ -94,7 +94,7 @@ export function encodePmpAddress(): Buffer {
   return Buffer.from([0, 0]);
 }
 
-/** The router's outside address. As `decodePcpMap`. */
+/** Reads the router's outside address. @throws as `decodePcpMap` */
 export function decodePmpAddress(answer: Buffer): string | undefined {
   if (answer.length < 12 || answer[0] !== 0 || answer[1] !== 128) return undefined;
   const result = answer.readUInt16BE(2);
@@ -102,7 +102,7 @@ export function decodePmpAddress(answer: Buffer): string | undefined {
   return answer.subarray(8, 12).join('.');
 }
 
-/** Of `/proc/net/route`: the router of the default route with the lowest metric. */
+/** Finds the router of the default route with the lowest metric. @param routes  text of `/proc/net/route` */
 export function defaultGatewayOf(routes: string): string | undefined {
   const rows = routes.split('\n').map((line) => line.trim().split(/\s+/));
   const defaults = rows.filter(([, to, , , , , , mask]) => to === '00000000' && mask === '00000000');

@@ -7,11 +7,11 @@ import { askRouter, tellRouter } from './ask-router.ts';
 import { defaultGatewayOf, NONCE_BYTES } from './port-control.ts';
 import { askByUpnp } from './upnp.ts';
 
-/** A port of a router that leads to one of ours. */
+/** A router's port that leads to one of ours. */
 export interface MappedPort {
-  /** How the router was asked. */
+  /** The protocol by which the router was asked. */
   readonly by: 'PCP' | 'NAT-PMP' | 'UPnP';
-  /** The router's outside address, as it says. */
+  /** The router's outside address, as it reports it. */
   readonly host: string;
   readonly port: number;
   readonly lifetimeSeconds: number;
@@ -22,18 +22,18 @@ interface Held {
   giveBack(): Promise<unknown>;
 }
 
-/** Long enough for a transfer, short for what a killed process leaves behind. */
+/** Long enough for a transfer, and short for mappings that a killed process leaves behind. */
 const LIFETIME_SECONDS = 3600;
 const SHORTEST_RENEWAL_MS = 60_000;
 const GIVE_BACK_MS = 300;
-/** A router that has refused or is away is asked again after this. */
+/** Pause before a router that refused or did not answer is asked again. */
 const RETRY_MS = 10 * 60_000;
 
 /**
- * Has the router in front of this machine lead one of its ports to `port`, and renews that in time. Keeps no process alive.
+ * Maps a port of the router in front of this machine to `port` and renews the mapping in time. Does not keep the process alive.
  *
- * @param onState  told when a port is mapped, now, anew or elsewhere, and with the reason when it cannot be (any more)
- * @returns        ends it and gives the port back, without waiting for an answer
+ * @param onState  called with each mapping or renewal, and with the reason when the port is not (or no longer) mapped
+ * @returns        ends the mapping and gives the port back, with a short limit on the wait
  */
 export function keepPortMapped(port: number, onState: (state: MappedPort | KeibiError) => void): () => Promise<void> {
   const over = new AbortController();
@@ -44,10 +44,10 @@ export function keepPortMapped(port: number, onState: (state: MappedPort | Keibi
   };
 }
 
-/** Maps a port and gives it back: for a diagnosis. @throws PEER_UNREACHABLE; `signal.reason` on abort */
+/** Maps a port and gives it back, for diagnosis. @throws PEER_UNREACHABLE; `signal.reason` on abort */
 export async function tryPortMapping(port: number, { signal }: { signal: AbortSignal }): Promise<MappedPort> {
   const nonce = randomBytes(NONCE_BYTES);
-  // What asks keeps no process alive, and here somebody waits.
+  // Requests do not keep the process alive, but here the caller waits for the result.
   const waiting = setInterval(() => {}, RETRY_MS);
   try {
     const held = await ask(port, { outside: port, nonce, signal });
@@ -79,7 +79,7 @@ async function keep(
   if (held !== undefined) await givenBack(held);
 }
 
-/** Whoever ends waits no longer for a router than this; what was not given back ends by itself. */
+/** Gives the port back, waiting at most GIVE_BACK_MS; a mapping that stays expires by itself. */
 async function givenBack(held: Held): Promise<void> {
   const late = new AbortController();
   const waited = sleep(GIVE_BACK_MS, undefined, { signal: late.signal, ref: false }).catch(() => {});
@@ -87,7 +87,7 @@ async function givenBack(held: Held): Promise<void> {
   late.abort();
 }
 
-/** By PCP or NAT-PMP, where it is known whom to ask; else by UPnP. */
+/** Asks by PCP or NAT-PMP if the gateway is known; else by UPnP. */
 async function ask(port: number, wish: { outside: number; nonce: Uint8Array; signal: AbortSignal }): Promise<Held> {
   const gateway = await findGateway();
   const request = { port, outside: wish.outside, lifetimeSeconds: LIFETIME_SECONDS };

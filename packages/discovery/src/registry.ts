@@ -13,22 +13,22 @@ export interface RegistryOptions {
   directory?: string;
 }
 
-/** What a sender's file says, as JSON. `host` and `port` reach it from this machine. */
+/** Content of a sender's file, as JSON. `host` and `port` reach the sender from this machine. */
 interface Announcement extends HostPort {
   readonly pid: number;
 }
 
-/** Longer than any announcement; more is not read. */
+/** Longer than any announcement; the rest of a file is not read. */
 const MAX_FILE_BYTES = 1024;
 const ANNOUNCEMENT = /^[0-9a-f]{64}\.json$/;
 const MAX_LISTED = 256;
-/** Several senders and receivers may be clearing the same leftover. */
+/** Several senders and receivers may be removing the same stale file. */
 const PUBLISH_TRIES = 20;
-/** Removing takes far less. */
+/** A claim older than this belongs to a dead process; a removal takes far less. */
 const CLAIM_MS = 10_000;
 export const ANY_ADDRESS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1', '': '127.0.0.1' };
 
-/** The senders of this machine and user, by their files in the runtime directory. */
+/** Finds the senders of this machine and user by their files in the runtime directory. */
 export function createRegistryTransport({ directory = runtimeDirectory() }: RegistryOptions = {}): Transport {
   return {
     name: 'local',
@@ -44,7 +44,7 @@ export function createRegistryTransport({ directory = runtimeDirectory() }: Regi
   };
 }
 
-/** Where the senders of this machine and user wait, and in which process, at most MAX_LISTED of them. @throws CONFIG_INVALID as `announce` does */
+/** Lists the addresses and process ids of senders of this machine and user, at most MAX_LISTED. @throws CONFIG_INVALID as `announce` does */
 export async function sendersHere({ directory = runtimeDirectory() }: RegistryOptions = {}): Promise<Announcement[]> {
   const senders = join(directory, 'senders');
   if (!(await assertPrivate(directory)) || !(await assertPrivate(senders))) return [];
@@ -54,11 +54,12 @@ export async function sendersHere({ directory = runtimeDirectory() }: RegistryOp
 }
 
 /**
- * Tells this user's other programs where a sender listens: one file a mailbox, there as a whole or not at all.
+ * Announces a sender's address to this user's other programs: one file per mailbox, published atomically.
  *
- * @param listening  as bound; an address of no interface in particular is told as loopback
- * @returns          takes the announcement back. A process that dies leaves its file, which the next look removes.
- * @throws           RENDEZVOUS_BUSY (`detail.taken`) if another sender that runs has the mailbox; CONFIG_INVALID if the directory is not this user's alone
+ * @param listening  the bound address; an unspecified address is announced as loopback
+ * @returns          withdraws the announcement. The next search removes the file of a dead process.
+ * @throws           RENDEZVOUS_BUSY (`detail.taken`) if another running sender has the mailbox;
+ *                   CONFIG_INVALID if other users can access the directory
  */
 export async function announce(
   mailbox: string,
@@ -81,14 +82,14 @@ export async function announce(
   };
 }
 
-/** Links a complete file to its name; a link never replaces, so of two senders one wins. */
+/** Links a complete file to its name. A link never replaces a file, so exactly one of two senders wins. */
 async function publish(senders: string, file: string, text: string): Promise<void> {
   const draft = join(senders, `.${randomUUID()}`);
   await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
   try {
     for (let tries = 0; tries < PUBLISH_TRIES; tries++) {
       if (await linked(draft, file)) return;
-      // What a dead sender left is removed by the look, and the next try has room.
+      // `readLive` removes a dead sender's file, so the next try can succeed.
       if ((await readLive(file)) !== undefined) break;
     }
   } finally {
@@ -98,7 +99,7 @@ async function publish(senders: string, file: string, text: string): Promise<voi
   throw new KeibiError('RENDEZVOUS_BUSY', message, { detail: { taken: true } });
 }
 
-/** The announcement of a sender that runs; that of a dead one, or what is no announcement at all, is removed. */
+/** Reads the announcement of a running sender. Removes the file of a dead one, or one that is no announcement. */
 async function readLive(file: string): Promise<Announcement | undefined> {
   const text = await readStart(file);
   if (text === undefined) return undefined;
@@ -109,8 +110,8 @@ async function readLive(file: string): Promise<Announcement | undefined> {
 }
 
 /**
- * Removes `file` if it still says `text`. Only who holds the name made of that text may, so a new sender's file is never taken for the
- * old one; a holder that died is forgotten after a while.
+ * Removes `file` if it still contains `text`. The remover must first link a claim whose name is derived from `text`, so that a new
+ * sender's file is not removed in place of the old one. A stale claim is removed after CLAIM_MS.
  */
 async function removeStale(file: string, text: string): Promise<void> {
   const claim = `${file}.${createHash('sha256').update(text).digest('hex')}`;
@@ -126,7 +127,7 @@ async function removeStale(file: string, text: string): Promise<void> {
   if (Date.now() - since > CLAIM_MS) await unlink(claim).catch(() => {});
 }
 
-/** False if `to` is there already, or `from` is not there any more. */
+/** False if `to` exists already or `from` no longer exists. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

@@ -5,10 +5,10 @@ import { dialTcp } from './dial-tcp.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
 import type { Dialler } from './transport.ts';
 
-/** The sender joins as soon as it has told the token; a relay that says nothing for so long is given up. */
+/** Limit for the relay's answer. The sender joins as soon as it has sent the token. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** A relay that a sender told of: dials it, shows the token, and gives the connection once the sender's is joined to it. */
+/** Dials a relay that the sender has named, shows the token, and returns the connection once the sender is joined to it. */
 export function createRelayTransport(): Dialler {
   return {
     name: 'relay',
@@ -28,7 +28,7 @@ export function createRelayTransport(): Dialler {
   };
 }
 
-/** @throws PEER_UNREACHABLE saying why the relay did not join; `signal.reason` on abort */
+/** @throws PEER_UNREACHABLE with the reason why the relay did not join; `signal.reason` on abort */
 function joined(socket: Socket, relay: HostPort, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (outcome: () => void) => {

@@ -7,19 +7,19 @@ import { dialTcp } from './dial-tcp.ts';
 import { type HostPort, isHostPort } from './host-port.ts';
 import type { Transport } from './transport.ts';
 
-/** Addresses that are kept, and for how long. */
+/** Number of stored addresses, and how long they are kept. */
 const MOST_ADDRESSES = 8;
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 const MOST_BYTES = 8192;
-/** The registry and the networks are asked first: whoever is at an old address now need not hear of every meeting. */
+/** The registry and the networks are searched first, so that the host now at an old address does not see every meeting. */
 const HEAD_START_MS = 500;
 
 interface Remembered extends HostPort {
-  /** When a sender was reached there last, in milliseconds since 1970. */
+  /** Last time a sender was reached there, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** Finds senders where one was reached before, for networks that carry no multicast; the newest address first. */
+/** Finds senders at addresses where one was reached before, newest first; for networks without multicast. */
 export function createRememberedTransport(file: string): Transport {
   return {
     name: 'direct',
@@ -32,7 +32,7 @@ export function createRememberedTransport(file: string): Transport {
   };
 }
 
-/** Keeps where a sender was reached, in a file for this user alone. A file that cannot be written is no error: nothing is remembered then. */
+/** Stores the address of a sender in a file readable only by this user. A write error is ignored; nothing is stored then. */
 export async function rememberAddress(file: string, { host, port }: HostPort): Promise<void> {
   const others = (await addressesIn(file)).filter((one) => one.host !== host || one.port !== port);
   const addresses = [{ host, port, at: Date.now() }, ...others].slice(0, MOST_ADDRESSES);
@@ -46,7 +46,7 @@ export async function rememberAddress(file: string, { host, port }: HostPort): P
   }
 }
 
-/** Those that are not too old; none if the file is not there or not ours. */
+/** Reads the addresses that are not too old; none if the file is missing or invalid. */
 async function addressesIn(file: string): Promise<Remembered[]> {
   try {
     const text = await readFile(file, 'utf8');

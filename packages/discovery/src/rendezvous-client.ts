@@ -9,35 +9,35 @@ import { type Observation, observationOf } from './observation.ts';
 
 type Call = ClientDuplexStream<JoinRequest, JoinReply>;
 
-/** Time for the first answer. */
+/** Limit for the first answer. */
 export const OPEN_TIMEOUT_MS = 10_000;
-/** Time for what was sent last to be taken when a conversation is closed. */
+/** On close, limit for the delivery of the last message. */
 const CLOSE_TIMEOUT_MS = 2000;
 
-/** Makes a gRPC channel of a connection, which it owns from now on. Session has one; grpc-js itself only dials (and costs 15 ms more). */
+/** Makes a gRPC channel from a connection and takes ownership of it. Session provides one; grpc-js itself can only dial, and costs 15 ms more. */
 export type OpenChannel = (connection: Socket) => ChannelInterface;
 
 export interface JoinOptions {
   openChannel: OpenChannel;
-  /** The mailbox is one of two contacts (PROTOCOL 10), not a number's. */
+  /** The mailbox belongs to two contacts (PROTOCOL 10), not to a nameplate. */
   contact?: boolean;
   signal: AbortSignal;
 }
 
 /** A conversation with the owner of a mailbox. */
 export interface GuestConversation extends MessagePipe {
-  /** Our end of the connection as the server sees it, if it says. */
+  /** Our end of the connection as the server sees it, if it reports that. */
   readonly observed?: Observation | undefined;
   /** Numeric address of the mailbox's server. */
   readonly address?: string | undefined;
-  /** Where that server says that it relays. */
+  /** The relay that this server names. */
   readonly relay?: HostPort | undefined;
 }
 
 /**
  * Enters a mailbox as a guest.
  *
- * @param connection  to the rendezvous at `place`; owned from now on
+ * @param connection  to the rendezvous at `place`; owned by this function from now on
  * @throws            RENDEZVOUS_NOT_FOUND, RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
  */
 export async function joinOver(
@@ -121,7 +121,7 @@ class GuestPipe implements GuestConversation {
   close(): void {
     this.#failure ??= left();
     this.#call.end();
-    // The server ends the call in return, and 'status' frees the connection.
+    // The server ends the call in return, and 'status' then frees the connection.
     const timer = setTimeout(() => this.cancel(), CLOSE_TIMEOUT_MS).unref();
     this.#call.once('status', () => clearTimeout(timer));
     this.#call.resume();
@@ -143,7 +143,7 @@ class GuestPipe implements GuestConversation {
     }
   }
 
-  /** Resolves when there is something to read, or nothing more to expect, or on abort. */
+  /** Resolves when there is something to read, when the call has ended, or on abort. */
   #change(signal: AbortSignal): Promise<void> {
     const call = this.#call;
     return new Promise((resolve) => {
@@ -158,7 +158,7 @@ class GuestPipe implements GuestConversation {
   }
 }
 
-/** Why a rendezvous did not let us in. */
+/** The error for a rendezvous' refusal to let us in. */
 export function refusalOf(place: HostPort, error: ServiceError): KeibiError {
   if (error.code === status.NOT_FOUND) return new KeibiError('RENDEZVOUS_NOT_FOUND', undefined, { cause: error });
   if (error.code === status.ALREADY_EXISTS)
@@ -168,5 +168,7 @@ export function refusalOf(place: HostPort, error: ServiceError): KeibiError {
 }
 
 function left(cause?: unknown): KeibiError {
-  return new KeibiError('PEER_UNREACHABLE', 'The other side left before the meeting was done. Try again.', { cause });
+  return new KeibiError('PEER_UNREACHABLE', 'The other side left before the meeting was complete. Try again.', {
+    cause,
+  });
 }

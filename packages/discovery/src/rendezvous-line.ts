@@ -9,45 +9,45 @@ import type { HostPort } from './host-port.ts';
 import type { GuestConversation, OpenChannel } from './rendezvous-client.ts';
 
 export interface RendezvousLineOptions {
-  /** A channel whose connection is found dead within seconds. */
+  /** Makes a channel that detects a dead connection within seconds. */
   openChannel: OpenChannel;
   signal: AbortSignal;
-  /** Connected, or not any more: with the reason. Each change is told, in order. */
+  /** Called on each change, in order: undefined when connected, the reason when the connection is lost. */
   onState(lost: KeibiError | undefined): void;
 }
 
-/** Between two dials: the first, doubled with each that fails, and the longest, all by chance up to a quarter less. */
+/** Pause between two dials: the first, doubled after each failure, and the longest. Each is randomly reduced by up to a quarter. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
-/** One dial: into a gap of the network it is sent again by TCP meanwhile. */
+/** Limit for one dial; TCP retransmits meanwhile. */
 const DIAL_MS = 4000;
-/** Before a server is asked again for a mailbox that it has refused. */
+/** Pause before the server is asked again for a mailbox that it refused. */
 const REFUSED_PAUSE_MS = 30_000;
-/** Nobody waits longer for a server's word about a mailbox before visiting others. */
+/** Limit of the wait for the server's first answer about a mailbox, before the caller visits other mailboxes. */
 const OWNING_MS = 2000;
 const OWNER_BYTES = 16;
-/** Mailboxes that a server is asked about at one time. */
+/** Concurrent requests for mailboxes to one server. */
 const MAX_ASKING = 8;
 
-/** A mailbox of ours. */
+/** One of our mailboxes. */
 interface Held {
   readonly onGuest: (conversation: Conversation) => void;
   readonly ending: AbortController;
 }
 
-/** The connection that is up, shared by all mailboxes. */
+/** The current connection, shared by all mailboxes. */
 interface Up {
   readonly socket: Socket;
   readonly openChannel: OpenChannel;
-  /** Aborted with the connection's end. */
+  /** Aborted when the connection ends. */
   readonly over: AbortSignal;
 }
 
 /**
- * One connection to a server, over its loss and return, that carries any number of contacts' mailboxes and visits to others.
+ * One connection to a server, reopened after each loss, for any number of contacts' mailboxes and visits to others.
  *
- * Whoever owns its mailbox before it visits the other's meets it without asking twice: the later of two finds the earlier. So a visit is worth
- * trying each time the line has come up, and seldom otherwise.
+ * Own your mailbox before you visit the contact's: of two contacts, the later one then finds the earlier one without a second try.
+ * A visit is therefore worth a try each time the line comes up, and rarely otherwise.
  */
 export class RendezvousLine {
   readonly #place: HostPort;
@@ -55,9 +55,9 @@ export class RendezvousLine {
   readonly #closing = new AbortController();
   readonly #signal: AbortSignal;
   readonly #owned = new Map<string, Held>();
-  /** By which the server knows us again. */
+  /** Lets the server recognise us after a lost connection. */
   readonly #owner = randomBytes(OWNER_BYTES);
-  /** Questions that the server has not answered, and those that wait for their turn. */
+  /** Number of unanswered requests to the server, and the requests waiting for their turn. */
   #asking = 0;
   readonly #turns: (() => void)[] = [];
   #up: Up | undefined;
@@ -74,8 +74,8 @@ export class RendezvousLine {
   }
 
   /**
-   * Owns a mailbox until `disown` or the end; each guest that has spoken is handed over.
-   * @returns  once the server has said what it thinks of it, if it is there and takes no longer than OWNING_MS
+   * Owns a mailbox until `disown` or the end of the line; `onGuest` receives each guest that has spoken.
+   * @returns  after the server's first answer, or OWNING_MS; at once if the line is down
    */
   async own(mailbox: string, onGuest: (conversation: Conversation) => void): Promise<void> {
     if (this.#owned.has(mailbox)) return;
@@ -89,7 +89,11 @@ export class RendezvousLine {
     this.#owned.delete(mailbox);
   }
 
-  /** Enters a contact's mailbox. @throws RENDEZVOUS_NOT_FOUND, RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE; `signal.reason` on abort */
+  /**
+   * Enters a contact's mailbox.
+   *
+   * @throws  RENDEZVOUS_NOT_FOUND, RENDEZVOUS_BUSY, RENDEZVOUS_UNREACHABLE; `signal.reason` on abort
+   */
   async join(mailbox: string, { signal }: { signal: AbortSignal }): Promise<GuestConversation> {
     const up = this.#up;
     if (up === undefined) throw rendezvousUnreachable(this.#place);
@@ -98,12 +102,12 @@ export class RendezvousLine {
     return this.#inTurn(() => joinOver(up.socket, this.#place, mailbox, options));
   }
 
-  /** Gives everything up. Idempotent. */
+  /** Closes the line and gives up all mailboxes. Idempotent. */
   close(): void {
     this.#closing.abort(new KeibiError('SESSION_CLOSED', 'The line was closed.'));
   }
 
-  /** A few at a time. */
+  /** Runs at most MAX_ASKING requests at a time. */
   async #inTurn<T>(ask: () => Promise<T>): Promise<T> {
     while (this.#asking >= MAX_ASKING) await new Promise<void>((resolve) => this.#turns.push(resolve));
     this.#asking++;
@@ -122,12 +126,12 @@ export class RendezvousLine {
         const { up, ended } = await this.#open();
         this.#up = up;
         told = undefined;
-        // Ours first: of two that come at the same time one then finds the other.
+        // Own our mailboxes first: if two contacts come at the same time, one then finds the other.
         await shortly([...this.#owned].map(([mailbox, held]) => this.#attach(mailbox, held, up)));
         if (!up.over.aborted) this.#options.onState(undefined);
         const began = performance.now();
         await ended;
-        // A server that has held us for so long is well.
+        // A connection that lasted this long resets the pause.
         if (performance.now() - began > LONGEST_PAUSE_MS) failures = 0;
         this.#up = undefined;
         throw rendezvousUnreachable(this.#place);
@@ -150,7 +154,8 @@ export class RendezvousLine {
     });
     const over = new AbortController();
     const channel = this.#options.openChannel(socket);
-    // Cutting the connection ends every call. Closing the channel with hundreds of them aborted Node 20.20 (corrupted heap); why is not known.
+    // Destroying the connection ends every call. Closing the channel with hundreds of calls aborted Node 20.20 (corrupted heap); the cause
+    // is unknown.
     const onAbort = () => socket.destroy();
     this.#signal.addEventListener('abort', onAbort);
     const ended = new Promise<void>((resolve) => {
@@ -167,7 +172,7 @@ export class RendezvousLine {
     return { up: { socket, openChannel: () => shared, over: over.signal }, ended };
   }
 
-  /** Owns one mailbox on one connection, for as long as there are both. Resolves with the server's first word about it. */
+  /** Owns one mailbox on one connection while both last. Resolves with the server's first answer about it. */
   async #attach(mailbox: string, held: Held, up: Up): Promise<void> {
     const { attachAsOwner } = await import('./mailbox-attachment.ts');
     const signal = AbortSignal.any([held.ending.signal, up.over]);
@@ -185,20 +190,20 @@ export class RendezvousLine {
       if (signal.aborted) onAbort();
       void attachment.ended.then(again);
     } catch {
-      // Another has it, or there is no room; or the connection is gone, and there will be another.
+      // The mailbox has another owner or the server has no room; or the connection is lost and `signal` ends the retry.
       void again();
     }
   }
 }
 
-/** Waits for all of them, but not long. */
+/** Waits for all of them, at most OWNING_MS. */
 async function shortly(all: Promise<void>[]): Promise<void> {
   const over = new AbortController();
   await Promise.race([Promise.all(all), sleep(OWNING_MS, undefined, { signal: over.signal }).catch(() => {})]);
   over.abort();
 }
 
-/** The same channel, for one of many that use it. */
+/** The same channel with a `close` that does nothing, for one of its many users. */
 function withoutClose(channel: ChannelInterface): ChannelInterface {
   return new Proxy(channel, {
     get: (of, name) => {

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 
-/** Where this user's programs leave each other notes: `$XDG_RUNTIME_DIR/keibidrop`, else `keibidrop-<uid>` in the directory for temporary files. */
+/** Directory in which this user's programs find each other: `$XDG_RUNTIME_DIR/keibidrop`, else `keibidrop-<uid>` in the temporary directory. */
 export function runtimeDirectory(env: NodeJS.ProcessEnv = process.env): string {
   const base = env.XDG_RUNTIME_DIR;
   return base ? join(base, 'keibidrop') : join(tmpdir(), `keibidrop-${process.getuid?.() ?? 'user'}`);
 }
 
-/** Makes a directory that only this user can use. @throws CONFIG_INVALID as `assertPrivate` does, or if it cannot be made */
+/** Makes a directory that only this user can access. @throws CONFIG_INVALID as `assertPrivate` does, or if it cannot be made */
 export async function makePrivate(directory: string): Promise<void> {
   try {
     await mkdir(directory, { mode: 0o700 });
@@ -23,9 +23,9 @@ export async function makePrivate(directory: string): Promise<void> {
 }
 
 /**
- * Checks that a directory is this user's alone: what stands in it says where to dial, so nobody else may write it.
- * @returns  false if there is no such directory
- * @throws   CONFIG_INVALID if it is a symlink or no directory, another user's, or open to others
+ * Checks that only this user can access a directory: its files say where to dial, so other users must not write there.
+ * @returns  false if the directory does not exist
+ * @throws   CONFIG_INVALID if it is a symlink, not a directory, owned by another user, or open to others
  */
 export async function assertPrivate(directory: string): Promise<boolean> {
   const found = await lstat(directory).catch((cause: NodeJS.ErrnoException) => {

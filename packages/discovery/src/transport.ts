@@ -4,10 +4,10 @@ import type { Candidate } from '@keibidrop/protocol';
 
 /** One way to reach a sender. */
 export interface Dialler {
-  /** What `Candidate.transport` says of the candidates this transport can dial. */
+  /** Value of `Candidate.transport` for the candidates that this transport dials. */
   readonly name: string;
   /**
-   * Opens a connection; it belongs to the caller. Delays are off (TCP_NODELAY).
+   * Opens a connection that the caller owns, with TCP_NODELAY set.
    * @throws  PEER_UNREACHABLE with the system's error as its cause; `signal.reason` on abort
    */
   dial(candidate: Candidate, options: { signal: AbortSignal }): Promise<Socket>;
@@ -16,7 +16,7 @@ export interface Dialler {
 /** One way to find a sender and to reach it. Every implementation passes test/transport-contract.ts. */
 export interface Transport extends Dialler {
   /**
-   * Yields where the owner of `mailbox` may be waiting, best first, and ends when nothing more is to be expected.
+   * Yields the places where the owner of `mailbox` may be waiting, best first, and ends when no more are expected.
    * @param mailbox  32 bytes as lower hex
    * @throws         `signal.reason` on abort
    */

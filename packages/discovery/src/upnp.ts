@@ -6,17 +6,17 @@ import type { UpnpDevice } from '@silentbot1/nat-api/lib/upnp/ssdp.js';
 import { isPrivateAddress } from './lan-networks.ts';
 import type { PortGrant, PortRequest } from './port-control.ts';
 
-/** Also what newer routers answer to (UPnP Device Architecture 2.0, 1.3.2). */
+/** Newer routers answer to version 1 too (UPnP Device Architecture 2.0, 1.3.2). */
 const GATEWAY = 'urn:schemas-upnp-org:device:InternetGatewayDevice:1';
 const SEARCH_MS = 2500;
 const ANSWER_MS = 5000;
-/** The port asked for, and others if it is another's. */
+/** Tries the requested port first, then random ones, in case it is in use. */
 const TRIES = 3;
 const DESCRIPTION = 'KeibiDrop';
 
 /**
  * Asks the network's router for a TCP port by UPnP.
- * @throws PEER_UNREACHABLE if none answers, or it refuses; `signal.reason` on abort
+ * @throws PEER_UNREACHABLE if no router answers or it refuses; `signal.reason` on abort
  */
 export async function askByUpnp(
   { port, outside, lifetimeSeconds }: PortRequest,
@@ -52,7 +52,7 @@ function whichPort(outside: number): [string, string | number][] {
   ];
 }
 
-/** Loaded only here: most senders have a router that needs none of it, or none. */
+/** Loads the library here, because most senders never need it. */
 async function withGateway<T>(signal: AbortSignal, use: (gateway: UpnpDevice, own: string) => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const { default: Ssdp } = await import('@silentbot1/nat-api/lib/upnp/ssdp.js');
@@ -69,7 +69,7 @@ async function withGateway<T>(signal: AbortSignal, use: (gateway: UpnpDevice, ow
   }
 }
 
-/** Anybody on the network can answer; nobody there may have us call somewhere else. */
+/** Accepts only private addresses: any host on the network can answer, and must not direct us elsewhere. */
 function isNear(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && isIP(hostname) === 4 && isPrivateAddress(hostname);

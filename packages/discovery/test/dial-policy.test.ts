@@ -44,7 +44,7 @@ describe('an address that a peer names', () => {
   });
 
   it.each(['192.168.2.9', '10.0.0.1', '172.16.0.1', 'fd00:2::9', '::ffff:10.0.0.1', '::ffff:c0a8:209'])(
-    '%s is private and on no network of ours, so it is not dialled, wherever we met',
+    '%s is private and outside our networks, so it is never dialled',
     (host) => {
       for (const met of [AFAR, HERE]) expect(mayDialPeer(host, met, INTERFACES)).toBe(false);
     },
@@ -68,9 +68,9 @@ describe('a relay that a peer or a server names', () => {
 
   it.each([
     ['the host of the rendezvous', '203.0.113.1', at('203.0.113.1')],
-    ['that host, private', '10.0.0.1', at('10.0.0.1')],
-    ['that host by its name', 'localhost', at('127.0.0.1')],
-    ['the address behind the name that the user gave', '127.0.0.1', at('127.0.0.1', 'localhost')],
+    ['the host of the rendezvous, if private', '10.0.0.1', at('10.0.0.1')],
+    ['the name of the rendezvous', 'localhost', at('127.0.0.1')],
+    ['the address of the name that the user gave', '127.0.0.1', at('127.0.0.1', 'localhost')],
     ['a public address', '198.51.100.9', at('203.0.113.1')],
     ['loopback, if the rendezvous was reached there', '127.0.0.2', at('127.0.0.1')],
   ])('is dialled at %s', async (_where, host, met) => {
@@ -85,7 +85,7 @@ describe('a relay that a peer or a server names', () => {
     },
   );
 
-  it('must be the rendezvous, or named by it, where the peer may not see who dials', async () => {
+  it('must be the rendezvous or named by it, if the peer must not see our address', async () => {
     const met = at('203.0.113.1');
     expect(await dialableRelay(relay('198.51.100.9'), met, { vouched: true })).toBeUndefined();
     expect(await dialableRelay(relay('203.0.113.1'), met, { vouched: true })).toEqual(relay('203.0.113.1'));

@@ -31,7 +31,7 @@ async function listen(): Promise<{ server: Server; candidate: Candidate }> {
   };
 }
 
-/** A port where nobody listens. */
+/** A candidate whose port has no listener. */
 async function deadCandidate(): Promise<Candidate> {
   const { server, candidate } = await listen();
   server.close();
@@ -39,7 +39,7 @@ async function deadCandidate(): Promise<Candidate> {
   return candidate;
 }
 
-/** A way to nowhere: no answer until the dial is given up. */
+/** A transport whose dials get no answer until they are given up. */
 function silentTransport(): Transport & { dialled: number; givenUp: number } {
   return {
     name: 'silent',
@@ -58,7 +58,7 @@ function silentTransport(): Transport & { dialled: number; givenUp: number } {
   };
 }
 
-/** A race that whoever connects first wins, unless `prove` says otherwise. */
+/** A race won by the first connection, unless `prove` decides otherwise. */
 function dialRace(candidates: readonly Candidate[], options: Omit<DialRaceOptions<void>, 'prove'> & { prove?: Proof }) {
   return race(candidates, { prove: async (_socket, { win }) => win(), ...options });
 }
@@ -82,7 +82,7 @@ describe('the dial race', () => {
     socket.destroy();
   });
 
-  it('goes on to the next at once when one fails', async () => {
+  it('dials the next candidate at once when one fails', async () => {
     const { candidate } = await listen();
     const { socket, candidate: winner } = await dialRace([await deadCandidate(), await deadCandidate(), candidate], {
       transports: [direct],
@@ -93,7 +93,7 @@ describe('the dial race', () => {
     socket.destroy();
   });
 
-  it('starts the next beside one that does not answer, and gives that one up when it wins', async () => {
+  it('dials the next while one does not answer, and gives the silent one up when the next wins', async () => {
     const silent = silentTransport();
     const { candidate } = await listen();
     const { socket, candidate: winner } = await dialRace([SILENT, candidate], {
@@ -106,7 +106,7 @@ describe('the dial race', () => {
     socket.destroy();
   });
 
-  it('closes a connection that comes too late', async () => {
+  it('closes a connection that arrives after the winner', async () => {
     const { candidate } = await listen();
     const dialled: Promise<Socket>[] = [];
     const stubborn: Transport = {
@@ -128,7 +128,7 @@ describe('the dial race', () => {
     socket.destroy();
   });
 
-  it('tells every candidate and its error when all fail', async () => {
+  it('reports every candidate with its error when all fail', async () => {
     const dead = await deadCandidate();
     const racing = dialRace([dead, { transport: 'pigeon', host: '::1', port: 2 }], {
       transports: [direct],
@@ -151,7 +151,7 @@ describe('the dial race', () => {
     await expect(racing).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   });
 
-  it('ends with the reason of the abort and gives every dial up', async () => {
+  it('rejects with the reason of the abort and gives up every dial', async () => {
     const silent = silentTransport();
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -162,7 +162,7 @@ describe('the dial race', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
   });
 
-  it('is not won by who connects and is somebody else', async () => {
+  it('is not won by a stranger that connects first', async () => {
     const [somebodyElse, peer] = [await listen(), await listen()];
     const stranger = new KeibiError('HANDSHAKE_MALFORMED');
     const { socket, candidate, attempts } = await dialRace([somebodyElse.candidate, peer.candidate], {
@@ -181,7 +181,7 @@ describe('the dial race', () => {
     socket.destroy();
   });
 
-  it('lets one of two that prove at the same time go on, and tells of the other', async () => {
+  it('lets one of two simultaneous proofs win, and lists the other as an attempt', async () => {
     const { candidate } = await listen();
     const other = { ...candidate, host: 'localhost' };
     const proving: ProofOptions[] = [];
@@ -209,7 +209,7 @@ describe('the dial race', () => {
     socket.destroy();
   });
 
-  it('tells what was wrong with the one candidate there was', async () => {
+  it('rejects with the error of the only candidate', async () => {
     const { candidate } = await listen();
     const lost = new KeibiError('SESSION_LOST');
     const options = { transports: [direct], prove: () => Promise.reject(lost), signal: new AbortController().signal };
@@ -217,7 +217,7 @@ describe('the dial race', () => {
     await expect(dialRace([candidate, candidate], options)).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   });
 
-  it('tells that a peer was found which wants another cipher, whatever else was tried', async () => {
+  it('reports a peer without a common cipher suite before any other failure', async () => {
     const { candidate } = await listen();
     const prove = () => Promise.reject(new KeibiError('HANDSHAKE_NO_COMMON_SUITE'));
     const racing = dialRace([await deadCandidate(), candidate], {
@@ -228,7 +228,7 @@ describe('the dial race', () => {
     await expect(racing).rejects.toMatchObject({ code: 'HANDSHAKE_NO_COMMON_SUITE' });
   });
 
-  it('dials a relay last, wherever it stands: at once if nothing else is left', async () => {
+  it('dials a relay last, wherever it is listed, and at once if nothing else is left', async () => {
     const relay: Transport = { ...direct, name: 'relay' };
     const { candidate } = await listen();
     const { socket, candidate: winner } = await dialRace(
@@ -244,7 +244,7 @@ describe('the dial race', () => {
     socket.destroy();
   });
 
-  it('does not dial a relay within its head start while a better way may still lead to the peer', async () => {
+  it('does not dial a relay during the head start while a direct candidate is pending', async () => {
     const dialled: Candidate[] = [];
     const relay: Transport = {
       ...direct,
@@ -269,7 +269,7 @@ describe('the dial race', () => {
     socket.destroy();
   });
 
-  it('dials a relay after its head start though others still wait for an answer or their turn', async () => {
+  it('dials a relay after the head start, even if other candidates are pending', async () => {
     const relay: Transport = { ...direct, name: 'relay' };
     const silent = silentTransport();
     const { candidate } = await listen();

@@ -17,7 +17,7 @@ afterEach(() => rm(directory, { recursive: true }));
 const files = () => readdir(join(directory, 'doors'));
 
 describe('a door of this machine', () => {
-  it('tells its mailboxes of now, and is gone when it is withdrawn', async () => {
+  it('announces its current mailboxes, and disappears when it is withdrawn', async () => {
     expect(await doorsHere({ directory })).toEqual([]);
     const entry = await registerDoor({ host: '::', port: 7 }, { directory });
     expect(await doorsHere({ directory })).toEqual([]);
@@ -36,7 +36,7 @@ describe('a door of this machine', () => {
     expect((await doorsHere({ directory }))[0]?.mailboxes.size).toBe(4000);
   });
 
-  it('that has died, or is none, is passed over and removed', async () => {
+  it('is skipped and removed if its process is dead or its file invalid', async () => {
     const entry = await registerDoor({ host: '127.0.0.1', port: 7 }, { directory });
     await entry.tell([MAILBOX]);
     const { pid } = spawnSync(process.execPath, ['--version']);

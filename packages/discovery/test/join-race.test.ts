@@ -5,7 +5,7 @@ import { type Candidate, KeibiError, type MessagePipe } from '@keibidrop/protoco
 import { describe, expect, it } from 'vitest';
 import { merged, raceJoins } from '../src/join-race.ts';
 
-/** A pipe of which only matters whether it was closed. */
+/** A pipe that only records whether it was closed. */
 class Pipe implements MessagePipe {
   closed = false;
   async send(): Promise<void> {}
@@ -21,7 +21,7 @@ const at = (port: number): Candidate => ({ transport: 'lan', host: '192.168.1.7'
 const absent = () => Promise.reject(new KeibiError('RENDEZVOUS_NOT_FOUND'));
 const { signal } = new AbortController();
 
-/** Resolves or rejects only with the abort. */
+/** Pending until the abort, then rejects. */
 function untilOver(over: AbortSignal): Promise<never> {
   return new Promise((_, reject) => over.addEventListener('abort', () => reject(over.reason), { once: true }));
 }
@@ -31,7 +31,7 @@ async function* yielding(...ports: number[]): AsyncGenerator<Candidate> {
 }
 
 describe('a race of joins', () => {
-  it('goes on to the next place when one fails, and tells the failed ones', async () => {
+  it('tries the next place when one fails, and lists the failed ones', async () => {
     const pipe = new Pipe();
     const join = ({ port }: Candidate) => (port === 3 ? Promise.resolve(pipe) : absent());
     const { joined, attempts } = await raceJoins({ places: () => yielding(1, 2, 3, 4), join, signal });
@@ -43,7 +43,7 @@ describe('a race of joins', () => {
     expect(pipe.closed).toBe(false);
   });
 
-  it('does not wait for a place that keeps silent, and ends its try', async () => {
+  it('does not wait for a silent place, and ends its try', async () => {
     const ended: unknown[] = [];
     const join = async ({ port }: Candidate, over: AbortSignal) => {
       if (port === 1) await untilOver(over).finally(() => ended.push(over.reason));
@@ -55,7 +55,7 @@ describe('a race of joins', () => {
     expect(ended).toMatchObject([{ code: 'CANCELLED' }]);
   });
 
-  it('ends the search when a place is entered while the next is looked for', async () => {
+  it('ends the search when a place is entered during the search for the next', async () => {
     const places = async function* (over: AbortSignal) {
       yield at(1);
       await untilOver(over);
@@ -64,18 +64,18 @@ describe('a race of joins', () => {
     expect((await raceJoins({ places, join, signal })).joined?.place).toEqual(at(1));
   });
 
-  it('closes what was entered too late', async () => {
+  it('closes a mailbox that was entered too late', async () => {
     const late = new Pipe();
     const join = ({ port }: Candidate) => (port === 1 ? sleep(350, late) : Promise.resolve(new Pipe()));
     expect((await raceJoins({ places: () => yielding(1, 2), join, signal })).joined?.place).toEqual(at(2));
     await expect.poll(() => late.closed).toBe(true);
   });
 
-  it('finds nothing where nothing is', async () => {
+  it('finds nothing if there are no places', async () => {
     expect(await raceJoins({ places: () => yielding(), join: absent, signal })).toEqual({ attempts: [] });
   });
 
-  it('fails with what the search fails with, and with the reason of an abort', async () => {
+  it('rejects with the error of the search, and with the reason of an abort', async () => {
     const broken = new KeibiError('CONFIG_INVALID');
     const places = () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(broken) }) });
     await expect(raceJoins({ places, join: absent, signal })).rejects.toBe(broken);
@@ -93,7 +93,7 @@ describe('a race of joins', () => {
 });
 
 describe('merged sources', () => {
-  it('give what comes first, first, and end with the last', async () => {
+  it('yield in order of arrival, and end with the last source', async () => {
     const slow = async function* () {
       yield await sleep(60, 'slow');
     };

@@ -13,7 +13,7 @@ import type { HostPort } from '../src/host-port.ts';
 import { LanDoor } from '../src/lan-door.ts';
 import { markOf } from '../src/lan-records.ts';
 
-// Multicast on the loopback interface, which it never leaves, on a port of this test's own.
+// Multicast on the loopback interface, which it never leaves, on a port used only by this test.
 
 const MAILBOX = 'ab'.repeat(32);
 const OTHER = 'cd'.repeat(32);
@@ -30,7 +30,7 @@ afterEach(async () => {
   await Promise.all(doors.map((door) => door.close()));
 });
 
-/** A door, and each finding of it in the order they came. */
+/** A door with the list of what it found, in order. */
 function open() {
   const found: (HostPort & { mailbox: string })[] = [];
   let wake = () => {};
@@ -52,7 +52,7 @@ function open() {
 }
 
 describe('doors on a network', () => {
-  it.each(['before', 'after'])('are found by those who listen %s they are told', async (order) => {
+  it.each(['before', 'after'])('are found by listeners that start %s the announcement', async (order) => {
     const [theirs, ours] = [open(), open()];
     if (order === 'before') theirs.door.tell(LISTENING, [...many(50), MAILBOX]);
     ours.door.want([OTHER, MAILBOX]);
@@ -61,7 +61,7 @@ describe('doors on a network', () => {
     expect(ours.found.every(({ mailbox }) => mailbox === MAILBOX)).toBe(true);
   });
 
-  it('that were heard are known when they become wanted, without a word', async () => {
+  it('heard earlier are found without a query when they become wanted', async () => {
     const [theirs, ours] = [open(), open()];
     ours.door.want([OTHER]);
     theirs.door.tell(LISTENING, [MAILBOX, OTHER]);
@@ -71,7 +71,7 @@ describe('doors on a network', () => {
     expect(ours.found.slice(before)).toContainEqual({ mailbox: MAILBOX, ...LISTENING });
   });
 
-  it('are told where they can be dialled, and nowhere else', async () => {
+  it('are announced only where they can be dialled', async () => {
     const [far, near, ours] = [open(), open(), open()];
     far.door.tell({ host: '192.0.2.1', port: 1 }, [OTHER]);
     ours.door.want([OTHER, MAILBOX]);
@@ -84,21 +84,21 @@ describe('doors on a network', () => {
 describe('the records of a door', () => {
   const offers = createDoorOffers([...many(40), MAILBOX], 26432);
 
-  it('have as many marks whatever is behind it, and none without a mailbox', () => {
+  it('have a constant number of marks, and are absent without a mailbox', () => {
     expect(offers.map(({ marks }) => marks.length)).toEqual([MARKS_OF_OFFER, MARKS_OF_OFFER]);
     expect(createDoorOffers([MAILBOX], 1).map(({ marks }) => marks.length)).toEqual([MARKS_OF_OFFER]);
     expect(createDoorOffers([], 1)).toEqual([]);
     expect(offers.some(({ name, marks }) => marks.includes(markOf(name, MAILBOX)))).toBe(true);
   });
 
-  it('come back as they were, and say goodbye', () => {
+  it('are read back unchanged, as offers and as goodbyes', () => {
     for (const offer of offers) {
       expect(doorsIn({ answers: doorRecordsOf(offer, '10.0.0.1', false) })).toEqual([{ ...offer, gone: false }]);
       expect(doorsIn({ answers: doorRecordsOf(offer, 'fe80::1', true) })).toEqual([{ ...offer, gone: true }]);
     }
   });
 
-  it('are not told to who has just heard them', () => {
+  it('are not sent to a host that has just heard them', () => {
     const [offer] = offers;
     if (offer === undefined) throw new Error('bug: no offer');
     expect(asksForDoor(offer, doorQuery([]))).toBe(true);
@@ -108,7 +108,7 @@ describe('the records of a door', () => {
     expect(asksForDoor(offer, {})).toBe(false);
   });
 
-  it('of anybody give nothing that is not whole', () => {
+  it('from any host give no incomplete offers', () => {
     const records = doorRecordsOf(offers[0] as (typeof offers)[0], '10.0.0.1', false);
     for (const left of ['SRV', 'TXT'])
       expect(doorsIn({ answers: records.filter(({ type }) => type !== left) })).toEqual([]);

@@ -17,11 +17,11 @@ const shown = (discovery: Parameters<typeof lanNetworks>[0]) =>
   lanNetworks(discovery, interfaces).map(({ interface: name, membership }) => `${name} ${membership}`);
 
 describe('the networks that are searched', () => {
-  it('are those of every interface but loopback, once by each family', () => {
+  it('are those of every interface but loopback, once per IP version', () => {
     expect(shown('auto')).toEqual(['eth0 192.168.1.7', 'eth0 ::%eth0', 'wg0 10.8.0.2']);
   });
 
-  it('are those of the one interface that is named, even loopback', () => {
+  it('are those of the named interface only, even if it is loopback', () => {
     expect(shown({ interface: 'lo' })).toEqual(['lo 127.0.0.1']);
     expect(shown({ interface: 'eth9' })).toEqual([]);
   });
@@ -30,12 +30,12 @@ describe('the networks that are searched', () => {
     expect(shown('off')).toEqual([]);
   });
 
-  it('are not more than a bounded number', () => {
+  it('are limited in number', () => {
     const many = Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`veth${i}`, [address(`10.0.${i}.1`, 24)]]));
     expect(lanNetworks('auto', many)).toHaveLength(32);
   });
 
-  it('contain the addresses of their subnets, and no packet that came over a router', () => {
+  it('contain the addresses of their subnets, and none from behind a router', () => {
     const [v4, v6] = lanNetworks('auto', interfaces);
     const inside = (network: typeof v4, ...list: string[]) => list.map((each) => network?.contains(each));
     expect(inside(v4, '192.168.1.99', '192.168.2.1', '8.8.8.8')).toEqual([true, false, false]);
@@ -48,7 +48,7 @@ describe('the networks that are searched', () => {
   });
 });
 
-it('an interface that is not there is named, beside those that are', () => {
+it('reports a missing interface and lists the existing ones', () => {
   expect(() => assertInterface({ interface: 'eth9' }, interfaces)).toThrowError(/"eth9".*lo, eth0, wg0/);
   expect(() => assertInterface({ interface: 'eth0' }, interfaces)).not.toThrow();
 });

@@ -17,12 +17,12 @@ function changed(type: LanRecord['type'], change: object): LanRecord[] {
 }
 
 describe('the records of an offer', () => {
-  it('are read back as the offer they were made of', () => {
+  it('are read back as the same offer', () => {
     expect(offersIn({ answers: recordsOf(offer, '192.168.1.7', false) })).toEqual([offer]);
     expect(offersIn({ additionals: recordsOf(offer, 'fe80::1', false) })).toEqual([offer]);
   });
 
-  it('have a name and a mark that are new for each offer, which only the mailbox explains', () => {
+  it('have a fresh name and mark per offer, linked only by the mailbox', () => {
     const again = createOffer(MAILBOX, 26431);
     expect(again.name).not.toBe(offer.name);
     expect(again.mark).not.toBe(offer.mark);
@@ -30,7 +30,7 @@ describe('the records of an offer', () => {
     expect(again.mark).not.toBe(markOf(again.name, OTHER));
   });
 
-  it('say nothing but name, port, version, mark and the address they come from', () => {
+  it('contain only the name, port, version, mark and source address', () => {
     expect(recordsOf({ name: '00112233445566ff', port: 7, mark: 'a'.repeat(16) }, '192.168.1.7', false)).toEqual([
       { type: 'PTR', name: SERVICE, ttl: 120, data: `00112233445566ff.${SERVICE}` },
       {
@@ -67,12 +67,12 @@ describe('the records of an offer', () => {
     expect(offersIn({ answers })).toEqual([]);
   });
 
-  it('are recognised in any case, as DNS wants it', () => {
+  it('are recognised in upper and lower case, as DNS demands', () => {
     const upper = recordsOf(offer, '10.0.0.1', false).map((each) => ({ ...each, name: each.name.toUpperCase() }));
     expect(offersIn({ answers: upper })).toEqual([offer]);
   });
 
-  it('whatever a packet holds, give offers within bounds and no error', () => {
+  it('give a bounded number of offers and no error, for any packet', () => {
     const name = oneof(string(), constantFrom(instance, SERVICE, instance.toUpperCase()));
     const ours = oneof(string(), constantFrom('v=1', `m=${offer.mark}`));
     const text = record({ type: constantFrom('TXT'), name, data: oneof(anything(), array(ours)) });
@@ -101,14 +101,14 @@ describe('a question', () => {
     ['the address of the service', asking(SERVICE, 'A'), false],
     ['another service', asking('_http._tcp.local'), false],
     ['another offer', asking(`0011223344556677.${SERVICE}`, 'SRV'), false],
-    ['what it has just heard', { ...asking(SERVICE), answers: knowing(120) }, false],
-    ['what it is about to forget', { ...asking(SERVICE), answers: knowing(59) }, true],
+    ['an offer it has just heard', { ...asking(SERVICE), answers: knowing(120) }, false],
+    ['an offer it is about to forget', { ...asking(SERVICE), answers: knowing(59) }, true],
     ['nothing', {}, false],
-  ])('about %s is answered as it should be', (_what, query, answered) => {
+  ])('about %s is answered or ignored correctly', (_what, query, answered) => {
     expect(asksFor(offer, query)).toBe(answered);
   });
 
-  it('far down in a packet of thousands is not looked for', () => {
+  it('far down in a packet of thousands is ignored', () => {
     const questions = [...Array(32).fill({ name: 'a.local', type: 'A' }), { name: SERVICE, type: 'PTR' as const }];
     expect(asksFor(offer, { questions })).toBe(false);
   });

@@ -9,7 +9,7 @@ import { LanLink } from '../src/lan-link.ts';
 import { type LanNetwork, lanNetworks } from '../src/lan-networks.ts';
 import { createOffer, recordsOf } from '../src/lan-records.ts';
 
-// Multicast on the loopback interface, which it never leaves, on a port of this test's own.
+// Multicast on the loopback interface, which it never leaves, on a port used only by this test.
 
 const MAILBOX = 'ab'.repeat(32);
 const LISTENING = { host: '127.0.0.1', port: 26431 };
@@ -17,7 +17,7 @@ const QUESTION = { questions: [{ name: '_keibidrop._tcp.local', type: 'PTR' as c
 const { signal } = new AbortController();
 
 let options: { discovery: { interface: string }; port: number; lookMs: number; answerIntervalMs: number };
-/** Another program on the network. */
+/** Another program on the same network. */
 let other: MulticastDNS;
 let responses: ResponsePacket[];
 
@@ -55,7 +55,7 @@ async function response(matches: (response: ResponsePacket) => boolean): Promise
 const isGoodbye = ({ answers }: ResponsePacket) =>
   (answers ?? []).every((answer) => 'ttl' in answer && answer.ttl === 0);
 
-/** Sends a datagram to the group as it is. */
+/** Sends raw datagrams to the group. */
 async function multicast(...datagrams: Uint8Array[]): Promise<void> {
   const socket: Socket = createSocket('udp4');
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
@@ -67,7 +67,7 @@ async function multicast(...datagrams: Uint8Array[]): Promise<void> {
 }
 
 describe('a sender on the network', () => {
-  it('is found by its mailbox, listed by its name, and neither once it is withdrawn', async () => {
+  it('is found by its mailbox and listed by its name, until it is withdrawn', async () => {
     const withdraw = announceOnLan(MAILBOX, LISTENING, options);
     expect(await found(MAILBOX)).toEqual([26431]);
     expect(await found('cd'.repeat(32))).toEqual([]);
@@ -76,7 +76,7 @@ describe('a sender on the network', () => {
     expect(await heard()).toEqual([]);
   });
 
-  it('says goodbye when it is withdrawn, so that others forget it at once', async () => {
+  it('sends a goodbye when it is withdrawn, so that others drop it at once', async () => {
     const withdraw = announceOnLan(MAILBOX, LISTENING, options);
     await response((each) => !isGoodbye(each));
     await withdraw();
@@ -84,7 +84,7 @@ describe('a sender on the network', () => {
     expect(answers?.map(({ type }) => type)).toEqual(['PTR', 'SRV', 'TXT', 'A']);
   });
 
-  it('answers a packet of many questions, and many such packets, once an interval', async () => {
+  it('answers once per interval, for any number of questions and packets', async () => {
     const withdraw = announceOnLan(MAILBOX, LISTENING, { ...options, answerIntervalMs: 60_000 });
     await response((each) => !isGoodbye(each));
     const questions: QueryPacket['questions'] = Array(200).fill(QUESTION.questions[0]);
@@ -94,24 +94,24 @@ describe('a sender on the network', () => {
     expect(responses.filter((each) => !isGoodbye(each))).toHaveLength(1);
   });
 
-  it('is not told where it cannot be reached', async () => {
+  it('is not announced where it cannot be reached', async () => {
     const withdraw = announceOnLan(MAILBOX, { host: '192.0.2.1', port: 26431 }, options);
     expect(await heard()).toEqual([]);
     await withdraw();
     expect(responses).toEqual([]);
   });
 
-  it('is not told at all if discovery is off', async () => {
+  it('is not announced at all if discovery is off', async () => {
     await announceOnLan(MAILBOX, LISTENING, { ...options, discovery: 'off' })();
     expect(responses).toEqual([]);
   });
 });
 
-describe('a look at the network', () => {
-  it('goes on through garbage and packets of others', async () => {
+describe('a search of the network', () => {
+  it('continues through garbage and foreign packets', async () => {
     const withdraw = announceOnLan(MAILBOX, LISTENING, options);
     const look = found(MAILBOX);
-    // A response of 65535 answers that are not there, a name that points at itself, an empty one, and whatever chance brings.
+    // A response that claims 65535 answers, a name that points at itself, an empty packet, and random bytes.
     const liar = Buffer.from([0, 0, 0x84, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0]);
     const loop = Buffer.from([
       0, 0, 0x84, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0xc0, 12, 0, 12, 0, 1, 0, 0, 0, 9, 0, 2, 0xc0, 12,
@@ -138,7 +138,7 @@ describe('a look at the network', () => {
     expect(await finding).toHaveLength(8);
   });
 
-  it('ends at once where there is no network', async () => {
+  it('ends at once if there is no network', async () => {
     expect(await heard({ lookMs: 60_000, discovery: { interface: 'none-such' } })).toEqual([]);
   });
 
@@ -154,7 +154,7 @@ describe('a look at the network', () => {
   });
 });
 
-it('a link hears what comes from its own network alone', async () => {
+it('a link accepts packets only from its own network', async () => {
   const [network] = lanNetworks(options.discovery);
   if (network === undefined) throw new Error('there is no loopback interface');
   const hosts: string[] = [];
@@ -172,7 +172,7 @@ it('a link hears what comes from its own network alone', async () => {
   for (const each of links) await each.close();
 });
 
-it('a network that gives multicasts back works', async () => {
+it('tryMulticast reports a network that loops packets back as working', async () => {
   expect(await tryMulticast({ interface: 'lo' }, options.port)).toEqual([{ interface: 'lo', family: 4, works: true }]);
   expect(await tryMulticast({ interface: 'none-such' }, options.port)).toEqual([]);
 });

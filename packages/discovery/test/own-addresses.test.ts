@@ -15,7 +15,7 @@ const INTERFACES = {
   wg0: [of('fd00::7'), of('192.168.1.7')],
 };
 
-describe('the addresses a sender tells', () => {
+describe('the addresses a sender announces', () => {
   it.each([
     ['127.0.0.1', ['127.0.0.1']],
     ['192.168.1.7', ['192.168.1.7']],
@@ -26,7 +26,7 @@ describe('the addresses a sender tells', () => {
     expect(reachableAddresses(bound, INTERFACES)).toEqual(addresses);
   });
 
-  it('are some of each kind, however many a machine has, and leave room for other candidates', () => {
+  it('include both IP versions and stay within the limit on a machine with many', () => {
     const v4 = Array.from({ length: 40 }, (_, i) => of(`10.0.0.${i}`));
     const v6 = Array.from({ length: 40 }, (_, i) => of(`2001:db8::${i + 1}`));
     const addresses = reachableAddresses('::', { eth0: v4, eth1: v6 });
@@ -34,7 +34,7 @@ describe('the addresses a sender tells', () => {
     expect(addresses.filter((address) => isIP(address) === 4)).toHaveLength(12);
   });
 
-  it('are none on a machine without a network', () => {
+  it('are empty on a machine without a network', () => {
     expect(reachableAddresses('::', { lo: INTERFACES.lo })).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ const PMP_ANSWER = hex('00 82 0000 00006a25 673f 6740 00000078');
 const PMP_ADDRESS = hex('00 80 0000 00006a25 cb00720a');
 
 describe('asking a router for a port', () => {
-  it('is what RFC 6887 11.1 and RFC 6886 3.3 draw', () => {
+  it('encodes requests as RFC 6887 11.1 and RFC 6886 3.3 draw them', () => {
     const request = { port: 26432, outside: 26433, lifetimeSeconds: 120 };
     expect(encodePcpMap(request, '192.168.10.2', NONCE).toString('hex')).toBe(
       '020100000000007800000000000000000000ffffc0a80a024f1fb26be4dc3c2355ab3af1060000006740674100000000000000000000ffff00000000',
@@ -29,7 +29,7 @@ describe('asking a router for a port', () => {
     expect(encodePmpAddress().toString('hex')).toBe('0000');
   });
 
-  it('is answered with the outside port and address', () => {
+  it('reads the outside port and address from the answer', () => {
     expect(decodePcpMap(PCP_ANSWER, 26432, NONCE)).toEqual({
       host: '203.0.114.10',
       outside: 26432,
@@ -39,12 +39,12 @@ describe('asking a router for a port', () => {
     expect(decodePmpAddress(PMP_ADDRESS)).toBe('203.0.114.10');
   });
 
-  it('hears that a router knows only NAT-PMP, in either way of saying so', () => {
+  it('detects a router that supports only NAT-PMP, in both forms of its answer', () => {
     expect(decodePcpMap(hex('00 81 0001 00006a25'), 26432, NONCE)).toBe('older');
     expect(decodePcpMap(hex('02 81 00 01 00000000'), 26432, NONCE)).toBe('older');
   });
 
-  it('says when the router refuses', () => {
+  it('throws when the router refuses', () => {
     const refusal = Buffer.from(PCP_ANSWER).fill(8, 3, 4);
     expect(() => decodePcpMap(refusal, 26432, NONCE)).toThrow(/refuses.*PCP, result 8/);
     expect(() => decodePmpMap(hex('00 82 0003 00006a25 673f 6740 00000078'), 26431)).toThrow(/NAT-PMP, result 3/);
@@ -69,7 +69,7 @@ describe('the default gateway', () => {
   const route = (to: string, gateway: string, metric: number, mask: string) =>
     `eth0\t${to}\t${gateway}\t0003\t0\t0\t${metric}\t${mask}\t0\t0\t0   \n`;
 
-  it('is that of the best default route', () => {
+  it('is the router of the best default route', () => {
     const lan = route('000AA8C0', '00000000', 0, '00FFFFFF');
     const far = route('00000000', '0114A8C0', 600, '00000000');
     const near = route('00000000', '010AA8C0', 100, '00000000');

@@ -30,7 +30,7 @@ async function find(mailbox = MAILBOX): Promise<Candidate[]> {
   return found;
 }
 
-/** The number of a process that has ended. */
+/** The id of a process that has ended. */
 async function deadPid(): Promise<number> {
   const child = spawn(process.execPath, ['-e', '0']);
   await once(child, 'exit');
@@ -78,7 +78,7 @@ describe('an announcement', () => {
     expect(await find()).toHaveLength(1);
   });
 
-  it('of one sender keeps another from the same number', async () => {
+  it('of one sender keeps another from using its number', async () => {
     await announce(MAILBOX, HERE, { directory });
     await expect(announce(MAILBOX, { ...HERE, port: 1 }, { directory })).rejects.toMatchObject({
       code: 'RENDEZVOUS_BUSY',
@@ -88,7 +88,7 @@ describe('an announcement', () => {
     expect(await readdir(join(directory, 'senders'))).toHaveLength(2);
   });
 
-  it('is given to exactly one of two senders that come at once', async () => {
+  it('succeeds for exactly one of several senders at the same time', async () => {
     const outcomes = await Promise.allSettled(
       [1, 2, 3, 4].map((port) => announce(MAILBOX, { ...HERE, port }, { directory })),
     );
@@ -96,7 +96,7 @@ describe('an announcement', () => {
     expect(await readdir(join(directory, 'senders'))).toEqual([`${MAILBOX}.json`]);
   });
 
-  it('is not withdrawn by a sender whose place another has taken', async () => {
+  it('is not withdrawn by a former owner', async () => {
     const withdraw = await announce(MAILBOX, HERE, { directory });
     await rm(file);
     await announce(MAILBOX, { ...HERE, port: 7 }, { directory });
@@ -105,14 +105,14 @@ describe('an announcement', () => {
   });
 });
 
-describe('what a dead sender left', () => {
-  it('is not found, and cleared away', async () => {
+describe('the file of a dead sender', () => {
+  it('is not found, and is removed', async () => {
     await writeAnnouncement({ ...HERE, pid: await deadPid() });
     expect(await find()).toEqual([]);
     expect(await readdir(join(directory, 'senders'))).toEqual([]);
   });
 
-  it('gives way to exactly one of several senders, whoever looks meanwhile', async () => {
+  it('is replaced by exactly one of several senders, even during searches', async () => {
     const left = { ...HERE, pid: await deadPid() };
     for (let round = 0; round < 30; round++) {
       await writeAnnouncement(left);
@@ -146,7 +146,7 @@ describe('what a dead sender left', () => {
   });
 });
 
-describe('a directory that others could have written', () => {
+describe('a directory that others could write to', () => {
   async function make(mode: number): Promise<void> {
     await writeAnnouncement({ ...HERE, pid: process.pid });
     await chmod(directory, mode);
@@ -158,7 +158,7 @@ describe('a directory that others could have written', () => {
     await expect(announce(OTHER, HERE, { directory })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
   });
 
-  it('is refused one level below, too', async () => {
+  it('is refused one level deeper, too', async () => {
     await make(0o700);
     await chmod(join(directory, 'senders'), 0o777);
     await expect(find()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
@@ -191,12 +191,12 @@ describe('a directory that others could have written', () => {
 });
 
 describe('the runtime directory', () => {
-  it("is the session's where there is one, else one of this user's among the temporary files", () => {
+  it('is in XDG_RUNTIME_DIR if set, else a directory of this user in the temporary one', () => {
     expect(runtimeDirectory({ XDG_RUNTIME_DIR: '/run/user/7' })).toBe('/run/user/7/keibidrop');
     expect(runtimeDirectory({})).toBe(join(tmpdir(), `keibidrop-${process.getuid?.()}`));
   });
 
-  it('finds nothing and makes nothing where there is none', async () => {
+  it('if missing, yields nothing and is not created', async () => {
     expect(await find()).toEqual([]);
     expect(await readdir(root)).toEqual([]);
   });

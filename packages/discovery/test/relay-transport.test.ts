@@ -25,7 +25,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Answers a dial with `answer`, once it has shown its token. */
+/** Answers a dial with `answer` once it has sent its token. */
 async function relayed(answer: Buffer): Promise<Socket> {
   const [socket] = await accepted;
   const [hello] = await once(socket, 'data');
@@ -35,7 +35,7 @@ async function relayed(answer: Buffer): Promise<Socket> {
 }
 
 describe('the relay transport', () => {
-  it('shows the token, and gives the connection right behind the answer', async () => {
+  it('sends the token, and returns the connection right after the answer', async () => {
     const dialling = transport.dial(candidate, { signal });
     const relay = await relayed(Buffer.from('\u0001first words', 'latin1'));
     const socket = await dialling;
@@ -47,10 +47,10 @@ describe('the relay transport', () => {
   });
 
   it.each([
-    ['has no room', 2, 'has no room'],
-    ['saw nobody come', 3, 'was not joined by the sender in time'],
-    ['is none', 0x48, 'did not answer as a relay does'],
-  ])('says that the relay %s', async (_name, answer, sentence) => {
+    ['is full', 2, 'has no room'],
+    ['saw no sender join', 3, 'was not joined by the sender in time'],
+    ['is not a relay', 0x48, 'did not answer as a relay does'],
+  ])('reports that the relay %s', async (_name, answer, sentence) => {
     const dialling = transport.dial(candidate, { signal });
     dialling.catch(() => {});
     await relayed(Buffer.of(answer));
@@ -60,7 +60,7 @@ describe('the relay transport', () => {
     });
   });
 
-  it('fails when the relay hangs up, or nobody listens', async () => {
+  it('fails when the relay hangs up or its port is closed', async () => {
     const dialling = transport.dial(candidate, { signal });
     dialling.catch(() => {});
     (await accepted)[0].resume().end();
@@ -73,7 +73,7 @@ describe('the relay transport', () => {
     });
   });
 
-  it('ends with the reason of the abort and leaves no listener', async () => {
+  it('rejects with the reason of the abort and leaves no listener', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const dialling = transport.dial(candidate, { signal: controller.signal });

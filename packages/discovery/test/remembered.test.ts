@@ -25,13 +25,13 @@ async function found(): Promise<string[]> {
 }
 
 describe('remembered addresses', () => {
-  it('are found, the newest first, eight at most, each once', async () => {
+  it('are found newest first, at most eight, without duplicates', async () => {
     for (let host = 1; host <= 9; host++) await rememberAddress(file, { host: `10.0.0.${host}`, port: 26_431 });
     await rememberAddress(file, { host: '10.0.0.5', port: 26_431 });
     expect(await found()).toEqual([5, 9, 8, 7, 6, 4, 3, 2].map((host) => `direct 10.0.0.${host} 26431`));
   });
 
-  it('are in a file for this user alone', async () => {
+  it('are in a file that only this user can read', async () => {
     await rememberAddress(file, { host: '10.0.0.1', port: 1 });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readdir(join(dir, 'config'))).toEqual(['addresses.json']);
@@ -41,7 +41,7 @@ describe('remembered addresses', () => {
     });
   });
 
-  it('are forgotten after 30 days, and what is no address never was one', async () => {
+  it('are forgotten after 30 days, and invalid entries are ignored', async () => {
     await rememberAddress(file, { host: '10.0.0.1', port: 1 });
     const now = Date.now();
     const addresses = [
@@ -56,13 +56,16 @@ describe('remembered addresses', () => {
     expect(await found()).toEqual(['direct 10.0.0.2 2']);
   });
 
-  it.each(['', 'nonsense', '{"v":2,"addresses":[]}', '{"v":1}'])('are none in a file that says %j', async (text) => {
-    file = join(dir, 'addresses.json');
-    await writeFile(file, text);
-    expect(await found()).toEqual([]);
-  });
+  it.each(['', 'nonsense', '{"v":2,"addresses":[]}', '{"v":1}'])(
+    'are empty for a file with the text %j',
+    async (text) => {
+      file = join(dir, 'addresses.json');
+      await writeFile(file, text);
+      expect(await found()).toEqual([]);
+    },
+  );
 
-  it('are none, and no error, where nothing can be written', async () => {
+  it('are empty, without an error, if the file cannot be written', async () => {
     await writeFile(join(dir, 'config'), 'a file');
     await rememberAddress(file, { host: '10.0.0.1', port: 1 });
     expect(await found()).toEqual([]);

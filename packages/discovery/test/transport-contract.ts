@@ -5,15 +5,15 @@ import type { Candidate } from '@keibidrop/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Transport } from '../src/index.ts';
 
-/** One transport with a sender that it can find, of which it knows where its listener is. */
+/** A transport under test, with a sender that it can find. */
 export interface TransportUnderTest {
   transport: Transport;
-  /** The mailbox whose owner `listener` stands for. */
+  /** The mailbox of the sender at `listener`. */
   mailbox: string;
   close(): Promise<void>;
 }
 
-/** What every Transport promises, on real sockets of this machine. `create` gets the port where the sender listens. */
+/** The contract of every Transport, tested on real sockets of this machine. `create` gets the port of the sender's listener. */
 export function transportContract(name: string, create: (port: number) => Promise<TransportUnderTest>): void {
   describe(`the ${name} transport`, () => {
     let listener: Server;
@@ -49,7 +49,7 @@ export function transportContract(name: string, create: (port: number) => Promis
       expect(candidate).toMatchObject({ transport: subject.transport.name, port });
     });
 
-    it('dials what it found, and the bytes arrive both ways', async () => {
+    it('dials the candidate it found, and bytes arrive both ways', async () => {
       const connection = once(listener, 'connection') as Promise<[Socket]>;
       const dialled = await subject.transport.dial(await findFirst(), { signal: new AbortController().signal });
       const [peer] = await connection;
@@ -59,7 +59,7 @@ export function transportContract(name: string, create: (port: number) => Promis
       expect(String((await once(peer, 'data'))[0])).toBe('from the receiver');
     });
 
-    it('leaves no listener on the signal, and the connection outlives its abort', async () => {
+    it('leaves no listener on the signal, whose later abort does not end the connection', async () => {
       const controller = new AbortController();
       await findAll(controller.signal);
       const dialled = await subject.transport.dial(await findFirst(), { signal: controller.signal });
@@ -70,7 +70,7 @@ export function transportContract(name: string, create: (port: number) => Promis
       dialled.destroy();
     });
 
-    it('gives the reason of the abort, whether it finds or dials', async () => {
+    it('rejects with the reason of the abort, for both find and dial', async () => {
       const reason = new Error('enough');
       const signal = AbortSignal.abort(reason);
       await expect(findAll(signal)).rejects.toBe(reason);
@@ -82,7 +82,7 @@ export function transportContract(name: string, create: (port: number) => Promis
       expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
     });
 
-    it('fails with PEER_UNREACHABLE and the cause when nobody listens any more', async () => {
+    it('fails with PEER_UNREACHABLE and the cause when the listener is closed', async () => {
       const candidate = await findFirst();
       listener.close();
       await once(listener, 'close');

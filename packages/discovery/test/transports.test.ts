@@ -32,7 +32,7 @@ transportContract('registry', async (port) => {
   };
 });
 
-// Multicast on the loopback interface stays there; a port of its own keeps it from whatever else the machine runs.
+// Multicast on the loopback interface stays there; a separate port isolates it from other programs of this machine.
 transportContract('LAN', async (port) => {
   const options = { discovery: { interface: 'lo' }, port: 20_000 + (port % 10_000), lookMs: 150, answerIntervalMs: 10 };
   const withdraw = announceOnLan(MAILBOX, { host: '127.0.0.1', port }, options);
