@@ -2,7 +2,7 @@
 import { ApiError, type FoundFile, type GatheredItem, type Taken, type TakeOptions } from '../../shared/api.ts';
 import { joined } from './gather.ts';
 
-/** Where a browser's files are uploaded to (ARCHITECTURE, "Drops"). */
+/** Where a browser's files are uploaded to (docs/architecture/daemon.md). */
 export interface DropDoor {
   readonly url: string;
   readonly authorization: string;
