@@ -9,12 +9,12 @@ import { fileOf, Person } from './person.ts';
 
 const MIB = 2 ** 20;
 const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
-/** As long as may pass on a machine that has much to do. */
+/** A text with a right-to-left override and markup, which must stay as they are. */
 const TEXT = 'first line\nsecond\u202e line, <b>not bold</b>\n';
 
 let sandbox: Sandbox;
 let browser: Browser;
-/** On a computer without a desktop. */
+/** The daemon of a computer without a desktop. */
 let ada: Person;
 let ben: Person;
 beforeAll(async () => {
@@ -45,14 +45,14 @@ afterEach(async ({ task }) => {
   await Promise.all([ada.picture('actions-failed-ada'), ben.picture('actions-failed-ben')]);
 });
 
-/** Sends files of this machine by a page. @returns  the code that it shows */
+/** Sends files of this machine through the page. @returns  the code that the page shows */
 async function sent(who: Person, paths: string[]): Promise<string> {
   await who.open('send');
   await who.page.getByTestId('pick-files').setInputFiles(paths);
   return who.createCode();
 }
 
-/** The page as it is when it is opened, with no choice made. */
+/** Reloads the page, which drops every choice made in it. */
 async function anew(who: Person): Promise<void> {
   await who.page.reload();
   await who.skipWelcome();
@@ -61,7 +61,7 @@ async function anew(who: Person): Promise<void> {
 const asked = (who: Person, name: string): Locator =>
   who.page.getByRole('region', { name: 'Waiting for your answer' }).getByRole('region', { name });
 
-/** What a person would paste now. */
+/** The text on the clipboard. */
 const clipboard = (who: Person): Promise<string> => who.page.evaluate<string>('navigator.clipboard.readText()');
 
 async function copied(who: Person, text: string): Promise<void> {
@@ -69,7 +69,7 @@ async function copied(who: Person, text: string): Promise<void> {
 }
 
 describe.runIf(HAS_BROWSER)('the clipboard', () => {
-  it('takes the code and its link, and gives the code back', async () => {
+  it('copies the code and its link, and fills in a pasted code', async () => {
     const code = await sent(ada, [sandbox.path('note.txt')]);
     expect(await ada.barriers()).toEqual([]);
     const card = ada.page.getByRole('region', { name: 'note.txt' });
@@ -97,7 +97,7 @@ describe.runIf(HAS_BROWSER)('the clipboard', () => {
     await ben.card('note.txt').getByText(/^Done/).waitFor();
   });
 
-  it('gives a text to send, and takes the one that was received as it is', async () => {
+  it('pastes a text to send, and copies a received text unchanged', async () => {
     await copied(ada, TEXT);
     await anew(ada);
     await ada.open('send');
@@ -111,8 +111,8 @@ describe.runIf(HAS_BROWSER)('the clipboard', () => {
   });
 });
 
-describe.runIf(HAS_BROWSER)('where it goes', () => {
-  it('is chosen among the folders of the computer before it is received, and opened after', async () => {
+describe.runIf(HAS_BROWSER)('the destination', () => {
+  it('is a folder chosen before receiving, and opens afterwards', async () => {
     const { page } = ben;
     await anew(ben);
     await ben.open('receive');
@@ -139,7 +139,7 @@ describe.runIf(HAS_BROWSER)('where it goes', () => {
     await expect.poll(() => readFile(sandbox.path('opened'), 'utf8').catch(() => '')).toBe(chosen);
   });
 
-  it('cannot be opened where there is no desktop, which is said', async () => {
+  it('cannot be opened without a desktop, and the page says so', async () => {
     const { code } = await ben.daemon.send({ paths: [sandbox.path('note.txt')] });
     const receiving = await ada.daemon.receive({ code, yes: true });
     await ada.open('transfers', receiving);
@@ -149,7 +149,7 @@ describe.runIf(HAS_BROWSER)('where it goes', () => {
   });
 
   it.runIf(IS_ROOT)(
-    'is told to have too little room for it before and after it is taken, and changed in the offer',
+    'warns about too little space before and after accepting, and can be changed in the offer',
     async () => {
       const small = await sandbox.mountTmpfs('small', MIB);
       const code = await sent(ada, [await fileOf(sandbox, 'too-large.bin', 4)]);
@@ -186,8 +186,8 @@ describe.runIf(HAS_BROWSER)('where it goes', () => {
   );
 });
 
-describe.runIf(HAS_BROWSER)('what has the name of what is there', () => {
-  it('is asked about one by one, until all that follow are answered for', async () => {
+describe.runIf(HAS_BROWSER)('a name collision', () => {
+  it('is asked about file by file, until one answer covers the rest', async () => {
     const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt'];
     await Promise.all(names.map((name) => writeFile(sandbox.path('full', name), `old ${name}`)));
     await Promise.all(names.map((name) => writeFile(sandbox.path(name), `new and longer ${name}`)));
@@ -197,7 +197,7 @@ describe.runIf(HAS_BROWSER)('what has the name of what is there', () => {
     await page.getByText('Options').click();
     await page.getByLabel('Save to').fill(sandbox.path('full'));
     await page.getByLabel('If something of that name is there').selectOption({ label: 'Ask me' });
-    // Not by the page: what a browser hands over at the same time comes in any order.
+    // Sent by the daemon: a browser uploads files in any order.
     const { code } = await ada.daemon.send({ paths: names.map((name) => sandbox.path(name)) });
     await ben.receive(code);
     await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
@@ -228,7 +228,7 @@ describe.runIf(HAS_BROWSER)('what has the name of what is there', () => {
 });
 
 describe.runIf(HAS_BROWSER)('a send', () => {
-  it('to two shows the code until both are there, and how far each is', async () => {
+  it('to two receivers shows the code until both are connected, and the progress of each', async () => {
     const { page } = ada;
     const cy = await OwnDaemon.start(sandbox, 'cy', { env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('cy-in') } });
     await anew(ada);
@@ -243,7 +243,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
     await ada.card('both.bin').getByRole('progressbar').waitFor();
     expect(await page.getByTestId('code').textContent()).toBe(code);
-    // Paused until the second one is there, so that the first cannot be done before.
+    // Paused until the second receiver connects, so that the first cannot finish before.
     const { transfer } = await ada.daemon.until(({ event, kind, state }) => {
       return event === 'transfer' && kind === 'send' && state === 'running';
     });
@@ -260,7 +260,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await page.getByRole('status').getByText(/^Done/).waitFor();
   });
 
-  it('is broken off while the browser still hands it over, and begun again', async () => {
+  it('can be discarded during the upload from the browser, and started again', async () => {
     const { page } = ada;
     const path = await fileOf(sandbox, 'slow.bin', 32);
     const drops = () => readdir(sandbox.path('ada/state/drops')).catch(() => []);
@@ -291,9 +291,9 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await ada.card('slow.bin').getByText('Cancelled').waitFor();
   });
 
-  it.runIf(IS_ROOT)('is refused before anything of it is handed over where there is no room for it', async () => {
+  it.runIf(IS_ROOT)('is refused before the upload starts if the disk lacks the space', async () => {
     await mkdir(sandbox.path('dee'), { mode: 0o700 });
-    // Less than is always left to others.
+    // Less than the space that is always left free.
     await sandbox.mountTmpfs('dee/state', MIB);
     const dee = await Person.arrive(sandbox, browser, 'dee', { env: LISTEN });
     const asked: string[] = [];
@@ -308,7 +308,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await dee.leave();
   });
 
-  it('waits for its turn, is put first, and is held and let go with all others', async () => {
+  it('waits in the queue, moves to its front, and is paused and resumed with all others', async () => {
     const reach = { limit: 2 * MIB, directOnly: false, relayOnly: false };
     for (const name of ['one.bin', 'two.bin']) {
       const { code } = await ada.daemon.send({ paths: [await fileOf(sandbox, name, 48)], reach });
@@ -336,7 +336,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await Promise.all([one, two].map((card) => card.waitFor({ state: 'detached' })));
   });
 
-  it('to a contact is refused before anything is offered', async () => {
+  it('to a contact is declined before an offer is made', async () => {
     await Promise.all([ada.daemon.know('Ben', ben.daemon), ben.daemon.know('Ada', ada.daemon)]);
     const { page } = ada;
     await ada.open('send');
@@ -347,7 +347,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await ben.open('receive');
     const invitation = asked(ben, 'Invitation');
     await invitation.getByText('Ada wants to send you files').waitFor();
-    // As an offer by code does, it says what it is before it is accepted.
+    // Like an offer by code, it shows its contents before it is accepted.
     await invitation.getByText('1 file', { exact: true }).waitFor();
     await invitation.getByText('6 bytes', { exact: true }).waitFor();
     await invitation.getByText(/ free$/).waitFor();
@@ -362,7 +362,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
       .waitFor();
   });
 
-  it('leaves nothing in the console', () => {
+  it('leaves the console empty', () => {
     expect([...ada.complaints, ...ben.complaints]).toEqual([]);
   });
 });

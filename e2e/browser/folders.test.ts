@@ -14,7 +14,7 @@ let sandbox: Sandbox;
 let browser: Browser;
 let ada: Person;
 let ben: Person;
-/** Of the folder that Ada shares. */
+/** The code of the folder that Ada shares. */
 let code: string;
 beforeAll(async () => {
   sandbox = await Sandbox.open();
@@ -54,7 +54,7 @@ async function connect(who: Person, code: string): Promise<void> {
 }
 
 describe.runIf(HAS_BROWSER)('folders', () => {
-  it('are shared, looked into as they change, and taken from', async () => {
+  it('are shared, browsed while they change, and received in part', async () => {
     code = await share(ada, sandbox.path('holiday'));
     await connect(ben, code);
     const inside = ben.page.getByRole('region', { name: 'What is in holiday' });
@@ -68,7 +68,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     expect(await readFile(sandbox.path('ben-in/new.txt'), 'utf8')).toBe('told at once');
   });
 
-  it.runIf(HAS_FUSE)('are mounted, read by any program, and unmounted', async () => {
+  it.runIf(HAS_FUSE)('are mounted and read by any program', async () => {
     const { page } = ben;
     await ben.open('mounts');
     const place = sandbox.path('ben-mount');
@@ -83,7 +83,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     expect(await ben.barriers()).toEqual([]);
   });
 
-  it('are chosen in a dialog of their own, which Escape closes alone', async () => {
+  it('are chosen in a nested dialog, and Escape closes that dialog only', async () => {
     const { page } = ben;
     await ben.open('mounts');
     await page.getByRole('button', { name: 'Share a folder' }).click();
@@ -100,7 +100,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
   });
 
   // Chromium's fallback fonts are wider than those of most desktops.
-  it.each(['en', 'de'])('and all that a page can hold leave words whole at every width (%s)', async (locale) => {
+  it.each(['en', 'de'])('and everything else on the page keep words whole at every width (%s)', async (locale) => {
     const { daemon } = ben;
     if (locale === 'en') {
       await daemon.know('Friederike Schmidt-Rottluff', ada.daemon);
@@ -125,7 +125,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     await guest.leave();
   });
 
-  it('stand behind More on a phone, which leaves the bar as it is', async () => {
+  it('are listed under More on a phone, and the bar does not move', async () => {
     const guest = await Person.before(ben.daemon, browser, { viewport: { width: 390, height: 844 } });
     const bar = guest.page.getByRole('navigation');
     const places = () =>
@@ -152,8 +152,8 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     expect(existsSync(sandbox.path('ben-mount/more'))).toBe(false);
   });
 
-  it('say why nothing can be mounted where it cannot', async () => {
-    // Without its PATH the daemon finds no fusermount3; fuse-native would do without.
+  it('show why mounting is impossible on this computer', async () => {
+    // Without its PATH the daemon finds no fusermount3, which fuse-native does not need.
     const cy = await Person.arrive(sandbox, browser, 'cy', {
       env: { ...LISTEN, PATH: sandbox.path('nowhere'), KD_MOUNT_BACKEND: 'native' },
     });
@@ -165,7 +165,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     await cy.leave();
   });
 
-  it('are left, and shared no longer', async () => {
+  it('are disconnected, and no longer shared', async () => {
     await ben.open('mounts');
     await ben.page.getByRole('button', { name: 'Disconnect holiday' }).first().click();
     await ben.page.getByRole('dialog').getByRole('button', { name: 'Disconnect', exact: true }).click();

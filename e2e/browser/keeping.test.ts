@@ -9,7 +9,7 @@ import { Person } from './person.ts';
 
 let sandbox: Sandbox;
 let browser: Browser;
-/** New to all of it. What is fixed for other tests is written in her file, which the page may change. */
+/** A new user. Other tests fix settings by environment; hers are in config.toml, so that the page can change them. */
 let eve: Person;
 let fay: OwnDaemon;
 beforeAll(async () => {
@@ -40,13 +40,13 @@ async function settingsOf(daemon: OwnDaemon): Promise<Record<string, string | un
   return Object.fromEntries(settings.map(({ key, value }) => [key, value]));
 }
 
-/** Waits for the view that whoever is new to it comes to in the end. */
+/** Waits for the view that follows the welcome pages. */
 const arrived = (page: Page) => page.getByRole('heading', { level: 1, name: 'Send' }).waitFor();
 
 describe.runIf(HAS_BROWSER)('the first page', () => {
   const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 
-  it('asks where things go and who one is, keeps the answers, and is not seen again', async () => {
+  it('asks for the folder and the name, saves both, and does not come back', async () => {
     const { page } = eve;
     const next = page.getByRole('button', { name: 'Next' });
     await title(page, 'Straight from your computer to theirs');
@@ -63,7 +63,7 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     expect(await eve.barriers()).toEqual([]);
     await next.click();
     await title(page, 'Who are you to others?');
-    // At once: what is asked for only here would come later.
+    // Listed at once. A list requested only on this page would come later.
     expect(await page.getByRole('listitem').count()).toBeGreaterThan(5);
     const name = page.getByLabel('Your name to others');
     await name.fill('x'.repeat(300));
@@ -73,7 +73,7 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     expect(await eve.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Back' }).click();
     expect(await folder.inputValue()).toBe('~/eve-in');
-    // What was wrong with the name is not said of the folder.
+    // The error about the name does not show beside the folder.
     expect(await page.getByText('That is not a whole path.').count()).toBe(0);
     await next.click();
     await name.fill('Eve');
@@ -85,7 +85,7 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     expect(await page.getByText('Straight from your computer').count()).toBe(0);
   });
 
-  it('is skipped at any step by whoever knows, and nothing changes', async () => {
+  it('is skipped at any step, and changes nothing', async () => {
     const before = await settingsOf(eve.daemon);
     const guest = await Person.before(eve.daemon, browser, { colorScheme: 'dark' }, { welcomed: false });
     await guest.page.getByRole('button', { name: 'Next' }).click();
@@ -101,7 +101,7 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     await guest.leave();
   });
 
-  it('tells that the daemon was stopped, and how to start it', async () => {
+  it('says that the daemon was stopped, and how to start it', async () => {
     const gus = await OwnDaemon.start(sandbox, 'gus', { env: { KD_LISTEN: '127.0.0.1:0' } });
     const guest = await Person.before(gus, browser, {}, { welcomed: false });
     await title(guest.page, 'Straight from your computer to theirs');
@@ -114,7 +114,7 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
   });
 });
 
-/** What is typed into a field of the settings: first what is refused, with what is said of it, then what is kept. */
+/** Key and label of a setting, a value that is refused with its error message, and a value that is saved. */
 const FIELDS = [
   ['label', 'Your name to others', 'x'.repeat(300), 'That name is too long', 'Eve of the tests'],
   ['limit', 'Speed limit', 'fast', 'It has to be a number above 0', '10M'],
@@ -131,7 +131,7 @@ const formOf = (page: Page, control: Locator) => page.locator('form').filter({ h
 const saveIn = (form: Locator) => form.getByRole('button', { name: 'Save' });
 
 describe.runIf(HAS_BROWSER)('a setting', () => {
-  it('that is typed is refused beside its field, or kept', async () => {
+  it('that is typed is saved, or refused beside its field', async () => {
     const { page } = eve;
     await eve.open('settings');
     for (const [key, label, wrong, said, right] of FIELDS) {
@@ -148,13 +148,13 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
       await form.getByText('Saved').waitFor();
       expect(await settingsOf(eve.daemon)).toEqual({ ...before, [key]: right });
     }
-    // Nobody is there under that address.
+    // No server listens at that address.
     await page.getByLabel('Rendezvous', { exact: true }).fill('');
     await page.keyboard.press('Enter');
     await expect.poll(async () => (await settingsOf(eve.daemon)).rendezvous).toBeUndefined();
   });
 
-  it('that is chosen is kept at once: a folder, and the networks', async () => {
+  it('that is chosen is saved at once: a folder, and the networks', async () => {
     const { page } = eve;
     await mkdir(sandbox.path('chosen'));
     const form = formOf(page, page.getByLabel('Folder for what you receive'));
@@ -180,7 +180,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
     expect((await settingsOf(eve.daemon)).save_path).toBe(sandbox.path('chosen'));
   });
 
-  it('that the environment fixes is shown, and says so, and cannot be changed', async () => {
+  it('fixed by the environment is shown as fixed, and cannot be changed', async () => {
     const guest = await Person.before(fay, browser);
     await guest.open('settings');
     for (const [label, value, place] of [
@@ -198,7 +198,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
     await guest.leave();
   });
 
-  it('of how the page looks is kept by the browser', async () => {
+  it('for the look of the page is saved by the browser', async () => {
     const { page } = eve;
     const theme = page.getByRole('group', { name: 'Theme' });
     const paper = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
@@ -216,7 +216,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
     await theme.getByText('As the system').click();
     expect(await paper()).toBe(dark);
     await page.emulateMedia({ colorScheme: 'light' });
-    await expect.poll(paper).toBe(light); // the page hears of it with its next picture
+    await expect.poll(paper).toBe(light); // the page gets the change with its next frame
     await page.getByLabel('Language').selectOption({ label: 'Deutsch' });
     await page.reload();
     await page.getByRole('heading', { name: 'Einstellungen' }).waitFor();
@@ -226,7 +226,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
   });
 });
 
-/** From one to the other, to the end. */
+/** Sends `path` from one daemon to the other and waits until both are done. */
 async function carry(from: OwnDaemon, to: OwnDaemon, path: string, out: string): Promise<void> {
   const { id, code } = await from.send({ paths: [path] });
   const received = await to.receive({ code, out, yes: true });
@@ -241,7 +241,7 @@ describe.runIf(HAS_BROWSER)('the history', () => {
     await carry(fay, eve.daemon, sandbox.path('photo.jpg'), sandbox.path('photos of fay'));
   });
 
-  it('is filtered, and searched for words of the names, people and folders', async () => {
+  it('is filtered, and searched for names, people and folders', async () => {
     const { page } = eve;
     await eve.open('history');
     const today = page.getByRole('list', { name: 'Today' }).getByRole('listitem');
@@ -263,7 +263,7 @@ describe.runIf(HAS_BROWSER)('the history', () => {
     await eve.picture('history');
   });
 
-  it('opens the folder of what has come, and says so where nothing can show it', async () => {
+  it('opens the folder of a received file, or says that no file manager can show it', async () => {
     await eve.page.getByRole('button', { name: 'Open the folder of photo.jpg' }).click();
     await expect
       .poll(() => readFile(sandbox.path('opened'), 'utf8').catch(() => ''))
@@ -275,16 +275,16 @@ describe.runIf(HAS_BROWSER)('the history', () => {
     await guest.leave();
   });
 
-  it('sends again what was sent', async () => {
+  it('sends an entry again', async () => {
     const { page } = eve;
     await page.getByRole('button', { name: 'Send plan.txt again' }).click();
     const code = ((await page.getByTestId('code').first().textContent()) ?? '').trim();
-    expect(code.split('-')).toHaveLength(4); // the length that was set before
+    expect(code.split('-')).toHaveLength(4); // the code length saved above
     await fay.state(await fay.receive({ code, out: sandbox.path('again'), yes: true }), 'done');
     expect(await readFile(sandbox.path('again/plan.txt'), 'utf8')).toBe('a plan');
   });
 
-  it('is cleared by who says so twice, and the files stay', async () => {
+  it('is cleared after a confirmation, and the files stay', async () => {
     const { page } = eve;
     await eve.open('history');
     await page.getByRole('button', { name: 'Clear' }).click();
@@ -301,11 +301,11 @@ describe.runIf(HAS_BROWSER)('the history', () => {
   });
 });
 
-describe.runIf(HAS_BROWSER)('when something is wrong with the page', () => {
-  it('a view that cannot be drawn leaves the others, and is drawn once it can be', async () => {
+describe.runIf(HAS_BROWSER)('when the page fails', () => {
+  it('keeps the other views, and draws the broken one once it can', async () => {
     const guest = await Person.before(fay, browser);
     const { page } = guest;
-    // A reply that came apart on its way.
+    // A malformed reply.
     await page.route('**/api/History', (route) => route.fulfill({ json: { entries: [null] } }));
     await guest.open('history');
     await page.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
@@ -323,7 +323,7 @@ describe.runIf(HAS_BROWSER)('when something is wrong with the page', () => {
     await guest.leave();
   });
 
-  it('a key that is not the right one is told', async () => {
+  it('says that the key in its address is wrong', async () => {
     const { page } = eve;
     const stranger = await page.context().browser()?.newPage();
     await stranger?.goto(new URL('/#ticket=wrong', page.url()).href);

@@ -49,7 +49,7 @@ async function openDetails(who: Person, name: string): Promise<void> {
 }
 
 describe.runIf(HAS_BROWSER)('dialogs', () => {
-  it('keep nobody out, and Escape leaves them', async () => {
+  it('have no accessibility barriers, and close on Escape', async () => {
     const { page } = ada;
     const found: string[] = [];
     const look = async (button: string, title: string, inside?: () => Promise<void>) => {
@@ -84,8 +84,8 @@ describe.runIf(HAS_BROWSER)('dialogs', () => {
   });
 });
 
-describe.runIf(HAS_BROWSER)('somebody nearby', () => {
-  it('is seen as soon as they wait, and received from with the code they tell', async () => {
+describe.runIf(HAS_BROWSER)('a nearby sender', () => {
+  it('appears in People, and can be received from by code', async () => {
     const { page } = ben;
     await ben.open('people');
     const { id, code } = await ada.daemon.send({ paths: [sandbox.path('plan.txt')] });
@@ -105,7 +105,7 @@ describe.runIf(HAS_BROWSER)('somebody nearby', () => {
 });
 
 describe.runIf(HAS_BROWSER)('a contact', () => {
-  it('has a rule of their own, with a folder that is looked for on this computer', async () => {
+  it('has a rule of their own, with a folder chosen on this computer', async () => {
     const { page } = ben;
     await openDetails(ben, 'Ada');
     await page.getByRole('group', { name: 'What Ada sends' }).getByText('Take it').click();
@@ -126,7 +126,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     expect(await contactOf(ben, 'Ada')).toMatchObject({ rule: 'accept', folder: sandbox.path('ben-in/from ada') });
   });
 
-  it('gets at once what is dropped on their row', async () => {
+  it('gets a file at once when it is dropped on their row', async () => {
     await ada.open('people');
     await row(ada, 'Ben').getByText('Online').waitFor();
     await ada.drop([sandbox.path('plan.txt')], row(ada, 'Ben'));
@@ -134,7 +134,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     await expect.poll(arrived).toBe('a plan');
   });
 
-  it('is refused everything by another rule', async () => {
+  it('is refused everything under another rule', async () => {
     const { page } = ben;
     await openDetails(ben, 'Ada');
     await page.route('**/api/ChangeContact', async (route) => {
@@ -145,13 +145,13 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     const choose = (rule: string) => page.getByRole('group', { name: 'What Ada sends' }).getByText(rule).click();
     await choose('Refuse it');
     await row(ben, 'Ada').getByText('Refused', { exact: true }).waitFor();
-    // Chosen while the daemon has changed the rule and its answer is still on its way.
+    // Chosen after the daemon changed the rule, and before its reply arrives.
     await choose('Ask me');
     await expect.poll(async () => (await contactOf(ben, 'Ada'))?.rule).toBe('ask');
     await page.unrouteAll({ behavior: 'wait' });
   });
 
-  it('who is blocked can be sent nothing, by a button or a drop, until they are not', async () => {
+  it('cannot be sent anything while blocked, by button or by drop', async () => {
     const { page } = ben;
     await openDetails(ben, 'Ada');
     await page.getByRole('button', { name: 'Block', exact: true }).click();
@@ -164,7 +164,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     expect(await contactOf(ben, 'Ada')).toMatchObject({ blocked: false });
   });
 
-  it('shares a folder with one, who says yes in Folders', async () => {
+  it('is invited to a shared folder, and accepts in Folders', async () => {
     await ada.open('mounts');
     await ada.page.getByRole('button', { name: 'Share a folder' }).click();
     const dialog = ada.page.getByRole('dialog', { name: 'Share a folder' });
@@ -191,7 +191,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
 });
 
 describe.runIf(HAS_BROWSER)('an identity with a passphrase', () => {
-  it('is told to be locked wherever one is, and unlocked in the page', async () => {
+  it('shows as locked in every view, and is unlocked in the page', async () => {
     await writeFile(sandbox.path('words'), 'three small owls\n');
     await mkdir(sandbox.path('cy'), { mode: 0o700 });
     await writeFile(sandbox.path('cy/config.toml'), 'listen = "127.0.0.1:0"\n');

@@ -9,7 +9,7 @@ import { OwnDaemon } from '../people/own-daemon.ts';
 
 const OUTPUT = fileURLToPath(new URL('output', import.meta.url));
 
-/** Longer than any wait on a machine with much other work: it only ends what hangs. */
+/** Longer than any wait on a busy machine, so it ends only tests that hang. */
 const HANGS_MS = 240_000;
 
 export const VIEWS = ['send', 'receive', 'transfers', 'people', 'mounts', 'history', 'settings'] as const;
@@ -17,13 +17,13 @@ export type View = (typeof VIEWS)[number];
 
 export interface GuestOptions {
   look?: BrowserContextOptions | undefined;
-  /** False: this browser has not shown the first page of all yet. */
+  /** False: this browser has not shown the welcome pages yet. */
   welcomed?: boolean | undefined;
 }
 
 const MIB = 2 ** 20;
 
-/** Makes a file of bytes that are no hole. @returns  its path */
+/** Makes a file without holes. @returns  its path */
 export async function fileOf(sandbox: Sandbox, name: string, mebibytes: number): Promise<string> {
   const path = sandbox.path(name);
   const file = await open(path, 'w');
@@ -33,11 +33,11 @@ export async function fileOf(sandbox: Sandbox, name: string, mebibytes: number):
   return path;
 }
 
-/** Somebody with a daemon of their own and its page in a browser. Says what the browser complained of. */
+/** A user with a daemon and its page in a browser; records what the browser complains of. */
 export class Person {
   readonly daemon: OwnDaemon;
   readonly page: Page;
-  /** What went wrong in the page that nobody meant to. */
+  /** Errors in the page that no test caused on purpose. */
   readonly complaints: string[] = [];
   readonly #url: string;
 
@@ -51,7 +51,7 @@ export class Person {
     return Person.before(daemon, browser, look, { welcomed });
   }
 
-  /** Opens the page of a daemon that runs, in a browser of its own. */
+  /** Opens the page of a running daemon in a new browser context. */
   static async before(
     daemon: OwnDaemon,
     browser: Browser,
@@ -82,12 +82,12 @@ export class Person {
     });
   }
 
-  /** Its complaints, without those of the browser about each reply that refuses something. */
+  /** The complaints, without the browser's own about each reply that refuses something. */
   mistakes(): string[] {
     return this.complaints.filter((text) => !text.startsWith('Failed to load resource'));
   }
 
-  /** A browser that is new to it is welcomed first. */
+  /** A new browser shows the welcome pages first. */
   async skipWelcome(): Promise<void> {
     const navigation = this.page.getByRole('navigation');
     const skip = this.page.getByRole('button', { name: 'Skip', exact: true });
@@ -98,7 +98,7 @@ export class Person {
 
   async open(view: View, item?: string | number): Promise<void> {
     const { page } = this;
-    // By the address, which is what links change.
+    // Sets the hash of the address, as links do.
     await page.evaluate(
       (hash) => {
         (globalThis as unknown as { location: { hash: string } }).location.hash = hash;
@@ -108,7 +108,7 @@ export class Person {
     await page.locator('main h1').first().waitFor();
   }
 
-  /** Sends what is gathered. @returns  the code that it shows */
+  /** Sends the gathered items. @returns  the code that the page shows */
   async createCode(): Promise<string> {
     const { page } = this;
     await page.getByRole('button', { name: 'Create a code' }).click();
@@ -121,12 +121,12 @@ export class Person {
     await this.page.getByRole('button', { name: 'Receive', exact: true }).click();
   }
 
-  /** The card of a transfer in whatever view is open. */
+  /** The card of a transfer in the open view. */
   card(name: string): Locator {
     return this.page.getByRole('article', { name }).first();
   }
 
-  /** Drops files and folders of this machine where a selector leads, as a hand would. */
+  /** Drops files and folders of this machine on `at`, as the mouse does. */
   async drop(paths: readonly string[], at: Locator): Promise<void> {
     const { page } = this;
     const session = await page.context().newCDPSession(page);
@@ -139,13 +139,13 @@ export class Person {
     await session.detach();
   }
 
-  /** Keeps a picture to be looked at. */
+  /** Saves a screenshot for people to look at. */
   async picture(name: string, { whole = false } = {}): Promise<void> {
     await mkdir(OUTPUT, { recursive: true });
     await this.page.screenshot({ path: join(OUTPUT, `${name}.png`), fullPage: whole });
   }
 
-  /** What axe finds serious or worse, a line each. */
+  /** Accessibility violations that axe rates serious or critical, one per line. */
   async barriers(): Promise<string[]> {
     const { page } = this;
     await page.evaluate(`globalThis.axe ?? (0, eval)(${JSON.stringify(axe.source)}); undefined`);
@@ -156,12 +156,12 @@ export class Person {
           id + ': ' + target.join(' ') + ': ' + failureSummary.split('\\n').slice(1, 2).join('').trim())))`);
   }
 
-  /** How far the page is wider than the window: nobody should have to scroll sideways. */
+  /** By how many pixels the page is wider than the window: pages must not scroll sideways. */
   overflow(): Promise<number> {
     return this.page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   }
 
-  /** Words that are broken in two for want of room, and those that stick out of their link or button. */
+  /** Words that are broken for lack of width, and words that stick out of their link or button. */
   cramped(): Promise<string[]> {
     return this.page.evaluate<string[]>(`(() => {
       const found = new Set();
@@ -169,7 +169,7 @@ export class Person {
       const range = document.createRange();
       for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
         const around = text.parentElement;
-        // Text for screen readers alone is one pixel wide.
+        // Text that only screen readers get is one pixel wide.
         if (!around.checkVisibility() || around.getBoundingClientRect().width <= 1) continue;
         const { right = Infinity } = around.closest('a, button')?.getBoundingClientRect() ?? {};
         let cut = false;

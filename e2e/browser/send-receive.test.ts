@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe.runIf(HAS_BROWSER)('two people with a page each', () => {
-  it('send a file and a folder tree that were dropped, and accept them', async () => {
+  it('drop, send and accept a file and a folder tree', async () => {
     await mkdir(sandbox.path('tree', 'deep', 'empty'), { recursive: true });
     await writeFile(sandbox.path('tree', 'deep', 'ünï.txt'), 'deep');
     await writeFile(sandbox.path('note.txt'), 'a note');
@@ -49,7 +49,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     expect(await readFile(sandbox.path('ben-in', 'note.txt'), 'utf8')).toBe('a note');
   });
 
-  it('pick files and a folder, send a text, and take things back', async () => {
+  it('pick files and a folder, send a text, and discard items', async () => {
     await ada.open('send');
     await ada.page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt')]);
     await ada.page.getByTestId('pick-folders').setInputFiles(sandbox.path('tree'));
@@ -68,7 +68,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     await ada.card('Text').getByText('Done', { exact: true }).waitFor();
   });
 
-  it('refuse, mistype, and are told so', async () => {
+  it('decline an offer, mistype a code, and see why it failed', async () => {
     await ada.open('send');
     await ada.page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt')]);
     const code = await ada.createCode();
@@ -93,7 +93,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     const failed = transfers.find(({ error }) => error?.code === 'CODE_WRONG')?.id ?? 0;
     await expect(ben.daemon.control(failed, 'retry')).rejects.toMatchObject({ code: 'USAGE' });
     await ada.page.getByText(/Somebody typed a wrong code. 2 more/).waitFor();
-    // Another view keeps it as well.
+    // The code survives a change of view, too.
     await ben.open('send');
     await ben.open('receive');
     expect(await field.inputValue()).toBe(`${number}-guitar-guitar`);
@@ -122,7 +122,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     await field.fill('');
   });
 
-  it('see nothing in the console', () => {
+  it('leave the console empty', () => {
     expect([...ada.complaints, ...ben.complaints]).toEqual([]);
   });
 });

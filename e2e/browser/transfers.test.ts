@@ -34,7 +34,7 @@ afterEach(async ({ task }) => {
 
 const reach = (mebibytes: number) => ({ limit: mebibytes * MIB, directOnly: false, relayOnly: false });
 
-/** A transfer from one daemon to the other, which both pages watch. */
+/** A transfer between the two daemons, shown in both pages. */
 async function running(path: string, mebibytes: number): Promise<{ sending: number; receiving: number }> {
   const { id: sending, code } = await ada.daemon.send({ paths: [path], reach: reach(mebibytes) });
   await ada.open('transfers', sending);
@@ -43,8 +43,8 @@ async function running(path: string, mebibytes: number): Promise<{ sending: numb
   return { sending, receiving };
 }
 
-describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
-  it('of 1 GiB shows its speed, time, way and encryption, and a chart that moves, to the end', async () => {
+describe.runIf(HAS_BROWSER)('a transfer in the page', () => {
+  it('of 1 GiB shows its speed, time left, connection and encryption, and a moving chart, until it is done', async () => {
     const path = await fileOf(sandbox, 'large.bin', 1024);
     const { receiving } = await running(path, 300);
     const { page } = ben;
@@ -70,7 +70,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
     expect((await ben.daemon.state(receiving, 'done')).bytes).toBe(1024 * MIB);
   });
 
-  it('is paused, goes on, is cancelled, retried, and taken off the list', async () => {
+  it('is paused, resumed, cancelled, retried and removed from the list', async () => {
     const { receiving } = await running(await fileOf(sandbox, 'long.bin', 512), 16);
     const { page } = ben;
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -90,7 +90,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
     await ada.page.getByText('Cancelled').first().waitFor();
   });
 
-  it('whose peer is lost says so, and goes on when it is back', async () => {
+  it('says that its peer is lost, and continues when the peer is back', async () => {
     const { sending } = await running(await fileOf(sandbox, 'lost.bin', 192), 24);
     await ada.page.getByText('Time left').waitFor();
     ben.daemon.running.kill('SIGSTOP');
@@ -110,7 +110,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
     expect((await ada.daemon.state(sending, 'done')).peers).toMatchObject([{ session: 1, state: 'done' }]);
   });
 
-  it('of 100,000 files is offered with all of them, and their list stays short in the page and goes to its end', async () => {
+  it('of 100,000 files is offered in full, and its long list scrolls to the end with few elements', async () => {
     const folder = sandbox.path('many');
     await mkdir(folder);
     run('sh', '-c', `cd ${folder} && seq -f 'file-%06.0f' 0 ${MANY - 1} | xargs touch`);
@@ -148,7 +148,7 @@ describe.runIf(HAS_BROWSER)('a transfer that is watched', () => {
       .waitFor();
   });
 
-  it('sees nothing in the console', () => {
+  it('leaves the console empty', () => {
     expect([...ada.complaints, ...ben.complaints]).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** Adds somebody by the link that their page shows. */
+/** Adds a contact by the link in that person's page. */
 async function add(who: Person, name: string, whom: Person): Promise<void> {
   const { link } = await (await whom.daemon.own()).call('identity', {}, { signal: whom.daemon.signal });
   await who.open('people');
@@ -40,7 +40,7 @@ async function add(who: Person, name: string, whom: Person): Promise<void> {
 }
 
 describe.runIf(HAS_BROWSER)('people', () => {
-  it('who have a code keep each other', async () => {
+  it('can save each other when they use a code', async () => {
     await writeFile(sandbox.path('note.txt'), 'hello');
     await ada.open('send');
     const { page } = ada;
@@ -111,7 +111,7 @@ describe.runIf(HAS_BROWSER)('people', () => {
 });
 
 describe.runIf(HAS_BROWSER)('settings and history', () => {
-  it('change what the daemon keeps', async () => {
+  it("change the daemon's settings", async () => {
     const { page } = ada;
     await ada.open('settings');
     await page.getByLabel('Your name to others').fill('Ada of the tests');
@@ -139,7 +139,7 @@ describe.runIf(HAS_BROWSER)('settings and history', () => {
   });
 });
 
-/** At what sizes every view is looked at; zoomed twice, a window is half as wide and its pixels are twice as large. */
+/** Window sizes for every view. At 200 % zoom a window is half as wide, and its pixels are twice as large. */
 const LOOKS = [
   { name: 'phone-dark', axe: true, look: { viewport: { width: 360, height: 740 }, colorScheme: 'dark' } },
   { name: 'light', axe: true, look: { viewport: { width: 1024, height: 768 }, colorScheme: 'light' } },
@@ -152,7 +152,7 @@ const LOOKS = [
 ] as const;
 
 describe.runIf(HAS_BROWSER)('every view', () => {
-  it.each(LOOKS)('keeps within the window, and keeps nobody out: $name', async ({ name, look, axe }) => {
+  it.each(LOOKS)('fits the window and has no accessibility barriers: $name', async ({ name, look, axe }) => {
     await ben.daemon.send({ text: 'a text that waits' });
     const guest = await Person.before(ben.daemon, browser, look);
     const found: string[] = [];
@@ -160,14 +160,14 @@ describe.runIf(HAS_BROWSER)('every view', () => {
       await guest.open(view);
       await guest.picture(`${view}-${name}`, { whole: name === 'light' });
       if ((await guest.overflow()) > 0) found.push(`${view} is wider than the window`);
-      // What it finds does not depend on how wide the window is, but for what a narrow one hides.
+      // Violations do not depend on the width, except for elements that a narrow window hides.
       for (const barrier of axe ? await guest.barriers() : []) found.push(`${view}: ${barrier}`);
     }
     expect([...found, ...guest.complaints]).toEqual([]);
     await guest.leave();
   });
 
-  it('is reached and used with the keyboard alone, and shows where that is', async () => {
+  it('is reached and used by keyboard alone, and shows the focus', async () => {
     const { page } = ada;
     await ada.open('send');
     await page.reload();
@@ -206,7 +206,7 @@ describe.runIf(HAS_BROWSER)('every view', () => {
     await ada.daemon.running.ended;
     const { port, href } = new URL(page.url());
     expect(href).not.toMatch(/ticket|token/);
-    // Another program of this computer takes the port meanwhile: the page shows it nothing.
+    // Another program of this computer takes the port: the page sends it no secret.
     const shown: string[] = [];
     const squatter = createServer(({ method, url, headers }, response) => {
       shown.push(`${method} ${url?.replace(/[0-9a-f]{32}/, 'N')} ${headers.cookie} ${headers.authorization}`);
@@ -217,7 +217,7 @@ describe.runIf(HAS_BROWSER)('every view', () => {
     squatter.closeAllConnections();
     await new Promise((resolve) => squatter.close(resolve));
     expect([...new Set(shown)]).toEqual(['GET /proof/N undefined undefined']);
-    // By itself, and by the same address: reloaded, and opened by it.
+    // Reconnects by itself, and at the same address: after a reload, and from a bookmark.
     await ada.daemon.replace();
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await page.getByText('Ready').waitFor();

@@ -10,7 +10,7 @@ interface Status {
   pid: number;
 }
 
-/** Of the dialog that asks before it ends. */
+/** Buttons of the dialog that asks before the program ends. */
 const [KEEP, QUIT, CANCEL] = [0, 1, 2];
 
 describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKING || 'nothing'})`, () => {
@@ -25,7 +25,7 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
   });
   afterAll(async () => {
     for (const window of windows) await window.close();
-    // Daemons that windows have started outlive them.
+    // Daemons started by windows outlive them.
     for (const config of ['own', 'other', 'killed', 'crashed'])
       await (await sandbox.start(['stop', '--config', config])).ended;
     await sandbox.close();
@@ -42,7 +42,7 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
   const isVisible = (window: OwnWindow) =>
     window.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible());
 
-  it('a window that sends asks before it ends: go on in the background, end and go on later, or neither', async () => {
+  it('a window that sends asks before it ends: continue in the background, quit and continue later, or cancel', async () => {
     const window = await open('own');
     await window.call('send', { paths: [sandbox.path('file')], listen: '127.0.0.1:0' });
     const { pid } = await window.call<Status>('status');
@@ -81,7 +81,7 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
     await answer(QUIT);
     await window.ended();
     await until(async () => expect(isRunning(pid)).toBe(false));
-    // What was not done comes back.
+    // The unfinished send is restored.
     const next = await open('own', ['--hidden']);
     await until(async () => expect(await next.main.evaluate(({ app }) => app.isReady())).toBe(true));
     expect(await next.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(0);
@@ -89,7 +89,7 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
     expect(await next.call('transfers')).toMatchObject({ transfers: [{ state: 'waiting' }] });
   });
 
-  it('a window that does nothing ends at once, with the daemon that it has started, and without that of others', async () => {
+  it('an idle window ends at once, and stops only a daemon that it started', async () => {
     const daemon = await OwnDaemon.start(sandbox, 'other');
     const guest = await open('other');
     expect(await guest.call('status')).toMatchObject({ pid: daemon.running.pid });
@@ -105,13 +105,13 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
     await until(async () => expect(isRunning(pid)).toBe(false));
   });
 
-  it('a daemon that is killed is missed, and started again; one that is stopped when somebody wants it', async () => {
+  it('a killed daemon is restarted by itself; a stopped one only by the user', async () => {
     const window = await open('killed');
     const page = await window.page();
     const { pid } = await window.call<Status>('status');
-    await page.getByText('Ready', { exact: true }).waitFor(); // one that has not met its daemon yet does not miss it
+    await page.getByText('Ready', { exact: true }).waitFor(); // before it has met its daemon, a page reports no loss
     const lost = page.getByText('The background service has stopped answering');
-    // It may be back within a second: every change of the page is looked at.
+    // The daemon may be back within a second, so every change of the page is checked.
     const seen = page.evaluate(
       (text) =>
         new Promise<void>((resolve) => {
@@ -120,14 +120,14 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
         }),
       'The background service has stopped answering',
     );
-    // The observer is there before anything happens.
+    // This call returns after the observer is set.
     await page.evaluate(() => undefined);
     process.kill(pid, 'SIGKILL');
     await seen;
     await lost.waitFor({ state: 'detached' });
     const { pid: next } = await window.call<Status>('status');
     expect(next).not.toBe(pid);
-    // Who stops it wants it to be so.
+    // A daemon that the user stopped is not restarted.
     expect(await (await sandbox.start(['stop', '--config', 'killed'])).ended).toBe(0);
     await page.getByText('KeibiDrop was stopped').waitFor();
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
@@ -137,7 +137,7 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
     expect((await window.call<Status>('status')).pid).not.toBe(next);
   });
 
-  it('a page that crashes is back by itself, and one that crashes again at once says so', async () => {
+  it('a crashed page comes back by itself; after a second crash in a row a dialog says so', async () => {
     const window = await open('crashed');
     await window.page();
     await window.main.evaluate(({ dialog }) => {
@@ -154,13 +154,13 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
       const next = window.main.waitForEvent('window', { timeout: 240_000 });
       const pid = await window.main.evaluate(({ BrowserWindow }) => {
         const contents = BrowserWindow.getAllWindows()[0]?.webContents;
-        // Electron before 12 cannot.
+        // Electron before 12 lacks this method.
         if (contents?.forcefullyCrashRenderer === undefined) return contents?.getOSProcessId();
         contents.forcefullyCrashRenderer();
         return undefined;
       });
       if (pid !== undefined) process.kill(pid, 'SIGSEGV');
-      // The first page again, perhaps: a page that crashes may not have kept that it was seen.
+      // The welcome page may show again: a page that crashes may not have saved that it was seen.
       await (await next).getByRole('heading', { level: 1 }).waitFor();
       expect(await isVisible(window)).toBe(true);
     };

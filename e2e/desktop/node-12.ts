@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What the Node of the tests' Electron, 12.14, lacks of what main uses; scripts/bundle-desktop.mjs puts it before main for them. The program is
-// not written for that Node.
+// Parts that main uses and that Node 12.14, the Node of the tests' Electron, lacks. scripts/bundle-desktop.mjs puts
+// this file before main for the tests. The program itself does not support that Node.
 
 interface Waiting {
   readonly listener: () => void;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { interface as service, sessionBus } from '@particle/dbus-next';
 
-/** A notification as a desktop was asked to show it. */
+/** A notification as the desktop was asked to show it. */
 export interface ShownNotice {
   readonly id: number;
   readonly title: string;
@@ -50,7 +50,7 @@ NotificationService.configureMembers({
   signals: { ActionInvoked: { signature: 'us' } },
 });
 
-/** A session bus of a test's own with a notification service on it. */
+/** A session bus for one test, with a notification service on it. */
 export class OwnDesktop {
   /** DBUS_SESSION_BUS_ADDRESS */
   readonly address: string;
@@ -82,7 +82,7 @@ export class OwnDesktop {
     return this.#service.shown;
   }
 
-  /** Ids of the notifications that were taken back. */
+  /** Ids of the withdrawn notifications. */
   get closed(): readonly number[] {
     return this.#service.closed;
   }
@@ -92,7 +92,7 @@ export class OwnDesktop {
     this.#service.buttons = buttons;
   }
 
-  /** Presses a button of the newest notification of that title; `default`: beside the buttons. */
+  /** Presses a button of the newest notification of that title; `default` is a click beside the buttons. */
   press(title: string, button: string): void {
     const { id = 0 } = this.shown.filter((notice) => notice.title === title).at(-1) ?? {};
     this.#service.ActionInvoked(id, button);

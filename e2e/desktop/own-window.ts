@@ -10,10 +10,10 @@ import { ELECTRON, type Screen } from './screen.ts';
 
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-/** Longer than any wait on a machine with much other work: it only ends what hangs. */
+/** Longer than any wait on a busy machine, so it ends only tests that hang. */
 const LOADED_MS = 240_000;
 
-/** The program as it is delivered, but for what its Node lacks; made once for each sandbox. */
+/** The delivered program plus what its Node lacks; built once for each sandbox. */
 export async function buildApp(sandbox: Sandbox): Promise<string> {
   const app = sandbox.path('app');
   const options = ['--out', app, '--target', 'node12.14', '--inject', here('node-12.ts')];
@@ -23,10 +23,10 @@ export async function buildApp(sandbox: Sandbox): Promise<string> {
 }
 
 export interface WindowOptions {
-  /** Of buildApp; absent: `packaged` knows its own. */
+  /** The folder from buildApp; absent for `packaged`. */
   app?: string;
   screen: Screen;
-  /** The configuration directory in the sandbox, and so the user. */
+  /** The configuration directory in the sandbox; each user has one. */
   config: string;
   args?: string[];
   /** The program of a packaged window. */
@@ -86,12 +86,12 @@ export class OwnWindow {
     return this.#running;
   }
 
-  /** The page of its window, which is there. */
+  /** The page of the window, past the welcome pages. */
   async page(): Promise<Page> {
     if (this.#page !== undefined) return this.#page;
     const page = await this.#running.firstWindow({ timeout: LOADED_MS });
     this.#page = page;
-    // Who is new to it is welcomed first.
+    // A new user sees the welcome pages first.
     const navigation = page.getByRole('navigation');
     const skip = page.getByRole('button', { name: 'Skip', exact: true });
     await navigation.or(skip).first().waitFor();
@@ -99,13 +99,13 @@ export class OwnWindow {
     return page;
   }
 
-  /** Starts the program once more; resolves when that has ended. */
+  /** Starts the program a second time; resolves when that second process has ended. */
   async startAgain(args: string[], cwd = this.#sandbox.home): Promise<void> {
     const [program = '', ...before] = this.#command;
     await run(program, [...before, ...args], { env: this.#env, cwd, timeout: LOADED_MS });
   }
 
-  /** What the daemon replies to a call of the page. */
+  /** The daemon's reply to a call by the page. */
   async call<T>(method: string, request: object = {}): Promise<T> {
     const outcome = await (await this.page()).evaluate(
       ([name, asked]) => window.keibidrop?.request('daemon.call', { call: 0, method: name, request: asked } as never),
@@ -116,14 +116,14 @@ export class OwnWindow {
     return outcome.result as T;
   }
 
-  /** Ends it without asking it. */
+  /** Kills the process without asking it to quit. */
   async close(): Promise<void> {
     const ended = this.ended();
     this.#process.kill('SIGKILL');
     await ended;
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when the process has ended. */
   ended(): Promise<unknown> {
     const { exitCode, signalCode } = this.#process;
     if (exitCode !== null || signalCode !== null) return Promise.resolve();

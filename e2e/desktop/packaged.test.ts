@@ -24,7 +24,10 @@ describe.skipIf(LACKING)(`a packaged window (lacking: ${LACKING || 'nothing'})`,
     screen?.close();
   });
 
-  /** As electron-builder lays it out, with the archive of the window as a folder: the program, and `resources` beside it. */
+  /**
+   * Lays out a package as electron-builder does, with the archive of the window as a folder: the program, and
+   * `resources` beside it.
+   */
   async function layOut(): Promise<string> {
     const from = dirname(ELECTRON ?? '');
     const to = sandbox.path('packaged');
@@ -41,7 +44,7 @@ describe.skipIf(LACKING)(`a packaged window (lacking: ${LACKING || 'nothing'})`,
     return join(to, 'keibidrop-desktop');
   }
 
-  it('runs its daemon with the Node that it brings', async () => {
+  it('runs its daemon with the Node from the package', async () => {
     const packaged = await layOut();
     own = await OwnWindow.start(sandbox, { packaged, screen, config: 'me', env: { PATH: '/nonexistent' } });
     const page = await own.page();
@@ -49,7 +52,7 @@ describe.skipIf(LACKING)(`a packaged window (lacking: ${LACKING || 'nothing'})`,
     const { pid } = await own.call<{ pid: number }>('status');
     expect(await readlink(`/proc/${pid}/exe`)).toBe(join(ROOT, 'apps/desktop/dist/keibidrop/node'));
     expect(await own.main.evaluate(({ app }) => app.isPackaged)).toBe(true);
-    // It is opened with files as one in a checkout is.
+    // Files open in it as they do in a checkout.
     await own.startAgain(['keibidrop://receive/7-guitar-pencil']);
     await until(async () => expect(page.url()).toMatch(/#\/receive$/));
   });

@@ -9,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 
 const FETCHED = fileURLToPath(new URL('build/electron/electron', import.meta.url));
 
-/** The Electron that the tests run in: one that is named, one that the `electron` package has brought, or the one of scripts/fetch-test-electron. */
+/**
+ * Electron for the tests: the named one, the one from the `electron` package, or the one of
+ * scripts/fetch-test-electron.
+ */
 export const ELECTRON = [named(), installed(), FETCHED].find((path) => path !== undefined && existsSync(path));
 
 /** Why the tests of the desktop cannot run; undefined if they can. */
@@ -18,7 +21,7 @@ export const LACKING = [
   ...(spawnSync('which', ['Xvfb']).status === 0 ? [] : ['Xvfb']),
 ].join(' and ');
 
-/** A screen that nobody sees. */
+/** A virtual screen. */
 export interface Screen {
   /** DISPLAY */
   readonly display: string;
@@ -37,7 +40,7 @@ function named(): string | undefined {
   return folder ? join(folder, 'electron') : undefined;
 }
 
-/** Where its install script puts it, which does not run here. */
+/** Where the install script of `electron` puts the program; tests do not run that script. */
 function installed(): string | undefined {
   const desktop = createRequire(new URL('../../apps/desktop/package.json', import.meta.url));
   return join(dirname(desktop.resolve('electron/package.json')), 'dist', 'electron');

@@ -8,7 +8,9 @@ import { OwnDesktop } from './own-desktop.ts';
 import { buildApp, OwnWindow, until } from './own-window.ts';
 import { LACKING, openScreen, type Screen } from './screen.ts';
 
-/** What the main process has shown where no test can look: kept by what `listen` puts before Electron's own. */
+/**
+ * Output of the main process that no test can see; wrappers that `listen` puts around Electron's own classes record it.
+ */
 interface Seen {
   menu: Menu;
   notices: SystemNotification[];
@@ -71,19 +73,19 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
         seen.badge = count ?? 0;
         return true;
       };
-      // Nobody looks at the window.
+      // The window is closed, so notifications show.
       for (const window of BrowserWindow.getAllWindows()) window.close();
     });
   }
 
-  /** The labels of a menu in the tray, those that can be chosen. */
+  /** The labels of the enabled entries of a tray menu. */
   const labels = (...path: string[]) =>
     own.main.evaluate((_electron, folders) => {
       let { menu } = (globalThis as unknown as { seen: Seen }).seen;
       for (const folder of folders) menu = menu?.items.find(({ label }) => label === folder)?.submenu as Menu;
       return menu?.items.filter(({ enabled, type }) => enabled && type !== 'separator').map(({ label }) => label) ?? [];
     }, path);
-  /** The first line, which cannot be chosen. */
+  /** The first entry, which is disabled. */
   const head = () =>
     own.main.evaluate(() => (globalThis as unknown as { seen: Seen }).seen.menu?.items[0]?.label ?? '');
   const choose = (...path: string[]) =>
@@ -92,7 +94,7 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
       for (const label of chosen.slice(0, -1)) menu = menu.items.find((item) => item.label === label)?.submenu as Menu;
       menu.items.find(({ label }) => label === chosen[chosen.length - 1])?.click();
     }, path);
-  /** Titles and texts of the notifications since the last time that is asked for. */
+  /** Titles and texts of the notifications since the last call. */
   const notices = () =>
     own.main.evaluate(() => {
       const { seen } = globalThis as unknown as { seen: Seen };
@@ -102,7 +104,7 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
         actions: actions.map(({ text }) => text),
       }));
     });
-  it('says what there is, in the language that is preferred', async () => {
+  it('shows its state in the preferred language', async () => {
     const prefer = async (language: 'de' | 'es' | 'en') =>
       (await own.page()).evaluate(
         (chosen) => window.keibidrop?.request('shell.changePreferences', { language: chosen }),
@@ -125,7 +127,7 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
     ]);
   });
 
-  it('sends files to a person: they choose, it arrives', async () => {
+  it('sends files to a contact: choose files, and they arrive', async () => {
     await own.main.evaluate(({ dialog }, path) => {
       dialog.showOpenDialog = (async () => ({ canceled: false, filePaths: [path] })) as never;
     }, sandbox.path('file'));
@@ -146,7 +148,7 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
     );
   });
 
-  it('sends the text on the clipboard to a person, or with a code that the window shows', async () => {
+  it('sends the clipboard text to a contact, or by a code that the window shows', async () => {
     const request = { name: 'Me & <b>', rule: 'accept', folder: sandbox.path('inbox') };
     await (await anna.own()).call('changeContact', request, { signal: anna.signal });
     const received = anna.until(
@@ -168,7 +170,7 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
     );
   });
 
-  it('pauses and resumes all', async () => {
+  it('pauses and resumes all transfers', async () => {
     const states = async () =>
       (await own.call<{ transfers: { state: string }[] }>('transfers')).transfers.map(({ state }) => state);
     await until(async () => expect(await labels()).toContain('Pause all'));
@@ -185,7 +187,7 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
     }
   });
 
-  it('shows how far it is, and that on the window, too', async () => {
+  it('shows progress in the menu and on the window', async () => {
     await writeFile(sandbox.path('large'), '');
     await truncate(sandbox.path('large'), 64 * 2 ** 20);
     await writeFile(sandbox.path('large'), Buffer.alloc(64 * 2 ** 20, 'x'));
@@ -208,7 +210,7 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
     };
     const asked = (times: number) =>
       until(async () => expect(desktop.shown.filter((notice) => notice.title === title)).toHaveLength(times));
-    // Where nothing shows buttons there are none.
+    // A desktop that shows no buttons gets none.
     desktop.showsButtons = false;
     const without = await send();
     await until(async () => expect(await notices()).toContainEqual(expect.objectContaining({ title, actions: [] })));
@@ -226,7 +228,7 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
     await asked(2);
     desktop.press(title, 'no');
     expect(await anna.state(refused, 'failed')).toMatchObject({ error: { code: 'OFFER_DECLINED' } });
-    // One that has its answer from elsewhere asks no more.
+    // An answer from elsewhere withdraws the notification.
     const elsewhere = await send();
     await asked(3);
     desktop.press(title, 'default');

@@ -38,11 +38,11 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     screen?.close();
   });
 
-  /** What the page was asked for from outside since the last time. */
+  /** Intents that reached the page since the last call. */
   const intents = () => page.evaluate(() => (window as unknown as { told: unknown[] }).told.splice(0));
   const shown = () => own.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible());
 
-  it('shows the page, which gets the functions of the preload and nothing of Node or Electron', async () => {
+  it('shows the page, which gets only the functions of the preload, nothing of Node or Electron', async () => {
     expect(page.url()).toMatch(/^keibidrop-app:\/\/window\/index\.html/);
     await page.getByRole('navigation').waitFor();
     const seen = await page.evaluate(() => ({
@@ -65,7 +65,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     });
   });
 
-  it('takes calls to the daemon, and streams, and ends them', async () => {
+  it('makes calls and streams to the daemon, and ends them', async () => {
     expect(await own.call('status')).toMatchObject({ pid: daemon.running.pid });
     const heard = await page.evaluate(
       () =>
@@ -90,7 +90,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
       () => new Promise((resolve) => window.keibidrop?.subscribe('listShare', { path: 'none' }, () => {}, resolve)),
     );
     expect(ended).toMatchObject({ code: expect.stringMatching(/^[A-Z_]+$/), message: expect.any(String) });
-    // A call that is cancelled ends at once, whatever it waits for.
+    // A cancelled call ends at once, even while it waits.
     const cancelled = await page.evaluate(async () => {
       const call = window.keibidrop?.request('daemon.call', { call: 77, method: 'nearby' as never, request: {} });
       await window.keibidrop?.request('daemon.cancel', { call: 77 });
@@ -100,18 +100,18 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
   });
 
   it.each<[string, string, unknown]>([
-    ['of no name', 'shell.open', {}],
-    ["of an object's own", 'constructor', {}],
+    ['of unknown name', 'shell.open', {}],
+    ["named like an object's own property", 'constructor', {}],
     ['without arguments', 'shell.pick', undefined],
-    ['of another kind', 'shell.pick', { what: 'secrets' }],
-    ['to reveal what is no place', 'shell.reveal', { path: 'relative' }],
+    ['of an unknown kind', 'shell.pick', { what: 'secrets' }],
+    ['to reveal a relative path', 'shell.reveal', { path: 'relative' }],
     ['to reveal an address', 'shell.reveal', { path: 'file:///etc/passwd' }],
-    ['to reveal what is cut off', 'shell.reveal', { path: '/etc\0/passwd' }],
-    ['to call what is no name', 'daemon.call', { call: 1, method: '../page.js', request: {} }],
+    ['to reveal a path with a NUL', 'shell.reveal', { path: '/etc\0/passwd' }],
+    ['to call a malformed method name', 'daemon.call', { call: 1, method: '../page.js', request: {} }],
     ['to call without a request', 'daemon.call', { call: 1, method: 'status', request: null }],
-    ['to call what there is not', 'daemon.call', { call: 1, method: 'constructor', request: {} }],
-    ['to prefer what there is not', 'shell.changePreferences', { theme: 'pink' }],
-    ['to start at login perhaps', 'shell.changePreferences', { startAtLogin: 'yes' }],
+    ['to call an unknown method', 'daemon.call', { call: 1, method: 'constructor', request: {} }],
+    ['to set an unknown preference', 'shell.changePreferences', { theme: 'pink' }],
+    ['to set startAtLogin to a string', 'shell.changePreferences', { startAtLogin: 'yes' }],
   ])('refuses a request %s', async (_what, name, args) => {
     const outcome = await page.evaluate(([asked, given]) => window.keibidrop?.request(asked as never, given as never), [
       name,
@@ -120,7 +120,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     expect(outcome).toMatchObject({ error: { code: 'USAGE' } });
   });
 
-  it('asks with the dialogs of the system, and shows places in its file manager', async () => {
+  it('opens the dialogs of the system, and shows paths in its file manager', async () => {
     await own.main.evaluate(({ dialog, shell }) => {
       const asked: unknown[] = [];
       const chosen = [['/one', '/two'], [], ['/folder']];
@@ -149,7 +149,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     ]);
   });
 
-  it('sends what is dropped on it, from where that stands', async () => {
+  it('sends dropped files from where they are', async () => {
     await page.evaluate(() => {
       location.hash = '#/send';
       document.body.append(
@@ -179,7 +179,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     await daemon.control(sent.transfer, 'cancel');
   });
 
-  it('is opened with files and links by starting the program once more, wherever that is', async () => {
+  it('opens files and links when the program is started a second time, from any directory', async () => {
     await own.startAgain(['file', 'not-there', 'https://example.org/x']);
     await until(async () => expect(await intents()).toEqual([{ kind: 'send', paths: [sandbox.path('file')] }]));
     await page.waitForURL(/#\/send$/);
@@ -188,7 +188,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     await page.waitForURL(/#\/receive$/);
   });
 
-  it('says what a folder given as an argument is, and how much', async () => {
+  it('shows kind and size of a folder given as an argument', async () => {
     await mkdir(sandbox.path('photos', 'deep'), { recursive: true });
     await writeFile(sandbox.path('photos', 'one'), 'one');
     await writeFile(sandbox.path('photos', 'deep', 'four'), 'four');
@@ -200,16 +200,16 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     await page.getByRole('button', { name: 'Discard' }).click();
   });
 
-  it('goes to the tray when it is closed, and comes back when the program is started once more', async () => {
+  it('hides in the tray when it is closed, and shows when the program is started again', async () => {
     await own.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close());
     await until(async () => expect(await shown()).toBe(false));
     await own.startAgain([]);
     await until(async () => expect(await shown()).toBe(true));
-    // It is the same page: nothing was lost.
+    // It is the same page; no state was lost.
     expect(await intents()).toEqual([]);
   });
 
-  it('has a menu whose entries go where they say, in the language that is preferred', async () => {
+  it('has a menu with working entries in the preferred language', async () => {
     const choose = (path: string[]) =>
       own.main.evaluate(({ Menu }, labels) => {
         let menu = Menu.getApplicationMenu();
@@ -231,7 +231,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     expect(await own.main.evaluate(({ nativeTheme }) => nativeTheme.themeSource)).toBe('dark');
   });
 
-  it('keeps what is preferred and where it was, and starts at login', async () => {
+  it('saves preferences and its position, and starts at login', async () => {
     const change = (changes: object) =>
       page.evaluate((each) => window.keibidrop?.request('shell.changePreferences', each), changes);
     const entry = sandbox.path('me-home', 'autostart', 'keibidrop.desktop');
@@ -252,7 +252,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     });
   });
 
-  describe('is shut to everything else', () => {
+  describe('is isolated', () => {
     let server: Server;
     let stranger: string;
     const asked: (string | undefined)[] = [];
@@ -268,7 +268,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     });
     afterAll(() => server.close());
 
-    it('loads nothing from elsewhere, goes nowhere, opens no window and gets no permission', async () => {
+    it('loads nothing from other origins, stays at its address, opens no window and gets no permission', async () => {
       const windows = () => own.main.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length);
       const tried = await page.evaluate(async (url) => {
         const hangs = new Promise((resolve) => setTimeout(resolve, 5000)).then(() => 'hangs');
@@ -307,16 +307,16 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
         notification: 'denied',
       });
       expect(page.url()).toMatch(/^keibidrop-app:/);
-      // An old Electron's page hangs in window.open when the window is refused.
+      // In old Electron the page hangs in window.open when the window is refused.
       const version = await own.main.evaluate(() => Number.parseInt(process.versions.electron ?? '', 10));
       if (version >= 12) await page.evaluate((url) => window.open(`${url}/window`), stranger);
       expect(await windows()).toBe(1);
       expect(asked).toEqual([]);
     });
 
-    it('hears no page but its own, whatever window that is in', async () => {
+    it('accepts no call from another page, whatever its window', async () => {
       const answers = await own.main.evaluate(async ({ BrowserWindow, session }, url) => {
-        // With our preload, but in a session of its own that lets it go anywhere.
+        // This window has our preload, but a session of its own that allows any address.
         const [ours] = BrowserWindow.getAllWindows();
         const contents = ours?.webContents as unknown as { getLastWebPreferences(): { preload: string } };
         const { preload } = contents.getLastWebPreferences();
@@ -340,7 +340,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
       expect(answers).toEqual([refused, refused, refused, refused]);
     });
 
-    it('hears no other page in its own window, either', async () => {
+    it('accepts no call from another page in its own window', async () => {
       const answer = await own.main.evaluate(async ({ BrowserWindow }) => {
         const [ours] = BrowserWindow.getAllWindows();
         const address = ours?.webContents.getURL() ?? '';
