@@ -22,8 +22,8 @@ async function transferTo(out: string, options: StartOptions = {}) {
   return { sender, receiver, exits: await exitsOf({ sender, receiver }) };
 }
 
-describe.skipIf(!IS_ROOT)('a destination that is full (this test needs root, to mount a small one)', () => {
-  it('names the file there is no room for, keeps the others, and the next run completes it', async () => {
+describe.skipIf(!IS_ROOT)('a full destination (this test needs root, to mount a small one)', () => {
+  it('fails the file that does not fit, keeps the others, and the next run completes it', async () => {
     const out = await room.mountTmpfs('out', 8 * MIB);
     await writeRandom(room.path('source', 'large'), 20 * MIB);
     await writeSmallFiles(room.path('source', 'small'), 20);
@@ -47,7 +47,7 @@ describe.skipIf(!IS_ROOT)('a destination that is full (this test needs root, to 
     );
   });
 
-  it('by many small files ends with what fits in place, names the others, and the next run completes it', async () => {
+  it('with many small files keeps those that fit, fails the others, and the next run completes it', async () => {
     const out = await room.mountTmpfs('out', 2 * MIB);
     for (let i = 0; i < 8; i++) await writeRandom(room.path('source', `${i}`), 512 << 10);
     const { sender, receiver, exits } = await transferTo(out);
@@ -73,10 +73,10 @@ describe.skipIf(!IS_ROOT)('a destination that is full (this test needs root, to 
   });
 });
 
-describe.skipIf(!IS_ROOT)('a destination that may not be written (this test needs root, to become nobody)', () => {
+describe.skipIf(!IS_ROOT)('a read-only destination (this test needs root, to run as another user)', () => {
   const asNobody = { uid: NOBODY };
 
-  it('is named with its path, nothing is written, and the sender goes on waiting', async () => {
+  it('is reported with its path, nothing is written, and the sender keeps waiting', async () => {
     await writeFile(room.path('source', 'file'), 'content');
     await mkdir(room.path('out'), { mode: 0o555 });
     const { sender, port } = await room.send(['source']);
@@ -96,7 +96,7 @@ describe.skipIf(!IS_ROOT)('a destination that may not be written (this test need
     expect(await readdir(room.path('out', 'source'))).toEqual(['file']);
   });
 
-  it('in one folder only is named there; the others arrive, and the next run completes it', async () => {
+  it('in one folder only is reported there; the others arrive, and the next run completes it', async () => {
     for (const folder of ['closed', 'open']) {
       await mkdir(room.path('source', folder));
       await writeFile(room.path('source', folder, 'file'), folder);
@@ -121,8 +121,8 @@ describe.skipIf(!IS_ROOT)('a destination that may not be written (this test need
   });
 });
 
-describe.skipIf(!IS_ROOT)('a destination on a file system that is mounted read-only (this test needs root)', () => {
-  it('is named with its path on the receiver, and nothing is written', async () => {
+describe.skipIf(!IS_ROOT)('a destination on a read-only file system (this test needs root)', () => {
+  it('is reported with its path by the receiver, and nothing is written', async () => {
     await writeFile(room.path('source', 'file'), 'content');
     const out = await room.mountTmpfs('out', 8 * MIB);
     run('mount', '-o', 'remount,ro', out);
@@ -138,7 +138,7 @@ describe.skipIf(!IS_ROOT)('a destination on a file system that is mounted read-o
   });
 });
 
-it('a destination that is a file is named, and left alone', async () => {
+it('a destination that is a file is reported and left unchanged', async () => {
   await writeFile(room.path('source', 'file'), 'content');
   await writeFile(room.path('out'), 'in the way');
   await room.send(['source']);
@@ -151,8 +151,8 @@ it('a destination that is a file is named, and left alone', async () => {
   });
 });
 
-describe('a name that cannot exist at the other side', () => {
-  it('because it is not UTF-8 is named by the sender before its code; the others arrive, and the next run completes it', async () => {
+describe('a name that the destination cannot have', () => {
+  it('because it is not UTF-8 is reported by the sender before its code; the others arrive, and the next run completes it', async () => {
     const bad = Buffer.concat([Buffer.from(`${room.path('source')}/bad `), Buffer.from([0xff, 0xfe])]);
     await writeFile(bad, 'content');
     await writeFile(room.path('source', 'good'), 'content');
@@ -174,7 +174,7 @@ describe('a name that cannot exist at the other side', () => {
     expect((await transferTo('out')).exits).toEqual(SUCCESS);
   });
 
-  it('because a file of that name is where a folder should be is named with what is in it; the others arrive', async () => {
+  it("because a file has the name of an offered folder is reported with the folder's content; the others arrive", async () => {
     await mkdir(room.path('source', 'taken'));
     await writeFile(room.path('source', 'taken', 'inside'), 'content');
     await writeFile(room.path('source', 'good'), 'content');

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => room.close());
 
-describe('Ctrl-C in the middle', () => {
+describe('Ctrl-C in the middle of a transfer', () => {
   beforeEach(() => writeRandom(room.path('large'), LARGE));
 
   /** Both sides, with a few chunks on the receiver's disk. */
@@ -25,7 +25,7 @@ describe('Ctrl-C in the middle', () => {
     return { sender, receiver };
   }
 
-  it('at the receiver ends it with 130; the sender goes on waiting and serves the rest to the next run', async () => {
+  it('at the receiver ends it with 130; the sender keeps waiting and serves the rest to the next run', async () => {
     const { sender, receiver } = await halfWay();
     receiver.kill('SIGINT');
     expect(await receiver.ended).toBe(130);
@@ -38,7 +38,7 @@ describe('Ctrl-C in the middle', () => {
     expect(await exitsOf({ sender, receiver: again })).toEqual(SUCCESS);
     const { bytes, resumedBytes } = lastOf(again) as unknown as { bytes: number; resumedBytes: number };
     expect(bytes).toBe(LARGE);
-    // Ended in order: all that had come is kept, not only what the last second's save had.
+    // After an orderly end all received bytes are kept, not only those of the last periodic save.
     expect(resumedBytes).toBeGreaterThanOrEqual(4 * MIB);
     expect(await readdir(room.path('out'))).toEqual(['large']);
     expect(await digestOf(room.path('out', 'large'))).toBe(await digestOf(room.path('large')));
@@ -58,20 +58,20 @@ describe('Ctrl-C in the middle', () => {
     expect(await digestOf(room.path('out', 'large'))).toBe(await digestOf(room.path('large')));
   });
 
-  it.each(['SIGTERM', 'SIGHUP'] as const)('or %s are the same to a receiver', async (signal) => {
+  it.each(['SIGTERM', 'SIGHUP'] as const)('or %s have the same effect on a receiver', async (signal) => {
     const { receiver } = await halfWay();
     receiver.kill(signal);
     expect(await receiver.ended).toBe(130);
   });
 
-  it('while nobody has come ends the sender with 130, and nothing of it is left', async () => {
+  it('before a receiver comes ends the sender with 130 and leaves nothing behind', async () => {
     const { sender } = await room.send(['large']);
     sender.kill('SIGINT');
     expect(await sender.ended).toBe(130);
     expect(await room.announced()).toEqual([]);
   });
 
-  it('while a person is asked ends the receiver with 130 and writes nothing; the sender goes on waiting', async () => {
+  it('at the question ends the receiver with 130 and writes nothing; the sender keeps waiting', async () => {
     const { sender } = await room.send(['large']);
     const receiver = await room.startOnTerminal(['receive', CODE, '--out', 'out']);
     await receiver.shows(/\[y\/N\] $/);
@@ -85,7 +85,7 @@ describe('Ctrl-C in the middle', () => {
 describe('the question', () => {
   beforeEach(() => writeFile(room.path('file'), 'content'));
 
-  it('shows what, how much and from whom; yes receives it', async () => {
+  it('shows the files, their size and the sender; yes receives them', async () => {
     const { sender } = await room.send(['file']);
     const receiver = await room.startOnTerminal(['receive', CODE, '--out', 'out']);
     await receiver.shows(
@@ -111,7 +111,7 @@ describe('the question', () => {
   );
 
   it.each([[[]], [['--json']]])(
-    'that nobody can be asked is a refusal: with %j and no --yes nothing is written',
+    'cannot be asked without a terminal: with %j and no --yes nothing is written',
     async (options) => {
       const { sender } = await room.send(['file']);
       const receiver = await room.start(['receive', CODE, '--out', 'out', ...options]);

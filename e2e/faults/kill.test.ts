@@ -14,17 +14,18 @@ const { largeBytes, smallFiles, limitMib } = SOAK
   : { largeBytes: 192 * MIB, smallFiles: 500, limitMib: 10 };
 const KILLS = 20;
 const LONGEST_DELAY_MS = 2500;
-/** Another one makes another run. */
+/** Another seed makes another run. */
 const SEED = Number(process.env.KD_SEED ?? 20_261_121);
 
 /**
- * What may have to be sent again after one kill: what the limit lets pass between two saves of the bitmap, which are a second and the
- * time of a save apart, and what was on its way: chunks in the sockets, in the proxy of this test, and in the receiver's hands.
+ * Bytes that one kill may cause to be sent twice. First, all that the limit lets pass between two saves of the bitmap,
+ * which are one second plus the time of a save apart. Second, chunks in flight: in the sockets, in the proxy of this
+ * test, and in the receiver's memory.
  */
 const SAVE_SECONDS = 1.1;
 const IN_FLIGHT_BYTES = 4 * MIB;
 const MOST_SENT_AGAIN = SAVE_SECONDS * limitMib * MIB + IN_FLIGHT_BYTES;
-/** Frames, segments and the lane's hello add less than this to what they carry. */
+/** Overhead of frames, segments and the lane's hello is below this. */
 const FRAMING = 1.002;
 const FRAMING_BYTES = 64 << 10;
 
@@ -39,7 +40,7 @@ afterEach(async () => {
   await counter.close();
 });
 
-/** The moments of a run have to be the same in the next one, so they come from a seed (mulberry32). */
+/** A seeded generator (mulberry32): each run has the same moments as the one before. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -50,7 +51,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Small files before and after the large one, so that kills meet both. The walk takes the roots from the last one on. */
+/** Small files before and after the large one, so that kills meet both. The walk takes the last root first. */
 const ROOTS = ['source/after', 'source/large', 'source/before'];
 
 async function makeSource(): Promise<number> {
@@ -68,7 +69,7 @@ async function startSender(): Promise<Running> {
   return sender;
 }
 
-/** How much the receiver held when this run began, at the least: what it says is there, less what has come since. */
+/** Lower bound of the bytes that the receiver held when this run started: its progress minus the bytes since. */
 function heldAtStart(receiver: Running, before: number): () => number {
   let held = 0;
   const look = () => {
@@ -80,7 +81,7 @@ function heldAtStart(receiver: Running, before: number): () => number {
   return () => held;
 }
 
-it(`survives ${KILLS} kills of either side and sends again what the last second brought, not more`, {
+it(`survives ${KILLS} kills of either side and sends only the last second's bytes twice`, {
   timeout: SOAK ? 600_000 : 300_000,
 }, async () => {
   const total = await makeSource();
@@ -101,14 +102,14 @@ it(`survives ${KILLS} kills of either side and sends again what the last second 
         files: number;
       };
       const carried = counter.laneBytes - before;
-      // What the run says it did not need again is what did not come over the wire again.
+      // Bytes that the run reports as resumed must not cross the wire again.
       expect(carried).toBeGreaterThanOrEqual(done.bytes - done.resumedBytes);
       expect(carried).toBeLessThanOrEqual((done.bytes - done.resumedBytes) * FRAMING + FRAMING_BYTES);
       expect(done.files + done.skipped).toBe(smallFiles + 1);
       sentAgain.push(expected - held());
       break;
     }
-    // Some moments are in the start and the handshake, most in the transfer, up to long after the first saves of the bitmap.
+    // Some kills hit the start and the handshake, most the transfer, up to long after the first saves of the bitmap.
     const early = random() < 0.2;
     const delay = random() * (early ? 300 : LONGEST_DELAY_MS);
     await Promise.race([receiver.ended, (early ? sleep(0) : receiver.until('connected')).then(() => sleep(delay))]);

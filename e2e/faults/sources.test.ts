@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => room.close());
 
-/** Both sides name the entry and what is wrong with it, as an event and as the line that ends them. */
+/** Expects both sides to report the entry and its error code, in an event and in their last line. */
 function expectFailure(sides: { sender: Running; receiver: Running }, path: string, code: string): void {
   for (const side of [sides.sender, sides.receiver]) {
     const failed = side.events().filter(({ event }) => event === 'failed');
@@ -25,7 +25,7 @@ function expectFailure(sides: { sender: Running; receiver: Running }, path: stri
   }
 }
 
-/** Sends `source` so slowly that there is time to change it, and calls `meddle` when a MiB of it has come. */
+/** Sends `source` slowly enough to change it meanwhile; calls `meddle` after the first MiB has arrived. */
 async function transferWhile(meddle: () => Promise<void>): Promise<{ sender: Running; receiver: Running }> {
   const { sender } = await room.send(['source', '--limit', '8M']);
   const receiver = await room.receive(['--out', 'out']);
@@ -34,26 +34,29 @@ async function transferWhile(meddle: () => Promise<void>): Promise<{ sender: Run
   return { sender, receiver };
 }
 
-describe('a source that changes while it is sent', () => {
+describe('a source that changes during the transfer', () => {
   it.each([
     ['is written to', (path: string) => appendFile(path, 'more')],
     ['gets shorter', (path: string) => writeFile(path, 'short')],
     ['is touched', (path: string) => utimes(path, 1, 1)],
-  ])('because it %s is named and not delivered; the others arrive, and the next run brings it', async (_, meddle) => {
-    await writeRandom(room.path('source', 'large'), 12 * MIB);
-    await writeSmallFiles(room.path('source', 'small'), 20);
-    const sides = await transferWhile(() => meddle(room.path('source', 'large')));
-    expect(await exitsOf(sides)).toEqual(FAILURE);
-    expectFailure(sides, 'source/large', 'TRANSFER_SOURCE_CHANGED');
-    expect(await readTree(room.path('out', 'source', 'small'))).toEqual(await readTree(room.path('source', 'small')));
-    expect([...(await readTree(room.path('out'))).keys()].filter((path) => !path.includes('small'))).toEqual([
-      'source',
-    ]);
-    expect((await room.transfer(['source'])).exits).toEqual(SUCCESS);
-    expect(await readTree(room.path('out', 'source'))).toEqual(await readTree(room.path('source')));
-  });
+  ])(
+    'because it %s is reported and not delivered; the others arrive, and the next run brings it',
+    async (_, meddle) => {
+      await writeRandom(room.path('source', 'large'), 12 * MIB);
+      await writeSmallFiles(room.path('source', 'small'), 20);
+      const sides = await transferWhile(() => meddle(room.path('source', 'large')));
+      expect(await exitsOf(sides)).toEqual(FAILURE);
+      expectFailure(sides, 'source/large', 'TRANSFER_SOURCE_CHANGED');
+      expect(await readTree(room.path('out', 'source', 'small'))).toEqual(await readTree(room.path('source', 'small')));
+      expect([...(await readTree(room.path('out'))).keys()].filter((path) => !path.includes('small'))).toEqual([
+        'source',
+      ]);
+      expect((await room.transfer(['source'])).exits).toEqual(SUCCESS);
+      expect(await readTree(room.path('out', 'source'))).toEqual(await readTree(room.path('source')));
+    },
+  );
 
-  it('and has been removed: what was open is delivered, what is gone is named', async () => {
+  it('because a file is removed: open files are delivered, the removed one is reported', async () => {
     await writeRandom(room.path('source', 'large'), 12 * MIB);
     await writeSmallFiles(room.path('source', 'small'), 3);
     const sides = await transferWhile(() => rm(room.path('source', 'small', '1')));
@@ -62,7 +65,7 @@ describe('a source that changes while it is sent', () => {
     expect(await readTree(room.path('out', 'source', 'small'))).toEqual(await readTree(room.path('source', 'small')));
   });
 
-  it('after an interruption starts over, says so, and is delivered as it is now', async () => {
+  it('after an interruption starts over, says so, and is delivered in its new version', async () => {
     await writeRandom(room.path('source', 'large'), 12 * MIB);
     const { sender } = await room.send(['source', '--limit', '8M', '--receivers', '0']);
     const first = await room.receive(['--out', 'out']);
@@ -82,8 +85,8 @@ describe('a source that changes while it is sent', () => {
   });
 });
 
-describe('a source that is not there', () => {
-  it('is named before anybody is kept waiting', async () => {
+describe('a missing source', () => {
+  it('is reported before the sender starts waiting', async () => {
     const sender = await room.start(['send', 'source', 'no such file', '--json', '--listen', '127.0.0.1:0']);
     expect(await sender.ended).toBe(1);
     expect(sender.events()).toEqual([
@@ -91,7 +94,7 @@ describe('a source that is not there', () => {
     ]);
   });
 
-  it('any more when a receiver comes is named on both sides, and the others arrive', async () => {
+  it('that was removed before a receiver came is reported on both sides, and the others arrive', async () => {
     for (const name of ['stays', 'goes']) await writeFile(room.path('source', name), name);
     const { sender } = await room.send(['source/stays', 'source/goes']);
     await rm(room.path('source', 'goes'));
@@ -102,7 +105,7 @@ describe('a source that is not there', () => {
   });
 });
 
-describe.skipIf(!IS_ROOT)('a source that the sender may not read (this test needs root, to become nobody)', () => {
+describe.skipIf(!IS_ROOT)('a source without read permission (this test needs root, to run as another user)', () => {
   const asNobody = { uid: NOBODY };
 
   it.each([

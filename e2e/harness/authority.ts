@@ -5,7 +5,7 @@ import { run, type Sandbox } from './sandbox.ts';
 
 export const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
 
-/** A certificate authority of one test, made by openssl. */
+/** A certificate authority for one test, made with openssl. */
 export class Authority {
   /** PEM, for NODE_EXTRA_CA_CERTS. */
   readonly file: string;
@@ -20,7 +20,7 @@ export class Authority {
     run('openssl', 'req', '-x509', ...key, '-subj', `/CN=${name}`, '-days', '2', '-out', this.file);
   }
 
-  /** Writes NAME.pem and NAME.key, for the server `host`; `days` from now, or to a day that is past. */
+  /** Writes NAME.pem and NAME.key for the server `host`. A negative `days` makes an expired certificate. */
   async issue(name: string, host: string, days = 1): Promise<{ cert: string; key: string }> {
     const room = this.#room;
     const [cert, key, request, extensions] = ['pem', 'key', 'csr', 'ext'].map((end) => room.path(`${name}.${end}`)) as [

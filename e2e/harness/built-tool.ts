@@ -12,7 +12,7 @@ export function builtTool(name: 'linkem' | 'without_bbr'): string {
   const built = statSync(program, { throwIfNoEntry: false });
   if (built && built.mtimeMs > statSync(source).mtimeMs) return program;
   mkdirSync(`${TOOLS}build`, { recursive: true });
-  // Another worker may be about to do the same.
+  // Another worker may compile the same program now, so rename it into place.
   const fresh = `${program}.${process.pid}`;
   run('c++', '-std=c++20', '-O2', '-pthread', '-o', fresh, source);
   renameSync(fresh, program);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Listens to multicast DNS at the IPv4 address that is its argument and prints `goodbye` when a sender takes its announcement back: a response whose first record,
-// `_keibidrop._tcp.local PTR`, has no time left to live (RFC 6762 10.1). Knows nothing of the program's own code.
+// Listens to multicast DNS at the IPv4 address given as its argument. Prints `goodbye` when a sender withdraws its
+// announcement: a response whose first record, `_keibidrop._tcp.local PTR`, has a TTL of 0 (RFC 6762 10.1). Shares no
+// code with the program under test.
 import { createSocket } from 'node:dgram';
 
 const HEADER_BYTES = 12;

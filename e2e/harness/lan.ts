@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { run } from './sandbox.ts';
 
-/** Each takes a few milliseconds. */
+/** Each try takes a few milliseconds. */
 const RUNNING_TRIES = 2000;
 
 /** One port of a switch, with a host at the other end of the cable. */
@@ -10,51 +10,51 @@ export interface Plug {
   readonly port: string;
 }
 
-/** From now on the switch forwards nothing to and from the port; the host does not notice. */
+/** Makes the switch stop forwarding to and from the port; the host does not notice. */
 export function silence({ switch: into, port }: Plug): void {
   inside(into, 'ip', 'link', 'set', port, 'nomaster');
 }
 
-/** Ends a silence. */
+/** Lets the switch forward again after `silence`. */
 export function endSilence({ switch: into, port }: Plug): void {
   inside(into, 'ip', 'link', 'set', port, 'master', 'br0');
 }
 
-/** Pulls the cable out, or puts it back in: the host sees it. */
+/** Unplugs or plugs the cable; the host sees the change. */
 export function setCable({ switch: into, port }: Plug, state: 'up' | 'down'): void {
   inside(into, 'ip', 'link', 'set', port, state);
 }
 
-/** Gives an interface another IPv4 address for the one it has. */
+/** Replaces the IPv4 address `from` of an interface by `to`. */
 export function readdress(host: string, name: string, [from, to]: readonly [string, string]): void {
   inside(host, 'ip', 'address', 'del', from, 'dev', name);
   inside(host, 'ip', 'address', 'add', to, 'dev', name);
 }
 
-/** Interfaces that come later have no IPv6 addresses. */
+/** Interfaces added later get no IPv6 addresses. */
 export function withoutIpv6(host: string): void {
   inside(host, 'sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1');
 }
 
-/** Networks made of namespaces: switches, and hosts plugged into them. Nothing leads out of them. Needs root. */
+/** Networks of namespaces: switches, and hosts plugged into them, without a route to the outside. Needs root. */
 export class Lan {
-  /** Names this test's own among those of the machine. */
+  /** Separates the namespaces of this test from all others on the machine. */
   readonly #prefix = `kd${process.pid}x${Math.random().toString(36).slice(2, 6)}`;
   readonly #namespaces: string[] = [];
   #plugs = 0;
 
-  /** A host without a network yet. Returns the name of its namespace. */
+  /** Makes a host without a network. Returns the name of its namespace. */
   host(name: string): string {
     const namespace = `${this.#prefix}${name}`;
     run('ip', 'netns', 'add', namespace);
     this.#namespaces.push(namespace);
-    // A host on its own: no address is tried for duplicates, so that it can be used at once.
+    // Without duplicate address detection, addresses work at once.
     inside(namespace, 'sysctl', '-qw', 'net.ipv6.conf.all.accept_dad=0', 'net.ipv6.conf.default.accept_dad=0');
     inside(namespace, 'ip', 'link', 'set', 'lo', 'up');
     return namespace;
   }
 
-  /** A switch: a bridge in a namespace that has nothing else. */
+  /** Makes a switch: a bridge in a namespace of its own. */
   switch(name: string): string {
     const namespace = this.host(name);
     inside(namespace, 'ip', 'link', 'add', 'br0', 'type', 'bridge', 'mcast_snooping', '0');
@@ -63,9 +63,9 @@ export class Lan {
   }
 
   /**
-   * Plugs a host into a switch by a new interface, which has a link-local IPv6 address and, if given, an IPv4 one.
+   * Plugs a host into a switch by a new interface with a link-local IPv6 address and, if given, an IPv4 one.
    * @param ipv4       with its prefix length
-   * @param multicast  false: the switch hands no multicast on to the host
+   * @param multicast  false: the switch forwards no multicast to the host
    * @returns          the switch's end of the cable
    */
   plug(
@@ -85,7 +85,7 @@ export class Lan {
     return { switch: into, port };
   }
 
-  /** Removes every namespace, also after one that could not be. */
+  /** Removes every namespace, even if removing one fails. */
   close(): void {
     const failures: unknown[] = [];
     for (const namespace of this.#namespaces.splice(0)) {
@@ -99,14 +99,14 @@ export class Lan {
   }
 }
 
-/** The kernel takes up to a second to say that a cable is in; programs do not see the interface before. */
+/** The kernel takes up to a second to report a new link, and programs do not see the interface before. */
 function untilRunning(namespace: string, name: string): void {
   for (let tries = 0; !/ state UP /.test(inside(namespace, 'ip', '-o', 'link', 'show', name)); tries++) {
     if (tries === RUNNING_TRIES) throw new Error(`${name} of ${namespace} does not come up`);
   }
 }
 
-/** What runs a command in a namespace; it gives its place to the command, so that signals reach that one. */
+/** The command that runs another one in a namespace. It execs that command, which thus gets the signals. */
 export function inNamespace(namespace: string): string[] {
   return ['ip', 'netns', 'exec', namespace];
 }

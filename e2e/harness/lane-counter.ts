@@ -5,13 +5,13 @@ import { createServer, connect as dial, type Server, type Socket } from 'node:ne
 
 const LANE_PREAMBLE = 'KEIBI-L1';
 
-/** A TCP proxy between two peers that counts what the lanes carry to the receiver, bytes of the wire and not what anybody says of them, and cuts lanes. */
+/** A TCP proxy between two peers. Counts the bytes on the wire that lanes carry to the receiver, and cuts lanes. */
 export class LaneCounter {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Where connections are passed on to. */
+  /** The port that connections are forwarded to. */
   target = 0;
-  /** Bytes that have been handed to a receiver on any lane. */
+  /** Bytes written to the receiver on all lanes. */
   laneBytes = 0;
   readonly #lanes: Socket[] = [];
   readonly #waiting = new Set<() => void>();
@@ -30,17 +30,17 @@ export class LaneCounter {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Breaks every connection that goes through it; others may come. */
+  /** Resets every open connection; new ones are accepted. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Lanes that have ever come. */
+  /** The number of lanes opened so far. */
   get lanes(): number {
     return this.#lanes.length;
   }
 
-  /** Resolves once the lanes have carried so many bytes. */
+  /** Resolves once the lanes have carried this many bytes. */
   carried(bytes: number): Promise<void> {
     return new Promise((resolve) => {
       const look = () => {
@@ -53,7 +53,7 @@ export class LaneCounter {
     });
   }
 
-  /** Breaks one lane, the first being 0, or all of them: both peers see a connection that was reset. */
+  /** Resets the given lanes, counted from 0, or all of them; both peers see a reset. */
   cutLanes(...which: number[]): void {
     const lanes = which.length === 0 ? this.#lanes : which.map((lane) => this.#lanes[lane]);
     for (const lane of lanes) lane?.resetAndDestroy();
@@ -90,7 +90,7 @@ export class LaneCounter {
     for (const [socket, other] of pairs) {
       this.#sockets.add(socket);
       socket.setNoDelay(true);
-      // An end is passed on as an end and a break as a break: the peers see what they would see of each other.
+      // A FIN is forwarded as a FIN and a reset as a reset, so the peers see what they would without a proxy.
       socket.on('end', () => other.end());
       socket.on('error', () => other.destroy());
       socket.on('close', () => {

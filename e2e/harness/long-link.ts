@@ -6,7 +6,7 @@ import { builtTool } from './built-tool.ts';
 import { inNamespace } from './lan.ts';
 import { run } from './sandbox.ts';
 
-/** What a connection may hold at most: the product of rate and delay of every link of the tests is below. */
+/** Socket buffer limit, above the product of rate and delay of every link in the tests. */
 const SOCKET_BYTES = 64 * 2 ** 20;
 
 /** The two ends of a link; A is 10.99.0.1, B 10.99.0.2. */
@@ -15,7 +15,7 @@ export type End = 'a' | 'b';
 /**
  * A link between two namespaces, emulated by e2e/tools/linkem.cc. Needs root.
  *
- * It goes with close(), or with this process, however that ends.
+ * close() or the end of this process, however it ends, removes the link.
  */
 export class LongLink {
   readonly #prefix: string;
@@ -23,7 +23,7 @@ export class LongLink {
   readonly #ended: Promise<unknown>;
   #report = '';
 
-  /** @param options  linkem's: ['--rate', '500', '--delay', '12'] */
+  /** @param options  options of linkem: ['--rate', '500', '--delay', '12'] */
   static async open(options: string[]): Promise<LongLink> {
     const linkem = builtTool('linkem');
     const prefix = `kd${process.pid}y${Math.random().toString(36).slice(2, 6)}`;
@@ -53,12 +53,12 @@ export class LongLink {
     return end === 'a' ? '10.99.0.1' : '10.99.0.2';
   }
 
-  /** What runs a command at one end. */
+  /** The command that runs another one at one end of the link. */
   at(end: End): string[] {
     return inNamespace(`${this.#prefix}-${end}`);
   }
 
-  /** Begins an outage, in which everything is dropped, or ends it. */
+  /** Starts or ends an outage, during which every packet is dropped. */
   toggleOutage(): void {
     this.#linkem.kill('SIGUSR1');
   }
@@ -86,7 +86,7 @@ export class LongLink {
   }
 }
 
-/** What happened in one direction. */
+/** Counters for one direction. */
 export interface LinkCounters {
   packets: number;
   bytes: number;

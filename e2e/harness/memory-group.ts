@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Both versions of control groups: where they are, how a memory limit is set, what tells the most that was used. */
+/** Both versions of control groups: their root, how to set a memory limit, and where the peak is read. */
 const VERSIONS = [
   { root: '/sys/fs/cgroup', mark: 'cgroup.controllers', limit: 'memory.max', peak: 'memory.peak' },
   {
@@ -15,7 +15,7 @@ const VERSIONS = [
 
 let counter = 0;
 
-/** A control group whose processes share so much memory, page cache included; one that needs more is killed. Linux, as root. */
+/** A control group that limits the memory of all its processes together, page cache included. Linux, as root. */
 export class MemoryGroup {
   readonly #path: string;
   readonly #peak: string;
@@ -25,7 +25,7 @@ export class MemoryGroup {
     this.#peak = peak;
   }
 
-  /** Undefined where no such group can be made. */
+  /** Undefined where control groups are not available. */
   static tryOpen(bytes: number): MemoryGroup | undefined {
     const version = VERSIONS.find(({ root, mark }) => existsSync(join(root, mark)));
     if (version === undefined) return undefined;
@@ -49,12 +49,12 @@ export class MemoryGroup {
     return ['sh', '-c', `echo $$ > '${join(this.#path, 'cgroup.procs')}' && exec "$@"`, 'sh'];
   }
 
-  /** The most memory its processes have used at once. */
+  /** The highest memory use of its processes, in bytes. */
   get peak(): number {
     return Number(readFileSync(this.#peak, 'utf8'));
   }
 
-  /** After its last process has ended. */
+  /** Call it after the last process has ended. */
   close(): void {
     rmdirSync(this.#path);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Loaded into a process under test with `node --import`: appends what V8 holds to the file KD_TEST_MEMORY_FILE, ten times a second.
+// Loaded into a process under test with `node --import`: appends V8's memory use to KD_TEST_MEMORY_FILE ten times a
+// second.
 import { appendFileSync } from 'node:fs';
 
 const file = process.env.KD_TEST_MEMORY_FILE;

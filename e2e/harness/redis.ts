@@ -7,7 +7,7 @@ import type { Sandbox } from './sandbox.ts';
 
 export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 
-/** A real Redis on loopback that keeps nothing on disk. */
+/** A real Redis on loopback, without storage on disk. */
 export class Redis {
   readonly port: number;
   readonly #room: Sandbox;
@@ -33,12 +33,12 @@ export class Redis {
     await this.#server.ended;
   }
 
-  /** After `kill`: at the same port, knowing nothing. */
+  /** Starts an empty server at the same port, after `kill`. */
   async restart(): Promise<void> {
     this.#server = await serve(this.#room, this.port);
   }
 
-  /** One command and its answer, as it is on the wire. */
+  /** Sends one command and returns its raw reply. */
   async ask(command: string): Promise<string> {
     const socket = await this.#dial(command);
     try {
@@ -49,7 +49,7 @@ export class Redis {
     }
   }
 
-  /** Everything that Redis is told from now on. */
+  /** Records every command that Redis gets from now on. */
   async monitor(): Promise<{ text(): string; close(): void }> {
     const socket = await this.#dial('MONITOR');
     const [greeting] = await once(socket, 'data');

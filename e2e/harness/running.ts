@@ -10,14 +10,14 @@ export interface JsonEvent {
 /** How a process ended: its exit code, or the signal that ended it. */
 export type Exit = number | NodeJS.Signals;
 
-/** Longer than any wait on a machine with much other work: it only ends what hangs. */
+/** Longer than any wait on a busy machine, so it ends only tests that hang. */
 const UNTIL_TIMEOUT_MS = 240_000;
 
-/** A process under test: what it printed, and what it will print. */
+/** A process under test, its output and its events. */
 export class Running {
   readonly child: ChildProcess;
   readonly started = performance.now();
-  /** Resolves when the process is gone and everything it printed is here. */
+  /** Resolves when the process has ended and all its output has arrived. */
   readonly ended: Promise<Exit>;
   stdout = '';
   stderr = '';
@@ -53,24 +53,24 @@ export class Running {
     return this.child.pid as number;
   }
 
-  /** Everything told so far; `progress` left out unless asked for, since its number depends on time. */
+  /** All events so far. `progress` is left out by default, since the number of these events depends on time. */
   events({ progress = false } = {}): JsonEvent[] {
     return this.#events.filter(({ event }) => progress || event !== 'progress');
   }
 
-  /** The first event of that name for which `matches` holds, past or to come. Rejects if the process ends without it. */
+  /** The first event of that name for which `matches` holds, past or future. Rejects if the process ends without it. */
   until(event: string, matches: (event: JsonEvent) => boolean = () => true): Promise<JsonEvent> {
     return this.#watch(`the event "${event}"`, () =>
       this.#events.find((each) => each.event === event && matches(each)),
     );
   }
 
-  /** The first match in what is printed to standard output and standard error, in that order. */
+  /** The first match in standard output followed by standard error. */
   shows(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#watch(`${pattern}`, () => pattern.exec(this.stdout + this.stderr) ?? undefined);
   }
 
-  /** Sends a signal, to this process only. */
+  /** Sends a signal to this process only. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {
     if (this.#exit === undefined) this.child.kill(signal);
   }

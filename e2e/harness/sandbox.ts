@@ -7,40 +7,40 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Exit, type JsonEvent, Running } from './running.ts';
 
-/** The program as it is delivered; KD_TEST_PROGRAM names another build of it. */
+/** The delivered program; KD_TEST_PROGRAM names another build of it. */
 const PROGRAM =
   process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
 
-/** The code of every test: runtime directories are private, so nobody else can hear it. */
+/** The code of every test. Runtime directories are private, so tests do not meet each other. */
 export const CODE = '7-guitar-pencil';
 /** Any free port of the loopback interface. */
 export const LISTEN = ['--listen', '127.0.0.1:0'];
-/** A user without a name or rights, for tests of permissions that run as root. */
+/** A user without a name or permissions, for tests that run as root. */
 export const NOBODY = 65534;
 export const IS_ROOT = process.getuid?.() === 0;
 
-/** A process that takes longer than this is killed unless a test needs more, so that no test leaves one behind. */
+/** A process that runs longer is killed unless a test allows more, so that no test leaves one behind. */
 const PROCESS_TIMEOUT_MS = 300_000;
 
 export interface StartOptions {
   env?: Record<string, string>;
-  /** When it is killed. */
+  /** The process is killed after this time. */
   timeoutMs?: number;
   /** Arguments for Node itself. */
   node?: string[];
-  /** What is typed, then the end of input; absent: an empty input. `'pipe'` leaves it open. */
+  /** Input, followed by its end; absent: an empty input. `'pipe'` leaves the input open. */
   stdin?: string;
   /** A file that takes standard output instead of `Running.stdout`. */
   stdoutTo?: string;
-  /** Runs as this user and group, without any other; needs root. Has a runtime directory of its own. */
+  /** Runs as this user and group only, with a runtime directory of its own; needs root. */
   uid?: number;
   /** A command that runs the program, such as `['taskset', '--cpu-list', '0']`. */
   under?: string[];
-  /** What to run instead of `node PROGRAM`. */
+  /** The command that replaces `node PROGRAM`. */
   command?: string[];
 }
 
-/** One test's world: a home, a runtime directory that only this test knows, and its processes. */
+/** The environment of one test: a home, a private runtime directory, and its processes. */
 export class Sandbox {
   readonly home: string;
   readonly #runtimes = new Map<number, string>();
@@ -49,7 +49,7 @@ export class Sandbox {
 
   static async open(): Promise<Sandbox> {
     const home = await mkdtemp(join(tmpdir(), 'keibidrop-e2e-'));
-    // Whoever a test runs as has to reach what is inside.
+    // The user that a test runs as must reach the files inside.
     await chmod(home, 0o755);
     return new Sandbox(home);
   }
@@ -84,19 +84,20 @@ export class Sandbox {
   }
 
   /**
-   * Starts `keibidrop ARGS` on a terminal of its own (util-linux `script`); everything it shows is `stdout`, `type` is the keyboard.
-   * @param after  what a shell does on that terminal when it has ended
+   * Starts `keibidrop ARGS` on its own terminal (util-linux `script`). `stdout` holds everything shown, and `type` is
+   * the keyboard.
+   * @param after  shell command run on that terminal after the program has ended
    */
   async startOnTerminal(args: string[], after?: string): Promise<Running & { type(text: string): void }> {
     const line = [process.execPath, PROGRAM, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-    // A shell that waits ends with Ctrl-C, as what it waits for does, unless it does something about it.
+    // On Ctrl-C a waiting shell ends with the program it waits for, unless it traps the signal.
     const all = after === undefined ? line : `trap : INT; ${line}; ${after}`;
     const command = ['script', '--quiet', '--return', '--command', all, '/dev/null'];
     const running = await this.start([], { command, stdin: 'pipe', env: { SHELL: '/bin/sh', TERM: 'xterm' } });
     return Object.assign(running, { type: (text: string) => void running.child.stdin?.write(text) });
   }
 
-  /** A sender that is waiting, and the port it waits on. */
+  /** Starts a sender and waits until it listens; returns its port. */
   async send(args: string[], options: StartOptions = {}): Promise<{ sender: Running; port: number }> {
     const sender = await this.start(
       ['send', ...args, '--json', ...withDefaults(args, ['--code', CODE], LISTEN)],
@@ -106,7 +107,7 @@ export class Sandbox {
     return { sender, port: port as number };
   }
 
-  /** A receiver of CODE that asks nobody. */
+  /** Starts a receiver of CODE that accepts without a question. */
   receive(args: string[] = [], options: StartOptions = {}): Promise<Running> {
     const json = args.includes('--stdout') ? [] : ['--json'];
     return this.start(['receive', CODE, '--yes', ...json, ...args], options);
@@ -122,7 +123,7 @@ export class Sandbox {
     return { sender, receiver, exits: await exitsOf({ sender, receiver }) };
   }
 
-  /** The senders that this test's processes have announced and not withdrawn. */
+  /** Announcements of senders that this test's processes have not withdrawn. */
   async announced(): Promise<string[]> {
     const found: string[] = [];
     for (const runtime of this.#runtimes.values()) {
@@ -140,7 +141,7 @@ export class Sandbox {
     return at;
   }
 
-  /** Kills what still runs and removes everything. */
+  /** Kills all running processes and removes everything. */
   async close(): Promise<void> {
     for (const running of this.#processes) running.kill();
     await Promise.allSettled(this.#processes.map(({ ended }) => ended));
@@ -162,7 +163,7 @@ export class Sandbox {
     return command ?? [...under, process.execPath, ...node, PROGRAM];
   }
 
-  /** None of this process's own settings. */
+  /** Hides the settings of the test process itself. */
   async #environment({ env, uid }: StartOptions): Promise<NodeJS.ProcessEnv> {
     const runtime = await this.#runtimeOf(uid ?? process.getuid?.() ?? 0);
     const binding = process.env.KD_NATIVE_BINDING;
@@ -174,7 +175,7 @@ export class Sandbox {
       XDG_RUNTIME_DIR: runtime,
       KD_CONFIG_DIR: join(runtime, 'config'),
       KD_DISCOVERY: 'off',
-      // What a test breaks is to end; tests of the way back say how long that may take.
+      // A broken connection ends the transfer at once; tests of reconnecting set their own patience.
       KD_PATIENCE: '0',
       ...(binding === undefined ? {} : { KD_NATIVE_BINDING: binding }),
       ...env,
@@ -192,7 +193,7 @@ export class Sandbox {
   }
 }
 
-/** A transfer that both sides have ended. */
+/** A transfer that has ended on both sides. */
 export interface Transfer {
   sender: Running;
   receiver: Running;
@@ -210,24 +211,24 @@ export async function exitsOf({
   return { sender: senderExit, receiver: receiverExit };
 }
 
-/** The event that ended a run. */
+/** The event that ended the run. */
 export function lastOf(running: Running): JsonEvent | undefined {
   return running.events().at(-1);
 }
 
-/** Runs a program of the system. @throws if it fails, with what it printed */
+/** Runs a system program and returns its output. @throws with its error output if it fails */
 export function run(program: string, ...args: string[]): string {
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: PROCESS_TIMEOUT_MS });
   if (status === 0) return stdout;
   throw new Error(`${program} ${args.join(' ')} failed: ${error?.message ?? stderr}`);
 }
 
-/** Those of `pairs` whose option is not among `args`. */
+/** Those of `pairs` whose option is missing in `args`. */
 function withDefaults(args: string[], ...pairs: string[][]): string[] {
   return pairs.filter(([option = '']) => !args.includes(option)).flat();
 }
 
-/** Makes every directory below writable, so that it can be removed without being root. */
+/** Makes every directory below writable, so that a user other than root can remove it. */
 async function openDirectories(path: string): Promise<void> {
   const status = await lstat(path).catch(() => undefined);
   if (!status?.isDirectory() || IS_ROOT) return;

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from './sandbox.ts';
 
-/** What a test compares of one entry. */
+/** The properties of one entry that tests compare. */
 export interface Seen {
   type: 'file' | 'directory' | 'symlink' | 'other';
-  /** Permission bits; not of a symlink, which has none. */
+  /** Permission bits; absent for a symlink. */
   mode?: string;
   mtimeNs: bigint;
   size?: bigint;
@@ -17,7 +17,7 @@ export interface Seen {
   target?: string;
 }
 
-/** Everything below `root`, by path relative to it; not `root` itself. */
+/** Every entry below `root`, by relative path; without `root` itself. */
 export async function readTree(root: string): Promise<Map<string, Seen>> {
   const seen = new Map<string, Seen>();
   const visit = async (path: string) => {
@@ -49,7 +49,7 @@ export async function digestOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The same, for trees of which only contents matter: path and digest of every file. */
+/** Path and digest of every file, for tests that compare contents only. */
 export async function readContents(root: string): Promise<Map<string, string | undefined>> {
   const tree = await readTree(root);
   return new Map(
@@ -59,18 +59,18 @@ export async function readContents(root: string): Promise<Map<string, string | u
   );
 }
 
-/** Gives `path` itself, not what it points at, a time as `touch -d` reads it. */
+/** Sets the mtime of `path` itself, not of its target, to a time that `touch -d` reads. */
 export function setTime(path: string, time: string): void {
   run('touch', '--no-dereference', '--date', time, '--', path);
 }
 
-/** Writes a file of random bytes, a MiB at a time: no holes, nothing that compresses. */
+/** Writes a file of random bytes, MiB by MiB: no holes, incompressible. */
 export async function writeRandom(path: string, bytes: number): Promise<void> {
   const file = await open(path, 'w');
   const block = randomBytes(1 << 20);
   try {
     for (let at = 0; at < bytes; at += block.length) {
-      // Every MiB is another one, so that a chunk in the wrong place shows.
+      // Each MiB differs, so that a misplaced chunk shows.
       block.writeUInt32LE(at >>> 20, 0);
       await file.write(block, 0, Math.min(block.length, bytes - at));
     }
@@ -79,7 +79,7 @@ export async function writeRandom(path: string, bytes: number): Promise<void> {
   }
 }
 
-/** `count` files of random sizes up to 16 KiB in `directory`, which is made. */
+/** Writes `count` files of random sizes up to 16 KiB in a new `directory`. */
 export async function writeSmallFiles(directory: string, count: number): Promise<void> {
   await mkdir(directory, { recursive: true });
   const content = randomBytes(32 << 10);
@@ -89,7 +89,7 @@ export async function writeSmallFiles(directory: string, count: number): Promise
   }
 }
 
-/** Names that programs get wrong. */
+/** Names that programs often mishandle. */
 export const AWKWARD_NAMES = [
   'with spaces  and two',
   'quotes " \' ` and $HOME',
@@ -113,7 +113,7 @@ export const AWKWARD_NAMES = [
   'CON',
 ];
 
-/** Fills `root`, which is made, with everything that has to survive. */
+/** Creates `root` with every kind of entry that must survive a transfer. */
 export async function makeAwkwardTree(root: string): Promise<void> {
   await mkdir(join(root, 'names'), { recursive: true });
   for (const name of AWKWARD_NAMES) await writeFile(join(root, 'names', name), name);
@@ -126,7 +126,7 @@ export async function makeAwkwardTree(root: string): Promise<void> {
   await makeTimes(join(root, 'times'));
 }
 
-/** Around what the wire treats differently: nothing, packs, one chunk, several, a last short one. */
+/** Sizes around the limits of the wire: empty, packed, one chunk, several, a short last chunk. */
 async function makeSizes(directory: string): Promise<void> {
   await mkdir(directory);
   const mebibyte = 1 << 20;

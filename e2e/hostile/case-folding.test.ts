@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { DIRECTORY, FILE, type RawEntry, SYMLINK } from './raw-manifest.ts';
 import { names, Receiving } from './receiving.ts';
 
-// No kernel at hand mounts a file system that folds case. What the receiver asks a destination is whether our staging folder answers to its
-// name in capitals; a bind mount in a mount namespace of the command's own makes it do so, and everything behind that question is real.
+// No case-folding file system is mounted here. The receiver detects one by opening our staging folder under its name in
+// capitals. A bind mount in the command's own mount namespace makes that succeed, and everything after the check is
+// real.
 const FOLDED = 'mount --bind "$0/.keibidrop-partial" "$0/.KEIBIDROP-PARTIAL" && exec "$@"';
 
 async function offered(entries: RawEntry[]) {

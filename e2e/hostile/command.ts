@@ -3,14 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The program as it is delivered; KD_TEST_PROGRAM names another build of it. */
+/** The delivered program; KD_TEST_PROGRAM names another build of it. */
 export const PROGRAM =
   process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../../apps/cli/dist/keibidrop.mjs', import.meta.url));
 
 const LONGEST_RUN_MS = 280_000;
 const RSS_EVERY_MS = 25;
 
-/** Of a test that timed out: none may outlive the tests. */
+/** Processes that still run; killed at exit, in case a test timed out. */
 const alive = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
@@ -22,7 +22,7 @@ export interface JsonEvent {
   [field: string]: unknown;
 }
 
-/** How a command ended. */
+/** How a command ended, with its output. */
 export interface Ending {
   exit: number | NodeJS.Signals | null;
   stdout: string;
@@ -30,7 +30,7 @@ export interface Ending {
   events: JsonEvent[];
   /** The code of its `error` line. */
   code: unknown;
-  /** The most memory it had resident, in bytes, as the kernel counted. */
+  /** Peak resident memory in bytes, as the kernel reports it. */
   peakRss: number;
 }
 
@@ -43,7 +43,7 @@ export interface CommandOptions {
   under?: string[];
 }
 
-/** A `keibidrop` command in a process of its own, without this process's settings. */
+/** A `keibidrop` command in its own process, without the settings of this one. */
 export class Command {
   readonly child: ChildProcess;
   readonly ended: Promise<Ending>;
@@ -55,7 +55,7 @@ export class Command {
 
   constructor(args: string[], { home, env = {}, stdin = '', under = [] }: CommandOptions) {
     const [program, ...rest] = [...under, process.execPath, PROGRAM, ...args] as [string, ...string[]];
-    // What an attack breaks is to end.
+    // A broken connection ends the transfer at once.
     const quick = { KD_DISCOVERY: 'off', KD_PATIENCE: '0' };
     const base = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: home, ...quick };
     const child = spawn(program, rest, {
@@ -83,7 +83,7 @@ export class Command {
     });
   }
 
-  /** The first line with this event, as soon as it is there. */
+  /** The first line with this event, past or future. */
   shows(event: string): Promise<JsonEvent> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -103,13 +103,13 @@ export class Command {
     return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as JsonEvent);
   }
 
-  /** The most memory it has had resident so far. */
+  /** Peak resident memory so far, in bytes. */
   get peakRss(): number {
     this.#look();
     return this.#peakRss;
   }
 
-  /** Ends it if it still runs. */
+  /** Kills the process if it still runs. */
   async kill(): Promise<void> {
     if (!this.#over) this.child.kill('SIGKILL');
     await this.ended;
@@ -126,7 +126,7 @@ export class Command {
       const kilobytes = Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0);
       this.#peakRss = Math.max(this.#peakRss, kilobytes * 1024);
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   }
 

@@ -10,7 +10,7 @@ const PROMISED = 10_000_000;
 const MAX_ENTRIES = 2 ** 22;
 const peaks: Record<string, string> = {};
 
-/** A page of entries with names of seven digits, in place, so that ten million of them cost this process little. */
+/** A page of entries with seven-digit names, written in place: ten million of them cost this process little. */
 function numberedPage(first: number, type: number): Buffer {
   const page = Buffer.alloc(ENTRIES_A_PAGE * 32);
   for (let i = 0; i < ENTRIES_A_PAGE; i++) {
@@ -60,11 +60,11 @@ describe.concurrent('an offer of ten million entries', () => {
 });
 
 describe.concurrent('huge files', () => {
-  it('cost no memory before the disk is known to be too small for them', async () => {
+  it('use no memory until the free disk space is checked', async () => {
     const receiving = await Receiving.begin();
     try {
       const { sender } = receiving;
-      // A bitmap of each would be 16 MiB.
+      // The bitmap of each would take 16 MiB.
       const entries = Array.from({ length: 60 }, (_, i) => ({ name: `f${i}`, size: 2n ** 47n }));
       sender.start();
       sender.page(0, [{ type: DIRECTORY, name: 'd', mode: 0o755 }, ...entries]);
@@ -81,7 +81,7 @@ describe.concurrent('huge files', () => {
     }
   });
 
-  it('of more chunks than can be counted are refused', async () => {
+  it('with too many chunks to count are refused', async () => {
     const receiving = await Receiving.begin();
     try {
       const { sender } = receiving;
@@ -96,8 +96,8 @@ describe.concurrent('huge files', () => {
   });
 });
 
-describe.concurrent('a sender that falls silent in the middle', () => {
-  it('is given up after three missed heartbeats, and nothing is left under a name', async () => {
+describe.concurrent('a sender that stops in the middle', () => {
+  it('is dropped after three missed heartbeats, and no file is left under its name', async () => {
     const receiving = await Receiving.begin();
     try {
       const { sender } = receiving;
@@ -113,7 +113,7 @@ describe.concurrent('a sender that falls silent in the middle', () => {
   });
 });
 
-/** One full chunk at the start of an entry. */
+/** A full first chunk of an entry. */
 function chunkOf(entry: number): Buffer {
   const plaintext = Buffer.alloc(18 + MEBIBYTE);
   plaintext[0] = 1;

@@ -21,7 +21,7 @@ import { laneKey } from './lane-keys.ts';
 
 type Body = NonNullable<SenderMessage['body']>;
 
-/** Enters the mailbox of the sender at a port, as any guest can. */
+/** Joins the mailbox of the sender at a port, as any guest can. */
 export function joinAsGuest(port: number, nameplate: string): Promise<MessagePipe> {
   const { signal } = new AbortController();
   return joinMailbox({ host: '127.0.0.1', port }, mailboxOf(nameplate), { openChannel: openGrpcChannel, signal });
@@ -33,12 +33,12 @@ interface HandshakeOptions {
   lanes?: Socket[];
 }
 
-/** A receiver that knows the code and keeps no other rule. */
+/** A receiver that knows the code and follows no other rule. */
 export class HostileReceiver {
   readonly port: number;
   readonly received: Body[] = [];
   readonly keys: Keys;
-  /** What the meeting has put into the handshake. */
+  /** Bytes that the meeting contributes to the handshake. */
   readonly auth: Uint8Array;
   session!: Session;
   #call: Parameters<PeerHandlers['transfer']>[0] | undefined;
@@ -52,16 +52,16 @@ export class HostileReceiver {
   }
 
   /**
-   * Meets, shakes hands and lets itself be called.
+   * Meets, shakes hands and waits for the sender's call.
    *
    * @param options.prepared  ephemeral keys that the test knows
-   * @param options.lanes     connections that become lanes 0, 1, … in the moment in which the handshake is done
+   * @param options.lanes     connections that become lanes 0, 1, … as soon as the handshake is done
    */
   static async reach(port: number, code: string, options: HandshakeOptions = {}): Promise<HostileReceiver> {
     return HostileReceiver.shakeHands(port, await HostileReceiver.meet(port, code), options);
   }
 
-  /** Proves the code, and leaves the handshake for later. */
+  /** Proves the code; the handshake follows separately. */
   static async meet(port: number, code: string): Promise<Meeting> {
     const { signal } = new AbortController();
     const parsed = parseCode(code);
@@ -105,7 +105,7 @@ export class HostileReceiver {
     });
   }
 
-  /** The Transfer call that the sender made. */
+  /** The Transfer call from the sender. */
   async call(): Promise<Parameters<PeerHandlers['transfer']>[0]> {
     while (this.#call === undefined) await this.#change();
     return this.#call;
@@ -124,7 +124,7 @@ export class HostileReceiver {
     await this.say({ $case: 'answer', value: { firstEntry, count, wanted, partials } });
   }
 
-  /** The first thing of this kind that the sender has said, as soon as it is there. */
+  /** The sender's first message of this kind, past or future. */
   async hears<C extends Body['$case']>(kind: C): Promise<Extract<Body, { $case: C }>> {
     for (;;) {
       const found = this.received.find((body) => body.$case === kind);
@@ -133,7 +133,7 @@ export class HostileReceiver {
     }
   }
 
-  /** Dials a lane; `change` may spoil its hello. Resolves with its socket, before the sender has looked at it. */
+  /** Dials a lane; `change` may corrupt its hello. Resolves with the socket before the sender has read the hello. */
   async lane(number: number, change: (hello: Buffer) => Buffer = (hello) => hello): Promise<Socket> {
     const socket = connect(this.port, '127.0.0.1').on('error', () => {});
     await once(socket, 'connect');

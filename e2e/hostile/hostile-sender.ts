@@ -20,7 +20,7 @@ export const CODE = '7-guitar-pencil';
 
 type Body = NonNullable<ReceiverMessage['body']>;
 
-/** What a lane's dialler said and where bytes for it go. */
+/** A lane as its dialler announced it, and the sealer for bytes to it. */
 export interface HostileLane {
   socket: Socket;
   sealer: FrameSealer;
@@ -28,15 +28,15 @@ export interface HostileLane {
 }
 
 /**
- * A sender that knows the code and keeps no other rule: it meets, shakes hands and seals with the packages of this workspace, and says
- * on the control connection and the lanes whatever a test wants.
+ * A sender that knows the code and follows no other rule. It meets, shakes hands and seals with the packages of this
+ * workspace. On the control connection and the lanes it sends whatever a test wants.
  */
 export class HostileSender {
   readonly port: number;
   readonly received: Body[] = [];
   session: Session | undefined;
   keys: Keys | undefined;
-  /** Settles once the receiver has shaken hands; the transfer is called by then. */
+  /** Settles after the handshake, when the transfer has been called. */
   readonly met: Promise<void>;
   call!: ReturnType<PeerClient['transfer']>;
   readonly #server = createServer((socket) => void this.#serve(socket).catch(() => socket.destroy()));
@@ -96,7 +96,7 @@ export class HostileSender {
     return this.say({ $case: 'offerEnd', value: { entries, files, bytes } });
   }
 
-  /** The first thing of this kind that the receiver has said, as soon as it is there. */
+  /** The receiver's first message of this kind, past or future. */
   async hears<C extends Body['$case']>(kind: C): Promise<Extract<Body, { $case: C }>> {
     for (;;) {
       const found = this.received.find((body) => body.$case === kind);
@@ -110,13 +110,13 @@ export class HostileSender {
     return this.#lanes[index];
   }
 
-  /** Sends one lane frame with whatever plaintext. */
+  /** Sends one lane frame with any plaintext. */
   async frame(plaintext: Uint8Array, lane = 0): Promise<void> {
     const { socket, sealer } = await this.lane(lane);
     socket.write(sealer.seal(plaintext));
   }
 
-  /** Reads nothing and says nothing from now on, and keeps every connection open. */
+  /** Stops reading and writing, and keeps every connection open. */
   freeze(): void {
     for (const socket of this.#sockets) {
       socket.removeAllListeners('data').pause();
@@ -180,7 +180,7 @@ export class HostileSender {
   }
 }
 
-/** Exactly `length` bytes; those behind them stay in the socket. */
+/** Reads exactly `length` bytes; later bytes stay in the socket. */
 async function take(socket: Socket, length: number): Promise<Buffer> {
   for (;;) {
     const bytes: Buffer | null = socket.read(length);

@@ -7,14 +7,14 @@ import { Receiving } from './receiving.ts';
 
 const keys = { x25519: Uint8Array.of(9, ...new Uint8Array(31)), kemKey: new Uint8Array(1568) };
 
-/** How the receiver answers a call: by its reply, or by the name of a refusal. */
+/** The receiver's answer to a call: the reply, or the name of the error. */
 function answer(call: (done: (error: { details?: string } | null, reply?: object) => void) => unknown) {
   return new Promise((resolve) => call((error, reply) => resolve(error === null ? reply : error.details)));
 }
 
 const lies: [what: string, lie: (client: PeerClient) => Promise<void>][] = [
   [
-    'with a key that makes no secret, and a proof of nothing',
+    'with a key of zeros, and a proof of zeros',
     async (client) => {
       const zero = { ...keys, x25519: new Uint8Array(32) };
       expect(await answer((done) => client.introduce(zero, done))).toHaveProperty('kemCiphertext');
@@ -23,7 +23,7 @@ const lies: [what: string, lie: (client: PeerClient) => Promise<void>][] = [
     },
   ],
   [
-    'with a proof that it cannot have',
+    'with a forged proof',
     async (client) => {
       expect(await answer((done) => client.introduce(keys, done))).toHaveProperty('kemCiphertext');
       const proof = { kemCiphertext: new Uint8Array(1568), proof: new Uint8Array(32) };
@@ -39,8 +39,8 @@ const lies: [what: string, lie: (client: PeerClient) => Promise<void>][] = [
   ],
 ];
 
-describe('a sender that introduces itself', () => {
-  it.each(lies)('%s is not saved, and what it sends arrives all the same', async (_, lie) => {
+describe('a sender with a forged introduction', () => {
+  it.each(lies)('%s is not saved, and its transfer still arrives', async (_, lie) => {
     const receiving = await Receiving.begin({ args: ['--json', '--save', 'Eve', '--config', 'me'] });
     try {
       const { sender } = receiving;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createHmac } from 'node:crypto';
 
-/** Expand of PROTOCOL, written again from its text with node:crypto: nothing of the code under test. */
+/** Expand of PROTOCOL, written from its text with node:crypto; shares no code with the program under test. */
 export function expand(key: Uint8Array, label: string, length: number, context = new Uint8Array()): Buffer {
   const info = Buffer.concat([Buffer.from(label, 'ascii'), context, Buffer.of(1)]);
   return createHmac('sha512', key).update(info).digest().subarray(0, length);
@@ -14,7 +14,7 @@ const LABELS: Record<SuiteName, string> = {
   'chacha20-poly1305': 'KeibiDrop-ChaCha20-Poly1305-SEK',
 };
 
-/** PROTOCOL 3, "lane key, each direction": of epoch 0. */
+/** PROTOCOL 3, "lane key, each direction": the key of epoch 0. */
 export function laneKey(
   laneSecret: Uint8Array,
   suite: SuiteName,
@@ -26,7 +26,7 @@ export function laneKey(
   return expand(laneSecret, `${LABELS[suite]} lane ${writer}`, 32, number);
 }
 
-/** PROTOCOL 4.2: the key of the epoch after the one of `key`. */
+/** PROTOCOL 4.2: the key of the epoch that follows `key`. */
 export function nextEpochKey(key: Uint8Array): Buffer {
   return expand(key, 'KeibiDrop ratchet', 32);
 }

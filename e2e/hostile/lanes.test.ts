@@ -48,7 +48,7 @@ function hole(of: Segment): Buffer {
   return segments({ entry: SPARSE, flags: 2, length: 1, bytes: new Uint8Array(), ...of });
 }
 
-/** Offers the entries, waits until the receiver wants them, and has `lie` go over the lane. */
+/** Offers the entries, waits for the receiver's answer, and runs `lie` on the lane. */
 async function sent(lie: (sender: HostileSender) => unknown) {
   const receiving = await Receiving.begin();
   try {
@@ -60,7 +60,7 @@ async function sent(lie: (sender: HostileSender) => unknown) {
     await lie(sender);
     const ending = await receiving.end();
     const { exit, code, untouched, left, stderr } = ending;
-    // An empty folder may stand: nothing that a lane says made it.
+    // The empty folder may exist: it comes from the offer, not from the lane.
     return { exit, code, untouched, stderr, left: left.filter((name) => name !== 'folder') };
   } finally {
     await receiving.close();
@@ -168,11 +168,11 @@ describe('a lane that carries', () => {
   it.concurrent.each(lies)('%s ends the transfer', async (_what, expected, lie) => {
     const { left, ...ending } = await sent(lie);
     expect(ending).toEqual({ ...expected, untouched: true, stderr: '' });
-    // What came before the lie may stand; what the lie was about may not.
+    // Files that arrived before the lie may exist; the file that the lie concerned may not.
     expect(left.filter((name) => name !== 'small')).toEqual([]);
   });
 
-  it.concurrent('a finished file again, with other bytes, changes nothing', async () => {
+  it.concurrent('a finished file a second time, with other bytes, changes nothing', async () => {
     const receiving = await Receiving.begin();
     try {
       const { sender, out } = receiving;
@@ -200,7 +200,7 @@ describe('a lane that carries', () => {
     }
   });
 
-  it.concurrent('a part, and is then refused, leaves the part to be resumed and nothing under a name', async () => {
+  it.concurrent('a part before it is refused keeps that part for resuming, and no file under its name', async () => {
     const { exit, left } = await sent(async (sender) => {
       await sender.frame(segments({ entry: LARGE, bytes: chunk }));
       await sender.frame(segments({ entry: 77 }));
@@ -211,7 +211,7 @@ describe('a lane that carries', () => {
     expect(left.filter((name) => /\.(data|map)$/.test(name))).toHaveLength(2);
   });
 
-  it.concurrent('bytes of an empty file ends the transfer', async () => {
+  it.concurrent('bytes for an empty file ends the transfer', async () => {
     const receiving = await Receiving.begin();
     try {
       const { sender } = receiving;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DIRECTORY, FILE, type RawEntry, SYMLINK } from './raw-manifest.ts';
 import { Receiving } from './receiving.ts';
 
-/** Offers one page and nothing else; what the receiver does about it. */
+/** Offers a single page. Resolves with how the receiver ended. */
 async function offer(entries: RawEntry[], count = entries.length) {
   const receiving = await Receiving.begin();
   try {
@@ -38,7 +38,7 @@ const cases: [what: string, code: string, RawEntry[]][] = [
   ['a file below a file', PATH, [{ name: 'd' }, { name: 'x', parent: 0 }]],
   ['a parent that comes later', PATH, [{ name: 'x', parent: 1 }, folder]],
   ['an entry that is its own parent', PATH, [{ ...folder, parent: 0 }]],
-  ['a parent that never comes', PATH, [{ name: 'x', parent: 77 }]],
+  ['a parent that does not exist', PATH, [{ name: 'x', parent: 77 }]],
   ['the same name twice', PATH, [{ name: 'a' }, { name: 'a' }]],
   ['a symlink and a folder of one name', PATH, [link('../outside'), folder]],
   ['a symlink with an empty target', PATH, [link('')]],

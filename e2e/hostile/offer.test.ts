@@ -9,7 +9,7 @@ import { Receiving } from './receiving.ts';
 
 type Options = Parameters<typeof Receiving.begin>[0];
 
-/** Has a sender say `lie` to a receiver that accepts; what became of the receiver. */
+/** Runs `lie` on a sender whose receiver accepts. Resolves with how the receiver ended. */
 async function told(lie: (sender: HostileSender) => unknown, options?: Options) {
   const receiving = await Receiving.begin(options);
   try {
@@ -30,7 +30,7 @@ const LIMIT = { exit: 1, code: 'TRANSFER_LIMIT_EXCEEDED' };
 const entries = (count: number): RawEntry[] => Array.from({ length: count }, (_, i) => ({ name: `f${i}`, size: 9n }));
 const bigPage = Array.from({ length: 1024 }, (_, i) => ({ name: String(i).padStart(255, 'x') }));
 
-/** What a sender may not say, and how the receiver's command ends. Nothing may be left of any. */
+/** Forbidden messages of a sender, and how the receiver's command ends. No lie may leave a file behind. */
 const lies: [what: string, expected: { exit: number; code: string }, lie: (sender: HostileSender) => unknown][] = [
   ['a page that counts more entries than it has', MALFORMED, (s) => s.start().page(0, entries(2), 3)],
   ['a page that counts fewer entries than it has', MALFORMED, (s) => s.start().page(0, entries(2), 1)],
@@ -73,12 +73,12 @@ describe('a sender that says', () => {
     expect({ exit, code, left, untouched, stderr }).toEqual({ ...expected, left: [], untouched: true, stderr: '' });
   });
 
-  it.concurrent('more in one message than gRPC takes is cut off', async () => {
+  it.concurrent('a message larger than gRPC accepts is cut off', async () => {
     const { exit, code, left } = await told((sender) => sender.start('mallory', 'x'.repeat(3 * 2 ** 20)));
     expect({ exit, code, left }).toEqual({ exit: 5, code: 'SESSION_LOST', left: [] });
   });
 
-  it.concurrent('nothing more after an offer, and ends the call, has lost the session', async () => {
+  it.concurrent('nothing after the offer, and ends the call, loses the session', async () => {
     const { exit, code, left } = await told((sender) => {
       sender.start();
       sender.page(0, entries(1));
@@ -87,7 +87,7 @@ describe('a sender that says', () => {
     expect({ exit, code, left }).toEqual({ exit: 5, code: 'SESSION_LOST', left: [] });
   });
 
-  it.concurrent('codes nobody knows is heard as an error of its own, not obeyed', async () => {
+  it.concurrent('an unknown error code is reported as PEER_FAILED', async () => {
     const { exit, code, events } = await told(async (sender) => {
       sender.start();
       sender.page(0, entries(1));
@@ -98,12 +98,12 @@ describe('a sender that says', () => {
   });
 });
 
-describe('what people are shown', () => {
+describe('text shown to people', () => {
   const escapes = '\u001b]0;pwned\u0007\u001b[2J\u202egnp.exe\n\u009b31m';
-  /** Bytes that could act on a terminal; line ends are the program's own. */
+  /** Bytes that a terminal could act on; line ends come from the program itself. */
   const acting = /[\p{Cc}\u202e]/u;
 
-  it.concurrent('holds no control character of a label, a name or a failed path', async () => {
+  it.concurrent('holds no control characters from a label, a name or a failed path', async () => {
     const { stdout, stderr, exit } = await told(
       async (sender) => {
         sender.start(`mallory ${escapes}`);
@@ -120,7 +120,7 @@ describe('what people are shown', () => {
     expect(shown.split('\n').filter((line) => acting.test(line))).toEqual([]);
   });
 
-  it.concurrent('holds no control character of a name that is refused', async () => {
+  it.concurrent('holds no control characters from a refused name', async () => {
     const { stderr } = await told((sender) => sender.start().page(0, [{ name: `${escapes}/` }]), { args: [] });
     expect(stderr).toContain('u{1b}');
     expect(stderr.split('\n').filter((line) => acting.test(line))).toEqual([]);
@@ -140,14 +140,14 @@ describe('a destination that holds', () => {
     expect({ exit, left, untouched }).toEqual({ exit: 0, left: ['d', 'd (1)', 'd (1)/precious'], untouched: true });
   });
 
-  it.concurrent.each(['--overwrite', '--skip'])('such a symlink is not followed with %s either', async (choice) => {
+  it.concurrent.each(['--overwrite', '--skip'])('such a symlink does not follow it with %s either', async (choice) => {
     const ending = await told(offerFolder, { prepare: linked, args: ['--json', choice] });
     const { exit, events, left, untouched } = ending;
     const expected = { exit: 1, failed: 'TRANSFER_DESTINATION_EXISTS', left: ['d'], untouched: true };
     expect({ exit, failed: failedCode(events), left, untouched }).toEqual(expected);
   });
 
-  it.concurrent('a symlink to a file, where a file is offered with --overwrite, loses the link and not the file', async () => {
+  it.concurrent('a symlink to a file, where a file is offered with --overwrite, loses the link and keeps the file', async () => {
     const receiving = await Receiving.begin({
       prepare: (out) => symlink('../outside/precious', join(out, 'f')),
       args: ['--json', '--overwrite'],
@@ -170,13 +170,13 @@ describe('a destination that holds', () => {
     expect({ failed: failedCode(events), left }).toEqual({ failed: 'TRANSFER_DESTINATION_EXISTS', left: ['d'] });
   });
 
-  it.concurrent('a symlink in place of our staging is not written through', async () => {
+  it.concurrent('a symlink in place of our staging folder does not write through it', async () => {
     const prepare = (out: string) => symlink('../outside', join(out, '.keibidrop-partial'));
     const { exit, code, untouched } = await told(offerFolder, { prepare });
     expect({ exit, code, untouched }).toEqual({ exit: 1, code: 'TRANSFER_DESTINATION_UNUSABLE', untouched: true });
   });
 
-  it.concurrent('nothing of a symlink offered with any target but the link itself', async () => {
+  it.concurrent('a symlink from an offer creates the link and touches nothing at its target', async () => {
     const receiving = await Receiving.begin();
     try {
       const { sender, out } = receiving;
@@ -191,7 +191,7 @@ describe('a destination that holds', () => {
     }
   });
 
-  it.concurrent('folders as deep as the limit, and one more is refused', async () => {
+  it.concurrent('folders as deep as the limit accepts no deeper one', async () => {
     const chain = Array.from({ length: 4098 }, (_, i) => ({
       type: DIRECTORY,
       name: 'd',

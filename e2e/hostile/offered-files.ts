@@ -2,7 +2,7 @@
 import type { HostileReceiver } from './hostile-receiver.ts';
 import { FILE } from './raw-manifest.ts';
 
-/** How many entries were offered, and which of them are files, as a bitmap (PROTOCOL 7). */
+/** The number of offered entries, and a bitmap of those that are files (PROTOCOL 7). */
 export async function offeredFiles(receiver: HostileReceiver): Promise<{ count: number; wanted: Buffer }> {
   const { value } = await receiver.hears('offerEnd');
   const pages = receiver.received.flatMap((body) => (body.$case === 'page' ? [Buffer.from(body.value.entries)] : []));

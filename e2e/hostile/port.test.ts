@@ -15,7 +15,7 @@ import { Sending } from './sending.ts';
 
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
-/** Connections that say `start` and then nothing. */
+/** Opens `count` connections that send `start` and then nothing. */
 async function open(port: number, count: number, start: string | Uint8Array): Promise<Socket[]> {
   const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}));
   await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
@@ -28,7 +28,7 @@ function closed(socket: Socket): Promise<void> {
 }
 
 describe('the port of a sender', () => {
-  it('serves an honest receiver among hundreds of connections that say nothing, a little, or nonsense', async () => {
+  it('serves an honest receiver among hundreds of connections that send nothing, a little, or garbage', async () => {
     const sending = await Sending.begin();
     const sockets: Socket[] = [];
     try {
@@ -58,7 +58,7 @@ describe('the port of a sender', () => {
     }
   });
 
-  it('closes what is no KeibiDrop connection at once', async () => {
+  it('closes connections of other protocols at once', async () => {
     const sending = await Sending.begin();
     try {
       const sockets = await open(sending.port, 20, 'SSH-2.0-OpenSSH_9.6\r\n');
@@ -70,7 +70,7 @@ describe('the port of a sender', () => {
 });
 
 describe('guessing the code', () => {
-  /** A guest that has its share of the exchange and holds its guess back. */
+  /** A guest that has its share of the exchange and holds back its guess. */
   async function readyToGuess(port: number, words: string): Promise<() => Promise<string>> {
     const pipe = await joinAsGuest(port, '7');
     let guess: () => void = () => {};
@@ -105,7 +105,7 @@ describe('guessing the code', () => {
     };
   }
 
-  it('at the same time in many conversations has three guesses judged and no more', async () => {
+  it('in many conversations at once gets three guesses judged, no more', async () => {
     const sending = await Sending.begin();
     try {
       const guesses = [];
@@ -122,7 +122,7 @@ describe('guessing the code', () => {
     }
   });
 
-  it('broken off before the guess costs none and tells nothing', async () => {
+  it('broken off before the guess costs no attempt and reveals nothing', async () => {
     const sending = await Sending.begin();
     try {
       for (let i = 0; i < 10; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** One entry as a hostile peer may write it: nothing is checked (PROTOCOL 6). */
+/** One entry as a hostile peer may write it, without checks (PROTOCOL 6). */
 export interface RawEntry {
   type?: number;
   mode?: number;
@@ -16,7 +16,7 @@ export const DIRECTORY = 2;
 export const SYMLINK = 3;
 export const TOP = 0xffffffff;
 
-/** Entries one after another, as a page holds them. */
+/** Encoded entries in sequence, as in a page. */
 export function rawPage(entries: readonly RawEntry[]): Uint8Array {
   return Buffer.concat(entries.map(rawEntry));
 }

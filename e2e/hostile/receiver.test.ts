@@ -8,7 +8,10 @@ import type { HostileReceiver } from './hostile-receiver.ts';
 import { offeredFiles } from './offered-files.ts';
 import { Sending } from './sending.ts';
 
-/** Has a receiver do something when it has seen the whole offer; what the sender says of it, and whether it serves the next. */
+/**
+ * Runs `lie` on a receiver that has the whole offer. Resolves with the sender's report, and whether it serves the next
+ * receiver.
+ */
 async function suffered(lie: (receiver: HostileReceiver, entries: number) => Promise<unknown>) {
   const sending = await Sending.begin();
   try {
@@ -30,7 +33,7 @@ const MALFORMED = 'HANDSHAKE_MALFORMED';
 const ENTRIES = 4;
 
 const lies: [what: string, lie: (receiver: HostileReceiver, entries: number) => Promise<unknown>][] = [
-  ['answers a page that never was', (r, n) => r.answer(n, 1, Buffer.of(1))],
+  ['answers a page that was never sent', (r, n) => r.answer(n, 1, Buffer.of(1))],
   ['answers no entry', (r) => r.answer(0, 0, Buffer.alloc(0))],
   ['answers more entries than there are', (r, n) => r.answer(0, n + 1, all(n + 1))],
   ['answers 2^32 - 1 entries', (r) => r.answer(0, 0xffffffff, Buffer.of(1))],
@@ -81,7 +84,7 @@ describe('a receiver that', () => {
     }
   });
 
-  it.concurrent('wants everything a thousand times over costs no memory', async () => {
+  it.concurrent('requests everything thousands of times uses no memory', async () => {
     const sending = await Sending.begin([], 2000);
     try {
       const before = sending.command.peakRss;
@@ -100,7 +103,7 @@ describe('a receiver that', () => {
     }
   });
 
-  it.concurrent('reports a failure of each entry a thousand times is heard once of each', async () => {
+  it.concurrent('reports a failure of each entry a thousand times is counted once for each', async () => {
     const sending = await Sending.begin();
     try {
       const receiver = await sending.hostile();
@@ -121,7 +124,7 @@ describe('a receiver that', () => {
     }
   });
 
-  it.concurrent('reports an error of a later version is named as the one that has it', async () => {
+  it.concurrent('reports an error code of a later version is quoted with that code', async () => {
     const sending = await Sending.begin();
     try {
       const receiver = await sending.hostile();
@@ -137,7 +140,7 @@ describe('a receiver that', () => {
     }
   });
 
-  it.concurrent('asks for digests of what is no file is told so, call by call, and harms nobody', async () => {
+  it.concurrent('requests digests of entries that are no files gets an error for each call and does no harm', async () => {
     const sending = await Sending.begin();
     try {
       const receiver = await sending.hostile();
@@ -162,8 +165,8 @@ describe('a receiver that', () => {
   });
 });
 
-describe('of two receivers that come at once, the second', () => {
-  it('is told at once that the sender is busy, though both have proved the code', async () => {
+describe('the second of two receivers that come at once', () => {
+  it('learns at once that the sender is busy, though both have proved the code', async () => {
     const sending = await Sending.begin();
     const met = [];
     try {
@@ -177,7 +180,7 @@ describe('of two receivers that come at once, the second', () => {
     }
   });
 
-  it('is told so, too, if the first has everything before it has shaken hands', async () => {
+  it('learns it, too, if the first has everything before the second shakes hands', async () => {
     const sending = await Sending.begin();
     try {
       const shakeHands = await sending.meets();
@@ -190,7 +193,7 @@ describe('of two receivers that come at once, the second', () => {
     }
   });
 
-  it('ends with 4, and says nothing of a lost connection', async () => {
+  it('ends with 4, and reports no lost connection', async () => {
     const sending = await Sending.begin();
     try {
       const connect = ['--connect', `127.0.0.1:${sending.port}`];
@@ -221,7 +224,7 @@ describe('of two receivers that come at once, the second', () => {
 });
 
 describe('a lane', () => {
-  it('that comes with the last message of the handshake, before the sender has a session, is served', async () => {
+  it('that arrives with the last message of the handshake, before the sender has a session, is served', async () => {
     const sending = await Sending.begin();
     try {
       const lanes = Array.from({ length: 8 }, () => connect(sending.port, '127.0.0.1').on('error', () => {}));
@@ -248,7 +251,7 @@ describe('a lane', () => {
     ['with number 2^32 - 1', 0xffffffff, (hello) => hello],
   ];
 
-  it('with a hello that is wrong is closed without a word, and the right one accepted once', async () => {
+  it('with a wrong hello is closed without a reply, and a right hello is accepted once', async () => {
     const sending = await Sending.begin();
     try {
       const receiver = await sending.hostile();
@@ -261,7 +264,7 @@ describe('a lane', () => {
       }
       const open = await receiver.lane(0);
       expect(await heardUntilClosed(await receiver.lane(0))).toBe(0);
-      // The first lane 0 is alive: what is wanted comes over it.
+      // The first lane 0 is alive: the requested files arrive on it.
       const data = once(open, 'data');
       await receiver.answer(0, ENTRIES, (await offeredFiles(receiver)).wanted);
       await data;

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { Command, type CommandOptions, type Ending } from './command.ts';
 import { CODE, HostileSender } from './hostile-sender.ts';
 
-/** A hostile sender, and the real `keibidrop receive` that has reached it and accepts whatever comes. */
+/** A hostile sender, and a real `keibidrop receive` that has reached it and accepts every offer. */
 export class Receiving {
   readonly sender: HostileSender;
   readonly command: Command;
-  /** Holds the destination and everything that must not be touched. */
+  /** Holds the destination and everything that must stay unchanged. */
   readonly root: string;
   readonly out: string;
-  /** Where the command keeps its history, which is nothing that a sender touches. */
+  /** Where the command keeps its history; senders do not touch it. */
   readonly #config: string;
   readonly #before: string;
 
@@ -27,8 +27,8 @@ export class Receiving {
   }
 
   /**
-   * @param options.prepare  makes what the destination holds beforehand
-   * @param options.args     of the command, beside code, address and destination
+   * @param options.prepare  fills the destination beforehand
+   * @param options.args     arguments of the command, in addition to code, address and destination
    */
   static async begin(
     options: {
@@ -61,7 +61,7 @@ export class Receiving {
     return receiving;
   }
 
-  /** Waits for the command's end and says what it left behind. */
+  /** Waits until the command ends and lists what it left behind. */
   async end(): Promise<Ending & { left: string[]; untouched: boolean }> {
     const ending = await this.command.ended;
     return { ...ending, left: names(this.out), untouched: listing(this.root, ['in']) === this.#before };
@@ -74,7 +74,7 @@ export class Receiving {
   }
 }
 
-/** Everything below a folder, by path; symlinks are not followed. */
+/** Every entry below a folder, by path; symlinks are not followed. */
 export function names(folder: string, below = ''): string[] {
   return readdirSync(join(folder, below), { withFileTypes: true })
     .flatMap((entry) => {
@@ -84,7 +84,7 @@ export function names(folder: string, below = ''): string[] {
     .sort();
 }
 
-/** What stands below a folder, with contents, modes and targets, as one text. */
+/** Every entry below a folder with content, mode and target, as one text. */
 function listing(folder: string, except: string[]): string {
   const paths = names(folder).filter((path) => !except.some((name) => path === name || path.startsWith(`${name}/`)));
   return paths.map((path) => describe(join(folder, path), path)).join('\n');

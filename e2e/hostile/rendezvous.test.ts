@@ -7,7 +7,7 @@ import { type Conversation, MAX_MAILBOX_BODY_BYTES, type Owner } from '../../pac
 import { openGrpcChannel, serveDuplex } from '../../packages/session/src/grpc-duplex.ts';
 import { type JoinRequest, type Opened, type RendezvousServer, RendezvousService } from '../../proto/index.ts';
 
-// A rendezvous that sends what no honest one does: an owner keeps its bounds, and its other guests.
+// A hostile rendezvous server: an owner keeps its limits and its other guests.
 
 const { signal } = new AbortController();
 const closings: (() => void)[] = [];
@@ -17,7 +17,7 @@ afterEach(() => {
 
 type Call = Parameters<RendezvousServer['join']>[0];
 
-/** The guests that an owner has sent away, in that order. */
+/** The guests that an owner has dismissed, in order. */
 class Dismissed {
   readonly #guests: number[] = [];
   #wake = () => {};
@@ -39,7 +39,7 @@ class Dismissed {
 
 const OPENED = { host: '', port: 0, relay: false, relayHost: '', relayPort: 0, shared: false };
 
-/** An owner at a server that behaves as `behave` does; `dismissed` has the guests that the owner has sent away. */
+/** An owner at a server that behaves like `behave`; `dismissed` lists the guests that the owner has dismissed. */
 async function ownAt(behave: (call: Call) => void, opened: Partial<Opened> = {}, host = '127.0.0.1') {
   const dismissed = new Dismissed();
   const join = (call: Call) => {
@@ -84,7 +84,7 @@ async function nextOf(guests: AsyncIterator<Conversation>): Promise<Conversation
 }
 
 describe('an owner at a hostile rendezvous', () => {
-  it('sends away guests beyond its limit, and goes on with the others', async () => {
+  it('dismisses guests beyond its limit, and keeps the others', async () => {
     const { guests, dismissed } = await ownAt((call) => {
       for (let guest = 1; guest <= 100; guest++) say(call, guest, Buffer.of(guest));
       say(call, 1, Buffer.from('last'));
@@ -95,7 +95,7 @@ describe('an owner at a hostile rendezvous', () => {
     expect(await dismissed.until(36)).toEqual(Array.from({ length: 36 }, (_, i) => 65 + i));
   });
 
-  it('ends a conversation whose body is too long, or whose bodies are too many', async () => {
+  it('ends a conversation with an oversized body, or with too many bodies', async () => {
     const { guests, dismissed } = await ownAt((call) => {
       say(call, 1, new Uint8Array(MAX_MAILBOX_BODY_BYTES + 1));
       for (let count = 0; count < 17; count++) say(call, 2, Buffer.of(count));
@@ -108,7 +108,7 @@ describe('an owner at a hostile rendezvous', () => {
     await expect(flooded.receive({ signal })).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   });
 
-  it('takes an observed address only if it is one', async () => {
+  it('uses an observed address only if it is valid', async () => {
     for (const [host, observed] of [
       ['203.0.113.7', '203.0.113.7'],
       ['evil.example.org', undefined],
@@ -121,17 +121,17 @@ describe('an owner at a hostile rendezvous', () => {
   });
 
   it.each([
-    ['the name it was given', {}, { own: { host: '127.0.0.1' }, guests: { host: 'localhost' } }],
-    ['the address it has reached, of a name that several share', { shared: true }, { guests: { host: '127.0.0.1' } }],
+    ['at the name it was given', {}, { own: { host: '127.0.0.1' }, guests: { host: 'localhost' } }],
+    ['at the address it reached, if servers share the name', { shared: true }, { guests: { host: '127.0.0.1' } }],
     [
       'where the server says',
       { shared: true, relayHost: '127.0.0.9', relayPort: 9 },
       { own: { host: '127.0.0.9', port: 9 }, guests: { host: '127.0.0.9', port: 9 } },
     ],
-    ['nowhere if that is no place', { relayHost: '-v\n', relayPort: 9 }, undefined],
-    ['nowhere if that is no port', { relayHost: '127.0.0.9', relayPort: 0 }, undefined],
-    ['nowhere if it does not relay', { relay: false, relayHost: '127.0.0.9', relayPort: 9 }, undefined],
-  ])('tells guests of a relay at %s', async (_where, opened, relay) => {
+    ['not at all if the host is invalid', { relayHost: '-v\n', relayPort: 9 }, undefined],
+    ['not at all if the port is invalid', { relayHost: '127.0.0.9', relayPort: 0 }, undefined],
+    ['not at all without a relay', { relay: false, relayHost: '127.0.0.9', relayPort: 9 }, undefined],
+  ])('announces a relay to guests %s', async (_where, opened, relay) => {
     const { states } = await ownAt(() => {}, { relay: true, ...opened }, 'localhost');
     expect(states).toMatchObject([{ kind: 'open', relay }]);
   });

@@ -11,8 +11,8 @@ const SMALL = 'content of the small file';
 const CHUNK = 2 ** 20;
 
 /**
- * The real `keibidrop send` of a folder with a small file, a large file and a folder, and who comes to it. Entry 0 is the outer folder,
- * 1 to 3 are in it in the order of the walk.
+ * The real `keibidrop send` of a folder with a small file, a large file and a folder, and its receivers.
+ * Entry 0 is the outer folder; entries 1 to 3 are in it, in the order of the walk.
  */
 export class Sending {
   readonly command: Command;
@@ -45,7 +45,7 @@ export class Sending {
     return receiver;
   }
 
-  /** Another receiver proves the code; the result shakes hands for it. */
+  /** Lets another receiver prove the code; the result shakes hands for it. */
   async meets(): Promise<() => Promise<HostileReceiver>> {
     const meeting = await HostileReceiver.meet(this.port, CODE);
     return async () => {
@@ -55,7 +55,7 @@ export class Sending {
     };
   }
 
-  /** An honest receiver gets everything; `then` follows at once. Resolves with how both commands ended. */
+  /** An honest receiver gets everything; `then` runs right after it. Resolves with how both commands ended. */
   async servesAnHonestOne(then = async () => {}): Promise<{ receiver: Ending; sender: Ending; whole: boolean }> {
     const out = join(this.root, 'in');
     const connect = ['--connect', `127.0.0.1:${this.port}`];

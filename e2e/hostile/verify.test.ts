@@ -10,7 +10,7 @@ const CONTENT = Buffer.from('good');
 const right = createHash('sha256').update(CONTENT).digest();
 const answer: ChunkDigests = { entry: 1, firstChunk: 0, sha256: right, last: true, code: '' };
 
-/** Receives entry 1 with --verify from a sender that gives these answers when it is asked for digests. */
+/** Receives entry 1 with --verify from a sender that answers the request for digests with `answers`. */
 async function verified(answers: ChunkDigests[]) {
   const receiving = await Receiving.begin({
     args: ['--json', '--verify'],
@@ -41,30 +41,34 @@ async function verified(answers: ChunkDigests[]) {
   }
 }
 
-describe('a sender that is asked for digests', () => {
+describe('a sender of digests', () => {
   const empty: ChunkDigests = { ...answer, entry: 0, sha256: Buffer.alloc(0) };
   const malformed = { exit: 3, code: 'HANDSHAKE_MALFORMED' };
   const cases: [what: string, expected: { exit: number; code: unknown }, answers: ChunkDigests[]][] = [
-    ['and answers rightly is believed', { exit: 0, code: undefined }, [empty, answer]],
-    ['and answers nothing has verified nothing', malformed, []],
-    ['and leaves an entry out has verified nothing', malformed, [empty]],
-    ['and answers for an entry that was not asked about', malformed, [empty, { ...answer, entry: 77 }]],
-    ['and answers for other chunks', malformed, [empty, { ...answer, firstChunk: 5 }]],
-    ['and answers without an end', malformed, [empty, { ...answer, sha256: Buffer.alloc(0), last: false }]],
+    ['with right answers is accepted', { exit: 0, code: undefined }, [empty, answer]],
+    ['without an answer is refused', malformed, []],
+    ['that leaves an entry out is refused', malformed, [empty]],
+    ['that answers for an entry outside the request is refused', malformed, [empty, { ...answer, entry: 77 }]],
+    ['that answers for other chunks is refused', malformed, [empty, { ...answer, firstChunk: 5 }]],
     [
-      'and answers other digests',
+      'that does not end its answer is refused',
+      malformed,
+      [empty, { ...answer, sha256: Buffer.alloc(0), last: false }],
+    ],
+    [
+      'with other digests fails the file',
       { exit: 1, code: 'TRANSFER_DIGEST_MISMATCH' },
       [empty, { ...answer, sha256: Buffer.alloc(32) }],
     ],
     [
-      'and answers more digests',
+      'with more digests fails the file',
       { exit: 1, code: 'TRANSFER_DIGEST_MISMATCH' },
       [empty, { ...answer, sha256: Buffer.concat([right, right]) }],
     ],
   ];
 
   it.concurrent.each(cases)('%s', async (_what, expected, answers) => {
-    // The next run replaces what is marked.
+    // The next run replaces a file that is marked.
     const marked = expected.code === 'TRANSFER_DIGEST_MISMATCH';
     expect(await verified(answers)).toEqual({ ...expected, marked });
   });
