@@ -11,7 +11,7 @@ afterEach(() => sandbox.close());
 
 const CONFIG = ['--config', 'me'];
 
-/** `keibidrop id …` to its end, as JSON. */
+/** Runs `keibidrop id …` to its end. Returns its exit code and its first JSON event. */
 async function id(...args: string[]) {
   const running = await sandbox.start(['id', ...args, ...CONFIG, '--json']);
   const code = await running.ended;
@@ -30,7 +30,7 @@ describe('keibidrop id', () => {
     expect(Math.max(...shown.stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 
-  it('makes one identity for two processes that need the first at once', async () => {
+  it('makes one identity when two processes need the first one at once', async () => {
     const both = [await sandbox.start(['id', ...CONFIG, '--json']), await sandbox.start(['id', ...CONFIG, '--json'])];
     await Promise.all(both.map(({ ended }) => ended));
     const [one, other] = both.map((running) => running.events()[0]);
@@ -47,7 +47,7 @@ describe('keibidrop id', () => {
     expect(lines[0]?.length).toBeLessThanOrEqual(80);
   });
 
-  it('is locked by a passphrase that is typed twice, and never shown', async () => {
+  it('is locked by a passphrase that is typed twice and never shown', async () => {
     const before = await id();
     const terminal = await sandbox.startOnTerminal(['id', 'passphrase', ...CONFIG]);
     await terminal.shows(/New passphrase: /);
@@ -69,7 +69,7 @@ describe('keibidrop id', () => {
     expect(opened.event).toEqual({ ...before.event, lock: 'passphrase' });
   });
 
-  it('changes nothing when the two differ, or at Ctrl-C, and leaves the terminal as it was', async () => {
+  it('changes nothing when the two inputs differ, or at Ctrl-C, and restores the terminal', async () => {
     const before = await id();
     const differ = await sandbox.startOnTerminal(['id', 'passphrase', ...CONFIG]);
     await differ.shows(/New passphrase: /);
@@ -87,7 +87,7 @@ describe('keibidrop id', () => {
     expect(await id()).toEqual(before);
   });
 
-  it('goes to another machine as a copy', async () => {
+  it('moves to another machine as an encrypted copy', async () => {
     const { event } = await id();
     await writeFile(sandbox.path('words'), 'three small owls\n');
     expect((await id('export', 'me.kdid', '--new-passphrase-file', 'words')).code).toBe(0);
@@ -99,7 +99,7 @@ describe('keibidrop id', () => {
     expect((await readFile(sandbox.path('me.kdid'))).includes(Buffer.from('owls'))).toBe(false);
   });
 
-  it('is given up only by who says so', async () => {
+  it('is replaced only with --yes', async () => {
     const before = await id();
     expect((await id('rotate')).event).toMatchObject({ code: 'USAGE' });
     expect(await id()).toEqual(before);
@@ -108,7 +108,7 @@ describe('keibidrop id', () => {
     expect(await id()).toEqual(after);
   });
 
-  it.skipIf(!IS_ROOT)('is closed to another user of the machine (needs root, to be one)', async () => {
+  it.skipIf(!IS_ROOT)('is closed to another user of the machine (needs root, to run as one)', async () => {
     await id();
     for (const file of ['identity', 'identity.key']) {
       const other = await sandbox.start([sandbox.path('me', file)], { command: ['cat'], uid: NOBODY });

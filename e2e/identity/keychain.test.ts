@@ -13,14 +13,14 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-/** A desktop session of its own, with GNOME's keychain: unlocked by its passphrase, or as it is before somebody has logged in. */
+/** The command for a desktop session of its own with GNOME's keychain: unlocked, or locked as it is before login. */
 function desktop(daemon: string): string[] {
   return ['dbus-run-session', '--', 'sh', '-c', `${daemon} >/dev/null 2>&1; exec "$@"`, 'sh'];
 }
 const UNLOCKED = desktop('printf owls | gnome-keyring-daemon --unlock --components=secrets');
 const LOCKED = desktop('gnome-keyring-daemon --start --components=secrets');
 
-/** `keibidrop id …` to its end, as JSON. */
+/** Runs `keibidrop id …` to its end. Returns its first JSON event. */
 async function id(under: string[], ...args: string[]) {
   const running = await sandbox.start(['id', ...args, '--config', 'me', '--json'], { under });
   await running.ended;
@@ -44,7 +44,7 @@ describe.skipIf(!HAS_KEYCHAIN)('an identity on a desktop (needs gnome-keyring an
     expect(await id([])).toEqual({ ...first, lock: 'key' });
   });
 
-  it('has a key file where the keychain stays locked when it is made', async () => {
+  it('gets a key file if the keychain is locked when the identity is made', async () => {
     expect(await id(LOCKED)).toMatchObject({ event: 'identity', lock: 'key' });
   });
 });

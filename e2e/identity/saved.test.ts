@@ -11,14 +11,14 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-/** What a command prints with --json, its first line. */
+/** The first line that a command prints with --json. */
 async function told(...args: string[]): Promise<JsonEvent> {
   const running = await sandbox.start([...args, '--json']);
   await running.ended;
   return running.events()[0] as JsonEvent;
 }
 
-/** Ann sends Ben a letter by a code; both have directories of their own. */
+/** Ann sends Ben a letter by a code; each has a configuration directory. */
 async function letter({ ann = [], ben = [] }: { ann?: string[]; ben?: string[] }) {
   const send = ['--config', 'ann', ...ann];
   const receive = ['--config', 'ben', '--out', 'in', ...ben];
@@ -37,7 +37,7 @@ const contacts = async (config: string) =>
 const fingerprint = async (config: string) => (await told('id', '--config', config)).fingerprint;
 
 describe('--save on both sides of a code', () => {
-  it('makes each a contact of the other, and again changes nothing', async () => {
+  it('saves each side as a contact of the other, and changes nothing the second time', async () => {
     const { sender, receiver } = await letter({ ann: ['--save', 'Ben'], ben: ['--save', 'Ann'] });
     const [ann, ben] = [await fingerprint('ann'), await fingerprint('ben')];
     expect(sender.saved).toEqual([{ event: 'saved', contact: 'Ben', fingerprint: ben }]);
@@ -57,7 +57,7 @@ describe('--save on both sides of a code', () => {
     expect(await contacts('ann')).toMatchObject([{ name: 'Ben', added: kept[0]?.added }]);
   });
 
-  it('never keeps one under the name of another', async () => {
+  it('never saves a contact under the name of another', async () => {
     await told('contacts', 'add', 'Ben', 'A'.repeat(86), '--config', 'ann');
     const { sender, receiver } = await letter({ ann: ['--save', 'Ben'], ben: ['--save', 'Ann'] });
     expect(sender.saved).toEqual([]);
@@ -67,24 +67,24 @@ describe('--save on both sides of a code', () => {
   });
 });
 
-describe('--save on one side alone', () => {
+describe('--save on one side only', () => {
   it.each<['sender' | 'receiver', Parameters<typeof letter>[0], string]>([
     ['sender', { ann: ['--save', 'Ben'] }, 'not saved as “Ben”: the receiver did not ask for it'],
     ['receiver', { ben: ['--save', 'Ann'] }, 'not saved as “Ann”: the sender did not ask for it'],
-  ])('keeps nobody, and says so: the %s', async (side, args, why) => {
+  ])('saves no contact and says why: the %s', async (side, args, why) => {
     const { sender, receiver } = await letter(args);
     const [asking, other] = side === 'sender' ? [sender, receiver] : [receiver, sender];
     expect(asking.warnings).toMatchObject([{ message: expect.stringContaining(why) }]);
     expect([...asking.saved, ...other.saved, ...other.warnings]).toEqual([]);
     expect(await contacts('ann')).toEqual([]);
     expect(await contacts('ben')).toEqual([]);
-    // Who did not ask has not even an identity.
+    // A side that did not pass --save does not even make an identity.
     const left = await readdir(sandbox.path(side === 'sender' ? 'ben' : 'ann'));
     expect(left.filter((name) => /identity|contacts/.test(name))).toEqual([]);
   });
 });
 
-describe('what is wrong with --save', () => {
+describe('a wrong --save', () => {
   it.each([
     [['send', 'letter', '--save', '7-guitar-pencil'], 'USAGE', /looks like a code/],
     [['send', 'letter', '--save', 'Ben', '--receivers', '2'], 'USAGE', /leave out --receivers/],
@@ -94,14 +94,14 @@ describe('what is wrong with --save', () => {
       'CONTACTS_CORRUPT',
       /contacts\.json/,
     ],
-  ])('is said before anything begins: %j', async (args, code, words) => {
+  ])('is reported before anything starts: %j', async (args, code, words) => {
     await told('contacts', 'add', 'Eve', 'A'.repeat(86), '--config', 'broken');
     await writeFile(sandbox.path('broken', 'contacts.json'), '{');
     expect(await told(...args)).toEqual({ event: 'error', code, message: expect.stringMatching(words) });
   });
 });
 
-it('eight commands at once keep eight contacts', async () => {
+it('eight commands at once save eight contacts', async () => {
   const letters = [...'ABCDEFGH'];
   const adding = [];
   for (const letter of letters) {

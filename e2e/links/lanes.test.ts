@@ -22,7 +22,7 @@ describe('a transfer whose lanes are cut', () => {
     await proxy.close();
   });
 
-  /** Through the proxy; slow enough for it to cut in the middle. */
+  /** A transfer through the proxy, slow enough to be cut in the middle. */
   async function start(lanes: number, receive: string[] = [], options: StartOptions = {}, paths = ['tree']) {
     const { sender, port } = await room.send([...paths, '--limit', '100M']);
     proxy.target = port;
@@ -32,7 +32,7 @@ describe('a transfer whose lanes are cut', () => {
     return { sender, receiver };
   }
 
-  it('goes on by the others, and by another one, when one of four is cut', async () => {
+  it('continues on the others and a new lane when one of four is cut', async () => {
     const sides = await start(4, ['--out', 'out']);
     await proxy.carried(30 * MIB);
     proxy.cutLanes(1);
@@ -41,7 +41,7 @@ describe('a transfer whose lanes are cut', () => {
     expect(await readTree(room.path('out', 'tree'))).toEqual(await readTree(room.path('tree')));
   });
 
-  it('goes on by others when all are cut, again and again', async () => {
+  it('continues on new lanes when all are cut, again and again', async () => {
     const sides = await start(3, ['--out', 'out']);
     for (const bytes of [20, 50, 80, 110]) {
       await proxy.carried(bytes * MIB);
@@ -52,7 +52,7 @@ describe('a transfer whose lanes are cut', () => {
     expect(await readTree(room.path('out', 'tree'))).toEqual(await readTree(room.path('tree')));
   });
 
-  it('is told once of each file, and sends no more again than was on its way', async () => {
+  it('reports each file once, and sends only the bytes in flight again', async () => {
     const sides = await start(2, ['--out', 'out', '--verbose']);
     await proxy.carried(80 * MIB);
     proxy.cutLanes();
@@ -65,7 +65,7 @@ describe('a transfer whose lanes are cut', () => {
     expect(proxy.laneBytes).toBeLessThan((done.bytes as number) + 32 * MIB);
   });
 
-  it('writes to standard output in order though its lane is cut', async () => {
+  it('writes to standard output in order although its lane is cut', async () => {
     const { sender, receiver } = await start(1, ['--stdout'], { stdoutTo: room.path('piped') }, [
       'tree/largest',
       'tree/large',

@@ -23,7 +23,7 @@ describe.skipIf(!IS_ROOT)('over a long link (this test needs root)', () => {
     await link?.close();
   });
 
-  /** A sender at A and a receiver at B that dials it. */
+  /** A sender at A, and a receiver at B that dials it. */
   async function start({ send = [] as string[], timeoutMs = 240_000 } = {}) {
     if (link === undefined) throw new Error('there is no link');
     const node = [process.execPath, PROGRAM];
@@ -39,7 +39,7 @@ describe.skipIf(!IS_ROOT)('over a long link (this test needs root)', () => {
     return { sender, receiver };
   }
 
-  it('ends equal with 2 % loss, packets that overtake and 50 ms of jitter', async () => {
+  it('delivers equal files with 2 % loss, reordered packets and 50 ms of jitter', async () => {
     link = await LongLink.open(['--rate', '100', '--delay', '5', '--jitter', '50', '--reorder', '2', '--loss', '2']);
     await writeSmallFiles(room.path('tree', 'small'), 100);
     await writeRandom(room.path('tree', 'large'), 6 << 20);
@@ -52,9 +52,9 @@ describe.skipIf(!IS_ROOT)('over a long link (this test needs root)', () => {
     }
   });
 
-  // The longer ones: KD_SOAK=1.
+  // The longer outages run with KD_SOAK=1.
   it.each(SOAK ? [5, 60, 600] : [5])(
-    'ends equal after %i s in which nothing comes through',
+    'delivers equal files after an outage of %i s',
     {
       timeout: 900_000,
     },
@@ -71,7 +71,7 @@ describe.skipIf(!IS_ROOT)('over a long link (this test needs root)', () => {
       expect(await exitsOf(both), both.receiver.stdout + both.sender.stdout).toEqual({ sender: 0, receiver: 0 });
       if (SOAK) console.log(`${seconds} s away, complete ${Math.round(performance.now() - back)} ms after that`);
       expect(await readTree(room.path('out', 'tree'))).toEqual(await readTree(room.path('tree')));
-      // A session outlasts 5 s; three heartbeats that are missed end it.
+      // A session survives 5 s; three missed heartbeats end it.
       const sessions = both.receiver.events().filter(({ event }) => event === 'connected').length;
       expect(sessions).toBe(seconds < 15 ? 1 : 2);
       expect((await link.close())?.ab.outageDrops).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import { whyNotMountable } from '../../packages/mount/src/index.ts';
 import { MountedShare } from './mounted-share.ts';
 import { TwoPrograms } from './two-programs.ts';
 
-// `npm run soak -- mount deaths` has the rest of it, and more of each.
+// `npm run soak -- mount deaths` has the other cases, and more rounds of each.
 
 const reason = await whyNotMountable();
 if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${reason}`);
@@ -13,7 +13,7 @@ let share: MountedShare;
 afterEach(() => share?.close());
 
 describe.skipIf(reason !== undefined)('programs that read and fsync in a mount', () => {
-  it('lose nothing and do not hang when the relay is killed, the sharing daemon, and the mount host', async (context) => {
+  it('lose nothing and do not hang when the relay, the sharing daemon and the mount host are killed', async (context) => {
     share = await MountedShare.open({ by: 'relay', patienceMs: 1000, words: ['--cache-size', '2M'] });
     const programs = await TwoPrograms.start(share, { records: 40 });
     share.relay.kill();

@@ -50,7 +50,7 @@ async function carriedBy(line: string): Promise<number> {
   return seen - before;
 }
 
-describe.skipIf(reason !== undefined)('reading no more than a beginning', () => {
+describe.skipIf(reason !== undefined)('reading only the beginning of a file', () => {
   beforeAll(async () => {
     sandbox = await Sandbox.open();
     counter = await LaneCounter.open();
@@ -73,13 +73,13 @@ describe.skipIf(reason !== undefined)('reading no more than a beginning', () => 
   it.each([
     ['one piece', 0, SSHFS_BYTES.whole, 'dd if=far/$i.jpg bs=64k count=1 status=none'],
     ['pieces of 8 KiB', PHOTOS / 2, SSHFS_BYTES.pieces, 'dd if=far/$i.jpg bs=8k count=8 status=none'],
-  ])('moves at most half as much again as sshfs, in %s', async (_, first, most, read) => {
+  ])('moves at most 1.5 times the bytes of sshfs, in %s', async (_, first, most, read) => {
     const files = PHOTOS / 2;
     const line = `for i in $(seq ${first} ${first + files - 1}); do ${read} | cmp -n 65536 - photos/$i.jpg || exit 1; done`;
     expect(await carriedBy(line)).toBeLessThan(MOST * most * files);
   });
 
-  it('moves each byte once for who reads on to the end', async () => {
+  it('moves each byte once when a program reads to the end', async () => {
     const bytes = await carriedBy('cmp far/film photos/film');
     expect(bytes).toBeGreaterThan(FILM_BYTES);
     expect(bytes).toBeLessThan(1.02 * FILM_BYTES);

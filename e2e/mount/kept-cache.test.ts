@@ -36,7 +36,7 @@ describe.skipIf(reason !== undefined)('mount --keep-cache', () => {
     await sandbox?.close();
   });
 
-  it('has what was read the next time, over a new start of the daemon, and of no other version', async () => {
+  it('serves read files from the cache in the next mount, across a daemon restart, in their current version only', async () => {
     expect(await bob.command('mount', 'Anna', 'far', '--keep-cache')).toMatchObject({
       exit: 0,
       event: { event: 'mount', share: 'photos', keepCache: true },
@@ -56,7 +56,7 @@ describe.skipIf(reason !== undefined)('mount --keep-cache', () => {
     expect(await shell('until cmp far/dog photos/dog 2>/dev/null; do sleep 0.1; done; ls far/dog')).toBe('far/dog');
   });
 
-  it('is private, and dropped by the next mount without it', async () => {
+  it('is private, and dropped by the next mount without the option', async () => {
     const kept = 'find . -path "*/mounts/kept/*" -name "*.data" -printf "%m\\n" | sort -u';
     expect(await shell(kept)).toBe('600');
     await bob.command('unmount', 'far');
@@ -70,7 +70,7 @@ describe.skipIf(reason !== undefined)('mount --keep-cache', () => {
     expect(await shell(kept)).toBe('');
   });
 
-  it('is refused of what was met by a code, which does not say whose it is', async () => {
+  it('is refused for a share joined by a code, which does not say whose share it is', async () => {
     const { event } = await anna.command('add', 'photos', ...LISTEN);
     expect(await bob.command('mount', `${event.code}`, 'other', '--keep-cache')).toMatchObject({
       exit: 2,

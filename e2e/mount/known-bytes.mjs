@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What tests write and know again: the bytes of record N, or of a file at a position.
+// Bytes that tests write and recognise later: the content of record N, or of a file at a position.
 
-/** `bytes` bytes that only `number` has: four of it, then of a generator that begins with it. A multiple of four. */
+/**
+ * `bytes` bytes that are unique to `number`: the number in four bytes, then a generator seeded by it. `bytes` is a
+ * multiple of 4.
+ */
 export function recordOf(number, bytes) {
   const words = new Uint32Array(bytes / 4);
   words[0] = number;
@@ -14,7 +17,7 @@ export function recordOf(number, bytes) {
   return Buffer.from(words.buffer);
 }
 
-/** The number of the record that these bytes are; undefined if they are none. */
+/** The number of the record with these bytes; undefined if they are no record. */
 export function numberOf(bytes) {
   const number = bytes.length >= 4 ? bytes.readUInt32LE(0) : undefined;
   return number !== undefined && recordOf(number, bytes.length).equals(bytes) ? number : undefined;

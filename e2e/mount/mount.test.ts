@@ -24,7 +24,7 @@ const shell = (line: string) => shellIn(sandbox, line, 20);
 
 const isMounted = () => readFileSync('/proc/self/mountinfo', 'utf8').includes(sandbox.path('far'));
 
-describe.skipIf(reason !== undefined)('a share that is mounted', () => {
+describe.skipIf(reason !== undefined)('a mounted share', () => {
   beforeAll(async () => {
     sandbox = await Sandbox.open();
     await mkdir(sandbox.path('photos', 'holiday'), { recursive: true });
@@ -42,7 +42,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     await sandbox?.close();
   });
 
-  it('is a folder like any other, by its code alone', async () => {
+  it('works like any folder, mounted by its code only', async () => {
     const mounted = await bob.command('mount', code, 'far');
     expect(mounted).toMatchObject({
       exit: 0,
@@ -64,7 +64,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     expect(await bob.said('status')).toMatch(/^Mounts .*far, open$/m);
   });
 
-  it('shows what changes at the other side', async () => {
+  it('shows changes of the sharing side', async () => {
     writeFileSync(sandbox.path('photos', 'dog.jpg'), 'bark');
     writeFileSync(sandbox.path('photos', 'new'), 'longer fur');
     renameSync(sandbox.path('photos', 'new'), sandbox.path('photos', 'cat.jpg'));
@@ -73,7 +73,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     ).toBe('cat.jpg\ndog.jpg\nholiday\nlarge');
   });
 
-  it('is written like any other, and what fsync has answered for stands there', async () => {
+  it('is written like any folder, and fsynced data is on the sharing side', async () => {
     const lines = `cd far && mkdir own && cp -r holiday own/copy && echo meow >> cat.jpg && mv own/copy own/moved && rm own/moved/1.jpg && ln -s moved own/link &&
       touch -d @1000000000 own/moved/2.jpg && chmod 600 own/moved/3.jpg && cp large own/large && truncate -s 20000000 own/large && sync own/large cat.jpg own/moved/beach.jpg && ls own`;
     expect(await shell(lines)).toBe('large\nlink\nmoved');
@@ -89,10 +89,10 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     expect(await shell('cd far && rm -rf own random-7* && ls')).toBe('cat.jpg\ndog.jpg\nholiday\nlarge');
   });
 
-  it('is not shared again, and not mounted within what is shared', async () => {
+  it('cannot be shared again, nor mounted inside a shared folder', async () => {
     await shell('mkdir photos/empty');
     expect((await bob.command('add', 'far', ...LISTEN)).event).toMatchObject({ code: 'TRANSFER_SOURCE_UNSUPPORTED' });
-    // Also by another process than the one that shares.
+    // A process other than the sharing one refuses, too.
     for (const daemon of [anna, bob]) {
       for (const folder of ['photos/holiday/within', 'photos/empty']) {
         expect(await daemon.command('mount', code, folder)).toMatchObject({
@@ -107,7 +107,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     expect(await bob.command('mount', code, 'far')).toMatchObject({ exit: 6, event: { code: 'MOUNT_BUSY' } });
   });
 
-  it('keeps what was read while the other side is away, fails the rest in time, and heals', async () => {
+  it('keeps serving read files while the sharing side is away, fails other reads in time, and recovers', async () => {
     expect(await shell('cat far/dog.jpg; head -c 100000 far/large | wc -c')).toBe('bark100000');
     await writeFile(sandbox.path('photos', 'unread'), randomBytes(2 ** 20));
     expect(await shell('until [ -e far/unread ]; do sleep 0.02; done')).toBe('');
@@ -125,7 +125,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     );
   });
 
-  it('leaves no dead folder behind a daemon that is killed, and is back with the next one', async () => {
+  it('unmounts when its daemon is killed, and comes back with the next daemon', async () => {
     const reader = shell('while cat far/large > /dev/null; do :; done');
     expect(isMounted()).toBe(true);
     bob.running.kill();
@@ -134,7 +134,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     expect(
       await shell(`while grep -q ${sandbox.path('far')} /proc/self/mountinfo; do sleep 0.02; done; ls far`),
     ).not.toContain('not connected');
-    // A file written now would hide beneath the next mount: the write fails unless the user lifts the guard.
+    // A file written now would hide below the next mount, so the write fails unless the user lifts the guard.
     expect(await shell('echo lost > far/stray')).toMatch(/not permitted|denied/);
     expect(await shell('{ chattr -f -i far || :; } && chmod 755 far && echo lost > far/stray')).toBe('');
     await bob.replace();
@@ -146,7 +146,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     expect(await shell('diff -r photos far')).toBe('');
   });
 
-  it('sends what was written before it goes, and changes nothing where it is to be read alone', async () => {
+  it('sends pending writes before it unmounts, and refuses writes with --read-only', async () => {
     await shell('for i in $(seq 50); do echo last > far/last$i; done; cp photos/large far/last');
     expect(await bob.command('unmount', 'far')).toMatchObject({ exit: 0, event: { event: 'unmounted', unsent: 0 } });
     expect(await shell('cat photos/last[0-9]* | sort | uniq -c | tr -s " "; cmp photos/last photos/large')).toBe(
@@ -159,7 +159,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted', () => {
     expect(await shell('echo x > far/cat.jpg')).toContain('Read-only file system');
   });
 
-  it('goes when it is told to, with the connection that was made for it', async () => {
+  it('is unmounted together with the connection made for it', async () => {
     expect(await bob.command('unmount', 'far')).toMatchObject({
       exit: 0,
       event: { event: 'unmounted', folder: sandbox.path('far') },

@@ -10,17 +10,17 @@ import { isMounted, mountHostOf } from './processes.ts';
 import { shellIn } from './shell.ts';
 
 export interface MountedShareOptions {
-  /** For what does not come, as KD_MOUNT_PATIENCE_MS. */
+  /** How long calls wait for a missing peer, as KD_MOUNT_PATIENCE_MS. */
   patienceMs?: number;
-  /** How they meet: on this machine, through a relay that is started for it, or at an address of who shares. */
+  /** How the daemons meet: on this machine, through a new relay, or at an address of the sharing daemon. */
   by?: 'loopback' | 'relay' | { address: string };
   sharing?: StartOptions;
   mounting?: StartOptions;
-  /** More for `mount`. */
+  /** More arguments for `mount`. */
   words?: string[];
 }
 
-/** The folder `work` of one daemon, which another shows as `far`; both in a home of their own if they are of another user. */
+/** The folder `work` of one daemon, which another mounts as `far`. Daemons of different users have separate homes. */
 export class MountedShare {
   readonly sandbox: Sandbox;
   readonly patienceMs: number;
@@ -80,17 +80,17 @@ export class MountedShare {
     return this.#relay.server;
   }
 
-  /** The next one, at the same port. */
+  /** Starts a new relay at the same port. */
   async replaceRelay(): Promise<void> {
     this.#relay = await startRelay(this.sandbox, this.#relay?.port);
   }
 
-  /** The process that serves the folder. */
+  /** The process id of the mount host. */
   get host(): number | undefined {
     return mountHostOf(this.mounting.running.pid);
   }
 
-  /** Until another process than this one serves the folder. */
+  /** Waits until a process other than `than` serves the folder. */
   async hasOtherHost(than: number | undefined): Promise<void> {
     await expect.poll(() => this.host).toSatisfy((now) => now !== undefined && now !== than);
   }
@@ -99,23 +99,26 @@ export class MountedShare {
     return isMounted(this.far);
   }
 
-  /** Until a file stands in the mount as it stands at the sharing side. */
+  /** Waits until a file in the mount equals the one on the sharing side. */
   async shows(name: string): Promise<void> {
     expect(await this.shell(`until cmp -s bob/far/${name} anna/work/${name}; do sleep 0.02; done`, 15)).toBe('');
   }
 
-  /** By a command, as a person would. */
+  /** Mounts by command, as a person does. */
   async mount(): Promise<void> {
     const { exit, event } = await this.mounting.command('mount', this.code, this.far, ...this.#words);
     if (exit !== 0) throw new Error(`mount: ${JSON.stringify(event)}\n${this.mounting.running.stderr}`);
   }
 
-  /** What the line prints in the sandbox, or why it failed. */
+  /** The output of a shell line in the sandbox, or the reason why it failed. */
   shell(line: string, seconds = 40): Promise<string> {
     return shellIn(this.sandbox, line, seconds);
   }
 
-  /** A program of the tests beside this one, in the folder: what it does there it does in this mount, also when that has ended. */
+  /**
+   * Starts a test program with the mounted folder as its current directory.
+   * It stays in this mount even after the mount has ended.
+   */
   start(program: string, args: string[], options: StartOptions = {}): Promise<Running> {
     const command = ['sh', '-c', 'cd "$0" && exec "$@"', this.far, process.execPath, program];
     return this.sandbox.start([...args, '--json'], { ...options, command });

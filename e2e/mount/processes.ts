@@ -15,30 +15,30 @@ function processes(): Process[] {
   return readdirSync('/proc').flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return [];
     try {
-      // proc_pid_stat(5): the name stands in brackets, and may hold some.
+      // proc_pid_stat(5): the name is in parentheses, and may contain some itself.
       const [, name = '', state = '', parent = ''] =
         /^\d+ \((.*)\) (\S) (\d+)/s.exec(readFileSync(`/proc/${entry}/stat`, 'utf8')) ?? [];
       return [{ pid: Number(entry), name, state, parent: Number(parent) }];
     } catch {
-      return []; // it has ended
+      return []; // the process has ended
     }
   });
 }
 
-/** The mount host that a daemon has started. */
+/** The process id of the mount host of a daemon. */
 export function mountHostOf(daemon: number): number | undefined {
   return processes().find(({ parent, name, state }) => parent === daemon && name === 'keibidrop-mount' && state !== 'Z')
     ?.pid;
 }
 
-/** Whether the kernel lists something on that folder. */
+/** Whether the kernel has a mount at that folder. */
 export function isMounted(folder: string): boolean {
   return readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${folder} `);
 }
 
-/** Watches for processes that cannot be killed: in state D, one and the same time after time. */
+/** Watches for processes that cannot be killed: those in state D in several samples in a row. */
 export class StuckWatch {
-  /** The longest that one process was seen in D without a pause. */
+  /** The longest time that one process was seen in state D without a pause. */
   longestMs = 0;
   readonly #since = new Map<number, number>();
   #over = false;
@@ -46,13 +46,13 @@ export class StuckWatch {
 
   readonly #of: () => number[];
 
-  /** @param of  the processes to watch, now */
+  /** @param of  returns the processes to watch now */
   constructor(of: () => number[]) {
     this.#of = of;
     this.#done = this.#watch();
   }
 
-  /** @returns  the longest that one of them was seen there */
+  /** @returns  the longest time that one process was seen in state D */
   async end(): Promise<number> {
     this.#over = true;
     await this.#done;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// read-known.mjs FILES RECORDS: reads random pieces of the files `known-0`, `known-1`, … of the current directory until it is ended, each of RECORDS
-// records of 64 KiB. Tells each refusal with the milliseconds it took, each record that is wrong, and how many were right, as lines of JSON.
+// read-known.mjs FILES RECORDS: reads random pieces of the files `known-0`, `known-1`, … in the current directory until
+// it is killed. Each file has RECORDS records of 64 KiB. Prints JSON lines: each refusal with its duration in ms, each
+// wrong record, and the count of right ones.
 import * as fs from 'node:fs';
 import { numberOf } from './known-bytes.mjs';
 
@@ -16,7 +17,7 @@ for (let turn = 0; ; turn++) {
   const began = performance.now();
   let file;
   try {
-    // The kernel's own copy would answer most of them.
+    // Without O_DIRECT the page cache would answer most reads.
     file = fs.openSync(`known-${turn % files}`, fs.constants.O_RDONLY | fs.constants.O_DIRECT);
     for (let i = 0; i < 16; i++) {
       const record = Math.floor(Math.random() * records);
@@ -33,7 +34,7 @@ for (let turn = 0; ; turn++) {
     try {
       if (file !== undefined) fs.closeSync(file);
     } catch {
-      // of no interest
+      // a failed close does not matter here
     }
   }
 }

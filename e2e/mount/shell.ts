@@ -5,7 +5,7 @@ import type { Sandbox } from '../harness/sandbox.ts';
 
 const execute = promisify(execFile);
 
-/** What a line of shell prints in the sandbox, or why it failed. It must not take longer than `seconds`. */
+/** Output of a shell line in the sandbox, or the reason why it failed. Kills the shell after `seconds`. */
 export async function shellIn(sandbox: Sandbox, line: string, seconds: number): Promise<string> {
   const options = { cwd: sandbox.home, timeout: seconds * 1000, killSignal: 'SIGKILL', maxBuffer: 2 ** 26 } as const;
   try {

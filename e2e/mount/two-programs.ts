@@ -12,17 +12,17 @@ import { StuckWatch } from './processes.ts';
 
 const FILES = 6;
 const RECORD = 65_536;
-/** Until they go on, or are refused. */
+/** Longest wait for the programs to continue or to be refused. */
 const LONGEST_MS = 240_000;
 const AGAIN_MS = 20;
-/** Of timers, of two processors for everything, and of a program that does two things in a row. */
+/** For timers, for two processors that do everything, and for a program that makes two calls in a row. */
 const SLACK_MS = 3000;
-/** Of one call, beside its patience: a machine with more to do than it can. */
+/** For one call beyond its patience, on an overloaded machine. */
 const BUSY_MS = 2000;
 
 const programAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** How often each thing was told, and the longest that a program had to wait for one call. */
+/** How often each outcome was reported, and the longest wait of a program for one call. */
 export interface Told {
   kept: number;
   right: number;
@@ -30,14 +30,20 @@ export interface Told {
   longestMs: number;
 }
 
-/** One program that writes records with fsync in a mount, and one that reads there; what they are told is held against the truth. */
+/**
+ * A program that writes records with fsync in a mount, and one that reads there. Their reports are checked against the
+ * files.
+ */
 export class TwoPrograms {
   readonly #share: MountedShare;
   readonly #writer: Running;
   readonly #reader: Running;
   readonly #stuck: StuckWatch;
 
-  /** @param records  of 64 KiB, in each of the files to be read: more than a cache holds, so that the other side has to be asked */
+  /**
+   * @param records  64 KiB records in each file to read; more than the cache holds, so that reads reach the sharing
+   * side
+   */
   static async start(share: MountedShare, { records = 320, as = {} }: { records?: number; as?: StartOptions } = {}) {
     for (let file = 0; file < FILES; file++) {
       const all = Array.from({ length: records }, (_, i) => recordOf(file * records + i, RECORD));
@@ -74,13 +80,15 @@ export class TwoPrograms {
     };
   }
 
-  /** Until both have got some further. @returns  the milliseconds it took */
+  /** Waits until both programs have progressed. @returns  the milliseconds it took */
   goOn(): Promise<number> {
     const before = this.told;
-    return this.#until('go on', ({ kept, right }) => kept >= before.kept + 20 && right >= before.right + 200);
+    return this.#until('continue', ({ kept, right }) => kept >= before.kept + 20 && right >= before.right + 200);
   }
 
-  /** Until one of them is refused something; nothing that was acknowledged is lost by then. @returns  the milliseconds it took */
+  /**
+   * Waits until a call is refused, and checks that no acknowledged record is lost. @returns  the milliseconds it took
+   */
   async noticed(): Promise<number> {
     const before = sumOf(this.told.refused);
     const noticedMs = await this.#until('are refused something', ({ refused }) => sumOf(refused) > before);
@@ -105,13 +113,13 @@ export class TwoPrograms {
   }
 
   /**
-   * Ends them, and holds what was acknowledged against what stands at the sharing side now. No call took longer than it waits for twice.
-   * What they were told is in the figures of the step, with `more`.
+   * Ends both programs and checks acknowledged records against the files of the sharing side.
+   * No call may take longer than twice its patience. Adds the reports and `more` to the figures of the step.
    */
   async end({ task }: TestContext, more: object = {}): Promise<void> {
     for (const program of [this.#writer, this.#reader]) program.kill();
     const ended = Promise.all([this.#writer.ended, this.#reader.ended]).then(() => true);
-    expect(await Promise.race([ended, sleep(SLACK_MS, false)]), 'a process is not to be killed').toBe(true);
+    expect(await Promise.race([ended, sleep(SLACK_MS, false)]), 'a process cannot be killed').toBe(true);
     const longestStuckMs = await this.#stuck.end();
     this.check();
     const copies = readdirSync(this.#share.work).filter((name) => name.includes('(conflict')).length;
@@ -122,7 +130,7 @@ export class TwoPrograms {
     expect(longestStuckMs).toBeLessThan(longest);
   }
 
-  /** That nothing that fsync has acknowledged is missing at the sharing side, where a file may be kept twice, and nothing wrong was read. */
+  /** Expects every fsynced record on the sharing side, where a file may have a conflict copy, and no wrong reads. */
   check(): void {
     expect(this.#reader.events().filter(({ event }) => event === 'wrong')).toEqual([]);
     const kept = this.#writer.events().filter(({ event }) => event === 'kept');
@@ -139,7 +147,7 @@ export class TwoPrograms {
 
 type Way = 'log' | 'block' | 'state';
 
-/** Whether a record, or a later one in its place, stands in these bytes. */
+/** Whether these bytes hold a record, or a later one in its place. */
 function stands({ way, at, number }: JsonEvent, bytes: Buffer): boolean {
   const wanted = number as number;
   const place = at as number;

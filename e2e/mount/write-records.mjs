@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// write-records.mjs: writes records in the current directory until it is ended, each in one of the ways of programs that must not lose any, and tells each
-// that fsync has acknowledged, and each refusal with the milliseconds it took, as a line of JSON. Goes on after a refusal, with the same record.
-//   log     appended to one file, which is open all the time
+// write-records.mjs: writes records in the current directory until it is killed, in the ways of programs that must not
+// lose any. Prints JSON lines: each record that fsync has acknowledged, and each refusal with its duration in ms.
+// Retries the same record after a refusal.
+//   log     appended to a file that stays open
 //   block   over one of 64 blocks of one file
-//   state   a new file, fsynced, that takes another's name
+//   state   a new file, fsynced and renamed over another
 import * as fs from 'node:fs';
 import { recordOf } from './known-bytes.mjs';
 

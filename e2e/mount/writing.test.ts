@@ -20,11 +20,11 @@ let code: string;
 
 const shell = (line: string) => shellIn(sandbox, line, 40);
 
-/** Until what was written in the mount is at the other side. */
+/** Waits until a file written in the mount is on the sharing side. */
 const arrived = (name: string) =>
   shell(`for i in $(seq 200); do cmp -s far/${name} work/${name} && exit 0; sleep 0.05; done; exit 1`);
 
-describe.skipIf(reason !== undefined)('a share that is mounted and written', () => {
+describe.skipIf(reason !== undefined)('a mounted share that is written', () => {
   beforeAll(async () => {
     sandbox = await Sandbox.open();
     await mkdir(sandbox.path('work'));
@@ -42,7 +42,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted and written', () 
     await sandbox?.close();
   });
 
-  it('takes files, folders, names, modes, times and attributes as a folder of this computer does', async () => {
+  it('takes files, folders, names, modes, times and attributes like a folder of this computer', async () => {
     expect(
       await shell('cp large far/ && mkdir -p "far/a b/c" && echo two >> far/plan.txt && mv far/large "far/a b/c/"'),
     ).toBe('');
@@ -58,7 +58,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted and written', () 
     expect(await shell('set -C; echo x > far/plan.txt')).toMatch(/exist/i);
   });
 
-  it('holds a repository: cloned, changed and looked at by git', async () => {
+  it('holds a git repository: clone, commit, fsck, status', async () => {
     const git = 'git -c user.name=a -c user.email=a@b -c init.defaultBranch=main -c safe.directory=*';
     await shell(
       `mkdir origin && cd origin && for i in $(seq 300); do echo $i > file$i; done; ${git} init -q && ${git} add . && ${git} commit -qm all`,
@@ -74,7 +74,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted and written', () 
     expect(await shell('diff -r far/clone work/clone')).toBe('');
   });
 
-  it('keeps what fsync has acknowledged, whoever is killed after it', async () => {
+  it('keeps fsynced data when both daemons are killed afterwards', async () => {
     expect(await shell('dd if=large of=far/kept bs=1M conv=fsync status=none')).toBe('');
     bob.running.kill();
     anna.running.kill();
@@ -85,7 +85,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted and written', () 
     expect(await shell('cmp large far/kept && rm far/kept && ls work/kept')).toMatch(/No such file/);
   });
 
-  it('sends what was written while the other side was away, and keeps both versions of what both have changed', async () => {
+  it('sends writes made while the sharing side was away, and keeps both versions on a conflict', async () => {
     expect(
       await shell('echo first > far/mine && echo first > far/ours && sync far/mine far/ours && cat far/mine far/ours'),
     ).toBe('first\nfirst');
@@ -106,7 +106,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted and written', () 
     expect(await shell('diff -r far work')).toBe('');
   });
 
-  it('is unmounted once all is sent, or by force without', async () => {
+  it('is unmounted once all writes are sent, or by force without', async () => {
     anna.running.kill();
     await anna.running.ended;
     await bob.until((event) => event.event === 'mount' && event.state === 'away');
@@ -118,7 +118,7 @@ describe.skipIf(reason !== undefined)('a share that is mounted and written', () 
     expect(await bob.command('unmount', 'far')).toMatchObject({ exit: 0, event: { unsent: 0 } });
   });
 
-  it('is not written where either side has said so', async () => {
+  it('is read-only if either side asks for it', async () => {
     expect(await bob.command('mount', code, 'far', '--read-only', '--cache-size', '100M')).toMatchObject({
       exit: 0,
       event: { readOnly: true },

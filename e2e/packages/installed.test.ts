@@ -13,8 +13,8 @@ const MIB = 1 << 20;
 const PROGRAM_MOST_BYTES = 2 * MIB;
 const INSTALLED_MOST_BYTES = 12 * MIB;
 
-/** The installation of the packages that were made from this checkout, by npm, without a network. */
-describe('the packages, installed where there is nothing but Node', () => {
+/** npm installs the packages of this checkout, without a network. */
+describe('the packages, installed on a computer with only Node', () => {
   let sandbox: Sandbox;
   let version: string;
   let packed: { program: string; native: string };
@@ -60,7 +60,7 @@ describe('the packages, installed where there is nothing but Node', () => {
     expect(await bytesIn(modules())).toBeLessThan(INSTALLED_MOST_BYTES);
   });
 
-  it('bring neither source maps nor tests, and run nothing when they are installed', async () => {
+  it('contain neither source maps nor tests, and run nothing on installation', async () => {
     const files = (await readdir(modules(), { recursive: true })).filter((path) => !path.includes('/node_modules/'));
     expect(files.filter((path) => /\.map$|\.test\./.test(path))).toEqual([]);
     for (const name of ['keibidrop', await nativeName()]) {
@@ -69,7 +69,7 @@ describe('the packages, installed where there is nothing but Node', () => {
     }
   });
 
-  it('name every platform in the version that belongs to them', async () => {
+  it('name every platform package in their own version', async () => {
     const { optionalDependencies } = await readJson(modules('keibidrop/package.json'));
     const platforms = Object.keys(await readJson(join(ROOT, 'native/platforms.json')));
     const expected = platforms.map((platform) => [`@keibidrop/${platform}`, version]);
@@ -90,7 +90,7 @@ describe('the packages, installed where there is nothing but Node', () => {
     expect(native).toMatch(/^node-addon-api \d/m);
   });
 
-  it('say their version', async () => {
+  it('print their version', async () => {
     const running = await start(['--version']);
     expect(await running.ended).toBe(0);
     expect(running.stdout).toBe(`${version}\n`);
@@ -120,20 +120,20 @@ describe('the packages, installed where there is nothing but Node', () => {
     expect(await relay.ended).toBe(0);
   });
 
-  it('look at this computer', async () => {
+  it('diagnose this computer', async () => {
     const doctor = await start(['doctor', '--json', '--discovery', 'off', '--listen', '127.0.0.1:0']);
     expect(await doctor.ended).toBeLessThan(2);
     expect(doctor.stderr).not.toContain('bug');
     expect(doctor.events().length).toBeGreaterThan(3);
   });
 
-  it('have a mount host that can be started', async () => {
+  it('have a mount host that starts', async () => {
     const host = await sandbox.start([], { command: [modules(await nativeName(), 'keibidrop-mount')] });
-    // 2: it wants arguments; 7: there is no libfuse3 here.
+    // 2: arguments are missing; 7: libfuse3 is missing.
     expect([2, 7]).toContain(await host.ended);
   });
 
-  it('say what is missing where the native package is not installed', async () => {
+  it('say what is missing without the native package', async () => {
     const name = await nativeName();
     await rename(modules(name), sandbox.path('elsewhere'));
     try {
@@ -147,7 +147,7 @@ describe('the packages, installed where there is nothing but Node', () => {
     }
   });
 
-  it('say that there is no package where the platform has none', async () => {
+  it('say so on a platform without a package', async () => {
     const other = sandbox.path('other-platform.mjs');
     await writeFile(other, "Object.defineProperty(process, 'arch', { value: 'riscv64' });\n");
     const { command = [], ...options } = installed();
@@ -161,7 +161,7 @@ describe('the packages, installed where there is nothing but Node', () => {
     expect(sender.stderr).not.toContain('bug');
   });
 
-  it('leave nothing when they are uninstalled', async () => {
+  it('leave nothing behind when uninstalled', async () => {
     await stop();
     npm('uninstall', 'keibidrop', await nativeName());
     const left = await readdir(prefix(), { recursive: true, withFileTypes: true });
@@ -174,9 +174,9 @@ describe('the packages, installed where there is nothing but Node', () => {
   }
 });
 
-it('what needs more than the oldest system is told apart from what may be packed', () => {
+it('a build that needs more than the oldest supported system is refused', () => {
   const needs = join(ROOT, 'scripts/elf-needs.mjs');
-  // The build of a checkout is linked with the compiler's own library.
+  // The build of a checkout links the compiler's own library.
   expect(() => run(process.execPath, needs, join(ROOT, 'native/build/keibidrop.node'))).toThrow(/libstdc\+\+/);
 });
 

@@ -11,9 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => share?.close());
 
-it('no line is lost of a program that appends all the time while a guest writes the head of its file', async ({
-  task,
-}) => {
+it('no line is lost while a program appends and a guest writes the head of the same file', async ({ task }) => {
   const told = await bothSides(share, 'at-once', SECONDS);
   Object.assign(task.meta, { figures: told });
   expect(told).toMatchObject({ lost: 0, refused: {} });

@@ -4,10 +4,11 @@ import { afterEach, describe, expect, it, type TestContext } from 'vitest';
 import { MountedShare, type MountedShareOptions } from '../mounted-share.ts';
 import { TwoPrograms } from '../two-programs.ts';
 
-// Kill -9 in the middle of reads and of fsynced writes. Afterwards nothing is stuck, nothing is dead, nothing acknowledged is lost, and all goes on.
+// Kills processes in the middle of reads and fsynced writes. Afterwards no process is stuck, no mount is dead, no
+// acknowledged write is lost, and programs continue.
 
 const ROUNDS = 5;
-/** Who waits at a relay comes back to one that has held it for so long at once, and to one that comes and goes with pauses that grow. */
+/** A sharing daemon rejoins a relay at once if that relay held it for this long; otherwise with growing pauses. */
 const STEADY_MS = 11_000;
 
 let share: MountedShare;
@@ -17,13 +18,13 @@ const open = async (options: MountedShareOptions = {}) => {
 };
 afterEach(() => share?.close());
 
-/** Until it shows the folder as it should be, which is the only thing there. */
+/** Waits until the mount shows the folder again, and expects only one mount there. */
 async function isBack(): Promise<void> {
   await share.shows('known-0');
   expect(await share.shell('grep -c bob/far /proc/self/mountinfo')).toBe('1');
 }
 
-/** With programs that begin anew in each round. `death` resolves with when the way back began. */
+/** Starts new programs in each round. `death` resolves with the time at which recovery began. */
 async function endsThem(context: TestContext, death: () => Promise<number>): Promise<void> {
   await open();
   for (let round = 0; round < ROUNDS; round++) {
@@ -34,7 +35,7 @@ async function endsThem(context: TestContext, death: () => Promise<number>): Pro
   }
 }
 
-/** With the same programs in all rounds. */
+/** Keeps the same programs in all rounds. */
 async function stopsThem(
   context: TestContext,
   options: MountedShareOptions,

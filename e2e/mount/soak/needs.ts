@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import type { TestContext } from 'vitest';
 import { IS_ROOT } from '../../harness/sandbox.ts';
 
-/** What brings a program that not every system has. */
+/** How to install programs that not every system has. */
 const BROUGHT_BY: Readonly<Record<string, string>> = {
   fio: 'apt-get install fio',
   fsx: 'cargo install fsx',
@@ -17,7 +17,7 @@ const BROUGHT_BY: Readonly<Record<string, string>> = {
   vim: 'apt-get install vim-tiny',
 };
 
-/** The path of a program; the step is skipped where there is none, and says what brings it. */
+/** The path of a program. If it is missing, skips the step and says how to install it. */
 export function needs(program: string, { skip }: TestContext): string {
   const folders = [...(process.env.PATH ?? '').split(delimiter), join(homedir(), '.cargo/bin')];
   const found = folders.map((folder) => join(folder, program)).find((path) => existsSync(path));

@@ -10,13 +10,13 @@ let share: MountedShare;
 afterEach(() => share?.close());
 
 const as = { uid: NOBODY };
-/** What finds senders of this machine is for one user alone. */
+/** Discovery on this machine works for one user only. */
 const by = { address: '127.0.0.1:26437' };
 const asNobody = (line: string) =>
   share.shell(`setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups sh -c '${line}'`);
 
 describe('a mount of another user than root', () => {
-  it('is of that user: read, written, unmounted, and nobody else sees into it', async (context) => {
+  it('belongs to that user: they read, write and unmount it, and no other user sees into it', async (context) => {
     needsRoot(context, 'to be another user');
     share = await MountedShare.open({ by, mounting: as });
     const lines =
@@ -30,7 +30,7 @@ describe('a mount of another user than root', () => {
     expect(await share.shell('cat anna/work/d/b; ls bob')).toMatch(/^one\nconfig/);
   });
 
-  it('is refused where the user must not write', async (context) => {
+  it('is refused where the user may not write', async (context) => {
     needsRoot(context, 'to be another user');
     share = await MountedShare.open({ by, mounting: as });
     await mkdir(share.sandbox.path('root-only'), { mode: 0o755 });
@@ -38,7 +38,7 @@ describe('a mount of another user than root', () => {
     expect(refused).toMatchObject({ exit: 6, event: { code: 'MOUNT_UNAVAILABLE' } });
   });
 
-  it('comes back after its host was killed, and its daemon', async (context) => {
+  it('comes back after its host was killed, and after its daemon was killed', async (context) => {
     needsRoot(context, 'to be another user');
     share = await MountedShare.open({ by, mounting: as, patienceMs: 5000, words: ['--cache-size', '16M'] });
     for (const kill of [() => process.kill(share.host as number, 'SIGKILL'), () => share.mounting.running.kill()]) {

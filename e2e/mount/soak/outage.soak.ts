@@ -9,11 +9,11 @@ import { MountedShare } from '../mounted-share.ts';
 import { TwoPrograms } from '../two-programs.ts';
 import { needsRoot } from './needs.ts';
 
-// A minute without a network, in the middle of reads and of fsynced writes, between two computers that are namespaces.
+// A minute without a network in the middle of reads and fsynced writes, between two computers (namespaces).
 
 const OUTAGE_MS = 60_000;
 const PATIENCE_MS = 10_000;
-/** Heartbeats tell of a silence; until then what is in doubt waits. */
+/** Heartbeats notice a silent peer after this time; until then unacknowledged writes wait. */
 const NOTICED_MS = 20_000;
 const LOOK_EVERY_MS = 5000;
 
@@ -24,12 +24,12 @@ afterEach(async () => {
   lan?.close();
 });
 
-/** Of the network alone: what it mounts, everybody sees. */
+/** Enters the network namespace only, so mounts stay visible to all processes. */
 const within = (namespace: string) => ({ under: ['nsenter', `--net=/run/netns/${namespace}`, '--'] });
 
 describe('an outage of a minute', () => {
   for (const [how, begin, end] of [
-    ['that nobody tells of', silence, endSilence],
+    ['that is silent', silence, endSilence],
     ['with the cable out', (plug) => setCable(plug, 'down'), (plug) => setCable(plug, 'up')],
   ] as const satisfies [string, typeof silence, typeof silence][]) {
     it(how, async (context) => {

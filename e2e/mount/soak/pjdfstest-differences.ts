@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** What pjdfstest finds in a mount and not on the disk below it, and why that is so. */
+/** Tests of pjdfstest that fail in a mount and not on the disk below it, each with its reason. */
 export const DIFFERENCES: readonly { tests: RegExp; why: string }[] = [
   { tests: /::(fifo|block|char|socket)$/, why: 'makes a device, a socket or a pipe, of which a share has none' },
   {
@@ -15,11 +15,11 @@ export const DIFFERENCES: readonly { tests: RegExp; why: string }[] = [
   { tests: /^chmod::clear_isgid_bit$/, why: 'gives a file to another owner' },
   {
     tests: /^ftruncate::affected_create_flags_only$/,
-    why: 'acts as another user than who has mounted, who is shut out',
+    why: 'acts as a user other than the mounting one, who has no access',
   },
   { tests: /^rename::unchanged_ctime_failed::(dir|regular|symlink)$/, why: 'acts as another user' },
   { tests: /^rename::write_access_required_subdir$/, why: 'acts as another user' },
-  { tests: /^chmod::update_ctime::(dir|regular)$/, why: 'nothing is told of the time of the status change' },
-  { tests: /^rename::updates_link_parent$/, why: 'nothing is told of the number of links' },
+  { tests: /^chmod::update_ctime::(dir|regular)$/, why: 'a share does not report the status change time' },
+  { tests: /^rename::updates_link_parent$/, why: 'a share does not report the number of links' },
   { tests: /^link::link_count_max$/, why: 'skipped: a share has no hard links' },
 ];

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => share?.close());
 
 describe('pjdfstest, of a POSIX file system', () => {
-  it('says of the mount what it says of the disk, but for what is explained', async (context) => {
+  it('has the same results in the mount as on the disk, except for explained differences', async (context) => {
     const program = needs('pjdfstest', context);
     needsRoot(context, 'as all of pjdfstest does');
     await writeFile(share.sandbox.path('pjdfstest.toml'), USERS);

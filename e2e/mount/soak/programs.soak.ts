@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterEach(() => share?.shell('rm -rf bob/far/*'));
 afterAll(() => share?.close());
 
-/** The same on both sides, with modes, times and targets. */
+/** Lists differences between both sides, modes, times and targets included. */
 const isSame = () => share.shell('rsync -nac --itemize-changes --delete bob/far/ anna/work/');
 
 describe('fio, which verifies what it has written', () => {
@@ -46,7 +46,7 @@ describe('a small project', () => {
       ),
     ).toMatch(/\n465$/);
     expect(await share.shell('cd bob/far/project && make -j2')).toMatch(/is up to date/);
-    // One header, that three of thirty files include.
+    // Changes one header, which three of thirty files include.
     expect(
       await share.shell(
         'cd bob/far/project && sed -i \'s/ 7$/ 1007/\' part7.h && make 2>&1 | grep -c "^cc\\|^gcc" && ./sum',
@@ -91,7 +91,7 @@ describe('SQLite, two processes at once', () => {
 });
 
 describe('rsync -c', () => {
-  it('copies a tree into the mount and out of it, and finds nothing to do then', async (context) => {
+  it('copies a tree into the mount and out of it, and then finds nothing to copy', async (context) => {
     needs('rsync', context);
     await share.shell(
       'mkdir -p tree/a/b tree/empty && for i in $(seq 300); do head -c $((i * 97 % 30000)) /dev/urandom > tree/a/b/$i; done; head -c 20000000 /dev/urandom > tree/large; ln -s a/b/7 tree/link; chmod 600 tree/a/b/9; chmod 750 tree/a/b/10; touch -d @1000000000 tree/a/b/11 tree/a/b',
@@ -144,7 +144,7 @@ describe('an editor saves', () => {
 });
 
 describe('both directions at once', () => {
-  it('each shows and changes the folder of the other, while that works in it', async () => {
+  it('each side mounts and changes the folder of the other while the other works in it', async () => {
     const { sandbox, sharing, mounting } = share;
     await share.shell('mkdir -p bob/own');
     const { event } = await mounting.command('add', sandbox.path('bob', 'own'), ...LISTEN);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MPL-2.0
-# small-project.sh DIR: a C project of thirty parts in a static library, with a configure that looks at the compiler. `./sum` prints 465; part7.h holds one
-# of the summands, which three files include.
+# small-project.sh DIR: creates a C project of thirty parts in a static library, with a configure script that checks the
+# compiler. `./sum` prints 465. part7.h, which three files include, holds one of the summands.
 set -e
 mkdir -p "$1"
 cd "$1"
