@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const CONFIGURATION = fileURLToPath(new URL('../electron-builder.yml', import.meta.url));
 
-/** What electron-builder itself reads and checks its configuration with. */
+/** The parts of electron-builder that read and validate its configuration. */
 function builder() {
   const builders = createRequire(createRequire(import.meta.url).resolve('electron-builder/package.json'));
   const library = createRequire(builders.resolve('app-builder-lib/package.json'));
@@ -19,7 +19,7 @@ function builder() {
   };
 }
 
-it("is configured as electron-builder's own description of it allows, with everything that runs other code switched off", async () => {
+it('has a configuration that electron-builder accepts, with every way to run other code switched off', async () => {
   const { read, check } = builder();
   const configuration = read(readFileSync(CONFIGURATION, 'utf8'));
   await check(configuration);

@@ -2,20 +2,20 @@
 import type { ContactView, TransferView } from '@keibidrop/peer/local';
 import type { DaemonState } from '../shared/daemon-state.ts';
 
-/** States in which a transfer is under way or will be by itself. */
+/** States of a transfer that runs, or that starts without the user. */
 const UNDER_WAY: readonly string[] = ['queued', 'waiting', 'running', 'asking'];
 const MOST_PEOPLE = 8;
 
-/** What the whole window shows at a glance. */
+/** Summary of the daemon's state for the tray, the task bar and the question on quitting. */
 export interface Activity {
-  /** What is under way, what moves first, then the newest first. */
+  /** Transfers that run or will run: running ones first, then the newest first. */
   readonly underWay: readonly TransferView[];
   readonly paused: readonly TransferView[];
-  /** Of everything that moves, from 0 to 1; undefined: nothing does; 'unknown': something, of a size that nobody knows yet. */
+  /** Progress of all running transfers, 0 to 1; undefined: none runs; 'unknown': their sizes are not known yet. */
   readonly share: number | 'unknown' | undefined;
-  /** Somebody waits for an answer. */
+  /** Number of questions that wait for the user's answer. */
   readonly questions: number;
-  /** Own folders that others can see. */
+  /** Number of the user's own shared folders. */
   readonly shares: number;
 }
 
@@ -31,12 +31,12 @@ export function activityOf({ transfers, questions, shares }: DaemonState): Activ
   };
 }
 
-/** How much of a transfer is done, from 0 to 1, of what is known of it so far; undefined while nothing is. */
+/** Progress of one transfer, 0 to 1, of the bytes known so far; undefined while its size is 0. */
 export function doneOf({ bytes, totalBytes }: TransferView): number | undefined {
   return totalBytes > 0 ? Math.min(bytes / totalBytes, 1) : undefined;
 }
 
-/** Whom a person may want to send something now: who is there first, then who was last. */
+/** Contacts to offer as recipients: online ones first, then the most recently seen. Blocked ones are left out. */
 export function recentPeople({ contacts }: Pick<DaemonState, 'contacts'>): ContactView[] {
   return contacts
     .filter(({ blocked }) => !blocked)

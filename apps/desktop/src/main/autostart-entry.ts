@@ -14,7 +14,7 @@ export function autostartEntry(command: readonly string[]): string {
   ].join('\n');
 }
 
-/** An argument of Exec: in quotes with `"`, `` ` ``, `$` and `\` escaped, then `\` once more as in every string of the file; `%` is doubled. */
+/** Quotes an argument of Exec: escapes `"`, `` ` ``, `$` and `\`, escapes `\` again as in every string of the file, doubles `%`. */
 function quoted(argument: string): string {
   const escaped = argument.replace(/["`$\\]/g, '\\$&').replace(/\\/g, '\\\\');
   return `"${escaped.replace(/%/g, '%%')}"`;

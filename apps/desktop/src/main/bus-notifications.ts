@@ -9,25 +9,24 @@ const BUS = 'org.freedesktop.DBus';
 const SIGNALS = `type='signal',interface='${SERVICE}',path='${AT.path}'`;
 /** A desktop may start its notification service for the first call. */
 const ANSWER_MS = 5000;
-/** The press of a notification that is no button. */
+/** Action of a click on the notification outside its buttons. */
 const DEFAULT = 'default';
-/** When a notification goes is the desktop's choice. */
+/** Lets the desktop choose when the notification disappears. */
 const USUAL_TIME = -1;
 
 /** A notification with buttons. */
 export interface BusNotice {
   readonly title: string;
   readonly text: string;
-  /** By what `onPress` is given. */
+  /** Labels by the name that `onPress` receives. */
   readonly buttons: Readonly<Record<string, string>>;
   onPress(button: string): void;
-  /** The notification was pressed beside its buttons. */
+  /** Called when the notification was clicked outside its buttons. */
   onOpen(): void;
 }
 
 /**
- * Notifications of a Linux desktop, over D-Bus. Electron shows none of their buttons there.
- *
+ * Notifications with buttons on a Linux desktop, over D-Bus: Electron does not show buttons there.
  * See the Desktop Notifications Specification (freedesktop.org).
  */
 export class BusNotifications {
@@ -37,7 +36,7 @@ export class BusNotifications {
   readonly #waiting = new Set<(reason: Error) => void>();
   #lost = false;
 
-  /** @returns  undefined where there is no bus, or nothing on it that shows buttons */
+  /** @returns  undefined without a session bus, or if its notification service shows no buttons */
   static async open(env: NodeJS.ProcessEnv): Promise<BusNotifications | undefined> {
     const busAddress = addressIn(env);
     if (busAddress === undefined) return undefined;
@@ -69,12 +68,12 @@ export class BusNotifications {
     bus.on('message', (message: BusMessage) => this.#onSignal(message));
   }
 
-  /** The connection is gone: another has to be opened. */
+  /** The connection is gone; open a new one. */
   get lost(): boolean {
     return this.#lost;
   }
 
-  /** @returns  what `take` takes it back by @throws if the desktop does not show it */
+  /** @returns  the number that `take` needs @throws if the desktop does not show the notification */
   async show(notice: BusNotice): Promise<number> {
     const { title, text, buttons } = notice;
     const actions = [DEFAULT, title, ...Object.entries(buttons).flat()];
@@ -85,14 +84,14 @@ export class BusNotifications {
     return id;
   }
 
-  /** Takes one back. */
+  /** Withdraws a notification. */
   take(id: number): void {
     if (!this.#shown.delete(id)) return;
     this.#call({ ...AT, member: 'CloseNotification', signature: 'u', body: [id] }).catch(() => {});
   }
 
   close(): void {
-    // Closing a connection that is broken reports that as an error once more.
+    // Closing a broken connection reports a second error.
     if (this.#lost) return;
     this.#lost = true;
     for (const fail of this.#waiting) fail(new Error('The connection to the desktop is lost.'));
@@ -116,7 +115,7 @@ export class BusNotifications {
       fail = reject;
     });
     this.#waiting.add(fail);
-    // Closes a bus that does not answer: the next notification opens another connection.
+    // Close a bus that does not answer; the next notification opens a new connection.
     const timer = setTimeout(() => this.close(), ANSWER_MS);
     try {
       const reply = await Promise.race([this.#bus.call(this.#makeMessage(about)), failed]);
@@ -128,7 +127,7 @@ export class BusNotifications {
   }
 }
 
-/** Where the session's bus listens, without starting one. */
+/** Address of the session bus. Does not start a bus. */
 function addressIn({
   DBUS_SESSION_BUS_ADDRESS: named,
   XDG_RUNTIME_DIR: runtime,

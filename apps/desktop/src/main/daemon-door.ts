@@ -15,11 +15,11 @@ export interface DoorAddress {
 
 export interface StreamOptions<T> {
   signal: AbortSignal;
-  /** Called in order, with what came together. */
+  /** Called in order with the replies that arrived together. */
   onReplies(replies: T[]): void;
 }
 
-/** The calls of a daemon, through its HTTP door: `POST /api/NAME`, JSON both ways, a line for each reply of a stream. */
+/** Calls the daemon through its HTTP port: `POST /api/NAME`, JSON both ways, one line per reply of a stream. */
 export class DaemonDoor {
   readonly #url: URL;
   readonly #token: string;
@@ -30,7 +30,7 @@ export class DaemonDoor {
     this.#token = token;
   }
 
-  /** @throws ApiError: the daemon's, or UNREACHABLE; `signal.reason` */
+  /** @throws ApiError from the daemon, or UNREACHABLE; `signal.reason` */
   async call<M extends Unary>(
     method: M,
     request: Partial<RequestOf<M>>,
@@ -43,7 +43,7 @@ export class DaemonDoor {
     return JSON.parse(text) as ReplyOf<M>;
   }
 
-  /** Resolves when the daemon has ended it. @throws as `call` does */
+  /** Resolves when the daemon has ended the stream. @throws as `call` does */
   async stream<M extends Streaming>(
     method: M,
     request: Partial<RequestOf<M>>,
@@ -60,14 +60,14 @@ export class DaemonDoor {
     });
   }
 
-  /** Ends the connections that nobody uses. */
+  /** Closes idle connections. */
   close(): void {
     this.#agent.destroy();
   }
 
   #post(method: string, body: object, signal: AbortSignal, onPiece: (piece: string) => void): Promise<void> {
     signal.throwIfAborted();
-    // The name becomes part of an address.
+    // The name becomes part of the path.
     if (!NAME.test(method)) throw new ApiError('USAGE', 'There is no such call.');
     const path = `/api/${method.charAt(0).toUpperCase()}${method.slice(1)}`;
     const { hostname: host, port } = this.#url;
@@ -80,7 +80,7 @@ export class DaemonDoor {
         if (signal.aborted) reject(signal.reason);
         else if (reason === undefined) resolve();
         else reject(reason instanceof ApiError ? reason : new ApiError(UNREACHABLE, String(reason)));
-        // What failed in the middle has more to come that nobody wants.
+        // Drop the rest of a response that failed midway.
         if (reason !== undefined) asked.destroy();
       };
       signal.addEventListener('abort', onAbort, { once: true });
@@ -88,7 +88,7 @@ export class DaemonDoor {
       asked.once('error', settle);
       asked.once('close', onClose);
       asked.once('response', (response) => {
-        // From here on its own end counts: the request is closed before all of it has been read.
+        // The request closes before its response is read to the end, so the response decides from here on.
         asked.removeListener('close', onClose);
         read(response, onPiece).then(() => settle(), settle);
       });
@@ -97,7 +97,7 @@ export class DaemonDoor {
   }
 }
 
-/** @throws ApiError the daemon's; what `onPiece` throws */
+/** @throws ApiError from the daemon; errors of `onPiece` */
 async function read(response: IncomingMessage, onPiece: (piece: string) => void): Promise<void> {
   response.setEncoding('utf8');
   if (response.statusCode === 200) {
@@ -118,7 +118,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What `{"error": …}` says; undefined of a reply that is none. */
+/** The error in a reply `{"error": …}`; undefined for any other reply. */
 function failureIn(reply: unknown): ApiError | undefined {
   if (typeof reply !== 'object' || reply === null || !('error' in reply)) return undefined;
   const { code, message, detail } = (reply.error ?? {}) as Partial<Failure>;

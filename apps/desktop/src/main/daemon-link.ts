@@ -5,21 +5,21 @@ import { applyEvent, type Told } from '../shared/apply-event.ts';
 import { type DaemonState, NOTHING_TOLD, wasStopped } from '../shared/daemon-state.ts';
 import { DaemonDoor, type DoorAddress } from './daemon-door.ts';
 
-/** Pauses between tries to start a daemon, in milliseconds; the last one goes on. */
+/** Pauses between attempts to start the daemon, in milliseconds; the last one repeats. */
 const RETRY_MS = [0, 500, 2000, 5000, 15_000];
 
 interface Events {
-  /** Something has happened; `state` is what there is after it, `before` what there was. */
+  /** An event of the daemon has arrived; `state` already includes it, `before` does not. */
   told: [told: Told, before: DaemonState];
-  /** `state` is another, `link` in it perhaps. */
+  /** `state` has changed, perhaps also its `link`. */
   change: [];
 }
 
 /**
- * This window's daemon: found, started where none runs, watched, and started again when it is lost; one that somebody has stopped only when
- * somebody wants that.
+ * Finds this window's daemon or starts it, watches it, and restarts it after a crash. A daemon that the user has stopped
+ * stays stopped until the user wants it again.
  *
- * It knows what the daemon has told (`state`), and gives the door for calls.
+ * Holds the daemon's state and hands out the connection for calls.
  */
 export class DaemonLink {
   readonly #openDoor: (signal: AbortSignal) => Promise<DoorAddress>;
@@ -30,13 +30,13 @@ export class DaemonLink {
   #door: DaemonDoor | undefined;
   #restart = () => {};
 
-  /** @param openDoor  the address of the daemon's HTTP door; starts it where none runs */
+  /** @param openDoor  returns the address of the daemon's HTTP port; starts a daemon if none runs */
   constructor(openDoor: (signal: AbortSignal) => Promise<DoorAddress>) {
     this.#openDoor = openDoor;
     this.#events.setMaxListeners(0);
   }
 
-  /** What the daemon has told. While it is lost: as it was. */
+  /** The last known state of the daemon, also while the daemon is lost. */
   get state(): DaemonState {
     return this.#state;
   }
@@ -45,26 +45,26 @@ export class DaemonLink {
     this.#events.on(event, listener as (...args: unknown[]) => void);
   }
 
-  /** Begins to look for the daemon. Idempotent. */
+  /** Starts to look for the daemon. Idempotent. */
   open(): void {
     this.#running ??= this.#run();
   }
 
-  /** Starts a daemon that was stopped. */
+  /** Starts a daemon that the user had stopped. */
   restart(): void {
     this.#restart();
   }
 
-  /** Lets go of the daemon, which goes on. */
+  /** Disconnects from the daemon, which keeps running. */
   async close(): Promise<void> {
     this.#over.abort(new ApiError('CANCELLED', 'The window closes.'));
     await this.#running;
   }
 
   /**
-   * The door, once there is one.
+   * The connection for calls; waits until there is one.
    *
-   * @throws ApiError of the next try that fails, so that nobody waits for a daemon that cannot be started, or was stopped
+   * @throws ApiError if the daemon was stopped or the next attempt fails, so that no caller waits for a daemon that cannot start
    */
   async door(): Promise<DaemonDoor> {
     for (;;) {
@@ -103,10 +103,10 @@ export class DaemonLink {
     });
   }
 
-  /** Watches a daemon until it is lost. @returns  why */
+  /** Watches a daemon until it is lost. @returns  the reason */
   async #follow(onLive: () => void): Promise<ApiError> {
     const { signal } = this.#over;
-    // What there is replaces what there was once all of it has been told.
+    // Collects the initial events; replaces the old state only once the daemon has sent them all.
     let present: DaemonState | undefined = NOTHING_TOLD;
     const take = (told: Told) => {
       if (present === undefined) {

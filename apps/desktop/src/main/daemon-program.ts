@@ -5,19 +5,19 @@ import { ApiError } from '../shared/api.ts';
 import type { Failure } from '../shared/requests.ts';
 import type { DoorAddress } from './daemon-door.ts';
 
-/** Where the command line stands, seen from this bundle, in a checkout. Set by scripts/bundle-desktop.mjs. */
+/** Path of the command line relative to this bundle, in a checkout. Set by scripts/bundle-desktop.mjs. */
 declare const CHECKOUT_PROGRAM: string;
 
-/** What runs `keibidrop`: a program and its first arguments. */
+/** Runs `keibidrop`: a program and its first arguments. */
 export type Program = readonly [command: string, ...args: string[]];
 
 const START_TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
- * What runs the command line: the Node that is delivered with a packaged window (decision 012), that of the PATH in a checkout.
+ * The program that runs the command line: the bundled Node in a packaged window (decision 012), Node from PATH in a checkout.
  *
- * @param resources  of the packaged window; undefined in a checkout
+ * @param resources  resource folder of the packaged window; undefined in a checkout
  */
 export function daemonProgram(resources: string | undefined, platform: NodeJS.Platform): Program {
   if (resources === undefined) return ['node', join(__dirname, CHECKOUT_PROGRAM)];
@@ -26,9 +26,9 @@ export function daemonProgram(resources: string | undefined, platform: NodeJS.Pl
 }
 
 /**
- * The address of the daemon's HTTP door, and the token for it. Starts the daemon where none runs.
+ * Returns the address and token of the daemon's HTTP port. Starts the daemon if none runs.
  *
- * @throws ApiError with what kept it from starting, UNREACHABLE if the program itself cannot be run; `signal.reason`
+ * @throws ApiError with the reason why it did not start, UNREACHABLE if the program cannot be run; `signal.reason`
  */
 export function openDoorOf(
   [command, ...before]: Program,
@@ -55,7 +55,7 @@ function failureOf(failure: Failure | undefined, error: Error | null): ApiError 
   return new ApiError('UNREACHABLE', error?.message ?? 'The program ended without a word.');
 }
 
-/** The last line that says something. */
+/** Reads the last event of the output that carries an address or an error. */
 function told(stdout: string): { door?: DoorAddress; failure?: Failure } {
   for (const line of stdout.trim().split('\n').reverse()) {
     try {
@@ -63,7 +63,7 @@ function told(stdout: string): { door?: DoorAddress; failure?: Failure } {
       if (event === 'page' && typeof url === 'string' && typeof token === 'string') return { door: { url, token } };
       if (event === 'error') return { failure: { code: String(code), message: String(message) } };
     } catch {
-      // No line of --json.
+      // Not a line of --json.
     }
   }
   return {};

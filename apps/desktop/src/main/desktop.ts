@@ -25,10 +25,10 @@ import { type Texts, textsIn } from './texts.ts';
 import { TrayEntry } from './tray.ts';
 import { MainWindow } from './window.ts';
 
-/** A window that breaks again so soon is not opened again by itself. */
+/** A window that crashes again within this time is not reopened automatically. */
 const BREAKS_AGAIN_MS = 60_000;
 
-/** The whole program, once Electron is ready: each part is told here what it needs of the others. */
+/** The main process once Electron is ready: creates the parts and connects them. */
 export class Desktop {
   readonly #kept = new KeptFile(join(app.getPath('userData'), 'window.json'));
   readonly #link: DaemonLink;
@@ -74,7 +74,7 @@ export class Desktop {
     this.#tray = new TrayEntry(this.#actions);
   }
 
-  /** Begins: the window at once, the daemon meanwhile. */
+  /** Shows the window at once and connects to the daemon meanwhile. */
   open(opening: Opening): void {
     servePage(join(__dirname, 'renderer'));
     lockSession(session.defaultSession);
@@ -94,7 +94,7 @@ export class Desktop {
     for (const intent of opening.intents) this.#window.tell(intent);
   }
 
-  /** Started once more, or a file or link was opened with us. */
+  /** The program was started again, or a file or link was opened with it. */
   reopen({ intents }: Opening): void {
     this.#link.restart();
     this.#window.show();
@@ -143,7 +143,7 @@ export class Desktop {
     };
   }
 
-  /** In the language that is preferred now. */
+  /** Applies the preferred language to the menus. */
   #speak(): void {
     this.#texts = textsIn(this.#preferences.language);
     setAppMenu(this.#texts, this.#actions);
@@ -160,7 +160,7 @@ export class Desktop {
 
   #onTold(told: Parameters<typeof noticeOf>[0], before: DaemonState): void {
     if (told.event === 'answered') this.#notifier.answered(told.question);
-    // Whoever looks at the window sees it there.
+    // A user who looks at the window sees the event there.
     if (this.#window.isLookedAt) return;
     const notice = noticeOf(told, before.transfers.get(told.transfer)?.state, this.#texts);
     if (notice !== undefined) this.#notifier.show(notice);

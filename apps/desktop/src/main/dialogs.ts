@@ -2,7 +2,7 @@
 import { type BrowserWindow, dialog, type MessageBoxOptions, type OpenDialogOptions } from 'electron';
 import type { Texts } from './texts.ts';
 
-/** The questions of the system's own dialogs, on the window if it is there to be seen. */
+/** The system's dialogs, attached to the window if it is visible. */
 export class Dialogs {
   readonly #window: () => BrowserWindow | undefined;
   readonly #texts: () => Texts;
@@ -12,7 +12,7 @@ export class Dialogs {
     this.#texts = texts;
   }
 
-  /** What is to be sent; empty if nothing was chosen. Linux and Windows have no dialog for both kinds. */
+  /** Asks for files or folders to send; empty if cancelled. Linux and Windows have no dialog for both kinds. */
   pick(what: 'files' | 'folders'): Promise<string[]> {
     const { t } = this.#texts();
     const kind = what === 'files' ? 'openFile' : 'openDirectory';
@@ -31,7 +31,7 @@ export class Dialogs {
     return folder ?? null;
   }
 
-  /** @returns  the number of the button */
+  /** @returns  the index of the button */
   async ask(options: MessageBoxOptions): Promise<number> {
     const window = this.#window();
     const { response } = await (window ? dialog.showMessageBox(window, options) : dialog.showMessageBox(options));

@@ -9,22 +9,22 @@ import { argsOf, subscriptionOf } from './request-checks.ts';
 export type Handler<K extends RequestName> = (
   args: Requests[K]['args'],
 ) => Requests[K]['result'] | Promise<Requests[K]['result']>;
-/** What answers each request. */
+/** One handler for each request. */
 export type Handlers = { readonly [K in RequestName]: Handler<K> };
 
-/** What comes from the page beside requests. */
+/** Messages from the page other than requests. */
 export interface PageListener {
   onSubscribe(subscription: Subscription): void;
   onUnsubscribe(id: number): void;
-  /** It takes intents from now on. */
+  /** The page accepts intents from now on. */
   onListening(): void;
 }
 
 /**
- * Hears the page, and nobody else: the one place that uses ipcMain. What comes from another window, from a frame within the page, or from
- * whatever else has come to stand in its window is refused before it is looked at; arguments are checked before they are used.
+ * Serves messages from the page; the only user of ipcMain. A message from any other window, frame or origin is refused
+ * before its content is read. Arguments are checked before use.
  *
- * @param page  the page's, while there is a window
+ * @param page  contents of the page's window, while there is one
  */
 export function hearPage(page: () => WebContents | undefined, handlers: Handlers, listener: PageListener): void {
   ipcMain.handle(CHANNELS.request, (event, name: unknown, args: unknown) => {
@@ -58,7 +58,7 @@ async function outcomeOf(handlers: Handlers, name: unknown, args: unknown): Prom
   }
 }
 
-/** An error as it goes to the page. What is no ApiError is a bug of ours. */
+/** The form in which an error goes to the page. Anything but an ApiError is a bug of ours. */
 export function failureOf(reason: unknown): Failure {
   if (!(reason instanceof ApiError)) return { code: 'INTERNAL', message: String(reason) };
   const { code, message, detail } = reason;
@@ -72,7 +72,7 @@ function refused(message: string): Outcome<never> {
 function isPage(event: IpcMainEvent | IpcMainInvokeEvent, page: WebContents | undefined): boolean {
   if (page === undefined || event.sender !== page) return false;
   const frame = event.senderFrame;
-  // Electron before 15 tells no frame; a preload runs in the main frame only.
+  // Electron before 15 gives no frame; there a preload runs in the main frame only.
   if (frame === undefined) return isOurs(page.getURL());
   return frame !== null && frame === page.mainFrame && isOurs(frame.url);
 }

@@ -4,21 +4,21 @@ import { dirname } from 'node:path';
 import type { Preferences } from '../shared/api.ts';
 import type { Place } from './window-place.ts';
 
-/** What the window keeps of itself; everything else is the daemon's. */
+/** The window's own preferences and state; the daemon keeps everything else. */
 export interface Kept {
   readonly theme: Preferences['theme'];
   readonly language: Preferences['language'];
   readonly closeToTray: boolean;
-  /** Where the window was. */
+  /** Last position and size of the window. */
   readonly place: Place | undefined;
-  /** Somebody has been told that a closed window goes on in the tray. */
+  /** The user has seen the notice that a closed window stays in the tray. */
   readonly toldOfTray: boolean;
 }
 
 const THEMES: readonly Preferences['theme'][] = ['system', 'light', 'dark'];
 const LANGUAGES: readonly Preferences['language'][] = ['system', 'en', 'de', 'es'];
 
-/** A small file that is replaced as a whole with each change. One that makes no sense counts as none. */
+/** A small file, replaced as a whole at each change. An unreadable file counts as missing. */
 export class KeptFile {
   readonly #path: string;
   #kept: Kept;
@@ -32,7 +32,7 @@ export class KeptFile {
     return this.#kept;
   }
 
-  /** What cannot be written holds until the window ends. */
+  /** Changes that cannot be written last until the program ends. */
   change(changes: Partial<Kept>): void {
     this.#kept = { ...this.#kept, ...changes };
     const beside = `${this.#path}.new`;
@@ -46,7 +46,7 @@ export class KeptFile {
   }
 }
 
-/** Of what stands in a file, what makes sense. */
+/** Takes the valid fields of a stored file, and defaults for the rest. */
 export function keptOf(found: unknown): Kept {
   const { theme, language, closeToTray, place, toldOfTray } = (found ?? {}) as Record<string, unknown>;
   return {

@@ -2,12 +2,12 @@
 import { app, type Session, type WebContents } from 'electron';
 import { PAGE_ORIGIN } from './page-files.ts';
 
-/** What of the page's addresses may be loaded at all, beside its own files: nothing that comes from elsewhere. */
+/** The only addresses that a page may load: its own files, `data:` and the developer tools. */
 const ALLOWED = [`${PAGE_ORIGIN}/`, 'data:', 'devtools:'];
 
 /**
- * Takes from every page what this one never needs: to go elsewhere, to open windows, to hold others within itself, to ask for permissions.
- * The page's own policy forbids most of it, too; this holds for whatever got around that.
+ * Denies every page what this program never needs: navigation, new windows, webviews and permissions.
+ * The page's own policy forbids most of it; this is the second barrier.
  */
 export function lockDown(): void {
   app.on('web-contents-created', (_event, contents) => {
@@ -15,7 +15,7 @@ export function lockDown(): void {
     contents.on('will-navigate', refuse);
     contents.on('will-redirect', refuse);
     contents.on('will-attach-webview', refuse);
-    // Electron before 12 asks by an event.
+    // Electron before 12 asks with an event.
     if (typeof contents.setWindowOpenHandler === 'function') contents.setWindowOpenHandler(() => ({ action: 'deny' }));
     else
       (contents as WebContents & { on(event: 'new-window', listener: typeof refuse): void }).on('new-window', refuse);

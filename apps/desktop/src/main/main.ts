@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// The main process: it has the window, the tray, dialogs and notifications, and starts the daemon, which has everything else.
+// The main process: window, tray, dialogs and notifications. It starts the daemon, which does everything else.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { app } from 'electron';
@@ -12,16 +12,16 @@ import { registerScheme } from './serve-page.ts';
 const started = Date.now();
 app.setName('KeibiDrop');
 app.setAppUserModelId('org.keibidrop.desktop');
-// A configuration of its own is a person of its own: with a daemon and a window of its own, too.
+// A separate configuration folder is a separate user, with a daemon and a window of its own.
 if (process.env.KD_CONFIG_DIR) app.setPath('userData', join(process.env.KD_CONFIG_DIR, 'desktop'));
 
 if (app.requestSingleInstanceLock()) run();
-else app.exit(0); // the one that runs hears of it
+else app.exit(0); // the running instance gets the arguments
 
 function run(): void {
   registerScheme();
   lockDown();
-  // macOS tells of files and links by events, perhaps before anything is ready.
+  // macOS reports files and links by events, perhaps before the program is ready.
   const early: ((desktop: Desktop) => void)[] = [];
   let desktop: Desktop | undefined;
   const withDesktop = (act: (desktop: Desktop) => void) =>
@@ -36,7 +36,7 @@ function run(): void {
   });
   app.on('second-instance', (_event, argv, cwd) => withDesktop((to) => to.reopen(openingFrom(argv, cwd))));
   app.on('activate', () => withDesktop((to) => to.reopen({ intents: [], hidden: false })));
-  // The tray goes on without a window.
+  // The tray stays when the window is closed.
   app.on('window-all-closed', () => {});
   void app.whenReady().then(() => {
     if (app.isPackaged) app.setAsDefaultProtocolClient('keibidrop');
@@ -46,9 +46,9 @@ function run(): void {
   });
 }
 
-/** What a whole command line asks for. */
+/** Reads the command line that started the program. */
 function openingFrom(argv: readonly string[], cwd: string): Opening {
-  // In a checkout Electron's own arguments come first, and the place of this program ends them.
+  // In a checkout Electron's own arguments come first, up to the path of this program.
   const own = app.isPackaged ? 0 : argv.findIndex((arg) => resolve(cwd, arg) === app.getAppPath());
   return openingOf(argv.slice(own + 1), cwd, existsSync);
 }

@@ -10,16 +10,16 @@ const MOST_KEPT = 20;
 export interface NotifierParts {
   texts(): Texts;
   tell(intent: Intent): void;
-  /** Answers a question with yes or no. */
+  /** Answers a yes-or-no question. */
   answer(question: number, answer: 'yes' | 'no'): void;
 }
 
-/** Shows notices as the system's notifications. */
+/** Shows notices as system notifications. */
 export class Notifier {
   readonly #parts: NotifierParts;
-  /** What is shown: one that nobody keeps loses its click. By its question, where it has one. */
+  /** Notifications on screen, with their question if they have one. Kept because a collected one loses its click. */
   readonly #shown = new Map<Notification, number | undefined>();
-  /** By question, shown by the bus or about to be: takes its notification back. */
+  /** By question: withdraws the notification that the bus shows or is about to show. */
   readonly #asked = new Map<number, () => void>();
   #bus: Promise<BusNotifications | undefined> | undefined;
 
@@ -27,7 +27,7 @@ export class Notifier {
     this.#parts = parts;
   }
 
-  /** Where nothing shows buttons, a question comes without them: a press on it opens the window. */
+  /** Shows a notice. Where the desktop has no buttons, a click on a question opens the window. */
   show(notice: Notice): void {
     const { question } = notice;
     if (question === undefined || process.platform !== 'linux') {
@@ -40,7 +40,7 @@ export class Notifier {
     });
   }
 
-  /** Takes back what asks a question that has its answer. */
+  /** Withdraws the notification of a question that has been answered. */
   answered(question: unknown): void {
     if (typeof question === 'number') {
       this.#asked.get(question)?.();
@@ -53,7 +53,7 @@ export class Notifier {
     }
   }
 
-  /** @throws where the desktop shows no buttons */
+  /** @throws if the desktop does not show buttons */
   async #showByBus({ title, text, intent }: Notice, question: number): Promise<void> {
     const { texts, tell, answer } = this.#parts;
     const { t } = texts();
@@ -66,7 +66,7 @@ export class Notifier {
       onPress: (button) => answer(question, button === 'yes' ? 'yes' : 'no'),
       onOpen: () => tell(intent),
     });
-    // It may have its answer by now.
+    // The question may have been answered meanwhile.
     if (this.#asked.has(question)) this.#asked.set(question, () => bus.take(id));
     else bus.take(id);
   }

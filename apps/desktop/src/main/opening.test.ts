@@ -31,7 +31,7 @@ describe('a link', () => {
 
 describe('a command line', () => {
   it.each<[string, string[], Intent[]]>([
-    ['of nothing', [], []],
+    ['with no arguments', [], []],
     ['of files', ['a.txt', '/b'], [{ kind: 'send', paths: ['/here/a.txt', '/b'] }]],
     ['of a file twice', ['a.txt', './a.txt'], [{ kind: 'send', paths: ['/here/a.txt'] }]],
     ['of a file manager', ['file:///home/me/a%20b.txt'], [{ kind: 'send', paths: ['/home/me/a b.txt'] }]],
@@ -48,7 +48,7 @@ describe('a command line', () => {
     expect(openingOf(args, '/here', anything)).toEqual({ intents, hidden: false });
   });
 
-  it('of files that are not there opens nothing', () => {
+  it('with missing files opens only those that exist', () => {
     expect(openingOf(['a', 'b'], '/here', (path) => path === '/here/b').intents).toEqual([
       { kind: 'send', paths: ['/here/b'] },
     ]);

@@ -8,21 +8,21 @@ const MAX_LINK_LENGTH = 1024;
 const CODE = /^[0-9]{1,9}(-[a-z0-9]{1,32}){2,16}$/;
 const FINGERPRINT = /^[A-Za-z0-9_-]{85}[AQgw]$/;
 
-/** Started at login: only in the tray. */
+/** Flag of a start at login: only the tray appears. */
 export const HIDDEN_FLAG = '--hidden';
 
-/** With what the window was started, or started once more. */
+/** The requests in a start of the program. */
 export interface Opening {
   readonly intents: readonly Intent[];
-  /** Stay in the tray. */
+  /** Show only the tray. */
   readonly hidden: boolean;
 }
 
 /**
- * What a command line asks for: files to send, links.
+ * Parses a command line: files to send and links.
  *
- * @param args    without the program; options, which Chromium mixes its own into, are left out
- * @param exists  whether there is such a file: what is none is no reason to open anything
+ * @param args    without the program; options are ignored, because Chromium adds its own
+ * @param exists  whether a file exists; missing ones are ignored
  */
 export function openingOf(args: readonly string[], cwd: string, exists: (path: string) => boolean): Opening {
   const named = args.filter((arg) => !arg.startsWith('-'));
@@ -33,9 +33,9 @@ export function openingOf(args: readonly string[], cwd: string, exists: (path: s
 }
 
 /**
- * What a `keibidrop://` link asks for: `receive/CODE` or `id/FINGERPRINT`. Undefined for anything else.
+ * Parses a `keibidrop://` link: `receive/CODE` or `id/FINGERPRINT`. Undefined for anything else.
  *
- * Any page on the web can have one opened. So it never does anything: it fills in what a person then looks at.
+ * Any web page can have a link opened, so a link never acts: it fills in a form that the user then sees.
  */
 export function intentOfLink(link: string): Intent | undefined {
   if (link.length > MAX_LINK_LENGTH) return undefined;
@@ -46,10 +46,10 @@ export function intentOfLink(link: string): Intent | undefined {
   return undefined;
 }
 
-/** A path as it was typed or as a file manager gives it; undefined for an address of something else. */
+/** A path as typed or as a file manager gives it; undefined for any other kind of address. */
 function pathOf(arg: string, cwd: string): string | undefined {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(arg)) return resolve(cwd, arg);
-  // A drive of Windows is one letter, so is no scheme here.
+  // A Windows drive has one letter, so it does not match as a scheme here.
   if (!arg.startsWith('file://')) return undefined;
   try {
     return fileURLToPath(arg);

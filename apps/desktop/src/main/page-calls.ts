@@ -6,14 +6,14 @@ import { failureOf, type Handlers } from './ipc.ts';
 
 const MOST_SUBSCRIPTIONS = 64;
 
-/** The page's calls of the daemon, on their way there and back. */
+/** Forwards the page's calls to the daemon, and the replies back. */
 export class PageCalls {
   readonly #link: DaemonLink;
   readonly #send: (channel: string, value: unknown) => void;
   readonly #calls = new Map<number, AbortController>();
   readonly #subscriptions = new Map<number, AbortController>();
 
-  /** @param send  to the page, if there is one */
+  /** @param send  sends to the page; does nothing without a page */
   constructor(link: DaemonLink, send: (channel: string, value: unknown) => void) {
     this.#link = link;
     this.#send = send;
@@ -41,7 +41,7 @@ export class PageCalls {
   async subscribe({ id, method, request }: Subscription): Promise<void> {
     const running = new AbortController();
     const told = (value: Told) => {
-      // Whoever has ended it wants to hear no more.
+      // A cancelled subscription gets no more replies.
       if (this.#subscriptions.get(id) === running) this.#send(CHANNELS.told, value);
     };
     if (this.#subscriptions.size >= MOST_SUBSCRIPTIONS) {
@@ -66,7 +66,7 @@ export class PageCalls {
     running?.abort(new ApiError('CANCELLED', 'Cancelled.'));
   }
 
-  /** The page has gone: nobody waits for anything. */
+  /** The page is gone: cancel all its calls. */
   forget(): void {
     for (const id of [...this.#subscriptions.keys()]) this.unsubscribe(id);
     for (const running of this.#calls.values()) running.abort(new ApiError('CANCELLED', 'The page has gone.'));

@@ -2,9 +2,9 @@
 import { promises as files } from 'node:fs';
 import { extname, join, normalize, sep } from 'node:path';
 
-/** Of the page's addresses. */
+/** Scheme of the page's addresses. */
 export const SCHEME = 'keibidrop-app';
-/** The page's, and no other's. */
+/** Origin of the page, used by nothing else. */
 export const PAGE_ORIGIN = `${SCHEME}://window`;
 export const PAGE_URL = `${PAGE_ORIGIN}/index.html`;
 
@@ -36,18 +36,18 @@ export interface Served {
   readonly body: Buffer;
 }
 
-/** What the page gets for an address: a file of `directory`, or 404. Never a file of another place. */
+/** Response for an address of the page: a file of `directory`, or 404. Never a file from elsewhere. */
 export async function fileAt(directory: string, address: string): Promise<Served> {
   try {
     const { origin, protocol: scheme, host, pathname } = new URL(address);
-    // For a scheme that it does not know the URL of Node has no origin.
+    // Node's URL gives an unknown scheme no origin.
     if (origin !== PAGE_ORIGIN && `${scheme}//${host}` !== PAGE_ORIGIN) return NOT_FOUND;
     const path = normalize(join(directory, decodeURIComponent(pathname)));
     const type = TYPES[extname(path)];
     if (!path.startsWith(directory + sep) || path.includes('\0') || type === undefined) return NOT_FOUND;
     return { status: 200, headers: headersOf(type), body: await files.readFile(path) };
   } catch {
-    return NOT_FOUND; // no such file, or no address
+    return NOT_FOUND; // no such file, or not a valid address
   }
 }
 

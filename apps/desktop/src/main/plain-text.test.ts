@@ -18,7 +18,7 @@ describe("a peer's words", () => {
     expect(plainText('😀'.repeat(100))).toBe(`${'😀'.repeat(59)}…`);
   });
 
-  it('underline nothing in a menu, and are no markup in a notification', () => {
+  it('cannot underline a letter in a menu or add markup to a notification', () => {
     expect(menuText('R&D <b>')).toBe('R&&D <b>');
     expect(noticeText('R&D <a href="x">')).toBe('R＆D ‹a href="x"›');
   });

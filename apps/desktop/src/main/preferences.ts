@@ -5,13 +5,13 @@ import { type Language, languageOf } from '../shared/languages.ts';
 import type { KeptFile } from './kept-file.ts';
 import type { StartAtLogin } from './start-at-login.ts';
 
-/** What the window does as a person prefers. */
+/** The user's preferences for this window. */
 export class WindowPreferences {
   readonly #kept: KeptFile;
   readonly #startAtLogin: StartAtLogin;
   readonly #onChange: () => void;
 
-  /** @param onChange  the language may be another */
+  /** @param onChange  called when preferences change, perhaps the language */
   constructor(kept: KeptFile, startAtLogin: StartAtLogin, onChange: () => void) {
     this.#kept = kept;
     this.#startAtLogin = startAtLogin;

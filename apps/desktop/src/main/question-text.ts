@@ -4,7 +4,7 @@ import { bytesText } from '../shared/figures.ts';
 import { plainText } from './plain-text.ts';
 import type { Texts } from './texts.ts';
 
-/** What somebody is asked, in one line. */
+/** The question in one line. */
 export function questionTitle({ kind, about }: Asked, texts: Texts): string {
   const { t } = texts;
   if (kind === 'collision') return t('question.collision', { file: wordsOf(about.file) });
@@ -18,12 +18,12 @@ export function questionTitle({ kind, about }: Asked, texts: Texts): string {
   return t('question.offer', { peer, what: amountOf(about, texts) });
 }
 
-/** Whether yes or no answers it, so that two buttons do. */
+/** Whether the question takes yes or no, so that two buttons suffice. */
 export function isYesOrNo({ kind }: Asked): boolean {
   return kind === 'offer' || kind === 'invitation';
 }
 
-/** The names of what is offered, as far as there is room. */
+/** The first names of an offer, with `…` if there are more. */
 export function namesOf({ about }: Asked): string {
   const { names, nameCount } = about;
   if (!Array.isArray(names)) return '';

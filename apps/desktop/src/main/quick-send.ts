@@ -12,11 +12,11 @@ export interface QuickSendParts {
   readonly dialogs: Dialogs;
   texts(): Texts;
   notify(notice: Notice): void;
-  /** Shows the window with that. */
+  /** Shows the window with this intent. */
   tell(intent: Intent): void;
 }
 
-/** Sending from the tray and the menu, without the window. */
+/** Sends from the tray or the menu without opening the window. */
 export class QuickSend {
   readonly #parts: QuickSendParts;
 
@@ -24,7 +24,7 @@ export class QuickSend {
     this.#parts = parts;
   }
 
-  /** @param to  the name of a contact; undefined: the page asks how */
+  /** @param to  name of a contact; undefined: the page asks for the recipient */
   async files(what: 'files' | 'folders', to: string | undefined): Promise<void> {
     const paths = await this.#parts.dialogs.pick(what);
     if (paths.length === 0) return;
@@ -32,7 +32,7 @@ export class QuickSend {
     else await this.#send({ paths, to: [to] }, to);
   }
 
-  /** @param to  the name of a contact; undefined: with a code, which the page shows */
+  /** @param to  name of a contact; undefined: send with a code, which the page shows */
   async clipboard(to: string | undefined): Promise<void> {
     const { texts, notify } = this.#parts;
     const text = await clipboard.readText();

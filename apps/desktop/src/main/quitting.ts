@@ -15,13 +15,13 @@ export interface QuittingParts {
   /** When this program began, in milliseconds since 1970. */
   readonly started: number;
   texts(): Texts;
-  /** The window goes, the tray stays. */
+  /** Hides the window; the tray stays. */
   hide(): void;
-  /** Everything of this program goes. */
+  /** Closes everything of this program. */
   close(): Promise<void>;
 }
 
-/** The end of the program, in order: what is under way is not ended behind a person's back. */
+/** Ends the program in order: asks before it interrupts transfers or shares. */
 export class Quitting {
   readonly #parts: QuittingParts;
   #asking = false;
@@ -31,23 +31,23 @@ export class Quitting {
     this.#parts = parts;
   }
 
-  /** The program ends, so nothing is to keep a window from closing. */
+  /** The program is ending, so nothing may keep a window open. */
   get decided(): boolean {
     return this.#decided;
   }
 
-  /** Has every way to quit go through here. */
+  /** Routes every way to quit through `ask`. */
   listen(): void {
     app.on('before-quit', (event) => {
       if (this.#decided) return;
       event.preventDefault();
       void this.ask();
     });
-    // The system ends everything: a dialog would hold it up. The daemon hears of it by itself.
+    // The system is shutting down: a dialog would delay it. The daemon gets its own signal.
     powerMonitor.on('shutdown', () => void this.#end({ stopDaemon: false }));
   }
 
-  /** Asks, if something is under way, and does what was chosen. */
+  /** Asks if something is under way, and does what the user chose. */
   async ask(): Promise<void> {
     if (this.#asking || this.#decided) return;
     this.#asking = true;
@@ -61,11 +61,11 @@ export class Quitting {
     }
   }
 
-  /** undefined: there is nothing to be asked about. */
+  /** @returns  the chosen button; undefined: nothing to ask about */
   async #choice(): Promise<(typeof BUTTONS)[number] | undefined> {
     const { link, dialogs, texts } = this.#parts;
     const { underWay, shares } = activityOf(link.state);
-    // One that is lost does nothing that could be ended.
+    // A lost daemon has nothing to interrupt.
     if (link.state.link.state !== 'live' || underWay.length + shares === 0) return undefined;
     const { t } = texts();
     const sentences = [
@@ -85,7 +85,7 @@ export class Quitting {
     app.exit(0);
   }
 
-  /** Whether the daemon was started for this window, and for nobody else who still uses it. */
+  /** Whether the daemon was started for this window and has no other clients. */
   async #isOurs(): Promise<boolean> {
     if (this.#parts.link.state.link.state !== 'live') return false;
     const status = await this.#call('status').catch(() => undefined);

@@ -11,7 +11,7 @@ const METHOD = /^[a-z][A-Za-z]{0,63}$/;
 type Values = Readonly<Record<string, unknown>>;
 type Checks = { readonly [K in RequestName]: (args: Values) => Requests[K]['args'] };
 
-/** What each request must be given. Of calls to the daemon only the frame is looked at: the daemon checks what it is asked. */
+/** Checks the arguments of each request. Calls to the daemon are checked only in form: the daemon validates their content. */
 const checks: Checks = {
   'daemon.call': ({ call, method, request }) => ({
     call: whole(call),
@@ -27,12 +27,12 @@ const checks: Checks = {
   'shell.changePreferences': preferencesOf,
 };
 
-/** @throws ApiError USAGE for arguments that make no sense */
+/** @throws ApiError USAGE for invalid arguments */
 export function argsOf<K extends RequestName>(name: K, args: unknown): Requests[K]['args'] {
   return checks[name](object(args) as Values);
 }
 
-/** What the page wants to hear; undefined of one that makes no sense. */
+/** Parses a subscription of the page; undefined if it is invalid. */
 export function subscriptionOf(value: unknown): Subscription | undefined {
   try {
     const { id, method, request } = object(value) as Values;

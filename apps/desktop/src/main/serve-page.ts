@@ -2,14 +2,14 @@
 import { protocol } from 'electron';
 import { fileAt, SCHEME } from './page-files.ts';
 
-/** To be called before the application is ready. */
+/** Call before the application is ready. */
 export function registerScheme(): void {
   protocol.registerSchemesAsPrivileged([{ scheme: SCHEME, privileges: { standard: true, secure: true } }]);
 }
 
 /** Serves the files of `directory` as the page's origin. */
 export function servePage(directory: string): void {
-  // Electron before 25 knows the older of the two.
+  // Electron before 25 has only the older call.
   if (typeof protocol.handle === 'function') {
     protocol.handle(SCHEME, async ({ url }) => {
       const { status, headers, body } = await fileAt(directory, url);

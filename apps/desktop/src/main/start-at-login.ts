@@ -5,13 +5,13 @@ import { app } from 'electron';
 import { autostartEntry } from './autostart-entry.ts';
 import { HIDDEN_FLAG } from './opening.ts';
 
-/** Whether the window is started, in the tray, when its person logs in. */
+/** Whether the window starts in the tray when the user logs in. */
 export interface StartAtLogin {
   get(): boolean;
   set(wanted: boolean): void;
 }
 
-/** Linux desktops start what stands in a folder; macOS and Windows keep a list. */
+/** Linux desktops start the entries of a folder; macOS and Windows keep a list. */
 export function startAtLogin(): StartAtLogin {
   if (process.platform === 'linux') return byEntry(app.getPath('appData'));
   const args = [HIDDEN_FLAG];
@@ -21,7 +21,7 @@ export function startAtLogin(): StartAtLogin {
   };
 }
 
-/** @param configHome  `~/.config` or what XDG_CONFIG_HOME says */
+/** @param configHome  `~/.config` or XDG_CONFIG_HOME */
 function byEntry(configHome: string): StartAtLogin {
   const folder = join(configHome, 'autostart');
   const file = join(folder, 'keibidrop.desktop');
@@ -38,7 +38,7 @@ function byEntry(configHome: string): StartAtLogin {
   };
 }
 
-/** What starts this program: of an AppImage that file, since what runs is where it is unpacked for now. */
+/** The command that starts this program. For an AppImage it is that file, because it runs from a temporary mount. */
 function ownCommand(): string[] {
   if (process.env.APPIMAGE) return [process.env.APPIMAGE];
   return app.isPackaged ? [process.execPath] : [process.execPath, app.getAppPath()];

@@ -7,10 +7,10 @@ import es from './texts/es.json';
 
 export type TextKey = keyof typeof en;
 
-// What stands outside the page: tray, menus, notifications, dialogs. A language that lacks a text does not compile.
+// Texts outside the page: tray, menus, notifications, dialogs. A language that lacks a text does not compile.
 const CATALOGUE: Readonly<Record<Language, Readonly<Record<TextKey, string>>>> = { en, de, es };
 
-/** The texts outside the page, in one language. */
+/** The texts outside the page in one language. */
 export interface Texts {
   readonly language: Language;
   t(key: TextKey, values?: Readonly<Record<string, string | number>>): string;

@@ -11,19 +11,19 @@ import type { TextKey, Texts } from './texts.ts';
 
 const MOST_SHOWN = 5;
 
-/** What the entries of the tray do. */
+/** Actions of the tray's menu. */
 export interface TrayActions {
-  /** @param to  the name of a contact; undefined: with a code */
+  /** @param to  name of a contact; undefined: send with a code */
   sendFiles(what: 'files' | 'folders', to: string | undefined): void;
   sendClipboard(to: string | undefined): void;
   pauseAll(paused: boolean): void;
-  /** Starts a daemon that was stopped. */
+  /** Starts a daemon that the user had stopped. */
   restart(): void;
   show(view?: View, transfer?: number): void;
   quit(): void;
 }
 
-/** The menu of the tray: what runs, what waits for an answer, a quick send. */
+/** The tray's menu: running transfers, pending questions, quick send. */
 export function trayMenu(state: DaemonState, texts: Texts, actions: TrayActions): Item[] {
   const { t } = texts;
   const live = state.link.state === 'live';
@@ -51,7 +51,7 @@ export function trayMenu(state: DaemonState, texts: Texts, actions: TrayActions)
   ];
 }
 
-/** What runs, in one line: the first of the menu, and what is shown beside the tray. */
+/** One-line status: first line of the menu and tooltip of the tray. */
 export function headOf(state: DaemonState, { t, language }: Texts): string {
   if (wasStopped(state.link)) return t('tray.stopped');
   if (state.link.state !== 'live') return t(state.link.state === 'lost' ? 'tray.lost' : 'tray.connecting');

@@ -6,13 +6,13 @@ import { activityOf } from './activity.ts';
 import type { Texts } from './texts.ts';
 import { headOf, type TrayActions, trayMenu } from './tray-menu.ts';
 
-/** At most so often is it drawn anew: an open menu closes when it is replaced. */
+/** Redraws at most this often: replacing an open menu closes it. */
 const REDRAW_MS = 1000;
 const PICTURES = join(__dirname, 'images');
-/** Of the ring that fills around the picture. */
+/** Number of steps of the progress ring around the icon. */
 const STEPS = 8;
 
-/** The entry in the tray: its picture says how far everything is, and whether somebody waits for an answer. */
+/** The tray icon: its picture shows the overall progress and whether a question waits. */
 export class TrayEntry {
   readonly #tray: Tray;
   readonly #actions: TrayActions;
@@ -24,13 +24,13 @@ export class TrayEntry {
   constructor(actions: TrayActions) {
     this.#actions = actions;
     this.#tray = new Tray(this.#picture('idle'));
-    // Left click; on macOS and most of Linux it opens the menu by itself.
+    // Left click; on macOS and most Linux desktops it opens the menu already.
     this.#tray.on('click', () => {
       if (process.platform === 'win32') actions.show();
     });
   }
 
-  /** Shows that soon. */
+  /** Draws this state, at the latest after `REDRAW_MS`. */
   show(state: DaemonState, texts: Texts): void {
     this.#next = { state, texts };
     if (this.#waiting !== undefined) return;
@@ -71,7 +71,7 @@ export class TrayEntry {
   }
 }
 
-/** macOS colours a template itself. The panels of Linux are dark or light whatever the theme, so there it is drawn for both. */
+/** macOS colours a template itself. A Linux panel's colour does not follow the theme, so the icon there suits dark and light. */
 function kindOfPicture(): string {
   if (process.platform === 'darwin') return 'template';
   if (process.platform === 'linux') return 'outlined';

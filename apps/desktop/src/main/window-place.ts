@@ -7,20 +7,20 @@ export interface Rectangle {
   readonly height: number;
 }
 
-/** Where a window stands, and whether it fills the screen. */
+/** Position and size of a window, and whether it is maximized. */
 export interface Place extends Rectangle {
   readonly maximized: boolean;
 }
 
 export const SMALLEST = { width: 360, height: 480 };
 const USUAL = { width: 1080, height: 760 };
-/** As much of a window must be on a screen, across and down, for it to be taken hold of. */
+/** This much of a window must be on a screen, in both directions, so that the user can grab it. */
 const GRIP = 120;
 
 /**
- * Where the window opens: as it was, if it can be seen and moved there, else in the middle of the first screen.
+ * Where the window opens: at its last place if that can be seen and moved, else in the middle of the main screen.
  *
- * @param screens  the work areas of the screens there are; the first is the main one
+ * @param screens  work areas of all screens; the first is the main one
  */
 export function placeOn(screens: readonly Rectangle[], kept: Place | undefined): Place {
   const main = screens[0] ?? { x: 0, y: 0, ...USUAL };
@@ -28,7 +28,7 @@ export function placeOn(screens: readonly Rectangle[], kept: Place | undefined):
   if (kept === undefined || screen === undefined) return { ...centred(main, kept ?? USUAL), maximized: false };
   const width = between(kept.width, SMALLEST.width, screen.width);
   const height = between(kept.height, SMALLEST.height, screen.height);
-  // Its upper edge is what it is moved by.
+  // The title bar must stay reachable.
   return { x: kept.x, y: Math.max(kept.y, screen.y), width, height, maximized: kept.maximized };
 }
 

@@ -7,20 +7,20 @@ import type { KeptFile } from './kept-file.ts';
 import { PAGE_URL } from './page-files.ts';
 import { placeOn, SMALLEST } from './window-place.ts';
 
-/** What is seen before the page has drawn anything: `--paper` of the page's tokens. */
+/** Background until the page has drawn: `--paper` of the page's tokens. */
 const PAPER = { light: '#f6f4ef', dark: '#111413' };
 const KEEP_AFTER_MS = 500;
 
 export interface WindowHost {
   readonly kept: KeptFile;
-  /** It is about to close because a person wants that. False: it is only hidden. */
+  /** Called when the user closes the window. Returns false to only hide it. */
   onClose(): boolean;
-  /** Its page has gone: reloaded, crashed or closed. */
+  /** The page was reloaded, crashed or was closed. */
   onPageGone(): void;
   onCrash(): void;
 }
 
-/** The one window, which may be hidden, and what waits to be told to its page. */
+/** The only window, which may be hidden, and the intents its page has yet to receive. */
 export class MainWindow {
   readonly #host: WindowHost;
   #window: BrowserWindow | undefined;
@@ -36,17 +36,17 @@ export class MainWindow {
     return this.#window?.webContents;
   }
 
-  /** To hang dialogs on: undefined while nobody sees it. */
+  /** Parent for dialogs; undefined while the window is not visible. */
   get visible(): BrowserWindow | undefined {
     return this.#window?.isVisible() ? this.#window : undefined;
   }
 
   get isLookedAt(): boolean {
-    // A hidden one may still count as focused.
+    // A hidden window may still count as focused.
     return (this.visible?.isFocused() ?? false) && !this.#window?.isMinimized();
   }
 
-  /** Makes it, or brings it to the front. */
+  /** Opens the window, or brings it to the front. */
   show(): void {
     const window = this.#window ?? this.#open();
     if (window.isMinimized()) window.restore();
@@ -54,7 +54,7 @@ export class MainWindow {
     window.focus();
   }
 
-  /** Shows it with what was asked for; the page hears of that as soon as it listens. */
+  /** Shows the window and sends the intent to its page, once the page listens. */
   tell(intent: Intent): void {
     if (this.#listening) this.send(CHANNELS.intent, intent);
     else this.#waiting.push(intent);
@@ -71,12 +71,12 @@ export class MainWindow {
     for (const intent of this.#waiting.splice(0)) this.send(CHANNELS.intent, intent);
   }
 
-  /** @param share  from 0 to 1, 'unknown', or undefined for nothing to show */
+  /** @param share  0 to 1, 'unknown', or undefined to show nothing */
   showProgress(share: number | 'unknown' | undefined): void {
     this.#window?.setProgressBar(share === undefined ? -1 : share === 'unknown' ? 2 : share);
   }
 
-  /** Closes it without asking anybody. */
+  /** Closes the window without asking. */
   destroy(): void {
     this.#keepPlace();
     this.#window?.destroy();
@@ -132,7 +132,7 @@ export class MainWindow {
       this.#pageGone();
     });
     const { webContents } = window;
-    // Another document; what changes behind the # of the address is none.
+    // A new document; a change after the # of the address is not one.
     webContents.on('did-navigate', () => this.#pageGone());
     webContents.on('render-process-gone', (_event, { reason }) => {
       if (reason !== 'clean-exit') this.#host.onCrash();
@@ -153,7 +153,7 @@ export class MainWindow {
   }
 }
 
-/** The main one first. */
+/** All screens, the main one first. */
 function screensNow() {
   const main = screen.getPrimaryDisplay();
   const others = screen.getAllDisplays().filter(({ id }) => id !== main.id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// The only code that stands between the page and Electron: it runs in the sandbox, in a world of its own, and gives the page functions.
+// The only code between the page and Electron: runs sandboxed in an isolated world and gives the page functions.
 import { contextBridge, type IpcRendererEvent, ipcRenderer, webUtils } from 'electron';
 import type { Intent } from '../shared/api.ts';
 import { CHANNELS, type Told } from '../shared/channels.ts';
@@ -36,7 +36,7 @@ const bridge: Bridge = {
     };
   },
 
-  // Electron before 29 has the path in the file itself, where the page reads it.
+  // Electron before 29 keeps the path in the file object, where the page reads it.
   pathOf: (file) => webUtils?.getPathForFile(file) ?? '',
 
   onIntent(listener) {

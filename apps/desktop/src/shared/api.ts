@@ -5,37 +5,37 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** How the pages reach the daemon: over loopback HTTP in a browser, through the preload in the window. */
+/** How the page reaches the daemon: over loopback HTTP in a browser, through the preload in the window. */
 export interface Api {
   /** @throws ApiError */
   call<M extends Unary>(method: M, request: Partial<RequestOf<M>>, options?: CallOptions): Promise<ReplyOf<M>>;
-  /** Yields until the daemon ends it, or `signal`. @throws ApiError */
+  /** Yields replies until the daemon or `signal` ends the stream. @throws ApiError */
   stream<M extends Streaming>(
     method: M,
     request: Partial<RequestOf<M>>,
     options: { signal: AbortSignal },
   ): AsyncIterable<ReplyOf<M>>;
-  /** What a drop holds. To be called within the event: a browser forgets it afterwards. */
+  /** Items of a drop. Call it within the event: the browser clears the data afterwards. */
   gatherDrop(data: DataTransfer): Promise<GatheredItem[]>;
-  /** What an `<input type=file>` holds, or what was pasted. */
+  /** Items of an `<input type=file>` or of a paste. */
   gatherFiles(files: readonly File[]): Promise<GatheredItem[]>;
-  /** Takes them to where the daemon can read them: the window has their paths; a browser uploads them. @throws ApiError */
+  /** Makes items readable for the daemon: the window passes their paths, a browser uploads them. @throws ApiError */
   take(items: readonly GatheredItem[], options: TakeOptions): Promise<Taken>;
-  /** What only the window can do; undefined in a browser. */
+  /** Functions of the window; undefined in a browser. */
   readonly shell: Shell | undefined;
 }
 
-/** A file or a folder that a person has dropped or picked, not yet where the daemon can read it. */
+/** A file or folder that the user dropped or picked, before `take` makes it readable for the daemon. */
 export interface GatheredItem {
   readonly name: string;
   readonly kind: 'file' | 'folder';
-  /** Unknown in the window. */
+  /** Undefined in the window. */
   readonly files: number | undefined;
   readonly bytes: number | undefined;
   readonly source: { readonly path: string } | { readonly found: readonly FoundFile[] };
 }
 
-/** A file, or a folder with nothing in it, with its path below what was dropped; its parts are joined by `/`. */
+/** A file or an empty folder, with its path below the dropped item; parts are joined by `/`. */
 export interface FoundFile {
   readonly path: string;
   readonly file: File | undefined;
@@ -43,33 +43,33 @@ export interface FoundFile {
 
 export interface TakeOptions {
   signal: AbortSignal;
-  /** In bytes. Not called where nothing has to be copied. */
+  /** In bytes. Not called if nothing has to be copied. */
   onProgress(taken: number, total: number): void;
 }
 
-/** What `send` is to be given. */
+/** The source argument of `send`. */
 export type Taken = { paths: string[] } | { drop: string };
 
-/** What the window can do beside showing the page. */
+/** Functions of the window beyond showing the page. */
 export interface Shell {
-  /** Asks for files or folders; empty if none was chosen. Absolute paths. */
+  /** Asks for files or folders; empty if cancelled. Absolute paths. */
   pick(what: 'files' | 'folders'): Promise<string[]>;
-  /** Asks for a folder to put things into. */
+  /** Asks for a destination folder. */
   pickFolder(start: string | undefined): Promise<string | undefined>;
   /** Shows a file or folder in the system's file manager. */
   reveal(path: string): Promise<void>;
-  /** Starts a daemon that was stopped. */
+  /** Starts a daemon that the user had stopped. */
   restartDaemon(): Promise<void>;
   preferences(): Promise<Preferences>;
   changePreferences(changes: Partial<Preferences>): Promise<Preferences>;
-  /** What was asked for outside the page: a link, a file opened with us, an entry of the tray. Those that came before are told first. */
+  /** Reports requests from outside the page: a link, an opened file, a tray entry. Earlier ones are delivered first. */
   onIntent(listener: (intent: Intent) => void): () => void;
 }
 
-/** What the window itself keeps, beside the daemon's settings. */
+/** Preferences of the window itself; the daemon keeps its own settings. */
 export interface Preferences {
   theme: 'system' | 'light' | 'dark';
-  /** A language of the catalogue, or that of the system. */
+  /** A language of the catalogue, or the system's. */
   language: 'system' | 'en' | 'de' | 'es';
   startAtLogin: boolean;
   closeToTray: boolean;
@@ -84,9 +84,9 @@ export type Intent =
   | { kind: 'send'; paths: string[]; to?: string }
   | { kind: 'contact'; fingerprint: string; name?: string };
 
-/** A failed call: what the daemon said, or that it is not there. */
+/** A failed call: the daemon's error, or the daemon is unreachable. */
 export class ApiError extends Error {
-  /** An ErrorCode of the daemon, or UNREACHABLE or UNAUTHORIZED of the way to it. */
+  /** An ErrorCode of the daemon, or UNREACHABLE or UNAUTHORIZED from the transport. */
   readonly code: string;
   readonly detail: Readonly<Record<string, unknown>> | undefined;
 

@@ -15,7 +15,7 @@ function progress(transfer: number, bytes: number, more: object = {}): Told {
 }
 
 describe('applyEvent', () => {
-  it('keeps each transfer as it was told last, and forgets one that was removed', () => {
+  it('keeps the last report of each transfer, and drops a removed one', () => {
     const state = after(RUNNING, { ...RUNNING, transfer: 2, id: 2 }, { ...RUNNING, state: 'done' });
     expect([...state.transfers.values()].map(({ id, state: is }) => [id, is])).toEqual([
       [1, 'done'],
@@ -24,7 +24,7 @@ describe('applyEvent', () => {
     expect([...applyEvent(state, { event: 'removed', transfer: 1 }).transfers.keys()]).toEqual([2]);
   });
 
-  it('takes the figures of progress, and leaves every other transfer the object it was', () => {
+  it('updates progress figures and keeps the objects of other transfers', () => {
     const before = after(RUNNING, { ...RUNNING, transfer: 2, id: 2 });
     const state = applyEvent(before, progress(1, 50));
     expect(state.transfers.get(1)).toMatchObject({ bytes: 50, files: 1, bytesPerSecond: 10, state: 'running' });
@@ -32,7 +32,7 @@ describe('applyEvent', () => {
     expect(applyEvent(state, progress(9, 50))).toEqual(state);
   });
 
-  it('adds up what the receivers of a send have', () => {
+  it('adds up the progress of the receivers of a send', () => {
     const peer = (session: number) => ({ session, files: 0, bytes: 0, totalBytes: 100, bytesPerSecond: 0 });
     const state = after(
       { ...RUNNING, peers: [peer(1), peer(2)] },
@@ -43,14 +43,14 @@ describe('applyEvent', () => {
     expect(state.transfers.get(1)?.peers.map(({ bytes }) => bytes)).toEqual([50, 20]);
   });
 
-  it('asks each question once, until it is answered', () => {
+  it('keeps each question once, until it is answered', () => {
     const offer = { event: 'question', transfer: 1, question: 7, kind: 'offer', names: ['a'] };
     const state = after(RUNNING, offer, offer);
     expect(state.questions).toEqual([{ transfer: 1, question: 7, kind: 'offer', about: { names: ['a'] } }]);
     expect(applyEvent(state, { event: 'answered', transfer: 1, question: 7, answer: 'yes' }).questions).toEqual([]);
   });
 
-  it('says who is there', () => {
+  it('keeps track of which contacts are online', () => {
     const contacts = [
       { name: 'Ana', online: false },
       { name: 'Bo', online: false },
@@ -62,14 +62,14 @@ describe('applyEvent', () => {
     expect(state.contacts.map(({ online }) => online)).toEqual([false, true]);
   });
 
-  it('leaves the state alone for events of no interest', () => {
+  it('ignores events that no view needs', () => {
     const state = after(RUNNING);
     expect(applyEvent(state, { event: 'mapping', transfer: 1 })).toBe(state);
   });
 });
 
 describe('withoutStale', () => {
-  it('leaves out progress that a later one of the same receiver replaces, and keeps the order', () => {
+  it('drops progress superseded by a later report for the same receiver, and keeps the order', () => {
     const told = [
       progress(1, 10),
       progress(2, 10),

@@ -2,17 +2,17 @@
 import type { Streaming } from '@keibidrop/peer/local';
 import type { Failure } from './requests.ts';
 
-/** The names under which preload and main hear each other. The page knows none of them. */
+/** Channel names between preload and main. The page knows none of them. */
 export const CHANNELS = {
-  /** To main, answered: `(name, args)` of Requests. */
+  /** To main, with a reply: `(name, args)` of Requests. */
   request: 'keibidrop:request',
   /** To main: Subscription. */
   subscribe: 'keibidrop:subscribe',
-  /** To main: the id of a subscription that nobody wants any more. */
+  /** To main: id of a subscription to cancel. */
   unsubscribe: 'keibidrop:unsubscribe',
-  /** To main: somebody listens to intents. */
+  /** To main: the page accepts intents. */
   listening: 'keibidrop:listening',
-  /** To the page: Told. */
+  /** To the page: replies of a subscription, or its end. */
   told: 'keibidrop:told',
   /** To the page: Intent. */
   intent: 'keibidrop:intent',
@@ -24,7 +24,7 @@ export interface Subscription {
   readonly request: object;
 }
 
-/** What a subscription brings: replies, or its end. */
+/** A message for a subscription: replies, or its end. */
 export type Told =
   | { readonly id: number; readonly replies: unknown[] }
   | { readonly id: number; readonly end: Failure | null };

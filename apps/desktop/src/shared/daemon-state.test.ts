@@ -6,7 +6,7 @@ import { type Asked, attentionAt, type DaemonState } from './daemon-state.ts';
 
 const asked = (question: number, kind: string, to?: string): Asked => ({ question, transfer: 0, kind, about: { to } });
 
-it('counts each question where it is answered, and what has not ended among the transfers', () => {
+it('counts questions by their view, and unfinished transfers', () => {
   const states = ['running', 'done', 'queued', 'failed', 'cancelled'].entries();
   const state: Pick<DaemonState, 'transfers' | 'questions'> = {
     transfers: new Map([...states].map(([id, state]) => [id, { id, state } as TransferView])),

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bytesText, clockText, percentText, rateText } from './figures.ts';
 
-/** Languages put spaces of several kinds before a unit. */
+/** Languages put different kinds of space before a unit. */
 function plain(text: string): string {
   return text.replace(/\s/g, ' ');
 }
@@ -21,7 +21,7 @@ describe('bytesText', () => {
     expect(plain(bytesText(bytes, 'en'))).toBe(expected);
   });
 
-  it('writes as the language does', () => {
+  it('follows the number format of the language', () => {
     expect(plain(bytesText(1_500_000, 'de'))).toBe('1,5 MB');
     expect(plain(rateText(1_500_000, 'es'))).toBe('1,5 MB/s');
   });

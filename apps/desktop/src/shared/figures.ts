@@ -31,7 +31,7 @@ export function countText(count: number, language: Language): string {
   return formatOf(language, {}).format(count);
 }
 
-/** `45 %` in the language's way. @param share  0 to 1; never shown as whole before it is */
+/** `45 %` in the language's format. @param share  0 to 1; shows 100 % only at 1 */
 export function percentText(share: number, language: Language): string {
   return formatOf(language, { style: 'percent' }).format(share < 1 ? Math.min(share, 0.99) : 1);
 }

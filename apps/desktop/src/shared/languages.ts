@@ -4,7 +4,7 @@ export const LANGUAGES = ['en', 'de', 'es'] as const;
 /** A language of the catalogue. */
 export type Language = (typeof LANGUAGES)[number];
 
-/** The first that is in the catalogue; English if none is. */
+/** The first wanted language that the catalogue has, else English. */
 export function languageOf(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const language = LANGUAGES.find((each) => each === tag.slice(0, 2).toLowerCase());

@@ -3,11 +3,11 @@ import type { Streaming, Unary } from '@keibidrop/peer/local';
 import type { Intent, Preferences } from './api.ts';
 
 /**
- * Everything that the page can ask of the main process. Stated here alone: the preload passes it on, main implements
- * `{ [K in keyof Requests]: Handler<K> }`, so that a request nobody answers does not compile.
+ * All requests from the page to the main process, defined only here. Main implements `{ [K in keyof Requests]: Handler<K> }`,
+ * so a request without a handler does not compile. The preload passes requests on.
  */
 export interface Requests {
-  /** One call of the daemon. `call` is the page's name for it, by which it can be cancelled. */
+  /** One call to the daemon. `call` is the page's number for it, used to cancel it. */
   'daemon.call': { args: { call: number; method: Unary; request: object }; result: unknown };
   'daemon.cancel': { args: { call: number }; result: null };
   'shell.pick': { args: { what: 'files' | 'folders' }; result: string[] };
@@ -20,23 +20,23 @@ export interface Requests {
 
 export type RequestName = keyof Requests;
 
-/** An ApiError on its way between processes, which keep no class of an error. */
+/** An ApiError in transit between processes, where errors lose their class. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** How a request ended. A promise that rejects would lose the code on its way. */
+/** How a request ended. A rejected promise would lose the error code in transit. */
 export type Outcome<T> = { readonly result: T } | { readonly error: Failure };
 
-/** What the preload gives the page as `window.keibidrop`: functions, no channel and nothing of Electron's. */
+/** The object that the preload gives the page as `window.keibidrop`: only functions, no channel, nothing of Electron. */
 export interface Bridge {
   request<K extends RequestName>(name: K, args: Requests[K]['args']): Promise<Outcome<Requests[K]['result']>>;
   /**
-   * A call of the daemon with many replies, which come some at a time.
+   * Calls a streaming method of the daemon; replies arrive in batches. The returned function cancels the call.
    *
-   * @param onEnd  called once, unless the returned function was called before: it ends the call
+   * @param onEnd  called once, unless the call was cancelled
    */
   subscribe(
     method: Streaming,
@@ -44,8 +44,8 @@ export interface Bridge {
     onReplies: (replies: unknown[]) => void,
     onEnd: (error: Failure | undefined) => void,
   ): () => void;
-  /** Where a dropped or picked file stands; '' for one that is in no file system. */
+  /** Path of a dropped or picked file; '' if it is not in a file system. */
   pathOf(file: File): string;
-  /** Those that came before anybody listened are told first. Returns what ends it. */
+  /** Earlier intents are delivered first. Returns a function that removes the listener. */
   onIntent(listener: (intent: Intent) => void): () => void;
 }
