@@ -30,7 +30,7 @@ const PAGES: Readonly<Record<View, ComponentType>> = {
   settings: SettingsView,
 };
 
-/** The whole page: where one can go, and the view one is at. */
+/** The whole page: the navigation and the current view. */
 export function App({ api }: { api: Api }) {
   const { t, language } = useTexts();
   const { view } = useRoute();

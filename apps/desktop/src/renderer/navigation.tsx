@@ -30,12 +30,12 @@ const ICONS: Readonly<Record<View, LucideIcon>> = {
   history: History,
   settings: Settings,
 };
-/** For the bar below, where a long word has no room. */
+/** Short labels for the bottom bar. */
 const SHORT: Partial<Record<View, TextKey>> = { receive: 'frame.shortReceive', transfers: 'frame.shortTransfers' };
-/** Behind "More" where there is little room. */
+/** Views behind "More" where space is short. */
 const SELDOM: readonly View[] = ['mounts', 'history', 'settings'];
 
-/** The views: a rail beside the page, or a bar below it where it is narrow. */
+/** Links to the views: a rail beside the page, or a bar below it on narrow screens. */
 export function Navigation() {
   const { t } = useTexts();
   const { view } = useRoute();
@@ -96,7 +96,7 @@ function Badge({ views }: { views: readonly View[] }) {
   return count === 0 ? null : <span className={styles.badge}>{count}</span>;
 }
 
-/** What others see this computer called, and whether its service is there. */
+/** This computer's name as others see it, and the state of its service. */
 function Self() {
   const { t } = useTexts();
   const label = useStatus()?.label;

@@ -4,7 +4,7 @@ import type { Api } from '../../shared/api.ts';
 
 export const ApiContext = createContext<Api | undefined>(undefined);
 
-/** The way to the daemon. */
+/** The page's access to the daemon. */
 export function useApi(): Api {
   const api = useContext(ApiContext);
   if (api === undefined) throw new Error('There is no ApiContext around this.');

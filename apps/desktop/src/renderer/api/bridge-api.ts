@@ -11,7 +11,7 @@ import {
 } from '../../shared/api.ts';
 import type { Bridge, Failure, Outcome, RequestName, Requests } from '../../shared/requests.ts';
 
-/** The way of the window: everything goes to the main process, which has the daemon. */
+/** Access from the window: every call goes through the main process. */
 export class BridgeApi implements Api {
   readonly shell: Shell;
   readonly #bridge: Bridge;
@@ -113,7 +113,7 @@ export class BridgeApi implements Api {
   }
 
   #pathOf(file: File): string {
-    // Electron before 32 has it in the file, and cannot hand a file to the preload.
+    // Electron before 32 keeps the path in the file object, and cannot pass a file to the preload.
     const { path } = file as File & { path?: string };
     return path || this.#bridge.pathOf(file);
   }

@@ -10,7 +10,7 @@ function found(path: string, bytes: number): FoundFile {
 const EMPTY: FoundFile = { path: 'empty', file: undefined };
 
 describe('itemsOf', () => {
-  it('shows what stands at the top, with what is below it counted', () => {
+  it('returns the top-level items with counts of their contents', () => {
     const items = itemsOf([found('a.txt', 3), found('trip/1.jpg', 10), found('trip/more/2.jpg', 20), EMPTY]);
     expect(items.map(({ name, kind, files, bytes }) => [name, kind, files, bytes])).toEqual([
       ['a.txt', 'file', 1, 3],
@@ -21,7 +21,7 @@ describe('itemsOf', () => {
 });
 
 describe('joined', () => {
-  it('makes one drop of several, and gives a name that is taken a number', () => {
+  it('combines several drops, and numbers duplicate names', () => {
     const items = [
       ...itemsOf([found('a.txt', 1), found('trip/1.jpg', 1)]),
       ...itemsOf([found('a.txt', 2), found('trip/1.jpg', 2), found('.env', 1)]),
@@ -38,14 +38,14 @@ describe('joined', () => {
     ]);
   });
 
-  it('has nothing of what the window has the paths of', () => {
+  it('skips items that the window has paths for', () => {
     const source = { path: '/home/me/a.txt' };
     expect(joined([{ name: 'a.txt', kind: 'file', files: 1, bytes: 1, source }])).toEqual([]);
   });
 });
 
 describe('entriesOf', () => {
-  it('looks through folders, part by part, and keeps empty ones', async () => {
+  it('walks folders in batches, and keeps empty ones', async () => {
     const data = dropOf([
       fileEntry('a.txt'),
       folderEntry('trip', [[fileEntry('1.jpg'), folderEntry('none', [])], [fileEntry('2.jpg')]]),
@@ -59,14 +59,14 @@ describe('entriesOf', () => {
     ]);
   });
 
-  it('takes a file that has no entry', async () => {
+  it('accepts a file without an entry', async () => {
     const item = { kind: 'file', webkitGetAsEntry: () => null, getAsFile: () => new File(['x'], 'picture.png') };
     const [found] = await entriesOf({ items: [item] } as unknown as DataTransfer);
     expect(found).toMatchObject({ path: 'picture.png', file: { size: 1 } });
   });
 });
 
-/** What a browser hands out for a drop: shapes of the File and Directory Entries API, which Node does not have. */
+/** A drop as browsers hand it out, with shapes of the File and Directory Entries API, which Node lacks. */
 function dropOf(entries: FileSystemEntry[]): DataTransfer {
   const items = entries.map((entry) => ({ kind: 'file', webkitGetAsEntry: () => entry }));
   return { items: [...items, { kind: 'string' }] } as unknown as DataTransfer;
@@ -77,7 +77,7 @@ function fileEntry(name: string): FileSystemEntry {
   return { name, isFile: true, isDirectory: false, file } as unknown as FileSystemEntry;
 }
 
-/** @param parts  as readEntries tells them, before the empty one that ends it */
+/** @param parts  batches that readEntries returns before the final empty one */
 function folderEntry(name: string, parts: FileSystemEntry[][]): FileSystemEntry {
   const createReader = () => {
     const left = [...parts];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { FoundFile, GatheredItem } from '../../shared/api.ts';
 
-/** What was dropped on a page, with the folders in it looked through. Reads `data` before it first waits. */
+/** All files of a drop, including those in its folders. Reads `data` before its first await. */
 export async function entriesOf(data: DataTransfer): Promise<FoundFile[]> {
-  // What was dragged out of another page is a file without an entry.
+  // An item dragged out of another page is a file without an entry.
   const dropped = Array.from(data.items, (item) =>
     item.kind === 'file' ? (item.webkitGetAsEntry() ?? item.getAsFile()) : null,
   );
@@ -25,7 +25,7 @@ async function walk(entry: FileSystemEntry, above: string, found: FoundFile[]): 
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   let empty = true;
   for (;;) {
-    // A part at a time, a hundred at most.
+    // One batch, of at most a hundred entries.
     const part = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (part.length === 0) break;
     empty = false;
@@ -34,7 +34,7 @@ async function walk(entry: FileSystemEntry, above: string, found: FoundFile[]): 
   if (empty) found.push({ path, file: undefined });
 }
 
-/** What stands at the top, in the order it was found. */
+/** The top-level items, in the order they were found. */
 export function itemsOf(found: readonly FoundFile[]): GatheredItem[] {
   const items = new Map<string, { kind: 'file' | 'folder'; files: number; bytes: number; found: FoundFile[] }>();
   for (const each of found) {
@@ -49,7 +49,7 @@ export function itemsOf(found: readonly FoundFile[]): GatheredItem[] {
   return Array.from(items, ([name, { found: below, ...item }]) => ({ name, ...item, source: { found: below } }));
 }
 
-/** All that items hold, as one drop. Of several with one name all but the first are called `NAME (2)`. */
+/** The files of all items as one drop. Items with a duplicate name are renamed to `NAME (2)` and so on. */
 export function joined(items: readonly GatheredItem[]): FoundFile[] {
   const taken = new Set<string>();
   return items.flatMap(({ name, kind, source }) => {

@@ -13,7 +13,7 @@ import { linesOf } from './lines.ts';
 import type { PageKey } from './page-key.ts';
 import { upload } from './upload.ts';
 
-/** The daemon's HTTP door: `POST /api/NAME`, JSON both ways, a line for each reply of a stream. */
+/** Access over the daemon's HTTP port: `POST /api/NAME`, JSON both ways, one line per reply of a stream. */
 export class HttpApi implements Api {
   readonly shell = undefined;
   readonly #origin: string;
@@ -45,7 +45,7 @@ export class HttpApi implements Api {
         yield reply as ReplyOf<M>;
       }
     } finally {
-      // The daemon may have gone.
+      // The daemon may have ended.
       this.#key.distrust();
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** The lines of a body, as they come. */
+/** Yields the lines of a body as they arrive. */
 export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -14,7 +14,7 @@ export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator
       yield* parts;
     }
   } finally {
-    // A reader that nobody waits for has nobody to fail for.
+    // No caller waits for the reader any more, so ignore its failure.
     reader.cancel().catch(() => {});
   }
 }

@@ -7,12 +7,12 @@ import { PageKey } from './page-key.ts';
 
 declare global {
   interface Window {
-    /** What the preload gives the page; a browser's has none. */
+    /** The preload's bridge; absent in a browser. */
     readonly keibidrop?: Bridge;
   }
 }
 
-/** The way to the daemon that this page has. */
+/** Opens this page's access to the daemon. */
 export function openApi(): Api {
   if (window.keibidrop !== undefined) return new BridgeApi(window.keibidrop);
   return new HttpApi(location.origin, new PageKey());

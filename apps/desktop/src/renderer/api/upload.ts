@@ -2,16 +2,16 @@
 import { ApiError, type FoundFile, type GatheredItem, type Taken, type TakeOptions } from '../../shared/api.ts';
 import { joined } from './gather.ts';
 
-/** Where a browser's files are uploaded to (docs/architecture/daemon.md). */
+/** Address and authorization for uploads from a browser (docs/architecture/daemon.md). */
 export interface DropDoor {
   readonly url: string;
   readonly authorization: string;
 }
 
-/** Files on their way at the same time: most of a small one's time is waiting. */
+/** Parallel uploads: a small file spends most of its time waiting. */
 const AT_ONCE = 4;
 
-/** Copies what a browser was given to the daemon, which is told of it by the name of the drop. */
+/** Copies a browser's files to the daemon. Returns the name of the drop that holds them. */
 export async function upload(items: readonly GatheredItem[], door: DropDoor, options: TakeOptions): Promise<Taken> {
   const { signal, onProgress } = options;
   const found = joined(items);
@@ -62,7 +62,7 @@ interface Sending {
   onSent?(bytes: number): void;
 }
 
-/** One request, by the older interface: only it tells how much of a body has left. @throws ApiError */
+/** Sends one request. Uses XMLHttpRequest, the only interface that reports upload progress. @throws ApiError */
 function request(method: string, url: string, sending: Sending): Promise<string> {
   const { authorization, signal, body, modified, onSent } = sending;
   return new Promise((resolve, reject) => {
@@ -86,7 +86,7 @@ function request(method: string, url: string, sending: Sending): Promise<string>
 function refusal({ responseText, status }: XMLHttpRequest): ApiError {
   try {
     const { error } = JSON.parse(responseText) as { error: { code: string; message: string } };
-    // The receiver's words for it would be of no use.
+    // The daemon's message is written for a receiver, so it does not fit here.
     return new ApiError(error.code === 'TRANSFER_DISK_FULL' ? 'DROP_TOO_LARGE' : error.code, error.message);
   } catch {
     return new ApiError('INTERNAL', `The upload was refused: ${status}.`);

@@ -5,7 +5,7 @@ import { type Acting, useAct } from '../store/act.ts';
 
 type More = Partial<Pick<RequestOf<'answer'>, 'always' | 'out'>>;
 
-/** Answers a question of the daemon. That somebody else was faster is no failure: it goes away by itself. */
+/** Answers a question of the daemon. A question already answered elsewhere is no error: it disappears. */
 export function useAnswer(question: number): Acting & { answer(answer: string, more?: More): Promise<boolean> } {
   const api = useApi();
   const acting = useAct();

@@ -4,12 +4,12 @@ import { harmless } from './peer-text.tsx';
 
 export interface AvatarProps {
   name: string;
-  /** A dot says so; who cannot see it needs a word beside it. */
+  /** Shows a dot; add a word beside the avatar for people who cannot see it. */
   online?: boolean;
   large?: boolean;
 }
 
-/** A person as a circle with initials. The name stands beside it. */
+/** Initials of a person in a circle. Show the name beside it. */
 export function Avatar({ name, online, large }: AvatarProps) {
   const classes = [styles.avatar, online && styles.online, large && styles.large].filter(Boolean).join(' ');
   return (

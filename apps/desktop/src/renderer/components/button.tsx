@@ -4,12 +4,12 @@ import type { ButtonHTMLAttributes } from 'react';
 import styles from './button.module.css';
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** One `primary` a view at most. */
+  /** At most one `primary` per view. */
   look?: 'primary' | 'plain' | 'quiet' | 'danger';
   icon?: LucideIcon;
-  /** Only the icon is seen; the children are heard, and shown as the tooltip. */
+  /** Shows only the icon; the children become the tooltip and the text for screen readers. */
   iconOnly?: boolean;
-  /** It works on it: cannot be pressed meanwhile. */
+  /** Disables the button while its action runs. */
   busy?: boolean;
 }
 

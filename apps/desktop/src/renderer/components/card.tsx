@@ -2,7 +2,7 @@
 import type { HTMLAttributes } from 'react';
 import styles from './card.module.css';
 
-/** A surface that holds one thing. */
+/** A surface for one item. */
 export function Card({ className, ...rest }: HTMLAttributes<HTMLElement>) {
   return <section className={[styles.card, className].filter(Boolean).join(' ')} {...rest} />;
 }

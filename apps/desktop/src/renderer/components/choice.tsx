@@ -4,14 +4,14 @@ import styles from './choice.module.css';
 
 export interface ChoiceProps<V extends string> {
   legend: string;
-  /** It is heard, not seen: what stands around it says it. */
+  /** Only for screen readers, where the surroundings already show it. */
   legendSpoken?: boolean;
   value: V;
   options: readonly { value: V; label: string; hint?: ReactNode }[];
   onChange(value: V): void;
 }
 
-/** One of a few, all of which are seen. The hint of the chosen one stands below. */
+/** A choice among a few visible options. The hint of the chosen one appears below. */
 export function Choice<V extends string>({ legend, legendSpoken, value, options, onChange }: ChoiceProps<V>) {
   const name = useId();
   const hint = options.find((option) => option.value === value)?.hint;

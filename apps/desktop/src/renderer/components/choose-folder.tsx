@@ -7,12 +7,12 @@ import { Button, type ButtonProps } from './button.tsx';
 import { FolderDialog } from './folder-dialog.tsx';
 
 export interface ChooseFolderProps extends Omit<ButtonProps, 'onClick'> {
-  /** Where to begin; absent: at the usual place. */
+  /** Folder to start in; undefined: the default folder. */
   start: string | undefined;
   onChoose(path: string): void;
 }
 
-/** Asks for a folder of this machine: in the system's dialog, or in a browser in ours. */
+/** A button that asks for a folder of this computer: in the system's dialog, or in ours in a browser. */
 export function ChooseFolder({ start, onChoose, ...button }: ChooseFolderProps) {
   const { shell } = useApi();
   const home = useHome();

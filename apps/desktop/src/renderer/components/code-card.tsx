@@ -15,7 +15,7 @@ import { nameOf, TransferName } from './transfer-words.tsx';
 
 const ALL_GUESSES = 3;
 
-/** The code of a send that waits: to be read aloud, copied, or shown to a camera. */
+/** The code of a waiting send: to read aloud, to copy or to scan. */
 export function CodeCard({ transfer }: { transfer: TransferView }) {
   const { t } = useTexts();
   const api = useApi();

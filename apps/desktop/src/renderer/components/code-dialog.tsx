@@ -10,17 +10,17 @@ import { Field } from './field.tsx';
 
 export interface CodeDialogProps {
   title: string;
-  /** Whose code it is. */
+  /** Explains whose code to type. */
   text: string;
   label: string;
-  /** What will be done, as a verb. */
+  /** The action, as a verb. */
   verb: string;
-  /** Does it; what fails is told at the field. */
+  /** Runs the action; an error appears at the field. */
   onCode(code: string, signal: AbortSignal): Promise<unknown>;
   onClose(): void;
 }
 
-/** Asks for a code that somebody has told. */
+/** Asks for a code from the other person. */
 export function CodeDialog({ title, text, label, verb, onCode, onClose }: CodeDialogProps) {
   const { t } = useTexts();
   const { act, busy, error } = useAct();

@@ -9,12 +9,12 @@ export interface CodeFieldProps {
   label: string;
   value: string;
   onChange(code: string): void;
-  /** The element that says what is wrong with what was typed, if anything is. */
+  /** Id of the element that describes an error in the input, if there is one. */
   errorId?: string | undefined;
   inputRef?: Ref<HTMLInputElement>;
 }
 
-/** A code, whose words complete themselves from the published list: Tab takes the first, arrows choose. */
+/** Input for a code. Words complete from the published list: Tab takes the first, arrows choose. */
 export function CodeField({ label, value, onChange, errorId, inputRef }: CodeFieldProps) {
   const id = useId();
   const [open, setOpen] = useState(false);
@@ -30,10 +30,10 @@ export function CodeField({ label, value, onChange, errorId, inputRef }: CodeFie
     if (code === undefined) return;
     setActive(-1);
     setOpen(false);
-    // Most codes have two words: after the first, the second is typed at once.
+    // Most codes have two words, so a hyphen follows the first.
     onChange(code.split('-').length === 2 ? `${code}-` : code);
   };
-  // A code with whatever stands around it, also what a field of one line would run together.
+  // Takes the code out of any pasted text, before the one-line field joins its lines.
   const paste = (event: ClipboardEvent) => {
     const code = codeIn(event.clipboardData.getData('text'));
     if (code === undefined) return;
@@ -79,7 +79,7 @@ export function CodeField({ label, value, onChange, errorId, inputRef }: CodeFie
 }
 
 interface WordsProps {
-  /** Of the field that names them. */
+  /** Id of the field that refers to the list. */
   id: string;
   value: string;
   shown: readonly string[];
@@ -106,7 +106,7 @@ function Words({ id, value, shown, active, onTake }: WordsProps) {
           role="option"
           aria-selected={i === active}
           className={[styles.option, i === Math.max(active, 0) && styles.active].filter(Boolean).join(' ')}
-          // The field keeps the focus.
+          // Keep the focus in the field.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onTake(code)}
         >
@@ -126,7 +126,7 @@ interface List {
   close(): void;
 }
 
-/** @returns whether the key meant the list */
+/** @returns whether the list handled the key */
 function keyed({ key, shiftKey }: KeyboardEvent, { shown, active, setActive, take, close }: List): boolean {
   if (shown.length === 0) return false;
   switch (key) {
@@ -141,7 +141,7 @@ function keyed({ key, shiftKey }: KeyboardEvent, { shown, active, setActive, tak
       take(shown[Math.max(active, 0)]);
       return true;
     case 'Enter':
-      // What was typed may be a word of somebody's own: it is sent as it is, unless another was chosen.
+      // A typed word need not be on the list: it is kept unless the user chose an entry.
       if (active < 0) return false;
       take(shown[active]);
       return true;

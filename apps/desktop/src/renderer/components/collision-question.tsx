@@ -10,7 +10,7 @@ import { PeerText } from './peer-text.tsx';
 import { PlaceText } from './place-text.tsx';
 import styles from './questions.module.css';
 
-/** Something of that name is there already. */
+/** Asks what to do when a file of the same name exists. */
 export function CollisionQuestion({ asked }: { asked: Asked }) {
   const { t } = useTexts();
   const { answer, busy, error } = useAnswer(asked.question);

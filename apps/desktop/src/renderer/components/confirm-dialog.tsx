@@ -8,15 +8,15 @@ import { ErrorNotice } from './error-notice.tsx';
 export interface ConfirmDialogProps {
   title: string;
   text: string;
-  /** What will be done, as a verb. */
+  /** The action, as a verb. */
   verb: string;
-  /** What is said instead of it. */
+  /** Label of the other button, instead of "Cancel". */
   instead?: string;
   onConfirm(): Promise<unknown>;
   onClose(): void;
 }
 
-/** Asks once before something is done that cannot be taken back, and does it. */
+/** Asks before an action that cannot be undone, then runs it. */
 export function ConfirmDialog({ title, text, verb, instead, onConfirm, onClose }: ConfirmDialogProps) {
   const { t } = useTexts();
   const { act, busy, error } = useAct();

@@ -12,7 +12,7 @@ export interface CopyButtonProps extends Pick<ButtonProps, 'look' | 'iconOnly'> 
   label?: string;
 }
 
-/** Puts a text on the clipboard, and says so. */
+/** Copies a text to the clipboard and confirms it. */
 export function CopyButton({ text, label, ...rest }: CopyButtonProps) {
   const { t } = useTexts();
   const [copied, setCopied] = useState(false);
@@ -33,7 +33,7 @@ export function CopyButton({ text, label, ...rest }: CopyButtonProps) {
   );
 }
 
-/** @returns whether it is there now */
+/** @returns whether the text was copied */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -43,12 +43,12 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** The older way, for pages that may not write to the clipboard by themselves. */
+/** The older call, for pages without access to the clipboard API. */
 function copiedByHand(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'spoken';
-  // Within a dialog nothing outside of it can be selected.
+  // An open dialog blocks selection outside it.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   const before = document.activeElement;
   area.select();

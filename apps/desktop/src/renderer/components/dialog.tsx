@@ -7,14 +7,14 @@ import styles from './dialog.module.css';
 
 export interface DialogProps {
   title: string;
-  /** By Escape, the cross, or a press beside it. */
+  /** Called on Escape, the close button, or a click outside. */
   onClose(): void;
-  /** What can be done; the last is what most people want. */
+  /** Buttons; the last is the default choice. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A question in front of the page, which waits meanwhile. The browser keeps the focus in it, and gives it back. */
+/** A modal dialog. The browser keeps the focus in it, and returns it afterwards. */
 export function Dialog({ title, onClose, actions, children }: DialogProps) {
   const { t } = useTexts();
   const id = useId();
@@ -30,7 +30,7 @@ export function Dialog({ title, onClose, actions, children }: DialogProps) {
       className={styles.dialog}
       aria-labelledby={id}
       onKeyDown={(event) => {
-        // One press closes one dialog; a field in it may have taken the press for itself.
+        // One key press closes one dialog; a field inside may have used the key already.
         if (event.key !== 'Escape') return;
         event.stopPropagation();
         const taken = event.defaultPrevented;
@@ -38,7 +38,7 @@ export function Dialog({ title, onClose, actions, children }: DialogProps) {
         if (!taken) onClose();
       }}
       onCancel={(event) => {
-        // React hands the event of a dialog inside this one on to it.
+        // React bubbles the event of a nested dialog up to this one.
         event.stopPropagation();
         event.preventDefault();
         onClose();

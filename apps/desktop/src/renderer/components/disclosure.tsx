@@ -6,11 +6,11 @@ import styles from './disclosure.module.css';
 export interface DisclosureProps {
   title: ReactNode;
   children: ReactNode;
-  /** At first. */
+  /** Whether it is open at first. */
   open?: boolean;
 }
 
-/** What few people need, behind its name. */
+/** Content that few users need, hidden until its title is clicked. */
 export function Disclosure({ title, children, open }: DisclosureProps) {
   return (
     <details className={styles.disclosure} open={open}>

@@ -3,7 +3,7 @@ import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import styles from './empty-state.module.css';
 
-/** Nothing is here yet: why, and what to do about it. */
+/** Shown in place of an empty list: why it is empty and what to do. */
 export function EmptyState({ icon: Icon, title, children }: { icon: LucideIcon; title: string; children?: ReactNode }) {
   return (
     <div className={styles.empty}>

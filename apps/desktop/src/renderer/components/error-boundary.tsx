@@ -11,7 +11,7 @@ interface State {
   failed: boolean;
 }
 
-/** What stands in the place of a view that could not be drawn. Give it the view as `key`: another one is tried anew. */
+/** Replaces a view that failed to render. Pass the view as `key`, so that another view gets a fresh attempt. */
 export class ErrorBoundary extends Component<{ children: ReactNode }, State> {
   override state: State = { error: undefined, failed: false };
 

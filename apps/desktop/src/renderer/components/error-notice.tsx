@@ -4,7 +4,7 @@ import { useTexts } from '../texts/texts.ts';
 import { Notice } from './notice.tsx';
 import { harmless } from './peer-text.tsx';
 
-/** A call that failed, and what to do; nothing while none has. What the daemon alone can say stands beneath a headline. */
+/** A failed call and what to do about it; nothing without an error. The daemon's own words appear below a headline. */
 export function ErrorNotice({ error, title }: { error: ToldError | undefined; title?: string }) {
   const { t } = useTexts();
   if (error === undefined) return null;

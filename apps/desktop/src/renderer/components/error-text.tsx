@@ -4,7 +4,7 @@ import { useTexts } from '../texts/texts.ts';
 import styles from './error-text.module.css';
 import { harmless } from './peer-text.tsx';
 
-/** A failure, and beneath it what the daemon says of this one, in English, where that says more. */
+/** A failure; below it the daemon's English message where that says more. */
 export function ErrorText({ error }: { error: ToldError }) {
   const { t } = useTexts();
   const { text, detail } = errorWords(t, error);

@@ -2,7 +2,7 @@
 import { type ReactNode, useId } from 'react';
 import styles from './field.module.css';
 
-/** What a control within a field has to carry. */
+/** Attributes that a control inside a field must carry. */
 export interface FieldControl {
   id: string;
   'aria-describedby'?: string;
@@ -13,12 +13,12 @@ export interface FieldControl {
 export interface FieldProps {
   label: string;
   hint?: string | undefined;
-  /** What is wrong with what was typed. */
+  /** Error in the input. */
   error?: ReactNode;
   children(control: FieldControl): ReactNode;
 }
 
-/** A label, its control, and what there is to say about it. */
+/** A label, its control, and a hint or an error below it. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const about = error || hint;

@@ -25,11 +25,11 @@ const STATE_TEXTS: Readonly<Record<string, TextKey>> = {
 
 export interface FileListProps {
   transfer: number;
-  /** It goes on: what is seen is kept as it is. */
+  /** The transfer still runs: refresh the visible rows. */
   live: boolean;
 }
 
-/** What a transfer consists of, each file with how far it is. Only what is seen is there: it stays smooth with 100,000 of them. */
+/** The files of a transfer with their progress. Renders only visible rows: 100,000 files scroll smoothly. */
 export function FileList({ transfer, live }: FileListProps) {
   const { t } = useTexts();
   const [filter, setFilter] = useState('');

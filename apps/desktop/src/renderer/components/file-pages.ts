@@ -5,19 +5,19 @@ import type { Api, ApiError } from '../../shared/api.ts';
 import { useApi } from '../api/api-context.ts';
 import { apiErrorOf } from '../store/act.ts';
 
-/** Files are asked for so many at a time. */
+/** Files per request. */
 export const PAGE_FILES = 500;
-/** How often the ones that are looked at are asked for again while something happens to them. */
+/** Interval at which the visible pages are reloaded while the transfer runs. */
 const AGAIN_MS = 1000;
-/** The daemon is kept busy for one part of so many at most. */
+/** Pause after a reload, as a multiple of the time that the reload took. */
 const COSTS_LESS_THAN = 12;
-/** Between two keys somebody types. */
+/** Pause in typing after which a filter applies. */
 const TYPING_MS = 250;
 
 export interface FileQuery {
   readonly transfer: number;
   readonly filter: string;
-  /** Empty: all. */
+  /** Empty: all states. */
   readonly state: string;
 }
 
@@ -26,20 +26,20 @@ export interface FilePages {
   readonly complete: boolean;
   readonly forgotten: boolean;
   readonly error: ApiError | undefined;
-  /** Undefined: not here yet. */
+  /** Undefined until loaded. */
   fileAt(index: number): FileView | undefined;
-  /** Says which rows are seen: only theirs are asked for. */
+  /** Sets the visible rows; only their pages are loaded. */
   look(first: number, last: number): void;
 }
 
-/** The pages that the rows from `first` to `last` stand on. */
+/** The pages that contain the rows from `first` to `last`. */
 export function pagesOf(first: number, last: number): number[] {
   const from = Math.floor(Math.max(0, first) / PAGE_FILES);
   const to = Math.floor(Math.max(0, last) / PAGE_FILES);
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }
 
-/** The files of a transfer, as far as they are looked at, kept as they are while it goes on. */
+/** Loads the files of a transfer as they come into view, and refreshes them while it runs. */
 export function useFilePages(query: FileQuery, live: boolean): FilePages {
   const api = useApi();
   const loader = useRef<Loader>(undefined);
@@ -48,7 +48,7 @@ export function useFilePages(query: FileQuery, live: boolean): FilePages {
   useEffect(() => {
     const mine = new Loader(api, { transfer, filter, state }, setShown);
     loader.current = mine;
-    // The first look waits for whoever still types.
+    // Wait with the first request until the user stops typing.
     const timer = setTimeout(() => mine.begin(), filter === '' ? 0 : TYPING_MS);
     return () => {
       clearTimeout(timer);
@@ -75,7 +75,7 @@ interface Loaded {
 }
 
 const NOTHING: Loaded = { total: 0, complete: false, forgotten: false, error: undefined, pages: new Map() };
-/** Pages that are kept beside those that are seen. */
+/** Number of pages kept in memory, with the visible ones. */
 const KEPT_PAGES = 8;
 
 class Loader {
@@ -85,7 +85,7 @@ class Loader {
   readonly #over = new AbortController();
   #loaded: Loaded = NOTHING;
   #seen: readonly number[] = [0];
-  /** When it may be asked for again by itself: what costs the daemon much is asked for seldom. */
+  /** Time of the next automatic reload: the longer a request takes, the longer the pause. */
   #notBefore = 0;
   #busy = false;
   #begun = false;
@@ -110,7 +110,7 @@ class Loader {
     if (this.#begun && this.#seen.some((page) => !this.#loaded.pages.has(page))) void this.reload();
   }
 
-  /** Asks for what is seen once more. One call at a time: what is looked at meanwhile comes after. */
+  /** Reloads the visible pages, one request at a time; rows that come into view meanwhile are loaded next. */
   async reload(): Promise<void> {
     if (this.#busy || !this.#begun || this.#over.signal.aborted) return;
     this.#busy = true;
@@ -129,7 +129,7 @@ class Loader {
     }
   }
 
-  /** Reloads, if that is not too much to ask. */
+  /** Reloads unless the last reload was too recent or the page is hidden. */
   refresh(): void {
     if (!document.hidden && Date.now() >= this.#notBefore) void this.reload();
   }
@@ -149,7 +149,7 @@ class Loader {
   #keep(page: number, { total, complete, forgotten, files }: ReplyOf<'files'>): void {
     if (this.#over.signal.aborted) return;
     const pages = new Map(this.#loaded.pages);
-    // The newest last.
+    // Insertion order: the newest page last.
     pages.delete(page);
     pages.set(page, files);
     for (const old of pages.keys()) {

@@ -20,7 +20,7 @@ export interface FolderDialogProps {
   onChoose(path: string): void;
 }
 
-/** The folders of the daemon's machine, for a browser, which knows of none. */
+/** Lists the folders of the daemon's computer, for a browser, which cannot see them. */
 export function FolderDialog({ start, onClose, onChoose }: FolderDialogProps) {
   const { t, language } = useTexts();
   const { at, error, goTo } = useFolder(start);
@@ -91,7 +91,7 @@ function useFolder(start: string | undefined) {
       (reason) => {
         if (over.signal.aborted) return;
         setError(apiErrorOf(reason));
-        // What was typed may not exist: the usual place does.
+        // A typed folder may not exist; fall back to the default folder.
         if (path !== '') setPath('');
       },
     );

@@ -10,17 +10,17 @@ import styles from './folder-field.module.css';
 
 export interface FolderFieldProps {
   label: string;
-  /** Empty: what the placeholder says. */
+  /** Empty: the placeholder's folder. */
   value: string;
   placeholder?: string | undefined;
   hint?: string | undefined;
   error?: ReactNode;
   disabled?: boolean;
-  /** @param path  absolute, or as it was typed */
+  /** @param path  absolute, or as typed */
   onChange(path: string): void;
 }
 
-/** A folder of this machine: typed, or chosen. */
+/** A folder of this computer, typed or chosen. */
 export function FolderField({ label, value, placeholder, hint, error, disabled, onChange }: FolderFieldProps) {
   const { t } = useTexts();
   const home = useHome();
@@ -32,7 +32,7 @@ export function FolderField({ label, value, placeholder, hint, error, disabled, 
           <input
             {...control}
             type="text"
-            // What somebody types stays as it is.
+            // Keep typed text as it is.
             value={value === typed ? value : withTilde(value, home)}
             placeholder={placeholder && withTilde(placeholder, home)}
             spellCheck={false}

@@ -29,7 +29,7 @@ interface Invitation {
   readonly freeBytes?: number;
 }
 
-/** A contact wants to send something; what one would share is asked about beside the folders. */
+/** A contact wants to send something. Invitations to shared folders appear in the folders view instead. */
 export function InvitationQuestion({ asked }: { asked: Asked }) {
   const { t, language } = useTexts();
   const { answer, busy, error } = useAnswer(asked.question);

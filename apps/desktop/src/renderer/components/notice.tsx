@@ -5,7 +5,7 @@ import styles from './notice.module.css';
 
 const ICONS = { info: Info, good: CircleCheck, warning: TriangleAlert, danger: TriangleAlert };
 
-/** Something a person should read: what happened, and what to do next. A danger is announced at once. */
+/** A message to the user: what happened and what to do next. A danger is announced at once. */
 export function Notice({ look, title, children }: { look: keyof typeof ICONS; title?: string; children?: ReactNode }) {
   const Icon = ICONS[look];
   return (

@@ -28,7 +28,7 @@ interface Offer {
   readonly freeBytes?: number;
 }
 
-/** Somebody offers files: what, how much, whether there is room. Nothing is written before the answer. */
+/** A peer offers files: names, size, free space. Nothing is written before the answer. */
 export function OfferQuestion({ asked }: { asked: Asked }) {
   const { t } = useTexts();
   const { answer, busy, error } = useAnswer(asked.question);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import styles from './progress-bar.module.css';
 
-/** How much is there. @param share  0 to 1; undefined: nobody knows yet */
+/** A progress bar. @param share  0 to 1; undefined: not known yet */
 export function ProgressBar({ label, share, still }: { label: string; share: number | undefined; still?: boolean }) {
   return (
     <progress

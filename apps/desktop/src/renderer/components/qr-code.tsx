@@ -3,10 +3,10 @@ import { useMemo } from 'react';
 import { encode } from 'uqr';
 import styles from './qr-code.module.css';
 
-/** Cells of white around it, without which cameras do not find it. */
+/** White margin in cells; cameras need it to find the code. */
 const BORDER = 3;
 
-/** A text that a camera can read. @param label  what it leads to, for who cannot see it */
+/** A text as a QR code. @param label  where it leads, for screen readers */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { size, path } = useMemo(() => drawn(text), [text]);
   return (
@@ -22,7 +22,7 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** The dark cells, those beside each other in one stroke. */
+/** The dark cells; adjacent ones in a row become one stroke. */
 function drawn(text: string): { size: number; path: string } {
   const { data, size } = encode(text, { border: BORDER });
   let path = '';

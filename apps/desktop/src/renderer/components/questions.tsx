@@ -8,7 +8,7 @@ import { InvitationQuestion } from './invitation-question.tsx';
 import { OfferQuestion } from './offer-question.tsx';
 import styles from './questions.module.css';
 
-/** What waits for a person: of one transfer, or all of it that has to do with receiving. They are announced as they come. */
+/** Pending questions: those of one transfer, or all that concern receiving. New ones are announced. */
 export function Questions({ transfer }: { transfer?: number }) {
   const { t } = useTexts();
   const asked = useDaemon(

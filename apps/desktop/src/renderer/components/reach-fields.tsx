@@ -4,7 +4,7 @@ import { useTexts } from '../texts/texts.ts';
 import { Choice } from './choice.tsx';
 import { Field } from './field.tsx';
 
-/** Which ways a transfer may take, and how fast it may be. */
+/** Fields for the allowed connection paths and the speed limit. */
 export function ReachFields({ reach, onChange }: { reach: ReachChoice; onChange(reach: ReachChoice): void }) {
   const { t } = useTexts();
   const { way, limit } = reach;

@@ -4,7 +4,7 @@ import { Card } from './card.tsx';
 import { CopyButton } from './copy-button.tsx';
 import styles from './received-text.module.css';
 
-/** A text that came. It is copied as it is; what could deceive in it is only kept in its place. */
+/** A received text. Copying gives the exact text; the display isolates it, so that it cannot deceive. */
 export function ReceivedText({ text }: { text: string }) {
   const { t } = useTexts();
   return (

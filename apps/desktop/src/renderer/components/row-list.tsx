@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import styles from './row-list.module.css';
 
-/** Rows of one kind on a surface, with lines between them. */
+/** A list of similar rows with lines between them. */
 export function RowList({ label, children }: { label: string; children: ReactNode }) {
   return (
     <ul className={styles.list} aria-label={label}>
@@ -12,16 +12,16 @@ export function RowList({ label, children }: { label: string; children: ReactNod
 }
 
 export interface RowProps {
-  /** The name of a contact: files can be dropped on the row. */
+  /** Name of a contact; makes the row a drop target. */
   'data-drop-to'?: string;
-  /** In front: an icon or a face. */
+  /** Icon or avatar at the start. */
   mark: ReactNode;
   name: ReactNode;
-  /** What there is to know, below the name. */
+  /** Details below the name. */
   about?: ReactNode;
-  /** At the end. */
+  /** Buttons at the end. */
   actions?: ReactNode;
-  /** Opened below the row. */
+  /** Content that opens below the row. */
   children?: ReactNode;
 }
 

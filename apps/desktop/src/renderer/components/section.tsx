@@ -6,12 +6,12 @@ export interface SectionProps {
   title: string;
   /** One sentence below the title. */
   about?: string | undefined;
-  /** Beside the title. */
+  /** Content beside the title. */
   aside?: ReactNode;
   children: ReactNode;
 }
 
-/** A part of a view under a heading of its own. */
+/** A part of a view with its own heading. */
 export function Section({ title, about, aside, children }: SectionProps) {
   const id = useId();
   return (

@@ -10,7 +10,7 @@ export interface SwitchProps {
   onChange(checked: boolean): void;
 }
 
-/** On or off, at once. */
+/** An on/off switch that takes effect at once. */
 export function Switch({ label, hint, checked, disabled, onChange }: SwitchProps) {
   const id = useId();
   return (

@@ -10,11 +10,14 @@ import { useTexts } from '../texts/texts.ts';
 import styles from './throughput-chart.module.css';
 
 const DRAW_MS = 250;
-/** What a chart shows at least: a transfer that has just begun is no speck at its edge, and one that stands has a scale. */
+/** Smallest ranges of the axes, so that a new or stalled transfer still gets a readable chart. */
 const SHORTEST_SECONDS = 10;
 const LOWEST_RATE = 1000;
 
-/** The speed of one transfer from its beginning, or over the last two minutes. It draws itself at most four times a second, and only while it is seen. */
+/**
+ * Speed of one transfer since its start or over the last two minutes.
+ * Redraws at most four times a second, and only while visible.
+ */
 export function ThroughputChart({ transfer, live }: { transfer: number; live: boolean }) {
   const { t, language } = useTexts();
   const place = useRef<HTMLDivElement>(null);
@@ -58,7 +61,7 @@ function openChart(place: HTMLElement, { transfer, language, live }: ChartOption
   };
   const onHidden = () => follow(true);
   const resized = new ResizeObserver(() => chart.setSize(sizeOf(place)));
-  // The colours are read as they are drawn.
+  // Colours are read at each drawing.
   const unfollow = useShade.subscribe(() => chart.redraw(false, true));
   seen.observe(place);
   resized.observe(place);

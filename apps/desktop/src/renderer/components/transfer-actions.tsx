@@ -21,13 +21,13 @@ const LOOKS: Readonly<Record<Action, { icon: ButtonProps['icon']; text: TextKey 
 
 type Acted = Pick<TransferView, 'id' | 'kind' | 'state' | 'retriable' | 'place' | 'files' | 'text' | 'pausedBy'>;
 
-/** What can be done with it as it is now. */
+/** The actions available in the current state. */
 export function actionsOf({ state, retriable, pausedBy }: Pick<Acted, 'state' | 'retriable' | 'pausedBy'>): Action[] {
   switch (state) {
     case 'queued':
       return ['first', 'pause', 'cancel'];
     case 'paused':
-      // What only the other side holds, only the other side lets go on.
+      // Only the side that paused a transfer can resume it.
       return pausedBy === 'peer' ? ['pause', 'cancel'] : ['resume', 'cancel'];
     case 'done':
       return ['remove'];
@@ -39,7 +39,7 @@ export function actionsOf({ state, retriable, pausedBy }: Pick<Acted, 'state' | 
   }
 }
 
-/** Pause, cancel and so on. `icons`: without words, for where there are many beside each other. */
+/** Buttons such as pause and cancel. `icons`: without text, where there are many in a row. */
 export function TransferActions({ transfer, acting, icons }: { transfer: Acted; acting: Acting; icons?: boolean }) {
   const { t } = useTexts();
   const api = useApi();

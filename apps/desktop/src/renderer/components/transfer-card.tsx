@@ -15,7 +15,7 @@ import { TransferActions } from './transfer-actions.tsx';
 import styles from './transfer-card.module.css';
 import { nameOf, stateText, TransferName } from './transfer-words.tsx';
 
-/** One transfer as it is now: renders when that one changes, and for nothing else. */
+/** One transfer; renders only when that transfer changes. */
 export const TransferCard = memo(function TransferCard({ id }: { id: number }) {
   const transfer = useDaemon(({ transfers }) => transfers.get(id));
   return transfer === undefined ? null : <Shown transfer={transfer} />;

@@ -7,7 +7,7 @@ import type { TextKey, Translate } from '../texts/texts.ts';
 import { useTexts } from '../texts/texts.ts';
 import { harmless, PeerText } from './peer-text.tsx';
 
-/** What it is: the names of what is offered, a peer's words. */
+/** Name of a transfer: the names of its files, which are a peer's words. */
 export function TransferName({ transfer }: { transfer: Pick<TransferView, 'what' | 'kind' | 'isText'> }) {
   const { t } = useTexts();
   const { what, kind, isText } = transfer;
@@ -16,13 +16,13 @@ export function TransferName({ transfer }: { transfer: Pick<TransferView, 'what'
   return <PeerText text={what} />;
 }
 
-/** The same where only text may stand. */
+/** The same as a string. */
 export function nameOf({ what, kind, isText }: Pick<TransferView, 'what' | 'kind' | 'isText'>, t: Translate): string {
   if (isText) return t('transfers.text');
   return what === '' ? t(kind === 'send' ? 'transfers.aSend' : 'transfers.aReceive') : harmless(what);
 }
 
-/** How it stands, in a sentence without a full stop. */
+/** State of a transfer, as a sentence without a full stop. */
 export function stateText(transfer: TransferView, t: Translate, language: Language): string {
   const { state, error } = transfer;
   switch (state) {
@@ -80,7 +80,7 @@ const PATHS: Readonly<Record<string, TextKey>> = {
   relay: 'transfers.pathRelay',
 };
 
-/** The way that bytes take, for people. */
+/** The connection path, for people. */
 export function pathText(path: string, t: Translate): string {
   const key = PATHS[path];
   return key === undefined ? path : t(key);

@@ -14,7 +14,7 @@ interface Destination {
   readonly bytes: number | undefined;
 }
 
-/** The folder that an offer goes to: a field for it, with its free space, and what it adds to the answer. */
+/** A field for the folder that an offer goes to, with its free space, and the folder's part of the answer. */
 export function useDestination({ place = '', freeBytes, bytes = 0 }: Destination): {
   field: ReactNode;
   answer: { out?: string };

@@ -2,10 +2,10 @@
 import { useEffect, useState } from 'react';
 import { useApi } from '../api/api-context.ts';
 
-/** Until somebody has stopped typing. */
+/** Pause in typing before the folder is checked. */
 const PAUSE_MS = 250;
 
-/** What may still be written into a folder; undefined while nobody can say. @param told  known of `of` already */
+/** Free bytes of a folder; undefined until known. The second argument is the value known for its folder `of`. */
 export function useFreeSpace(folder: string, told: { of: string; bytes: number | undefined }): number | undefined {
   const api = useApi();
   const [found, setFound] = useState<{ folder: string; bytes: number | undefined }>();
@@ -18,7 +18,7 @@ export function useFreeSpace(folder: string, told: { of: string; bytes: number |
     const timer = setTimeout(() => {
       api.call('freeSpace', { path: folder }, { signal: over.signal }).then(
         ({ bytes }) => tell(bytes),
-        () => tell(undefined), // What is no folder is told when it is used.
+        () => tell(undefined), // An unusable folder is reported when it is used.
       );
     }, PAUSE_MS);
     return () => {

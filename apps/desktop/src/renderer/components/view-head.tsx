@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import styles from './view-head.module.css';
 
-/** The heading of a view, and what can be done with the whole of it. */
+/** Heading of a view, with actions for the whole view. */
 export function ViewHead({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <header className={styles.head}>

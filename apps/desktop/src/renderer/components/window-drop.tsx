@@ -15,7 +15,7 @@ import styles from './window-drop.module.css';
 
 const SHOWN_PEOPLE = 8;
 
-/** Files may be dropped anywhere on the page: elsewhere they are gathered to be sent, on a person (`data-drop-to`) they go there at once. */
+/** Accepts dropped files anywhere: a drop on a contact (`data-drop-to`) is sent at once, any other is added to the draft. */
 export function WindowDrop() {
   const api = useApi();
   const [dragging, setDragging] = useState(false);
@@ -47,7 +47,7 @@ function Target() {
   );
 }
 
-/** @returns stops listening */
+/** @returns a function that stops listening */
 function listenForDrops(api: Api, setDragging: (dragging: boolean) => void): () => void {
   const over = new AbortController();
   let marked: Element | undefined;
@@ -58,7 +58,7 @@ function listenForDrops(api: Api, setDragging: (dragging: boolean) => void): () 
     marked = element;
   };
   const on = <K extends keyof WindowEventMap>(name: K, listener: (event: WindowEventMap[K]) => void) => {
-    // Not by a signal: Chrome 83 does not know that option.
+    // Chrome 83 does not know the `signal` option.
     window.addEventListener(name, listener);
     over.signal.addEventListener('abort', () => window.removeEventListener(name, listener));
   };
@@ -78,7 +78,7 @@ function listenForDrops(api: Api, setDragging: (dragging: boolean) => void): () 
     mark(personAt(event.target));
   });
   on('dragleave', (event) => {
-    // The pointer has left the window, and not just come to another element of it.
+    // The pointer has left the window, not only entered another element.
     if (event.relatedTarget === null) end();
   });
   on('dragend', end);
@@ -98,7 +98,7 @@ async function dropped(api: Api, found: ReturnType<Api['gatherDrop']>, to: strin
   const gathered = await gather(found);
   if (!gathered || to === undefined) return;
   draftRecipients([to]);
-  // With what was gathered for somebody else before, a person has to say what goes where.
+  // The draft already had items: the user must decide what goes to whom.
   if (before.items.length === 0 && before.text === undefined) await sendDraft(api, USUAL_SEND);
 }
 

@@ -4,18 +4,18 @@ import { ApiError } from '../../shared/api.ts';
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
-/** What a press of a button has come to. */
+/** State of an action that a button starts. */
 export interface Acting {
-  /** Resolves to whether it worked; what did not is in `error` until the next time. One at a time: a second press does nothing. */
+  /** Resolves to whether it worked; a failure stays in `error` until the next call. While one runs, further calls do nothing. */
   act(work: Work): Promise<boolean>;
-  /** The same for what is chosen, not pressed: a choice made while another is under way comes after it, and is not lost. */
+  /** As `act`, but a call made while another runs waits for it. For settings, where no choice may be lost. */
   follow(work: Work): Promise<boolean>;
   readonly busy: boolean;
   readonly error: ApiError | undefined;
   forget(): void;
 }
 
-/** For buttons that ask the daemon for something. What is under way when the component goes is not waited for, but goes on. */
+/** For buttons that call the daemon. When the component unmounts, a running call continues without it. */
 export function useAct(): Acting {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
@@ -46,7 +46,7 @@ export function useAct(): Acting {
   return { act, follow, busy, error, forget: () => setError(undefined) };
 }
 
-/** Anything thrown, as the failure it is shown as. */
+/** Turns any thrown value into an ApiError. */
 export function apiErrorOf(reason: unknown): ApiError {
   return reason instanceof ApiError ? reason : new ApiError('INTERNAL', String(reason));
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { codeIn, codeLink, spelled } from './code-text.ts';
 
-describe('what is typed', () => {
+describe('typed text', () => {
   it.each([
     ['7-guitar-pencil', '7-guitar-pencil'],
     [' 7 Guitar  pencil', '7-guitar-pencil'],
@@ -21,7 +21,7 @@ describe('what is typed', () => {
   });
 });
 
-describe('the code of a text', () => {
+describe('the code in a text', () => {
   it.each([
     ['7-guitar-pencil', '7-guitar-pencil'],
     [' \t7 GUITAR pencil \r\n', '7-guitar-pencil'],

@@ -3,22 +3,25 @@ import { parseCode } from '@keibidrop/peer/local';
 
 const LINK = /keibidrop:\/\/receive\/([^/?#\s]+)/i;
 const COMMAND = /\bkeibidrop\s+receive\s+(\S+)/i;
-/** A whole code among other words: each of its own has a letter, so that a date is none. */
+/** A whole code among other words. Each of its words contains a letter, so that a date does not match. */
 const AMONG = /(?<![\w-])\d{1,9}(?:-(?=\d*[a-z])[a-z\d]{1,32}){2,16}(?![\w-])/i;
-/** What programs write instead of a hyphen, and what nobody sees. */
+/** Characters that programs write instead of a hyphen, and invisible ones. */
 const HYPHENS = /[\u2010-\u2015\u2212]/g;
 const UNSEEN = /\u00ad|[\u200b-\u200d]|\u2060|\ufeff/g;
 const MAX_TYPED = 200;
 
-/** The link that a QR code of a code holds. */
+/** The link in the QR code of a code. */
 export function codeLink(code: string): string {
   return `keibidrop://receive/${code}`;
 }
 
-/** What is typed, as a code is spelled: a link, a command to receive with, and a code after other words give theirs. What is none of them stays, but for its spaces. */
+/**
+ * Normalizes typed text to a code. Takes the code out of a link, a receive command or other text.
+ * Any other text is kept, with hyphens for spaces.
+ */
 export function spelled(text: string): string {
   const typed = plain(text).replace(/^\s+/, '');
-  // What begins with a number may be a code that goes on.
+  // Text that begins with a number may be a code still being typed.
   const inside = led(typed) ?? (/^\d/.test(typed) ? undefined : AMONG.exec(typed)?.[0]) ?? COMMAND.exec(typed)?.[1];
   return (inside ?? typed)
     .toLowerCase()
@@ -26,7 +29,7 @@ export function spelled(text: string): string {
     .slice(0, MAX_TYPED);
 }
 
-/** The code that a text is or holds, whatever stands around it; undefined: none. */
+/** The code in a text, whatever surrounds it; undefined if there is none. */
 export function codeIn(text: string): string | undefined {
   const whole = plain(text);
   const found = led(whole) ?? AMONG.exec(whole)?.[0] ?? COMMAND.exec(whole)?.[1];

@@ -2,5 +2,5 @@
 import { create } from 'zustand';
 import { type DaemonState, NOTHING_TOLD } from '../../shared/daemon-state.ts';
 
-/** What the daemon has told; written by followDaemon alone. */
+/** The daemon's state; only followDaemon writes it. */
 export const useDaemon = create<DaemonState>()(() => NOTHING_TOLD);

@@ -9,16 +9,16 @@ export interface DraftItem extends GatheredItem {
   readonly id: number;
 }
 
-/** What is being gathered for the next send. It stays while one looks at other views. */
+/** The items, text and recipients of the next send. Survives a change of view. */
 interface Draft {
   readonly items: readonly DraftItem[];
   /** A text instead of files; undefined: files. */
   readonly text: string | undefined;
-  /** Names of contacts; none: whoever has the code. */
+  /** Names of contacts; empty: anyone with the code. */
   readonly to: readonly string[];
-  /** Something was dropped that is looked through. */
+  /** A drop is still being read. */
   readonly looking: boolean;
-  /** It is on its way to the daemon. `total` is 0 where nothing has to be copied. */
+  /** Upload to the daemon in progress. `total` is 0 if nothing has to be copied. */
   readonly taking: { readonly taken: number; readonly total: number } | undefined;
   readonly error: ApiError | undefined;
 }
@@ -30,7 +30,7 @@ export const useDraft = create<Draft>()(() => NOTHING);
 let last = 0;
 let taking: AbortController | undefined;
 
-/** Adds what is found, once it has been looked through. @returns whether there was anything */
+/** Adds the found items once they are all read. @returns whether there were any */
 export async function gather(found: Promise<readonly GatheredItem[]>): Promise<boolean> {
   useDraft.setState({ looking: true, error: undefined });
   try {
@@ -47,7 +47,7 @@ export async function gather(found: Promise<readonly GatheredItem[]>): Promise<b
 
 const measuring = new Set<number>();
 
-/** Has the daemon say what a path is, and how much: the window knows neither. */
+/** Asks the daemon for the kind and size of a path, which the window does not know. */
 export async function measureItem(api: Api, { id, source, bytes }: DraftItem): Promise<void> {
   if (bytes !== undefined || !('path' in source) || measuring.has(id)) return;
   measuring.add(id);
@@ -59,11 +59,11 @@ export async function measureItem(api: Api, { id, source, bytes }: DraftItem): P
       items: items.map((item) => (item.id === id ? { ...item, kind, ...sizes } : item)),
     }));
   } catch {
-    // Sending says what is wrong with it.
+    // Sending reports the error.
   }
 }
 
-/** What the window has the path of. */
+/** An item of the window, which knows only its path. */
 export function itemOfPath(path: string, kind: 'file' | 'folder'): GatheredItem {
   const name = path.split(/[\\/]/).filter(Boolean).pop() ?? path;
   return { name, kind, files: undefined, bytes: undefined, source: { path } };
@@ -86,15 +86,15 @@ export function clearDraft(): void {
   useDraft.setState(NOTHING);
 }
 
-/** Breaks off what is on its way to the daemon. What was gathered stays. */
+/** Cancels the upload to the daemon. The draft stays. */
 export function stopTaking(): void {
   taking?.abort();
 }
 
 /**
- * Sends what was gathered.
+ * Sends the draft.
  *
- * @returns the transfer; undefined if it failed, which the draft then tells, or was broken off
+ * @returns the transfer; undefined if it failed, with the error in the draft, or was cancelled
  */
 export async function sendDraft(api: Api, options: SendOptions): Promise<number | undefined> {
   const { items, text, to } = useDraft.getState();

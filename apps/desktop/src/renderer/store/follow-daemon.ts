@@ -5,14 +5,14 @@ import { type DaemonState, NOTHING_TOLD, wasStopped } from '../../shared/daemon-
 import { useDaemon } from './daemon-store.ts';
 import { addSample, forgetSamples } from './throughput.ts';
 
-/** Between two tries to reach a daemon that does not answer. */
+/** Pause between attempts to reach a daemon that does not answer. */
 const RETRY_MS = 1000;
-/** Events are taken together: nobody reads figures that change more often, and of many at once nobody reads each. */
+/** Events are applied in batches: faster updates are unreadable. The larger the last batch, the longer the pause. */
 const TOGETHER_MS = 200;
 const MORE_MS = 40;
 const LONGEST_MS = 1000;
 
-/** Keeps the store as the daemon tells it, for as long as the page is open. */
+/** Keeps the store up to date with the daemon while the page is open. */
 export async function followDaemon(api: Api): Promise<never> {
   for (;;) {
     const error = await watchOnce(api);
@@ -39,12 +39,12 @@ async function watchOnce(api: Api): Promise<ApiError> {
   }
 }
 
-/** Events of one connection on their way to the store. */
+/** Events of one connection that the store has yet to receive. */
 class Batch {
-  /** What there is comes first, and replaces what there was only once it is whole. */
+  /** The daemon first sends its whole state, which replaces the old one only once complete. */
   #first: DaemonState | undefined = NOTHING_TOLD;
   #waiting: Told[] = [];
-  /** How many events the last batch had, without those that others replaced. */
+  /** Number of events in the last batch, without superseded ones. */
   #changed = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -76,7 +76,7 @@ class Batch {
   }
 }
 
-/** A point in the chart of each transfer that has moved. */
+/** Adds a chart point for each transfer in the batch. */
 function sample(told: readonly Told[], { transfers }: DaemonState): void {
   const now = Date.now() / 1000;
   for (const id of new Set(told.map(({ transfer }) => transfer))) {

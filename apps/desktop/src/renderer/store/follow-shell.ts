@@ -10,7 +10,7 @@ const VIEW_OF: Readonly<Record<Exclude<Intent['kind'], 'view'>, View>> = {
   contact: 'people',
 };
 
-/** Has the page do what was asked for outside it, and the window look as the page does. */
+/** Passes the window's intents to the page, and the page's look to the window. */
 export function followShell(shell: Shell): void {
   shell.onIntent((intent) => {
     if (intent.kind === 'view') {
@@ -20,7 +20,7 @@ export function followShell(shell: Shell): void {
     putIntent(intent);
     go(VIEW_OF[intent.kind]);
   });
-  // The window has kept it where it is there before the page is.
+  // The window knows its look before the page loads.
   void shell.preferences().then(({ theme, language }) => {
     useLook.setState({ theme, language });
     useLook.subscribe((look) => void shell.changePreferences({ theme: look.theme, language: look.language }));

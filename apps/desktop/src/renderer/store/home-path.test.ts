@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { withoutTilde, withTilde } from './home-path.ts';
 
-describe('a path of the home folder', () => {
+describe('a path in the home folder', () => {
   it.each([
     ['/home/ada', '~'],
     ['/home/ada/Downloads/ü', '~/Downloads/ü'],
@@ -13,7 +13,7 @@ describe('a path of the home folder', () => {
     expect(withoutTilde(shown, '/home/ada')).toBe(path);
   });
 
-  it('stays as it is where nobody knows the home folder, or it is the top of all', () => {
+  it('is unchanged if the home folder is unknown or the root folder', () => {
     for (const home of ['', '/']) expect(withTilde('/home/ada', home)).toBe('/home/ada');
     expect(withoutTilde('~/x', '')).toBe('~/x');
     expect(withoutTilde('~ada/x', '/home/ada')).toBe('~ada/x');

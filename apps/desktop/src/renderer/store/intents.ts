@@ -6,14 +6,14 @@ import type { Intent } from '../../shared/api.ts';
 type Waiting = Exclude<Intent, { kind: 'view' }>;
 type OfKind<K extends Waiting['kind']> = Extract<Waiting, { kind: K }>;
 
-/** What was asked for outside the page and no view has taken yet: the last. */
+/** The last intent from outside the page that no view has taken yet. */
 const useIntents = create<{ waiting: Waiting | undefined }>()(() => ({ waiting: undefined }));
 
 export function putIntent(intent: Waiting): void {
   useIntents.setState({ waiting: intent });
 }
 
-/** Hands a view what was asked for of its kind, once, whether the view was there before or comes later. */
+/** Gives a view each intent of its kind once, even if the view opens later. */
 export function useIntent<K extends Waiting['kind']>(kind: K, onIntent: (intent: OfKind<K>) => void): void {
   const waiting = useIntents((intents) => intents.waiting);
   useEffect(() => {

@@ -7,7 +7,7 @@ type Look = Pick<Preferences, 'theme' | 'language'>;
 const KEY = 'look';
 const DEFAULT: Look = { theme: 'system', language: 'system' };
 
-/** How the page looks. A browser keeps it itself; the window keeps it too, so that it is there before the page is. */
+/** Look of the page. Kept by the browser; the window keeps it too, so that it applies before the page loads. */
 export const useLook = create<Look>()(() => ({ ...DEFAULT, ...kept() }));
 
 export function changeLook(changes: Partial<Look>): void {
@@ -15,10 +15,10 @@ export function changeLook(changes: Partial<Look>): void {
   localStorage.setItem(KEY, JSON.stringify(useLook.getState()));
 }
 
-/** The theme that the page has now. */
+/** The page's current theme. */
 export const useShade = create<{ shade: 'light' | 'dark' }>()(() => ({ shade: 'light' }));
 
-/** Has the page follow the theme that is chosen, or the system's, now and when either changes. */
+/** Applies the chosen theme, or the system's, now and at each change of either. */
 export function applyPreferences(): void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const apply = () => {
@@ -37,6 +37,6 @@ function kept(): Partial<Look> {
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Look>;
   } catch {
-    return {}; // somebody else's words: the defaults hold
+    return {}; // not our data: use the defaults
   }
 }

@@ -5,7 +5,7 @@ import { create } from 'zustand';
 import { useDaemon } from './daemon-store.ts';
 import { useReceiveOptions } from './receive-options.ts';
 
-/** A receive that was begun with the code in the field. */
+/** A receive started with the code in the field. */
 interface Tried {
   readonly code: string;
   readonly transfer: number;
@@ -14,12 +14,12 @@ interface Tried {
 interface ReceiveCode {
   /** As typed. */
   readonly code: string;
-  /** The address of a sender found nearby, which its code goes to. */
+  /** Address of the nearby sender that the code belongs to. */
   readonly near: string | undefined;
   readonly tried: Tried | undefined;
 }
 
-/** The code field of the page. It keeps what was typed until the sender has taken the code, also while another view is open. */
+/** The code field. Keeps the typed code until the sender has accepted it, also while another view is open. */
 export const useReceiveCode = create<ReceiveCode>()(() => ({ code: '', near: undefined, tried: undefined }));
 
 export function setReceiveCode(code: string): void {
@@ -31,7 +31,7 @@ export type Trial = { state: 'none' } | { state: 'trying' } | { state: 'failed';
 
 const NONE: Trial = { state: 'none' };
 
-/** Follows the receive that was begun with `code`, and empties the field once its sender has taken the code. */
+/** Follows the receive started with `code`, and empties the field once the sender has accepted the code. */
 export function useTrial(code: string | undefined): Trial {
   const tried = useReceiveCode((state) => state.tried);
   const transfer = useDaemon(({ transfers }) => tried && transfers.get(tried.transfer));

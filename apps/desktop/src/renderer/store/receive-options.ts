@@ -6,16 +6,16 @@ import { type ReachChoice, reachOf, savedAs } from './send-options.ts';
 export const COLLISIONS = ['rename', 'ask', 'overwrite', 'skip'] as const;
 
 export interface ReceiveOptions extends ReachChoice {
-  /** Absolute; empty: the daemon's own. */
+  /** Absolute; empty: the daemon's default. */
   readonly out: string;
   readonly collisions: (typeof COLLISIONS)[number];
   readonly verify: boolean;
   readonly incognito: boolean;
-  /** The name under which the sender of the next one is kept; empty: it is not. */
+  /** Name to save the next sender under; empty: do not save. */
   readonly save: string;
 }
 
-/** They stay as long as the page: who receives several things wants them in one place. */
+/** Kept while the page is open: several receives usually go to the same place. */
 export const useReceiveOptions = create<ReceiveOptions>()(() => ({
   out: '',
   collisions: 'rename',

@@ -5,7 +5,7 @@ import { type DaemonState, hasEnded } from '../../shared/daemon-state.ts';
 const OPENED = Date.now();
 const SHOWN = 6;
 
-/** The sends or receives that somebody who is at the page cares for: those that go on, and those that came since it was opened; the newest first. */
+/** Ids of sends or receives to show: unfinished ones, and those added since the page was opened; the newest first. */
 export function recentIds({ transfers }: Pick<DaemonState, 'transfers'>, kind: string, since = OPENED): number[] {
   const is = (transfer: TransferView) => transfer.kind === kind && (!hasEnded(transfer) || transfer.added >= since);
   return [...transfers.values()]

@@ -2,12 +2,12 @@
 import { create } from 'zustand';
 import { VIEWS, type View } from '../../shared/api.ts';
 
-/** Where the page is: a view, and what of it. The address shows it, so that back and reload do what people expect. */
+/** The current view and its item. The address shows them, so that back and reload work as expected. */
 export interface Route {
   readonly view: View;
-  /** Of transfers: the one that is looked at. */
+  /** In the transfers view: id of the open transfer. */
   readonly item: string | undefined;
-  /** Somebody has gone there, by a link or the address. */
+  /** The user followed a link or typed the address. */
   readonly asked: boolean;
 }
 
@@ -29,7 +29,7 @@ function routeOf(hash: string): Route {
   return { view: asked ?? 'send', item: itemOf(item), asked: asked !== undefined };
 }
 
-/** Undefined for none, and for what nobody here has written. */
+/** Undefined for an empty or malformed item. */
 function itemOf(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   try {

@@ -18,7 +18,7 @@ describe('limitOf', () => {
 });
 
 describe('sendRequestOf', () => {
-  it('leaves to the daemon what nobody has chosen', () => {
+  it('leaves out options that the user did not choose', () => {
     expect(sendRequestOf(USUAL_SEND, [])).toEqual({
       receivers: 1,
       incognito: false,
@@ -27,7 +27,7 @@ describe('sendRequestOf', () => {
     });
   });
 
-  it('says what was chosen', () => {
+  it('contains the chosen options', () => {
     expect(sendRequestOf({ receivers: 0, incognito: true, save: '', way: 'relay', limit: '1' }, ['Anna'])).toEqual({
       receivers: 0,
       incognito: true,

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { RequestOf } from '@keibidrop/peer/local';
 
-/** How peers may be reached, as far as a person chooses it. */
+/** How peers may be reached, as chosen by the user. */
 export interface ReachChoice {
   readonly way: 'any' | 'direct' | 'relay';
-  /** Megabytes a second, as it was typed; empty: no limit. */
+  /** Megabytes per second, as typed; empty: no limit. */
   readonly limit: string;
 }
 
 export interface SendOptions extends ReachChoice {
-  /** How many may take it; 0: until it is cancelled. */
+  /** Number of receivers; 0: unlimited, until cancelled. */
   readonly receivers: number;
   readonly incognito: boolean;
-  /** The name under which the other side is kept; empty: it is not. */
+  /** Name to save the other side under; empty: do not save. */
   readonly save: string;
 }
 
@@ -20,7 +20,7 @@ export const USUAL_SEND: SendOptions = { receivers: 1, incognito: false, save: '
 
 const MEGABYTE = 1e6;
 
-/** Bytes a second, undefined for none, NaN for what is no number above 0. A comma is a point. */
+/** Bytes per second; undefined for no limit, NaN for anything but a number above 0. Accepts a decimal comma. */
 export function limitOf(text: string): number | undefined {
   const trimmed = text.trim().replace(',', '.');
   if (trimmed === '') return undefined;
@@ -34,14 +34,14 @@ export function reachOf({ way, limit }: ReachChoice): NonNullable<RequestOf<'sen
   return { directOnly: way === 'direct', relayOnly: way === 'relay', ...limited };
 }
 
-/** @param to  contacts, who are kept already; nobody: whoever has the code */
+/** @param to  saved contacts; empty: anyone with the code */
 export function sendRequestOf(options: SendOptions, to: readonly string[]): Partial<RequestOf<'send'>> {
   const { receivers, incognito } = options;
   const save = to.length === 0 && receivers === 1 ? savedAs(options) : undefined;
   return { receivers, incognito, to: [...to], reach: reachOf(options), ...(save !== undefined && { save }) };
 }
 
-/** Who leaves no trace keeps nobody. */
+/** Incognito transfers save no contact. */
 export function savedAs({ save, incognito }: Pick<SendOptions, 'save' | 'incognito'>): string | undefined {
   return incognito || save.trim() === '' ? undefined : save.trim();
 }

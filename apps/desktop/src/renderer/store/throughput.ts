@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** How long the chart looks back. */
+/** Time range of the chart. */
 export const THROUGHPUT_SECONDS = 120;
 const MAX_SAMPLES = 600;
 
-/** Seconds since 1970, and bytes a second, of one transfer. Beside the store: a chart draws itself, and nothing else renders for it. */
+/** Times in seconds since 1970 and bytes per second of one transfer. Outside the store, so that only the chart redraws. */
 export interface Samples {
   readonly times: number[];
   readonly rates: number[];
@@ -12,7 +12,7 @@ export interface Samples {
 
 const all = new Map<number, Samples>();
 
-/** The samples of a transfer. They grow at the end and lose the oldest; the arrays stay the same. */
+/** The samples of a transfer. New ones are appended, the oldest removed; the arrays stay the same objects. */
 export function samplesOf(transfer: number): Samples {
   let samples = all.get(transfer);
   if (samples === undefined) {

@@ -10,21 +10,21 @@ type Status = ReplyOf<'status'>;
 const useKnown = create<{ status: Status | undefined }>()(() => ({ status: undefined }));
 
 /**
- * What the daemon said of itself last; undefined until it has. Asked anew by whoever comes to need it, when it has come back, and after each
- * change of the settings.
+ * The daemon's last status; undefined until it answers. Requested when a component first needs it, after a reconnect,
+ * and after each change of the settings.
  */
 export function useStatus(): Status | undefined {
   const api = useApi();
   const live = useDaemon(({ link }) => link.state === 'live');
   const settings = useDaemon((state) => state.settings);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the settings are why it is asked anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the settings are why it is requested again.
   useEffect(() => {
     if (!live) return;
     const over = new AbortController();
     api.call('status', {}, { signal: over.signal }).then(
       (status) => useKnown.setState({ status }),
       () => {
-        // The page says by itself when the daemon does not answer.
+        // The page reports an unreachable daemon elsewhere.
       },
     );
     return () => over.abort();
@@ -32,7 +32,7 @@ export function useStatus(): Status | undefined {
   return useKnown(({ status }) => status);
 }
 
-/** The home folder of the daemon's user; '' until it is known. Somebody who uses the status has it asked. */
+/** Home folder of the daemon's user; '' until known. Needs a component that uses `useStatus`. */
 export function useHome(): string {
   return useKnown(({ status }) => status?.home ?? '');
 }

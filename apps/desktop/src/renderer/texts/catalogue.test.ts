@@ -13,13 +13,13 @@ function textsIn(language: string, room: string): Record<string, string> {
   return JSON.parse(readFileSync(new URL(`${language}/${room}`, HERE), 'utf8')) as Record<string, string>;
 }
 
-/** The names of what a message is given. */
+/** The argument names of a message. */
 function argumentsOf(message: string, language: string): string[] {
   const names = new Set<string>();
   const walk = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
     const { type, value: name } = value as { type?: number; value?: unknown };
-    // 0 is text, 7 the number sign of a plural.
+    // 0 is text, 7 is the number sign of a plural.
     if (typeof type === 'number' && type !== 0 && type !== 7 && typeof name === 'string') names.add(name);
     for (const each of Object.values(value)) walk(each);
   };

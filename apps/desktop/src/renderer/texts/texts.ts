@@ -33,7 +33,7 @@ import esSettings from './es/settings.json';
 import esTransfers from './es/transfers.json';
 import esWelcome from './es/welcome.json';
 
-// One file a room and language; keys begin with the room's name, messages are ICU. A language that lacks a text does not compile.
+// One file per room and language. Keys start with the room's name; messages are ICU. A missing text does not compile.
 const en = {
   ...enErrors,
   ...enFrame,
@@ -75,10 +75,10 @@ const CATALOGUE = { en, de, es } as const;
 
 export type TextKey = keyof typeof en;
 export type TextValues = Readonly<Record<string, string | number>>;
-/** The text of that name, in the language of the page. */
+/** Returns a text in the page's language. */
 export type Translate = (key: TextKey, values?: TextValues) => string;
 
-/** A text, and how numbers, times and lists are written, in one language. */
+/** Texts and number, time and list formats in one language. */
 export interface Texts {
   readonly language: Language;
   readonly t: Translate;
@@ -86,7 +86,7 @@ export interface Texts {
 
 const made = new Map<Language, Texts>();
 
-/** In the language of the page. The component renders again when that changes. */
+/** Texts in the page's language. The component renders again when the language changes. */
 export function useTexts(): Texts {
   const language = useLook((look) => look.language);
   return textsOf(language === 'system' ? languageOf(navigator.languages) : language);

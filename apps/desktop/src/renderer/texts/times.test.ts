@@ -25,18 +25,18 @@ describe('agoText', () => {
 });
 
 describe('dayText', () => {
-  it('names today and yesterday as headings, by midnights and not by hours', () => {
+  it('names today and yesterday by calendar day', () => {
     expect(dayText(at(22, 0, 1), NOW, 'en')).toBe('Today');
     expect(dayText(at(21, 23, 59), NOW, 'de')).toBe('Gestern');
     expect(dayText(at(20, 23, 59), NOW, 'en')).toBe(dateText(at(20, 0), NOW, 'en'));
   });
 
-  it('does not call a clock that goes ahead yesterday', () => {
+  it('shows a date for a time in the future', () => {
     expect(dayText(at(23, 1), NOW, 'en')).toBe(dateText(at(23, 1), NOW, 'en'));
   });
 });
 
-it('keys days of this place apart, and times of one day together', () => {
+it('gives each local day one key', () => {
   expect(dayKey(at(22, 0))).toBe(dayKey(at(22, 23, 59)));
   expect(dayKey(at(22, 0))).not.toBe(dayKey(at(21, 23, 59)));
 });
@@ -50,7 +50,7 @@ describe('momentText', () => {
     [['en-US', 'de-AT'], 'de', '2. November, 14:05'],
   ] as const)('of a reader of %s in %s is %s', (languages, language, text) => {
     vi.stubGlobal('navigator', { languages });
-    // Between the time and its half of the day stands a space of another kind.
+    // Some locales put a narrow no-break space before AM/PM.
     expect(momentText(at(2, 14, 5), NOW, language).replace(/\u202f/g, ' ')).toBe(text);
   });
 });

@@ -4,12 +4,12 @@ import type { Language } from '../../shared/languages.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** From here on a date says more than a number of days. */
+/** From this age on, show a date. */
 const LONG_AGO = 7 * DAY;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** `5 minutes ago`, `yesterday`; a date if it is longer ago than a week. @param at  milliseconds since 1970, as `now` */
+/** `5 minutes ago`, `yesterday`; a date from a week on. @param at  milliseconds since 1970, as `now` */
 export function agoText(at: number, now: number, language: Language): string {
   const ago = Math.max(0, now - at);
   if (ago >= LONG_AGO) return dateText(at, now, language);
@@ -20,7 +20,7 @@ export function agoText(at: number, now: number, language: Language): string {
   return days === 0 ? relative.format(-Math.floor(ago / HOUR), 'hour') : relative.format(-days, 'day');
 }
 
-/** The heading of a day: `Today`, `Yesterday`, or its date. */
+/** Heading of a day: `Today`, `Yesterday`, or its date. */
 export function dayText(at: number, now: number, language: Language): string {
   const days = daysBetween(at, now);
   if (days !== 0 && days !== 1) return dateText(at, now, language);
@@ -28,29 +28,29 @@ export function dayText(at: number, now: number, language: Language): string {
   return text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
 }
 
-/** Which day it is here, as a key to group by. */
+/** The local day, as a key to group by. */
 export function dayKey(at: number): string {
   const date = new Date(at);
   return `${date.getFullYear()}-${date.getMonth() + 1}-${date.getDate()}`;
 }
 
-/** `14:05`, or as the language writes it. */
+/** `14:05`, in the language's format. */
 export function timeText(at: number, language: Language): string {
   return formatOf(language, { hour: 'numeric', minute: '2-digit' }).format(at);
 }
 
-/** `21 November`, with the year if it is another than that of `now`. */
+/** `21 November`, with the year if it differs from that of `now`. */
 export function dateText(at: number, now: number, language: Language): string {
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return formatOf(language, { day: 'numeric', month: 'long', ...(!sameYear && { year: 'numeric' }) }).format(at);
 }
 
-/** `21 November, 14:05`, as exact as people want to know when something began. */
+/** `21 November, 14:05`. */
 export function momentText(at: number, now: number, language: Language): string {
   return `${dateText(at, now, language)}, ${timeText(at, language)}`;
 }
 
-/** Midnights that lie between. */
+/** Number of midnights between the two times. */
 function daysBetween(at: number, now: number): number {
   const midnight = (time: number) => {
     const date = new Date(time);
@@ -59,7 +59,7 @@ function daysBetween(at: number, now: number): number {
   return Math.round((midnight(now) - midnight(at)) / DAY);
 }
 
-/** The language as the reader's own country writes it. English of no country is not that of the United States: most write the day first. */
+/** The reader's regional variant of the language. English without a region uses en-GB: most countries write the day first. */
 function regionOf(language: Language): string {
   const own = navigator.languages.find((tag) => tag.startsWith(`${language}-`));
   return own ?? (language === 'en' ? 'en-GB' : language);

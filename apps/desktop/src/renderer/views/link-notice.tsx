@@ -7,7 +7,7 @@ import { Notice } from '../components/notice.tsx';
 import { useDaemon } from '../store/daemon-store.ts';
 import { useTexts } from '../texts/texts.ts';
 
-/** Says so when the daemon does not answer, and what to do; nothing as long as all is well. */
+/** Shown when the daemon does not answer, with what to do about it. */
 export function LinkNotice() {
   const { t } = useTexts();
   const { shell } = useApi();

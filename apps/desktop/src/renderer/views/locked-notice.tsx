@@ -5,7 +5,10 @@ import { useIdentity } from '../store/own-identity.ts';
 import { hrefOf, useRoute } from '../store/route.ts';
 import { useTexts } from '../texts/texts.ts';
 
-/** Says so when contacts cannot reach one since a passphrase locks the identity; nothing to those who have no contacts, or are where it is unlocked. */
+/**
+ * Warns that contacts cannot reach the user while a passphrase locks the identity.
+ * Not shown without contacts, nor in the people view, which unlocks it.
+ */
 export function LockedNotice() {
   const { t } = useTexts();
   const { view } = useRoute();

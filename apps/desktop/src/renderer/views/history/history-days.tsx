@@ -8,7 +8,7 @@ import { dayText } from '../../texts/times.ts';
 import { inDays } from './history-list.ts';
 import { HistoryRow } from './history-row.tsx';
 
-/** Entries under the days on which they ended. */
+/** Entries grouped by the day on which they ended. */
 export const HistoryDays = memo(function HistoryDays({ entries }: { entries: readonly HistoryEntryView[] }) {
   const { language } = useTexts();
   const now = Date.now();

@@ -4,12 +4,12 @@ import { dayKey } from '../../texts/times.ts';
 
 export type HistoryKind = 'all' | 'send' | 'receive';
 
-/** Whether it was a text and no file: its name says so, and a file of that name counts as one (TransferFigures of the peer). */
+/** Whether the entry was a text. Texts count 0 files; a file named "text" counts 1 (TransferFigures of the peer). */
 export function isText({ what, files }: HistoryEntryView): boolean {
   return what === 'text' && files === 0;
 }
 
-/** Entries with every word of `search` somewhere in them, in any case. */
+/** Entries that contain every word of `search`, ignoring case. */
 export function matching(
   entries: readonly HistoryEntryView[],
   { kind, search }: { kind: HistoryKind; search: string },
@@ -24,12 +24,12 @@ export function matching(
 
 export interface HistoryDay {
   readonly key: string;
-  /** Of its first entry: milliseconds since 1970. */
+  /** Time of its first entry, milliseconds since 1970. */
   readonly at: number;
   readonly entries: readonly HistoryEntryView[];
 }
 
-/** The same order, in days of this place. */
+/** Groups entries by local day, in the same order. */
 export function inDays(entries: readonly HistoryEntryView[]): HistoryDay[] {
   const days: { key: string; at: number; entries: HistoryEntryView[] }[] = [];
   for (const entry of entries) {
@@ -43,8 +43,8 @@ export function inDays(entries: readonly HistoryEntryView[]): HistoryDay[] {
 }
 
 /**
- * What to send to send it again. Undefined where the entry does not tell: it names what was sent, and only one name is surely a path's.
- * A name with a comma could be several.
+ * Path to send again; undefined if the entry does not determine it. Entries keep names only, and a name with a comma
+ * could be several.
  */
 export function pathToSendAgain({ kind, what, place }: HistoryEntryView): string | undefined {
   if (

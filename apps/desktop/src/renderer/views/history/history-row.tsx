@@ -15,10 +15,10 @@ import { timeText } from '../../texts/times.ts';
 import styles from './history.module.css';
 import { isText, pathToSendAgain } from './history-list.ts';
 
-/** A rate over less says nothing. */
+/** A rate over a shorter time means nothing. */
 const MEASURABLE_SECONDS = 0.5;
 
-/** One send or receive that has ended: what, with whom, how it went, and what can still be done with it. */
+/** One finished send or receive: names, peer, result and actions. */
 export function HistoryRow({ entry }: { entry: HistoryEntryView }) {
   const { t, language } = useTexts();
   const { act, busy, error } = useAct();
@@ -82,7 +82,7 @@ function Figures({ entry }: { entry: HistoryEntryView }) {
   );
 }
 
-/** Somebody's own decision is no failure. */
+/** A cancelled or declined transfer is shown as a decision, not as a failure. */
 function Failure({ entry }: { entry: HistoryEntryView }) {
   const { t } = useTexts();
   const { result } = entry;
@@ -136,7 +136,7 @@ function Actions({ entry, busy, onAct }: ActionsProps) {
   );
 }
 
-/** Undefined for a way that this version does not know. */
+/** Undefined for a path that this version does not know. */
 function wayText(t: Translate, path: string): string | undefined {
   const ways: Readonly<Record<string, TextKey>> = {
     local: 'history.way.local',

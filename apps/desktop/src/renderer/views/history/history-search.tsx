@@ -10,7 +10,7 @@ export interface HistorySearchProps {
   onKind(kind: HistoryKind): void;
   search: string;
   onSearch(search: string): void;
-  /** How many are left. */
+  /** Number of matching entries. */
   found: number;
 }
 

@@ -14,7 +14,7 @@ import { type HistoryKind, matching } from './history-list.ts';
 import { HistorySearch } from './history-search.tsx';
 import { useHistory } from './use-history.ts';
 
-/** Rows drawn at first, and more at each press: nobody reads thousands. */
+/** Rows shown at first, and added at each click. */
 const SHOWN = 100;
 
 export function HistoryView() {

@@ -7,17 +7,17 @@ import { useApi } from '../../api/api-context.ts';
 import { apiErrorOf } from '../../store/act.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 
-/** More than are kept unless somebody has asked for more. */
+/** Above the default number of entries kept. */
 const MOST = 5000;
 
 export interface OwnHistory {
-  /** The newest first; undefined until they are known. */
+  /** The newest first; undefined until loaded. */
   readonly entries: readonly HistoryEntryView[] | undefined;
   readonly error: ApiError | undefined;
   reload(): void;
 }
 
-/** What was sent and received, with what has ended since. */
+/** The history, reloaded whenever a transfer ends. */
 export function useHistory(): OwnHistory {
   const api = useApi();
   const live = useDaemon(({ link }) => link.state === 'live');

@@ -15,14 +15,14 @@ const ROW_PX = 52;
 export interface EntryListProps {
   label: string;
   entries: readonly ShareEntryView[];
-  /** The folder they are in. */
+  /** The folder that contains the entries. */
   place: string;
-  /** By name. */
+  /** Names of the chosen entries. */
   chosen: ReadonlySet<string>;
   onChoose(chosen: ReadonlySet<string>): void;
 }
 
-/** What a folder holds. Only rows that are seen are drawn: folders may hold very many. */
+/** Entries of a folder. Renders only visible rows, because folders may be very large. */
 export function EntryList({ label, entries, place, chosen, onChoose }: EntryListProps) {
   const scroller = useRef<HTMLElement>(null);
   const rows = useVirtualizer({

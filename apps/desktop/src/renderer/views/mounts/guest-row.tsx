@@ -13,7 +13,7 @@ import { useTexts } from '../../texts/texts.ts';
 import { MountDialog } from './mount-dialog.tsx';
 import styles from './mounts.module.css';
 
-/** A folder that somebody else shares. */
+/** A folder shared by another person. */
 export function GuestRow({ share }: { share: ShareView }) {
   const { name, contact, peer, state, readOnly } = share;
   const { t } = useTexts();

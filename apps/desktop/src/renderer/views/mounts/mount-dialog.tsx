@@ -12,7 +12,7 @@ import { useAct } from '../../store/act.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './mounts.module.css';
 
-/** Where a share is to appear as a folder. */
+/** Asks where to mount a share. */
 export function MountDialog({
   share: { name: share, readOnly: fixed, contact },
   onClose,
@@ -28,7 +28,7 @@ export function MountDialog({
   const [keepCache, setKeepCache] = useState(false);
   const form = useId();
   useEffect(() => {
-    // A place that most people would take; whoever would not writes another.
+    // Suggest a folder; the user may type another.
     const suggest = ({ savePath }: { savePath: string }) =>
       setFolder((typed) => typed || `${savePath}/${harmless(share)}`);
     api.call('status', {}).then(suggest, () => {});

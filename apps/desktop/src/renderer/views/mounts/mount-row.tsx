@@ -21,13 +21,13 @@ const STATES: Readonly<Record<string, TextKey>> = {
   waiting: 'mounts.mountStateWaiting',
 };
 
-/** A share that appears as a folder of this machine. */
+/** A share mounted as a folder of this computer. */
 export function MountRow({ mount: { folder, state, share, peer, readOnly } }: { mount: MountView }) {
   const { t } = useTexts();
   const shown = harmless(withTilde(folder, useHome()));
   const api = useApi();
   const { act, busy, error } = useAct();
-  /** Why it stays: how many files are not sent yet, none if somebody uses it. */
+  /** Why it cannot be unmounted: number of files not sent yet, or 0 if a program uses it. */
   const [unsent, setUnsent] = useState<number>();
   const open = () => (api.shell ? api.shell.reveal(folder) : api.call('openPlace', { path: folder }));
   const unmount = async (signal: AbortSignal) => {

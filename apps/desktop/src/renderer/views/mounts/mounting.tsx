@@ -8,7 +8,7 @@ import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { MountRow } from './mount-row.tsx';
 
-/** Shares as folders of this machine; or why there can be none. @param possible  there is a share that could be one */
+/** The mounted shares, or why mounting is unavailable. @param possible  there is a share to mount */
 export function Mounting({ possible }: { possible: boolean }) {
   const { t } = useTexts();
   const mounts = useDaemon((state) => state.mounts);
@@ -33,14 +33,14 @@ export function Mounting({ possible }: { possible: boolean }) {
   );
 }
 
-/** Why nothing can be mounted here, in the daemon's words. */
+/** The daemon's reason why mounting is unavailable here. */
 function useUnavailable(): string | undefined {
   const api = useApi();
   const [unavailable, setUnavailable] = useState<string>();
   useEffect(() => {
     api.call('mounts', {}).then(
       (reply) => setUnavailable(reply.unavailable),
-      () => {}, // the notice of a lost daemon says it
+      () => {}, // the notice of a lost daemon covers it
     );
   }, [api]);
   return unavailable;

@@ -17,7 +17,7 @@ import { ShareBrowser } from './share-browser.tsx';
 import { ShareDialog } from './share-dialog.tsx';
 import { ShareInvitations } from './share-invitations.tsx';
 
-/** Folders that are shared, by this machine and with it. The address tells which of those one looks into. */
+/** Folders shared by this computer and with it. The address names the one being browsed. */
 export function MountsView() {
   const { item } = useRoute();
   return item === undefined ? <Overview /> : <ShareBrowser key={item} place={item} />;

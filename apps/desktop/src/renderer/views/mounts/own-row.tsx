@@ -12,7 +12,7 @@ import { Row } from '../../components/row-list.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './mounts.module.css';
 
-/** A folder of this machine that others look into. */
+/** A folder of this computer that others can browse. */
 export function OwnRow({ share }: { share: ShareView }) {
   const { t } = useTexts();
   const api = useApi();

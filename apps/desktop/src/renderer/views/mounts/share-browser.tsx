@@ -16,7 +16,7 @@ import styles from './mounts.module.css';
 import { inListOrder, partsOf, wayTo } from './share-place.ts';
 import { useListing } from './use-listing.ts';
 
-/** Looks into a shared folder, as it is now, and takes things out of it. */
+/** Browses a shared folder, and downloads from it. */
 export function ShareBrowser({ place }: { place: string }) {
   const { t } = useTexts();
   const { share, names } = partsOf(place);

@@ -12,7 +12,7 @@ import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './mounts.module.css';
 
-/** A folder of this machine, and who may look into it. */
+/** Asks for a folder to share and who may browse it. */
 export function ShareDialog({ onClose }: { onClose(): void }) {
   const { t } = useTexts();
   const api = useApi();

@@ -11,7 +11,7 @@ import { useAct } from '../../store/act.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
 
-/** Contacts that would share a folder; nothing if there are none. */
+/** Invitations from contacts to shared folders; nothing without any. */
 export function ShareInvitations() {
   const { t } = useTexts();
   const api = useApi();

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { inListOrder, partsOf, type ShareEntryView, wayTo } from './share-place.ts';
 
-it('takes a place apart', () => {
+it('splits a place into share and names', () => {
   expect(partsOf('photos')).toEqual({ share: 'photos', names: [] });
   expect(partsOf('photos/2026/May/')).toEqual({ share: 'photos', names: ['2026', 'May'] });
 });
@@ -15,7 +15,7 @@ it('names every folder on the way', () => {
   ]);
 });
 
-it('lists folders first, and numbers in their order', () => {
+it('lists folders first, and sorts numbers by value', () => {
   const entry = (type: string, name: string) => ({ type, name }) as ShareEntryView;
   const entries = [entry('file', 'a 10'), entry('symlink', 'a 2'), entry('directory', 'z'), entry('directory', 'ä')];
   expect(inListOrder(entries, 'de').map(({ name }) => name)).toEqual(['ä', 'z', 'a 2', 'a 10']);

@@ -6,26 +6,26 @@ import { apiErrorOf } from '../../store/act.ts';
 import type { ShareEntryView } from './share-place.ts';
 
 export interface Listing {
-  /** What was read so far, or of the time before while it is read anew. */
+  /** Entries read so far; during a reload also those of the last listing. */
   readonly entries: readonly ShareEntryView[];
-  /** What is there and cannot be told. */
+  /** Number of entries that cannot be listed. */
   readonly leftOut: number;
   readonly reading: boolean;
-  /** Changes in a part of it are not told. */
+  /** Changes in some subfolders are not reported. */
   readonly incomplete: boolean;
   readonly error: ApiError | undefined;
 }
 
 const NOTHING: Listing = { entries: [], leftOut: 0, reading: true, incomplete: false, error: undefined };
-/** Changes come in swarms. */
+/** Changes arrive in bursts. */
 const SETTLE_MS = 300;
 
-/** What a folder of a share holds, part by part as it comes, and read anew when something in it changes. */
+/** Entries of a shared folder, shown as they arrive and reloaded when the folder changes. */
 export function useListing(place: string): Listing & { again(): void } {
   const api = useApi();
   const [asked, again] = useReducer((times: number) => times + 1, 0);
   const [listing, setListing] = useState(NOTHING);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a person has asked to read it anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the user has asked for a reload.
   useEffect(() => {
     const over = new AbortController();
     void follow(api, place, over.signal, setListing);
@@ -39,7 +39,7 @@ type Show = (change: (listing: Listing) => Listing) => void;
 async function follow(api: Api, path: string, signal: AbortSignal, show: Show): Promise<void> {
   try {
     const changes = api.stream('watchShare', { path }, { signal })[Symbol.asyncIterator]();
-    // From the first reply on nothing is missed: what is read after it is up to date.
+    // Changes after the first reply are reported, so a listing read from now on stays current.
     let { value: told } = await changes.next();
     while (told !== undefined) {
       const { incomplete } = told;
@@ -60,7 +60,7 @@ async function read(api: Api, path: string, signal: AbortSignal, show: Show): Pr
     entries = [...entries, ...part.entries];
     leftOut += part.leftOut;
     const known = { entries, leftOut };
-    // What was there before stays until all is read: rows must not vanish and come back.
+    // Keep the old rows until the reload is complete, so that rows do not vanish and return.
     show((listing) => (listing.entries.length > entries.length ? listing : { ...listing, ...known }));
   }
   show((listing) => ({ ...listing, entries, leftOut, reading: false, error: undefined }));

@@ -11,14 +11,14 @@ import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 
 export interface AddDialogProps {
-  /** What stands in the fields already. */
+  /** Initial values of the fields. */
   name: string;
   link: string;
   onAdded(name: string): void;
   onClose(): void;
 }
 
-/** Keeps somebody by the link or fingerprint they have given. */
+/** Adds a contact by link or fingerprint. */
 export function AddDialog({ name: firstName, link: firstLink, onAdded, onClose }: AddDialogProps) {
   const { t } = useTexts();
   const api = useApi();

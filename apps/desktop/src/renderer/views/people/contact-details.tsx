@@ -13,7 +13,7 @@ import type { ContactQuestion } from './contacts.tsx';
 import styles from './people.module.css';
 import { Phrase } from './phrase.tsx';
 
-/** Everything else about a contact. */
+/** Details of a contact. */
 export function ContactDetails({ contact, onAsk }: { contact: ContactView; onAsk(question: ContactQuestion): void }) {
   const { t } = useTexts();
   const api = useApi();

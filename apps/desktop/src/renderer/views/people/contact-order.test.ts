@@ -3,7 +3,7 @@ import type { ContactView } from '@keibidrop/peer/local';
 import { expect, it } from 'vitest';
 import { inOrder } from './contact-order.ts';
 
-it('orders contacts as the language does, those blocked last, and leaves what it was given as it was', () => {
+it('sorts contacts in the order of the language, blocked ones last, without changing its input', () => {
   const contact = (name: string, more: Partial<ContactView> = {}) => ({ name, blocked: false, ...more }) as ContactView;
   const contacts = [
     contact('Zoe'),

@@ -13,7 +13,7 @@ import styles from './people.module.css';
 
 type Rule = 'ask' | 'accept' | 'never';
 
-/** What becomes of what a contact sends. To accept it a folder is needed: until one is chosen, the rule stays what it was. */
+/** The rule for what a contact sends. "Accept" needs a folder: until one is chosen, the old rule applies. */
 export function ContactRule({ contact: { name, rule, folder = '' } }: { contact: ContactView }) {
   const { t } = useTexts();
   const api = useApi();

@@ -13,12 +13,12 @@ import { RemoveDialog } from './remove-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
 import { VerifyDialog } from './verify-dialog.tsx';
 
-/** What is asked about a contact in front of the page. */
+/** A dialog about a contact. */
 export type ContactQuestion = 'verify' | 'rename' | 'remove';
 
 const MINUTE_MS = 60_000;
 
-/** The people known here. One at a time is opened. */
+/** The contacts. At most one is expanded. */
 export function Contacts({ ownWords }: { ownWords: string | undefined }) {
   const { t, language } = useTexts();
   const contacts = useDaemon((state) => state.contacts);
@@ -26,7 +26,7 @@ export function Contacts({ ownWords }: { ownWords: string | undefined }) {
   const [opened, setOpened] = useState<string>();
   const [asked, setAsked] = useState<{ question: ContactQuestion; fingerprint: string }>();
   const now = useNow();
-  // Names change while a dialog is open; fingerprints do not.
+  // A name may change while a dialog is open; the fingerprint does not.
   const about = contacts.find(({ fingerprint }) => fingerprint === asked?.fingerprint);
   if (!live) return null;
   if (contacts.length === 0) {
@@ -71,7 +71,7 @@ function QuestionAbout({ question, contact, ownWords, onClose }: QuestionProps) 
   return <RemoveDialog contact={contact} onClose={onClose} />;
 }
 
-/** The time, as it goes by: what is said of the past changes with it. */
+/** The current time, updated every minute for relative times. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

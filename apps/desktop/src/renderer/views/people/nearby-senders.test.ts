@@ -4,7 +4,7 @@ import { merged } from './nearby-senders.ts';
 
 const LAN = { path: 'lan', name: 'calm-otter', address: '192.168.1.7:26431' };
 
-it('shows an offer once, though it is found at several addresses', () => {
+it('shows an offer once if it is found at several addresses', () => {
   expect(merged([LAN], [{ ...LAN, address: '[fe80::1]:26431' }])).toEqual([LAN]);
 });
 

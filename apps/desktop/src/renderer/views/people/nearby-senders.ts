@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { NearbySenderView } from '@keibidrop/peer/local';
 
-/** Those known and those found, each offer once: at the address by which it was found first, with this machine before its networks. */
+/** Merges known and found senders, each offer once, at the first address found; an address on this computer wins. */
 export function merged(known: readonly NearbySenderView[], found: readonly NearbySenderView[]): NearbySenderView[] {
   const offers = new Map<string, NearbySenderView>();
   for (const sender of [...known, ...found]) {

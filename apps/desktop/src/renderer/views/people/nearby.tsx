@@ -11,7 +11,7 @@ import styles from './people.module.css';
 import { ReceiveDialog } from './receive-dialog.tsx';
 import { useNearby } from './use-nearby.ts';
 
-/** Senders that wait on this machine and its networks. */
+/** Senders that wait on this computer and its networks. */
 export function NearbySenders() {
   const { t } = useTexts();
   const { senders, looked } = useNearby();

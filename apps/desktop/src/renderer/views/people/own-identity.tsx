@@ -12,7 +12,7 @@ import styles from './people.module.css';
 import { Phrase } from './phrase.tsx';
 import { UnlockForm } from './unlock-form.tsx';
 
-/** Who one is to others: a link to pass on, as text and QR code, and the words they compare. */
+/** The user's identity: a link to pass on, as text and QR code, and words to compare. */
 export function OwnIdentityCard({ own }: { own: OwnIdentity }) {
   if (own.state === 'asked') return null;
   if (own.state === 'failed') return <ErrorNotice error={own.error} />;

@@ -13,7 +13,7 @@ import { NearbySenders } from './nearby.tsx';
 import { OwnIdentityCard } from './own-identity.tsx';
 import styles from './people.module.css';
 
-/** Somebody who is about to be added. */
+/** A contact about to be added. */
 interface Adding {
   name: string;
   link: string;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import styles from './people.module.css';
 
-/** The words of a fingerprint, each with its number, so that two people can go through them together. */
+/** The words of a fingerprint, numbered so that two people can compare them. */
 export function Phrase({ words }: { words: string }) {
   return (
     <ol className={styles.words} lang="en">
       {words.split(' ').map((word, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a word may stand there twice, and none moves.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a word may occur twice, and none moves.
         <li key={i}>{word}</li>
       ))}
     </ol>

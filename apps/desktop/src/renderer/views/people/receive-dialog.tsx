@@ -7,13 +7,13 @@ import { useReceiveCode } from '../../store/receive-code.ts';
 import { go } from '../../store/route.ts';
 import { useTexts } from '../../texts/texts.ts';
 
-/** Asks for the code of a sender that was found nearby, which only its person can tell. */
+/** Asks for the code of a nearby sender, which the sender's user must pass on. */
 export function ReceiveDialog({ sender, onClose }: { sender: NearbySenderView; onClose(): void }) {
   const { t } = useTexts();
   const api = useApi();
   const receive = async (code: string, signal: AbortSignal) => {
     const { transfer } = await api.call('receive', { code, near: sender.address }, { signal });
-    // The field keeps the code until the sender has taken it, and shows what is wrong with it.
+    // The field keeps the code until the sender has accepted it, and shows any error.
     if (transfer !== undefined) {
       useReceiveCode.setState({ code, near: sender.address, tried: { code, transfer: transfer.id } });
     }

@@ -9,7 +9,7 @@ import { useUnlock } from '../../store/own-identity.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 
-/** Asks for the passphrase of an identity that is locked by one. */
+/** Asks for the passphrase of a locked identity. */
 export function UnlockForm() {
   const { t } = useTexts();
   const unlock = useUnlock();

@@ -6,16 +6,16 @@ import { useApi } from '../../api/api-context.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { merged } from './nearby-senders.ts';
 
-/** Between two looks at the networks. */
+/** Pause between two searches. */
 const PAUSE_MS = 4000;
 
 export interface Nearby {
   readonly senders: readonly NearbySenderView[];
-  /** The first look is over. */
+  /** The first search has finished. */
   readonly looked: boolean;
 }
 
-/** Who waits nearby: looked for again and again while the page is seen. */
+/** Nearby waiting senders; searches repeatedly while the page is visible. */
 export function useNearby(): Nearby {
   const api = useApi();
   const live = useDaemon(({ link }) => link.state === 'live');
@@ -38,10 +38,10 @@ async function lookAgain(api: Api, signal: AbortSignal, show: (change: (known: N
         found.push(sender);
         show(({ senders, looked }) => ({ senders: merged(senders, [sender]), looked }));
       }
-      // Whoever was not found this time is gone.
+      // Senders that this search did not find are gone.
       show(() => ({ senders: merged([], found), looked: true }));
     } catch {
-      // No network to look at, or no daemon, which the page says by itself.
+      // No network or no daemon; the page reports that elsewhere.
       if (!signal.aborted) show(() => ({ senders: [], looked: true }));
     }
     await pause(signal);

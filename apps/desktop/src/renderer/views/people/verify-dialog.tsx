@@ -19,7 +19,7 @@ export interface VerifyDialogProps {
   onClose(): void;
 }
 
-/** Both fingerprints as words, side by side, and the question whether both people see the same. */
+/** Shows both fingerprints as words and asks whether both people see the same. */
 export function VerifyDialog({ contact, ownWords, onClose }: VerifyDialogProps) {
   const { t } = useTexts();
   const api = useApi();

@@ -20,7 +20,7 @@ import { useTexts } from '../../texts/texts.ts';
 import styles from './receive.module.css';
 import { ReceiveOptionFields } from './receive-option-fields.tsx';
 
-/** The code, and where what it leads to goes. */
+/** Form for the code and the options of a receive. */
 export function ReceiveForm() {
   const { t } = useTexts();
   const api = useApi();
@@ -102,7 +102,7 @@ export function ReceiveForm() {
   );
 }
 
-/** A code that was wrong stays wrong: another try with it would use up the offer. */
+/** Whether the code may be tried again. A wrong code may not: further tries would use up the offer. */
 function mayTry(trial: Trial): boolean {
   return trial.state === 'none' || (trial.state === 'failed' && trial.transfer.retriable);
 }

@@ -12,7 +12,7 @@ import { useTexts } from '../../texts/texts.ts';
 import styles from './receive.module.css';
 import { ReceiveForm } from './receive-form.tsx';
 
-/** A code to type, what is offered, and what becomes of it. */
+/** The code form, pending offers and recent receives. */
 export function ReceiveView() {
   const { t } = useTexts();
   const recent = useDaemon(useShallow((state) => recentIds(state, 'receive')));

@@ -16,7 +16,7 @@ import { People } from './people.tsx';
 import styles from './send.module.css';
 import { SendOptionFields } from './send-option-fields.tsx';
 
-/** What was gathered, to whom it goes, and how. */
+/** The draft: items, recipients and options. */
 export function Compose() {
   const { t } = useTexts();
   const api = useApi();
@@ -82,7 +82,7 @@ function TextField({ text, onSend }: { text: string; onSend(): void }) {
   );
 }
 
-/** A browser copies to the daemon first. */
+/** Progress of a browser's upload to the daemon. */
 function Taking({ taken, total }: { taken: number; total: number }) {
   const { t, language } = useTexts();
   return (

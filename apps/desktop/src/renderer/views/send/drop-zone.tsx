@@ -9,7 +9,7 @@ import { People } from './people.tsx';
 import { Pick } from './pick.tsx';
 import styles from './send.module.css';
 
-/** Nothing is gathered yet: what can be. @param compact  something else is under way, and is to be seen */
+/** Shown while the draft is empty. @param compact  smaller, because sends are shown below */
 export function DropZone({ compact }: { compact: boolean }) {
   const { t } = useTexts();
   const looking = useDraft((draft) => draft.looking);

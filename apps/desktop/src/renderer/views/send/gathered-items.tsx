@@ -10,7 +10,7 @@ import { useTexts } from '../../texts/texts.ts';
 import { Pick } from './pick.tsx';
 import styles from './send.module.css';
 
-/** What goes: each thing with its size, and more of it. */
+/** The items of the draft with their sizes, and buttons to add more. */
 export function GatheredItems() {
   const { t, language } = useTexts();
   const items = useDraft((draft) => draft.items);

@@ -4,7 +4,7 @@ import type { Api } from '../../../shared/api.ts';
 import { useApi } from '../../api/api-context.ts';
 import { draftText, gather } from '../../store/draft.ts';
 
-/** What is pasted on the page, and not into a field of it, is to be sent: files, or a text. */
+/** Adds files or text pasted on the page, outside its fields, to the draft. */
 export function usePaste(): void {
   const api = useApi();
   useEffect(() => {
@@ -17,7 +17,7 @@ export function usePaste(): void {
   }, [api]);
 }
 
-/** The text of the clipboard, if the browser lets the page have it; an empty one to paste into otherwise. */
+/** The clipboard's text if the browser allows it; else an empty text to paste into. */
 export async function pasteFromClipboard(): Promise<void> {
   draftText(await navigator.clipboard.readText().catch(() => ''));
 }

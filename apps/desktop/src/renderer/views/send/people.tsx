@@ -8,7 +8,7 @@ import { draftRecipients, useDraft } from '../../store/draft.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './send.module.css';
 
-/** To whom: everybody with the code, or contacts. Each is a target for files, too. */
+/** Chooses the recipients: anyone with the code, or contacts. Each contact is also a drop target. */
 export function People() {
   const { t } = useTexts();
   const contacts = useDaemon((state) => state.contacts);

@@ -9,7 +9,7 @@ export interface PickProps extends Pick<ButtonProps, 'look' | 'icon' | 'children
   what: 'files' | 'folders';
 }
 
-/** Asks for files or a folder: in the system's dialog, or the browser's. */
+/** A button that asks for files or a folder, in the system's dialog or the browser's. */
 export function Pick({ what, ...button }: PickProps) {
   const api = useApi();
   const input = useRef<HTMLInputElement>(null);
@@ -34,7 +34,7 @@ export function Pick({ what, ...button }: PickProps) {
           {...(what === 'folders' && { webkitdirectory: '' })}
           onChange={({ target }) => {
             const files = Array.from(target.files ?? []);
-            // The same may be picked once more.
+            // Allow the same choice again.
             target.value = '';
             void gather(api.gatherFiles(files));
           }}
@@ -46,7 +46,7 @@ export function Pick({ what, ...button }: PickProps) {
 
 declare module 'react' {
   interface InputHTMLAttributes<T> {
-    /** A folder is picked, not files. */
+    /** Picks a folder instead of files. */
     webkitdirectory?: '' | undefined;
   }
 }

@@ -11,7 +11,7 @@ const MOST_RECEIVERS = 1000;
 
 export interface SendOptionFieldsProps {
   options: SendOptions;
-  /** Several may take it with the code. */
+  /** Whether several receivers may use the code. */
   several: boolean;
   onChange(options: SendOptions): void;
 }

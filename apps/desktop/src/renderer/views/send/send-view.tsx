@@ -16,7 +16,7 @@ import { DropZone } from './drop-zone.tsx';
 import { usePaste } from './paste.ts';
 import styles from './send.module.css';
 
-/** Gathers what is to be sent, and shows what becomes of it: the code, and how far it is. */
+/** The draft, and current sends with code and progress. */
 export function SendView() {
   const { t } = useTexts();
   const contact = useRoute((route) => route.item);
@@ -46,7 +46,7 @@ export function SendView() {
   );
 }
 
-/** The code for as long as somebody may come with it, and how far it is once somebody has. */
+/** The code while receivers can still join, and the progress once one has. */
 function Sent({ id }: { id: number }) {
   const coded = useDaemon(({ transfers }) => {
     const transfer = transfers.get(id);

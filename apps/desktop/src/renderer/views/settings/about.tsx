@@ -8,7 +8,7 @@ import { useTexts } from '../../texts/texts.ts';
 import { momentText } from '../../texts/times.ts';
 import styles from './settings.module.css';
 
-/** Which KeibiDrop this is, and where it keeps things. */
+/** Version, folders and process of the daemon. */
 export function About({ status }: { status: ReplyOf<'status'> | undefined }) {
   const { t, language } = useTexts();
   if (status === undefined) return null;

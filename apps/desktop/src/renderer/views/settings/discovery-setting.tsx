@@ -9,7 +9,7 @@ import styles from './settings.module.css';
 
 type Where = 'auto' | 'off' | 'one';
 
-/** On which networks others are looked for: all, none, or the one of an interface whose name is typed. */
+/** Networks to search for others: all, none, or one interface by name. */
 export function DiscoverySetting({ setting }: { setting: SettingView | undefined }) {
   const { t } = useTexts();
   const [naming, setNaming] = useState(false);

@@ -7,10 +7,10 @@ import { changeLook, useLook } from '../../store/preferences.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './settings.module.css';
 
-/** Each language in its own words, so that whoever reads only one of them finds it. */
+/** Each language in its own words, so that its speakers find it. */
 const LANGUAGES = { en: 'English', de: 'Deutsch', es: 'Español' } as const;
 
-/** How the page looks, and its language. */
+/** Theme and language of the page. */
 export function LookSettings() {
   const { t } = useTexts();
   const { theme, language } = useLook();

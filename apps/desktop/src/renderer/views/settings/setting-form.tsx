@@ -11,15 +11,15 @@ import { useTexts } from '../../texts/texts.ts';
 import type { SettingKey } from './setting-keys.ts';
 import styles from './settings.module.css';
 
-/** What a control of a setting is given. */
+/** Props of a setting's control. */
 export interface SettingControl {
   value: string;
   disabled: boolean;
   hint: string;
-  /** What is wrong with what was saved last. */
+  /** Error of the last save. */
   error: ReactNode;
   onChange(value: string): void;
-  /** Changes and saves at once: for what is chosen and not typed. */
+  /** Changes and saves at once, for choices. */
   onChoose(value: string): void;
 }
 
@@ -31,7 +31,7 @@ export interface SettingFormProps {
 
 const SAID_MS = 2500;
 
-/** One setting of the daemon: saved by itself, and refused by itself, since each stands for itself. */
+/** One setting of the daemon. Each setting is saved and validated on its own. */
 export function SettingForm({ name, setting, children }: SettingFormProps) {
   const { t } = useTexts();
   const api = useApi();
@@ -88,7 +88,7 @@ export function SettingForm({ name, setting, children }: SettingFormProps) {
   );
 }
 
-/** True for as long as it is worth saying. */
+/** Turns false again after SAID_MS. */
 function useSaid(): [boolean, (said: boolean) => void] {
   const [said, setSaid] = useState(false);
   useEffect(() => {

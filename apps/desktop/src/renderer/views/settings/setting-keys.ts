@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** The settings of config.toml that are changed here. `log` is not: only a relay reads it. */
+/** The keys of config.toml that this page can change. `log` is missing: only a relay reads it. */
 export type SettingKey =
   | 'save_path'
   | 'label'

@@ -16,7 +16,7 @@ import { TextSetting } from './text-setting.tsx';
 import { useSettings } from './use-settings.ts';
 import { WindowSettings } from './window-settings.tsx';
 
-// What holds while a setting is not set (config.ts of the peer).
+// Defaults of unset settings (config.ts of the peer).
 const USUAL = { listen: '26431', code_length: '2', history_entries: '1000', history_days: '365' };
 
 export function SettingsView() {

@@ -9,7 +9,7 @@ import styles from './settings.module.css';
 export interface TextSettingProps {
   name: SettingKey;
   setting: SettingView | undefined;
-  /** What holds while nothing is typed. */
+  /** The default, shown while the field is empty. */
   placeholder?: string;
   numeric?: boolean;
 }

@@ -5,7 +5,7 @@ import { useApi } from '../../api/api-context.ts';
 import { type Acting, useAct } from '../../store/act.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 
-/** The daemon's settings, by key; empty until it has told them. */
+/** The daemon's settings by key; empty until loaded. */
 export function useSettings(): { settings: ReadonlyMap<string, SettingView>; asking: Acting } {
   const api = useApi();
   const asking = useAct();

@@ -9,7 +9,7 @@ import { useAct } from '../../store/act.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './settings.module.css';
 
-/** What the window keeps by itself: only there. */
+/** Preferences that only the window has. */
 export function WindowSettings({ shell }: { shell: Shell }) {
   const { t } = useTexts();
   const { act, follow, error } = useAct();

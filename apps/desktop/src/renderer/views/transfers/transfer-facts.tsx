@@ -10,7 +10,7 @@ import { useTexts } from '../../texts/texts.ts';
 import { momentText } from '../../texts/times.ts';
 import styles from './transfers.module.css';
 
-/** With whom, which way and why that one, how encrypted, from or to where. */
+/** Peer, path and its reason, encryption, and place of a transfer. */
 export function TransferFacts({ transfer }: { transfer: TransferView }) {
   const { t, language } = useTexts();
   const { kind, peer, contact, path, suite, place, added, incognito, tried, peers } = transfer;
@@ -56,7 +56,7 @@ function Fact({ term, children }: { term: string; children: ReactNode }) {
   );
 }
 
-/** Why it is not a better way. */
+/** The connection attempts, which explain why no better path is used. */
 function Tried({ ways, connected }: { ways: readonly WayView[]; connected: boolean }) {
   const { t } = useTexts();
   return (
@@ -78,7 +78,7 @@ function Tried({ ways, connected }: { ways: readonly WayView[]; connected: boole
   );
 }
 
-/** How those with the code can find this computer. */
+/** Ways in which peers with the code can reach this computer. */
 function Reachable({ of }: { of: NonNullable<TransferView['reachability']> }) {
   const { t } = useTexts();
   const { listen, rendezvous, rendezvousAddress, rendezvousReason, relay, mapping, mappingAddress, mappingReason } = of;

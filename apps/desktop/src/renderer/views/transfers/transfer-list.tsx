@@ -23,7 +23,7 @@ const GROUPS: readonly { group: Group; title: TextKey }[] = [
   { group: 'ended', title: 'transfers.groupEnded' },
 ];
 
-/** The ids of a group; those that have ended with the newest first. */
+/** The ids of a group; finished transfers with the newest first. */
 function idsOf({ transfers }: DaemonState, group: Group): number[] {
   const ids: number[] = [];
   for (const [id, transfer] of transfers) {
@@ -72,7 +72,7 @@ function GroupOf({ group, title }: { group: Group; title: string }) {
   );
 }
 
-/** What holds for all of them. */
+/** Actions for all transfers. */
 function AllActions() {
   const { t, language } = useTexts();
   const api = useApi();

@@ -25,10 +25,10 @@ import { TransferFacts } from './transfer-facts.tsx';
 import { TransferPeers } from './transfer-peers.tsx';
 import styles from './transfers.module.css';
 
-/** With fewer there is nothing to see in a chart of what has ended. */
+/** Fewer samples make no useful chart of a finished transfer. */
 const FEWEST_SAMPLES = 4;
 
-/** One transfer, with everything there is to know of it. */
+/** One transfer with all its details. */
 export function TransferPage({ id }: { id: number }) {
   const { t } = useTexts();
   const transfer = useDaemon(({ transfers }) => transfers.get(id));

@@ -10,7 +10,7 @@ import { errorText } from '../../texts/errors.ts';
 import { type TextKey, useTexts } from '../../texts/texts.ts';
 import styles from './transfers.module.css';
 
-/** Each receiver of a send that has several; nothing if there is one. */
+/** Each receiver of a send to several; nothing for a single receiver. */
 export function TransferPeers({ transfer }: { transfer: TransferView }) {
   const { t } = useTexts();
   const { peers, kind, receivers } = transfer;

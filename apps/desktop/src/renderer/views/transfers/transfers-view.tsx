@@ -3,7 +3,7 @@ import { useRoute } from '../../store/route.ts';
 import { TransferList } from './transfer-list.tsx';
 import { TransferPage } from './transfer-page.tsx';
 
-/** All transfers, or the one that the address names. */
+/** All transfers, or the one named in the address. */
 export function TransfersView() {
   const item = useRoute((route) => route.item);
   const id = Number(item);

@@ -8,13 +8,13 @@ import { Phrase } from '../people/phrase.tsx';
 import styles from './welcome.module.css';
 
 interface AskingProps {
-  /** Undefined: nothing was typed. */
+  /** Undefined: not changed. */
   value: string | undefined;
   error: string | undefined;
   onChange(value: string): void;
 }
 
-/** Where received files go. */
+/** Step for the folder of received files. */
 export function Where({ value, error, onChange }: AskingProps) {
   const { t } = useTexts();
   const status = useStatus();
@@ -30,7 +30,7 @@ export function Where({ value, error, onChange }: AskingProps) {
   );
 }
 
-/** The name others see, and the words of the fingerprint. */
+/** Step for the name that others see; also shows the words of the fingerprint. */
 export function Who({ value, error, onChange }: AskingProps) {
   const { t } = useTexts();
   const status = useStatus();

@@ -8,8 +8,8 @@ import { useRoute } from '../../store/route.ts';
 const KEY = 'welcomed';
 
 /**
- * Whether to welcome somebody: once, where nothing was sent or received yet and nobody is known, and no view is asked for. `unknown` until the daemon
- * has told, so that no view is shown that the welcome would replace.
+ * Whether to show the welcome: once, and only without transfers, contacts or a requested view. `unknown` until the daemon's
+ * state has loaded, so that no view flashes before the welcome.
  */
 export function useFirstRun(api: Api): { first: boolean; unknown: boolean; welcomed(): void } {
   const link = useDaemon((state) => state.link.state);
@@ -26,7 +26,7 @@ export function useFirstRun(api: Api): { first: boolean; unknown: boolean; welco
     const over = new AbortController();
     api.call('history', { limit: 1 }, { signal: over.signal }).then(
       ({ entries }) => setFirst(entries.length === 0),
-      () => over.signal.aborted || setFirst(false), // Then nobody is welcomed, and the page says what is wrong.
+      () => over.signal.aborted || setFirst(false), // No welcome; the page reports the error.
     );
     return () => over.abort();
   }, [api, live]);
@@ -34,7 +34,7 @@ export function useFirstRun(api: Api): { first: boolean; unknown: boolean; welco
     localStorage.setItem(KEY, 'yes');
     setFirst(false);
   };
-  // Another program may begin something meanwhile, or ask for a view: whoever did knows the way.
+  // If another program has started something or opened a view, the user needs no welcome.
   return {
     first: first === true && empty && !asked,
     unknown: first === undefined && link !== 'lost' && !asked,

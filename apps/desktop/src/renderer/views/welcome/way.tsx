@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import styles from './welcome.module.css';
 
-/** Two computers and what goes between them. It only accompanies the words. */
+/** Drawing of two computers and the transfer between them. Decorative. */
 export function Way() {
   return (
     <svg className={styles.way} viewBox="0 0 420 150" aria-hidden="true">

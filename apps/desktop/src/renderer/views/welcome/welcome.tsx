@@ -15,7 +15,7 @@ import styles from './welcome.module.css';
 const STEPS = ['what', 'where', 'who'] as const;
 type Step = (typeof STEPS)[number];
 
-/** What is asked on the way, as it was typed; undefined: left as it is. */
+/** Answers so far, as typed; undefined: unchanged. */
 export interface Answers {
   savePath: string | undefined;
   label: string | undefined;
@@ -24,11 +24,11 @@ export interface Answers {
 const KEYS = { savePath: 'save_path', label: 'label' } as const;
 const ASKED: Readonly<Partial<Record<Step, keyof Answers>>> = { where: 'savePath', who: 'label' };
 
-/** The first page of all: what this is, where things go, who one is to others. Whoever knows can skip it at any step. */
+/** The first page: what this program is, where files go, the user's name and words. Every step can be skipped. */
 export function Welcome({ onDone }: { onDone(): void }) {
   const { t } = useTexts();
   const api = useApi();
-  // What the last step tells is asked while the others are read.
+  // Load the last step's data while the user reads the others.
   useIdentity();
   useStatus();
   const { act, busy, error, forget } = useAct();
@@ -91,7 +91,7 @@ export function Welcome({ onDone }: { onDone(): void }) {
   );
 }
 
-/** Takes the focus: whoever hears the page learns that the step has changed. */
+/** Takes the focus, so that a screen reader announces the new step. */
 function Heading({ children }: { children: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
