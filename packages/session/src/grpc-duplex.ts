@@ -53,7 +53,10 @@ class DuplexGrpcChannel implements ChannelInterface {
     });
     // Each call tells its own failure; the owner of the duplex knows about the connection.
     this.#session.on('error', () => {});
-    this.#session.once('connect', () => this.#session.setLocalWindowSize(WINDOW_BYTES));
+    this.#session.once('connect', () => {
+      // Node reports a session as connected although it was destroyed before.
+      if (!this.#session.destroyed) this.#session.setLocalWindowSize(WINDOW_BYTES);
+    });
     if (pingMs !== undefined) this.#keepPinging(duplex, pingMs);
   }
 
@@ -137,7 +140,7 @@ const widened = new WeakSet<object>();
  */
 const widenWindow: ServerInterceptor = (_method, call) => {
   const session = (call as { stream?: ServerHttp2Stream }).stream?.session;
-  if (session !== undefined && !widened.has(session)) {
+  if (session !== undefined && !session.destroyed && !widened.has(session)) {
     widened.add(session);
     session.settings({ initialWindowSize: WINDOW_BYTES });
     session.setLocalWindowSize(WINDOW_BYTES);
