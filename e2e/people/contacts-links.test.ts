@@ -214,7 +214,7 @@ describe('an identity that is restored', () => {
     await writeFile(kept, (await readFile(kept, 'utf8')).replaceAll('"paired": false', '"paired": true'));
     restored.running.kill();
     await seen(bob, 'alice', false);
-    const rotated = await restored.command('id', 'rotate', '--yes');
+    const rotated = await restored.command('id', 'rotate', '--yes', '--silent');
     expect(rotated.exit).toBe(0);
     expect(await readFile(kept, 'utf8')).not.toContain('"paired": true');
     await restored.replace();

@@ -38,7 +38,12 @@ export { History, type HistoryEntry, type HistoryLimits } from './history/histor
 export { placeOf } from './history/history-entry.ts';
 export { pullHistory } from './history/pull-history.ts';
 export { recording } from './history/recording.ts';
-export { type Identity, IdentityStore, type IdentityStoreOptions } from './identity/identity-store.ts';
+export {
+  type Identity,
+  IdentityStore,
+  type IdentityStoreOptions,
+  type NextIdentity,
+} from './identity/identity-store.ts';
 export { systemKeychain } from './identity/keychain.ts';
 export { PauseSwitch } from './pause-switch.ts';
 export { type WaitingSender, waitingSenders } from './peers.ts';

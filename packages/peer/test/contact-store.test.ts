@@ -142,13 +142,63 @@ describe('contacts', () => {
   it('keep what a meeting brings, and stay removed', async () => {
     await store.add({ name: 'Ann', fingerprint: ann.fingerprint });
     const at = new Date('2026-01-02T03:04:05.678Z');
-    await store.noteMet(ann.fingerprint, { keys: ann.keys, paired: false, at });
-    await store.noteMet(ann.fingerprint, { keys: ann.keys, paired: true, at });
-    await store.noteMet(ann.fingerprint, { keys: ann.keys, paired: false, at });
+    await store.noteMet(ann.fingerprint, { keys: ann.keys, paired: false, self: ann.fingerprint, at });
+    await store.noteMet(ann.fingerprint, { keys: ann.keys, paired: true, self: ann.fingerprint, at });
+    await store.noteMet(ann.fingerprint, { keys: ann.keys, paired: false, self: ann.fingerprint, at });
     expect(await store.get('Ann')).toMatchObject({ keys: ann.keys, paired: true, lastSeen: at });
     await store.remove('Ann');
-    expect(await store.noteMet(ann.fingerprint, { keys: ann.keys, paired: true, at })).toBeUndefined();
+    expect(
+      await store.noteMet(ann.fingerprint, { keys: ann.keys, paired: true, self: ann.fingerprint, at }),
+    ).toBeUndefined();
     expect(await names()).toEqual([]);
+  });
+
+  it('know which identity of ours each has met, until it has met a later one', async () => {
+    const [first, second, third] = [10, 11, 12].map((number) => person(number).fingerprint) as [
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+    ];
+    await store.add({ name: 'Ann', ...ann });
+    await store.add({ name: 'Ben', ...ben });
+    await store.change('Ben', { blocked: true });
+    expect(await store.noteRotation(undefined)).toBe(0);
+    expect((await store.get('Ann')).knowsFormer).toBeUndefined();
+    expect(await store.noteRotation(first)).toBe(1);
+    expect(await store.noteRotation(second)).toBe(1);
+    expect(await store.get('Ann')).toMatchObject({ knowsFormer: first });
+    const met = (self: Uint8Array) =>
+      store.noteMet(ann.fingerprint, { keys: ann.keys, paired: true, self, at: new Date() });
+    // A daemon that has not heard of the rotation meets it as before.
+    expect(await met(first)).toMatchObject({ knowsFormer: first });
+    expect((await met(third))?.knowsFormer).toBeUndefined();
+    await store.noteHeard(ben.fingerprint, second);
+    expect(await store.get('Ben')).toMatchObject({ knowsFormer: first });
+  });
+
+  it('keep the name, the rule and what else a person chose under new keys, but not the mark', async () => {
+    const next = person(3);
+    const renewed = { from: ann.fingerprint, keys: next.keys, own: [], at: new Date('2026-01-02T03:04:05.678Z') };
+    await store.add({ name: 'Ann', ...ann });
+    await store.change('Ann', { verified: true, rule: { kind: 'accept', folder: '/srv/in' } });
+    expect(await store.mayRenew(renewed)).toBeUndefined();
+    expect(await store.renew(renewed)).toBeUndefined();
+    const [contact] = await new ContactStore({ directory }).list();
+    expect(contact).toMatchObject({ name: 'Ann', ...next, verified: false, rule: { folder: '/srv/in' } });
+    expect(contact?.renewals).toEqual([{ from: ann.fingerprint, at: renewed.at }]);
+    // The former fingerprint is nobody's now.
+    expect(await store.renew({ ...renewed, keys: person(4).keys })).toBe('final');
+  });
+
+  it.each([
+    [{ knowsFormer: 'short' }, /impossible “knowsFormer”/],
+    [{ renewals: [{ from: 1, at: '2026-01-01' }] }, /impossible “renewals”/],
+    [{ renewals: Array(5).fill(null) }, /impossible “renewals”/],
+  ])('are refused as a file with %j', async (fields, words) => {
+    await store.add({ name: 'Ann', ...ann });
+    const { contacts, ...rest } = JSON.parse(await readFile(file(), 'utf8'));
+    await writeFile(file(), JSON.stringify({ ...rest, contacts: [{ ...contacts[0], ...fields }] }));
+    await expect(store.list()).rejects.toThrowError(refused('CONTACTS_CORRUPT', words));
   });
 
   it.each([

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createHash } from 'node:crypto';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -99,6 +99,73 @@ describe('an identity', () => {
     const after = await fingerprint(store().rotate(undefined));
     expect(after).not.toBe(before);
     expect(await fingerprint(store().open())).toBe(after);
+  });
+});
+
+describe('an identity that was given up', () => {
+  const contacts = () => new ContactStore({ directory: join(directory, 'config') });
+  const files = async () => (await readdir(place('.'))).filter((name) => name.startsWith('identity.former-'));
+  const former = async (of = store()) => {
+    const { former } = await of.openWithFormer();
+    return former.map(({ keys }) => Buffer.from(keys.fingerprint).toString('hex'));
+  };
+  beforeEach(async () => {
+    await contacts().add({ name: 'Ann', fingerprint: new Uint8Array(64).fill(1) });
+  });
+
+  it('is kept sealed beside the next one, while a contact knows no other', async () => {
+    const first = await fingerprint(store().open());
+    expect((await store().rotate(undefined)).announcedTo).toBe(1);
+    const [file = ''] = await files();
+    expect((await stat(place(file))).mode & 0o777).toBe(0o600);
+    expect(await former()).toEqual([first]);
+    const { knowsFormer = new Uint8Array() } = await contacts().get('Ann');
+    expect(Buffer.from(knowsFormer).toString('hex')).toBe(first);
+    await contacts().noteHeard(new Uint8Array(64).fill(1), knowsFormer);
+    expect(await former()).toEqual([]);
+    expect(await files()).toEqual([]);
+  });
+
+  it('follows a change of the lock, and a second change of identity', async () => {
+    const first = await fingerprint(store().open());
+    await store().rotate(undefined);
+    await store().lock(PASSPHRASE);
+    await expect(store('three big owls').rotate('four small owls')).rejects.toThrowError(
+      refused('IDENTITY_LOCKED', /passphrase is wrong.*--silent/),
+    );
+    expect(await former(store(PASSPHRASE))).toEqual([first]);
+    await store(PASSPHRASE).rotate('four small owls');
+    // Ann still knows the first one only.
+    expect(await former(store('four small owls'))).toEqual([first]);
+    expect(await files()).toHaveLength(1);
+  });
+
+  it('goes after 90 days', async () => {
+    await store().open();
+    await store().rotate(undefined);
+    const [file = ''] = await files();
+    await rename(place(file), place(`identity.former-${Date.now() - 91 * 86_400_000}`));
+    expect(await former()).toEqual([]);
+    expect(await files()).toEqual([]);
+  });
+
+  it('is not kept, and neither are earlier ones, if nothing is to be announced', async () => {
+    await store().open();
+    await store().rotate(undefined);
+    expect((await store().rotate(undefined, { announce: false })).announcedTo).toBe(0);
+    expect(await files()).toEqual([]);
+  });
+
+  it('is kept for an imported one, too, but not for itself', async () => {
+    const copy = join(directory, 'me.kdid');
+    const ours = await fingerprint(store().open());
+    await store().export(copy, PASSPHRASE);
+    expect((await store().import(copy, PASSPHRASE, { replace: true })).announcedTo).toBe(0);
+    expect(await files()).toEqual([]);
+    const next = await fingerprint(store().rotate(undefined));
+    await contacts().noteHeard(new Uint8Array(64).fill(1), Buffer.from(ours, 'hex'));
+    expect((await store().import(copy, PASSPHRASE, { replace: true })).announcedTo).toBe(1);
+    expect(await former()).toEqual([next]);
   });
 });
 

@@ -44,7 +44,7 @@ describe('what contacts say to each other', () => {
     const begun = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((id) => [4, ...id, ...code]);
     const anyBegin = fc.oneof(
       begun,
-      fc.nat(8).map((kind) => [kind]),
+      fc.nat(13).map((kind) => [kind]),
     );
     fc.assert(
       fc.property(anyBegin, fc.uint8Array({ maxLength: 140 }), (begin, rest) => {
@@ -83,6 +83,38 @@ describe('what contacts say to each other', () => {
       ({ kind: 'invite', invitation: { ...invitation, code: code(letters) } }) as const;
     expect(decodeContactMessage(encodeContactMessage(invite(8)))).toEqual(invite(8));
     expect(() => encodeContactMessage(invite(32))).toThrow(RangeError);
+  });
+
+  const [x25519, kem, proof] = [32, 1568, 32].map((length, i) => new Uint8Array(length).fill(i + 1)) as [
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+  ];
+  const rotations: [ContactMessage, string, number][] = [
+    [{ kind: 'rotate', x25519, kem }, '0801', 1601],
+    [{ kind: 'rotate-test', ciphertext: kem }, '0902', 1569],
+    [{ kind: 'rotate-proof', proof }, '0a03', 33],
+    [{ kind: 'rotated', proof }, '0b03', 33],
+    [{ kind: 'rotate-refused', reason: 'final' }, '0c01', 2],
+    [{ kind: 'rotate-refused', reason: 'later' }, '0c02', 2],
+  ];
+
+  it.each(rotations)('is laid out as PROTOCOL 10.6 says: $kind', (message, begin, length) => {
+    const bytes = encodeContactMessage(message);
+    expect([toHex(bytes.subarray(0, 2)), bytes.length]).toEqual([begin, length]);
+    expect(decodeContactMessage(bytes)).toEqual(message);
+    for (const other of [bytes.subarray(0, -1), Uint8Array.of(...bytes, 0)]) {
+      expect(() => decodeContactMessage(other)).toThrow(malformed);
+    }
+  });
+
+  it.each([0, 3])('has no reason %i for a refusal', (reason) => {
+    expect(() => decodeContactMessage(Uint8Array.of(12, reason))).toThrow(malformed);
+  });
+
+  it('has no key or proof of another length', () => {
+    expect(() => encodeContactMessage({ kind: 'rotate', x25519: kem, kem })).toThrow(RangeError);
+    expect(() => encodeContactMessage({ kind: 'rotated', proof: kem })).toThrow(RangeError);
   });
 
   it.each([0, 15, 17])('has no id of %i bytes', (length) => {

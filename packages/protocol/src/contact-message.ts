@@ -3,6 +3,7 @@ import { parseCode } from './code.ts';
 import { KeibiError } from './errors.ts';
 import { KEM_CIPHERTEXT_BYTES, KEM_KEY_BYTES, X25519_BYTES } from './handshake-message.ts';
 import { MAX_LABEL_BYTES } from './limits.ts';
+import { decodeRotationMessage, encodeRotationMessage, type RotationMessage } from './rotation-message.ts';
 
 /** Fresh randomness of either side, so that no two conversations of the same contacts have the same keys. */
 export const CONTACT_NONCE_BYTES = 32;
@@ -102,15 +103,18 @@ const FAREWELLS = [undefined, 'leaving', 'blocked'] as const satisfies readonly 
  *   INVITE-REPLY  | 5 | id 16 | verdict 1 |
  *   WITHDRAW      | 6 | id 16 |
  *   BYE           | 7 | reason 1 |
+ *
+ * RotationMessage has the kinds from 8 on.
  */
 export type ContactMessage =
+  | RotationMessage
   | { readonly kind: 'ready' | 'ping' | 'pong' }
   | { readonly kind: 'invite'; readonly invitation: Invitation }
   | { readonly kind: 'invite-reply'; readonly id: Uint8Array; readonly verdict: Verdict }
   | { readonly kind: 'withdraw'; readonly id: Uint8Array }
   | { readonly kind: 'bye'; readonly reason: Farewell };
 
-/** @throws RangeError for an id, a code or a label of a length that none may have */
+/** @throws RangeError for an id, a code, a label, a key or a proof of a length that none may have */
 export function encodeContactMessage(message: ContactMessage): Uint8Array {
   switch (message.kind) {
     case 'ready':
@@ -127,11 +131,13 @@ export function encodeContactMessage(message: ContactMessage): Uint8Array {
       return Uint8Array.of(6, ...idOf(message.id));
     case 'bye':
       return Uint8Array.of(7, FAREWELLS.indexOf(message.reason));
+    default:
+      return encodeRotationMessage(message);
   }
 }
 
 /**
- * Decodes one message; an id is a view of `bytes`.
+ * Decodes one message; ids, keys and proofs are views of `bytes`.
  *
  * @throws HANDSHAKE_MALFORMED
  */
@@ -154,7 +160,7 @@ export function decodeContactMessage(bytes: Uint8Array): ContactMessage {
     case 7:
       return { kind: 'bye', reason: known(FAREWELLS, exactly(bytes, 1)[0]) };
     default:
-      throw malformed();
+      return decodeRotationMessage(bytes) ?? raise(malformed());
   }
 }
 
@@ -234,6 +240,10 @@ function known<T>(table: readonly (T | undefined)[], byte: number | undefined): 
 function exactly(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length !== 1 + length) throw malformed();
   return bytes.subarray(1);
+}
+
+function raise(error: KeibiError): never {
+  throw error;
 }
 
 function malformed(cause?: unknown): KeibiError {

@@ -95,5 +95,6 @@ export {
 export type { Conversation, MessagePipe, Owner } from './message-pipe.ts';
 export { decodeRelayAnswer, encodeRelayHello, RELAY_TOKEN_BYTES, type RelayAnswer } from './relay-message.ts';
 export { checkName, foldName, printable, STAGING_PREFIX } from './remote-path.ts';
+export { ROTATION_PROOF_BYTES, type RotationMessage, type RotationRefusal } from './rotation-message.ts';
 export { checkSharePath } from './share-path.ts';
 export { ALL_SUITES, chooseSuite, type Suite, type SuiteOffer, suiteLabel } from './suite.ts';

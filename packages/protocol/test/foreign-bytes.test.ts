@@ -56,6 +56,18 @@ const DECODERS: Record<string, { decode(bytes: Uint8Array): unknown; valid: Uint
     decode: decodeContactMessage,
     valid: encodeContactMessage({ kind: 'invite', invitation: INVITATION }),
   },
+  'decodeContactMessage of ROTATE': {
+    decode: decodeContactMessage,
+    valid: encodeContactMessage({ kind: 'rotate', x25519: filled(32), kem: filled(1568) }),
+  },
+  'decodeContactMessage of ROTATE-TEST': {
+    decode: decodeContactMessage,
+    valid: encodeContactMessage({ kind: 'rotate-test', ciphertext: filled(1568) }),
+  },
+  'decodeContactMessage of ROTATED': {
+    decode: decodeContactMessage,
+    valid: encodeContactMessage({ kind: 'rotated', proof: filled(32) }),
+  },
   decodeCandidates: {
     decode: decodeCandidates,
     valid: encodeCandidates([{ transport: 'direct', host: '192.0.2.1', port: 26431 }]),

@@ -38,6 +38,7 @@ export { askToPunch, punchResponder } from './punch-call.ts';
 export { refusal, refusalOf, refuseCall } from './refusal.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
 export { GUEST_SECRET_BYTES, ReturnSecret } from './return-secret.ts';
+export { checkRotationProof, proveRotation, type RotationProofs, testRotation } from './rotation.ts';
 export { openRecord, RECORD_OVERHEAD_BYTES, sealRecord } from './sealed-record.ts';
 export {
   type LockKind,

@@ -235,7 +235,7 @@ async function fingerprintOfDaemon(io: Io, peer: PeerPackage, config: string): P
   });
 }
 
-function fieldsOf({ name, fingerprint, verified, blocked, rule, added, lastSeen }: Contact) {
+function fieldsOf({ name, fingerprint, verified, blocked, rule, added, lastSeen, renewals }: Contact) {
   return {
     name,
     fingerprint: formatFingerprint(fingerprint),
@@ -246,6 +246,7 @@ function fieldsOf({ name, fingerprint, verified, blocked, rule, added, lastSeen 
     ...(rule.kind === 'accept' && { folder: rule.folder }),
     added: added.toISOString(),
     ...(lastSeen && { lastSeen: lastSeen.toISOString() }),
+    ...(!verified && renewals && { renewed: renewals.at(-1)?.at.toISOString() }),
   };
 }
 
@@ -276,15 +277,22 @@ function tableOf(contacts: readonly Contact[], online: ReadonlySet<string> | und
     const name = shown(contact);
     return `${paint(io.stdout, 'bold', name)}${' '.repeat(width - columnsOf(name))}  ${remarksOn(contact, online?.has(contact.name) === true, io)}\n`;
   });
-  return `${lines.join('')}${formatCount(contacts.length, 'contact')}.\n`;
+  const renewed = contacts.filter(({ verified, renewals = [] }) => !verified && renewals.length > 0);
+  const compare = renewed.map((one) => `${shown(one)} has a new identity. Compare it: keibidrop contacts verify.\n`);
+  return `${lines.join('')}${formatCount(contacts.length, 'contact')}.\n${compare.join('')}`;
 }
 
-function remarksOn({ verified, blocked, rule, lastSeen }: Contact, online: boolean, io: Io): string {
+function remarksOn(contact: Contact, online: boolean, io: Io): string {
+  const { blocked, rule, lastSeen } = contact;
   const last = lastSeen === undefined ? 'never seen' : `seen ${lastSeen.toISOString().slice(0, 10)}`;
   const seen = online ? paint(io.stdout, 'green', 'online'.padEnd(15)) : last.padEnd(15);
-  const mark = verified ? paint(io.stdout, 'green', 'verified'.padEnd(12)) : 'not verified';
   const taken = blocked ? paint(io.stdout, 'red', 'blocked') : ruleWords(rule);
-  return `${mark}  ${seen}  ${taken}`;
+  return `${markOf(contact, io)}  ${seen}  ${taken}`;
+}
+
+function markOf({ verified, renewals = [] }: Contact, io: Io): string {
+  if (verified) return paint(io.stdout, 'green', 'verified'.padEnd(12));
+  return renewals.length > 0 ? paint(io.stdout, 'yellow', 'new identity') : 'not verified';
 }
 
 function ruleWords(rule: ContactRule): string {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
-import type { ContactStore, Identity, IdentityStore } from '@keibidrop/peer';
+import type { ContactStore, Identity, IdentityStore, NextIdentity } from '@keibidrop/peer';
 import { fingerprintLink, fingerprintPhrase, formatFingerprint, KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { withDaemon } from '../daemon-connection.ts';
@@ -19,6 +19,8 @@ export interface IdCommand {
   yes?: boolean;
   remove?: boolean;
   replace?: boolean;
+  /** Contacts do not hear of the next one. */
+  silent?: boolean;
   passphraseFile?: string;
   newPassphraseFile?: string;
   config?: string;
@@ -32,6 +34,12 @@ Examples:
   keibidrop id unlock              let the daemon that runs use it
   keibidrop id export me.kdid      a copy, contacts too, locked by a passphrase
   keibidrop id import me.kdid      the same person on another machine
+  keibidrop id rotate              a new one, which your contacts hear of
+
+The old identity announces a new one to your contacts: to each when it is online
+for your daemon, for 90 days. They are asked to compare it again. If somebody
+else may have the old one, add --silent and give your new fingerprint yourself:
+whoever has it can announce an identity of its own. Daemons need no restart.
 
 The identity is made when it is first needed, and stands sealed in the directory
 of --config: by a key in the keychain of the system, where there is one, else in
@@ -64,14 +72,15 @@ export function addIdCommand(program: Command, onRun: (options: IdCommand) => Pr
       return onRun({ ...command.opts(), ...(file && { file }), action: action as IdCommand['action'] });
     });
   };
+  const silent = new Option('--silent', 'do not announce the new one to contacts');
   const fresh = new Option('--new-passphrase-file <file>', 'its first line is the passphrase to be');
   add('show', 'show the fingerprint');
   add('qr', 'show the fingerprint as a QR code');
-  add('rotate', 'give it up for a new one', [new Option('-y, --yes', 'do not ask'), fresh]);
+  add('rotate', 'give it up for a new one', [new Option('-y, --yes', 'do not ask'), silent, fresh]);
   add('unlock', 'unlock it in the daemon, for contacts');
   add('passphrase', 'lock it by a passphrase', [new Option('--remove', 'lock it by a key file instead'), fresh]);
   add('export <file>', 'write a copy, locked by a passphrase', [fresh]);
-  add('import <file>', 'take over an exported one', [new Option('--replace', 'give up the one that is there')]);
+  add('import <file>', 'take over an exported one', [new Option('--replace', 'give up the one that is there'), silent]);
 }
 
 /**
@@ -83,15 +92,21 @@ export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Prom
   const { config, passphraseFile, action } = options;
   if (action === 'unlock') return runUnlock(options, io, peer);
   const directory = peer.configDirOf({ flags: { config }, env: io.env, cwd: io.cwd });
-  const askPassphrase = () => knownPassphrase(passphraseFile, io);
-  const identity = await done(
+  const askPassphrase = askOnce(
+    action === 'import' ? () => passphraseOfReplaced(io) : () => knownPassphrase(passphraseFile, io),
+  );
+  const { identity, unlockedBy } = await done(
     { ...options, action },
     io,
     new peer.IdentityStore({ directory, askPassphrase, confirmNew: confirmNew(io), keychain: peer.systemKeychain() }),
     new peer.ContactStore({ directory }),
+    askPassphrase,
   );
   identity.keys.wipe();
-  if (options.action === 'rotate' || options.action === 'import') await tellOfDaemon(options, io, peer);
+  if (action === 'rotate' || action === 'import') {
+    io.stderr.write(announcementText(identity as NextIdentity));
+    await reloadInDaemon(options, unlockedBy, io, peer);
+  }
   if (options.json) io.stdout.write(jsonOf(identity));
   else if (options.action === 'qr')
     io.stdout.write(await qrCode(fingerprintLink(identity.keys.fingerprint), io.stdout));
@@ -104,34 +119,57 @@ async function done(
   io: Io,
   store: IdentityStore,
   contacts: ContactStore,
-): Promise<Identity> {
+  askPassphrase: () => Promise<string>,
+): Promise<{ identity: Identity | NextIdentity; unlockedBy?: string | undefined }> {
   const { action, newPassphraseFile } = options;
+  const announce = options.silent !== true;
   const file = resolve(io.cwd, options.file ?? '');
   switch (action) {
     case 'show':
     case 'qr':
-      return store.open();
+      return { identity: await store.open() };
     case 'rotate': {
       await confirmRotation(options, io);
-      const locked =
-        newPassphraseFile !== undefined || (await store.lockKind().catch(() => undefined)) === 'passphrase';
-      const rotated = await store.rotate(locked ? await newPassphrase(newPassphraseFile, io) : undefined);
-      await contacts.unpair();
-      return rotated;
+      const wasLocked = (await store.lockKind().catch(() => undefined)) === 'passphrase';
+      // The old passphrase is asked for before the new one.
+      if (wasLocked && announce && (await contacts.list()).length > 0) await askPassphrase();
+      const locked = newPassphraseFile !== undefined || wasLocked;
+      const unlockedBy = locked ? await newPassphrase(newPassphraseFile, io) : undefined;
+      return { identity: await store.rotate(unlockedBy, { announce }), unlockedBy };
     }
     case 'passphrase':
-      return store.lock(options.remove ? undefined : await newPassphrase(newPassphraseFile, io));
+      return { identity: await store.lock(options.remove ? undefined : await newPassphrase(newPassphraseFile, io)) };
     case 'export':
       await store.export(file, await newPassphrase(newPassphraseFile, io), await contacts.copy());
-      return store.open();
+      return { identity: await store.open() };
     case 'import': {
       const passphrase = await knownPassphrase(options.passphraseFile, io);
-      const imported = await store.import(file, passphrase, { replace: options.replace === true });
+      const imported = await store.import(file, passphrase, { replace: options.replace === true, announce });
       const added = imported.contacts === undefined ? 0 : await contacts.takeCopy(imported.contacts);
       if (added > 0) io.stderr.write(`${formatCount(added, 'contact')} came with it: see keibidrop contacts.\n`);
-      return imported;
+      return { identity: imported };
     }
   }
+}
+
+function askOnce(ask: () => Promise<string>): () => Promise<string> {
+  let asked: Promise<string> | undefined;
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}
+
+/** --passphrase-file is the copy's. @throws IDENTITY_LOCKED if nobody can be asked */
+async function passphraseOfReplaced(io: Io): Promise<string> {
+  if (!io.canAsk) throw new KeibiError('IDENTITY_LOCKED', 'A passphrase locks the identity that is given up.');
+  return io.askSecret('Passphrase of the identity that is given up: ');
+}
+
+function announcementText({ announcedTo }: NextIdentity): string {
+  if (announcedTo === 0) return '';
+  const them = announcedTo === 1 ? '1 contact hears' : `${announcedTo} contacts hear`;
+  return `${them} of it when online while your daemon runs, within 90 days: keibidrop daemon\n`;
 }
 
 /** @throws DAEMON_UNREACHABLE, IDENTITY_* */
@@ -154,23 +192,33 @@ function confirmNew(io: Io): ((what: string) => Promise<boolean>) | undefined {
   };
 }
 
-/** It has opened the identity once, for as long as it runs. */
-async function tellOfDaemon({ config }: IdCommand, io: Io, peer: PeerPackage): Promise<void> {
+/** A daemon has opened the identity once, for as long as it runs. */
+async function reloadInDaemon(
+  { config }: IdCommand,
+  passphrase: string | undefined,
+  io: Io,
+  peer: PeerPackage,
+): Promise<void> {
   try {
-    await withDaemon(io, peer, { config, start: false }, async () => {
-      io.stderr.write(
-        'The daemon that runs keeps the identity it has. End it, and the next one has the new: keibidrop stop\n',
-      );
+    await withDaemon(io, peer, { config, start: false }, async (daemon) => {
+      await daemon.call('reloadIdentity', { passphrase }, { signal: io.signal });
     });
   } catch (reason) {
-    if (!(reason instanceof KeibiError && reason.code.startsWith('DAEMON_'))) throw reason;
+    io.signal.throwIfAborted();
+    if (reason instanceof KeibiError && reason.code === 'DAEMON_UNREACHABLE') return;
+    io.stderr.write(
+      'The daemon that runs keeps the identity it has. End it, and the next one has the new: keibidrop stop\n',
+    );
   }
 }
 
-async function confirmRotation({ yes }: IdCommand, io: Io): Promise<void> {
-  if (yes) return;
+async function confirmRotation(options: IdCommand, io: Io): Promise<void> {
+  if (options.yes) return;
   if (!io.canAsk) throw new KeibiError('USAGE', 'Nobody can be asked here. Add --yes to give up the identity.');
-  const answer = await io.ask('Contacts of the old identity will not know the new one. Give it up? [y/N] ');
+  const what = options.silent
+    ? 'Contacts of the old identity will not know the new one.'
+    : 'Contacts hear of the new identity, and are asked to compare it.';
+  const answer = await io.ask(`${what} Give up the old one? [y/N] `);
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new KeibiError('OFFER_DECLINED', 'Nothing was changed.');
 }
 

@@ -24,6 +24,7 @@ export interface Notice {
  */
 export function noticeOf(told: Told, before: string | undefined, texts: Texts): Notice | undefined {
   if (told.event === 'question') return questionNotice(told, texts);
+  if (told.event === 'renewed') return renewedNotice(told, texts);
   if (told.event !== 'transfer') return undefined;
   const transfer = { ...told, id: told.transfer } as unknown as TransferView;
   // What was over when the daemon began to tell is no news.
@@ -39,6 +40,16 @@ function questionNotice(told: Told, texts: Texts): Notice {
     text: noticeText(text || texts.t('question.click')),
     intent: { kind: 'view', view: placeOfQuestion(asked) },
     ...(isYesOrNo(asked) && { question: asked.question }),
+  };
+}
+
+/** A contact has announced a new identity. */
+function renewedNotice({ contact }: Told, { t }: Texts): Notice {
+  const name = String(contact);
+  return {
+    title: noticeText(t('notice.renewed', { name })),
+    text: noticeText(t('notice.renewedText', { name })),
+    intent: { kind: 'view', view: 'people' },
   };
 }
 

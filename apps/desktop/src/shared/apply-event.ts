@@ -30,6 +30,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   presence: ({ contacts }, { contact, online }) => ({
     contacts: contacts.map((each) => (each.name === contact ? { ...each, online: online === true } : each)),
   }),
+  identity: (_, { fingerprint }) => ({ renewedIdentity: fingerprint as string }),
   share: ({ shares }, told) => {
     const share = fieldsOf<ShareView>(told);
     const known = shares.some(({ id }) => id === share.id);

@@ -31,6 +31,8 @@ export interface DaemonState {
   readonly shares: readonly ShareView[];
   readonly mounts: readonly MountView[];
   readonly settings: readonly SettingView[];
+  /** Fingerprint of the identity that took the place of another; undefined: none did. */
+  readonly renewedIdentity: string | undefined;
 }
 
 export const NOTHING_TOLD: DaemonState = {
@@ -41,6 +43,7 @@ export const NOTHING_TOLD: DaemonState = {
   shares: [],
   mounts: [],
   settings: [],
+  renewedIdentity: undefined,
 };
 
 /** Where it is answered: an invitation to a share beside the folders, all others where things are received. */

@@ -10,9 +10,10 @@ import {
   type PublicKeys,
 } from '@keibidrop/session';
 import type { Contact } from './contact.ts';
-import { ContactTalk } from './contact-talk.ts';
+import { ContactTalk, isRotation, type TalkMessage } from './contact-talk.ts';
 import { ContactVisits } from './contact-visits.ts';
 import type { Place } from './door.ts';
+import { type AnnouncementOutcome, IdentityChange, type KeyDecision } from './identity-change.ts';
 import { type ReceivedInvitation, ReceivedInvitations } from './received-invitations.ts';
 import { type DeliverOptions, type FinalVerdict, SentInvitations } from './sent-invitations.ts';
 
@@ -28,6 +29,11 @@ export interface ContactLinkOptions {
   onBlocked(): void;
   /** It has proved to be who it is. `paired`: in the mailbox of both keys, to which it came. */
   onMet(met: { keys: PublicKeys; paired: boolean }): void;
+  /** As IdentityChangeOptions. */
+  mayRenew: KeyDecision;
+  renew: KeyDecision;
+  /** `self` is a former identity: we only announce `next`, and neither are there nor take invitations. */
+  announce?: { readonly next: IdentityKeys; onOutcome(outcome: AnnouncementOutcome): void };
 }
 
 /** Guests in our mailbox that have not proved to be the contact. */
@@ -70,6 +76,11 @@ export class ContactLink {
 
   get contact(): Contact {
     return this.#contact;
+  }
+
+  /** Our identity for this contact. */
+  get self(): IdentityKeys {
+    return this.#options.self;
   }
 
   /** The mailboxes of ours that are kept for it, and those of its in which we visit it. */
@@ -134,10 +145,15 @@ export class ContactLink {
   }
 
   /** As SentInvitations.deliver. */
-  deliver(invitation: Invitation, options: DeliverOptions): Promise<FinalVerdict> {
+  deliver(invitation: Invitation, options: DeliverOptions): Promise<FinalVerdict | 'moved'> {
     const delivering = this.#sent.deliver(invitation, options);
     this.seek();
     return delivering;
+  }
+
+  /** Ends every `deliver` as moved: another link takes the place of this one. */
+  release(): void {
+    this.#sent.release();
   }
 
   /** Says that we leave. Idempotent. */
@@ -176,40 +192,60 @@ export class ContactLink {
 
   /** The contact is at the other end of a conversation. */
   #begin({ conversation, keys }: MetContact, side: 'guest' | 'owner', pair: PairKey): void {
-    const { resident, onMet } = this.#options;
+    const { resident, announce, onMet } = this.#options;
     if (this.#closed || this.#contact.blocked) {
       conversation.close();
       return;
     }
     onMet({ keys, paired: side === 'owner' && pair.peer.keys !== undefined });
     const talk: ContactTalk = new ContactTalk(conversation, side, {
-      resident,
-      onMessage: (message) => {
-        if (message.kind === 'invite') this.#invited(message.invitation, talk);
-        else if (message.kind === 'invite-reply') this.#sent.take(message.id, message.verdict);
-        else if (message.kind === 'withdraw') this.#received.withdraw(message.id);
-      },
+      resident: resident && announce === undefined,
+      onMessage: (message) => this.#take(message, talk, change),
       onResident: () => {
         this.#sent.tellAll(talk);
         this.#settle();
         this.#changed();
       },
-      onEnd: (farewell) => this.#ended(talk, farewell),
+      onEnd: (farewell) => this.#ended(talk, farewell, change),
     });
+    const change = this.#changeIn(talk, keys);
     this.#talks.add(talk);
     const [oldest] = this.#talks;
     if (this.#talks.size > MAX_TALKS) oldest?.close('leaving');
     this.#settle();
+    change.announce();
+  }
+
+  #changeIn(talk: ContactTalk, peer: PublicKeys): IdentityChange {
+    const { self, announce, mayRenew, renew } = this.#options;
+    return new IdentityChange({
+      self,
+      peer,
+      announced: announce?.next,
+      mayRenew,
+      renew,
+      send: (message) => talk.send(message),
+      onAnswer: (answer) => announce?.onOutcome(answer),
+    });
+  }
+
+  #take(message: TalkMessage, talk: ContactTalk, change: IdentityChange): void {
+    if (isRotation(message)) change.take(message).catch(() => talk.close('leaving'));
+    else if (message.kind === 'invite') this.#invited(message.invitation, talk);
+    else if (message.kind === 'invite-reply') this.#sent.take(message.id, message.verdict);
+    else this.#received.withdraw(message.id);
   }
 
   #invited(invitation: Invitation, talk: ContactTalk): void {
     // A visitor is there for its own invitation only.
-    if (this.#options.resident) this.#received.take(this.#contact, invitation, talk);
+    const { resident, announce } = this.#options;
+    if (resident && announce === undefined) this.#received.take(this.#contact, invitation, talk);
     else talk.send({ kind: 'invite-reply', id: invitation.id, verdict: 'busy' });
   }
 
-  #ended(talk: ContactTalk, farewell: Farewell | undefined): void {
+  #ended(talk: ContactTalk, farewell: Farewell | undefined, change: IdentityChange): void {
     this.#talks.delete(talk);
+    if (this.#talks.size === 0 && !change.isAnswered && !this.#closed) this.#options.announce?.onOutcome('lost');
     if (farewell === 'blocked') this.#blocked();
     this.#received.leave(talk);
     // What it has brought the contact may be waiting for us to repeat by another.

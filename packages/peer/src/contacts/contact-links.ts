@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout } from 'node:timers/promises';
 import { type Conversation, formatFingerprint, type Invitation, KeibiError } from '@keibidrop/protocol';
-import { type IdentityKeys, mailboxDays } from '@keibidrop/session';
+import { type IdentityKeys, mailboxDays, type PublicKeys } from '@keibidrop/session';
 import { watchOwnAddresses } from '../address-watch.ts';
 import type { ListenAddress, ReachOptions } from '../api.ts';
-import type { Contact } from './contact.ts';
-import { ContactLink } from './contact-link.ts';
+import type { FormerIdentity } from '../identity/former-identity.ts';
+import { Announcements } from './announcements.ts';
+import { type Contact, isSameFingerprint } from './contact.ts';
+import { ContactLink, type ContactLinkOptions } from './contact-link.ts';
 import type { ContactStore } from './contact-store.ts';
 import { Door } from './door.ts';
 import { Presence } from './presence.ts';
@@ -15,7 +17,9 @@ import { type DeliverOptions, type FinalVerdict, refusedBy } from './sent-invita
 export interface ContactLinksOptions {
   /** Stays the caller's, and must not be wiped before `close` has resolved. */
   self: IdentityKeys;
-  contacts: Pick<ContactStore, 'watch' | 'noteMet'>;
+  /** Ours that were given up; contacts that know one only hear of `self`. As `self`. */
+  former?: readonly FormerIdentity[];
+  contacts: Pick<ContactStore, 'watch' | 'list' | 'noteMet' | 'noteHeard' | 'mayRenew' | 'renew'>;
   /** Where contacts come to us. Absent: we only visit, as a send does, and show nobody that we are there. */
   listen?: ListenAddress | undefined;
   reach: ReachOptions;
@@ -23,6 +27,8 @@ export interface ContactLinksOptions {
   only?: ReadonlySet<string>;
   /** A contact has come or gone: within 10 s of the fact. */
   onPresence?(contact: Contact, online: boolean): void;
+  /** A contact has a new identity, which nobody has compared yet. */
+  onRenewed?(contact: Contact): void;
   /** To be answered. */
   onInvitation?(invitation: ReceivedInvitation): void;
   /** The public rendezvous cannot be reached, or can again. */
@@ -34,7 +40,7 @@ export interface ContactLinksOptions {
 
 /** Somebody who waits for a contact. */
 interface Waiting {
-  readonly id: string;
+  id: string;
   resolve(): void;
   reject(reason: unknown): void;
 }
@@ -43,6 +49,8 @@ interface Waiting {
 const TURN_PAGE_MS = 30_000;
 /** Until contacts that could not be read are read again. */
 const REREAD_MS = 5_000;
+/** Of former identities, beside those of the current one: more cannot be told to this machine (door-registry.ts). */
+const MAX_MAILBOXES = 4096;
 
 /** Keeps us in touch with all contacts: who is there, what they invite us to, and what we invite them to. */
 export class ContactLinks {
@@ -51,6 +59,12 @@ export class ContactLinks {
   readonly #presence: Presence;
   /** By fingerprint, as text. */
   readonly #links = new Map<string, ContactLink>();
+  readonly #announcements: Announcements;
+  #self: IdentityKeys;
+  #former: readonly FormerIdentity[];
+  /** As they were taken last, and the taking that is under way. */
+  #contacts: readonly Contact[] = [];
+  #taking: Promise<void> = Promise.resolve();
   /** Whose they are. */
   #owned = new Map<string, ContactLink>();
   #wanted = new Map<string, ContactLink>();
@@ -81,6 +95,14 @@ export class ContactLinks {
   private constructor(options: ContactLinksOptions) {
     const { listen, reach } = options;
     this.#options = options;
+    this.#self = options.self;
+    this.#former = options.former ?? [];
+    this.#announcements = new Announcements({
+      open: (contact, { keys }, announce) =>
+        ContactLink.open(contact, { ...this.#linkOptions(contact, keys), announce }),
+      onHeard: (contact, former) => this.#heard(contact, former),
+      onChange: () => this.#retake(),
+    });
     this.#signal = AbortSignal.any([options.signal, this.#closing.signal]);
     this.#presence = new Presence((id, online) => this.#tellPresence(id, online));
     this.#door = new Door({
@@ -93,7 +115,7 @@ export class ContactLinks {
     });
     this.#turning = setInterval(() => this.#turnPage(), TURN_PAGE_MS).unref();
     this.#unwatch = watchOwnAddresses(() => {
-      for (const link of this.#links.values()) link.retry();
+      for (const link of [...this.#links.values(), ...this.#announcements.links]) link.retry();
     });
     this.#watching = this.#watch();
     this.#watching.catch(() => {});
@@ -110,15 +132,21 @@ export class ContactLinks {
   }
 
   isOnline({ fingerprint }: Pick<Contact, 'fingerprint'>): boolean {
-    return this.#presence.isOnline(formatFingerprint(fingerprint));
+    return this.#presence.isOnline(this.#idOf(fingerprint));
+  }
+
+  /** Our identity is another now: contacts are met under it, and invitations that are not answered follow. Both as in ContactLinksOptions. */
+  async become(self: IdentityKeys, former: readonly FormerIdentity[]): Promise<void> {
+    this.#self = self;
+    this.#former = former;
+    await this.#take(this.#contacts);
   }
 
   /** Resolves when a contact is there. @throws CONTACT_UNKNOWN; CONTACT_BLOCKED if it says so instead; `signal.reason` on abort */
   async untilOnline({ fingerprint }: Pick<Contact, 'fingerprint'>, { signal }: { signal: AbortSignal }): Promise<void> {
     signal.throwIfAborted();
-    const id = formatFingerprint(fingerprint);
-    const link = this.#links.get(id);
-    if (link === undefined) throw new KeibiError('CONTACT_UNKNOWN');
+    const link = await this.#linkOf(fingerprint);
+    const id = formatFingerprint(link.contact.fingerprint);
     if (this.#presence.isOnline(id)) return;
     let onAbort = () => {};
     let waiting: Waiting | undefined;
@@ -146,20 +174,26 @@ export class ContactLinks {
     invitation: Invitation,
     options: DeliverOptions,
   ): Promise<FinalVerdict> {
-    const link = this.#links.get(formatFingerprint(fingerprint));
-    if (link === undefined) throw new KeibiError('CONTACT_UNKNOWN');
-    return link.deliver(invitation, options);
+    for (;;) {
+      const link = await this.#linkOf(fingerprint);
+      const verdict = await link.deliver(invitation, options);
+      if (verdict !== 'moved') return verdict;
+    }
   }
 
   /** Says goodbye to everybody who is there. Idempotent. */
   async close(): Promise<void> {
     this.#presence.close();
     for (const link of this.#links.values()) link.close();
+    this.#announcements.close();
     this.#closing.abort(new KeibiError('SESSION_CLOSED', 'Contacts are not listened to any more.'));
     clearInterval(this.#turning);
     this.#unwatch();
     await this.#door.close();
     await this.#watching.catch(() => {});
+    await this.#taking.catch(() => {});
+    // Those that were opened meanwhile.
+    for (const link of [...this.#links.values(), ...this.#announcements.links]) link.close();
     await this.#noting;
   }
 
@@ -188,44 +222,118 @@ export class ContactLinks {
     }
   }
 
-  /** The contacts have changed. */
-  async #take(contacts: readonly Contact[]): Promise<void> {
-    const { only } = this.#options;
-    const current = new Map(contacts.map((contact) => [formatFingerprint(contact.fingerprint), contact]));
-    for (const [id, link] of this.#links) {
-      if (current.has(id)) continue;
-      link.close();
+  /** The contacts have changed, or our identity has. One call after the other. */
+  #take(contacts: readonly Contact[]): Promise<void> {
+    this.#contacts = contacts;
+    this.#taking = this.#taking.catch(() => {}).then(() => this.#takeNow(contacts));
+    return this.#taking;
+  }
+
+  #retake(): void {
+    if (!this.#signal.aborted) this.#take(this.#contacts).catch((reason) => this.#trouble(reason));
+  }
+
+  async #takeNow(contacts: readonly Contact[]): Promise<void> {
+    if (this.#signal.aborted) return;
+    const current = new Map(
+      contacts
+        .filter((contact) => this.#isOurs(contact))
+        .map((contact) => [formatFingerprint(contact.fingerprint), contact]),
+    );
+    const self = this.#self;
+    const opened = new Map<string, ContactLink>();
+    for (const [id, contact] of current) {
+      const link = this.#links.get(id);
+      if (link?.self === self) await link.update(contact);
+      else opened.set(id, await ContactLink.open(contact, this.#linkOptions(contact, self)));
+    }
+    const gone = [...this.#links].filter(([id]) => !current.has(id) || opened.has(id));
+    for (const [id] of gone) {
       this.#presence.forget(id);
       this.#links.delete(id);
     }
-    for (const [id, contact] of current) {
-      if (only !== undefined && !only.has(id)) continue;
-      const link = this.#links.get(id);
-      if (link !== undefined) await link.update(contact);
-      else this.#links.set(id, await this.#linkTo(id, contact));
-    }
+    for (const [id, link] of opened) this.#links.set(id, link);
+    await this.#announcements.take([...current.values()], this.#former, self);
     await this.#serve();
+    for (const [id, link] of gone) this.#move(id, link);
   }
 
-  #linkTo(id: string, contact: Contact): Promise<ContactLink> {
-    const { self, listen, onInvitation } = this.#options;
-    const { fingerprint } = contact;
-    return ContactLink.open(contact, {
+  /** With a link that is gone, what waits for it follows the contact to its next one. */
+  #move(id: string, gone: ContactLink): void {
+    const next = this.#idOf(gone.contact.fingerprint);
+    const link = this.#links.get(next);
+    gone.release();
+    gone.close();
+    for (const waiting of this.#waiting) {
+      if (waiting.id !== id) continue;
+      waiting.id = next;
+      link?.seek();
+    }
+    if (link !== undefined && next !== id) this.#options.onRenewed?.(link.contact);
+  }
+
+  /** By the fingerprint of a contact, now or before its last changes. */
+  #idOf(fingerprint: Uint8Array): string {
+    const id = formatFingerprint(fingerprint);
+    if (this.#links.has(id)) return id;
+    const renewed = [...this.#links].find(([, { contact }]) =>
+      contact.renewals?.some(({ from }) => isSameFingerprint(from, fingerprint)),
+    );
+    return renewed?.[0] ?? id;
+  }
+
+  /** A contact whose keys were stored just now may not have been taken yet. @throws CONTACT_UNKNOWN */
+  async #linkOf(fingerprint: Uint8Array): Promise<ContactLink> {
+    const link = this.#links.get(this.#idOf(fingerprint));
+    if (link !== undefined) return link;
+    await this.#take(await this.#options.contacts.list());
+    const taken = this.#links.get(this.#idOf(fingerprint));
+    if (taken === undefined) throw new KeibiError('CONTACT_UNKNOWN');
+    return taken;
+  }
+
+  #isOurs({ fingerprint, renewals = [] }: Contact): boolean {
+    const { only } = this.#options;
+    const all = [fingerprint, ...renewals.map(({ from }) => from)];
+    return only === undefined || all.some((one) => only.has(formatFingerprint(one)));
+  }
+
+  #linkOptions({ name, fingerprint }: Contact, self: IdentityKeys): ContactLinkOptions {
+    const { contacts, listen, onInvitation } = this.#options;
+    const id = formatFingerprint(fingerprint);
+    const renewed = (keys: PublicKeys) => {
+      return { from: fingerprint, keys, own: [self.fingerprint, this.#self.fingerprint], at: new Date() };
+    };
+    const isCurrent = () => self === this.#self;
+    return {
       self,
       resident: listen !== undefined,
       join: (mailbox, place, options) => this.#door.join(mailbox, place, options),
-      onHere: (here) => this.#presence.set(id, here),
+      onHere: (here) => {
+        if (isCurrent() && this.#links.has(id)) this.#presence.set(id, here);
+      },
       onInvitation: (invitation) => onInvitation?.(invitation),
       onBlocked: () => {
-        const name = this.#links.get(id)?.contact.name ?? contact.name;
-        for (const waiting of this.#waiting) if (waiting.id === id) waiting.reject(refusedBy(name, 'blocked'));
+        const known = this.#links.get(id)?.contact.name ?? name;
+        for (const waiting of this.#waiting) if (waiting.id === id) waiting.reject(refusedBy(known, 'blocked'));
       },
       onMet: ({ keys, paired }) => {
         const known = this.#links.get(id)?.contact;
-        if (known === undefined || (known.keys !== undefined && (known.paired || !paired))) return;
-        this.#note(fingerprint, { keys, paired, at: new Date() });
+        if (!isCurrent() || known === undefined) return;
+        const news = known.keys === undefined || known.knowsFormer !== undefined || (paired && !known.paired);
+        if (news) this.#note(fingerprint, { keys, paired, self: self.fingerprint, at: new Date() });
       },
-    });
+      mayRenew: (keys) => contacts.mayRenew(renewed(keys)),
+      renew: (keys) => contacts.renew(renewed(keys)),
+    };
+  }
+
+  /** The contact comes to us under our new identity, or we to it. */
+  #heard({ fingerprint }: Contact, { keys }: FormerIdentity): void {
+    this.#links.get(formatFingerprint(fingerprint))?.seek();
+    this.#noting = this.#noting
+      .then(() => this.#options.contacts.noteHeard(fingerprint, keys.fingerprint))
+      .catch((reason) => this.#trouble(reason));
   }
 
   /** Tells the door what there is to keep and to look for. */
@@ -233,9 +341,11 @@ export class ContactLinks {
     this.#days = mailboxDays(Date.now()).join();
     this.#owned = new Map();
     this.#wanted = new Map();
-    for (const link of this.#links.values()) {
-      for (const mailbox of link.mailboxes.own) this.#owned.set(mailbox, link);
-      for (const mailbox of link.mailboxes.wanted) this.#wanted.set(mailbox, link);
+    for (const link of [...this.#links.values(), ...this.#announcements.links]) {
+      const { own, wanted } = link.mailboxes;
+      if (this.#owned.size + own.length > MAX_MAILBOXES) break;
+      for (const mailbox of own) this.#owned.set(mailbox, link);
+      for (const mailbox of wanted) this.#wanted.set(mailbox, link);
     }
     await this.#door.serve([...this.#owned.keys()], [...this.#wanted.keys()]);
   }
@@ -243,7 +353,7 @@ export class ContactLinks {
   #turnPage(): void {
     const now = Date.now();
     if (mailboxDays(now).join() === this.#days) return;
-    for (const link of this.#links.values()) link.turnPage(now);
+    for (const link of [...this.#links.values(), ...this.#announcements.links]) link.turnPage(now);
     this.#serve().catch((reason) => this.#trouble(reason));
   }
 
@@ -255,11 +365,14 @@ export class ContactLinks {
 
   #tellPresence(id: string, online: boolean): void {
     for (const waiting of this.#waiting) if (online && waiting.id === id) waiting.resolve();
-    const contact = this.#links.get(id)?.contact;
-    if (contact === undefined || this.#signal.aborted) return;
+    const link = this.#links.get(id);
+    if (link === undefined || this.#signal.aborted) return;
+    const { contact, self } = link;
     const { fingerprint, keys } = contact;
     const { listen } = this.#options;
-    if (listen !== undefined && keys !== undefined) this.#note(fingerprint, { keys, paired: false, at: new Date() });
+    if (listen !== undefined && keys !== undefined) {
+      this.#note(fingerprint, { keys, paired: false, self: self.fingerprint, at: new Date() });
+    }
     this.#options.onPresence?.(contact, online);
   }
 

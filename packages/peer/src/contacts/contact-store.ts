@@ -2,7 +2,7 @@
 import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeibiError } from '@keibidrop/protocol';
+import { KeibiError, type RotationRefusal } from '@keibidrop/protocol';
 import type { PublicKeys } from '@keibidrop/session';
 import { fileError } from '../disk-full.ts';
 import { withLock } from '../lock-file.ts';
@@ -12,12 +12,15 @@ import {
   type ContactRule,
   clashes,
   decodeContacts,
+  digestOf,
   encodeContacts,
   isSameFingerprint,
   isSameName,
   looksLike,
   MAX_CONTACTS,
+  MAX_RENEWALS_A_DAY,
   parseContactName,
+  renewsTooOften,
 } from './contact.ts';
 
 const FILE = 'contacts.json';
@@ -37,6 +40,18 @@ export interface Encounter {
   readonly keys: PublicKeys;
   /** It came by the mailbox of both keys. */
   readonly paired: boolean;
+  /** Fingerprint of ours in that meeting. */
+  readonly self: Uint8Array;
+  readonly at: Date;
+}
+
+/** New keys that a contact has announced. */
+export interface RenewedKeys {
+  /** Its fingerprint so far. */
+  readonly from: Uint8Array;
+  readonly keys: PublicKeys;
+  /** Our own fingerprints, which are no contact's. */
+  readonly own: readonly Uint8Array[];
   readonly at: Date;
 }
 
@@ -101,12 +116,55 @@ export class ContactStore {
     });
   }
 
-  /** Call after a change of identity: no contact has met the new one, so each is dialled as on a first contact, too. */
-  async unpair(): Promise<void> {
-    await this.#locked(async () => {
+  /**
+   * Call before our identity changes: no contact has met the next one, so each is dialled as on a first contact, too.
+   *
+   * @param former  the one that they know, unless they know an earlier one; undefined: it announces nothing
+   * @returns       how many contacts the next one is announced to
+   */
+  async noteRotation(former: Uint8Array | undefined): Promise<number> {
+    if ((await this.#read()).length === 0) return 0;
+    return this.#locked(async () => {
       const contacts = await this.#read();
-      if (!contacts.some(({ paired }) => paired)) return;
-      await this.#write(contacts.map((contact) => ({ ...contact, paired: false })));
+      const noted = contacts.map((contact) => {
+        const knowsFormer = contact.knowsFormer ?? former;
+        return { ...contact, paired: false, ...(knowsFormer && { knowsFormer }) };
+      });
+      await this.#write(noted);
+      return former === undefined ? 0 : noted.filter(({ blocked }) => !blocked).length;
+    });
+  }
+
+  /** The contact knows our current identity, or refuses to, and not only the one of `former`. */
+  async noteHeard(fingerprint: Uint8Array, former: Uint8Array): Promise<void> {
+    await this.#change((contacts) => {
+      const contact = contacts.find((one) => isSameFingerprint(one.fingerprint, fingerprint));
+      if (contact?.knowsFormer === undefined || !isSameFingerprint(contact.knowsFormer, former)) return undefined;
+      const { knowsFormer: _, ...heard } = contact;
+      return heard;
+    });
+  }
+
+  /** Why the contact cannot have these keys; undefined if it can. */
+  async mayRenew(renewed: RenewedKeys): Promise<RotationRefusal | undefined> {
+    return refusalOf(await this.#read(), renewed);
+  }
+
+  /** Gives the contact new keys, which it has proved; two people have to compare them again. @returns as `mayRenew`: then nothing changed */
+  async renew(renewed: RenewedKeys): Promise<RotationRefusal | undefined> {
+    const { from, keys, at } = renewed;
+    return this.#locked(async () => {
+      const contacts = await this.#read();
+      const refusal = refusalOf(contacts, renewed);
+      if (refusal !== undefined) return refusal;
+      await this.#write(
+        contacts.map((contact) => {
+          if (!isSameFingerprint(contact.fingerprint, from)) return contact;
+          const renewals = [...(contact.renewals ?? []), { from, at }].slice(-MAX_RENEWALS_A_DAY);
+          return { ...contact, fingerprint: digestOf(keys), keys, verified: false, paired: false, renewals };
+        }),
+      );
+      return undefined;
     });
   }
 
@@ -170,10 +228,15 @@ export class ContactStore {
   }
 
   /** Notes that a contact was met. Undefined if it was removed meanwhile, and then it stays so. */
-  async noteMet(fingerprint: Uint8Array, { keys, paired, at }: Encounter): Promise<Contact | undefined> {
+  async noteMet(fingerprint: Uint8Array, { keys, paired, self, at }: Encounter): Promise<Contact | undefined> {
     return this.#change((contacts) => {
       const contact = contacts.find((one) => isSameFingerprint(one.fingerprint, fingerprint));
-      return contact && { ...contact, keys, paired: contact.paired || paired, lastSeen: at };
+      if (contact === undefined) return undefined;
+      const { knowsFormer, ...others } = contact;
+      // It has met us as we are, so it knows that identity.
+      const stale = knowsFormer !== undefined && isSameFingerprint(knowsFormer, self);
+      const met = { ...others, ...(stale && { knowsFormer }) };
+      return { ...met, keys, paired: contact.paired || paired, lastSeen: at };
     });
   }
 
@@ -242,6 +305,16 @@ export class ContactStore {
   async #write(contacts: readonly Contact[]): Promise<void> {
     await writePrivate(this.#file, encodeContacts(contacts), { replace: true }, USE.unusable);
   }
+}
+
+/** The rules by which new keys of a contact are refused. */
+function refusalOf(contacts: readonly Contact[], { from, keys, own, at }: RenewedKeys): RotationRefusal | undefined {
+  const contact = contacts.find((one) => isSameFingerprint(one.fingerprint, from));
+  const fingerprint = digestOf(keys);
+  const taken = [...own, ...contacts.map((one) => one.fingerprint)];
+  if (contact === undefined || contact.blocked) return 'final';
+  if (taken.some((one) => isSameFingerprint(one, fingerprint))) return 'final';
+  return renewsTooOften(contact, at) ? 'later' : undefined;
 }
 
 function named(contacts: readonly Contact[], name: string): Contact {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type ContactMessage, type Farewell, KeibiError } from '@keibidrop/protocol';
+import { type ContactMessage, type Farewell, KeibiError, type RotationMessage } from '@keibidrop/protocol';
 import type { ContactConversation } from '@keibidrop/session';
+
+/** About an invitation, or a change of identity. */
+export type TalkMessage = Extract<ContactMessage, { kind: 'invite' | 'invite-reply' | 'withdraw' }> | RotationMessage;
 
 export interface TalkOptions {
   /** True: we are there for longer, and say so every PING_EVERY_MS. False: a visitor, which only answers. */
   resident: boolean;
-  /** About an invitation. */
-  onMessage(message: Extract<ContactMessage, { kind: 'invite' | 'invite-reply' | 'withdraw' }>): void;
+  onMessage(message: TalkMessage): void;
   /** The contact has shown that it is there for longer. Once. */
   onResident(): void;
   /** Once. `farewell`: it has said why. */
@@ -73,7 +75,9 @@ export class ContactTalk {
     if (message.kind === 'ready') throw new KeibiError('HANDSHAKE_MALFORMED');
     if (message.kind === 'bye') this.#end(message.reason);
     else if (message.kind === 'ping') this.#heardPing();
-    else if (('id' in message || 'invitation' in message) && !this.#ended) this.#options.onMessage(message);
+    else if (!this.#ended && ('id' in message || 'invitation' in message || isRotation(message))) {
+      this.#options.onMessage(message);
+    }
   }
 
   #heardPing(): void {
@@ -97,4 +101,8 @@ export class ContactTalk {
     this.#conversation.close();
     this.#options.onEnd(farewell);
   }
+}
+
+export function isRotation(message: ContactMessage): message is RotationMessage {
+  return message.kind.startsWith('rotate');
 }

@@ -34,10 +34,24 @@ export interface Contact {
   readonly paired: boolean;
   readonly added: Date;
   readonly lastSeen?: Date;
+  /** Fingerprint of ours that it knows, if that was given up since. */
+  readonly knowsFormer?: Uint8Array;
+  /** Its last changes of identity, the latest last. */
+  readonly renewals?: readonly Renewal[];
+}
+
+/** A contact has announced a new identity. */
+export interface Renewal {
+  /** Its fingerprint before. */
+  readonly from: Uint8Array;
+  readonly at: Date;
 }
 
 const VERSION = 1;
 export const MAX_CONTACTS = 1000;
+/** Changes of identity that a contact may announce within a day; so many are kept. */
+export const MAX_RENEWALS_A_DAY = 4;
+const DAY_MS = 86_400_000;
 const MAX_NAME_CHARACTERS = 64;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
@@ -73,6 +87,17 @@ export function assertOthers(fingerprint: Uint8Array, own: Uint8Array): void {
   throw usage('That is your own fingerprint. Add the one that keibidrop id shows on the other computer.');
 }
 
+/** Whether another change of identity of this contact is one too many. */
+export function renewsTooOften({ renewals = [] }: Pick<Contact, 'renewals'>, now: Date): boolean {
+  const recent = renewals.filter(({ at }) => Math.abs(now.getTime() - at.getTime()) < DAY_MS);
+  return recent.length >= MAX_RENEWALS_A_DAY;
+}
+
+/** When it took a new identity that nobody has compared since; undefined: it did not. */
+export function uncomparedSince({ verified, renewals }: Pick<Contact, 'verified' | 'renewals'>): Date | undefined {
+  return verified ? undefined : renewals?.at(-1)?.at;
+}
+
 /** Whether two names are one, for people. */
 export function isSameName(one: string, other: string): boolean {
   return foldName(one.trim()) === foldName(other.trim());
@@ -84,12 +109,16 @@ export function isSameFingerprint(one: Uint8Array, other: Uint8Array): boolean {
 
 /** The file of these contacts: JSON that a person can read and mend. */
 export function encodeContacts(contacts: readonly Contact[]): Uint8Array {
-  const kept = contacts.map(({ fingerprint, keys, added, lastSeen, ...rest }) => ({
+  const kept = contacts.map(({ fingerprint, keys, added, lastSeen, knowsFormer, renewals, ...rest }) => ({
     ...rest,
     fingerprint: formatFingerprint(fingerprint),
     ...(keys && { keys: { x25519: base64url(keys.x25519), kem: base64url(keys.kem) } }),
     added: added.toISOString(),
     ...(lastSeen && { lastSeen: lastSeen.toISOString() }),
+    ...(knowsFormer && { knowsFormer: formatFingerprint(knowsFormer) }),
+    ...(renewals && {
+      renewals: renewals.map(({ from, at }) => ({ from: formatFingerprint(from), at: at.toISOString() })),
+    }),
   }));
   return new TextEncoder().encode(`${JSON.stringify({ version: VERSION, contacts: kept }, null, 2)}\n`);
 }
@@ -135,6 +164,12 @@ function decodeContact(value: unknown, number: number): Contact {
   const added = dateIn(entry.added) ?? raise(wrong('no day on which it was added'));
   const lastSeen =
     entry.lastSeen === undefined ? undefined : (dateIn(entry.lastSeen) ?? raise(wrong('an impossible “lastSeen”')));
+  const knowsFormer =
+    entry.knowsFormer === undefined
+      ? undefined
+      : (fingerprintIn(entry.knowsFormer) ?? raise(wrong('an impossible “knowsFormer”')));
+  const renewals =
+    entry.renewals === undefined ? undefined : (renewalsIn(entry.renewals) ?? raise(wrong('impossible “renewals”')));
   return {
     name,
     fingerprint,
@@ -145,7 +180,18 @@ function decodeContact(value: unknown, number: number): Contact {
     paired: paired === true,
     added,
     ...(lastSeen && { lastSeen }),
+    ...(knowsFormer && { knowsFormer }),
+    ...(renewals && { renewals }),
   };
+}
+
+function renewalsIn(value: unknown): Renewal[] | undefined {
+  if (!Array.isArray(value) || value.length > MAX_RENEWALS_A_DAY) return undefined;
+  const renewals = value.flatMap((entry: { from?: unknown; at?: unknown } | null) => {
+    const [from, at] = [fingerprintIn(entry?.from), dateIn(entry?.at)];
+    return from && at ? [{ from, at }] : [];
+  });
+  return renewals.length === value.length ? renewals : undefined;
 }
 
 function ruleIn(value: unknown): ContactRule | undefined {

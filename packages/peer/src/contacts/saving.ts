@@ -96,7 +96,12 @@ export class Saving {
       return this.#conclude(this.#notSaved('the other side has your own identity.'));
     }
     await contacts.add({ name, fingerprint, keys });
-    const contact = await contacts.noteMet(fingerprint, { keys, paired: false, at: new Date() });
+    const contact = await contacts.noteMet(fingerprint, {
+      keys,
+      paired: false,
+      self: self.fingerprint,
+      at: new Date(),
+    });
     this.#conclude({ type: 'saved', contact: contact?.name ?? name, fingerprint: formatFingerprint(fingerprint) });
   }
 

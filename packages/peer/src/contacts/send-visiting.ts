@@ -25,13 +25,18 @@ export async function sendVisiting(options: SendVisitingOptions): Promise<SendRe
   const { directory: _, names: __, askPassphrase: ___, ...sending } = options;
   const onLost = (error: KeibiError) =>
     options.onEvent({ type: 'warning', message: `${error.message} It is tried again.` });
-  return visiting({ ...options, onLost }, (contacts, links) => sendToContacts({ ...sending, contacts, links }));
+  const onRenewed = (name: string) => options.onEvent({ type: 'warning', message: renewedText(name) });
+  return visiting({ ...options, onLost, onRenewed }, (contacts, links) =>
+    sendToContacts({ ...sending, contacts, links }),
+  );
 }
 
 export interface VisitingOptions
   extends Pick<SendVisitingOptions, 'directory' | 'names' | 'askPassphrase' | 'reach' | 'signal'> {
   /** The public rendezvous cannot be reached. */
   onLost(error: KeibiError): void;
+  /** The contact of that name has a new identity. */
+  onRenewed?(name: string): void;
 }
 
 /**
@@ -40,25 +45,40 @@ export interface VisitingOptions
  * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for one that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; what `work` throws
  */
 export async function visiting<T>(
-  { directory, names, askPassphrase, reach, signal, onLost }: VisitingOptions,
+  { directory, names, askPassphrase, reach, signal, onLost, onRenewed }: VisitingOptions,
   work: (contacts: readonly Contact[], links: ContactLinks) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
   const store = new ContactStore({ directory });
   const contacts = await contactsNamed(names, store);
-  const { keys: self } = await new IdentityStore({ directory, askPassphrase }).open();
+  const { keys: self, former } = await new IdentityStore({ directory, askPassphrase }).openWithFormer();
   try {
     const only = new Set(contacts.map(({ fingerprint }) => formatFingerprint(fingerprint)));
     const onRendezvous = (_address: string, lost: KeibiError | undefined) => lost && onLost(lost);
-    const links = await ContactLinks.open({ self, contacts: store, reach, only, onRendezvous, signal });
+    const links = await ContactLinks.open({
+      self,
+      former,
+      contacts: store,
+      reach,
+      only,
+      onRendezvous,
+      onRenewed: ({ name }) => onRenewed?.(name),
+      signal,
+    });
     try {
       return await work(contacts, links);
     } finally {
       await links.close();
     }
   } finally {
+    for (const { keys } of former) keys.wipe();
     self.wipe();
   }
+}
+
+/** What a person is told of a contact that has announced a new identity. */
+export function renewedText(name: string): string {
+  return `${name} has a new identity. Compare it: keibidrop contacts verify ${name}`;
 }
 
 /** Each once. @throws CONTACT_UNKNOWN, CONTACTS_CORRUPT; CONTACT_BLOCKED for one that we have blocked */

@@ -17,7 +17,7 @@ export interface DeliverOptions {
 interface Sent {
   readonly invitation: Invitation;
   readonly onState: (state: 'told' | 'asked') => void;
-  readonly settle: (verdict: Verdict) => void;
+  readonly settle: (verdict: Verdict | 'moved') => void;
   /** The contact had no room for it. */
   busy: boolean;
 }
@@ -45,14 +45,17 @@ export class SentInvitations {
     return this.#sent.size === 0;
   }
 
-  /** Resolves with the contact's last word, however long it is away or has no room. @throws `signal.reason` on abort */
-  async deliver(invitation: Invitation, { signal, onState = () => {} }: DeliverOptions): Promise<FinalVerdict> {
+  /** Resolves with the contact's last word, however long it is away or has no room; `moved` after `release`. @throws `signal.reason` on abort */
+  async deliver(
+    invitation: Invitation,
+    { signal, onState = () => {} }: DeliverOptions,
+  ): Promise<FinalVerdict | 'moved'> {
     signal.throwIfAborted();
     const id = Buffer.from(invitation.id).toString('hex');
     let onAbort = () => {};
     try {
       return await new Promise((resolve, reject) => {
-        const settle = (verdict: Verdict) => {
+        const settle = (verdict: Verdict | 'moved') => {
           if (verdict === 'asked') onState('asked');
           else if (verdict !== 'busy') resolve(verdict);
         };
@@ -90,6 +93,11 @@ export class SentInvitations {
   /** The contact takes nothing from us. */
   blocked(): void {
     for (const { settle } of [...this.#sent.values()]) settle('blocked');
+  }
+
+  /** The contact is reached another way now, and invited again there. */
+  release(): void {
+    for (const { settle } of [...this.#sent.values()]) settle('moved');
   }
 
   /** An answer may have made room. */

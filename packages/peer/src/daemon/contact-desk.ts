@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from '@keibidrop/protocol';
 import type { SendResult } from '../api.ts';
-import { type Contact, parseContactName } from '../contacts/contact.ts';
+import { type Contact, parseContactName, uncomparedSince } from '../contacts/contact.ts';
 import type { ContactLinks } from '../contacts/contact-links.ts';
 import { ContactStore } from '../contacts/contact-store.ts';
 import type { ReceivedInvitation } from '../contacts/received-invitations.ts';
@@ -18,6 +18,7 @@ import type { SaveOptions } from '../contacts/saving.ts';
 import type { SendToOptions } from '../contacts/send-to.ts';
 import type { EventJson } from '../event-json.ts';
 import { freeBytes } from '../free-space.ts';
+import type { OpenedIdentity } from '../identity/identity-store.ts';
 import type { EventStream } from './event-stream.ts';
 import type { IdentityKeeper } from './identity-keeper.ts';
 import type { GivenAnswer, Questions } from './questions.ts';
@@ -26,6 +27,8 @@ import type { InvitedReceive } from './transfers.ts';
 
 /** Until contacts that could not be read, or links that could not be opened, are tried again. */
 const RETRY_MS = 30_000;
+/** How often former identities whose time is over are looked for. */
+const FORGET_EVERY_MS = 3_600_000;
 
 export interface ContactDeskOptions {
   /** The configuration directory. */
@@ -52,6 +55,9 @@ export class ContactDesk {
   /** Those that are open. */
   #open: ContactLinks | undefined;
   #watching: Promise<void> = Promise.resolve();
+  #forgetting: NodeJS.Timeout | undefined;
+  /** Ends the pause after a failure. */
+  #unlocked = new AbortController();
   #trouble = '';
 
   constructor(options: ContactDeskOptions) {
@@ -62,6 +68,8 @@ export class ContactDesk {
   /** Begins to watch the contacts, and to be there for them once there are any. */
   open(): void {
     this.#watching = this.#watch();
+    const forget = () => this.#forget().catch((reason) => this.#tell(KeibiError.from(reason, 'INTERNAL')));
+    this.#forgetting = setInterval(forget, FORGET_EVERY_MS).unref();
   }
 
   /** All of them, as clients are told. */
@@ -82,6 +90,7 @@ export class ContactDesk {
       added: added.getTime(),
       lastSeen: lastSeen?.getTime(),
       online: this.#open?.isOnline(contact) ?? false,
+      renewed: uncomparedSince(contact)?.getTime(),
     };
   }
 
@@ -115,10 +124,20 @@ export class ContactDesk {
 
   /** The identity has been unlocked: what needs it is tried anew. */
   retry(): void {
+    this.#unlocked.abort();
+    this.#unlocked = new AbortController();
     if (this.#known.length > 0) this.#linked().catch(() => {});
   }
 
+  /** Our identity is another now. */
+  async become({ keys, former }: OpenedIdentity): Promise<void> {
+    const links = await this.#links?.catch(() => undefined);
+    if (links === undefined) this.retry();
+    else await links.become(keys, former);
+  }
+
   async close(): Promise<void> {
+    clearInterval(this.#forgetting);
     this.#closing.abort(new KeibiError('CANCELLED'));
     await this.#watching;
     await (await this.#links?.catch(() => undefined))?.close();
@@ -134,13 +153,21 @@ export class ContactDesk {
           this.#options.events.emit(0, this.event());
           // Who has no contacts needs neither an identity nor a port.
           if (contacts.length > 0) await this.#linked();
+          await this.#forget();
         }
       } catch (reason) {
         if (signal.aborted) return;
         this.#tell(KeibiError.from(reason, 'INTERNAL'));
-        await setTimeout(RETRY_MS, undefined, { signal }).catch(() => {});
+        const wake = AbortSignal.any([signal, this.#unlocked.signal]);
+        await setTimeout(RETRY_MS, undefined, { signal: wake }).catch(() => {});
       }
     }
+  }
+
+  /** Former identities that no contact needs. */
+  async #forget(): Promise<void> {
+    const left = await this.#options.identity.forgetFormer(() => this.store.list());
+    if (left !== undefined) await this.become(left);
   }
 
   #linked(): Promise<ContactLinks> {
@@ -153,15 +180,18 @@ export class ContactDesk {
 
   async #connect(): Promise<ContactLinks> {
     const { read, identity, events } = this.#options;
-    const { keys: self } = await identity.open();
+    const { keys: self, former } = await identity.open();
     const { listen, rendezvous, discovery } = await read({});
     const { ContactLinks: Links } = await import('../contacts/contact-links.ts');
     this.#open = await Links.open({
       self,
+      former,
       contacts: this.store,
       listen: { ...listen, orAnyPort: true },
       reach: { rendezvous, discovery, directOnly: false, relayOnly: false },
       onPresence: ({ name }, online) => events.emit(0, { event: 'presence', contact: name, online }),
+      onRenewed: ({ name, fingerprint }) =>
+        events.emit(0, { event: 'renewed', contact: name, words: fingerprintPhrase(fingerprint) }),
       onInvitation: (invitation) => void this.#invited(invitation),
       onTrouble: (error) => this.#tell(error),
       signal: this.#closing.signal,

@@ -5,13 +5,24 @@ import type { DaemonParts } from './daemon.ts';
 import type { LocalGroup } from './local-calls.ts';
 
 /** Who this peer is. */
-export function identityCalls({ identity, contacts }: DaemonParts): LocalGroup<'identity' | 'unlock'> {
+export function identityCalls({
+  identity,
+  contacts,
+  events,
+}: DaemonParts): LocalGroup<'identity' | 'unlock' | 'reloadIdentity'> {
   return {
     identity: async () => replyOf(await identity.open()),
     async unlock({ passphrase }) {
       const unlocked = await identity.unlock(passphrase);
       contacts.retry();
       return replyOf(unlocked);
+    },
+    async reloadIdentity({ passphrase }) {
+      const reloaded = await identity.reload(passphrase);
+      await contacts.become(reloaded);
+      const reply = replyOf(reloaded);
+      events.emit(0, { event: 'identity', fingerprint: reply.fingerprint });
+      return reply;
     },
   };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
-import { type Identity, IdentityStore } from '../identity/identity-store.ts';
+import { type Contact, isSameFingerprint } from '../contacts/contact.ts';
+import type { FormerIdentity } from '../identity/former-identity.ts';
+import { IdentityStore, type OpenedIdentity } from '../identity/identity-store.ts';
 
 /** As local.StatusReply names it. */
 type IdentityState = 'none' | 'open' | 'closed' | 'locked' | 'failed';
@@ -10,7 +12,7 @@ const LOCKED = 'The identity is locked by a passphrase. Unlock it first: keibidr
 /** The identity of one configuration directory, opened once and kept in memory. */
 export class IdentityKeeper {
   readonly #directory: string;
-  #opened: Promise<Identity> | undefined;
+  #opened: Promise<OpenedIdentity> | undefined;
   #isOpen = false;
   /** Error of the last failed attempt to open. */
   #failure: KeibiError | undefined;
@@ -20,15 +22,43 @@ export class IdentityKeeper {
   }
 
   /** Makes the identity if there is none. @throws IDENTITY_LOCKED while a passphrase locks it, IDENTITY_CORRUPT */
-  open(): Promise<Identity> {
-    return this.#open(() => {
-      throw new KeibiError('IDENTITY_LOCKED', LOCKED);
-    });
+  open(): Promise<OpenedIdentity> {
+    return this.#open(locked);
   }
 
   /** @throws IDENTITY_LOCKED for a wrong passphrase, IDENTITY_CORRUPT */
-  unlock(passphrase: string): Promise<Identity> {
+  unlock(passphrase: string): Promise<OpenedIdentity> {
     return this.#open(() => passphrase);
+  }
+
+  /** Opens the identity that another program has put in place of ours, which stays if that fails. @throws as `unlock` */
+  async reload(passphrase: string | undefined): Promise<OpenedIdentity> {
+    const identity = await this.#store(passphrase === undefined ? locked : () => passphrase).openWithFormer();
+    this.#opened = Promise.resolve(identity);
+    this.#isOpen = true;
+    return identity;
+  }
+
+  /**
+   * Removes former identities whose time is over, or that no contact needs.
+   *
+   * @param contacts  reads them; called after the identity is known, so that they are not older
+   * @returns         the identity with those that are left; undefined if none was removed
+   */
+  async forgetFormer(contacts: () => Promise<readonly Contact[]>): Promise<OpenedIdentity | undefined> {
+    const opened = this.#opened;
+    const identity = await opened?.catch(() => undefined);
+    if (identity === undefined || identity.former.length === 0) return undefined;
+    const known = await contacts();
+    const isKept = ({ keys, until }: FormerIdentity) =>
+      until.getTime() > Date.now() &&
+      known.some(({ knowsFormer }) => knowsFormer && isSameFingerprint(knowsFormer, keys.fingerprint));
+    const former = identity.former.filter(isKept);
+    if (former.length === identity.former.length || this.#opened !== opened) return undefined;
+    const left = { ...identity, former };
+    this.#opened = Promise.resolve(left);
+    for (const each of identity.former) if (!former.includes(each)) await this.#store(locked).forget(each);
+    return left;
   }
 
   /** How it is, without opening it. */
@@ -45,9 +75,9 @@ export class IdentityKeeper {
   }
 
   /** What failed is tried again. */
-  #open(passphrase: () => string): Promise<Identity> {
+  #open(passphrase: () => string): Promise<OpenedIdentity> {
     this.#opened ??= this.#store(passphrase)
-      .open()
+      .openWithFormer()
       .then(
         (identity) => {
           this.#isOpen = true;
@@ -65,4 +95,8 @@ export class IdentityKeeper {
   #store(passphrase: () => string): IdentityStore {
     return new IdentityStore({ directory: this.#directory, askPassphrase: async () => passphrase() });
   }
+}
+
+function locked(): never {
+  throw new KeibiError('IDENTITY_LOCKED', LOCKED);
 }

@@ -72,6 +72,7 @@ const requests: Requests = {
   clearHistory: local.ClearHistoryRequest,
   identity: local.IdentityRequest,
   unlock: local.UnlockRequest,
+  reloadIdentity: local.ReloadIdentityRequest,
   nearby: local.NearbyRequest,
   contacts: local.ContactsRequest,
   addContact: local.AddContactRequest,

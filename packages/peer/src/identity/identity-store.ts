@@ -4,10 +4,6 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import {
-  drawIdentitySeed,
-  IDENTITY_SEED_BYTES,
-  type IdentityKeys,
-  identityFromSeed,
   type LockKind,
   lockKindOf,
   openSecret,
@@ -15,20 +11,36 @@ import {
   type SecretKey,
   sealSecret,
 } from '@keibidrop/session';
+import { type Contact, isSameFingerprint } from '../contacts/contact.ts';
 import { ContactStore } from '../contacts/contact-store.ts';
 import { withLock } from '../lock-file.ts';
 import { readCopy, readPrivate, writePrivate } from '../private-file.ts';
+import {
+  type FormerIdentity,
+  type FormerSecret,
+  formerFile,
+  MAX_FORMER,
+  openFormer,
+  removeFormer,
+} from './former-identity.ts';
+import { fingerprintIn, type Identity, identityOf, newSecret, SECRET_BYTES } from './identity-secret.ts';
 import { type Keychain, systemKeychain } from './keychain.ts';
 
-/** This peer, as its contacts know it. */
-export interface Identity {
-  readonly keys: IdentityKeys;
-  readonly created: Date;
-  readonly lock: LockKind;
+export type { Identity } from './identity-secret.ts';
+
+/** With those before it that some contact has not heard of. */
+export interface OpenedIdentity extends Identity {
+  readonly former: readonly FormerIdentity[];
+}
+
+/** An identity that took the place of another. */
+export interface NextIdentity extends Identity {
+  /** Contacts to whom it is announced. */
+  readonly announcedTo: number;
 }
 
 /** The identity and contacts of an imported copy. */
-export interface ImportedIdentity extends Identity {
+export interface ImportedIdentity extends NextIdentity {
   /** As ContactStore.copy() made them; undefined of a copy without. */
   readonly contacts: Uint8Array | undefined;
 }
@@ -45,8 +57,6 @@ export interface IdentityStoreOptions {
 }
 
 const KEY_BYTES = 32;
-const TIME_BYTES = 8;
-const SECRET_BYTES = TIME_BYTES + IDENTITY_SEED_BYTES;
 const FILE_BYTES = SECRET_BYTES + SEALED_OVERHEAD_BYTES;
 
 /** By what an identity is to be locked: a passphrase, a key file, or `best`: the keychain, else a key file. */
@@ -58,12 +68,14 @@ export class IdentityStore {
   readonly #keychain: Keychain | undefined;
   readonly #file: string;
   readonly #keyFile: string;
+  readonly #contacts: ContactStore;
 
   constructor(options: IdentityStoreOptions) {
     this.#options = options;
     this.#keychain = options.keychain === 'none' ? undefined : (options.keychain ?? systemKeychain());
     this.#file = join(options.directory, 'identity');
     this.#keyFile = join(options.directory, 'identity.key');
+    this.#contacts = new ContactStore(options);
   }
 
   /**
@@ -76,17 +88,43 @@ export class IdentityStore {
     return identityOf(secret, lock);
   }
 
-  /** Makes a new identity in place of the one there, locked by the passphrase or, without one, by keychain or key file. Contacts of the old one do not know it. */
-  async rotate(passphrase: string | undefined): Promise<Identity> {
+  /** As `open`, with the former ones. One that cannot be opened is passed over; one that no contact needs is removed. */
+  async openWithFormer(): Promise<OpenedIdentity> {
+    const { secret, lock, former } = await this.#secret({ former: true });
+    const identity = await identityOf(secret, lock);
+    const needed = await this.#contacts.list().catch(() => undefined);
+    const kept: FormerIdentity[] = [];
+    for (const { file, until, secret: own } of former) {
+      const { keys } = await identityOf(own, lock);
+      const knows = ({ knowsFormer }: Contact) => knowsFormer && isSameFingerprint(knowsFormer, keys.fingerprint);
+      if (needed?.some(knows) ?? true) kept.push({ keys, file, until });
+      else await this.forget({ keys, file });
+    }
+    return { ...identity, former: kept };
+  }
+
+  /** Removes a former identity and wipes its keys. */
+  async forget({ keys, file }: Pick<FormerIdentity, 'keys' | 'file'>): Promise<void> {
+    keys.wipe();
+    await rm(file, { force: true });
+  }
+
+  /**
+   * Makes a new identity in place of the one there, locked by the passphrase or, without one, by keychain or key file.
+   *
+   * @param options.announce  false: contacts do not hear of it
+   * @throws  IDENTITY_LOCKED if a passphrase locks the old one, which has to announce it, and cannot be had
+   */
+  async rotate(passphrase: string | undefined, { announce = true } = {}): Promise<NextIdentity> {
     const before = await this.lockKind().catch(() => undefined);
-    const secret = await newSecret();
-    return this.#replace(secret, passphrase === undefined ? (before === 'key' ? 'key' : 'best') : { passphrase });
+    const lock = passphrase === undefined ? (before === 'key' ? 'key' : 'best') : { passphrase };
+    return this.#succeed(await newSecret(), lock, { announce });
   }
 
   /** Locks the identity by a passphrase from now on, or, without one, by a key file. */
   async lock(passphrase: string | undefined): Promise<Identity> {
-    const { secret } = await this.#secret();
-    return this.#replace(secret, passphrase === undefined ? 'key' : { passphrase });
+    const { secret, former } = await this.#secret({ former: true });
+    return this.#replace(secret, passphrase === undefined ? 'key' : { passphrase }, former);
   }
 
   /**
@@ -112,11 +150,15 @@ export class IdentityStore {
   }
 
   /**
-   * Takes over an exported identity, locked by keychain or key file.
+   * Takes over an exported identity, locked by keychain or key file. It is announced as by `rotate`.
    *
    * @throws USAGE if there is no such file, or an identity already and it is not to be replaced
    */
-  async import(path: string, passphrase: string, { replace }: { replace: boolean }): Promise<ImportedIdentity> {
+  async import(
+    path: string,
+    passphrase: string,
+    { replace, announce = true }: { replace: boolean; announce?: boolean },
+  ): Promise<ImportedIdentity> {
     const copy = await readCopy(path);
     if (copy === undefined) throw new KeibiError('USAGE', `There is no file ${path}.`);
     if (!replace && (await readPrivate(this.#file)) !== undefined) {
@@ -126,7 +168,7 @@ export class IdentityStore {
     const secret = opened.slice(0, SECRET_BYTES);
     const contacts = opened.length > SECRET_BYTES ? opened.slice(SECRET_BYTES) : undefined;
     opened.fill(0);
-    return { ...(await this.#replace(secret, 'best')), contacts };
+    return { ...(await this.#succeed(secret, 'best', { announce })), contacts };
   }
 
   /** How the identity is locked, without opening it; undefined if there is none. */
@@ -135,9 +177,47 @@ export class IdentityStore {
     return file && this.#lockOf(file);
   }
 
-  async #replace(secret: Uint8Array, newLock: NewLock): Promise<Identity> {
+  /** Replaces the identity, which is kept for the contacts that know it until they know the next one. */
+  async #succeed(secret: Uint8Array, newLock: NewLock, { announce }: { announce: boolean }): Promise<NextIdentity> {
+    const { directory } = this.#options;
+    const { own, former } = await this.#givenUp(announce);
+    const [before, after] = [own && (await fingerprintIn(own)), await fingerprintIn(secret)];
+    const changes = before === undefined || !isSameFingerprint(before, after);
+    const announcedTo = changes ? await this.#contacts.noteRotation(before) : 0;
+    const kept = [...former];
+    if (announcedTo > 0 && own !== undefined) kept.push({ ...formerFile(directory, Date.now()), secret: own });
+    const latest = kept.slice(-MAX_FORMER);
+    await removeFormer(
+      directory,
+      latest.map(({ file }) => file),
+    );
+    try {
+      return { ...(await this.#replace(secret, newLock, latest)), announcedTo };
+    } finally {
+      own?.fill(0);
+    }
+  }
+
+  /** The identity that announces the next one; undefined if none is to, or none can be opened. @throws IDENTITY_LOCKED if only its passphrase is missing */
+  async #givenUp(announce: boolean): Promise<{ own: Uint8Array | undefined; former: FormerSecret[] }> {
+    const nothing = { own: undefined, former: [] };
+    const lock = await this.lockKind().catch(() => undefined);
+    if (!announce || lock === undefined || (await this.#contacts.list()).length === 0) return nothing;
+    try {
+      const { secret, former } = await this.#secret({ former: true });
+      return { own: secret, former };
+    } catch (cause) {
+      if (lock !== 'passphrase' || !(cause instanceof KeibiError) || cause.code !== 'IDENTITY_LOCKED') return nothing;
+      const text = `${cause.message} It has to announce the next one to contacts. Add --silent to give it up without that.`;
+      throw new KeibiError('IDENTITY_LOCKED', text, { cause });
+    }
+  }
+
+  /** @param former  sealed again, as the new lock may be another */
+  async #replace(secret: Uint8Array, newLock: NewLock, former: readonly FormerSecret[]): Promise<Identity> {
     const before = await this.lockKind().catch(() => undefined);
     try {
+      for (const { file, secret: own } of former) await this.#write(own, newLock, { replace: true, file });
       const lock = await this.#write(secret, newLock, { replace: true });
       // Nobody who finds them later opens an older copy of the identity with them.
       if (lock !== 'key') await rm(this.#keyFile, { force: true });
@@ -145,15 +225,17 @@ export class IdentityStore {
       return await identityOf(secret, lock);
     } finally {
       secret.fill(0);
+      for (const { secret: own } of former) own.fill(0);
     }
   }
 
-  async #secret(): Promise<{ secret: Uint8Array; lock: LockKind }> {
+  async #secret({ former = false } = {}): Promise<{ secret: Uint8Array; lock: LockKind; former: FormerSecret[] }> {
     const file = (await readPrivate(this.#file)) ?? (await this.#first());
     const lock = await this.#lockOf(file);
     const key = await this.#key(lock);
     try {
-      return { secret: await openSecret(file, key), lock };
+      const secret = await openSecret(file, key);
+      return { secret, lock, former: former ? await openFormer(this.#options.directory, key) : [] };
     } finally {
       if (key.kind !== 'passphrase') key.key.fill(0);
     }
@@ -205,7 +287,7 @@ export class IdentityStore {
   /** Names the trace of a lost identity; undefined if there is none. */
   async #leftOfLost(): Promise<string | undefined> {
     if ((await readPrivate(this.#keyFile)) !== undefined) return 'its key file is';
-    const contacts = await new ContactStore(this.#options).list().catch(() => undefined);
+    const contacts = await this.#contacts.list().catch(() => undefined);
     // Contacts by fingerprint alone may be kept before there is an identity.
     return contacts?.every(({ keys }) => keys === undefined) ? undefined : 'contacts that know it are';
   }
@@ -239,10 +321,14 @@ export class IdentityStore {
   }
 
   /** @returns  by what it is locked now */
-  async #write(secret: Uint8Array, newLock: NewLock, options: { replace: boolean }): Promise<LockKind> {
+  async #write(
+    secret: Uint8Array,
+    newLock: NewLock,
+    { replace, file = this.#file }: { replace: boolean; file?: string },
+  ): Promise<LockKind> {
     const key = await this.#newKey(newLock);
     try {
-      await writePrivate(this.#file, await sealSecret(secret, key), options);
+      await writePrivate(file, await sealSecret(secret, key), { replace });
       return key.kind;
     } finally {
       if (key.kind !== 'passphrase') key.key.fill(0);
@@ -294,22 +380,4 @@ export class IdentityStore {
 
 function waysBack(replace: '--replace ' | ''): string {
   return `Put it back from a copy, run keibidrop id import ${replace}FILE with an exported one, or make a new one with keibidrop id rotate.`;
-}
-
-async function newSecret(): Promise<Uint8Array> {
-  const seed = await drawIdentitySeed();
-  const secret = new Uint8Array(SECRET_BYTES);
-  new DataView(secret.buffer).setBigUint64(0, BigInt(Date.now()));
-  secret.set(seed, TIME_BYTES);
-  seed.fill(0);
-  return secret;
-}
-
-/** The keys in a secret, which is wiped. */
-async function identityOf(secret: Uint8Array, lock: LockKind): Promise<Identity> {
-  if (secret.length !== SECRET_BYTES) throw new KeibiError('IDENTITY_CORRUPT');
-  const created = new Date(Number(new DataView(secret.buffer, secret.byteOffset).getBigUint64(0)));
-  const keys = await identityFromSeed(secret.subarray(TIME_BYTES));
-  secret.fill(0);
-  return { keys, created, lock };
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { INVITATION_ID_BYTES, KeibiError } from '@keibidrop/protocol';
 import type { Contact } from '../contacts/contact.ts';
 import type { ContactLinks } from '../contacts/contact-links.ts';
-import { type VisitingOptions, visiting } from '../contacts/send-visiting.ts';
+import { renewedText, type VisitingOptions, visiting } from '../contacts/send-visiting.ts';
 import { refusedBy } from '../contacts/sent-invitations.ts';
 import { openSharing, type ShareOptions, type Sharing } from './share.ts';
 
@@ -19,7 +19,8 @@ export interface ShareVisitingOptions
 export async function shareVisiting(options: ShareVisitingOptions): Promise<void> {
   const onLost = ({ message }: KeibiError) =>
     options.onEvent({ type: 'warning', message: `${message} It is tried again.` });
-  await visiting({ ...options, onLost }, async (contacts, links) => {
+  const onRenewed = (name: string) => options.onEvent({ type: 'warning', message: renewedText(name) });
+  await visiting({ ...options, onLost, onRenewed }, async (contacts, links) => {
     const sharing = await openSharing(options);
     try {
       for (const contact of contacts) void invite(contact, sharing, links, options);

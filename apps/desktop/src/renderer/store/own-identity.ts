@@ -22,13 +22,15 @@ const useOwn = create<{ own: OwnIdentity }>()(() => ({ own: { state: 'asked' } }
 export function useIdentity(wanted = true): OwnIdentity {
   const api = useApi();
   const live = useDaemon(({ link }) => link.state === 'live');
+  const renewed = useDaemon(({ renewedIdentity }) => renewedIdentity);
   const own = useOwn((store) => store.own);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new identity is asked for
   useEffect(() => {
     if (!live || !wanted) return;
     const over = new AbortController();
     void ask(api, over.signal);
     return () => over.abort();
-  }, [api, live, wanted]);
+  }, [api, live, wanted, renewed]);
   return own;
 }
 

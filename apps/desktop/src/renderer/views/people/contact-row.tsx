@@ -85,10 +85,11 @@ function ContactName({ contact }: { contact: ContactView }) {
 function ContactState({ contact, now }: { contact: ContactView; now: number }) {
   const { t, language } = useTexts();
   const home = useHome();
-  const { blocked, online, lastSeen, rule, folder } = contact;
+  const { blocked, online, lastSeen, rule, folder, renewed } = contact;
   if (blocked) return <span className={styles.blocked}>{t('people.blocked')}</span>;
   return (
     <>
+      {renewed !== undefined && <span className={styles.renewed}>{t('people.renewed')}</span>}
       {online && <span className={styles.online}>{t('people.online')}</span>}
       {!online && lastSeen !== undefined && (
         <span>{t('people.lastSeen', { when: agoText(lastSeen, now, language) })}</span>
