@@ -102,15 +102,12 @@ describe('a rotated identity', () => {
     bob.running.kill();
     await bob.running.ended;
     const rotated = await alice.command('id', 'rotate', '--yes', '--new-passphrase-file', 'words');
-    const again = await alice.command(
-      ...['id', 'rotate', '--yes', '--passphrase-file', 'words', '--new-passphrase-file', 'words'],
-    );
-    expect([rotated.exit, again.exit]).toEqual([0, 0]);
+    expect(rotated.exit).toBe(0);
     expect(await formerOf('alice')).toHaveLength(1);
     await alice.replace();
     expect((await alice.command('id', 'unlock', '--passphrase-file', 'words')).exit).toBe(0);
     await bob.startAgain();
-    await shows(bob, 'Alice', hasIdentity(again.event.fingerprint as string));
+    await shows(bob, 'Alice', hasIdentity(rotated.event.fingerprint as string));
     await withoutFormer('alice');
     await shows(alice, 'Bob', isOnline);
   });
