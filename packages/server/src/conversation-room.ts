@@ -6,36 +6,36 @@ import { NetworkCount } from './network.ts';
 export interface ConversationRoomLimits {
   conversations: number;
   conversationsPerNetwork: number;
-  /** Bodies that were sent and not taken, in bytes. */
+  /** Bodies that are sent and not yet taken, in bytes. */
   queuedBytes: number;
   queuedBytesPerNetwork: number;
 }
 
-/** One conversation's place. Both directions count for the network of the guest, who has opened it. */
+/** The room that one conversation takes. Both directions count for the network of the guest, who opened it. */
 export interface ConversationPlace {
-  /** A body is queued. @throws RENDEZVOUS_BUSY */
+  /** Counts a queued body. @throws RENDEZVOUS_BUSY */
   hold(bytes: number): void;
-  /** It was taken or dropped. */
+  /** Uncounts a body that was taken or dropped. */
   release(bytes: number): void;
-  /** The conversation has ended; bodies that are not taken yet still count. Idempotent. */
+  /** Ends the conversation; bodies not yet taken still count. Idempotent. */
   leave(): void;
 }
 
-/** Counts conversations and their queued bytes, for each network and in total. */
+/** Counts conversations and their queued bytes, per network and in total. */
 export class ConversationRoom {
   readonly #limits: ConversationRoomLimits;
   readonly #conversations = new NetworkCount();
   readonly #bytes = new NetworkCount();
   #count = 0;
   #queued = 0;
-  /** Conversations that were refused or ended for want of room, ever. */
+  /** Conversations refused or ended for lack of room, since the start. */
   refused = 0;
 
   constructor(limits: ConversationRoomLimits) {
     this.#limits = limits;
   }
 
-  /** Conversations at this moment. */
+  /** Current number of conversations. */
   get size(): number {
     return this.#count;
   }
@@ -73,6 +73,9 @@ export class ConversationRoom {
 
   #full(): KeibiError {
     this.refused++;
-    return new KeibiError('RENDEZVOUS_BUSY', 'Too many meetings take place from this network. Try again in a moment.');
+    return new KeibiError(
+      'RENDEZVOUS_BUSY',
+      'Too many meetings are in progress from this network. Try again in a moment.',
+    );
   }
 }

@@ -3,24 +3,24 @@ import { type Conversation, Inbox, KeibiError, MAX_MAILBOX_BODY_BYTES, type Mess
 import type { ConversationPlace } from './conversation-room.ts';
 
 export interface ConversationLimits {
-  /** Bodies that one side has sent and the other has not taken. */
+  /** Limit on bodies that one side has sent and the other has not taken. */
   queuedBodies: number;
-  /** A conversation in which nothing is sent for so long ends. */
+  /** Idle time after which a conversation ends. */
   idleMs: number;
 }
 
-/** Two pipes that meet: what is sent into one comes out of the other. */
+/** Two connected pipes: a body sent into one comes out of the other. */
 export interface PipePair {
   readonly guest: MessagePipe;
   readonly owner: Conversation;
-  /** Ends it for both; what was sent is still delivered. Idempotent. */
+  /** Ends the conversation for both; bodies already sent are still delivered. Idempotent. */
   end(): void;
 }
 
 /**
- * A conversation in memory, with a clock that ends it when nothing is said.
+ * A conversation in memory that ends when it is idle for too long.
  *
- * @param number  the guest's, for its owner
+ * @param number  the guest's number, as its owner sees it
  * @param place   is left at the end
  * @param onEnd   may be called more than once
  */
@@ -82,7 +82,7 @@ class CountedInbox extends Inbox<Uint8Array> {
 
   override async take(options: { signal: AbortSignal }): Promise<Uint8Array> {
     const body = await super.take(options);
-    // It may have been cleared in between.
+    // `clear` may have released the body in between.
     this.#release(Math.min(body.length, this.#held));
     return body;
   }
@@ -99,5 +99,5 @@ class CountedInbox extends Inbox<Uint8Array> {
 }
 
 function left(): KeibiError {
-  return new KeibiError('PEER_UNREACHABLE', 'The other side left before the meeting was done. Try again.');
+  return new KeibiError('PEER_UNREACHABLE', 'The other side left before the meeting was complete. Try again.');
 }

@@ -2,7 +2,7 @@
 import { isWithin, NetworkCount } from './network.ts';
 
 export interface CrowdLimits {
-  /** At one time. */
+  /** Limit at one time. */
   most: number;
   /** Limit for one network; wider networks get a multiple (`NetworkCount`). */
   mostOfNetwork: number;
@@ -14,14 +14,14 @@ interface Member {
 }
 
 /**
- * Connections that have not shown yet that they are honest: an honest one does so at once. One too many ends the oldest of its own
- * network; if there is no room at all, the oldest of the network that has most. So no network keeps another out.
+ * Connections that have not yet proved honest; an honest one does so at once. A full network loses its oldest connection. If the whole
+ * crowd is full, the network with the most connections loses its oldest. So no network can keep another out.
  */
 export class Crowd {
   readonly #limits: CrowdLimits;
   readonly #members = new Set<Member>();
   readonly #networks = new NetworkCount();
-  /** Ended for a newer one, ever. */
+  /** Connections ended to make room for a newer one, since the start. */
   crowdedOut = 0;
 
   constructor(limits: CrowdLimits) {
@@ -32,7 +32,7 @@ export class Crowd {
     return this.#members.size;
   }
 
-  /** @param end  called at most once, if another takes the place. @returns gives the place up. Idempotent */
+  /** @param end  called at most once, if another connection takes the place. @returns a function that gives the place up; idempotent */
   add(network: string, end: () => void): () => void {
     const { most, mostOfNetwork } = this.#limits;
     const full = this.#networks.fullOf(network, mostOfNetwork);
@@ -44,7 +44,7 @@ export class Crowd {
     return () => this.#remove(member);
   }
 
-  /** Ends all. */
+  /** Ends all connections. */
   close(): void {
     for (const member of [...this.#members]) {
       this.#remove(member);

@@ -2,16 +2,16 @@
 import { connect } from 'node:net';
 import { NetworkCount, networkOf } from './network.ts';
 
-/** A packet that a firewall drops is not answered at all; one that was lost is sent again after a second. */
+/** A firewall that drops packets gives no answer; TCP retransmits a lost packet after one second. */
 const DIAL_BACK_MS = 1500;
-/** Ports below are a system's own: nobody listens there for peers. */
+/** Lower ports belong to the system; peers do not listen there. */
 const FIRST_PORT = 1024;
 
-/** Dials peers back who want to know whether others can reach them. Only ever the address that asks, one port of a network at a time. */
+/** Dials back peers that ask whether others can reach them: only the asking address, and one port of a network at a time. */
 export class DialBack {
   readonly #running = new NetworkCount();
 
-  /** @returns  whether something listens there that we reach; undefined if that is no port to ask about, or one is asked about already */
+  /** @returns  whether a listener answers on that port; undefined if the port is not allowed or the network already has a dial running */
   async reaches(host: string, port: number): Promise<boolean | undefined> {
     const network = networkOf(host);
     if (!Number.isInteger(port) || port < FIRST_PORT || port > 65535) return undefined;

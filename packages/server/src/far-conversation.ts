@@ -2,10 +2,10 @@
 import type { MessagePipe } from '@keibidrop/protocol';
 import type { ServerMessage } from './server-message.ts';
 
-/** Says something to the other server; rejects if nobody listens there. */
+/** Sends a message to the other server; rejects if that server no longer listens. */
 export type Tell = (message: ServerMessage) => Promise<void>;
 
-/** One end of a conversation whose other end is at another server: carries what comes out of `pipe` there, and what comes from there in. */
+/** One end of a conversation whose other end is at another server. Forwards bodies from `pipe` to that server, and its bodies into `pipe`. */
 export class FarConversation {
   readonly #id: string;
   readonly #pipe: MessagePipe;
@@ -17,7 +17,7 @@ export class FarConversation {
     this.#tell = tell;
   }
 
-  /** Resolves when the conversation has ended, by either side or for want of a word. */
+  /** Resolves when the conversation has ended, closed by either side or by the idle limit. */
   async run(): Promise<void> {
     const { signal } = new AbortController();
     try {
@@ -35,7 +35,7 @@ export class FarConversation {
     this.#pipe.send(body).catch(() => this.#pipe.close());
   }
 
-  /** The other end has left, or cannot be heard any more. */
+  /** Closes this end: the other end has left or cannot be reached any more. */
   end(): void {
     this.#pipe.close();
   }

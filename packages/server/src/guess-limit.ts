@@ -5,15 +5,15 @@ import { NetworkCount } from './network.ts';
 const WINDOW_MS = 60_000;
 
 /**
- * Limits the misses a minute of each network that tries out mailboxes, and of the networks around it. One that had them gets nothing
- * more, right or wrong, until the minute is over. This process (`''`) has no limit.
+ * Limits the misses per minute of each network that tries mailboxes, and of the wider networks around it. A network over its limit is
+ * refused until the minute ends, even for a mailbox that exists. This process (`''`) has no limit.
  */
 export class GuessLimit {
   readonly #perMinute: number;
   readonly #now: () => number;
   #misses = new NetworkCount();
   #windowEnd = 0;
-  /** Attempts that were turned away, ever. */
+  /** Attempts refused, since the start. */
   refused = 0;
 
   constructor(perMinute: number, now: () => number = () => performance.now()) {

@@ -4,7 +4,7 @@ import type { Mailboxes, MailboxStore } from './mailbox.ts';
 import { RedisLink } from './redis-link.ts';
 import { SharedMailboxes } from './shared-mailboxes.ts';
 
-/** One server's part in the mailboxes that several share. */
+/** One server's part in mailboxes that several servers share. */
 export class MailboxShare {
   readonly #server: string;
   readonly #link: RedisLink;
@@ -21,7 +21,7 @@ export class MailboxShare {
     this.#link = link;
   }
 
-  /** @param onChange  told when Redis goes and comes back */
+  /** @param onChange  called when the connection to Redis is lost or restored */
   of(local: Mailboxes, onChange: (change: { state: 'lost' | 'back'; reason?: string }) => void): MailboxStore {
     this.#mailboxes = new SharedMailboxes(local, this.#link, this.#server);
     this.#link.begin({
@@ -38,7 +38,7 @@ export class MailboxShare {
     return this.#mailboxes;
   }
 
-  /** Why mailboxes cannot be shared now. */
+  /** Why mailboxes cannot be shared at the moment; undefined if they can. */
   get trouble(): string | undefined {
     const { trouble } = this.#link;
     return trouble === undefined ? undefined : `no redis: ${trouble}`;

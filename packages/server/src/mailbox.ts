@@ -9,24 +9,24 @@ import { NetworkCount } from './network.ts';
 export interface MailboxLimits extends ConversationLimits {
   /** Mailboxes with an owner at one time. */
   mailboxes: number;
-  /** Of those, with an owner in one network. */
+  /** Mailboxes of which the owner is in one network. */
   mailboxesPerNetwork: number;
-  /** Attempts of one network a minute to join mailboxes that are not there or to own mailboxes that are taken. */
+  /** Failed attempts of one network per minute: joining a missing mailbox, or owning a taken one. */
   guessesPerMinute: number;
-  /** The same three for the mailboxes of contacts, whose names are secrets: a miss is no guess, but somebody who is not there. */
+  /** The same three for mailboxes of contacts. Their names are secret, so a miss is an absent contact and not a guess. */
   contactMailboxes: number;
   contactMailboxesPerNetwork: number;
   contactMissesPerMinute: number;
-  /** Guests of one mailbox at one time, and those of one network. */
+  /** Guests of one mailbox at one time, in total and from one network. */
   guests: number;
   guestsPerNetwork: number;
-  /** Conversations in all mailboxes of numbers, and in all of contacts. */
+  /** Conversations in all mailboxes of numbers, and in all mailboxes of contacts. */
   meetings: ConversationRoomLimits;
   contactMeetings: ConversationRoomLimits;
 }
 
 const MIB = 1024 * 1024;
-/** As many guesses of a network as at a server for strangers: trying all numbers is as bad here. */
+/** The same limit as at a public server: trying all numbers does the same harm here. */
 const EMBEDDED_GUESSES_PER_MINUTE = 30;
 const EMBEDDED_MEETINGS: ConversationRoomLimits = {
   conversations: 1024,
@@ -35,7 +35,7 @@ const EMBEDDED_MEETINGS: ConversationRoomLimits = {
   queuedBytesPerNetwork: 2 * MIB,
 };
 
-/** Enough for one sender that embeds its rendezvous. */
+/** Enough for one sender with an embedded rendezvous. */
 export const EMBEDDED_LIMITS: MailboxLimits = {
   mailboxes: 1,
   mailboxesPerNetwork: Number.POSITIVE_INFINITY,
@@ -51,33 +51,33 @@ export const EMBEDDED_LIMITS: MailboxLimits = {
   idleMs: 60_000,
 };
 
-/** The owner or guest in this process. */
+/** Network name of an owner or guest in this process. */
 const HERE = '';
 
-/** Whose mailboxes: those of numbers, or those of contacts. Neither is found as the other, whatever its name. */
+/** A mailbox belongs to a number or to a pair of contacts. A request for one kind never finds the other. */
 export type MailboxKind = 'number' | 'contact';
 
-/** Under what a contacts' mailbox is kept, 32 bytes as lower hex: nobody who asks for a number can come upon it. */
+/** Key of a contacts' mailbox, 32 bytes as lower hex. The hash keeps requests for numbers from reaching it. */
 export function contactMailbox(name: Uint8Array): string {
   return createHash('sha256').update('KeibiDrop contact mailbox at a rendezvous').update(name).digest('hex');
 }
 
-/** Where owners and guests find one another: on this server alone, or on several. */
+/** Where owners and guests meet: on this server alone, or on several. */
 export interface MailboxStore {
   /**
    * Takes a mailbox for its owner.
    *
    * @param mailbox  32 bytes as lower hex
    * @param network  of the owner, by `networkOf`
-   * @param owner    by what it is known again, if by anything: the same one takes its mailbox over from an attachment that has died
+   * @param owner    identifies the owner, or ''; the same owner takes its mailbox over from an attachment that has died
    * @throws         RENDEZVOUS_BUSY if another owns it (`detail.taken`), or there are too many mailboxes
    */
   own(mailbox: string, network: string, owner: string, kind: MailboxKind): Owner | Promise<Owner>;
-  /** Enters a mailbox as a guest. @throws RENDEZVOUS_NOT_FOUND if nobody owns it, RENDEZVOUS_BUSY if it is full */
+  /** Enters a mailbox as a guest. @throws RENDEZVOUS_NOT_FOUND if it has no owner, RENDEZVOUS_BUSY if it is full */
   join(mailbox: string, network: string, kind: MailboxKind): MessagePipe | Promise<MessagePipe>;
 }
 
-/** Mailboxes in memory: each has one owner, and any number of guests up to the limit that each talk with the owner alone (PROTOCOL 2.2). */
+/** Mailboxes in memory. Each has one owner and a limited number of guests, each of whom talks only with the owner (PROTOCOL 2.2). */
 export class Mailboxes implements MailboxStore {
   readonly limits: MailboxLimits;
   readonly #owned = new Map<string, Mailbox>();
@@ -93,22 +93,22 @@ export class Mailboxes implements MailboxStore {
     };
   }
 
-  /** Mailboxes with an owner. */
+  /** Current number of mailboxes with an owner. */
   get size(): number {
     return this.#owned.size;
   }
 
-  /** Attempts turned away because their network had guessed too often, ever. */
+  /** Attempts refused because their network had missed too often, since the start. */
   get guessesRefused(): number {
     return this.#shelves.number.guesses.refused + this.#shelves.contact.guesses.refused;
   }
 
-  /** Conversations at this moment. */
+  /** Current number of conversations. */
   get conversations(): number {
     return this.#shelves.number.room.size + this.#shelves.contact.room.size;
   }
 
-  /** Conversations that were refused or ended for want of room, ever. */
+  /** Conversations refused or ended for lack of room, since the start. */
   get conversationsRefused(): number {
     return this.#shelves.number.room.refused + this.#shelves.contact.room.refused;
   }
@@ -141,30 +141,30 @@ export class Mailboxes implements MailboxStore {
     throw new KeibiError('RENDEZVOUS_NOT_FOUND');
   }
 
-  /** Enters a mailbox for a guest that has not guessed; undefined if nobody owns it here. @throws RENDEZVOUS_BUSY if it is full */
+  /** Enters a mailbox without counting a miss; undefined if it has no owner here. @throws RENDEZVOUS_BUSY if it is full */
   tryEnter(mailbox: string, network: string): MessagePipe | undefined {
     return this.#owned.get(mailbox)?.join(network);
   }
 
-  /** For a conversation of a guest of ours with an owner at another server. @throws RENDEZVOUS_BUSY */
+  /** Room for a conversation between a guest here and an owner at another server. @throws RENDEZVOUS_BUSY */
   placeFor(network: string, kind: MailboxKind): ConversationPlace {
     return this.#shelves[kind].room.enter(network);
   }
 
-  /** @throws RENDEZVOUS_BUSY if nobody is let in any more, or the network has guessed too often */
+  /** @throws RENDEZVOUS_BUSY if the server is draining, or the network has missed too often */
   assertMayTry(network: string, kind: MailboxKind): void {
     if (this.#closing) {
-      throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous is about to end. Try again in a moment.');
+      throw new KeibiError('RENDEZVOUS_BUSY', 'The rendezvous is shutting down. Try again in a moment.');
     }
     this.#shelves[kind].guesses.assertMayTry(network);
   }
 
-  /** A network has tried a mailbox that is not there, or that another owns. */
+  /** Counts a miss: the network tried a mailbox that is missing or has another owner. */
   missed(network: string, kind: MailboxKind): void {
     this.#shelves[kind].guesses.miss(network);
   }
 
-  /** Lets nobody in any more; conversations go on. */
+  /** Admits no more owners or guests; conversations continue. */
   drain(): void {
     this.#closing = true;
   }
@@ -174,7 +174,7 @@ export class Mailboxes implements MailboxStore {
   }
 }
 
-/** The mailboxes of one kind: how many there are, and who misses them. */
+/** The mailboxes of one kind: their number, and the misses of each network. */
 class Shelf {
   readonly guesses: GuessLimit;
   readonly room: ConversationRoom;
@@ -270,7 +270,7 @@ class Mailbox implements Owner {
   }
 }
 
-/** Not a matter of room: another number may be free. */
+/** A taken number, as opposed to a full server: another number may be free. */
 export function mailboxTaken(): KeibiError {
   return new KeibiError('RENDEZVOUS_BUSY', 'Another sender waits under that number.', { detail: { taken: true } });
 }

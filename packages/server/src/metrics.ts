@@ -5,17 +5,17 @@ import type { RendezvousStats } from './rendezvous.ts';
 import type { PageDrops } from './status-pages.ts';
 import type { TlsDrops } from './tls-door.ts';
 
-/** What is counted, none of it about anybody in particular. */
+/** Counters of one server. None identifies a user. */
 export interface RelayServerStats {
   relay: RelayStats;
   rendezvous: RendezvousStats;
   tls: TlsDrops;
   pages: PageDrops;
-  /** Connections of a kind that is not served here. */
+  /** Connections of a kind that this server does not serve. */
   unserved: number;
 }
 
-/** The metrics of one server, read from `stats` whenever they are asked for. */
+/** Metrics of one server; each scrape reads `stats`. */
 export function createMetrics(stats: () => RelayServerStats): Registry {
   const registry = new Registry();
   const registers = [registry];
@@ -60,7 +60,7 @@ export function createMetrics(stats: () => RelayServerStats): Registry {
   return registry;
 }
 
-/** Why connections and attempts were turned away, and how many, ever. */
+/** Refused connections and attempts by reason, since the start. */
 export function droppedBy({ relay, rendezvous, tls, pages, unserved }: RelayServerStats): Record<string, number> {
   return {
     malformed: relay.malformed,

@@ -21,7 +21,7 @@ describe('networkOf', () => {
 });
 
 describe('a count of networks', () => {
-  /** How many these addresses have together if each takes all that it gets. */
+  /** The total count if each address adds as many as it may. */
   const admitted = (addresses: readonly string[], limit: number): number => {
     const count = new NetworkCount();
     for (const address of addresses) {
@@ -36,11 +36,11 @@ describe('a count of networks', () => {
     ['an IPv4 /24', many((index) => `192.0.2.${index}`), 40],
     ['a /56', many((index) => `2001:db8:0:${index.toString(16)}::1`), 20],
     ['a /48', many((index) => `2001:db8:0:${(index << 8).toString(16)}::1`), 40],
-  ])('lets %s have its limit', (_what, addresses, most) => {
+  ])('applies the limit of %s', (_what, addresses, most) => {
     expect(admitted(addresses, 10)).toBe(most);
   });
 
-  it('keeps no other network out, and forgets what has gone', () => {
+  it('does not affect other networks, and frees removed counts', () => {
     const count = new NetworkCount();
     for (const address of many((index) => `192.0.2.${index}`)) {
       if (count.hasRoom(networkOf(address), 1)) count.add(networkOf(address));
@@ -53,7 +53,7 @@ describe('a count of networks', () => {
 });
 
 describe('a guess limit', () => {
-  it('turns a network away after so many misses, until the minute is over, and no other', () => {
+  it('refuses only the network with too many misses, until the minute ends', () => {
     let now = 5;
     const limit = new GuessLimit(2, () => now);
     limit.assertMayTry('a');
@@ -67,7 +67,7 @@ describe('a guess limit', () => {
     limit.assertMayTry('a');
   });
 
-  it('counts the misses of a /48 together, and has none for this process', () => {
+  it('counts the misses of a /48 together, and does not limit this process', () => {
     const limit = new GuessLimit(30);
     let tried = 0;
     for (let index = 0; index < 1000; index++) {

@@ -4,23 +4,23 @@ import { isIP } from 'node:net';
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** How many times the limit of one address (IPv6: of a /64) the networks around it may have together. */
+/** Limits of wider networks, as multiples of the limit of one address (IPv6: of a /64). */
 const SHARE_OF_24 = 4;
 const SHARE_OF_56 = 2;
 const SHARE_OF_48 = 4;
 
-/** A network, and how many times the limit of the narrowest one it may have. */
+/** A network, with its limit as a multiple of the narrowest one's. */
 interface Level {
   readonly name: string;
   readonly share: number;
 }
 
-/** The narrowest network of a numeric address: an IPv4 address itself, or the /64 of an IPv6 one. `NetworkCount` finds those around it. */
+/** The narrowest network of a numeric address: the IPv4 address itself, or the /64 of an IPv6 one. `NetworkCount` adds the wider ones. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const mapped = /^::ffff:(?<ipv4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.ipv4;
   if (mapped !== undefined) return mapped;
-  // An IPv4 address at the end stands for two groups, behind the network.
+  // A trailing IPv4 address stands for two groups, which are outside the network part.
   const plain = address.replace(/%.*$/, '').replace(/\d+\.\d+\.\d+\.\d+$/, '0:0');
   const [left = [], right = []] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const zeros = new Array<string>(Math.max(0, GROUPS - left.length - right.length)).fill('0');
@@ -28,7 +28,7 @@ export function networkOf(address: string): string {
   return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** A network and those around it, narrowest first: IPv4 /32 and /24, IPv6 /64, /56 and /48. Anything else is alone. */
+/** A network and the wider ones around it, narrowest first: IPv4 /32 and /24, IPv6 /64, /56 and /48. Other names have no wider network. */
 function levelsOf(network: string): Level[] {
   const narrowest = { name: network, share: 1 };
   const [a = '0', b = '0', c = '0', d = '0'] = network.replace(/::\/64$/, '').split(':');
@@ -41,31 +41,31 @@ function levelsOf(network: string): Level[] {
   return [narrowest, { name: `${network.slice(0, network.lastIndexOf('.'))}.0/24`, share: SHARE_OF_24 }];
 }
 
-/** The widest network around one that is counted as one. */
+/** The widest counted network that contains this one. */
 export function widestOf(network: string): string {
   return levelsOf(network).at(-1)?.name ?? network;
 }
 
-/** Whether `inner` is `network` or lies in one around `network` that is named here. */
+/** Whether `name` is `inner` or one of the wider networks around it. */
 export function isWithin(inner: string, name: string): boolean {
   return levelsOf(inner).some((level) => level.name === name);
 }
 
-/** How many of something each network has, counted for the address and for every network around it. */
+/** Counts per network; each addition also counts for the wider networks around the address. */
 export class NetworkCount {
   readonly #counts = new Map<string, number>();
 
-  /** The count of this network and all networks within it. */
+  /** The count of this network, including all networks within it. */
   of(name: string): number {
     return this.#counts.get(name) ?? 0;
   }
 
-  /** Whether one more may come: `limit` holds for the narrowest network, a multiple of it for each around it. */
+  /** Whether one more fits: `limit` applies to the narrowest network, and a multiple of it to each wider one. */
   hasRoom(network: string, limit: number): boolean {
     return this.fullOf(network, limit) === undefined;
   }
 
-  /** The narrowest of the networks that are full, if one is. */
+  /** The narrowest full network, if any. */
   fullOf(network: string, limit: number): string | undefined {
     return levelsOf(network).find(({ name, share }) => this.of(name) >= limit * share)?.name;
   }

@@ -5,19 +5,19 @@ import type { RelayServerLimits } from './relay-limits.ts';
 import type { CertificateFiles } from './tls-door.ts';
 
 export interface RelayServerOptions {
-  /** A numeric host; port 0 is any free one. */
+  /** `host` is numeric; port 0 selects a free one. */
   listen: { host: string; port: number };
-  /** Instead of those of DEFAULT_RELAY_LIMITS. */
+  /** Override DEFAULT_RELAY_LIMITS. */
   limits?: Partial<RelayServerLimits>;
-  /** Shares mailboxes by the Redis at this URL with every other server that does. Absent: they are kept in memory. */
+  /** URL of a Redis through which several servers share their mailboxes. Absent: mailboxes are kept in memory. */
   redis?: string | undefined;
-  /** Where this server, and no other, is reached by everybody: what its relay is told as. */
+  /** Public address of this server alone, announced as that of its relay. */
   advertise?: { host: string; port: number } | undefined;
-  /** Rendezvous and status pages by TLS, too. */
+  /** Serve the rendezvous and the status pages over TLS, too. */
   certificate?: CertificateFiles | undefined;
-  /** Takes the log, a JSON object a line. It holds no token, no mailbox and no body. */
+  /** Receives the log, one JSON object per line. It contains no token, mailbox or body. */
   log: { level: 'silent' | 'error' | 'warn' | 'info' | 'debug' | 'trace'; write(line: string): void };
-  /** Ends the opening. */
+  /** Aborts the opening. */
   signal: AbortSignal;
 }
 
@@ -26,9 +26,9 @@ export interface RelayServer {
   readonly host: string;
   readonly port: number;
   stats(): RelayServerStats;
-  /** Reads the certificate again; what is wrong with it is logged, and the one before stays. */
+  /** Reads the certificate again. On an error, logs it and keeps the previous one. */
   reloadCertificate(): void;
-  /** Lets nobody in any more and resolves when the last pair has ended, at the latest after `limits.drainMs`. */
+  /** Admits no more peers; resolves when the last pair has ended, after `limits.drainMs` at most. */
   drain(): Promise<void>;
   /** Ends everything at once. Idempotent. */
   close(): Promise<void>;
@@ -37,11 +37,11 @@ export interface RelayServer {
 /**
  * Serves the rendezvous, the relay, `/healthz` and `/metrics` on one port until closed (PROTOCOL 2).
  *
- * @throws CONFIG_INVALID if the port, Redis or the certificate cannot be had; `signal.reason` on abort
+ * @throws CONFIG_INVALID if the port, Redis or the certificate cannot be used; `signal.reason` on abort
  */
 export async function openRelayServer(options: RelayServerOptions): Promise<RelayServer> {
   options.signal.throwIfAborted();
-  // Loaded only here: a sender, which embeds a rendezvous too, needs neither log nor metrics, and few servers need Redis.
+  // Loaded on demand: a sender's embedded rendezvous needs neither log nor metrics, and few servers need Redis.
   const [{ RunningRelayServer }, share] = await Promise.all([import('./relay-server.ts'), shareBy(options.redis)]);
   try {
     options.signal.throwIfAborted();

@@ -2,12 +2,12 @@
 import { KeibiError } from '@keibidrop/protocol';
 import { createClient } from '@redis/client';
 
-/** A mailbox of a server that has died is gone after this; of one that lives it is renewed three times meanwhile. */
+/** A mailbox of a dead server expires after this; a live server renews it three times within it. */
 export const MAILBOX_TTL_MS = 30_000;
-/** Mailboxes renewed by one call, which Redis does not interrupt. */
+/** Mailboxes per call; Redis serves no other client during a call. */
 const RENEWED_AT_ONCE = 500;
 const CONNECT_TIMEOUT_MS = 5000;
-/** A Redis that says nothing is asked so often, and given up after that. */
+/** A silent Redis gets a ping at this interval, and is given up after SILENCE_MS. */
 const PING_MS = 2000;
 const SILENCE_MS = 5000;
 const FIRST_PAUSE_MS = 50;
@@ -16,16 +16,16 @@ const LONGEST_PAUSE_MS = 2000;
 const CHANNEL = 'keibidrop:server:';
 const keyOf = (mailbox: string) => `keibidrop:mailbox:${mailbox}`;
 
-/** Who has a mailbox: the server at which its owner is, and what the owner is known by. Both lower hex. */
+/** Holder of a mailbox: the owner's server, and the owner's identifier. Both are lower hex. */
 export interface Holder {
   readonly server: string;
   readonly owner: string;
 }
 
 /**
- * KEYS: a mailbox; ARGV: the holder to be, its owner, the time to live, the prefix of channels.
+ * KEYS: a mailbox; ARGV: the new holder, its owner, the time to live, the prefix of channels.
  *
- * Another owner keeps it as long as its server listens. The same owner has come here from another server, which is told.
+ * A different owner keeps the mailbox while its server listens. The same owner may move here; its former server is then notified.
  */
 const TAKE = `
 local held = redis.call('GET', KEYS[1])
@@ -34,7 +34,7 @@ if server and owner ~= ARGV[2] and redis.call('PUBSUB', 'NUMSUB', ARGV[4] .. ser
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
 return server or ''`;
 
-/** KEYS: mailboxes; ARGV: the time to live, then the holder of each. Answers the numbers of those that somebody else has. */
+/** KEYS: mailboxes; ARGV: the time to live, then the holder of each. Returns the numbers of those that have another holder. */
 const RENEW = `
 local lost = {}
 for i, key in ipairs(KEYS) do
@@ -51,24 +51,24 @@ return lost`;
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end`;
 
 export interface RedisLinkOptions {
-  /** `redis://` or `rediss://`, with user, password and database as is usual. */
+  /** `redis://` or `rediss://`, optionally with user, password and database. */
   url: string;
-  /** This server: 16 bytes as lower hex, never used before. */
+  /** Identifier of this server: 16 bytes as lower hex, never reused. */
   server: string;
 }
 
 export interface RedisEvents {
   onMessage(bytes: Buffer): void;
-  /** Redis is there again; what it knew may be gone. */
+  /** Redis is connected again; its data may be gone. */
   onUp(): void;
-  /** Redis is away: messages may have been lost. */
+  /** The connection to Redis is lost, and messages may be too. */
   onDown(reason: string): void;
 }
 
-/** What servers that share mailboxes keep in Redis: which server has which mailbox, and a channel for each server. */
+/** The shared state in Redis: which server has which mailbox, and one channel per server. */
 export class RedisLink {
   readonly #client: ReturnType<typeof clientOf>;
-  /** Why Redis cannot be used; undefined while it can. */
+  /** Why Redis cannot be used at the moment; undefined if it can. */
   #trouble: string | undefined = 'not connected yet';
   #opened = false;
   #events: RedisEvents | undefined;
@@ -79,7 +79,7 @@ export class RedisLink {
     this.#client.on('ready', () => this.#up());
   }
 
-  /** @throws CONFIG_INVALID saying why Redis cannot be used; the password is not repeated */
+  /** @throws CONFIG_INVALID with the reason why Redis cannot be used; the text omits the password */
   static async open(options: RedisLinkOptions): Promise<RedisLink> {
     const place = placeOf(options.url);
     const link = new RedisLink(options.url);
@@ -95,7 +95,7 @@ export class RedisLink {
     return link;
   }
 
-  /** Tells from now on; what comes before is dropped. */
+  /** Starts delivering events; earlier ones are dropped. */
   begin(events: RedisEvents): void {
     this.#events = events;
   }
@@ -104,14 +104,14 @@ export class RedisLink {
     return this.#trouble;
   }
 
-  /** Takes a mailbox: the server it was at before, if any; false if another has it. @throws RENDEZVOUS_UNREACHABLE */
+  /** Takes a mailbox. Returns its former server, or '' if it had none; false if another owner holds it. @throws RENDEZVOUS_UNREACHABLE */
   async take(mailbox: string, holder: Holder): Promise<string | false> {
     const args = [textOf(holder), holder.owner, `${MAILBOX_TTL_MS}`, CHANNEL];
     const before = await this.#ask(() => this.#client.eval(TAKE, { keys: [keyOf(mailbox)], arguments: args }));
     return typeof before === 'string' && before;
   }
 
-  /** Keeps mailboxes for another MAILBOX_TTL_MS, or makes them known again; those that another has taken meanwhile. @throws RENDEZVOUS_UNREACHABLE */
+  /** Extends mailboxes by MAILBOX_TTL_MS, or registers them again; returns those that another holder has taken. @throws RENDEZVOUS_UNREACHABLE */
   async renew(held: readonly (readonly [mailbox: string, holder: Holder])[]): Promise<string[]> {
     const lost: string[] = [];
     for (let first = 0; first < held.length; first += RENEWED_AT_ONCE) {
@@ -124,10 +124,10 @@ export class RedisLink {
     return lost;
   }
 
-  /** Gives a mailbox up, unless another has it now. */
+  /** Gives up a mailbox, unless it has another holder now. */
   async release(mailbox: string, holder: Holder): Promise<void> {
     const args = { keys: [keyOf(mailbox)], arguments: [textOf(holder)] };
-    // What cannot be given up now is forgotten after MAILBOX_TTL_MS.
+    // After an error the mailbox expires after MAILBOX_TTL_MS.
     await this.#ask(() => this.#client.eval(RELEASE, args)).catch(() => {});
   }
 
@@ -138,7 +138,7 @@ export class RedisLink {
     return server === undefined || owner === undefined ? undefined : { server, owner };
   }
 
-  /** Says something to another server: false if nobody listens there. @throws RENDEZVOUS_UNREACHABLE */
+  /** Sends a message to another server; false if that server does not listen. @throws RENDEZVOUS_UNREACHABLE */
   async tell(server: string, bytes: Buffer): Promise<boolean> {
     return (await this.#ask(() => this.#client.publish(CHANNEL + server, bytes))) > 0;
   }
@@ -169,13 +169,13 @@ export class RedisLink {
   }
 }
 
-/** @param patient  whether a connection that is lost is made again; the first one is tried once */
+/** @param patient  whether to reconnect after a lost connection; the first connection is tried once */
 function clientOf(url: string, patient: () => boolean) {
   return createClient({
     url,
     disableOfflineQueue: true,
     pingInterval: PING_MS,
-    // A push of RESP3, so that commands and the subscription share a connection and its order; Redis 6 or later.
+    // RESP3 lets commands and the subscription share one connection, in order. It needs Redis 6 or later.
     RESP: 3,
     maintNotifications: 'disabled',
     socket: {
@@ -190,7 +190,7 @@ function textOf({ server, owner }: Holder): string {
   return `${server}.${owner}`;
 }
 
-/** A URL without user and password, for people. */
+/** A URL without user and password, for messages. */
 function placeOf(url: string): string {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;

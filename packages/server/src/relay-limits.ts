@@ -5,25 +5,25 @@ import type { RendezvousLimits } from './rendezvous.ts';
 const MINUTE_MS = 60_000;
 const MIB = 1024 * 1024;
 
-/** Everything that a relay server grants strangers. */
+/** All limits that a relay server sets for public use. */
 export interface RelayServerLimits {
   rendezvous: RendezvousLimits;
   relay: RelayLimits;
-  /** Connections of one network that have not said what they are, of the 256 that there may be in all. */
+  /** Connections of one network that have not yet sent their preamble; the whole server admits 256. */
   undecidedPerNetwork: number;
-  /** Requests for status pages at one time that are not complete, and as many whose answer takes time. */
+  /** Incomplete requests for status pages at one time, and equally many slow answers. */
   requests: number;
-  /** How long pairs may go on once the server was told to end. */
+  /** How long pairs may continue after a drain begins. */
   drainMs: number;
 }
 
-/** Enough for some thousand peers on a small machine. docs/relay.md explains each. */
+/** Enough for some thousand peers on a small machine. docs/relay.md explains each limit. */
 export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
   rendezvous: {
     mailboxes: 10_000,
     mailboxesPerNetwork: 100,
     guessesPerMinute: 30,
-    // Somebody with 200 contacts has twice as many around midnight, and whoever comes online looks for each of them once.
+    // A user with 200 contacts has 400 mailboxes around midnight, and looks for each contact once when coming online.
     contactMailboxes: 20_000,
     contactMailboxesPerNetwork: 1000,
     contactMissesPerMinute: 2000,
@@ -35,7 +35,7 @@ export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
       queuedBytes: 32 * MIB,
       queuedBytesPerNetwork: MIB,
     },
-    // Contacts that are online talk all the time: as many conversations as mailboxes.
+    // Online contacts hold a conversation all the time, so allow as many conversations as mailboxes.
     contactMeetings: {
       conversations: 20_000,
       conversationsPerNetwork: 1000,
@@ -55,7 +55,7 @@ export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
   relay: {
     pairs: 5000,
     waiting: 5000,
-    // A session is a control connection and up to 16 lanes.
+    // A session uses a control connection and up to 16 lanes.
     perAddress: 340,
     waitMs: MINUTE_MS,
     idleMs: 10 * MINUTE_MS,
@@ -67,28 +67,28 @@ export const DEFAULT_RELAY_LIMITS: RelayServerLimits = {
   drainMs: 5 * MINUTE_MS,
 };
 
-/** What whoever runs a server may choose; what is absent is as in DEFAULT_RELAY_LIMITS. */
+/** Limits that the operator of a server may set; absent ones are as in DEFAULT_RELAY_LIMITS. */
 export interface ChosenLimits {
-  /** Senders that wait at one time, and those of one network. */
+  /** Waiting senders at one time, in total and of one network. */
   mailboxes?: number | undefined;
   mailboxesPerNetwork?: number | undefined;
   /** Relayed pairs at one time. */
   pairs?: number | undefined;
-  /** Relay connections of one network, two to a pair. */
+  /** Relay connections of one network, two per pair. */
   relayPerNetwork?: number | undefined;
-  /** A pair through which nothing moves for so long ends. */
+  /** Idle time after which a pair ends. */
   idleMs?: number | undefined;
-  /** No pair lives longer. */
+  /** Maximum lifetime of a pair. */
   lifetimeMs?: number | undefined;
-  /** Relayed, of all pairs together. */
+  /** Relayed bytes per second of all pairs together. */
   bytesPerSecond?: number | undefined;
 }
 
-/** A sender needs one connection to the rendezvous, and its guests come and go: this many to a mailbox are enough. */
+/** A sender needs one connection to the rendezvous, and its guests stay briefly: so many connections per mailbox are enough. */
 const CONNECTIONS_PER_MAILBOX = 2;
 const CONNECTIONS_PER_MAILBOX_OF_NETWORK = 3;
 
-/** All limits of a server of which some were chosen. */
+/** The limits of a server, with `chosen` applied. */
 export function relayLimitsOf(chosen: ChosenLimits): RelayServerLimits {
   const { rendezvous, relay, ...others } = DEFAULT_RELAY_LIMITS;
   const { mailboxes = rendezvous.mailboxes, mailboxesPerNetwork = rendezvous.mailboxesPerNetwork } = chosen;

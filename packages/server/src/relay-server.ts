@@ -12,13 +12,13 @@ import { RendezvousServer } from './rendezvous.ts';
 import { StatusPages } from './status-pages.ts';
 import { TlsDoor } from './tls-door.ts';
 
-/** How often the log says what was turned away since. */
+/** Interval at which refusals are logged. */
 const REPORT_MS = 60_000;
-/** How often a draining server looks whether anybody is left. */
+/** Interval at which a draining server checks for remaining pairs. */
 const DRAIN_LOOK_MS = 100;
 const NO_TLS = { failed: 0, slow: 0, crowdedOut: 0 };
 
-/** The server behind openRelayServer: one native port, the rendezvous and the status pages on it. */
+/** The server behind `openRelayServer`: one native port with the relay, the rendezvous and the status pages. */
 export class RunningRelayServer implements RelayServer {
   readonly host: string;
   readonly port: number;
@@ -29,14 +29,14 @@ export class RunningRelayServer implements RelayServer {
   readonly #share: MailboxShare | undefined;
   readonly #door: TlsDoor | undefined;
   readonly #pages: StatusPages;
-  /** Connections of a kind that is not served here. */
+  /** Connections of a kind that this server does not serve. */
   #unserved = 0;
   readonly #reporting: NodeJS.Timeout;
   #reported: Record<string, number> = {};
   #draining = false;
   #closed = false;
 
-  /** @throws CONFIG_INVALID if the port cannot be had */
+  /** @throws CONFIG_INVALID if the port cannot be used */
   constructor({ listen, limits, log, advertise, certificate }: RelayServerOptions, share: MailboxShare | undefined) {
     this.#share = share;
     this.#door = certificate && new TlsDoor(certificate, (secure, kind) => this.#serve(secure, kind));
@@ -105,7 +105,7 @@ export class RunningRelayServer implements RelayServer {
     this.#log.info({ joined, bytes, cut: pairs }, 'ended');
   }
 
-  /** Where somebody connects from is logged at `debug` only; who meets whom, never. */
+  /** Logs the address of a connection at `debug` only, and never which peers meet. */
   #accept({ kind, fd, remoteAddress }: Incoming): void {
     const socket = new Socket({ fd, readable: true, writable: true });
     this.#log.debug({ kind, remoteAddress }, 'connection');
@@ -117,7 +117,7 @@ export class RunningRelayServer implements RelayServer {
     if (kind === 'rendezvous') this.#rendezvous.attach(socket);
     else if (kind === 'http') this.#pages.attach(socket);
     else {
-      // A session with a peer, or TLS without a certificate.
+      // A peer's control connection or lane, or TLS without a certificate.
       this.#unserved++;
       socket.destroy();
     }
@@ -144,7 +144,7 @@ function openListener(
     return Listener.open({ host, ...options });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    // A machine without IPv6 still has every IPv4 address.
+    // A machine without IPv6 still has its IPv4 addresses.
     if (host === '::' && (code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL')) {
       return Listener.open({ host: '0.0.0.0', ...options });
     }

@@ -16,36 +16,36 @@ import { connectionName, type SilentConnections } from './silent-connections.ts'
 
 type Call = ServerDuplexStream<JoinRequest, JoinReply>;
 
-/** Where the relay is for those who were told of it by this server (PROTOCOL 2.2, `Opened`). */
+/** The relay that this server announces to its peers (PROTOCOL 2.2, `Opened`). */
 export interface RelayNotice {
-  /** A name or an address that leads to this server and to no other. */
+  /** A name or an address that leads to this server only. */
   at?: { host: string; port: number } | undefined;
-  /** Other servers have the same mailboxes, so the name that a peer has dialled may lead to one of them the next time. */
+  /** Other servers share the mailboxes, so the name that a peer has dialled may lead to another server next time. */
   shared?: boolean;
 }
 
 export interface ServiceOptions {
   mailboxes: MailboxStore;
-  /** Absent: nobody is relayed, or told how it is seen. */
+  /** Absent: there is no relay, and peers do not learn their observed address. */
   relay: RelayNotice | undefined;
   /** RendezvousLimits.keepaliveMs */
   keepaliveMs: number;
   /** RendezvousLimits.openTimeoutMs */
   openTimeoutMs: number;
-  /** Hears which connections ask for mailboxes and are in them. */
+  /** Is notified when a connection asks for a mailbox, enters or leaves it. */
   silent: Pick<SilentConnections, 'called' | 'spoke' | 'mailbox'>;
 }
 
-/** A body, its guest and the fields around them. */
+/** A body with its guest number and protobuf fields. */
 const MAX_MESSAGE_BYTES = MAX_MAILBOX_BODY_BYTES + 64;
 const MAILBOX_BYTES = 32;
 const OWNER_BYTES = 16;
-/** A guest needs one call. A daemon has one for each of its contacts, and tries them as a guest on the same connection. */
+/** A guest needs one call. A daemon needs one per contact, and visits their mailboxes on the same connection. */
 const MAX_CONCURRENT_CALLS = 1024;
-/** Calls of one network that have not said what they want. */
+/** Calls of one network that have not sent their first message. */
 const MAX_UNDECIDED_CALLS = 512;
 
-/** The Rendezvous service of proto/rendezvous.proto over connections that are there already. */
+/** The Rendezvous service of proto/rendezvous.proto on connections accepted elsewhere. */
 export function createService(options: ServiceOptions): {
   attach(socket: Duplex): void;
   close(): void;
@@ -67,7 +67,7 @@ export function createService(options: ServiceOptions): {
   return { attach: (socket) => injector.injectConnection(socket), close: () => server.forceShutdown() };
 }
 
-/** After it, calls that say nothing and idle connections hear that they are to end; `openTimeoutMs` ends who does not listen. */
+/** When silent calls and idle connections get a goodbye; after `openTimeoutMs` those that ignore it are ended. */
 function politeMs(openTimeoutMs: number): number {
   return Math.ceil(openTimeoutMs * 0.8);
 }
@@ -92,7 +92,7 @@ function serveJoin(call: Call, undecided: NetworkCount, options: ServiceOptions)
   call.once('close', decide);
   call.once('data', ({ kind }: JoinRequest) => {
     decide();
-    // What comes next is for the mailbox, which another server may have to be asked for.
+    // Further messages are for the mailbox, which may have to be requested from another server first.
     call.pause();
     open(call, kind, options)
       .then(() => call.resume())
@@ -125,14 +125,14 @@ async function open(
   else call.once('close', leave);
 }
 
-/** Only where strangers meet does anybody need to hear how it is seen; a sender's own mailbox says no address in clear. */
+/** Only a relay server reports the observed address; a sender's own mailbox sends no address in clear text. */
 function openedFor(seen: { host: string; port: number }, relay: RelayNotice | undefined): Opened {
   if (relay === undefined) return { host: '', port: 0, relay: false, relayHost: '', relayPort: 0, shared: false };
   const { at = { host: '', port: 0 }, shared = false } = relay;
   return { ...seen, relay: true, relayHost: at.host, relayPort: at.port, shared };
 }
 
-/** The other end of the connection under a call; nothing if it is no socket. */
+/** The remote address of a call; empty if its connection is not a socket. */
 function addressOf(call: Call): { host: string; port: number } {
   const peer = call.getPeer();
   const colon = peer.lastIndexOf(':');
@@ -157,7 +157,7 @@ function serveOwner(call: Call, owner: Owner, opened: Opened): void {
   onLeave(call, () => owner.close());
   call.on('data', ({ kind }: JoinRequest) => {
     const pipe = kind?.$case === 'body' || kind?.$case === 'dismiss' ? conversations.get(kind.value.guest) : undefined;
-    // A guest that has just left is no mistake of the owner's.
+    // A message for a guest that has just left is no error of the owner's.
     if (kind?.$case === 'body') pipe?.send(kind.value.body).catch(() => pipe.close());
     else if (kind?.$case === 'dismiss') pipe?.close();
     else fail(call, malformed());
@@ -176,7 +176,7 @@ function serveOwner(call: Call, owner: Owner, opened: Opened): void {
   })();
 }
 
-/** Hands on what comes out of `pipe` until the conversation has ended. */
+/** Forwards bodies from `pipe` until the conversation has ended. */
 async function forward(pipe: MessagePipe, put: (body: Uint8Array) => Promise<void>): Promise<void> {
   const { signal } = new AbortController();
   try {
@@ -186,7 +186,7 @@ async function forward(pipe: MessagePipe, put: (body: Uint8Array) => Promise<voi
   }
 }
 
-/** Writes once the caller has room; one that takes nothing holds its own conversations back, and they end by their limits. */
+/** Resolves when the caller can take more. A slow caller blocks only its own conversations, which then end by their limits. */
 function write(call: Call, reply: JoinReply): Promise<void> {
   return new Promise((resolve) => {
     if (call.destroyed || call.writableEnded) resolve();
@@ -208,5 +208,5 @@ function fail(call: Call, reason: unknown): void {
 }
 
 function malformed(): KeibiError {
-  return new KeibiError('HANDSHAKE_MALFORMED', 'That is not how a mailbox is joined.');
+  return new KeibiError('HANDSHAKE_MALFORMED', 'The request to join a mailbox is malformed.');
 }

@@ -12,43 +12,43 @@ type Service = ReturnType<typeof createService>;
 
 export interface RendezvousOptions {
   limits?: Partial<RendezvousLimits>;
-  /** The port it is at relays, too: what `Opened` tells everybody of it. */
+  /** The same port also relays; sent to every peer in `Opened`. */
   relay?: RelayNotice;
-  /** Makes of this server's mailboxes those of several. */
+  /** Replaces this server's mailboxes by a store shared among several servers. */
   share?(local: Mailboxes): MailboxStore;
 }
 
 export interface RendezvousLimits extends MailboxLimits {
   /** Attached connections at one time. */
   connections: number;
-  /** Of those, of one network. */
+  /** Attached connections of one network. */
   connectionsPerNetwork: number;
   /**
    * The policy for one connection too many. `ends-oldest` ends the oldest of its network, so idle ones block no guest;
    * with `refuses-newest` strangers cannot end each other's connections.
    */
   whenFull: 'ends-oldest' | 'refuses-newest';
-  /** A connection whose other side does not answer a ping for so long ends; 0: nobody is asked. */
+  /** Ends a connection whose other side does not answer a ping for so long; 0: no pings. */
   keepaliveMs: number;
-  /** A connection that is in no mailbox for so long ends. */
+  /** Ends a connection that is in no mailbox for so long. */
   openTimeoutMs: number;
-  /** Connections that are in no mailbox; one more ends an older one, whatever `whenFull` says. */
+  /** Connections in no mailbox; one more ends an older one, whatever `whenFull` says. */
   silentConnections: number;
   silentConnectionsPerNetwork: number;
 }
 
-/** `mailboxes`, `connections` and `conversations` are of the moment, everything else counts from the start. */
+/** `mailboxes`, `connections` and `conversations` are current values; the others count from the start. */
 export interface RendezvousStats {
   mailboxes: number;
   connections: number;
   conversations: number;
   connectionsRefused: number;
-  /** Connections that were in no mailbox: for too long, or while others came. */
+  /** Connections ended while in no mailbox: after too long, or for a newer one. */
   silent: number;
   silentCrowdedOut: number;
-  /** Conversations for which there was no room. */
+  /** Conversations refused or ended for lack of room. */
   conversationsRefused: number;
-  /** Attempts turned away because their network had guessed too often. */
+  /** Attempts refused because their network had missed too often. */
   guessesRefused: number;
 }
 
@@ -64,9 +64,9 @@ const LIMITS: RendezvousLimits = {
 };
 
 /**
- * A rendezvous on connections that somebody else accepts: mailboxes of opaque bodies, in memory (PROTOCOL 2.2).
+ * A rendezvous on connections accepted elsewhere: mailboxes of opaque bodies, in memory (PROTOCOL 2.2).
  *
- * gRPC is loaded with the first connection, or by `ready` before it.
+ * The first connection loads gRPC, unless `ready` has loaded it before.
  */
 export class RendezvousServer {
   readonly #limits: RendezvousLimits;
@@ -74,9 +74,9 @@ export class RendezvousServer {
   readonly #store: MailboxStore;
   readonly #relay: RelayNotice | undefined;
   readonly #connections = new Set<Duplex>();
-  /** Counts connections where the newest is refused. */
+  /** Counts connections with `refuses-newest`. */
   readonly #networks = new NetworkCount();
-  /** Has them where an older one ends. */
+  /** Counts connections with `ends-oldest`. */
   readonly #crowd: Crowd;
   readonly #silent: SilentConnections;
   #connectionsRefused = 0;
@@ -96,7 +96,7 @@ export class RendezvousServer {
     this.#store = share?.(this.#mailboxes) ?? this.#mailboxes;
   }
 
-  /** Attaches the owner of a contacts' mailbox in this process. Throws as `own` does. */
+  /** Attaches the owner of a contacts' mailbox in this process. @throws as `own` */
   ownContact(mailbox: string): Owner {
     return this.#mailboxes.own(contactMailbox(Buffer.from(mailbox, 'hex')), '', '', 'contact');
   }
@@ -110,15 +110,15 @@ export class RendezvousServer {
     return this.#mailboxes.own(mailbox);
   }
 
-  /** Resolves once the first guest will be served like any other: gRPC is loaded and warm. */
+  /** Loads gRPC and warms it up, so that the first guest is served as fast as later ones. */
   async ready(): Promise<void> {
     const [service, { warmUp }] = await Promise.all([this.#load(), import('./warm-up.ts')]);
     if (!this.#closed) await warmUp((connection) => service.attach(connection));
   }
 
-  /** Serves a connection that begins with the HTTP/2 preface; `socket` is owned from now on. */
+  /** Serves a connection that begins with the HTTP/2 preface; takes ownership of `socket`. */
   attach(socket: Duplex): void {
-    // How a guest's connection ends is no concern of ours; its conversation ends with it.
+    // An error also closes the socket, and its conversation ends with it.
     socket.on('error', () => {});
     const { remoteAddress = '', remotePort = 0 } = socket instanceof Socket ? socket : {};
     const network = networkOf(remoteAddress);
@@ -127,7 +127,7 @@ export class RendezvousServer {
       socket.destroy();
       return;
     }
-    // Bodies are small and each waits for its answer.
+    // Bodies are small, and each waits for an answer.
     if (socket instanceof Socket) socket.setNoDelay(true);
     this.#connections.add(socket);
     socket.once('close', () => {
@@ -156,7 +156,7 @@ export class RendezvousServer {
     };
   }
 
-  /** Lets nobody into a mailbox any more; who is in one stays. */
+  /** Admits no more owners or guests; conversations continue. */
   drain(): void {
     this.#mailboxes.drain();
   }
@@ -169,7 +169,7 @@ export class RendezvousServer {
     for (const socket of this.#connections) socket.destroy();
   }
 
-  /** Lets a connection in, and ends another one for it where that is the rule. @returns  to be called at its end; undefined: refused */
+  /** Admits a connection, if need be by ending another one. @returns a function to call at its end; undefined if refused */
   #admit(socket: Duplex, network: string): (() => void) | undefined {
     const { connections, connectionsPerNetwork, whenFull } = this.#limits;
     if (whenFull === 'ends-oldest') {

@@ -14,7 +14,7 @@ describe('messages between servers', () => {
     ['body', { kind: 'body', conversation, body: Buffer.from('hi') }, `03${conversation}6869`],
     ['left', { kind: 'left', conversation, full: true }, `04${conversation}01`],
     ['takenOver', { kind: 'takenOver', mailbox }, `05${'00'.repeat(16)}${mailbox}`],
-  ])('%s is as drawn, and comes back', (_kind, message, hex) => {
+  ])('%s is encoded as documented, and decodes to the same message', (_kind, message, hex) => {
     const bytes = encodeServerMessage(message);
     expect(bytes.toString('hex')).toBe(hex);
     expect(tryDecodeServerMessage(bytes)).toEqual(message);
@@ -28,7 +28,7 @@ describe('messages between servers', () => {
     ['a body that is too long', `03${conversation}${'00'.repeat(MAX_MAILBOX_BODY_BYTES + 1)}`],
     ['left without its byte', `04${conversation}`],
     ['takenOver of half a mailbox', `05${'00'.repeat(16)}${mailbox.slice(32)}`],
-  ])('%s is none', (_what, hex) => {
+  ])('%s is rejected', (_what, hex) => {
     expect(tryDecodeServerMessage(Buffer.from(hex, 'hex'))).toBeUndefined();
   });
 });

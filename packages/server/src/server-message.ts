@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MPL-2.0
 import { MAX_MAILBOX_BODY_BYTES } from '@keibidrop/protocol';
 
-/** By which the two servers of a guest and an owner know their conversation, and a server itself. */
+/** Length of the id of a conversation between two servers, and of a server's id. */
 const ID_BYTES = 16;
 const MAILBOX_BYTES = 32;
 const KINDS = { enter: 1, entered: 2, body: 3, left: 4, takenOver: 5 } as const;
 
 /**
- * What servers that share mailboxes say to each other, each at a channel of its own in Redis. Ids are lower hex.
+ * A message between servers that share mailboxes, sent to the receiver's own channel in Redis. Ids are lower hex.
  *
  *   0      1                  17
- *   | kind | conversation 16  | what the kind adds |
+ *   | kind | conversation 16  | fields of the kind |
  *
- * The guest's server begins with `enter`, the owner's answers `entered` or `left`; bodies run both ways until one says `left`.
+ * The guest's server begins with `enter`; the owner's server answers `entered` or `left`. Bodies run both ways until either sends `left`.
  */
 export type ServerMessage =
-  /** kind 1, adds server 16 (who asks) and mailbox 32 */
+  /** kind 1, adds the asking server 16 and mailbox 32 */
   | { readonly kind: 'enter'; readonly conversation: string; readonly server: string; readonly mailbox: string }
   /** kind 2 */
   | { readonly kind: 'entered'; readonly conversation: string }
@@ -23,7 +23,7 @@ export type ServerMessage =
   | { readonly kind: 'body'; readonly conversation: string; readonly body: Uint8Array }
   /** kind 4, adds a byte: 1 if the mailbox is full, else 0 */
   | { readonly kind: 'left'; readonly conversation: string; readonly full: boolean }
-  /** kind 5, of no conversation (zeros), adds the mailbox: its owner has come to another server */
+  /** kind 5, without a conversation (zeros), adds the mailbox: its owner has moved to another server */
   | { readonly kind: 'takenOver'; readonly mailbox: string };
 
 export function encodeServerMessage(message: ServerMessage): Buffer {
@@ -46,7 +46,7 @@ function restOf(message: ServerMessage): Uint8Array {
   }
 }
 
-/** Undefined if another version, or somebody else with access to Redis, has sent it. */
+/** Undefined for bytes of another version, or of another program with access to Redis. */
 export function tryDecodeServerMessage(bytes: Buffer): ServerMessage | undefined {
   const conversation = bytes.toString('hex', 1, 1 + ID_BYTES);
   const rest = bytes.subarray(1 + ID_BYTES);

@@ -10,7 +10,7 @@ import { type Holder, MAILBOX_TTL_MS, type RedisLink } from './redis-link.ts';
 import { encodeServerMessage, type ServerMessage, tryDecodeServerMessage } from './server-message.ts';
 
 const RENEW_MS = MAILBOX_TTL_MS / 3;
-/** For the server that has a mailbox to let a guest in. */
+/** Limit for the owner's server to admit a guest. */
 const ENTER_TIMEOUT_MS = 5000;
 
 /** A mailbox whose owner is at this server. */
@@ -20,10 +20,10 @@ interface Held {
 }
 
 /**
- * The mailboxes of several servers: an owner and its guests may each be at another one.
+ * The mailboxes of several servers: an owner and its guests may each be at a different one.
  *
- * Redis knows at which server a mailbox is, by its hash alone; bodies go from server to server through it and are not kept. Owners and
- * guests at one server meet without it. Limits are each server's own.
+ * Redis knows only the hash of a mailbox and its server; bodies pass from server to server through Redis and are not stored. Owners and
+ * guests at one server meet without it. Each server has its own limits.
  */
 export class SharedMailboxes implements MailboxStore {
   readonly #local: Mailboxes;
@@ -31,7 +31,7 @@ export class SharedMailboxes implements MailboxStore {
   readonly #server: string;
   readonly #held = new Map<string, Held>();
   readonly #far = new Map<string, FarConversation>();
-  /** Guests that another server is asked to let in. */
+  /** Guests waiting for another server's answer. */
   readonly #entering = new Map<string, (answer: 'entered' | 'full' | 'gone') => void>();
   /** The end of the last attempt of each network. */
   readonly #turns = new Map<string, Promise<unknown>>();
@@ -44,7 +44,7 @@ export class SharedMailboxes implements MailboxStore {
     this.#renewing = setInterval(() => void this.renewAll(), RENEW_MS).unref();
   }
 
-  /** Throws RENDEZVOUS_UNREACHABLE, too, while Redis is away. */
+  /** @throws RENDEZVOUS_UNREACHABLE, too, while Redis is away */
   own(mailbox: string, network: string, owner: string, kind: MailboxKind): Promise<Owner> {
     return this.#inTurn(network, async () => {
       const known = owner === '' ? randomBytes(32).toString('hex') : createHash('sha256').update(owner).digest('hex');
@@ -70,7 +70,7 @@ export class SharedMailboxes implements MailboxStore {
     });
   }
 
-  /** Throws RENDEZVOUS_UNREACHABLE, too, while Redis is away and the owner is not here. */
+  /** @throws RENDEZVOUS_UNREACHABLE, too, while Redis is away and the owner is not here */
   async join(mailbox: string, network: string, kind: MailboxKind): Promise<MessagePipe> {
     const found = await this.#inTurn(network, async () => {
       this.#local.assertMayTry(network, kind);
@@ -84,12 +84,12 @@ export class SharedMailboxes implements MailboxStore {
     return found.here ?? this.#enter(mailbox, found.holder, this.#local.placeFor(network, kind));
   }
 
-  /** Makes all mailboxes known for another while, and lets go of those that another server has now. */
+  /** Extends the registration of all mailboxes, and drops those that another server has taken. */
   renewAll(): Promise<void> {
     return this.#renew([...this.#held]);
   }
 
-  /** Ends every conversation with another server: it may have missed a word. */
+  /** Ends every conversation with another server, because messages may have been lost. */
   endFar(): void {
     for (const answer of this.#entering.values()) answer('gone');
     for (const far of this.#far.values()) far.end();
@@ -101,7 +101,7 @@ export class SharedMailboxes implements MailboxStore {
     for (const [mailbox, held] of this.#held) this.#close(mailbox, held);
   }
 
-  /** One attempt of a network, and of those around it, after the other, so that none is made while it is not known whether those before it have missed. */
+  /** Runs the attempts of a network, and of those around it, one at a time: each miss must count before the next attempt. */
   async #inTurn<T>(network: string, attempt: () => Promise<T>): Promise<T> {
     const widest = widestOf(network);
     const before = this.#turns.get(widest);
@@ -139,7 +139,7 @@ export class SharedMailboxes implements MailboxStore {
       return guest;
     } catch (reason) {
       guest.close();
-      // Its server has died with it.
+      // The mailbox's server is dead, so remove its entry.
       if (reason instanceof NobodyListens) await this.#link.release(mailbox, holder);
       throw reason instanceof NobodyListens ? new KeibiError('RENDEZVOUS_NOT_FOUND') : reason;
     } finally {
@@ -154,7 +154,7 @@ export class SharedMailboxes implements MailboxStore {
     void far.run().then(() => this.#far.delete(conversation));
   }
 
-  /** Takes what another server says. */
+  /** Handles a message of another server. */
   hear(bytes: Buffer): void {
     const message = tryDecodeServerMessage(bytes);
     if (message === undefined) return;
@@ -168,7 +168,7 @@ export class SharedMailboxes implements MailboxStore {
     }
   }
 
-  /** A guest of another server comes to an owner of ours. */
+  /** Admits a guest of another server to an owner of ours. */
   #letIn({ conversation, server, mailbox }: Extract<ServerMessage, { kind: 'enter' }>): void {
     const tell: Tell = (message) => this.#tell(server, message);
     let full = false;
@@ -185,7 +185,7 @@ export class SharedMailboxes implements MailboxStore {
     void tell({ kind: 'left', conversation, full }).catch(() => {});
   }
 
-  /** Whether a mailbox is ours still. */
+  /** Checks whether a mailbox is still ours. */
   #ask(mailbox: string): void {
     const held = this.#held.get(mailbox);
     if (held !== undefined) void this.#renew([[mailbox, held]]);
@@ -193,12 +193,12 @@ export class SharedMailboxes implements MailboxStore {
 
   async #renew(some: readonly (readonly [mailbox: string, held: Held])[]): Promise<void> {
     const held = new Map(some);
-    // If Redis is away this is done once it is back.
+    // If Redis is away, `renewAll` runs once it is back.
     const lost = await this.#link.renew(some.map(([mailbox, { holder }]) => [mailbox, holder])).catch(() => []);
     for (const mailbox of lost) this.#lose(mailbox, held.get(mailbox) as Held);
   }
 
-  /** It is another's now. */
+  /** Closes a mailbox that another server has taken. */
   #lose(mailbox: string, held: Held): void {
     held.owner.close();
     if (this.#held.get(mailbox) === held) this.#held.delete(mailbox);
@@ -209,5 +209,5 @@ export class SharedMailboxes implements MailboxStore {
   }
 }
 
-/** The other server is gone. */
+/** The other server no longer listens. */
 class NobodyListens extends Error {}

@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import { Crowd, type CrowdLimits } from './crowd.ts';
 
-/** Names a connection by the address and port of its other side, an IPv4 address in whatever form. */
+/** Names a connection by its remote address and port. Both forms of an IPv4 address give the same name. */
 export function connectionName(host: string, port: number): string {
   return `${host.replace(/^::ffff:(?=\d+\.)/i, '')} ${port}`;
 }
@@ -10,24 +10,24 @@ export function connectionName(host: string, port: number): string {
 interface Connection {
   readonly socket: Duplex;
   readonly network: string;
-  /** Mailboxes it is in. */
+  /** Number of mailboxes it is in. */
   open: number;
-  /** A call has begun since it was last in one. */
+  /** Whether a call has begun since it last left a mailbox. */
   called: boolean;
   /** Undefined while it is in a mailbox. */
   silence: { timer: NodeJS.Timeout; leave(): void } | undefined;
 }
 
 /**
- * Ends connections that are in no mailbox for too long, or of which a network has too many. HTTP/2 alone does not: a client that
- * answers nothing keeps a connection through every polite goodbye.
+ * Ends connections that are in no mailbox for too long, or of which a network has too many. HTTP/2 alone cannot: a client that never
+ * answers keeps its connection open through every goodbye.
  */
 export class SilentConnections {
   readonly #timeoutMs: number;
   readonly #crowd: Crowd;
-  /** By the address and port of the other side; through a relay several have the same. */
+  /** Keyed by remote address and port; connections through one relay may share them. */
   readonly #connections = new Map<string, Set<Connection>>();
-  /** Ended because they were silent for too long, ever. */
+  /** Connections ended because they were silent for too long, since the start. */
   timedOut = 0;
 
   constructor(timeoutMs: number, limits: CrowdLimits) {
@@ -39,7 +39,7 @@ export class SilentConnections {
     return this.#crowd.crowdedOut;
   }
 
-  /** @param otherSide  as `mailbox` and `spoke` name it */
+  /** @param otherSide  name of the connection, as for `mailbox` and `spoke` */
   add(otherSide: string, socket: Duplex, network: string): void {
     const connection: Connection = { socket, network, open: 0, called: false, silence: undefined };
     const together = this.#connections.get(otherSide) ?? new Set();
@@ -52,7 +52,7 @@ export class SilentConnections {
     });
   }
 
-  /** A call begins, which has its own time to say what it wants: the first call extends the connection's. */
+  /** A call begins. It has its own time limit, so the first call restarts the connection's. */
   called(otherSide: string): void {
     for (const connection of this.#connections.get(otherSide) ?? []) {
       if (!connection.called) connection.silence?.timer.refresh();
@@ -60,12 +60,12 @@ export class SilentConnections {
     }
   }
 
-  /** It has asked for a mailbox: its time begins again. */
+  /** The connection has asked for a mailbox: restarts its time limit. */
   spoke(otherSide: string): void {
     for (const { silence } of this.#connections.get(otherSide) ?? []) silence?.timer.refresh();
   }
 
-  /** It is in a mailbox. @returns  to be called once it has left that */
+  /** The connection is in a mailbox. @returns a function to call once it has left that */
   mailbox(otherSide: string): () => void {
     const together = [...(this.#connections.get(otherSide) ?? [])];
     for (const connection of together) {

@@ -6,22 +6,22 @@ import { Crowd } from './crowd.ts';
 import { DialBack } from './dial-back.ts';
 import { NetworkCount, networkOf } from './network.ts';
 
-/** From the first byte of a request to the last of its answer. */
+/** From the first byte of a request to the last byte of its answer. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 8192;
 
-/** The part of all concurrent requests that one network may have. */
+/** Share of all concurrent requests that one network may have. */
 const SHARE_OF_NETWORK = 1 / 8;
 
 export interface StatusPagesOptions {
-  /** Why whoever balances load had better look elsewhere, in a few words; undefined if all is well. */
+  /** A short reason for a load balancer to avoid this server; undefined if it is healthy. */
   trouble(): string | undefined;
   metrics: Registry;
-  /** Requests at one time that are not complete, and as many whose answer takes time. */
+  /** Incomplete requests at one time, and equally many slow answers. */
   requests: number;
 }
 
-/** Requests that were not answered, ever, by the reason. */
+/** Requests that were not answered, by reason, since the start. */
 export interface PageDrops {
   malformed: number;
   slow: number;
@@ -41,9 +41,9 @@ export class StatusPages {
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   readonly #crowd: Crowd;
-  /** Connections whose request is not complete; each gives up its place in the crowd. */
+  /** Connections with an incomplete request; each function gives up the place in the crowd. */
   readonly #incomplete = new Map<Socket, () => void>();
-  /** Answers that take time. */
+  /** Slow answers in progress, per network. */
   readonly #answering = new NetworkCount();
   #answers = 0;
   readonly #dialBack = new DialBack();
@@ -84,7 +84,7 @@ export class StatusPages {
     });
     this.#incomplete.set(socket, () => {});
     this.#server.emit('connection', socket);
-    // Two turns of the event loop on, a request that has arrived was read: many at once do not crowd each other out.
+    // After two turns of the event loop, requests that have fully arrived are read. So a burst of them does not crowd itself out.
     setImmediate(() => setImmediate(() => this.#await(socket)));
   }
 
@@ -142,7 +142,7 @@ export class StatusPages {
   }
 }
 
-/** How a peer that asks from a port of its own is seen from here (PROTOCOL 2.5). */
+/** The address at which this server sees a peer's port (PROTOCOL 2.5). */
 function endpointOf({ remoteAddress = '', remotePort = 0 }: Socket): { host: string; port: number } {
   return { host: remoteAddress.replace(/^::ffff:(?=\d+\.)/i, ''), port: remotePort };
 }

@@ -6,17 +6,17 @@ import { KeibiError } from '@keibidrop/protocol';
 import { Crowd, type CrowdLimits } from './crowd.ts';
 import { networkOf } from './network.ts';
 
-/** PEM files: the certificate with those between it and its authority, and its key. */
+/** PEM files: the certificate with its intermediate certificates, and its key. */
 export interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
 }
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** In their handshake at one time. */
+/** Limits on connections in their handshake. */
 const HANDSHAKES: CrowdLimits = { most: 512, mostOfNetwork: 64 };
 
-/** Connections that did not come out of their handshake, ever, by the reason. */
+/** Connections that did not complete their handshake, by reason, since the start. */
 export interface TlsDrops {
   /** The handshake failed, or the other side left. */
   failed: number;
@@ -24,19 +24,19 @@ export interface TlsDrops {
   crowdedOut: number;
 }
 
-/** The TLS side of a port: shakes hands over connections that somebody else accepts, and tells what was asked for. */
+/** The TLS side of a port: performs handshakes on connections accepted elsewhere and reports the protocol that the client chose. */
 export class TlsDoor {
   readonly #files: CertificateFiles;
   readonly #server: Server;
   readonly #crowd = new Crowd(HANDSHAKES);
-  /** Each is called once its handshake is done, by the address and port of the other side. */
+  /** Called once a handshake is complete; keyed by remote address and port. */
   readonly #done = new Map<string, () => void>();
   #failed = 0;
   #slow = 0;
 
   /**
-   * @param handOver  takes what has shaken hands: HTTP/2 is the rendezvous, anything else a status page
-   * @throws          CONFIG_INVALID if the files are no certificate and its key
+   * @param handOver  receives a connection after its handshake: HTTP/2 is the rendezvous, anything else a status page
+   * @throws          CONFIG_INVALID if the files are not a certificate and its key
    */
   constructor(files: CertificateFiles, handOver: (secure: TLSSocket, kind: 'rendezvous' | 'http') => void) {
     this.#files = files;
@@ -44,11 +44,11 @@ export class TlsDoor {
       createServer({
         ...pems,
         handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-        // Browsers offer both; peers h2 alone.
+        // Browsers offer both protocols, peers only h2.
         ALPNCallback: ({ protocols }) => ['http/1.1', 'h2'].find((each) => protocols.includes(each)),
       }),
     );
-    // Node leaves a connection open whose handshake has failed or takes too long.
+    // Node leaves a connection open after a failed or slow handshake.
     this.#server.on('tlsClientError', (_error, secure) => secure.destroy());
     this.#server.on('secureConnection', (secure) => {
       this.#done.get(otherSideOf(secure))?.();
@@ -61,12 +61,12 @@ export class TlsDoor {
     return { failed: this.#failed, slow: this.#slow, crowdedOut: this.#crowd.crowdedOut };
   }
 
-  /** Reads the files again, for connections to come; the old ones stay if that fails. @throws CONFIG_INVALID */
+  /** Reads the files again for future connections; keeps the old certificate on an error. @throws CONFIG_INVALID */
   reload(): void {
     withFiles(this.#files, (pems) => this.#server.setSecureContext(pems));
   }
 
-  /** Shakes hands over `socket`, owned from now on. */
+  /** Performs the handshake on `socket` and takes ownership of it. */
   attach(socket: Socket): void {
     let waits = true;
     const settle = () => {

@@ -5,8 +5,8 @@ import { type Duplex, duplexPair } from 'node:stream';
 import { JoinRequest, Open_Role, RendezvousService } from '@keibidrop/proto';
 
 /**
- * Has `attach` answer one guest, in memory, who asks for a mailbox that is not there. HTTP/2 and gRPC are then compiled, which the
- * first real guest would otherwise wait for (6 ms of its 17).
+ * Lets `attach` serve one guest in memory that asks for a missing mailbox. This compiles HTTP/2 and gRPC, for which the first real guest
+ * would otherwise wait (6 ms of its 17).
  */
 export async function warmUp(attach: (connection: Duplex) => void): Promise<void> {
   const [client, server] = duplexPair();
@@ -28,7 +28,7 @@ export async function warmUp(attach: (connection: Duplex) => void): Promise<void
     }).finish();
     call.end(Buffer.concat([Buffer.of(0, 0, 0, 0, open.length), open]));
     call.resume();
-    // A server that is closed meanwhile needs no warming.
+    // A server that closes meanwhile needs no warm-up.
     await once(call, 'close').catch(() => {});
   } finally {
     session.destroy();

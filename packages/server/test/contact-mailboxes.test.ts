@@ -16,7 +16,7 @@ async function serve(limits: Partial<(typeof DEFAULT_RELAY_LIMITS)['rendezvous']
   server = await serveOnLoopback({ limits: { ...DEFAULT_RELAY_LIMITS.rendezvous, ...limits } });
 }
 
-/** What the server says first, or the status it ends with. */
+/** The server's first message, or the status that ends the call. */
 function open(mailbox: string, role: Open_Role, contact: boolean) {
   const call = server.call();
   call.open(mailbox, role, NOBODY, contact);
@@ -30,7 +30,7 @@ const own = (mailbox: string, contact: boolean) => open(mailbox, Open_Role.OWNER
 const visit = (mailbox: string, contact: boolean) => open(mailbox, Open_Role.GUEST, contact);
 
 describe('the mailboxes of contacts', () => {
-  it('are not found as those of numbers, nor the other way round', async () => {
+  it('are not found as mailboxes of numbers, nor the reverse', async () => {
     await serve();
     expect(await own(MAILBOX, true)).toBe('opened');
     expect(await visit(MAILBOX, false)).toBe(status.NOT_FOUND);
@@ -40,7 +40,7 @@ describe('the mailboxes of contacts', () => {
     expect(await own(OTHER, true)).toBe('opened');
   });
 
-  it('have room and misses of their own: a contact that is not there is no guess', async () => {
+  it('have their own limits: an absent contact does not count as a guess', async () => {
     await serve({
       mailboxesPerNetwork: 1,
       contactMailboxesPerNetwork: 2,

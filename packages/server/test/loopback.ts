@@ -15,7 +15,7 @@ export async function serveOnLoopback(options?: RendezvousOptions) {
   return {
     rendezvous,
     port,
-    /** A raw call of the service, on a connection of its own. */
+    /** A raw call of the service on a separate connection. */
     call() {
       const client = new RendezvousClient(`ipv4:127.0.0.1:${port}`, credentials.createInsecure(), {
         'grpc.use_local_subchannel_pool': 1,
@@ -37,7 +37,7 @@ export async function serveOnLoopback(options?: RendezvousOptions) {
   };
 }
 
-/** One call with its replies in order and its status. */
+/** One call with its replies, in order, and its status. */
 export class RawCall {
   readonly status: Promise<{ code: number; details: string }>;
   readonly #call: ReturnType<RendezvousClient['join']>;

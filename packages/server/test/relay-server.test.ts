@@ -34,7 +34,7 @@ class Served {
     this.log = log;
   }
 
-  /** @param from  an address of the loopback interface */
+  /** @param from  source address on the loopback interface */
   async dial(bytes: string | Uint8Array, from = '127.0.0.1'): Promise<Socket> {
     const socket = connect({ port: this.server.port, host: '127.0.0.1', localAddress: from });
     open.push({ close: () => socket.destroy() });
@@ -44,7 +44,7 @@ class Served {
     return socket;
   }
 
-  /** Shows a relay token of 32 times `byte`. */
+  /** Sends a relay token of 32 times `byte`. */
   show(byte: number, from?: string): Promise<Socket> {
     return this.dial(Buffer.concat([Buffer.from('KEIBI-R1'), Buffer.alloc(32, byte)]), from);
   }
@@ -72,7 +72,7 @@ async function read(socket: Socket): Promise<string> {
   }
 }
 
-/** By whatever way. */
+/** Resolves when the socket closes for any reason. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.resume().once('close', () => resolve()));
 }
@@ -84,7 +84,7 @@ async function pairOf(served: Served, byte: number): Promise<[Socket, Socket]> {
 }
 
 describe('a relay server', () => {
-  it('relays and lets peers meet on one port, and tells them that it does', async () => {
+  it('relays and lets peers meet on one port, and announces its relay', async () => {
     const served = await Served.open();
     const [one, other] = await pairOf(served, 1);
     one.write('sealed');
@@ -103,7 +103,7 @@ describe('a relay server', () => {
     expect(await owner.next()).toMatchObject({ $case: 'body', value: { guest: 1 } });
   });
 
-  it('closes control connections and lanes, which are for peers', async () => {
+  it('closes control connections and lanes, which only peers serve', async () => {
     const served = await Served.open();
     for (const start of ['KEIBI-C1', `KEIBI-L1${'x'.repeat(60)}`]) {
       const socket = await served.dial(start);
@@ -111,7 +111,7 @@ describe('a relay server', () => {
     }
   });
 
-  it('says why it cannot have a port', async () => {
+  it('reports why it cannot use a port', async () => {
     const { server } = await Served.open();
     const taken = openRelayServer({
       listen: { host: '127.0.0.1', port: server.port },
@@ -143,7 +143,7 @@ describe('limits of the rendezvous', () => {
   const limited = (limits: Partial<RelayServerLimits['rendezvous']>) =>
     Served.open({ rendezvous: { ...DEFAULT_RELAY_LIMITS.rendezvous, ...limits } });
 
-  it('turn away whoever tries out mailboxes, also from the right one', async () => {
+  it('refuse a network that guesses mailboxes, even the right one', async () => {
     const served = await limited({ guessesPerMinute: 2 });
     const owner = served.call();
     owner.open(MAILBOX, Open_Role.OWNER);
@@ -160,7 +160,7 @@ describe('limits of the rendezvous', () => {
     expect(served.server.stats().rendezvous.guessesRefused).toBe(1);
   });
 
-  it('hold for one network and free what it gives up', async () => {
+  it('apply to one network, and a released mailbox counts no more', async () => {
     const served = await limited({ mailboxesPerNetwork: 1 });
     const first = served.call();
     first.open(MAILBOX, Open_Role.OWNER);
@@ -187,7 +187,7 @@ describe('limits of the rendezvous', () => {
 });
 
 describe('limits of the relay', () => {
-  it('hold for the networks around an address together, which keep no other out', async () => {
+  it('apply to the networks around an address together, and do not affect other networks', async () => {
     const served = await Served.open({ relay: { ...DEFAULT_RELAY_LIMITS.relay, perAddress: 2 } });
     const ofOne: Socket[] = [];
     for (let index = 0; index < 12; index++) ofOne.push(await served.show(index, `127.0.7.${1 + index}`));
@@ -198,7 +198,7 @@ describe('limits of the relay', () => {
 });
 
 describe('status pages', () => {
-  it('tells a peer how it is seen, and whether its port is reached', async () => {
+  it('report a peer's observed address, and whether its port can be reached', async () => {
     const served = await Served.open();
     const seen = (await (await served.get('/observed')).json()) as { host: string; port: number };
     expect(seen).toEqual({ host: '127.0.0.1', port: expect.any(Number) });
@@ -211,14 +211,14 @@ describe('status pages', () => {
     for (const port of [80, 65536, 'x', '']) expect(await reached(port)).toEqual([400, {}]);
   });
 
-  it('dials one port of a network back at a time', async () => {
+  it('dial back one port of a network at a time', async () => {
     const served = await Served.open();
     const ask = () => served.get(`/reached?port=${served.server.port}`).then(({ status }) => status);
     expect((await Promise.all([ask(), ask(), ask()])).sort()).toEqual([200, 400, 400]);
     expect(await ask()).toBe(200);
   });
 
-  it('say that it is healthy, and its metrics, and nothing else', async () => {
+  it('serve health and metrics, and nothing else', async () => {
     const served = await Served.open();
     const [one, other] = await pairOf(served, 1);
     one.write('x'.repeat(1000));
@@ -240,7 +240,7 @@ describe('status pages', () => {
     expect(await (await served.get('/healthz', { method: 'HEAD' })).text()).toBe('');
   });
 
-  it('say that it is healthy whoever holds requests back, and count what they end for it', async () => {
+  it('report health while incomplete requests are held open, and count those they end', async () => {
     const served = await Served.open({ requests: 8 });
     for (let index = 0; index < 20; index++) await served.dial('GET /he', `127.0.${10 + index}.1`);
     expect((await served.get('/healthz')).status).toBe(200);
@@ -252,14 +252,14 @@ describe('status pages', () => {
     );
   });
 
-  it('are refused to whoever has too many answers under way, and to nobody else', async () => {
+  it('are refused to a network with too many answers in progress', async () => {
     const served = await Served.open({ requests: 8 });
     const ask = () => served.get(`/reached?port=${served.server.port}`).then(({ status }) => status);
     expect((await Promise.all([ask(), ask(), ask()])).filter((status) => status === 503)).toHaveLength(2);
     expect(served.server.stats().pages.busy).toBe(2);
   });
 
-  it('refuse a request that is no HTTP or too long, and go on', async () => {
+  it('refuse a request that is not HTTP or too long, and keep serving', async () => {
     const served = await Served.open();
     for (const text of ['GET nonsense\r\n\r\n', `GET / HTTP/1.1\r\na: ${'x'.repeat(20_000)}\r\n\r\n`]) {
       const socket = await served.dial(text);
@@ -270,7 +270,7 @@ describe('status pages', () => {
 });
 
 describe('draining', () => {
-  it('lets nobody in any more, says so, and waits for the pairs that run', async () => {
+  it('admits no more peers, reports 503, and waits for running pairs', async () => {
     const served = await Served.open();
     const [one, other] = await pairOf(served, 1);
     const drained = served.server.drain();

@@ -31,7 +31,7 @@ async function nextGuest(owner: AsyncIterator<Conversation>): Promise<Conversati
 const iterate = (owner: Owner) => owner[Symbol.asyncIterator]();
 
 describe('limits of a network', () => {
-  it("counts a network's misses at a sender's own port as a server does", async () => {
+  it("counts a network's misses at a sender's own port, as at a server", async () => {
     const server = await serve();
     server.rendezvous.own(MAILBOX);
     const codes = [];
@@ -44,20 +44,20 @@ describe('limits of a network', () => {
     expect(server.rendezvous.stats.guessesRefused).toBe(1);
   });
 
-  /** An HTTP/2 client's first words: the preface and empty SETTINGS. */
+  /** The first bytes of an HTTP/2 client: the preface and empty SETTINGS. */
   const FIRST_WORDS = Buffer.concat([
     Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
     Buffer.of(0, 0, 0, 4, 0, 0, 0, 0, 0),
   ]);
 
   it.each([
-    ['says no more than that it is HTTP/2', (socket: Socket) => socket.write(FIRST_WORDS)],
+    ['sends only the HTTP/2 preface', (socket: Socket) => socket.write(FIRST_WORDS)],
     [
-      'answers pings and acknowledges settings, and never calls',
+      'answers pings and acknowledges settings, but never calls',
       (socket: Socket) => {
         const session = connectHttp2('http://peer', { createConnection: () => socket });
         session.on('error', () => {});
-        // A goodbye is heard and not followed.
+        // Receives the goodbye and ignores it.
         session.on('goaway', () => {});
         session.close = () => {};
       },
@@ -72,7 +72,7 @@ describe('limits of a network', () => {
     socket.destroy();
   });
 
-  it('ends the oldest silent connection of a network that has too many, and none that is in a mailbox', async () => {
+  it('ends the oldest silent connection of a network with too many, but none in a mailbox', async () => {
     const server = await serve({ silentConnectionsPerNetwork: 2, openTimeoutMs: 600_000 });
     const owner = iterate(server.rendezvous.own(MAILBOX));
     const guest = server.call();
@@ -89,7 +89,7 @@ describe('limits of a network', () => {
     await guest.status;
   });
 
-  it('limits the conversations of a network, and its bodies that are not taken', async () => {
+  it('limits the conversations and the queued bodies of a network', async () => {
     const room = { conversations: 10, conversationsPerNetwork: 2, queuedBytes: 100_000, queuedBytesPerNetwork: 4096 };
     const server = await serve({ mailboxes: 3, meetings: room });
     const owners = [MAILBOX, OTHER, 'ef'.repeat(32)].map((mailbox) => iterate(server.rendezvous.own(mailbox)));

@@ -32,7 +32,7 @@ const iterate = (owner: Owner) => owner[Symbol.asyncIterator]();
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 describe('an owner in process', () => {
-  it('talks with each guest alone', async () => {
+  it('talks with each guest separately', async () => {
     const server = await serve();
     const owner = iterate(server.rendezvous.own(MAILBOX));
     const guests = [server.call(), server.call()];
@@ -57,7 +57,7 @@ describe('an owner in process', () => {
     expect(new Set(conversations.map(({ guest }) => guest)).size).toBe(2);
   });
 
-  it('has its last words delivered when it closes a conversation', async () => {
+  it('has its last message delivered when it closes a conversation', async () => {
     const server = await serve();
     const owner = iterate(server.rendezvous.own(MAILBOX));
     const guest = server.call();
@@ -71,7 +71,7 @@ describe('an owner in process', () => {
     expect((await guest.status).code).toBe(status.OK);
   });
 
-  it('gets nothing more from a conversation that it has closed', async () => {
+  it('receives nothing more from a conversation that it has closed', async () => {
     const mailboxes = new Mailboxes(EMBEDDED_LIMITS);
     const owner = iterate(mailboxes.own(MAILBOX));
     const guest = mailboxes.join(MAILBOX);
@@ -98,7 +98,7 @@ describe('an owner in process', () => {
     await expect(conversation.receive({ signal })).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   });
 
-  it('still gets what a guest said before it left', async () => {
+  it('still receives messages that a guest sent before it left', async () => {
     const server = await serve();
     const owner = iterate(server.rendezvous.own(MAILBOX));
     const guest = server.call();
@@ -128,7 +128,7 @@ describe('an owner in process', () => {
     server.rendezvous.own(MAILBOX).close();
   });
 
-  it('gets the reason of an abort and leaves no listener behind', async () => {
+  it('rejects with the reason of an abort and leaves no listener', async () => {
     const server = await serve();
     const owner = iterate(server.rendezvous.own(MAILBOX));
     const guest = server.call();
@@ -162,7 +162,7 @@ describe('an owner over gRPC', () => {
     expect((await guest.status).code).toBe(status.OK);
   });
 
-  it('gives the mailbox up by ending its call', async () => {
+  it('gives up the mailbox by ending its call', async () => {
     const server = await serve();
     const owner = server.call();
     owner.open(MAILBOX, Open_Role.OWNER);
@@ -175,10 +175,10 @@ describe('an owner over gRPC', () => {
   });
 });
 
-describe('an owner that shows by what it is known', () => {
+describe('an owner with an identifier', () => {
   const known = Buffer.alloc(16, 1);
 
-  it('takes its mailbox over from an attachment that has died, and no other owner does', async () => {
+  it('takes its mailbox over from a dead attachment; other owners cannot', async () => {
     const server = await serve();
     const dead = server.call();
     dead.open(MAILBOX, Open_Role.OWNER, known);
@@ -199,7 +199,7 @@ describe('an owner that shows by what it is known', () => {
     expect(await again.next()).toMatchObject({ $case: 'body' });
   });
 
-  it('shows 16 bytes or none', async () => {
+  it('must have 16 bytes or none', async () => {
     const server = await serve();
     const owner = server.call();
     owner.open(MAILBOX, Open_Role.OWNER, Buffer.alloc(15, 1));
@@ -208,7 +208,7 @@ describe('an owner that shows by what it is known', () => {
 });
 
 describe('refusals', () => {
-  it('knows no mailbox without an owner', async () => {
+  it('finds no mailbox without an owner', async () => {
     const server = await serve();
     server.rendezvous.own(MAILBOX);
     const guest = server.call();
@@ -216,7 +216,7 @@ describe('refusals', () => {
     expect(await guest.status).toMatchObject({ code: status.NOT_FOUND, details: 'RENDEZVOUS_NOT_FOUND' });
   });
 
-  it('gives a mailbox to one owner, and no more mailboxes than the limit', async () => {
+  it('gives a mailbox to one owner only, and respects the limit of mailboxes', async () => {
     const server = await serve({ mailboxes: 2 });
     server.rendezvous.own(MAILBOX);
     expect(() => server.rendezvous.own(MAILBOX)).toThrow(expect.objectContaining({ code: 'RENDEZVOUS_BUSY' }));
@@ -224,7 +224,7 @@ describe('refusals', () => {
     expect(() => server.rendezvous.own('ef'.repeat(32))).toThrow(expect.objectContaining({ code: 'RENDEZVOUS_BUSY' }));
   });
 
-  it('lets no more guests in than the limit, and the next one when one has left', async () => {
+  it('admits guests up to the limit, and another one when one has left', async () => {
     const server = await serve({ guests: 2 });
     const owner = iterate(server.rendezvous.own(MAILBOX));
     const guests = [server.call(), server.call()];
@@ -243,7 +243,7 @@ describe('refusals', () => {
     expect(await admitted.next()).toMatchObject({ $case: 'opened' });
   });
 
-  it('ends a guest that sends more bodies than the owner takes', async () => {
+  it('drops a guest that sends more bodies than the owner takes', async () => {
     const server = await serve({ queuedBodies: 16 });
     server.rendezvous.own(MAILBOX);
     const guest = server.call();
@@ -281,8 +281,8 @@ describe('refusals', () => {
   });
 });
 
-describe('time and room', () => {
-  it('is ready before the first guest, and again, and while it closes', async () => {
+describe('time limits and capacity', () => {
+  it('can be made ready before the first guest, again, and while it closes', async () => {
     const server = await serve();
     await server.rendezvous.ready();
     const owner = iterate(server.rendezvous.own(MAILBOX));
@@ -293,20 +293,20 @@ describe('time and room', () => {
     await server.rendezvous.ready();
   });
 
-  it('drops a call that opens nothing in time', async () => {
+  it('drops a call that opens no mailbox in time', async () => {
     const server = await serve({ openTimeoutMs: 500 });
     const silent = server.call();
     expect((await silent.status).code).toBe(status.DEADLINE_EXCEEDED);
   });
 
-  it('drops a connection that says nothing in time', async () => {
+  it('drops a connection that sends nothing in time', async () => {
     const server = await serve({ openTimeoutMs: 50 });
     const socket = await server.dial();
     socket.resume();
     await once(socket, 'close');
   });
 
-  it('ends a conversation in which nothing is said', async () => {
+  it('ends an idle conversation', async () => {
     const server = await serve({ idleMs: 50 });
     const owner = iterate(server.rendezvous.own(MAILBOX));
     const guest = server.call();
@@ -317,7 +317,7 @@ describe('time and room', () => {
     expect((await guest.status).code).toBe(status.OK);
   });
 
-  it('closes the oldest connection for one too many', async () => {
+  it('closes the oldest connection when there is one too many', async () => {
     const server = await serve({ connections: 1 });
     const first = await server.dial();
     const second = await server.dial();
@@ -327,7 +327,7 @@ describe('time and room', () => {
     second.destroy();
   });
 
-  it('survives bytes that are no HTTP/2', async () => {
+  it('survives bytes that are not HTTP/2', async () => {
     const server = await serve();
     const socket = await server.dial();
     socket.resume();
