@@ -6,7 +6,7 @@ import { Sandbox } from '../harness/sandbox.ts';
 import { Names, type ShownCommand, sessionOf } from './replay.ts';
 
 const DOCUMENT = new URL('../../docs/AGENTS.md', import.meta.url);
-/** One command of the session; those that wait for a person are told how long. */
+/** Longest run of one command; those that wait for a person get a limit of their own. */
 const LONGEST_MS = 240_000;
 
 describe('the session of docs/AGENTS.md', async () => {
@@ -32,7 +32,7 @@ describe('the session of docs/AGENTS.md', async () => {
     return sandbox.start(words, { env, under: ['env', '-C', sandbox.path(who)], timeoutMs: LONGEST_MS });
   }
 
-  /** Compares what a command has shown with the document, line by line. */
+  /** Compares the output of a command with the document, line by line. */
   async function compare({ command, process }: { command: ShownCommand; process: Running }): Promise<void> {
     const exit = await process.ended;
     const lines = process.events({ progress: true });
@@ -54,13 +54,13 @@ describe('the session of docs/AGENTS.md', async () => {
       const begun = { command, process };
       if (!command.inBackground) return compare(begun);
       running.push(begun);
-      // What the next commands need of it: its first line, which tells a code or that it listens.
+      // The next commands use its first line, which shows a code or that it listens.
       const [first] = command.shown;
       if (first !== undefined) names.match(first, await process.until(first.event as string));
     },
   );
 
-  it('ends for those that went on meanwhile', { timeout: LONGEST_MS }, async () => {
+  it('ends with the commands that ran in the background', { timeout: LONGEST_MS }, async () => {
     for (const each of running) await compare(each);
   });
 });

@@ -6,7 +6,7 @@ const CHROMIUM = '/usr/bin/chromium';
 
 export const HAS_BROWSER = existsSync(CHROMIUM);
 
-/** Debian's chromium, without a window and with nothing to say to anybody else. */
+/** Debian's chromium, headless, without background network traffic. */
 export function openBrowser(): Promise<Browser> {
   const quiet = ['background-networking', 'quic', 'sync', 'component-update'].map((what) => `--disable-${what}`);
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--no-first-run', ...quiet] });

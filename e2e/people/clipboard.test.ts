@@ -23,15 +23,15 @@ describe.skipIf(!HAS_SCREEN)('send --clipboard (needs Xvfb and xclip)', () => {
     await room.close();
   });
 
-  it('says that there is nothing on it', async () => {
+  it('reports an empty clipboard', async () => {
     const sender = await room.start(['send', '--clipboard', '--json'], { env });
     expect(await sender.ended).toBe(2);
     expect(lastOf(sender)).toMatchObject({ code: 'USAGE', message: 'There is no text on the clipboard.' });
   });
 
-  it('sends what somebody has copied', async () => {
+  it('sends copied text', async () => {
     const copied = 'Grüße 📋\nsecond line';
-    // It goes on in the background, to hand the text over.
+    // xclip stays in the background to serve the text.
     const copy = spawn('xclip', ['-selection', 'clipboard', '-i', '-loops', '2'], { env: { ...process.env, ...env } });
     copy.stdin.end(copied);
     await once(copy, 'exit');
@@ -41,7 +41,7 @@ describe.skipIf(!HAS_SCREEN)('send --clipboard (needs Xvfb and xclip)', () => {
     expect(await sender.ended).toBe(0);
   });
 
-  it('says that there is no screen', async () => {
+  it('reports that there is no screen', async () => {
     const sender = await room.start(['send', '--clipboard', '--json']);
     expect(await sender.ended).toBe(2);
     expect(lastOf(sender)).toMatchObject({ message: 'There is no screen here, so there is no clipboard.' });

@@ -9,17 +9,17 @@ import { ManInTheMiddle } from '../wire/man-in-the-middle.ts';
 import { secretsFoundIn } from '../wire/secrets.ts';
 import { type Heard, OwnDaemon } from './own-daemon.ts';
 
-// Contacts that have added each other by fingerprint, each with a daemon or a command of its own.
+// Contacts that added each other by fingerprint, each with its own daemon or command.
 
 const CONTENT = 'from one contact to another\n';
-/** What presence is promised in. */
+/** The limit that presence promises. */
 const PRESENCE_MS = 10_000;
 
 interface Contacts {
   contacts: { name: string; online: boolean }[];
 }
 
-/** Lets each of these configuration directories know all others, by the names of the directories. */
+/** Adds every configuration directory to the contacts of all others, under the directory's name. */
 async function acquaint(sandbox: Sandbox, names: readonly string[]): Promise<Map<string, string>> {
   const fingerprints = new Map<string, string>();
   for (const name of names) {
@@ -36,7 +36,7 @@ async function acquaint(sandbox: Sandbox, names: readonly string[]): Promise<Map
   return fingerprints;
 }
 
-/** Resolves when the daemon shows the contact so; with how long that took. */
+/** Waits until the daemon shows the contact in this state. Returns how long that took. */
 async function seen(daemon: OwnDaemon, name: string, online: boolean): Promise<number> {
   const began = performance.now();
   const shows = (event: Heard) =>
@@ -82,7 +82,7 @@ describe('contacts on one machine', () => {
     expect(await seen(alice, 'bob', true)).toBeLessThan(PRESENCE_MS);
   });
 
-  it('send without a code into the folder of a rule, with a daemon of their own or without', async () => {
+  it('send without a code into the folder of a rule, with or without a daemon', async () => {
     await rule('accept', sandbox.path('inbox'));
     const sender = await sendToBob('file');
     expect(await sender.ended, sender.stdout + sender.stderr).toBe(0);
@@ -109,7 +109,7 @@ describe('contacts on one machine', () => {
     expect(await stranger.ended, stranger.stdout).toBe(0);
   });
 
-  it('send texts, which are kept until they were shown, also by the next daemon', async () => {
+  it('send texts, which stay until they were shown, even across daemons', async () => {
     await rule('accept', sandbox.path('inbox'));
     expect(await (await sendToBob('--text', 'a word\nwith you')).ended).toBe(0);
     await bob.replace();
@@ -149,7 +149,7 @@ describe('contacts on one machine', () => {
     await seen(alice, 'bob', true);
   });
 
-  it('several at once: each that has not received is told by name, and the others have everything', async () => {
+  it('several at once: the sender reports by name who received nothing, and the others have everything', async () => {
     await rule('accept', sandbox.path('both'));
     const sender = await sendToBob('file', '--to', 'carol', '--patience', '4s');
     expect(await sender.ended).toBe(4);
@@ -162,7 +162,7 @@ describe('contacts on one machine', () => {
     });
   });
 
-  it('that are not there are waited for, until Ctrl-C', async () => {
+  it('that are offline are waited for, until Ctrl-C', async () => {
     const sender = await sandbox.start(['send', 'file', '--to', 'carol', '--config', 'alice'], { env });
     await sender.shows(/Waiting for carol to come online/);
     sender.kill('SIGINT');
@@ -182,7 +182,7 @@ describe('an identity that is restored', () => {
   });
   afterAll(() => sandbox.close());
 
-  it('reaches a contact that runs, by the contacts of its copy or by a fingerprint alone', async () => {
+  it('reaches a running contact, by the contacts of its copy or by a fingerprint alone', async () => {
     await writeFile(sandbox.path('words'), 'correct horse battery staple\n');
     const [alice, bob] = await Promise.all(['alice', 'bob'].map((name) => OwnDaemon.start(sandbox, name, { env })));
     if (alice === undefined || bob === undefined) throw new Error('There are no daemons.');
@@ -225,7 +225,7 @@ describe('an identity that is restored', () => {
 });
 
 describe('contacts at a rendezvous alone', () => {
-  it('are seen, send, and leave no name, fingerprint or content there', async () => {
+  it('see each other, send, and leave no name, fingerprint or content there', async () => {
     const sandbox = await Sandbox.open();
     const relay = await startRelay(sandbox);
     const recorder = await ManInTheMiddle.open(relay.port);
@@ -263,7 +263,7 @@ describe('contacts at a rendezvous alone', () => {
 });
 
 describe.skipIf(!IS_ROOT)('contacts on a network (needs root, for namespaces)', () => {
-  it('are seen when a cable is pulled out and put back, and send', async () => {
+  it('see each other, even after a cable was unplugged and plugged in, and send', async () => {
     const lan = new Lan();
     const sandboxes = [await Sandbox.open(), await Sandbox.open()] as const;
     try {
@@ -295,7 +295,7 @@ describe.skipIf(!IS_ROOT)('contacts on a network (needs root, for namespaces)', 
       expect(await sender.until('connected')).toMatchObject({ path: 'lan', contact: 'bob' });
       expect(await readFile(other.path('inbox', 'file'), 'utf8')).toBe(CONTENT);
     } finally {
-      // What runs in the second has its configuration in the first.
+      // Programs of the second sandbox have their configuration in the first.
       for (const sandbox of [...sandboxes].reverse()) await sandbox.close();
       lan.close();
     }

@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-/** Keeps another as a contact. */
+/** Adds `other` as a contact. */
 async function introduce(here: OwnDaemon, name: string, other: OwnDaemon): Promise<void> {
   const { signal } = here;
   const { fingerprint } = await (await other.own()).call('identity', {}, { signal });
   await (await here.own()).call('addContact', { name, fingerprint }, { signal });
 }
 
-/** A new client hears it of a contact who is there already, too. */
+/** A new client also gets the state of contacts that are already online. */
 const online = (of: OwnDaemon, name: string) =>
   of.until(({ event, contact, online, contacts }) =>
     event === 'contacts'
@@ -40,7 +40,7 @@ async function sendTo(name: string): Promise<number> {
   return transfer?.id ?? 0;
 }
 
-it('contacts are there for each other, and send without a code: one is asked', async () => {
+it('contacts are online for each other, and send without a code: the receiver is asked', async () => {
   await Promise.all([online(alice, 'Bob'), online(bob, 'Alice')]);
   const id = await sendTo('Bob');
   const { question, ...asked } = await bob.until(({ event }) => event === 'question');
@@ -59,7 +59,7 @@ it('contacts are there for each other, and send without a code: one is asked', a
   expect((await alice.command('history')).event.entries).toMatchObject([{ with: 'Bob', contact: true, result: 'OK' }]);
 });
 
-it('what became more than a person agreed to is asked about again', async () => {
+it('an offer that grew after the invitation was accepted is asked about again', async () => {
   const grows = sandbox.path('grows');
   await writeFile(grows, 'short');
   const request = { paths: [grows], to: ['Bob'], listen: '127.0.0.1:0' };
@@ -75,7 +75,7 @@ it('what became more than a person agreed to is asked about again', async () => 
   expect(await alice.state(transfer?.id ?? 0, 'failed')).toMatchObject({ error: { code: 'OFFER_DECLINED' } });
 });
 
-it('a rule receives into its folder, a refusal and a block are told by name', async () => {
+it('a rule receives into its folder; a refusal and a block are reported by name', async () => {
   const { signal } = bob;
   const own = await bob.own();
   const folder = sandbox.path('inbox');
@@ -90,7 +90,7 @@ it('a rule receives into its folder, a refusal and a block are told by name', as
   await own.call('changeContact', { name: 'Alice', blocked: false, rule: 'accept', folder }, { signal });
 });
 
-it('one that is killed is gone, and is back with its next daemon, which takes what waited for it', async () => {
+it('a killed daemon goes offline; its successor is online again and gets the waiting send', async () => {
   await online(alice, 'Bob');
   const gone = offline(alice, 'Bob');
   bob.running.kill();
@@ -101,7 +101,7 @@ it('one that is killed is gone, and is back with its next daemon, which takes wh
   await alice.state(id, 'done');
 });
 
-it('an identity that a passphrase locks is named by status, and unlocked for what waits', async () => {
+it('status reports an identity locked by a passphrase, and unlocking it starts what waits', async () => {
   const words = sandbox.path('words');
   await writeFile(words, 'three small owls\n');
   expect((await bob.command('status')).event).toMatchObject({ identity: 'open' });

@@ -9,7 +9,7 @@ import { OwnDaemon } from './own-daemon.ts';
 
 const MIB = 2 ** 20;
 const SLOW = { limit: 8 * MIB, directOnly: false, relayOnly: false };
-/** So slow that a command of its own, on a busy machine, comes before the end. */
+/** Slow enough for a separate command to run before the end, even on a busy machine. */
 const SLOWER = { ...SLOW, limit: 2 * MIB };
 
 let sandbox: Sandbox;
@@ -28,7 +28,7 @@ const equal = async (out: string, name: string) =>
   (await readFile(sandbox.path(out, name))).equals(await readFile(sandbox.path(name)));
 
 describe('two daemons', () => {
-  it('transfer in the background, and both remember it', async () => {
+  it('transfer in the background, and both keep it in the history', async () => {
     const sent = await alice.order('send', 'big', ...LISTEN);
     expect(sent).toMatchObject({ state: 'waiting', what: 'big', code: expect.stringMatching(/^\d+-\w+-\w+$/) });
     const received = await bob.order('receive', sent.code as string, '--yes', '--out', 'in');
@@ -57,7 +57,7 @@ describe('two daemons', () => {
     expect(await equal('asked', 'small')).toBe(true);
   });
 
-  it('take what was offered where the answer says, and nowhere that is no folder', async () => {
+  it('receive an offer where the answer says, and reject an invalid folder', async () => {
     const { code } = await alice.send({ paths: [sandbox.path('small')] });
     const id = await bob.receive({ code, out: '~/first' });
     const { question, place } = await bob.until(({ event }) => event === 'question');
@@ -74,7 +74,7 @@ describe('two daemons', () => {
     expect(existsSync(sandbox.path('first'))).toBe(false);
   });
 
-  it('see who waits nearby, but not themselves', async () => {
+  it('see nearby senders, but not themselves', async () => {
     const { id } = await alice.send({ paths: [sandbox.path('small')] });
     await mkdir(sandbox.path('shared'));
     const { share } = await (await alice.own()).call('addShare', { path: '~/shared' }, { signal: alice.signal });
@@ -91,7 +91,7 @@ describe('two daemons', () => {
     await alice.control(id, 'cancel');
   });
 
-  it('move the bytes of their sends one after the other', async () => {
+  it('run their sends one after the other', async () => {
     const one = await alice.send({ paths: [sandbox.path('big')], reach: SLOW });
     const other = await alice.send({ paths: [sandbox.path('small')] });
     const first = await bob.receive({ code: one.code, out: sandbox.path('one'), yes: true });
@@ -99,7 +99,7 @@ describe('two daemons', () => {
     const second = await bob.receive({ code: other.code, out: sandbox.path('other'), yes: true });
     await alice.until((event) => event.transfer === other.id && event.state === 'queued' && event.sessions === 1);
     await bob.state(second, 'paused');
-    // Whoever is put in front goes first.
+    // A send that is moved to the front goes first.
     await alice.control(other.id, 'first');
     await bob.state(second, 'done');
     await bob.state(first, 'done');
@@ -108,7 +108,7 @@ describe('two daemons', () => {
     expect(await equal('one', 'big')).toBe(true);
   });
 
-  it('let a receiver that pauses, or is still asked, hold up its own send only', async () => {
+  it('let a paused or unanswered receiver delay its own send only', async () => {
     const paths = [sandbox.path('big')];
     const paused = await alice.send({ paths, reach: SLOW });
     const asked = await alice.send({ paths });
@@ -130,7 +130,7 @@ describe('two daemons', () => {
     expect(await equal('held', 'big')).toBe(true);
   });
 
-  it('pause, go on, cancel and retry', async () => {
+  it('pause, resume, cancel and retry', async () => {
     const { id, code } = await alice.send({ paths: [sandbox.path('big')], reach: SLOWER });
     const receiver = await bob.receive({ code, out: sandbox.path('paused'), yes: true, patienceMs: 0 });
     await alice.state(id, 'running');
@@ -150,8 +150,8 @@ describe('two daemons', () => {
   });
 });
 
-describe('two daemons whose people keep each other', () => {
-  it('by --save in the background, unlocked if need be', async () => {
+describe('two daemons that save each other as contacts', () => {
+  it('do so by --save in the background, unlocked if need be', async () => {
     const [ann, ben] = await Promise.all(['ann', 'ben'].map((name) => OwnDaemon.start(sandbox, name)));
     if (ann === undefined || ben === undefined) throw new Error('There are no daemons.');
     await writeFile(sandbox.path('words'), 'correct horse battery staple\n');
@@ -173,7 +173,7 @@ describe('two daemons whose people keep each other', () => {
 });
 
 describe('one daemon', () => {
-  it('is all there is for a configuration directory', async () => {
+  it('is the only one for its configuration directory', async () => {
     const second = await sandbox.start(['daemon', '--json', '--config', 'alice']);
     expect(await second.ended).toBe(1);
     expect(second.events()).toMatchObject([{ event: 'error', code: 'DAEMON_RUNNING' }]);
@@ -198,7 +198,7 @@ describe('one daemon', () => {
     }
   });
 
-  it('is started when it is needed, once however many need it, and stopped', async () => {
+  it('is started on demand, once for all callers, and stopped', async () => {
     const both = await Promise.all(
       ['small', 'big'].map(async (path) => {
         const running = await sandbox.start(['send', path, '--background', '--json', '--config', 'carol', ...LISTEN]);
@@ -218,7 +218,7 @@ describe('one daemon', () => {
     expect(status.events()).toMatchObject([{ event: 'error', code: 'DAEMON_UNREACHABLE' }]);
   });
 
-  it('starts with lists that a hand has damaged, takes up the rest, and says where they are kept', async () => {
+  it('starts with lists damaged by hand, restores the rest, and says where the damaged ones are kept', async () => {
     const config = sandbox.path('mended');
     const daemon = await OwnDaemon.start(sandbox, 'mended');
     const { id, code } = await daemon.send({ paths: [sandbox.path('small')] });
@@ -236,7 +236,7 @@ describe('one daemon', () => {
     expect((await daemon.command('stop')).event).toMatchObject({ unfinished: 1 });
   });
 
-  it('takes the place of one that was killed, whose socket is still there, and goes on with what that had to do', async () => {
+  it('replaces one that was killed, despite its old socket, and resumes its work', async () => {
     const { code, id } = await alice.send({ paths: [sandbox.path('small')] });
     await alice.replace();
     await alice.until((event) => event.transfer === id && event.code === code && event.state === 'waiting');
@@ -244,7 +244,7 @@ describe('one daemon', () => {
     expect(await equal('later', 'small')).toBe(true);
   });
 
-  it('killed in the middle of a receive goes on from what had come', async () => {
+  it('continues a receive from the received part after it was killed', async () => {
     const { sender } = await sandbox.send(['big', '--limit', '5M']);
     const id = await bob.receive({ code: CODE, out: sandbox.path('not-there') });
     const { question } = await bob.until(({ event }) => event === 'question');
@@ -260,25 +260,22 @@ describe('one daemon', () => {
 });
 
 describe('the systemd unit', () => {
-  it.runIf(existsSync('/usr/bin/systemd-analyze'))(
-    'is one that systemd takes, with nothing found by PATH',
-    async () => {
-      const unit = sandbox.path('keibidrop-daemon.service');
-      const printed = await sandbox.start(['daemon', '--systemd', '--config', 'a "100%" $HOME'], { stdoutTo: unit });
-      expect(await printed.ended).toBe(0);
-      const text = await readFile(unit, 'utf8');
-      expect(text).toContain(
-        `ExecStart=${process.execPath} ${PROGRAM} daemon --config "${sandbox.home}/a \\"100%%\\" $$HOME"\n`,
-      );
-      expect(text).not.toContain('/usr/bin/env');
-      const checked = await sandbox.start([], { command: ['systemd-analyze', 'verify', '--user', unit] });
-      expect([await checked.ended, checked.stderr]).toEqual([0, '']);
-    },
-  );
+  it.runIf(existsSync('/usr/bin/systemd-analyze'))('is accepted by systemd, and needs no PATH', async () => {
+    const unit = sandbox.path('keibidrop-daemon.service');
+    const printed = await sandbox.start(['daemon', '--systemd', '--config', 'a "100%" $HOME'], { stdoutTo: unit });
+    expect(await printed.ended).toBe(0);
+    const text = await readFile(unit, 'utf8');
+    expect(text).toContain(
+      `ExecStart=${process.execPath} ${PROGRAM} daemon --config "${sandbox.home}/a \\"100%%\\" $$HOME"\n`,
+    );
+    expect(text).not.toContain('/usr/bin/env');
+    const checked = await sandbox.start([], { command: ['systemd-analyze', 'verify', '--user', unit] });
+    expect([await checked.ended, checked.stderr]).toEqual([0, '']);
+  });
 });
 
 describe('the contacts of a daemon', () => {
-  it('are told to its clients whoever changes them', async () => {
+  it('are sent to its clients after every change, whoever made it', async () => {
     const { signal } = alice;
     const own = await alice.own();
     const { fingerprint } = await (await bob.own()).call('identity', {}, { signal });
@@ -318,7 +315,7 @@ describe('the contacts of a daemon', () => {
 });
 
 describe('many clients', () => {
-  it('hear the same, each from the state it finds, 200 at once; one that is killed takes nothing with it', async () => {
+  it('get the same events from the current state on, 200 at once; a killed client affects no other', async () => {
     const clients = await Promise.all(Array.from({ length: 200 }, () => alice.client()));
     const killed = await sandbox.start(['send', 'small', '--background', '--json', '--config', 'alice', ...LISTEN]);
     const id = (await killed.until('transfer')).id as number;
@@ -338,7 +335,7 @@ describe('many clients', () => {
 });
 
 describe('another user of the machine', () => {
-  it.runIf(IS_ROOT)('can neither connect nor read what the daemon keeps', async () => {
+  it.runIf(IS_ROOT)("can neither connect nor read the daemon's files", async () => {
     await alice.command('ui');
     await alice.command('id', 'show');
     const { event } = await alice.command('status');
@@ -347,7 +344,7 @@ describe('another user of the machine', () => {
     const files = [alice.socket, alice.socket.replace(/sock$/, 'html'), state, ...secrets];
     for (const file of files) {
       expect((await stat(file)).mode & 0o077, file).toBe(0);
-      // The directories around them are closed, too: what is tried here is the file itself.
+      // The directories around the file are closed, too; this opens them to test the file itself.
       run('chmod', '0711', sandbox.path('run-0'), sandbox.path('run-0', 'keibidrop'));
     }
     const script = `

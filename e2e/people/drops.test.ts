@@ -21,20 +21,20 @@ afterAll(() => sandbox.close());
 const drops = (...path: string[]) => sandbox.path('me', 'state', 'drops', ...path);
 const left = (): Promise<string[]> => readdir(drops()).catch(() => []);
 
-/** An upload of which the first bytes are on their way. */
+/** An upload whose first bytes are on their way. */
 async function begun(drop: string, path: string, bytes: number, at = drops(drop)) {
   const { hostname: host, port } = door.url;
   const headers = { authorization: `Bearer ${door.token}`, 'content-length': String(bytes) };
   const upload = request({ host, port, method: 'PUT', path: `/drop/${drop}/${path}`, headers });
   upload.on('error', () => {});
   upload.write('begun');
-  // Something stands there once the daemon has heard of it.
+  // The entry appears once the daemon has got the request.
   await expect.poll(async () => (await readdir(at)).includes(path), { interval: 5 }).toBe(true);
   return upload;
 }
 
-describe('what a browser drops', () => {
-  it('is put together, sent with its folders and times, and removed from the disk once it is there', async () => {
+describe('files dropped in a browser', () => {
+  it('are assembled, sent with their folders and times, and removed from the disk after the send', async () => {
     const drop = await door.drop();
     const modified = Date.UTC(2020, 1, 2, 3, 4, 5);
     expect(await door.put(drop, 'tree/ä b/%2e#?.txt', 'deep', { 'x-modified': String(modified) })).toMatchObject({
@@ -59,7 +59,7 @@ describe('what a browser drops', () => {
     await expect(daemon.control(id, 'retry')).rejects.toMatchObject({ code: 'DROP_UNKNOWN' });
   });
 
-  it('of a send that failed or was stopped by the end of the daemon stays until that is off the list', async () => {
+  it('of a send that failed, or that the end of the daemon stopped, stay until the send is removed from the list', async () => {
     const [failing, waiting, never] = [await door.drop(), await door.drop(), await door.drop()];
     for (const drop of [failing, waiting, never]) await door.put(drop, 'file');
     const failed = await daemon.send({ drop: failing, code: '1-guitar-pencil' });
@@ -81,7 +81,7 @@ describe('what a browser drops', () => {
     await expect.poll(left).toEqual([]);
   });
 
-  it('belongs to one send alone, once all of it is there', async () => {
+  it('belong to one send only, once all of them have arrived', async () => {
     const drop = await door.drop();
     expect(await door.json({ path: '/api/Send', body: JSON.stringify({ drop }) })).toMatchObject({
       reply: { code: 'USAGE' },
@@ -93,7 +93,7 @@ describe('what a browser drops', () => {
     });
     upload.destroy();
     await expect.poll(() => readdir(drops(drop))).toEqual(['file']);
-    // What is refused takes nothing away.
+    // A refused request removes nothing.
     const odd = JSON.stringify({ drop, code: 'no code' });
     expect(await door.json({ path: '/api/Send', body: odd })).toMatchObject({ reply: { code: 'CODE_MALFORMED' } });
     const { id } = await daemon.send({ drop });
@@ -103,7 +103,7 @@ describe('what a browser drops', () => {
     await expect.poll(left).toEqual([]);
   });
 
-  it('is taken back by its page, also while something is uploaded', async () => {
+  it('are discarded by their page, even during an upload', async () => {
     const drop = await door.drop();
     await door.put(drop, 'folder/file');
     const upload = await begun(drop, 'half', 1000);
@@ -115,11 +115,11 @@ describe('what a browser drops', () => {
     expect(await door.put(drop, 'file')).toMatchObject({ status: 422, reply: { code: 'DROP_UNKNOWN' } });
   });
 
-  it('leaves nothing of an upload that is broken off, shorter than it was to be, or twice', async () => {
+  it('leave nothing of an upload that is aborted, too short, or repeated', async () => {
     const drop = await door.drop();
     (await begun(drop, 'half', 1000)).destroy();
     await expect.poll(() => readdir(drops(drop))).toEqual([]);
-    // Two at once: one of them is whole.
+    // Two concurrent uploads: one completes.
     const first = await begun(drop, 'same', 10);
     expect(await door.put(drop, 'same', 'other')).toMatchObject({ reply: { code: 'USAGE' } });
     first.end('whole');
@@ -134,18 +134,18 @@ describe('what a browser drops', () => {
 describe('a drop refuses', () => {
   const long = 'x'.repeat(256);
   it.each<[string, string, string]>([
-    ['what leads above it', '../escaped', 'TRANSFER_PATH_REFUSED'],
-    ['what leads above it from within', 'folder/../../escaped', 'TRANSFER_PATH_REFUSED'],
+    ['a path that leads out of it', '../escaped', 'TRANSFER_PATH_REFUSED'],
+    ['a path that leads out of it from a folder', 'folder/../../escaped', 'TRANSFER_PATH_REFUSED'],
     ['the same, encoded', '%2e%2e/escaped', 'TRANSFER_PATH_REFUSED'],
-    ['a path of its own', '/etc/escaped', 'TRANSFER_PATH_REFUSED'],
+    ['an absolute path', '/etc/escaped', 'TRANSFER_PATH_REFUSED'],
     ['a slash in a name', 'folder%2F..%2Fescaped', 'TRANSFER_PATH_REFUSED'],
     ['a NUL', 'file%00.txt', 'TRANSFER_PATH_REFUSED'],
     ['itself', '.', 'TRANSFER_PATH_REFUSED'],
     ['half an escape', '%zz', 'TRANSFER_PATH_REFUSED'],
-    ['what is no UTF-8', '%ff', 'TRANSFER_PATH_REFUSED'],
-    ['a name of our own', '.keibidrop-partial', 'TRANSFER_PATH_REFUSED'],
-    ['too long a name', long, 'TRANSFER_LIMIT_EXCEEDED'],
-    ['too deep a path', 'a/'.repeat(5000), 'TRANSFER_LIMIT_EXCEEDED'],
+    ['a name that is not UTF-8', '%ff', 'TRANSFER_PATH_REFUSED'],
+    ['a reserved name', '.keibidrop-partial', 'TRANSFER_PATH_REFUSED'],
+    ['a name that is too long', long, 'TRANSFER_LIMIT_EXCEEDED'],
+    ['a path that is too deep', 'a/'.repeat(5000), 'TRANSFER_LIMIT_EXCEEDED'],
   ])('%s', async (_what, path, code) => {
     const drop = await door.drop();
     const asked = { method: 'PUT', path: `/drop/${drop}/${path}`, body: 'content', headers: { 'content-length': '7' } };
@@ -155,20 +155,20 @@ describe('a drop refuses', () => {
   });
 
   it.each<[string, Asked, number, string]>([
-    ['anybody without the token', { headers: { authorization: '' } }, 403, 'DAEMON_REFUSED'],
+    ['a request without the token', { headers: { authorization: '' } }, 403, 'DAEMON_REFUSED'],
     ['another token', { headers: { authorization: `Bearer ${'A'.repeat(43)}` } }, 403, 'DAEMON_REFUSED'],
     ['a page of another origin', { headers: { origin: 'http://evil.example' } }, 403, 'DAEMON_REFUSED'],
     ['another host', { headers: { host: 'localhost' } }, 403, 'DAEMON_REFUSED'],
-    ['a drop that is none', { method: 'PUT', path: '/drop/../../etc/passwd' }, 422, 'DROP_UNKNOWN'],
-    ['a drop of nobody', { method: 'PUT', path: `/drop/${'0'.repeat(32)}/file` }, 422, 'DROP_UNKNOWN'],
+    ['an invalid id', { method: 'PUT', path: '/drop/../../etc/passwd' }, 422, 'DROP_UNKNOWN'],
+    ['an unknown id', { method: 'PUT', path: `/drop/${'0'.repeat(32)}/file` }, 422, 'DROP_UNKNOWN'],
     ['to be read', { method: 'GET', path: '/drop/' }, 422, 'DROP_UNKNOWN'],
-    ['more than there is room for', { body: `{"bytes":${2 ** 50}}` }, 422, 'TRANSFER_DISK_FULL'],
-    ['a size that is none', { body: '{"bytes":-1}' }, 400, 'USAGE'],
+    ['a size beyond the free space', { body: `{"bytes":${2 ** 50}}` }, 422, 'TRANSFER_DISK_FULL'],
+    ['an invalid size', { body: '{"bytes":-1}' }, 400, 'USAGE'],
   ])('%s', async (_what, asked, status, code) => {
     expect(await door.json({ path: '/drop', ...asked })).toMatchObject({ status, reply: { code } });
   });
 
-  it('an upload that does not say how long it is, is longer, or is of no time', async () => {
+  it('an upload without a length, longer than its length, or with an invalid time', async () => {
     const drop = await door.drop();
     const path = `/drop/${drop}/file`;
     const chunked = { method: 'PUT', path, headers: { 'transfer-encoding': 'chunked' } };
@@ -178,7 +178,7 @@ describe('a drop refuses', () => {
     await door.json({ method: 'DELETE', path: `/drop/${drop}` });
   });
 
-  it('to follow a symlink that was put into it', async () => {
+  it('to follow a symlink inside it', async () => {
     const drop = await door.drop();
     await mkdir(sandbox.path('outside'));
     await writeFile(sandbox.path('outside', 'kept'), 'kept');
@@ -190,7 +190,7 @@ describe('a drop refuses', () => {
     for (const name of ['kept', 'new']) {
       expect(await door.put(drop, name, 'overwritten')).toMatchObject({ reply: { code: 'USAGE' } });
     }
-    // Nor one in its own place.
+    // A symlink in place of the drop is not followed, either.
     await rename(drops(drop), drops('moved'));
     await symlink(sandbox.path('outside'), drops(drop));
     expect(await door.put(drop, 'escaped')).toMatchObject({ reply: { code: 'TRANSFER_PATH_REFUSED' } });
@@ -201,7 +201,7 @@ describe('a drop refuses', () => {
     await rm(drops('moved'), { recursive: true });
   });
 
-  it.runIf(IS_ROOT)('what the disk has no room for, by what was said and by what is there', async () => {
+  it.runIf(IS_ROOT)('uploads that exceed the free space, by announced and by actual size', async () => {
     await mkdir(sandbox.path('small', 'state'), { recursive: true });
     const at = await sandbox.mountTmpfs('small/state/drops', 40 * 2 ** 20);
     door = await PageDoor.of(await OwnDaemon.start(sandbox, 'small'));
@@ -209,9 +209,9 @@ describe('a drop refuses', () => {
     const full = { status: 422, reply: { code: 'TRANSFER_DISK_FULL' } };
     expect(await door.put(drop, 'large', 'x'.repeat(30 * 2 ** 20))).toMatchObject(full);
     const upload = await begun(drop, 'half', 20 * 2 ** 20, join(at, drop));
-    // What is on its way counts.
+    // Running uploads count.
     expect(await door.put(drop, 'other', 'x'.repeat(10 * 2 ** 20))).toMatchObject(full);
-    // Somebody else takes the room.
+    // Another program fills the disk.
     await writeFile(join(at, 'foreign'), 'x'.repeat(36 * 2 ** 20));
     const answer = once(upload, 'response');
     upload.end('x'.repeat(20 * 2 ** 20 - 5));

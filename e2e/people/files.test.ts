@@ -31,14 +31,14 @@ async function filesOf(daemon: OwnDaemon, request: FilesRequest) {
   return { ...reply, files, told: files.map(({ path, state }) => `${path} ${state}`) };
 }
 
-describe('what a transfer consists of', () => {
-  it('is told before it is accepted, while it runs and afterwards, at both sides', async () => {
+describe('the files of a transfer', () => {
+  it('are listed before it is accepted, while it runs and afterwards, on both sides', async () => {
     await mkdir(sandbox.path('tree', 'deep'), { recursive: true });
     await writeFile(sandbox.path('tree', 'deep', 'small'), 'small');
     await writeFile(sandbox.path('tree', 'large'), Buffer.alloc(24 * 2 ** 20, 1));
     await writeFile(sandbox.path('tree', 'zero'), '');
     await symlink('large', sandbox.path('tree', 'link'));
-    // Up to date: of the same size and time.
+    // Up to date: same size and time.
     await mkdir(sandbox.path('out', 'tree'), { recursive: true });
     for (const folder of ['tree', 'out/tree']) {
       await writeFile(sandbox.path(folder, 'there'), 'there');
@@ -98,7 +98,7 @@ describe('what a transfer consists of', () => {
     await expect(filesOf(receiver, { transfer: id })).rejects.toMatchObject({ code: 'TRANSFER_UNKNOWN' });
   });
 
-  it('tells what failed, and why', async () => {
+  it('list failures with their reason', async () => {
     await mkdir(sandbox.path('odd'));
     await writeFile(sandbox.path('odd', 'good'), 'good');
     await writeFile(sandbox.path('odd', 'taken'), 'a file');
@@ -121,18 +121,18 @@ describe('what a transfer consists of', () => {
   });
 
   it.each([
-    ['too much of it', { limit: 1001 }],
-    ['a state that is none', { state: 'odd' }],
-    ['too long a filter', { filter: 'x'.repeat(2000) }],
-  ])('refuses to tell %s', async (_what, request) => {
+    ['a limit that is too high', { limit: 1001 }],
+    ['an unknown state', { state: 'odd' }],
+    ['a filter that is too long', { filter: 'x'.repeat(2000) }],
+  ])('are not listed for %s', async (_what, request) => {
     const { id } = await sender.send({ text: 'text' });
     await expect(filesOf(sender, { transfer: id, ...request })).rejects.toMatchObject({ code: 'USAGE' });
     await sender.control(id, 'cancel');
   });
 });
 
-describe('who takes part', () => {
-  it('is told of each receiver by itself, with its path, its numbers and what became of it', async () => {
+describe('the peers of a transfer', () => {
+  it('are listed one by one, with path, numbers and result', async () => {
     await writeFile(sandbox.path('both'), Buffer.alloc(3 * 2 ** 20));
     const { id, code } = await sender.send({ paths: [sandbox.path('both')], receivers: 2 });
     const first = await receiver.receive({ code, out: sandbox.path('first'), yes: true });
@@ -159,7 +159,7 @@ describe('who takes part', () => {
     expect(done.seconds).toBeGreaterThan(0);
   });
 
-  it('and why no better way was taken', async () => {
+  it('are listed with the reason why no better path was taken', async () => {
     const { code } = await sender.send({ paths: [sandbox.path('both')] });
     const id = await receiver.receive({ code, out: sandbox.path('third'), yes: true, near: '127.0.0.1:1' });
     const done = await receiver.state(id, 'done');
@@ -172,7 +172,7 @@ describe('the folders of this machine', () => {
   const call = async (path: string, hidden = false) =>
     (await receiver.own()).call('listFolders', { path, hidden }, { signal: receiver.signal });
 
-  it('are told one by one, symlinks to folders among them, and what may be done there', async () => {
+  it('are listed one by one, with symlinks to folders and the permissions there', async () => {
     await mkdir(sandbox.path('folders', '.hidden'), { recursive: true });
     await mkdir(sandbox.path('folders', 'b'));
     await writeFile(sandbox.path('folders', 'file'), '');
@@ -193,7 +193,7 @@ describe('the folders of this machine', () => {
     await expect(call(sandbox.path('nothing'))).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
   });
 
-  it('are opened by the desktop, folders only, and only where there is one', async () => {
+  it('are opened by the desktop, folders only, and only if there is a desktop', async () => {
     const open = async (daemon: OwnDaemon, request: { transfer?: number; path?: string }) =>
       (await daemon.own()).call('openPlace', request, { signal: daemon.signal });
     const opened = () => readFile(sandbox.path('opened'), 'utf8');

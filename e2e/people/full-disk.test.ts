@@ -28,7 +28,7 @@ describe.skipIf(!IS_ROOT)('a daemon whose state directory is full (needs root, f
     expect((await statfs(sandbox.path('config'))).bfree).toBe(0);
   }
 
-  it('takes on no send, says that the disk is full, and leaves no code waiting', async () => {
+  it('starts no send, says that the disk is full, and leaves no code waiting', async () => {
     const { exit, event } = await daemon.command('send', 'file', '--background', ...LISTEN);
     expect([exit, event]).toEqual([1, expect.objectContaining({ code: 'DISK_FULL' })]);
     const { event: listed } = await daemon.command('transfers');
@@ -51,7 +51,7 @@ describe.skipIf(!IS_ROOT)('a daemon whose state directory is full (needs root, f
     });
   });
 
-  it('is not stopped while it would forget a change, and is once there is room', async () => {
+  it('cannot be stopped while it would lose a change, but can once there is room', async () => {
     await daemon.control(1, 'pause');
     for (const _ of [1, 2]) {
       expect(await daemon.command('stop')).toMatchObject({ exit: 1, event: { code: 'DISK_FULL' } });
@@ -61,14 +61,14 @@ describe.skipIf(!IS_ROOT)('a daemon whose state directory is full (needs root, f
     expect(await daemon.running.ended).toBe(0);
   });
 
-  it('is stopped, also full, if all that it has to do is on the disk', async () => {
+  it('can be stopped with a full disk if its whole state is saved', async () => {
     const { running } = await OwnDaemon.start(sandbox, 'config');
     await fill();
     expect(await daemon.command('stop')).toMatchObject({ exit: 0, event: { ran: true, unfinished: 1 } });
     expect(await running.ended).toBe(0);
   });
 
-  it('ends at a signal whether it can save or not', async () => {
+  it('ends at a signal whether or not it can save', async () => {
     await rm(ballast);
     const { running } = await OwnDaemon.start(sandbox, 'config');
     await fill();

@@ -15,7 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-/** Every file of the configuration, state and runtime directories, with when and what was written. Directories only by their names. */
+/**
+ * Every file of the configuration, state and runtime directories with its time and content; directories by name only.
+ */
 async function traces(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const root of ['me', 'run-0', `run-${process.getuid?.()}`, '.config', '.local', '.cache']) {
@@ -44,7 +46,7 @@ async function inBackground(incognito: boolean) {
   await Promise.all([daemon.state(id, 'done'), daemon.state(received, 'done')]);
 }
 
-it('a send and a receive leave a trace, and with --incognito none', async () => {
+it('a send and a receive leave a trace, and leave none with --incognito', async () => {
   await oneShot();
   const before = await traces();
   expect(before.has(sandbox.path('me/state/history.jsonl'))).toBe(true);
@@ -54,16 +56,16 @@ it('a send and a receive leave a trace, and with --incognito none', async () => 
   expect(await traces()).not.toEqual(before);
 });
 
-it('so do those of the daemon', async () => {
+it('sends and receives of the daemon do the same', async () => {
   await inBackground(false);
-  // What has ended is told before it is on the disk.
+  // The event of an end comes before the write to the disk.
   await expect.poll(() => readFile(sandbox.path('me/state/transfers.json'), 'utf8')).toContain('"transfers":[]');
   await (await daemon.own()).call('history', {}, { signal: daemon.signal });
   const before = await traces();
   expect([...before.keys()].some((path) => path.endsWith('transfers.json'))).toBe(true);
   await inBackground(true);
   expect(await traces()).toEqual(before);
-  // The next one's number tells nothing either.
+  // The number of the next transfer reveals nothing, either.
   const { id } = await daemon.send({ paths: [sandbox.path('secret.txt')] });
   expect(id).toBe(3);
   const { event } = await daemon.command('history');

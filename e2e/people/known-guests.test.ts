@@ -44,7 +44,7 @@ const way = () => ['--connect', `127.0.0.1:${tap.place.port}`];
 const connect = () => bob.command('connect', CODE, ...way());
 const back = () => bob.until(({ event, state }) => event === 'share' && state === 'connected');
 
-it('a guest uses the code of a share once, over new connects and new starts of either side', async () => {
+it('a guest uses the code of a share once, across new connects and restarts of either side', async () => {
   expect(await connect()).toMatchObject({ exit: 0, event: { event: 'share', name: 'photos' } });
   expect((await bob.command('connect', '--leave', 'photos')).exit).toBe(0);
   expect(await connect()).toMatchObject({ exit: 0, event: { event: 'share', name: 'photos' } });
@@ -54,12 +54,12 @@ it('a guest uses the code of a share once, over new connects and new starts of e
   await back();
   expect((await bob.command('list', 'photos')).event).toMatchObject({ entries: [{ name: 'cat.jpg' }] });
   expect(tap.count('HELLO')).toBe(1);
-  // The guest's disk needs the number alone.
+  // The guest stores only the number of the code.
   const text = await readFile(sandbox.path('bob', 'state', 'shares.json'), 'utf8');
   expect([text.includes('guitar'), text.includes('"nameplate":"7"')]).toEqual([false, true]);
 });
 
-it('a share that has lost its guests is connected to again by a person, and not before', async () => {
+it('a share that forgot its guests is joined again only when a person connects', async () => {
   const ended = bob.until(({ event }) => event === 'shareEnded');
   await shareAgain({ forgetful: true });
   expect(await ended).toMatchObject({
@@ -70,7 +70,7 @@ it('a share that has lost its guests is connected to again by a person, and not 
   expect(tap.count('HELLO')).toBe(2);
 });
 
-it('a guest that comes back by itself to a share that has lost it uses no code', async () => {
+it('a guest that reconnects by itself to a share that forgot it uses no code', async () => {
   bob.running.kill();
   await bob.running.ended;
   await shareAgain({ forgetful: true });

@@ -10,17 +10,17 @@ import {
 import type { Running } from '../harness/running.ts';
 import type { Sandbox, StartOptions } from '../harness/sandbox.ts';
 
-/** One event as a client of the daemon hears it. */
+/** One event as clients of the daemon get it. */
 export interface Heard {
   transfer: number;
   event: string;
   [field: string]: unknown;
 }
 
-/** A daemon that a test has started, with a configuration directory of its own. */
+/** A daemon started by a test, with its own configuration directory. */
 export class OwnDaemon {
   readonly sandbox: Sandbox;
-  /** Of the configuration directory, in the sandbox. */
+  /** Name of the configuration directory in the sandbox. */
   readonly name: string;
   running: Running;
   readonly #over = new AbortController();
@@ -40,7 +40,7 @@ export class OwnDaemon {
     this.running = running;
     this.#options = options;
     this.#socket = socket;
-    // Hundreds of calls at once.
+    // Allows hundreds of concurrent calls.
     setMaxListeners(0, this.#over.signal);
   }
 
@@ -56,34 +56,34 @@ export class OwnDaemon {
     return this.#options.uid === undefined ? {} : { uid: this.#options.uid };
   }
 
-  /** `keibidrop ARGS --json`, of this daemon's user, to its end. */
+  /** Runs `keibidrop ARGS --json` as the daemon's user, to its end. */
   async command(...args: string[]): Promise<{ exit: unknown; event: Record<string, unknown> }> {
     const running = await this.sandbox.start([...args, '--json', '--config', this.name], this.#asUser);
     const exit = await running.ended;
     return { exit, event: running.events().at(-1) ?? { event: 'nothing', stderr: running.stderr } };
   }
 
-  /** The same in the background. */
+  /** Runs the same with --background. */
   async order(...args: string[]): Promise<TransferView> {
     const { event } = await this.command(...args, '--background');
     return event as unknown as TransferView;
   }
 
-  /** What a person reads of `keibidrop ARGS`. */
+  /** The text output of `keibidrop ARGS`. */
   async said(...args: string[]): Promise<string> {
     const running = await this.sandbox.start([...args, '--config', this.name], this.#asUser);
     await running.ended;
     return running.stdout;
   }
 
-  /** One more program that is connected, in this process. */
+  /** Connects one more client, in this process. */
   client(): Promise<LocalClient> {
     const { home } = this.sandbox;
     const env = { XDG_RUNTIME_DIR: this.sandbox.path(`run-${this.#options.uid ?? process.getuid?.()}`) };
     return findDaemon({ env, cwd: home, config: this.name, signal: this.signal });
   }
 
-  /** The connection that is there for calls. */
+  /** The shared connection for calls. */
   async own(): Promise<LocalClient> {
     this.#own ??= await this.client();
     return this.#own;
@@ -93,7 +93,7 @@ export class OwnDaemon {
     return (await (await this.own()).call('control', { transfer, action }, { signal: this.signal })).transfer;
   }
 
-  /** A send of this process's, with a port of the loopback interface. */
+  /** Starts a send in this daemon, on a port of the loopback interface. */
   async send(request: Partial<SendRequest>): Promise<{ id: number; code: string }> {
     const client = await this.own();
     const { transfer } = await client.call('send', { listen: '127.0.0.1:0', ...request }, { signal: this.signal });
@@ -107,13 +107,13 @@ export class OwnDaemon {
     return (await client.call('receive', request, { signal: this.signal })).transfer?.id ?? 0;
   }
 
-  /** Keeps another as a contact of that name. */
+  /** Adds `other` as a contact named `name`. */
   async know(name: string, other: OwnDaemon): Promise<void> {
     const { fingerprint } = await (await other.own()).call('identity', {}, { signal: other.signal });
     await (await this.own()).call('addContact', { name, fingerprint }, { signal: this.signal });
   }
 
-  /** What a new client hears, until `found`. */
+  /** The first event of a new client for which `found` holds. */
   async until(found: (event: Heard) => boolean, client?: LocalClient): Promise<Heard> {
     const listening = client ?? (await this.own());
     for await (const { transfer, json } of listening.stream('watch', { progress: true }, { signal: this.signal })) {
@@ -123,18 +123,18 @@ export class OwnDaemon {
     throw new Error('The daemon has ended.');
   }
 
-  /** The transfer, once it is in that state. */
+  /** The event with which the transfer reaches that state. */
   state(id: number, state: string): Promise<Heard> {
     return this.until((event) => event.transfer === id && event.event === 'transfer' && event.state === state);
   }
 
-  /** Kills it and starts the next one, with the same options. */
+  /** Kills the daemon and starts it again with the same options. */
   async replace(): Promise<void> {
     this.running.kill();
     await this.startAgain();
   }
 
-  /** Starts the next one once this one has ended. */
+  /** Starts the daemon again once it has ended. */
   async startAgain(): Promise<void> {
     await this.running.ended;
     const { running } = await OwnDaemon.start(this.sandbox, this.name, this.#options);

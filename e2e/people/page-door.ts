@@ -7,7 +7,7 @@ export interface Asked {
   path?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** Of what comes before the end, whether that is enough. */
+  /** Whether the response so far is enough to stop reading. */
   enough?(text: string): boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Answered {
   text: string;
 }
 
-/** The HTTP door of a daemon, as what is no browser sees it: so that it may say what it likes. */
+/** The HTTP server of a daemon as a client other than a browser sees it, which may send any header. */
 export class PageDoor {
   readonly url: URL;
   readonly token: string;
@@ -32,7 +32,7 @@ export class PageDoor {
     this.token = token;
   }
 
-  /** One request, with the token unless `headers` say otherwise. */
+  /** Sends one request, with the token unless `headers` override it. */
   ask({ method = 'POST', path = '/api/Status', headers = {}, body = '{}', enough }: Asked): Promise<Answered> {
     const all = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers };
     const { hostname: host, port } = this.url;
@@ -50,20 +50,20 @@ export class PageDoor {
     });
   }
 
-  /** A request as JSON. @returns  its status, and what was answered, of an error the error */
+  /** Sends a request and parses the reply. @returns  its status, and the result or the error */
   async json(asked: Asked): Promise<{ status: number; reply: Record<string, unknown> }> {
     const { status, text } = await this.ask(asked);
     const reply = JSON.parse(text) as Record<string, unknown>;
     return { status, reply: status === 200 ? reply : (reply.error as Record<string, unknown>) };
   }
 
-  /** Begins a drop. */
+  /** Starts an upload and returns its id. */
   async drop(): Promise<string> {
     const { reply } = await this.json({ path: '/drop', body: '' });
     return reply.drop as string;
   }
 
-  /** Puts a file, or with a slash at the end a folder. */
+  /** Uploads a file, or a folder if `path` ends with a slash. */
   put(drop: string, path: string, content = 'content', headers: Record<string, string> = {}) {
     const encoded = path.split('/').map(encodeURIComponent).join('/');
     const length = { 'content-length': String(Buffer.byteLength(content)) };

@@ -21,8 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-describe('the HTTP door', () => {
-  it('answers the calls of the socket, as JSON', async () => {
+describe('the HTTP server of the daemon', () => {
+  it('answers the same calls as the socket, as JSON', async () => {
     const { status, text, headers } = await door.ask({});
     expect(status).toBe(200);
     expect(JSON.parse(text)).toMatchObject({ pid: daemon.running.pid, page: door.url.host });
@@ -46,31 +46,31 @@ describe('the HTTP door', () => {
     ['without the token', { headers: { authorization: '' } }, 403, 'DAEMON_REFUSED'],
     ['with another token', { headers: { authorization: `Bearer ${'A'.repeat(43)}` } }, 403, 'DAEMON_REFUSED'],
     ['for another host', { headers: { host: 'evil.example:80' } }, 403, 'DAEMON_REFUSED'],
-    ['for this machine by its name', { headers: { host: 'localhost' } }, 403, 'DAEMON_REFUSED'],
-    ['of a page of another origin', { headers: { origin: 'http://evil.example' } }, 403, 'DAEMON_REFUSED'],
-    ['of a page without one', { headers: { origin: 'null' } }, 403, 'DAEMON_REFUSED'],
-    ['of another site', { headers: { 'sec-fetch-site': 'cross-site' } }, 403, 'DAEMON_REFUSED'],
-    ['as a form would make it', { headers: { 'content-type': 'text/plain' } }, 400, 'USAGE'],
-    ['to read', { method: 'GET' }, 400, 'USAGE'],
-    ['to ask what it may', { method: 'OPTIONS' }, 400, 'USAGE'],
-    ['of no call', { path: '/api/constructor' }, 400, 'USAGE'],
-    ['of no JSON', { body: '{' }, 400, 'USAGE'],
-    ['of no number', { path: '/api/Control', body: '{"transfer":-1}' }, 400, 'USAGE'],
-    ['too long', { body: `"${'x'.repeat(7 * 2 ** 20)}"` }, 422, 'TRANSFER_LIMIT_EXCEEDED'],
-    ['with what it refuses', { path: '/api/Send', body: '{"paths":["relative"]}' }, 400, 'USAGE'],
+    ['for localhost by name', { headers: { host: 'localhost' } }, 403, 'DAEMON_REFUSED'],
+    ['from a page of another origin', { headers: { origin: 'http://evil.example' } }, 403, 'DAEMON_REFUSED'],
+    ['from a page without an origin', { headers: { origin: 'null' } }, 403, 'DAEMON_REFUSED'],
+    ['from another site', { headers: { 'sec-fetch-site': 'cross-site' } }, 403, 'DAEMON_REFUSED'],
+    ['with the content type of a form', { headers: { 'content-type': 'text/plain' } }, 400, 'USAGE'],
+    ['by GET', { method: 'GET' }, 400, 'USAGE'],
+    ['by OPTIONS', { method: 'OPTIONS' }, 400, 'USAGE'],
+    ['for an unknown call', { path: '/api/constructor' }, 400, 'USAGE'],
+    ['with malformed JSON', { body: '{' }, 400, 'USAGE'],
+    ['with an invalid number', { path: '/api/Control', body: '{"transfer":-1}' }, 400, 'USAGE'],
+    ['that is too long', { body: `"${'x'.repeat(7 * 2 ** 20)}"` }, 422, 'TRANSFER_LIMIT_EXCEEDED'],
+    ['with invalid arguments', { path: '/api/Send', body: '{"paths":["relative"]}' }, 400, 'USAGE'],
   ])('refuses a request %s', async (_what, asked, status, code) => {
     const refused = await door.ask(asked);
     expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([status, code]);
   });
 
-  it('is led to by a file of this user alone, and closes with the daemon', async () => {
+  it('is reached through a file that only this user can read, and closes with the daemon', async () => {
     const file = daemon.socket.replace(/sock$/, 'html');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await readFile(file, 'utf8')).toContain(door.url.href);
   });
 });
 
-/** What a page tries that has even learned the token: by scripts, by a form, by a script of ours. */
+/** Attacks by a page that even knows the token: by scripts, by a form, and by a script of ours. */
 const STRANGER = `async (door, token, ours) => {
   const post = (init) => fetch(door + '/api/Stop', { method: 'POST', body: '{}', ...init });
   const outcome = (made) => made.then(({ type }) => type, () => 'refused');
@@ -94,7 +94,7 @@ const STRANGER = `async (door, token, ours) => {
 }`;
 
 describe('the address of the page', () => {
-  it('lets a browser in once, by a cookie and a key, and is the same after the daemon was killed', async () => {
+  it('lets a browser in once, by a cookie and a key, and stays the same after the daemon was killed', async () => {
     const lasting = await OwnDaemon.start(sandbox, 'lasting');
     const opened = await PageDoor.of(lasting);
     const { host, hash } = opened.url;
@@ -126,7 +126,7 @@ describe('the address of the page', () => {
     const others = [{ origin: 'http://evil.example' }, { host: 'evil.example' }, { 'sec-fetch-site': 'same-site' }];
     for (const foreign of others) expect(await status({ ...shown, ...foreign } as typeof shown)).toBe(403);
 
-    // A program that had the port may have been shown the cookie: the next daemon has other keys as well.
+    // A program that took the port may have seen the cookie, so the next daemon has new keys as well.
     lasting.running.kill();
     await lasting.running.ended;
     const squatter = createServer();
@@ -143,7 +143,7 @@ describe('the address of the page', () => {
 });
 
 describe('the page', () => {
-  it('is of one build, and nothing else of its folder or above it is shown', async () => {
+  it('comes from one build, and no other file of its folder or above is served', async () => {
     const index = await door.ask({ method: 'GET', path: '/' });
     const [, script = ''] = /src="\.(\/assets\/[^"]+\.js)"/.exec(index.text) ?? [];
     expect(await door.ask({ method: 'GET', path: script, headers: { authorization: '' } })).toMatchObject({
@@ -166,7 +166,7 @@ describe('the page', () => {
     expect((await door.ask({ method: 'PUT', path: script })).status).toBe(405);
   });
 
-  it('says what to do where it was not built', async () => {
+  it('says what to do if it was not built', async () => {
     const program = fileURLToPath(new URL('../../apps/cli/dist', import.meta.url));
     await cp(program, sandbox.path('apps', 'cli', 'dist'), {
       recursive: true,
@@ -182,8 +182,8 @@ describe('the page', () => {
 });
 
 describe.runIf(HAS_BROWSER)('in a browser', () => {
-  it('the page shows what happens, and nothing of another origin can call or read the daemon', async () => {
-    // Another page of this machine, with a name of its own that leads to the daemon, too.
+  it('the page shows events, and no page of another origin can call or read the daemon', async () => {
+    // Another page of this machine, under a host name that also resolves to the daemon.
     const other = createServer((_request, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hello</p>'),
     );

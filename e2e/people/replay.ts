@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** One command of a session in a document, and what it shows. */
+/** One command of a session in a document, with its expected output. */
 export interface ShownCommand {
   /** `alice` of `alice$ keibidrop …`. */
   who: string;
-  /** Its words; those in <angle brackets> stand for what an earlier line has shown. */
+  /** Its words; a word in <angle brackets> is replaced by an earlier output. */
   words: string[];
-  /** Ends with `&`: it goes on while the next ones run. */
+  /** The line ends with `&`: the command runs while the next ones do. */
   inBackground: boolean;
-  /** JSON lines, in their order; other lines may come between them. */
+  /** JSON lines in order; other lines may come between them. */
   shown: Record<string, unknown>[];
-  /** Of a line `(exit 4)`; 0 without one. */
+  /** The number of a line `(exit 4)`; 0 without one. */
   exit: number;
 }
 
@@ -34,11 +34,11 @@ export function sessionOf(document: string): ShownCommand[] {
   return commands;
 }
 
-/** Names of what was shown: `<code>` in the document is this code from then on. `<…>` stands for anything. */
+/** Values bound to names: `<code>` in the document binds to the first code shown. `<…>` matches anything. */
 export class Names {
   readonly #known = new Map<string, unknown>();
 
-  /** A word with what its names stand for. */
+  /** The word with its names replaced by their values. */
   filled(word: string): string {
     return word.replaceAll(/<(\w+)>/g, (_, name: string) => {
       if (!this.#known.has(name)) throw new Error(`nothing has shown <${name}> yet`);
@@ -46,7 +46,10 @@ export class Names {
     });
   }
 
-  /** Whether `actual` is what the document shows: fields that it leaves out may be anything. Learns new names if it is. */
+  /**
+   * Whether `actual` matches the document; fields that the document leaves out may be anything. Binds new names on a
+   * match.
+   */
   match(shown: unknown, actual: unknown): boolean {
     const learnt = new Map<string, unknown>();
     if (!this.#matches(shown, actual, learnt)) return false;

@@ -20,14 +20,14 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-it('a contact that has not invited us is told from one that has, by what to do', async () => {
+it('a contact without an invitation for us gets a different error, which says what to do', async () => {
   expect(await bob.command('connect', 'Anna')).toMatchObject({
     exit: 1,
     event: { code: 'SHARE_UNKNOWN', message: expect.stringContaining('Anna has not invited you') },
   });
 });
 
-it('add --to invites a contact, who says yes by connect and its name, without a code', async () => {
+it("add --to invites a contact, who accepts by connect and the sharer's name, without a code", async () => {
   const asked = bob.until(({ event, kind }) => event === 'question' && kind === 'invitation');
   const answered = anna.until(({ event }) => event === 'shareAnswer');
   expect((await anna.command('add', 'photos', '--to', 'bob', ...LISTEN)).event).toMatchObject({ to: ['bob'] });
@@ -39,7 +39,7 @@ it('add --to invites a contact, who says yes by connect and its name, without a 
   expect(await readFile(sandbox.path('out', 'photos', 'cat.jpg'), 'utf8')).toBe('fur');
 });
 
-it('share --to does the same in a process of its own', async () => {
+it('share --to does the same in a separate process', async () => {
   await mkdir(sandbox.path('music'));
   const asked = bob.until(({ event, label }) => event === 'question' && label === 'music');
   const sharing = await sandbox.start(['share', 'music', '--to', 'Bob', '--config', 'anna', '--json', ...LISTEN]);
@@ -52,13 +52,13 @@ it('share --to does the same in a process of its own', async () => {
   expect(await sharing.ended).toBe(0);
 });
 
-it('the contact comes back by the code it has once, when the daemon that shares was killed', async () => {
+it('the contact reconnects by its code, used once, when the sharing daemon was killed', async () => {
   await anna.replace();
   await bob.until(({ event, state, contact }) => event === 'share' && contact === 'Anna' && state === 'connected');
   expect((await bob.command('list', 'photos')).event.entries).toMatchObject([{ name: 'cat.jpg' }]);
 });
 
-it('the contact comes back by the same code after a normal restart of the daemon that shares', async () => {
+it('the contact reconnects by the same code after a normal restart of the sharing daemon', async () => {
   expect((await anna.command('stop')).exit).toBe(0);
   await bob.until(({ event, state }) => event === 'share' && state === 'away');
   await anna.startAgain();

@@ -26,7 +26,7 @@ const namesIn = async (path: string) => {
   return (event.entries as { name: string }[] | undefined)?.map(({ name }) => name);
 };
 
-it('add shares a folder by the daemon, connect leads to it, list shows both sides of it', async () => {
+it('add shares a folder through the daemon, connect joins it, list shows it on both sides', async () => {
   const added = await anna.command('add', 'photos', ...LISTEN);
   expect(added).toMatchObject({ exit: 0, event: { event: 'share', name: 'photos', kind: 'own', guests: 0 } });
   code = added.event.code as string;
@@ -36,7 +36,7 @@ it('add shares a folder by the daemon, connect leads to it, list shows both side
   });
   expect(await shares(anna)).toMatchObject([{ name: 'photos', guests: 1, folder: sandbox.path('photos') }]);
   expect(await shares(bob)).toMatchObject([{ name: 'photos', state: 'connected' }]);
-  // A second one of that name gets another.
+  // A second share of that name gets another name.
   const other = await sandbox.start(['connect', '-', '--json', '--config', 'bob'], { stdin: `${code}\n` });
   expect(await other.until('share')).toMatchObject({ name: 'photos-2' });
   const named = await sandbox.start(['connect', '--config', 'bob'], { env: { KD_CODE: 'no code' } });
@@ -44,7 +44,7 @@ it('add shares a folder by the daemon, connect leads to it, list shows both side
   expect((await bob.command('connect', '--leave', 'photos-2')).exit).toBe(0);
 });
 
-it('list shows what is in it, with or without its name, and says what is not there', async () => {
+it("list shows a folder's entries, with or without the share's name, and reports missing ones", async () => {
   expect(await namesIn('photos')).toEqual(['cat.jpg', 'holiday']);
   expect(await namesIn('photos/holiday')).toEqual(['beach.jpg']);
   expect(await namesIn('holiday')).toEqual(['beach.jpg']);
@@ -53,7 +53,7 @@ it('list shows what is in it, with or without its name, and says what is not the
   expect((await anna.command('list', 'photos')).event).toMatchObject({ code: 'SHARE_UNKNOWN' });
 });
 
-it('pull brings a file, a folder or everything, as a transfer that is in the history', async () => {
+it('pull gets a file, a folder or everything, as a transfer in the history', async () => {
   const one = await bob.command('pull', 'photos/holiday/beach.jpg', 'out');
   expect(one).toMatchObject({ exit: 0, event: { event: 'pulled', state: 'done', files: 1, bytes: 4 } });
   expect(await readFile(sandbox.path('out', 'beach.jpg'), 'utf8')).toBe('sand');
@@ -71,7 +71,7 @@ it('pull brings a file, a folder or everything, as a transfer that is in the his
   expect((await bob.command('pull', 'photos/gone')).event).toMatchObject({ code: 'SHARE_NOT_FOUND' });
 });
 
-it('a pull is tried again by a code of its own', async () => {
+it('a pull is retried by a code of its own', async () => {
   const { id } = (await bob.command('pull', 'photos/cat.jpg', 'again')).event;
   await rm(sandbox.path('again', 'cat.jpg'));
   expect((await bob.command('transfers', 'retry', `${id}`)).exit).toBe(0);
@@ -80,7 +80,7 @@ it('a pull is tried again by a code of its own', async () => {
   expect(await readFile(sandbox.path('again', 'cat.jpg'), 'utf8')).toBe('fur');
 });
 
-it('list --watch tells what changes, for people and for programs', async () => {
+it('list --watch reports changes, for people and for programs', async () => {
   const watching = await sandbox.start(['list', 'photos/holiday', '--watch', '--json', '--config', 'bob']);
   await watching.until('watching');
   await writeFile(sandbox.path('photos', 'elsewhere'), '');
@@ -92,7 +92,7 @@ it('list --watch tells what changes, for people and for programs', async () => {
   expect(await watching.ended).toBe(130);
 });
 
-it('both come back with the daemons that follow, after kill -9 of either', async () => {
+it('share and guest come back with the next daemons, after kill -9 of either', async () => {
   await anna.replace();
   await bob.until(({ event, state }) => event === 'share' && state === 'connected');
   expect(await namesIn('photos/holiday')).toEqual(['beach.jpg', 'new']);
@@ -102,7 +102,7 @@ it('both come back with the daemons that follow, after kill -9 of either', async
   expect(await shares(anna)).toMatchObject([{ code }]);
 });
 
-it('both come back after keibidrop stop of either, and what is connected waits meanwhile', async () => {
+it('share and guest come back after keibidrop stop of either, and the guest waits meanwhile', async () => {
   expect((await anna.command('stop')).exit).toBe(0);
   await bob.until(({ event, state }) => event === 'share' && state === 'away');
   await anna.startAgain();
@@ -114,7 +114,7 @@ it('both come back after keibidrop stop of either, and what is connected waits m
   expect(await shares(anna)).toMatchObject([{ code }]);
 });
 
-it('add --remove ends it, which its guests are told', async () => {
+it('add --remove ends a share and notifies its guests', async () => {
   const ended = bob.until(({ event }) => event === 'shareEnded');
   expect((await anna.command('add', '--remove', 'photos')).exit).toBe(0);
   expect(await ended).toMatchObject({ name: 'photos', error: { code: 'SESSION_CLOSED' } });

@@ -44,7 +44,7 @@ function connect(patienceMs = 0, onEvent: (event: { type: string }) => void = ()
   });
 }
 
-/** What the host keeps of what was taken. */
+/** The sharer's history of pulled files. */
 async function given(): Promise<object[]> {
   const history = await room.start(['history', '--json']);
   await history.ended;
@@ -59,7 +59,7 @@ const pulling = () => ({
 });
 
 describe('keibidrop share', () => {
-  it('serves two guests at once, tells who takes what, and ends with 0 when it is told to', async () => {
+  it('serves two guests at once, reports their pulls, and ends with 0 on request', async () => {
     await writeSmallFiles(room.path('folder', 'sub'), 200);
     await writeRandom(room.path('folder', 'large'), 20 * MIB);
     const { host } = await share(['--read-only']);
@@ -86,7 +86,7 @@ describe('keibidrop share', () => {
     expect([...kinds].sort()).toEqual(['code', 'connected', 'guestLeft', 'progress', 'pull', 'pulled', 'waiting']);
   });
 
-  it('is found again by its guest after kill -9, who is then told to look again', async () => {
+  it('is found again by its guest after kill -9, and asks the guest to list again', async () => {
     const { host, port } = await share();
     const events: string[] = [];
     const guest = await connect(60_000, ({ type }) => events.push(type));
@@ -104,7 +104,7 @@ describe('keibidrop share', () => {
     await again.host.until('pulled');
   });
 
-  it('turns away who would receive with its code, saying what the code is for; a send does the same the other way round', async () => {
+  it('rejects a receiver of its code and says what the code is for; a send does the same for a guest', async () => {
     const { host } = await share();
     const receiver = await room.receive(['--out', 'out']);
     expect(await receiver.ended).toBe(2);
@@ -115,7 +115,7 @@ describe('keibidrop share', () => {
     await expect(connect()).rejects.toMatchObject({ code: 'NOT_A_SHARE' });
   });
 
-  it('shows people the code and what to type, who is here, and what is taken', async () => {
+  it('shows people the code, the command to type, the guests and their pulls', async () => {
     const host = await room.start(['share', 'folder', '--code', CODE, ...LISTEN]);
     await host.shows(/^On the other computer: keibidrop connect 7-guitar-pencil$/m);
     await host.shows(/^Sharing "folder" at 127.0.0.1:\d+, for --connect; Ctrl-C ends it\.$/m);
@@ -129,7 +129,7 @@ describe('keibidrop share', () => {
     await host.shows(/^1 guest has left\.$/m);
   });
 
-  it('shows one file and its changes, and nothing beside it', async () => {
+  it('shows one file and its changes, and no other file', async () => {
     const host = await room.start(['share', 'folder/a.txt', '--incognito', '--code', CODE, ...LISTEN]);
     await host.shows(/keibidrop connect/);
     const guest = await connect();
@@ -154,8 +154,8 @@ describe('keibidrop share', () => {
   });
 
   it.each<[string, string[], number, string]>([
-    ['nothing', [], 2, 'Say what to share'],
-    ['what is not there', ['gone'], 1, 'gone: The file is not there'],
+    ['a missing argument', [], 2, 'Say what to share'],
+    ['a missing folder', ['gone'], 1, 'gone: The file is not there'],
     ['a device', ['/dev/null'], 1, 'neither a folder nor a file'],
   ])('refuses %s', async (_what, args, exit, message) => {
     const host = await room.start(['share', ...args, ...LISTEN]);

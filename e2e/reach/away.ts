@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Running } from '../harness/running.ts';
 import { CODE, LISTEN, type Sandbox, type StartOptions } from '../harness/sandbox.ts';
 
-/** A `keibidrop relay` that runs, and where. */
+/** A running `keibidrop relay` and its address. */
 export interface RelayServer {
   server: Running;
   address: string;
@@ -17,14 +17,14 @@ export async function startRelay(room: Sandbox, port = 0, options: StartOptions 
   return { server, address: `127.0.0.1:${listening.port}`, port: listening.port as number };
 }
 
-/** A runtime directory of its own: who runs with it finds nobody on this machine, as if it were another one. */
+/** A separate runtime directory, in which no sender of this machine is found, as on another computer. */
 export async function elsewhere(room: Sandbox): Promise<StartOptions> {
   const runtime = room.path('elsewhere');
   await mkdir(runtime, { mode: 0o700, recursive: true });
   return { env: { XDG_RUNTIME_DIR: runtime } };
 }
 
-/** A sender of CODE that waits at the rendezvous too. */
+/** A sender of CODE that also waits at the rendezvous. */
 export async function sendAt(rendezvous: string, room: Sandbox, args: string[]): Promise<Running> {
   const code = args.includes('--code') ? [] : ['--code', CODE];
   const common = ['--json', ...code, ...LISTEN, '--rendezvous', rendezvous];
@@ -33,7 +33,7 @@ export async function sendAt(rendezvous: string, room: Sandbox, args: string[]):
   return sender;
 }
 
-/** A receiver that can find CODE at the rendezvous only. */
+/** A receiver that can find CODE only at the rendezvous. */
 export async function receiveAt(
   rendezvous: string,
   room: Sandbox,

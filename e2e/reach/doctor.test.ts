@@ -4,12 +4,12 @@ import { IS_ROOT } from '../harness/sandbox.ts';
 import { HAS_MINIUPNPD, HAS_NFT, type NatType, NatWorld, type Place, SECOND_SERVER, SERVER } from './nat-world.ts';
 
 describe.skipIf(!IS_ROOT || !HAS_NFT)(
-  'doctor says how others come to a machine (this test needs root, and nft)',
+  'doctor says how other peers reach a machine (this test needs root, and nft)',
   () => {
     let world: NatWorld;
     afterEach(() => world.close());
 
-    /** What it finds, by name: `status text`. */
+    /** The checks of doctor by name: `status text`. */
     async function examine(where: Place, args: string[] = []): Promise<Record<string, string>> {
       const servers = ['--rendezvous', SERVER, '--rendezvous', SECOND_SERVER];
       const doctor = await world.start(where, ['doctor', '--json', '--listen', '0.0.0.0:26500', ...servers, ...args]);
@@ -30,7 +30,7 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)(
       expect(checks['port mapping']).toMatch(/^note is not tried/);
     });
 
-    it('where there is none, with a firewall and without', async () => {
+    it('without a NAT, with and without a firewall', async () => {
       world = await NatWorld.open('cone', 'cone');
       const open = await examine('natB');
       expect(open.NAT).toBe('ok none: 203.0.113.20 is an address of this machine');
@@ -47,7 +47,7 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)(
       await expect.poll(() => world.mappings()).not.toContain('192.168.10.2');
     });
 
-    it('if a server does not answer', async () => {
+    it('when a server does not answer', async () => {
       world = await NatWorld.open('cone', 'cone');
       const checks = await examine('A', ['--rendezvous', '203.0.113.1:9']);
       expect(checks.rendezvous).toMatch(/^warning .*203\.0\.113\.1:9 does not answer/);

@@ -7,7 +7,7 @@ import type { Running } from '../harness/running.ts';
 import { CODE, IS_ROOT, lastOf, run, Sandbox, type StartOptions } from '../harness/sandbox.ts';
 import { HAS_NFT } from './nat-world.ts';
 
-// Peers that meet by the code alone, on networks of namespaces that lead nowhere else.
+// Peers that meet by the code alone, on networks of namespaces without a route to the outside.
 
 const CONTENT = 'met on the network\n';
 const LISTENER = fileURLToPath(new URL('../harness/goodbye-listener.mjs', import.meta.url));
@@ -27,7 +27,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     }
   });
 
-  /** A computer: what it runs shares no runtime directory with the others. */
+  /** A computer, whose programs share no runtime directory with other computers. */
   async function computer(namespace: string) {
     const sandbox = await Sandbox.open();
     sandboxes.push(sandbox);
@@ -44,7 +44,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     return running;
   }
 
-  /** Receives with nothing but the code; resolves with the `connected` event. */
+  /** Receives with only the code; resolves with the `connected` event. */
   async function receives(namespace: string, ...args: string[]) {
     const { sandbox, start } = await computer(namespace);
     const receiver = await start(['receive', CODE, '--yes', '--json', ...args]);
@@ -73,7 +73,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     ]);
   });
 
-  it('a sender in two networks is met in both, and in the one that is named alone', async () => {
+  it('a sender in two networks is met in both, or only in the named one', async () => {
     const [left, right] = [lan.switch('l'), lan.switch('r')];
     const [middle, one, two] = [lan.host('m'), lan.host('h1'), lan.host('h2')];
     lan.plug(middle, left, 'eth0', { ipv4: '10.77.1.1/24' });
@@ -93,7 +93,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     expect(await leftOnly.ended).toBe(0);
   });
 
-  it('a network without multicast, and one without the sender, say so and what to do; the address still works', async () => {
+  it('without multicast, or without a sender, the receiver says so and what to do; the address still works', async () => {
     const middle = lan.switch('s');
     const [one, two] = [lan.host('h1'), lan.host('h2')];
     lan.plug(one, middle, 'eth0', { ipv4: '10.77.0.1/24' });
@@ -112,7 +112,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
   });
 
   it.skipIf(!HAS_NFT)(
-    'a sender behind a firewall is heard but not dialled, and the receiver says so (needs nft)',
+    'a sender behind a firewall is seen but cannot be dialled, and the receiver says so (needs nft)',
     async () => {
       const middle = lan.switch('s');
       const [one, two] = [lan.host('h0'), lan.host('h1')];
@@ -135,7 +135,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     },
   );
 
-  it('a network without multicast leads back to an address that was named once, unless discovery is off', async () => {
+  it('without multicast an address given once is found again, unless discovery is off', async () => {
     const middle = lan.switch('s');
     const [one, two] = [lan.host('h1'), lan.host('h2')];
     lan.plug(one, middle, 'eth0', { ipv4: '10.77.0.1/24' });
@@ -160,7 +160,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     expect(await offering.ended).toBe(0);
   });
 
-  it('peers lists who waits, by an address that works and nothing that identifies, until Ctrl-C', async () => {
+  it('peers lists waiting senders with a working address and without identifying data, until Ctrl-C', async () => {
     const middle = lan.switch('s');
     const [one, two] = [lan.host('h1'), lan.host('h2')];
     lan.plug(one, middle, 'eth0', { ipv4: '10.77.0.1/24' });
@@ -194,7 +194,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     expect(nobody.stdout).toBe('Nobody waits nearby.\n');
   });
 
-  it('doctor names the networks where multicast works, and peers an interface that is not there', async () => {
+  it('doctor lists the networks where multicast works, and peers reports a missing interface', async () => {
     const host = lan.host('h');
     lan.plug(host, lan.switch('s'), 'eth0', { ipv4: '10.77.0.1/24' });
     const { start } = await computer(host);

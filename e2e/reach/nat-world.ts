@@ -9,18 +9,22 @@ import { elsewhere } from './away.ts';
 
 const NAT = fileURLToPath(new URL('../tools/nat.sh', import.meta.url));
 
-/** `cone`: a home router's, whose ports look the same from everywhere; `sym`: another port for each destination. */
+/**
+ * `cone`: like a home router, with the same port for all destinations; `sym`: a different port for each destination.
+ */
 export type NatType = 'cone' | 'sym';
-/** The places of e2e/tools/nat.sh: a peer and its router, twice, and the server between them. */
+/** The places of e2e/tools/nat.sh: two peers, each with a router, and the server between them. */
 export type Place = 'A' | 'natA' | 'B' | 'natB' | 'pub';
 
-/** Where the server of the tests waits, and a second address of it. */
+/** The address of the test server, and a second address of it. */
 export const SERVER = '203.0.113.1:26431';
 export const SECOND_SERVER = '203.0.113.2:26431';
 export const HAS_NFT = spawnSync('nft', ['--version']).status === 0;
 
 export const HAS_MINIUPNPD = spawnSync('miniupnpd', ['--version']).error === undefined;
-/** The outside address of A's router while it maps ports: miniupnpd refuses to for those of documentation, like that of nat.sh. */
+/**
+ * Outside address of A's router while it maps ports: miniupnpd refuses documentation addresses like those of nat.sh.
+ */
 export const MAPPED_HOST = '203.0.114.10';
 
 const MINIUPNPD = `
@@ -50,13 +54,13 @@ table inet mappings {
 add rule ip filter cforward ct status dnat accept
 `;
 
-/** Two peers, A that sends and B that receives, each behind its own NAT, and a server that both reach. Needs root. */
+/** Two peers behind separate NATs, A that sends and B that receives, and a server that both reach. Needs root. */
 export class NatWorld {
   readonly room: Sandbox;
   #server: Running | undefined;
   readonly #prefix = `kd${process.pid}n${Math.random().toString(36).slice(2, 5)}`;
 
-  /** The server runs. */
+  /** Builds the network and starts the server. */
   static async open(a: NatType, b: NatType): Promise<NatWorld> {
     const world = new NatWorld(await Sandbox.open());
     world.#nat('up', a, b);
@@ -74,19 +78,19 @@ export class NatWorld {
     this.#nat('down');
   }
 
-  /** Runs the program in one of the namespaces; B has a runtime directory of its own, so that the registry does not help. */
+  /** Runs the program in a namespace. B has its own runtime directory, so that the local registry does not help. */
   async start(where: Place, args: string[], env: Record<string, string> = {}): Promise<Running> {
     const command = [...this.in(where), process.execPath, PROGRAM];
     const away = where === 'B' ? (await elsewhere(this.room)).env : {};
     return this.room.start(args, { command, env: { ...away, ...env } });
   }
 
-  /** What runs a command in one of the namespaces. */
+  /** The command that runs another one in a namespace. */
   in(where: Place): string[] {
     return ['ip', 'netns', 'exec', `${this.#prefix}-${where}`];
   }
 
-  /** A sends `tree`, B receives it into `out`; both know the server. */
+  /** A sends `tree`, B receives it into `out`; both use the server. */
   async meet(
     send: string[] = [],
     receive: string[] = [],
@@ -105,7 +109,10 @@ export class NatWorld {
     return this.start('B', ['receive', CODE, '--yes', '--json', '--out', 'out', '--rendezvous', SERVER, ...args], env);
   }
 
-  /** A's router maps ports for A by UPnP, NAT-PMP and PCP, as miniupnpd does it. Its outside address is one that it takes for a public one. */
+  /**
+   * Lets A's router map ports for A by UPnP, NAT-PMP and PCP, as miniupnpd does, with an outside address that counts as
+   * public.
+   */
   async serveMappings(served: readonly ('natpmp' | 'upnp')[]): Promise<void> {
     const flags = (['natpmp', 'upnp'] as const).map((each) => `enable_${each}=${served.includes(each) ? 'yes' : 'no'}`);
     const pid = this.room.path('miniupnpd.pid');
@@ -124,24 +131,24 @@ export class NatWorld {
     await daemon.shows(/HTTP listening on port/);
   }
 
-  /** What A's router leads to whom, as nft shows it. */
+  /** The port mappings of A's router, as nft shows them. */
   mappings(): string {
     return this.inside('natA', 'nft', 'list', 'chain', 'inet', 'mappings', 'prerouting_miniupnpd');
   }
 
-  /** The server is gone from one moment to the next. */
+  /** Kills the server without warning. */
   killServer(): void {
     this.#server?.kill();
   }
 
-  /** Bytes that the relay has forwarded, as the server's metrics have it. */
+  /** Bytes that the relay has forwarded, from the server's metrics. */
   relayedBytes(): number {
     const ask = `fetch('http://${SERVER}/metrics').then((answer) => answer.text()).then(console.log)`;
     const metrics = this.inside('pub', process.execPath, '-e', ask);
     return Number(/^keibidrop_relay_bytes_total (\d+)$/m.exec(metrics)?.[1]);
   }
 
-  /** Runs a command there and gives what it prints. */
+  /** Runs a command in a namespace and returns its output. */
   inside(where: Place, ...command: string[]): string {
     return run('ip', 'netns', 'exec', `${this.#prefix}-${where}`, ...command);
   }

@@ -39,7 +39,7 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('two peers, each behind its own NAT (this 
     ['cone', 'sym'],
     ['sym', 'cone'],
     ['sym', 'sym'],
-  ])('of kinds %s and %s reach each other through the relay, and the receiver knows why not directly', async (a, b) => {
+  ])('of kinds %s and %s connect through the relay, and the receiver knows why not directly', async (a, b) => {
     await between(a, b);
     const { sender, receiver } = await world.meet();
     await expectArrived(sender, receiver, 'relay');
@@ -60,7 +60,7 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('two peers, each behind its own NAT (this 
     ['PCP', ['natpmp', 'upnp']],
     ['UPnP', ['upnp']],
   ])(
-    'are joined by a port that the router of the sender maps by %s, where punching cannot do (needs miniupnpd)',
+    "connect to a port that the sender's router maps by %s, where punching fails (needs miniupnpd)",
     async (protocol, served) => {
       await between('sym', 'sym');
       await world.serveMappings(served);
@@ -74,14 +74,14 @@ describe.skipIf(!IS_ROOT || !HAS_NFT)('two peers, each behind its own NAT (this 
     },
   );
 
-  it('go through the relay with --relay-only, though they could punch', async () => {
+  it('use the relay with --relay-only, although punching would work', async () => {
     await between('cone', 'cone');
     const { sender, receiver } = await world.meet([], ['--relay-only']);
     await expectArrived(sender, receiver, 'relay');
     expect((await receiver.until('connected')).tried).toBeUndefined();
   });
 
-  it('do not reach each other with --direct-only if neither can be punched, and the receiver says what was tried', async () => {
+  it('do not connect with --direct-only if punching fails, and the receiver lists what it tried', async () => {
     await between('sym', 'sym');
     const { sender, receiver } = await world.meet([], ['--direct-only']);
     expect(await receiver.ended).toBe(4);

@@ -6,7 +6,8 @@ import type { Running } from '../harness/running.ts';
 import { CODE, exitsOf, IS_ROOT, lastOf, Sandbox } from '../harness/sandbox.ts';
 import { digestOf, writeRandom } from '../harness/tree.ts';
 
-// What networks do to a transfer, between two computers of one network made of namespaces. Nobody types a command again.
+// Network faults during a transfer, between two computers (namespaces) of one network. No command is typed a second
+// time.
 
 const MIB = 1 << 20;
 const SIZE = 16 * MIB;
@@ -14,7 +15,7 @@ const WELL = { sender: 0, receiver: 0 };
 const SOAK = process.env.KD_SOAK === '1';
 const LONGEST_MS = 900_000;
 
-describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', () => {
+describe.skipIf(!IS_ROOT)('a transfer survives (needs root, for namespaces)', () => {
   let lan: Lan;
   let rooms: Sandbox[];
   let plugs: Record<'sender' | 'receiver', Plug>;
@@ -23,7 +24,7 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     lan = new Lan();
     const middle = lan.switch('s');
     hosts = { sender: lan.host('a'), receiver: lan.host('b') };
-    // IPv6 would go on where an IPv4 address is lost.
+    // Without this, IPv6 would continue where IPv4 is lost.
     for (const host of Object.values(hosts)) withoutIpv6(host);
     plugs = {
       sender: lan.plug(hosts.sender, middle, 'eth0', { ipv4: '10.77.0.1/24' }),
@@ -39,7 +40,7 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     }
   });
 
-  /** Both sides, some chunks in. @param heartbeatMs  how soon a silence is noticed: after four of it */
+  /** Starts both sides and waits for the first chunks. @param heartbeatMs  a silence is noticed after four of them */
   async function begin({ heartbeatMs = 5000, rate = '8M' } = {}): Promise<{ sender: Running; receiver: Running }> {
     const [here, there] = rooms as [Sandbox, Sandbox];
     await writeRandom(here.path('file'), SIZE);
@@ -53,7 +54,7 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     return { sender, receiver };
   }
 
-  /** @returns how often they were connected */
+  /** @returns how many times they connected */
   async function end({ sender, receiver }: { sender: Running; receiver: Running }): Promise<number> {
     expect(await exitsOf({ sender, receiver }), receiver.stdout + sender.stdout).toEqual(WELL);
     const [here, there] = rooms as [Sandbox, Sandbox];
@@ -68,13 +69,13 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     silence(plugs.receiver);
     await both.receiver.until('reconnecting');
     expect(await both.sender.until('receiverLost')).toMatchObject({ code: 'SESSION_LOST', mayReturn: true });
-    // The first try is on its way into the silence.
+    // The first retry falls into the outage.
     await sleep(1000);
     endSilence(plugs.receiver);
     expect(await end(both)).toBeGreaterThan(1);
   });
 
-  it('a cable that is pulled out, and is back as soon as that is', async () => {
+  it('an unplugged cable, and reconnects as soon as it is plugged in', async () => {
     const both = await begin();
     setCable(plugs.receiver, 'down');
     const told = await both.receiver.until('reconnecting', ({ attempt }) => attempt === 2);
@@ -83,7 +84,7 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     expect(await end(both)).toBe(2);
   });
 
-  it('another address of the receiver, which is taken back before its old session is missed', {
+  it('a new address of the receiver, which resumes before its old session is missed', {
     timeout: 60_000,
   }, async () => {
     const both = await begin();
@@ -92,13 +93,13 @@ describe.skipIf(!IS_ROOT)('a transfer outlasts (needs root, for namespaces)', ()
     expect(both.sender.events().filter(({ event }) => event === 'receiverLost')).toEqual([]);
   });
 
-  it('another address of the sender, which is found again', async () => {
+  it('a new address of the sender, which is found again', async () => {
     const both = await begin({ heartbeatMs: 300 });
     readdress(hosts.sender, 'eth0', ['10.77.0.1/24', '10.77.0.8/24']);
     expect(await end(both)).toBeGreaterThan(1);
   });
 
-  it('a receiver that sleeps longer than it is missed', async () => {
+  it('a receiver that sleeps until it is missed', async () => {
     const both = await begin({ heartbeatMs: SOAK ? 5000 : 300 });
     both.receiver.kill('SIGSTOP');
     if (SOAK) await sleep(20_000);

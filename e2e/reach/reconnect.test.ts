@@ -10,7 +10,7 @@ import { type RelayServer, receiveAt, sendAt, startRelay } from './away.ts';
 const MIB = 1 << 20;
 const WELL = { sender: 0, receiver: 0 };
 const PATIENT = { env: { KD_PATIENCE: '60s' } };
-/** On its way when a connection breaks: in the sockets, in the proxy, in the receiver's hands. */
+/** Bytes in flight when a connection breaks: in the sockets, in the proxy, in the receiver's memory. */
 const IN_FLIGHT_BYTES = 4 * MIB;
 const FRAMING_BYTES = 256 << 10;
 
@@ -25,7 +25,7 @@ afterEach(async () => {
   await counter.close();
 });
 
-/** Sockets that a process has open. */
+/** The number of open sockets of a process. */
 function socketsOf({ pid }: Running): number {
   const descriptors = readdirSync(`/proc/${pid}/fd`);
   return descriptors.filter((fd) => linkOf(`/proc/${pid}/fd/${fd}`).startsWith('socket:')).length;
@@ -43,7 +43,7 @@ const reached = (receiver: Running, least: number) =>
   receiver.until('progress', ({ bytes }) => (bytes as number) >= least);
 
 describe('a connection that is cut', () => {
-  it('is taken up again, and the rest of a tree comes over new ones; little is sent twice', async () => {
+  it('is resumed, and the rest of a tree comes over new connections; few bytes are sent twice', async () => {
     await writeSmallFiles(room.path('source', 'small'), 200);
     await writeRandom(room.path('source', 'large'), 40 * MIB);
     const { sender, port } = await room.send(['source', '--limit', '12M']);
@@ -58,7 +58,7 @@ describe('a connection that is cut', () => {
     expect(await readTree(room.path('out', 'source'))).toEqual(await readTree(room.path('source')));
     const total = 40 * MIB + 200 * 1000;
     expect(counter.laneBytes - total).toBeLessThan(3 * IN_FLIGHT_BYTES + FRAMING_BYTES);
-    // Nothing was there from an earlier run, and each file counts once.
+    // No file is left from an earlier run, and each file counts once.
     const done = lastOf(receiver);
     expect(done).toMatchObject({ event: 'done', files: 201, skipped: 0, resumedBytes: 0 });
     expect(lastOf(sender)).toMatchObject({ event: 'done', files: 201, bytes: done?.bytes, skipped: 0 });
@@ -67,7 +67,7 @@ describe('a connection that is cut', () => {
     expect(await receiver.until('reconnecting')).toMatchObject({ reason: 'The connection was lost.', attempt: 1 });
   });
 
-  it('is the end at once for who has no patience, with 5', async () => {
+  it('ends the receiver at once without patience, with 5', async () => {
     await writeRandom(room.path('file'), 16 * MIB);
     const { port } = await room.send(['file', '--limit', '8M']);
     counter.target = port;
@@ -78,7 +78,7 @@ describe('a connection that is cut', () => {
     expect(receiver.events().some(({ event }) => event === 'reconnecting')).toBe(false);
   });
 
-  it('leaves the place at the sender to whoever comes with the code, and is then not taken back', async () => {
+  it("frees the sender's slot for another receiver with the code, and then rejects the first one", async () => {
     await writeRandom(room.path('file'), 16 * MIB);
     const { sender, port } = await room.send(['file', '--limit', '8M']);
     counter.target = port;
@@ -93,7 +93,7 @@ describe('a connection that is cut', () => {
     expect(await first.ended).toBe(5);
   });
 
-  it('cannot be made good for what standard output has taken already, which the error says', async () => {
+  it('cannot be resumed once standard output got bytes, and the error says so', async () => {
     await writeRandom(room.path('file'), 16 * MIB);
     const { port } = await room.send(['file', '--limit', '8M']);
     counter.target = port;
@@ -106,7 +106,7 @@ describe('a connection that is cut', () => {
 });
 
 describe('a sender whose receivers leave', () => {
-  it('has nothing open of a session that was cut and taken up again, or cancelled on either side', async () => {
+  it('keeps no sockets or threads of sessions that were resumed, or cancelled on either side', async () => {
     await writeRandom(room.path('file'), 8 * MIB);
     const { sender, port } = await room.send(['file', '--limit', '8M', '--receivers', '0']);
     counter.target = port;
@@ -123,7 +123,7 @@ describe('a sender whose receivers leave', () => {
       receiver.kill('SIGINT');
       expect(await receiver.ended).toBe(130);
       await expect.poll(() => open().sockets).toBe(sockets);
-      // Node keeps the threads that the first round has made it start.
+      // Node keeps the threads started in the first round.
       if (round === 0) threads = open().threads;
       else await expect.poll(() => open().threads).toBe(threads);
     }
@@ -132,8 +132,8 @@ describe('a sender whose receivers leave', () => {
   });
 });
 
-describe('a sender that has ended without a word', () => {
-  it('is tried a few times more, and then given up with 5', async () => {
+describe('a sender that ended without notice', () => {
+  it('is retried a few times, and then given up with 5', async () => {
     await writeRandom(room.path('file'), 16 * MIB);
     const { sender } = await room.send(['file', '--limit', '8M']);
     const receiver = await room.receive(['--out', 'out'], PATIENT);
@@ -147,7 +147,7 @@ describe('a sender that has ended without a word', () => {
     expect(receiver.events().filter(({ event }) => event === 'reconnecting').length).toBeGreaterThan(3);
   });
 
-  it('is given up when patience is over', async () => {
+  it('is given up when patience runs out', async () => {
     await writeRandom(room.path('file'), 16 * MIB);
     const { sender } = await room.send(['file', '--limit', '8M']);
     const receiver = await room.receive(['--out', 'out', '--patience', '1s'], PATIENT);
@@ -158,7 +158,7 @@ describe('a sender that has ended without a word', () => {
     expect(lastOf(receiver)).toMatchObject({ message: expect.stringContaining('could not be reached again in time') });
   });
 
-  it('is looked for until Ctrl-C, which ends with 130', async () => {
+  it('is retried until Ctrl-C, which ends with 130', async () => {
     await writeRandom(room.path('file'), 16 * MIB);
     const { sender } = await room.send(['file', '--limit', '8M']);
     const receiver = await room.receive(['--out', 'out'], PATIENT);
@@ -176,7 +176,7 @@ describe('a transfer through a relay', () => {
     relay = await startRelay(room);
   });
 
-  it('goes on when the relay, which is the rendezvous too, was killed and is there again', async () => {
+  it('continues when the relay, also the rendezvous, was killed and restarted', async () => {
     await writeRandom(room.path('file'), 24 * MIB);
     const sender = await sendAt(relay.address, room, ['file', '--relay-only', '--limit', '8M']);
     const receiver = await receiveAt(relay.address, room, ['--relay-only'], PATIENT.env);

@@ -19,14 +19,14 @@ afterEach(() => room.close());
 
 const pathOf = async (side: Running) => (await side.until('connected')).path;
 
-/** What both sides ended with, and the paths they say they took. */
+/** The exit codes of both sides, and the paths that they reported. */
 async function outcomeOf(sender: Running, receiver: Running) {
   const exits = await exitsOf({ sender, receiver });
   return { exits, paths: [await pathOf(sender), await pathOf(receiver)] };
 }
 
 describe('two peers that know only a rendezvous', () => {
-  it('meet there and then go directly, without its relay', async () => {
+  it('meet there and then connect directly, without its relay', async () => {
     await writeSmallFiles(room.path('tree'), 20);
     const sender = await sendAt(relay.address, room, ['tree']);
     const receiver = await receiveAt(relay.address, room);
@@ -34,7 +34,7 @@ describe('two peers that know only a rendezvous', () => {
     expect(await readTree(room.path('out', 'tree'))).toEqual(await readTree(room.path('tree')));
   });
 
-  it('send a tree through its relay, on several lanes, if they are told to', async () => {
+  it('send a tree through its relay, on several lanes, with --relay-only', async () => {
     await writeSmallFiles(room.path('tree', 'small'), 300);
     await writeRandom(room.path('tree', 'large'), 24 * MIB);
     const sender = await sendAt(relay.address, room, ['tree', '--relay-only']);
@@ -43,7 +43,7 @@ describe('two peers that know only a rendezvous', () => {
     expect(await readTree(room.path('out', 'tree'))).toEqual(await readTree(room.path('tree')));
   });
 
-  it('use the relay if one of them refuses any other way, and the other does not mind', async () => {
+  it('use the relay if one of them refuses all other paths and the other allows it', async () => {
     await writeSmallFiles(room.path('tree'), 5);
     const sender = await sendAt(relay.address, room, ['tree', '--receivers', '2']);
     const strict = await receiveAt(relay.address, room, ['--relay-only']);
@@ -53,7 +53,7 @@ describe('two peers that know only a rendezvous', () => {
     expect(await sender.ended).toBe(0);
   });
 
-  it('say why if one wants only a relay and the other none', async () => {
+  it('report the reason if one allows only a relay and the other none', async () => {
     await writeSmallFiles(room.path('tree'), 5);
     const hidden = await sendAt(relay.address, room, ['tree', '--relay-only']);
     const direct = await receiveAt(relay.address, room, ['--direct-only']);
@@ -75,7 +75,7 @@ describe('two peers that know only a rendezvous', () => {
 });
 
 describe('a transfer through the relay', () => {
-  it('goes on after either side was killed', async () => {
+  it('continues after either side was killed', async () => {
     await writeRandom(room.path('file'), 48 * MIB);
     const send = () => sendAt(relay.address, room, ['file', '--relay-only', '--limit', '16M']);
     const halfway = (receiver: Running, least: number) =>

@@ -34,7 +34,7 @@ describe('a sender that waits at a rendezvous', () => {
     ]);
   });
 
-  it('is found there again after the server was killed and has come back', async () => {
+  it('is found there again after the server was killed and restarted', async () => {
     const sender = await sendAt(relay.address, room, ['file']);
     relay.server.kill();
     expect(await sender.until('rendezvous', ({ state }) => state === 'lost')).toMatchObject({ address: relay.address });
@@ -70,7 +70,7 @@ describe('a sender that waits at a rendezvous', () => {
     expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });
   });
 
-  it('fails clearly if another has the number of its --code', async () => {
+  it('fails with a clear error if another sender uses the number of its --code', async () => {
     await sendAt(relay.address, room, ['file']);
     const late = await room.start(
       ['send', 'file', '--json', '--code', '7-orbit-walnut', ...LISTEN, '--rendezvous', relay.address],
@@ -82,7 +82,7 @@ describe('a sender that waits at a rendezvous', () => {
     ]);
   });
 
-  it('tells nothing of itself but the relay with --relay-only: nobody can dial it', async () => {
+  it('announces only the relay with --relay-only, so that it cannot be dialled', async () => {
     const sender = await sendAt(relay.address, room, ['file', '--relay-only']);
     const { port } = await sender.until('waiting');
     const named = await room.receive(['--out', 'out', '--connect', `127.0.0.1:${port}`]);
@@ -92,7 +92,7 @@ describe('a sender that waits at a rendezvous', () => {
 });
 
 it.skipIf(!IS_ROOT)(
-  'a rendezvous that names a relay on loopback leads no peer to its own ports (needs root)',
+  'a rendezvous that advertises a relay on loopback leads no peer to its own ports (needs root)',
   async () => {
     const lan = new Lan();
     try {

@@ -24,7 +24,7 @@ afterEach(async () => {
   await recorder.close();
 });
 
-it('what the server of a rendezvous and relay sees holds no word of the code, no name, no content and no label', async () => {
+it('the server of a rendezvous and relay sees no word of the code, no name, no content and no label', async () => {
   await mkdir(room.path('offer'));
   await writeFile(room.path('offer', FILE_NAME), CONTENT.repeat(20));
   await writeRandom(room.path('offer', 'large'), LARGE_BYTES);
@@ -34,11 +34,12 @@ it('what the server of a rendezvous and relay sees holds no word of the code, no
   const receiver = await receiveAt(server, room, ['--relay-only'], env);
   expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });
 
-  // Each side's mailbox; each side's control connection and lanes, and the one the sender keeps waiting for a lane more.
+  // A mailbox for each side; a control connection and lanes for each side, and the spare connection that the sender
+  // keeps.
   expect(recorder.of('rendezvous')).toHaveLength(2);
   expect(recorder.of('relay').length).toBeGreaterThanOrEqual(2 * (1 + LANES));
   expect(recorder.bytes.length).toBeGreaterThan(2 * LARGE_BYTES);
-  // The search finds what is there in clear: the mailbox (PROTOCOL 2.2), and the preambles inside the relayed connections.
+  // The search finds plaintext: the mailbox (PROTOCOL 2.2), and the preambles inside the relayed connections.
   const wire = recorder.bytes;
   expect(wire.includes(createHash('sha256').update('KeibiDrop mailbox v1').update('7').digest())).toBe(true);
   for (const preamble of ['KEIBI-R1', 'KEIBI-C1', 'KEIBI-L1']) expect(wire.includes(preamble)).toBe(true);
