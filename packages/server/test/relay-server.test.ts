@@ -198,7 +198,7 @@ describe('limits of the relay', () => {
 });
 
 describe('status pages', () => {
-  it('report a peer's observed address, and whether its port can be reached', async () => {
+  it('report the observed address of a peer, and whether its port can be reached', async () => {
     const served = await Served.open();
     const seen = (await (await served.get('/observed')).json()) as { host: string; port: number };
     expect(seen).toEqual({ host: '127.0.0.1', port: expect.any(Number) });
