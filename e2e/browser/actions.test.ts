@@ -121,8 +121,8 @@ describe.runIf(HAS_BROWSER)('the destination', () => {
     const goTo = (name: string) => dialog.getByRole('button', { name, exact: true }).click();
     const where = dialog.getByRole('status');
     await where.getByText('~/ben-in', { exact: true }).waitFor();
-    await goTo('Folder above');
-    for (const name of ['places', 'inner', 'deepest', 'Folder above']) await goTo(name);
+    await goTo('Parent folder');
+    for (const name of ['places', 'inner', 'deepest', 'Parent folder']) await goTo(name);
     const chosen = sandbox.path('places/inner');
     await where.getByText('~/places/inner', { exact: true }).waitFor();
     await ben.picture('folder-dialog');
@@ -159,22 +159,22 @@ describe.runIf(HAS_BROWSER)('the destination', () => {
       await ben.page.getByLabel('Save to').fill(small);
       await ben.receive(code);
       const offer = asked(ben, 'Offer');
-      await offer.getByText('There is too little room for it').waitFor();
+      await offer.getByText('There is too little space for it').waitFor();
       await ben.picture('receive-too-little');
       expect(await ben.barriers()).toEqual([]);
       await offer.getByRole('button', { name: 'Accept' }).click();
       await ben.card('too-large.bin').getByText('The disk is full').waitFor();
       expect(await readdir(small)).not.toContain('too-large.bin');
       await ben.receive(await sent(ada, [sandbox.path('too-large.bin')]));
-      await offer.getByText('There is too little room for it').waitFor();
+      await offer.getByText('There is too little space for it').waitFor();
       await offer.getByRole('button', { name: 'Choose…' }).click();
       const dialog = ben.page.getByRole('dialog', { name: 'Choose a folder' });
-      await dialog.getByRole('button', { name: 'Folder above' }).click();
+      await dialog.getByRole('button', { name: 'Parent folder' }).click();
       await dialog.getByRole('button', { name: 'places', exact: true }).click();
       await dialog.getByRole('button', { name: 'Use this folder' }).click();
       const place = offer.getByLabel('Save to');
       await expect.poll(() => place.inputValue()).toBe('~/places');
-      await offer.getByText('There is too little room for it').waitFor({ state: 'detached' });
+      await offer.getByText('There is too little space for it').waitFor({ state: 'detached' });
       await place.fill('~/places/new');
       await offer.getByText(/ free$/).waitFor();
       await ben.picture('receive-elsewhere');
@@ -196,12 +196,12 @@ describe.runIf(HAS_BROWSER)('a name collision', () => {
     const { page } = ben;
     await page.getByText('Options').click();
     await page.getByLabel('Save to').fill(sandbox.path('full'));
-    await page.getByLabel('If something of that name is there').selectOption({ label: 'Ask me' });
+    await page.getByLabel('If the name is taken').selectOption({ label: 'Ask me' });
     // Sent by the daemon: a browser uploads files in any order.
     const { code } = await ada.daemon.send({ paths: names.map((name) => sandbox.path(name)) });
     await ben.receive(code);
     await asked(ben, 'Offer').getByRole('button', { name: 'Accept' }).click();
-    const about = (name: string) => asked(ben, 'There is something of that name already').filter({ hasText: name });
+    const about = (name: string) => asked(ben, 'A file or folder with that name exists').filter({ hasText: name });
     await about('1.txt').waitFor();
     await ben.picture('receive-collision');
     expect(await ben.barriers()).toEqual([]);
@@ -256,7 +256,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await expect.poll(() => rows.filter({ hasText: '/s' }).count()).toBe(2);
     await ada.picture('transfer-two-receivers');
     expect(await ada.barriers()).toEqual([]);
-    await expect.poll(() => rows.filter({ hasText: 'Has everything' }).count()).toBe(2);
+    await expect.poll(() => rows.filter({ hasText: 'Received everything' }).count()).toBe(2);
     await page.getByRole('status').getByText(/^Done/).waitFor();
   });
 
@@ -278,10 +278,10 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await page.getByTestId('pick-files').setInputFiles([path]);
     await upload(4 * MIB);
     await page.getByRole('button', { name: 'Create a code' }).click();
-    await page.getByText('Handing it to KeibiDrop').waitFor();
+    await page.getByText('Copying to KeibiDrop').waitFor();
     await expect.poll(drops).not.toEqual(before);
     await page.locator('form').getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Handing it to KeibiDrop').waitFor({ state: 'detached' });
+    await page.getByText('Copying to KeibiDrop').waitFor({ state: 'detached' });
     await expect.poll(drops).toEqual(before);
     await upload(-1);
     await network.detach();
@@ -302,7 +302,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     });
     await dee.page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt'), sandbox.path('slow.bin')]);
     await dee.page.getByRole('button', { name: 'Create a code' }).click();
-    await dee.page.getByText('There is no room on this computer for what was dropped').waitFor();
+    await dee.page.getByText('This computer has too little space for the dropped files').waitFor();
     await dee.picture('send-no-room');
     expect(asked).toEqual([`POST {"bytes":${32 * MIB + 6}}`]);
     await dee.leave();
@@ -342,7 +342,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await ada.open('send');
     await page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt')]);
     await page.getByText('online', { exact: true }).first().waitFor({ state: 'attached' });
-    await page.getByRole('group', { name: 'To whom?' }).getByText('Ben', { exact: true }).click();
+    await page.getByRole('group', { name: 'Send to' }).getByText('Ben', { exact: true }).click();
     await page.getByRole('button', { name: 'Send to Ben' }).click();
     await ben.open('receive');
     const invitation = asked(ben, 'Invitation');

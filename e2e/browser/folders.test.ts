@@ -46,7 +46,7 @@ async function share(who: Person, path: string): Promise<string> {
 async function connect(who: Person, code: string): Promise<void> {
   const { page } = who;
   await who.open('mounts');
-  await page.getByRole('button', { name: 'Connect to one' }).click();
+  await page.getByRole('button', { name: 'Connect to a folder' }).click();
   const dialog = page.getByRole('dialog', { name: 'Connect to a shared folder' });
   await dialog.getByLabel('Code').fill(code);
   await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
@@ -57,7 +57,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
   it('are shared, browsed while they change, and received in part', async () => {
     code = await share(ada, sandbox.path('holiday'));
     await connect(ben, code);
-    const inside = ben.page.getByRole('region', { name: 'What is in holiday' });
+    const inside = ben.page.getByRole('region', { name: 'Contents of holiday' });
     await inside.getByText('lake 🏞.jpg').waitFor();
     await writeFile(sandbox.path('holiday/new.txt'), 'told at once');
     await inside.getByText('new.txt').waitFor();
@@ -74,7 +74,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     const place = sandbox.path('ben-mount');
     await page.getByRole('button', { name: 'Mount holiday' }).click();
     const dialog = page.getByRole('dialog', { name: 'Mount holiday' });
-    await dialog.getByLabel('Where it appears').fill(place);
+    await dialog.getByLabel('Mount at').fill(place);
     await dialog.getByRole('button', { name: 'Mount', exact: true }).click();
     await page.getByText('Mounted', { exact: true }).waitFor();
     expect((await readdir(place)).sort()).toEqual(['lake 🏞.jpg', 'more', 'new.txt']);
@@ -159,7 +159,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     });
     await connect(cy, code);
     await cy.open('mounts');
-    await cy.page.getByText('Nothing can be mounted on this computer').waitFor();
+    await cy.page.getByText('Folders cannot be mounted on this computer').waitFor();
     await cy.page.getByText('fusermount3 is missing').waitFor();
     await cy.picture('folders-no-fuse');
     await cy.leave();

@@ -53,28 +53,28 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     await eve.picture('welcome-what');
     expect(await eve.barriers()).toEqual([]);
     await next.click();
-    await title(page, 'Where should things go?');
+    await title(page, 'Where should received files go?');
     expect(await page.evaluate<string>('document.activeElement.tagName')).toBe('H1');
-    const folder = page.getByLabel('Folder for what you receive');
+    const folder = page.getByLabel('Folder for received files');
     await folder.fill('eve-in');
     await next.click();
-    await page.getByText('That is not a whole path. Begin it with / or ~/, or choose a folder.').waitFor();
+    await page.getByText('That is not a full path. Start it with / or ~/, or choose a folder.').waitFor();
     await folder.fill(sandbox.path('eve-in'));
     expect(await eve.barriers()).toEqual([]);
     await next.click();
-    await title(page, 'Who are you to others?');
+    await title(page, 'How do others recognise you?');
     // Listed at once. A list requested only on this page would come later.
     expect(await page.getByRole('listitem').count()).toBeGreaterThan(5);
-    const name = page.getByLabel('Your name to others');
+    const name = page.getByLabel('Your name for others');
     await name.fill('x'.repeat(300));
     await page.getByRole('button', { name: 'Start' }).click();
-    await page.getByText('That name is too long, or has characters nobody can see.').waitFor();
+    await page.getByText('That name is too long, or contains invisible characters.').waitFor();
     await eve.picture('welcome-who-refused');
     expect(await eve.barriers()).toEqual([]);
     await page.getByRole('button', { name: 'Back' }).click();
     expect(await folder.inputValue()).toBe('~/eve-in');
     // The error about the name does not show beside the folder.
-    expect(await page.getByText('That is not a whole path.').count()).toBe(0);
+    expect(await page.getByText('That is not a full path.').count()).toBe(0);
     await next.click();
     await name.fill('Eve');
     await page.keyboard.press('Enter');
@@ -89,8 +89,8 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
     const before = await settingsOf(eve.daemon);
     const guest = await Person.before(eve.daemon, browser, { colorScheme: 'dark' }, { welcomed: false });
     await guest.page.getByRole('button', { name: 'Next' }).click();
-    await title(guest.page, 'Where should things go?');
-    await guest.page.getByLabel('Folder for what you receive').fill('/nowhere');
+    await title(guest.page, 'Where should received files go?');
+    await guest.page.getByLabel('Folder for received files').fill('/nowhere');
     expect(await guest.barriers()).toEqual([]);
     await guest.page.getByRole('button', { name: 'Skip' }).click();
     await arrived(guest.page);
@@ -116,14 +116,14 @@ describe.runIf(HAS_BROWSER)('the first page', () => {
 
 /** Key and label of a setting, a value that is refused with its error message, and a value that is saved. */
 const FIELDS = [
-  ['label', 'Your name to others', 'x'.repeat(300), 'That name is too long', 'Eve of the tests'],
-  ['limit', 'Speed limit', 'fast', 'It has to be a number above 0', '10M'],
-  ['code_length', 'Words in a code', '1', 'It has to be a number from 2 to 16.', '3'],
-  ['rendezvous', 'Rendezvous', 'nowhere', 'It has to be HOST:PORT', '127.0.0.1:9'],
-  ['listen', 'Port for others to reach you', '70000', 'It has to be a port from 0 to 65535', '127.0.0.1:0'],
-  ['patience', 'How long to look for a lost peer', 'forever', 'It has to be a time of up to 30d', '90s'],
-  ['history_entries', 'Entries to keep', 'all', 'It has to be a number from 0 to 1,000,000.', '500'],
-  ['history_days', 'Days to keep them', '-1', 'It has to be a number from 0 to 1,000,000.', '30'],
+  ['label', 'Your name for others', 'x'.repeat(300), 'That name is too long', 'Eve of the tests'],
+  ['limit', 'Speed limit', 'fast', 'Use a number above 0', '10M'],
+  ['code_length', 'Words in a code', '1', 'Use a number from 2 to 16.', '3'],
+  ['rendezvous', 'Rendezvous', 'nowhere', 'Use HOST:PORT', '127.0.0.1:9'],
+  ['listen', 'Port on which others reach you', '70000', 'Use a port from 0 to 65535', '127.0.0.1:0'],
+  ['patience', 'How long to retry a lost connection', 'forever', 'Use a time of up to 30d', '90s'],
+  ['history_entries', 'Entries to keep', 'all', 'Use a number from 0 to 1,000,000.', '500'],
+  ['history_days', 'Days to keep them', '-1', 'Use a number from 0 to 1,000,000.', '30'],
 ] as const;
 
 /** The form of one setting, and its button. */
@@ -157,7 +157,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
   it('that is chosen is saved at once: a folder, and the networks', async () => {
     const { page } = eve;
     await mkdir(sandbox.path('chosen'));
-    const form = formOf(page, page.getByLabel('Folder for what you receive'));
+    const form = formOf(page, page.getByLabel('Folder for received files'));
     await form.getByRole('button', { name: 'Choose…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Choose a folder' });
     await dialog.getByRole('button', { name: 'chosen' }).click();
@@ -166,7 +166,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
     await dialog.getByRole('button', { name: 'Use this folder' }).click();
     await saveIn(form).click();
     await form.getByText('Saved').waitFor();
-    const networks = page.getByRole('group', { name: 'Look for others nearby' });
+    const networks = page.getByRole('group', { name: 'Search for others nearby' });
     await networks.getByText('On one', { exact: true }).click();
     const named = page.getByLabel('Name of the network interface');
     await named.fill('no such/thing');
@@ -184,12 +184,12 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
     const guest = await Person.before(fay, browser);
     await guest.open('settings');
     for (const [label, value, place] of [
-      ['Folder for what you receive', '~/fay-in', 'KD_SAVE_PATH'],
-      ['Port for others to reach you', '127.0.0.1:0', 'KD_LISTEN'],
-      ['How long to look for a lost peer', '0', 'KD_PATIENCE'],
+      ['Folder for received files', '~/fay-in', 'KD_SAVE_PATH'],
+      ['Port on which others reach you', '127.0.0.1:0', 'KD_LISTEN'],
+      ['How long to retry a lost connection', '0', 'KD_PATIENCE'],
     ] as const) {
       const field = guest.page.getByLabel(label);
-      await formOf(guest.page, field).getByText(`Fixed by ${place}`).waitFor();
+      await formOf(guest.page, field).getByText(`Set by ${place}`).waitFor();
       expect([await field.inputValue(), await field.isDisabled()]).toEqual([value, true]);
     }
     expect(await guest.page.getByLabel('Nowhere').isDisabled()).toBe(true);
@@ -213,7 +213,7 @@ describe.runIf(HAS_BROWSER)('a setting', () => {
     await theme.getByText('Light', { exact: true }).click();
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await paper()).toBe(light);
-    await theme.getByText('As the system').click();
+    await theme.getByText('Same as the system').click();
     expect(await paper()).toBe(dark);
     await page.emulateMedia({ colorScheme: 'light' });
     await expect.poll(paper).toBe(light); // the page gets the change with its next frame
@@ -257,7 +257,7 @@ describe.runIf(HAS_BROWSER)('the history', () => {
     await expect.poll(names).toEqual(['photo.jpg']);
     await page.getByText('1 entry').waitFor();
     await page.getByLabel('Search the history').fill('fay plan');
-    await page.getByText('No entry has all of these words.').waitFor();
+    await page.getByText('No entry contains all these words.').waitFor();
     await page.getByLabel('Search the history').fill('');
     await expect.poll(names).toEqual(['photo.jpg', 'plan.txt']);
     await eve.picture('history');

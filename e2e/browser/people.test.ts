@@ -78,7 +78,7 @@ describe.runIf(HAS_BROWSER)('dialogs', () => {
     await look('Remove', 'Remove Ben?');
     await ada.open('mounts');
     await look('Share a folder', 'Share a folder');
-    await look('Connect to one', 'Connect to a shared folder');
+    await look('Connect to a folder', 'Connect to a shared folder');
     expect(found).toEqual([]);
     expect(await contactOf(ada, 'Ben')).toMatchObject({ verified: false });
   });
@@ -114,7 +114,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     await page.getByRole('button', { name: 'Choose…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Choose a folder' });
     await dialog.getByText('~/ben-in', { exact: true }).waitFor();
-    await dialog.getByRole('button', { name: 'Folder above' }).click();
+    await dialog.getByRole('button', { name: 'Parent folder' }).click();
     await dialog.getByRole('button', { name: 'ben-in' }).click();
     await dialog.getByRole('button', { name: 'from ada' }).click();
     await dialog.getByText('~/ben-in/from ada', { exact: true }).waitFor();
@@ -184,7 +184,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     const shared = ben.page.getByRole('list', { name: 'Shared with you' });
     await shared.getByText('Connected', { exact: true }).waitFor();
     await shared.getByText('from Ada').waitFor();
-    await ben.page.getByRole('button', { name: 'Look inside holiday' }).click();
+    await ben.page.getByRole('button', { name: 'Browse holiday' }).click();
     await ben.page.getByText('lake.jpg').waitFor();
     expect([...ada.mistakes(), ...ben.mistakes()]).toEqual([]);
   });

@@ -113,7 +113,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     const field = ben.page.getByLabel('Code from the sender');
     await field.fill('');
     await field.pressSequentially('7-guit');
-    const words = ben.page.getByRole('listbox', { name: 'Words that fit' });
+    const words = ben.page.getByRole('listbox', { name: 'Matching words' });
     await words.getByRole('option', { name: 'guitar' }).waitFor();
     await ben.picture('receive-completion');
     await ben.page.keyboard.press('ArrowDown');

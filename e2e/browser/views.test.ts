@@ -114,7 +114,7 @@ describe.runIf(HAS_BROWSER)('settings and history', () => {
   it("change the daemon's settings", async () => {
     const { page } = ada;
     await ada.open('settings');
-    await page.getByLabel('Your name to others').fill('Ada of the tests');
+    await page.getByLabel('Your name for others').fill('Ada of the tests');
     await page.getByRole('button', { name: 'Save' }).first().click();
     const { settings } = await (await ada.daemon.own()).call('settings', {}, { signal: ada.daemon.signal });
     await expect
