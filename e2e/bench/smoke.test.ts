@@ -15,7 +15,7 @@ async function smoke(...rows: string[]): Promise<string> {
 }
 
 describe('npm run bench', () => {
-  it('measures every row, compares what came, and says which bars are met', async () => {
+  it('measures every row, compares the received files, and says which bars are met', async () => {
     const stdout = await smoke('p1', 'p2', 'p3', 'p4', 'p8');
     for (const row of ['P1', 'P2', 'P3', 'P4', 'P8']) expect(stdout).toContain(`### ${row}: `);
     expect(stdout.match(/^\| KeibiDrop/gm)?.length).toBeGreaterThanOrEqual(9);
@@ -26,21 +26,21 @@ describe('npm run bench', () => {
     }
   });
 
-  it('prints the matrix: layers by sizes, and the control plane', async () => {
+  it('prints the matrix (layers by sizes) and the control plane', async () => {
     const stdout = await smoke('matrix');
     expect(stdout).toContain('| layer | 1 MB | 10 MB | 100 MB | 1 GB |');
     expect(stdout.match(/^\| (raw TCP|\+|KeibiDrop|cp)[^|]*(\| \d+( \(.* ms\))? ){4}\|$/gm)).toHaveLength(9);
     expect(stdout.match(/^\| (typed to session up|a text, typed to both exited) \| \d+ \| \d+ \|$/gm)).toHaveLength(2);
   });
 
-  it.skipIf(unmountable !== undefined)('does small calls through a mount, and beside it', async () => {
+  it.skipIf(unmountable !== undefined)('makes small calls through a mount and on the local disk', async () => {
     const stdout = await smoke('mount');
     expect(stdout).toContain('### MOUNT: ');
     const done = stdout.match(/^\| (\d+ |random |git )[^|]*( \| \d+(\.\d+)? (\/s|s)){2,4} \|$/gm);
     expect(done).toHaveLength(11);
   });
 
-  it('refuses a row that there is not', async () => {
+  it('refuses an unknown row', async () => {
     await expect(run(process.execPath, [program, 'p99'])).rejects.toMatchObject({ code: 2 });
   });
 });

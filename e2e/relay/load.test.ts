@@ -9,9 +9,9 @@ import { holdMailbox, RelayClients } from './relay-clients.ts';
 const MIB = 1024 * 1024;
 const MAILBOXES = 2000;
 const PAIRS = 200;
-/** The bound for the whole process. */
+/** The memory limit of the whole process. */
 const MOST_RSS_BYTES = 300 * MIB;
-/** More than a relay keeps undecided at one time. */
+/** More than the number of undecided connections that a relay keeps. */
 const SILENT = 300;
 
 let sandbox: Sandbox;
@@ -31,7 +31,7 @@ afterEach(async () => {
   await sandbox.close();
 });
 
-/** The most the process has had at any time. */
+/** Peak resident memory of the process, in bytes. */
 function peakBytes(): number {
   const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kib) * 1024;
@@ -68,14 +68,14 @@ it('holds 2000 mailboxes and relays 200 pairs at once within 300 MiB', async () 
   await isLoaded();
 });
 
-it.skipIf(!HAS_REDIS)('does so if it shares the mailboxes, too (needs redis-server)', async () => {
+it.skipIf(!HAS_REDIS)('does so with shared mailboxes, too (needs redis-server)', async () => {
   const redis = await Redis.start(sandbox);
   await serve('--redis', redis.url);
   await isLoaded();
   expect(await redis.ask('DBSIZE')).toBe(`:${MAILBOXES}\r\n`);
 });
 
-it('drops by name what is no peer, and nobody else notices', async () => {
+it('drops connections that are not from peers, with a named reason, and without effect on peers', async () => {
   await serve();
   const [one, other] = await clients.pair(1);
   const waiting = await clients.show(2);

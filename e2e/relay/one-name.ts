@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** One address that leads to several servers of this machine in turn, as a name with several addresses does, or a balancer. */
+/** One address that leads to several servers in turn, like a name with several addresses or a load balancer. */
 export class OneName {
   readonly #server: Server;
   readonly #ports: readonly number[];
@@ -31,7 +31,7 @@ export class OneName {
     await once(this.#server, 'close');
   }
 
-  /** Passes a connection on to the next server, or to one after it if that does not answer. */
+  /** Forwards a connection to the next server, or to one after it if that one does not answer. */
   #pass(socket: Socket, tries: number): void {
     this.#sockets.add(socket.on('error', () => {}));
     const port = this.#ports[this.#next++ % this.#ports.length] as number;

@@ -5,9 +5,9 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { JoinRequest, Open_Role, RendezvousService } from '../../proto/index.ts';
 
-/** How many clients of one network a relay takes; more come from other addresses of this machine. */
+/** How many clients of one network a relay accepts; more use other addresses of this machine. */
 const CLIENTS_OF_A_NETWORK = 50;
-/** Dialled at one time. */
+/** How many are dialled in parallel. */
 const AT_ONCE = 100;
 
 /** A raw connection to a relay. */
@@ -22,13 +22,13 @@ export class RelayConnection {
     this.#ended = new Promise((resolve) => socket.once('end', resolve).once('close', () => resolve()));
   }
 
-  /** The relay has ended it, by whatever way. */
+  /** Resolves when the relay has closed the connection in any way. */
   async closed(): Promise<void> {
     this.socket.resume();
     await this.#ended;
   }
 
-  /** The relay's one byte; undefined if it hung up. */
+  /** The relay's one-byte answer; undefined if it hung up. */
   async answer(): Promise<number | undefined> {
     for (;;) {
       const byte: Buffer | null = this.socket.read(1);
@@ -38,7 +38,7 @@ export class RelayConnection {
     }
   }
 
-  /** Everything up to the end. */
+  /** Reads everything up to the end. */
   async rest(): Promise<Buffer> {
     this.socket.on('data', (bytes) => this.#arrived.push(bytes));
     await this.#ended;
@@ -46,7 +46,7 @@ export class RelayConnection {
   }
 }
 
-/** Strangers who talk to the relay at `port` of 127.0.0.1, each from one of many addresses of the loopback interface. */
+/** Clients that connect to the relay at `port` of 127.0.0.1, each from one of many loopback addresses. */
 export class RelayClients {
   readonly port: number;
   readonly #sockets = new Set<Socket>();
@@ -56,13 +56,13 @@ export class RelayClients {
     this.port = port;
   }
 
-  /** A socket that is being connected. */
+  /** A socket that is connecting. */
   connect(): Socket {
     const network = 1 + Math.floor(this.#dialled++ / CLIENTS_OF_A_NETWORK);
     const socket = connect({
       host: '127.0.0.1',
       port: this.port,
-      // No two of them in one /24.
+      // Each of them is in a different /24.
       localAddress: `127.1.${network}.1`,
       allowHalfOpen: true,
     });
@@ -79,7 +79,7 @@ export class RelayClients {
     return connection;
   }
 
-  /** Shows the token number `index`. */
+  /** Sends token number `index`. */
   show(index: number): Promise<RelayConnection> {
     const token = createHash('sha256').update(`token ${index}`).digest();
     return this.dial(Buffer.concat([Buffer.from('KEIBI-R1'), token]));
@@ -95,7 +95,7 @@ export class RelayClients {
     return pair;
   }
 
-  /** `make(0)`, `make(1)`, … some at a time. */
+  /** Calls `make(0)`, `make(1)`, … with limited parallelism. */
   async many<T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> {
     const made: T[] = [];
     for (let first = 0; first < count; first += AT_ONCE) {
@@ -110,7 +110,7 @@ export class RelayClients {
   }
 }
 
-/** Owns a mailbox over a connection of its own, and goes on owning it. */
+/** Opens a mailbox over a new connection and keeps it open. */
 export async function holdMailbox(clients: RelayClients, index: number): Promise<void> {
   const session = connectHttp2('http://relay', { createConnection: () => clients.connect() });
   session.on('error', () => {});

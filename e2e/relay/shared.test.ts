@@ -11,11 +11,11 @@ import { elsewhere, type RelayServer, receiveAt, sendAt } from '../reach/away.ts
 import { OneName } from './one-name.ts';
 import { RelayClients } from './relay-clients.ts';
 
-// Two servers that share mailboxes by one Redis, peers at different ones.
+// Two servers that share mailboxes through one Redis, with peers at different servers.
 
 const WELL = { sender: 0, receiver: 0 };
 const CONTENT = 'met by way of two servers\n';
-/** Nothing else has these digits or words in it. */
+/** Digits and words that occur nowhere else. */
 const NAMEPLATE = '481516234';
 const WORDS = ['zebra', 'walnut'];
 
@@ -63,11 +63,11 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
 
   const keys = async () => (await redis.ask('KEYS *')).match(/keibidrop:\S+/g) ?? [];
 
-  it('let a receiver at one find a sender at the other, and forget the mailbox when it is given up', async () => {
+  it('let a receiver at one find a sender at the other, and delete the mailbox when the sender leaves', async () => {
     const sender = await sendAt(one.address, room, ['file']);
     const [mailbox] = await keys();
     expect(mailbox).toMatch(/^keibidrop:mailbox:[0-9a-f]{64}$/);
-    // A server that is killed leaves it behind for no longer than this.
+    // A killed server leaves the key behind for no longer than this.
     expect(Number((await redis.ask(`PTTL ${mailbox}`)).slice(1))).toBeLessThanOrEqual(30_000);
     const receiver = await receiveAt(other.address, room);
     expect(await received(receiver)).toBe('local');
@@ -93,12 +93,12 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
     expect([await sender.ended, lastOf(sender)?.code]).toEqual([3, 'CODE_EXHAUSTED']);
   });
 
-  it('relay between peers whom one name has led to different ones: both go where the sender’s is reached itself', async () => {
-    // Its port is free again, and known now.
+  it("relay between peers that one name led to different servers: both use the sender's server, by its own address", async () => {
+    // Its port is free and known now.
     one.server.kill();
     await one.server.ended;
     one = await startServer('--listen', `127.0.0.1:${one.port}`, '--advertise', `localhost:${one.port}`);
-    // Receivers with --relay-only take a relay of another server under the name that they know.
+    // Receivers with --relay-only accept the relay of another server if its name is the one they know.
     const name = (await oneName(one, other)).address.replace('127.0.0.1', 'localhost');
     const sender = await sendAt(name, room, ['file', '--relay-only']);
     const receiver = await receiveAt(name, room, ['--relay-only']);
@@ -106,7 +106,7 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
     expect(await exitsOf({ sender, receiver })).toEqual(WELL);
   });
 
-  it('lose nobody for long when one is killed: the sender comes to the other, and the next receiver gets through', async () => {
+  it('recover when one is killed: the sender moves to the other, and the next receiver gets through', async () => {
     const name = await oneName(one, other);
     const sender = await sendAt(name.address, room, ['file', '--receivers', '2']);
     expect(await received(await receiveAt(other.address, room))).toBe('local');
@@ -118,7 +118,7 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
     expect(await sender.ended).toBe(0);
   });
 
-  it('say that nobody waits where a killed server had a sender', async () => {
+  it('report that no sender waits after a server with a sender was killed', async () => {
     const sender = await sendAt(one.address, room, ['file']);
     one.server.kill();
     await one.server.ended;
@@ -128,7 +128,7 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
     sender.kill();
   });
 
-  it('hold whoever tries out many numbers at once to as many misses a minute as one who takes turns', async () => {
+  it('limit parallel guesses of numbers to as many misses a minute as sequential ones', async () => {
     const place = { host: '127.0.0.1', port: one.port };
     const guess = (index: number) =>
       joinMailbox(place, mailboxOf(`${index}`), {
@@ -143,7 +143,7 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
     expect([count('RENDEZVOUS_NOT_FOUND'), count('RENDEZVOUS_BUSY')]).toEqual([30, 10]);
   });
 
-  it('go on without Redis as far as they can, say so, and share again once it is back', async () => {
+  it('continue without Redis with what they can do, report it, and share again once it is back', async () => {
     const sender = await sendAt(one.address, room, ['file', '--receivers', '2']);
     const clients = new RelayClients(one.port);
     const [left, right] = await clients.pair(1);
@@ -151,7 +151,7 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
     await expect.poll(() => health(one)).toEqual([503, expect.stringMatching(/^no redis: \w+\n$/)]);
     left.socket.end('still relayed');
     expect(String(await right.rest())).toBe('still relayed');
-    // At the sender's own server nothing has changed.
+    // At the sender's own server everything works as before.
     expect(await received(await receiveAt(one.address, room))).toBe('local');
 
     await redis.restart();
@@ -164,7 +164,7 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
     clients.close();
   });
 
-  it('tell Redis no number and no word of a code, no name and no content', async () => {
+  it('reveal no number or word of a code, no name and no content to Redis', async () => {
     const monitor = await redis.monitor();
     const code = [NAMEPLATE, ...WORDS].join('-');
     const sender = await sendAt(one.address, room, ['file', '--code', code]);
@@ -181,7 +181,7 @@ describe.skipIf(!HAS_REDIS)('servers that share mailboxes (needs redis-server)',
     for (const secret of [NAMEPLATE, ...WORDS, 'file', CONTENT.trim()]) expect(seen).not.toContain(secret);
   });
 
-  it('do not start without it, and say what to do without repeating its password', async () => {
+  it('do not start without it, and say what to do without showing its password', async () => {
     await redis.kill();
     const server = await room.start([
       'relay',

@@ -9,11 +9,11 @@ import { Authority, HAS_OPENSSL } from '../harness/authority.ts';
 import { CODE, exitsOf, LISTEN, lastOf, Sandbox } from '../harness/sandbox.ts';
 import { elsewhere } from '../reach/away.ts';
 
-// A rendezvous by TLS, its certificate by an authority of the test.
+// A rendezvous over TLS with a certificate of the test's authority.
 
 const CONTENT = 'met by TLS\n';
 
-describe.skipIf(!HAS_OPENSSL)('a rendezvous by TLS (needs openssl)', () => {
+describe.skipIf(!HAS_OPENSSL)('a rendezvous over TLS (needs openssl)', () => {
   let room: Sandbox;
   let authority: Authority;
   beforeEach(async () => {
@@ -37,24 +37,21 @@ describe.skipIf(!HAS_OPENSSL)('a rendezvous by TLS (needs openssl)', () => {
     return room.receive(['--out', 'out', '--rendezvous', rendezvous, ...args], options);
   }
 
-  it.each([['https'], ['tls']])(
-    'is where peers meet by %s://, and whose relay is plain on the same port',
-    async (scheme) => {
-      const { port } = await serve(await authority.issue('good', 'localhost'));
-      const place = `${scheme}://localhost:${port}`;
-      const sender = await room.start(
-        ['send', 'file', '--json', '--code', CODE, ...LISTEN, '--rendezvous', place, '--relay-only'],
-        { env: trust() },
-      );
-      await sender.until('rendezvous', ({ state }) => state === 'open');
-      const receiver = await receive(place, trust(), '--relay-only');
-      expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });
-      expect((await receiver.until('connected')).path).toBe('relay');
-      expect(await readFile(room.path('out', 'file'), 'utf8')).toBe(CONTENT);
-    },
-  );
+  it.each([['https'], ['tls']])('lets peers meet by %s://, and its relay is plain on the same port', async (scheme) => {
+    const { port } = await serve(await authority.issue('good', 'localhost'));
+    const place = `${scheme}://localhost:${port}`;
+    const sender = await room.start(
+      ['send', 'file', '--json', '--code', CODE, ...LISTEN, '--rendezvous', place, '--relay-only'],
+      { env: trust() },
+    );
+    await sender.until('rendezvous', ({ state }) => state === 'open');
+    const receiver = await receive(place, trust(), '--relay-only');
+    expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });
+    expect((await receiver.until('connected')).path).toBe('relay');
+    expect(await readFile(room.path('out', 'file'), 'utf8')).toBe(CONTENT);
+  });
 
-  it('meets those who come by TLS and those who do not', async () => {
+  it('lets peers with and without TLS meet', async () => {
     const { port } = await serve(await authority.issue('good', 'localhost'));
     const sender = await room.start(
       ['send', 'file', '--json', '--code', CODE, ...LISTEN, '--rendezvous', `https://localhost:${port}`],
@@ -66,17 +63,17 @@ describe.skipIf(!HAS_OPENSSL)('a rendezvous by TLS (needs openssl)', () => {
   });
 
   it.each([
-    ['of an authority that nobody knows', 'localhost', 1, {}, /NODE_EXTRA_CA_CERTS=FILE/],
+    ['of an unknown authority', 'localhost', 1, {}, /NODE_EXTRA_CA_CERTS=FILE/],
     ['for another name', 'other.example', 1, undefined, /for another name/],
     ['that has expired', 'localhost', -1, undefined, /has expired/],
-  ])('is not believed with a certificate %s, and says what to do', async (_what, host, days, env, advice) => {
+  ])('is rejected with a certificate %s, and the error says what to do', async (_what, host, days, env, advice) => {
     const { port } = await serve(await authority.issue('bad', host, days));
     const receiver = await receive(`https://localhost:${port}`, env ?? trust());
     expect(await receiver.ended).toBe(4);
     expect(lastOf(receiver)).toMatchObject({ code: 'RENDEZVOUS_UNREACHABLE', message: expect.stringMatching(advice) });
   });
 
-  it('is told from one that speaks no TLS', async () => {
+  it('is distinguished from a server without TLS', async () => {
     const server = await room.start(['relay', '--json', ...LISTEN]);
     const { port } = await server.until('listening');
     const receiver = await receive(`https://localhost:${port}`, trust());
@@ -84,7 +81,7 @@ describe.skipIf(!HAS_OPENSSL)('a rendezvous by TLS (needs openssl)', () => {
     expect(lastOf(receiver)).toMatchObject({ message: expect.stringContaining('Name it as HOST:PORT') });
   });
 
-  it('reads its certificate again on SIGHUP, and keeps the one before if that is broken', async () => {
+  it('reloads its certificate on SIGHUP, and keeps the old one if the new one is broken', async () => {
     const files = await authority.issue('changing', 'localhost');
     const { server, port } = await serve(files);
     const ca = await readFile(authority.file);
@@ -109,7 +106,7 @@ describe.skipIf(!HAS_OPENSSL)('a rendezvous by TLS (needs openssl)', () => {
     expect(await serial()).toBe(second);
   });
 
-  it('is open to others while one address holds handshakes back, and counts each that it ends', async () => {
+  it('stays available while one address stalls handshakes, and counts each handshake it ends', async () => {
     const { port } = await serve(await authority.issue('good', 'localhost'));
     const ca = await readFile(authority.file);
     const begun = (bytes: Buffer) =>

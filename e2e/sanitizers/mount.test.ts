@@ -10,7 +10,7 @@ import { MountedShare } from '../mount/mounted-share.ts';
 
 const NATIVE = fileURLToPath(new URL('../../native', import.meta.url));
 const GIT = 'git -c user.name=a -c user.email=a@b -c init.defaultBranch=main -c safe.directory=*';
-/** For one line of shell, beside other work. */
+/** Time limit for one shell line, on a busy machine. */
 const LINE_SECONDS = 240;
 
 const SANITIZERS = [
@@ -32,7 +32,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Builds the mount host beside the C++ tests that run under the same sanitizer. */
+/** Builds the mount host in the build folder of the C++ tests with the same sanitizer. */
 function buildHost(build: string, sanitize: string): string {
   const directory = `${NATIVE}/${build}`;
   const options = ['-DKEIBI_ADDON=ON', `-DKEIBI_SANITIZE=${sanitize}`];
@@ -48,7 +48,7 @@ async function reports(): Promise<string[]> {
 describe.skipIf(reason !== undefined).each(SANITIZERS)(
   'a mount under the sanitizer of $name',
   ({ sanitize, build }) => {
-    it('serves several programs at once, and nothing is reported', async () => {
+    it('serves several programs at once without a report', async () => {
       const log = `log_path=${join(folder, 'report')}`;
       const env = {
         KD_MOUNT_HOST: buildHost(build, sanitize),
@@ -61,7 +61,7 @@ describe.skipIf(reason !== undefined).each(SANITIZERS)(
 
       const clone = `mkdir origin && cd origin && seq -f file%g 200 | xargs touch && ${GIT} init -q && ${GIT} add . && ${GIT} commit -qm all && ${GIT} clone -q . ../bob/far/clone`;
       expect(await shell(clone)).toBe('');
-      // A writer, a reader of names and a reader of bytes in the mount, and a program at the sharing side.
+      // Runs a writer, a reader of names and a reader of bytes in the mount, and a program on the sharing side.
       const both = await Promise.all([
         shell(
           `cd bob/far/clone && for i in 1 2 3; do seq 9999 > file$i && ${GIT} commit -qam $i; done; ${GIT} status --porcelain`,

@@ -16,7 +16,7 @@ const SANITIZERS = [
     sanitize: 'address,undefined',
     build: 'build-address',
     runtime: ['libasan.so', 'libubsan.so'],
-    // V8 keeps pointers where the leak detector does not look: leaks are looked for in the C++ tests.
+    // V8 keeps pointers where the leak detector does not look, so the C++ tests look for leaks.
     options: (report: string) => ({
       ASAN_OPTIONS: `detect_leaks=0:log_path=${report}`,
       UBSAN_OPTIONS: `print_stacktrace=1:log_path=${report}`,
@@ -29,15 +29,16 @@ const SANITIZERS = [
     build: 'build-thread',
     runtime: ['libtsan.so'],
     options: (report: string) => ({ TSAN_OPTIONS: `exitcode=0:log_path=${report}` }),
-    // Node and V8 are not instrumented: of them TSan sees mutexes and memory that libc touches, not the atomics that order it, and so
-    // reports what is no race, also where we have called them; an access of ours stands in the addon itself. Descriptors it loses track
-    // of, since libuv closes by a bare system call and nobody intercepts openat: it takes the next file of that number for the same one.
+    // Node and V8 are not instrumented. Of them TSan sees mutexes and memory that libc touches, but not the atomics
+    // that order those accesses, so it reports false races, also where we called them. An access of ours is in the
+    // addon itself. TSan loses track of descriptors, since libuv closes them by a bare system call and openat is not
+    // intercepted. It then takes the next file with that number for the same one.
     isOurs: (warning: string) =>
       accessedIn(warning, 'keibidrop.node') && !warning.includes('Location is file descriptor'),
   },
 ];
 
-/** Whether a module is what a report is about: in a stack of it the innermost frame that is not of a library of the system. */
+/** Whether a report is about `module`: in one of its stacks the innermost frame outside system libraries is there. */
 function accessedIn(report: string, module: string): boolean {
   return report.split(/\n\s*\n/).some((stack) => {
     const frames = [...stack.matchAll(/#\d+ .*\(([^()]+)\+0x[0-9a-f]+\)/g)].map(([, name]) => name as string);
@@ -50,12 +51,14 @@ beforeEach(async () => {
   room = await Sandbox.open();
 });
 afterEach(async ({ task }) => {
-  // A process that a sanitizer ended fails the test before its report is looked at.
+  // If a sanitizer ended a process, the test fails before it reads the report.
   if (task.result?.state === 'fail') console.log((await reports()).join('\n'));
   await room.close();
 });
 
-/** The addon under a sanitizer, in the build that the C++ tests under it use; built if it is not there or older than its source. */
+/**
+ * The addon under a sanitizer, in the build folder of the C++ tests; built if it is missing or older than its source.
+ */
 function buildAddon(build: string, sanitize: string): string {
   const directory = `${NATIVE}/${build}`;
   const options = ['-DKEIBI_ADDON=ON', `-DKEIBI_SANITIZE=${sanitize}`];
@@ -64,7 +67,7 @@ function buildAddon(build: string, sanitize: string): string {
   return `${directory}/keibidrop.node`;
 }
 
-/** What the sanitizer wrote of any process of this test. */
+/** The sanitizer's reports about all processes of this test. */
 async function reports(): Promise<string[]> {
   const files = (await readdir(room.home)).filter((name) => name.startsWith('report.'));
   const texts = await Promise.all(files.map((name) => readFile(room.path(name), 'utf8')));
@@ -73,7 +76,7 @@ async function reports(): Promise<string[]> {
 
 describe.each(SANITIZERS)('under the sanitizer of $name', ({ sanitize, build, runtime, options, isOurs }) => {
   it(
-    'a transfer that is interrupted and resumed is delivered, and nothing is reported',
+    'delivers an interrupted and resumed transfer without a report',
     async () => {
       const addon = buildAddon(build, sanitize);
       const env = {

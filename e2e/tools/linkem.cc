@@ -3,12 +3,12 @@
 // linkem - a long link between two network namespaces, for machines whose kernel has no netem.
 //
 // It opens a TUN device in each namespace and carries IP packets between them. Each direction applies, in this order:
-//   bottleneck  a queue of so many bytes, drained at a fixed rate; what does not fit is dropped
-//   loss        of packets of the size of the MTU, independent, after the bottleneck
-//   delay       constant, and a uniform extra that keeps the order of packets; a share of them may overtake
+//   bottleneck  a queue of a given size in bytes, drained at a fixed rate; packets that do not fit are dropped
+//   loss        of MTU-sized packets, independent, after the bottleneck
+//   delay       constant, plus a uniform extra that keeps the order of packets; a share of them may overtake
 //
-// TCP's large (GSO) packets cross as they are, which makes gigabits affordable; rate, queue and loss still act on each
-// of their segments. One that loses a segment, or takes more than a millisecond to send, is cut.
+// Large TCP (GSO) packets cross unsplit, which makes gigabit rates affordable. Rate, queue and loss still apply to each
+// of their segments. A packet that loses a segment, or takes more than a millisecond to send, is split.
 //
 // Build: c++ -std=c++20 -O2 -pthread -o linkem linkem.cc      Needs: root, iproute2.
 #include <arpa/inet.h>
@@ -46,24 +46,25 @@ namespace {
 
 constexpr const char* kUsage =
     R"(usage: linkem --a NS --b NS [options]
-A long link between two network namespaces. Of options marked *, 'X' is for both directions, 'X:Y' X from A to B and Y from B to A.
-  --create              makes both namespaces, and deletes them at the end
-  --dev NAME            the name of the device in both                      (lem0)
+A long link between two network namespaces. For options marked *, X applies to both directions; X:Y sets X from A to B
+and Y from B to A.
+  --create              make both namespaces, and delete them at the end
+  --dev NAME            device name in both namespaces                      (lem0)
   --addr-a CIDR, --addr-b CIDR                                              (10.99.0.1/24, 10.99.0.2/24)
   --mtu BYTES           (1500)
-  --rate MBIT *         of the bottleneck; 0: none                          (0)
-  --queue BYTES *       before the bottleneck                               (what rate and both delays hold, at least 100000)
-  --loss PERCENT *      of packets                                          (0)
-  --delay MS *          of one direction: the round trip is the sum of both (0)
-  --jitter MS *         uniform extra delay from 0 to this, in order        (0)
-  --reorder PERCENT *   of packets, which do not wait for those before them (0)
-  --seed N              of loss, jitter and reordering                      (1)
-  --time SECONDS        ends after this                                     (900)
-Prints READY when the link stands. SIGUSR1 begins an outage, in which everything is dropped, or ends it. SIGTERM, SIGINT or the
-end of who started it: cleans up, prints its counters as one line of JSON, and exits 0.
+  --rate MBIT *         rate of the bottleneck; 0: unlimited                (0)
+  --queue BYTES *       queue before the bottleneck                         (rate x both delays, at least 100000)
+  --loss PERCENT *      share of packets to lose                            (0)
+  --delay MS *          one-way delay; the round trip is the sum of both    (0)
+  --jitter MS *         uniform extra delay from 0 to MS, in order          (0)
+  --reorder PERCENT *   share of packets that may overtake earlier ones     (0)
+  --seed N              seed for loss, jitter and reordering                (1)
+  --time SECONDS        end after this time                                 (900)
+Prints READY when the link is up. SIGUSR1 starts or ends an outage, during which all packets are dropped. On SIGTERM,
+SIGINT or the end of its parent it cleans up, prints its counters as one line of JSON, and exits 0.
 )";
 
-// As <linux/virtio_net.h>, which is no C++.
+// Like <linux/virtio_net.h>, which is not valid C++.
 struct VirtioHeader {
   uint8_t flags, gso_type;
   uint16_t header_bytes, gso_size, csum_start, csum_offset;
@@ -74,7 +75,7 @@ constexpr size_t kHeaderBytes = sizeof(VirtioHeader);
 constexpr size_t kMaxPacket = 65536 + 512;
 constexpr uint64_t kMaxRunNs = 1'000'000;  // the longest burst that arrives as one packet
 constexpr uint64_t kMaxHeld = 1ull << 30;  // bytes of one direction in memory; more are dropped
-constexpr int kReadsInTurn = 64;           // before what is due is written
+constexpr int kReadsInTurn = 64;           // per turn, before due packets are written
 
 [[noreturn]] void Die(const std::string& what) {
   std::fprintf(stderr, "linkem: %s\n", what.c_str());
@@ -102,8 +103,7 @@ void Store16(uint8_t* to, size_t value) {
   to[1] = static_cast<uint8_t>(value);
 }
 
-// A packet as the device gave it, after its virtio header, and what it would be on a wire: a header and `count`
-// segments.
+// A packet from the device, after its virtio header. On a wire it would be a header and `count` segments.
 class Burst {
  public:
   Burst(const uint8_t* data, size_t size)
@@ -120,8 +120,8 @@ class Burst {
   size_t count() const { return count_; }
   size_t WireBytes(size_t i) const { return header_ + (i == count_ - 1 ? payload_ - i * segment_ : segment_); }
 
-  // Segments [first, first + count) as a packet of their own: lengths, sequence, flags and the checksum that the kernel
-  // completes are set right.
+  // Segments [first, first + count) as a separate packet, with correct lengths, sequence, flags and the partial
+  // checksum that the kernel completes.
   std::vector<uint8_t> Cut(size_t first, size_t count) const {
     if (count == count_) return {data_, data_ + size_};
     const size_t offset = first * segment_;
@@ -149,7 +149,7 @@ class Burst {
   }
 
  private:
-  // They return the sum of both addresses.
+  // Both functions return the sum of both addresses.
   uint32_t SetIpv4(uint8_t* ip, size_t first, size_t payload) const {
     Store16(ip + 2, header_ + payload);
     Store16(ip + 4, (size_t{ip[4]} << 8 | ip[5]) + first);
@@ -178,7 +178,7 @@ struct Counters {
   uint64_t packets = 0, bytes = 0, lost = 0, queue_drops = 0, outage_drops = 0, overtook = 0;
 };
 
-// One direction of the link, on a thread of its own.
+// One direction of the link, with a thread of its own.
 class Direction {
  public:
   Direction(const Link& link, int in, int out, int wake, uint64_t seed)
@@ -193,7 +193,7 @@ class Direction {
 
   void Run() {
     prctl(PR_SET_TIMERSLACK, 1);
-    setpriority(PRIO_PROCESS, 0, -10);  // a link that waits for a core is another link
+    setpriority(PRIO_PROCESS, 0, -10);  // a link that waits for a core would behave differently
     std::vector<uint8_t> packet(kMaxPacket);
     while (!ended.load()) {
       for (int i = 0; i < kReadsInTurn; i++) {
@@ -219,7 +219,7 @@ class Direction {
 
   bool Happens(double percent) { return percent > 0 && unit_(random_) * 100 < percent; }
 
-  // Through the bottleneck, segment by segment; what comes out without a gap flies on as one packet.
+  // Passes the bottleneck segment by segment; segments without a gap leave as one packet.
   void Enter(const Burst& burst, uint64_t now) {
     if (outage.load(std::memory_order_relaxed)) {
       counters_.outage_drops += burst.count();
@@ -291,10 +291,10 @@ class Direction {
   const int in_, out_, wake_;
   std::mt19937_64 random_;
   std::uniform_real_distribution<double> unit_{0, 1};
-  uint64_t free_at_ = 0;   // when the bottleneck has sent what it has
-  uint64_t last_due_ = 0;  // of the packets that keep their order
+  uint64_t free_at_ = 0;   // when the bottleneck has sent its queue
+  uint64_t last_due_ = 0;  // due time of the last in-order packet
   uint64_t held_ = 0;
-  std::deque<Flying> flying_;  // by `due`
+  std::deque<Flying> flying_;  // sorted by `due`
   Counters counters_;
 };
 
@@ -311,9 +311,9 @@ bool Command(std::vector<std::string> words) {
   return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-std::vector<std::string> made;  // namespaces, to be deleted at exit
+std::vector<std::string> made;  // namespaces to delete at exit
 
-// A TUN device that is up, in a namespace.
+// Opens a TUN device in a namespace and sets it up.
 int OpenTun(const std::string& ns, const std::string& device, const std::string& address, const std::string& mtu) {
   const auto broken = [&](const std::string& what) { Die(what + " in " + ns + ": " + std::strerror(errno)); };
   const int self = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -330,7 +330,7 @@ int OpenTun(const std::string& ns, const std::string& device, const std::string&
       ioctl(tun, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6) < 0) {
     broken("cannot make " + device);
   }
-  // The device's own queue must never drop: that is the bottleneck's work.
+  // The device's own queue must never drop packets; only the bottleneck may.
   if (!Command({"ip", "link", "set", device, "mtu", mtu, "txqueuelen", "20000", "up"}) ||
       !Command({"ip", "address", "add", address, "dev", device}) || !Command({"ip", "link", "set", "lo", "up"})) {
     broken("cannot configure " + device);
@@ -415,7 +415,7 @@ Options Parse(const std::vector<std::string>& words) {
   return options;
 }
 
-// Until a signal or the time ends it. The signals are blocked.
+// Runs until a signal arrives or the time is over. The signals are blocked.
 void Serve(const sigset_t& signals, double seconds) {
   const uint64_t end = NowNs() + static_cast<uint64_t>(seconds * 1e9);
   for (uint64_t now = NowNs(); now < end; now = NowNs()) {
@@ -437,7 +437,7 @@ int main(int argc, char** argv) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int each : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&signals, each);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);  // before any thread; Serve takes them
+  sigprocmask(SIG_BLOCK, &signals, nullptr);  // before any thread starts; Serve waits for them
   prctl(PR_SET_PDEATHSIG, SIGTERM);
 
   if (options.create) {
@@ -465,5 +465,5 @@ int main(int argc, char** argv) {
   there.join();
   back.join();
   PrintCounters(ab, ba);
-  for (const int fd : tun) close(fd);  // which removes the devices
+  for (const int fd : tun) close(fd);  // closing removes the devices
 }

@@ -2,8 +2,8 @@
 
 // Usage: without_bbr COMMAND [ARGUMENT...]
 //
-// Runs a command as on a kernel that has no BBR: whoever asks for a congestion control by name is told ENOENT. Needs no
-// rights.
+// Runs a command as on a kernel without BBR: setting a congestion control by name fails with ENOENT.
+// Needs no privileges.
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -36,7 +36,7 @@ bool Filter() {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-/** The filter does what it is for. */
+/** Whether the filter works. */
 bool Refused() {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   const bool refused = setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) != 0 && errno == ENOENT;

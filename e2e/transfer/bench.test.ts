@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-/** Names and parts of what was told, in order. */
+/** Names and parts of the events, in order. */
 const told = (running: Running) => running.events().map(({ event, part }) => (part === undefined ? event : part));
 const rates = (running: Running) => running.events().filter(({ event }) => event === 'measured');
 
@@ -40,7 +40,7 @@ async function wait(...args: string[]): Promise<Running> {
 const against = (code = CODE, ...args: string[]) => sandbox.start(['bench', code, '--dir', 'here', '--json', ...args]);
 
 describe('bench alone', () => {
-  it('measures every part, says what limits, and leaves nothing behind', async () => {
+  it('measures every part, names the bottleneck, and leaves nothing behind', async () => {
     const bench = await sandbox.start(['bench', '--dir', 'here', '--size', '8M', '--json']);
     expect(await bench.ended).toBe(0);
     const parts = ['write', 'read', 'seal', 'open', 'seal', 'open', 'loopback', 'sha256', 'whole', 'wholeOnDisk'];
@@ -51,7 +51,7 @@ describe('bench alone', () => {
     await nothingIsLeft();
   });
 
-  it('ends with 130 on Ctrl-C, its second process too, and leaves nothing behind', async () => {
+  it('ends with 130 on Ctrl-C, with its second process, and leaves nothing behind', async () => {
     const bench = await sandbox.start(['bench', '--dir', 'here', '--size', '64M', '--json']);
     await bench.until('measured', ({ part }) => part === 'sha256');
     bench.kill('SIGINT');
@@ -59,7 +59,7 @@ describe('bench alone', () => {
     await nothingIsLeft();
   });
 
-  it.skipIf(!IS_ROOT)('writes nothing where there is no room', async () => {
+  it.skipIf(!IS_ROOT)('writes nothing if the disk lacks the space', async () => {
     const small = await sandbox.mountTmpfs('small', 70 * MIB);
     const bench = await sandbox.start(['bench', '--dir', 'small', '--size', '8M', '--json']);
     expect(await bench.ended).toBe(1);
@@ -69,7 +69,7 @@ describe('bench alone', () => {
 });
 
 describe('bench against a peer', () => {
-  it('measures the way, both disks and the whole, and keeps nothing', async () => {
+  it('measures the path, both disks and the whole, and keeps nothing', async () => {
     const waiter = await wait('--size', '8M');
     const bench = await against();
     expect({ bench: await bench.ended, waiter: await waiter.ended }).toEqual({ bench: 0, waiter: 0 });
@@ -81,7 +81,7 @@ describe('bench against a peer', () => {
     await nothingIsLeft();
   });
 
-  it('goes on waiting after a wrong code and after a peer that left', async () => {
+  it('keeps waiting after a wrong code and after a peer that left', async () => {
     const waiter = await wait('--size', '64M');
     const wrong = await against('7-wrong-words');
     expect(await wrong.ended).toBe(3);
@@ -96,7 +96,7 @@ describe('bench against a peer', () => {
     await nothingIsLeft();
   });
 
-  it('takes nothing but a bench', async () => {
+  it('accepts only a bench', async () => {
     const { sender } = await sandbox.send(['--text', 'secret']);
     const bench = await against();
     expect(await bench.ended).toBe(3);
@@ -106,7 +106,7 @@ describe('bench against a peer', () => {
     await nothingIsLeft();
   });
 
-  it.skipIf(!IS_ROOT)('says that the disk here is too small before anything comes', async () => {
+  it.skipIf(!IS_ROOT)('reports that the disk here is too small before any data arrives', async () => {
     const waiter = await wait('--size', '8M');
     const small = await sandbox.mountTmpfs('small', 70 * MIB);
     const bench = await sandbox.start(['bench', CODE, '--dir', 'small', '--json']);

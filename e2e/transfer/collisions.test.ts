@@ -31,7 +31,7 @@ async function textsOf(directory: string): Promise<Record<string, string>> {
 }
 
 describe('a name that is taken', () => {
-  it('is left alone: the new file gets a number, once, however often it is sent', async () => {
+  it('stays unchanged: the new file gets a number, once, however often it is sent', async () => {
     await collide(['report.tar.gz', 'noextension', '.hidden']);
     for (const times of [1, 2, 3]) {
       const { exits, receiver } = await room.transfer(['source']);
@@ -51,7 +51,7 @@ describe('a name that is taken', () => {
     expect(await readFile(room.path('out', 'source', 'noextension (2)'), 'utf8')).toBe('newer');
   });
 
-  it('by a file is left alone when a folder comes: the folder gets a number', async () => {
+  it('of a file stays unchanged when a folder comes: the folder gets a number', async () => {
     await mkdir(room.path('source', 'both'));
     await writeFile(room.path('source', 'both', 'inside'), 'new');
     await writeFile(room.path('out', 'source', 'both'), 'old');
@@ -59,7 +59,7 @@ describe('a name that is taken', () => {
     expect([...(await readTree(room.path('out', 'source'))).keys()]).toEqual(['both', 'both (1)', 'both (1)/inside']);
   });
 
-  it('by a folder is left alone when a file comes: the file gets a number', async () => {
+  it('of a folder stays unchanged when a file comes: the file gets a number', async () => {
     await mkdir(room.path('out', 'source', 'both'));
     await writeFile(room.path('source', 'both'), 'new');
     expect((await room.transfer(['source'])).exits).toEqual(SUCCESS);
@@ -75,7 +75,7 @@ describe('a name that is taken', () => {
     expect(await readTree(room.path('out', 'source'))).toEqual(await readTree(room.path('source')));
   });
 
-  it('is kept with --skip, and only what was missing comes', async () => {
+  it('is kept with --skip, and only missing files arrive', async () => {
     await collide(['taken']);
     await writeFile(room.path('source', 'missing'), 'new missing');
     const { exits, receiver } = await room.transfer(['source'], { receive: ['--skip'] });
@@ -107,7 +107,7 @@ describe('a name that is taken', () => {
     expect(await textsOf(room.path('out', 'source'))).toEqual(expected);
   });
 
-  it('is asked about once with --ask when a capital answers for all', async () => {
+  it('is asked about once with --ask if a capital letter answers for all', async () => {
     await collide(['a', 'b', 'c']);
     await room.send(['source']);
     const receiver = await room.startOnTerminal(['receive', '7-guitar-pencil', '--yes', '--ask', '--out', 'out']);
@@ -121,7 +121,7 @@ describe('a name that is taken', () => {
 });
 
 describe('--verify', () => {
-  it('passes over what has just come, and over what stood already', async () => {
+  it('accepts files that just arrived, and files that were there before', async () => {
     await writeRandom(room.path('source', 'large'), 3 * MIB + 7);
     await writeFile(room.path('source', 'small'), 'content');
     await writeFile(room.path('source', 'empty'), '');
@@ -135,7 +135,7 @@ describe('--verify', () => {
   it.each([
     ['small', 7],
     ['large', 2 * MIB + 5],
-  ])('fetches a %s file again that stands already and is not what was sent', async (name, size) => {
+  ])('fetches a %s file again if the one on disk differs from the sent one', async (name, size) => {
     await writeRandom(room.path('source', name), size);
     await writeFile(room.path('source', 'other'), 'content');
     expect((await room.transfer(['source'])).exits).toEqual(SUCCESS);
@@ -157,12 +157,12 @@ describe('--verify', () => {
   });
 
   it.each([[], ['--skip']])(
-    'that found a damaged file has the next run replace it, whatever its options: %j',
+    'makes the next run replace a file that it found damaged, whatever the options: %j',
     async (...policy) => {
       await writeFile(room.path('source', 'file'), 'content');
       expect((await room.transfer(['source'])).exits).toEqual(SUCCESS);
       await writeFile(room.path('out', 'source', 'file'), 'c0ntent');
-      // The mark of e2e/hostile/verify.test.ts.
+      // The mark that e2e/hostile/verify.test.ts checks.
       setTime(room.path('out', 'source', 'file'), '1970-01-01 00:00:00.000000001 +0000');
       expect((await room.transfer(['source'], { receive: policy })).exits).toEqual(SUCCESS);
       expect(await readTree(room.path('out', 'source'))).toEqual(await readTree(room.path('source')));

@@ -5,7 +5,7 @@ import { lastOf, Sandbox } from '../harness/sandbox.ts';
 import { digestOf, writeRandom } from '../harness/tree.ts';
 
 const MIB = 1 << 20;
-/** What a sender of one large file needs whatever its receivers do, with room for what Node takes. */
+/** Memory of a sender of one large file, whatever its receivers do, with room for Node's own. */
 const MOST_RSS = 250 * MIB;
 
 let room: Sandbox;
@@ -24,10 +24,10 @@ async function isDelivered(...folders: string[]): Promise<boolean> {
   return new Set(digests).size === 1;
 }
 
-it('a dozen at once are served without a word on standard error', async () => {
+it('serves a dozen at once with nothing on standard error', async () => {
   await writeRandom(room.path('file'), 8 * MIB);
   const outs = Array.from({ length: 12 }, (_, i) => `out${i}`);
-  // Slow enough that all of them are there together.
+  // Slow enough for all of them to overlap.
   const { sender } = await room.send(['file', '--receivers', '12', '--limit', '16M']);
   const receivers = await Promise.all(outs.map((out) => room.receive(['--out', out])));
   expect(await Promise.all(receivers.map(({ ended }) => ended))).toEqual(outs.map(() => 0));
@@ -35,8 +35,8 @@ it('a dozen at once are served without a word on standard error', async () => {
   expect(await isDelivered(...outs)).toBe(true);
 });
 
-describe('of several receivers', () => {
-  it('a slow one slows no other', async () => {
+describe('one of several receivers', () => {
+  it('delays no other if it is slow', async () => {
     await writeRandom(room.path('file'), 32 * MIB);
     const { sender } = await room.send(['file', '--receivers', '2']);
     const slow = await room.receive(['--out', 'slow', '--limit', '4M']);
@@ -50,7 +50,7 @@ describe('of several receivers', () => {
     expect(ends.map(({ receiver }) => receiver)).toEqual([2, 1]);
   });
 
-  it('one that is stopped in the middle holds up neither the others nor the sender, and gets the rest when it goes on', async () => {
+  it('delays neither the others nor the sender if it is stopped, and gets the rest once it runs again', async () => {
     await writeRandom(room.path('file'), 128 * MIB);
     const { sender } = await room.send(['file', '--receivers', '4']);
     const stopped = await room.receive(['--out', 'stopped', '--limit', '32M']);

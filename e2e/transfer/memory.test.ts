@@ -8,7 +8,7 @@ import { writeRandom } from '../harness/tree.ts';
 const MIB = 1 << 20;
 const GIB = 1 << 30;
 const BYTES = process.env.KD_SOAK === '1' ? 4 * GIB : GIB;
-/** A hundredth of the file at the least: what JavaScript holds does not grow with what is sent. */
+/** At least a hundred times less than the file: JavaScript memory does not grow with the bytes sent. */
 const MOST_GROWTH = 24 * MIB;
 const SAMPLER = fileURLToPath(new URL('../harness/memory-sampler.mjs', import.meta.url));
 
@@ -40,7 +40,7 @@ it(`${BYTES / GIB} GiB never enter JavaScript: the V8 heap and external memory o
     node: ['--import', SAMPLER],
     env: { KD_TEST_MEMORY_FILE: room.path('memory', side) },
   });
-  // The limit only makes it long enough for many samples.
+  // The limit only makes the transfer long enough for many samples.
   const { sender } = await room.send(['source', '--limit', '1G'], sampled('sender'));
   const receiver = await room.receive(['--out', 'out'], sampled('receiver'));
   expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });

@@ -9,7 +9,7 @@ import { digestOf, writeRandom } from '../harness/tree.ts';
 const MIB = 1 << 20;
 const SIZE = 12 * MIB;
 const RATE = ['--limit', '8M'];
-/** Longer than all of it takes. */
+/** Longer than the whole transfer takes. */
 const LONG_MS = 2500;
 const WELL = { sender: 0, receiver: 0 };
 
@@ -24,7 +24,7 @@ const bytesAt = (running: Running) =>
   Number(running.events({ progress: true }).findLast(({ event }) => event === 'progress')?.bytes);
 
 describe('the key p', () => {
-  it('at the receiver holds the transfer and lets it go on, and the sender says so too', async () => {
+  it('at the receiver pauses and resumes the transfer, and the sender reports it too', async () => {
     const { sender } = await room.send(['file', ...RATE]);
     const receiver = await room.startOnTerminal(['receive', CODE, '--yes', '--out', 'out']);
     await sender.until('progress', ({ bytes }) => (bytes as number) >= 2 * MIB);
@@ -43,7 +43,7 @@ describe('the key p', () => {
     expect(await digestOf(room.path('out', 'file'))).toBe(await digestOf(room.path('file')));
   });
 
-  it('at the sender holds it for the receiver, who misses nothing', async () => {
+  it('at the sender pauses the transfer, and the receiver stays connected', async () => {
     const sender = await room.startOnTerminal(['send', 'file', '--code', CODE, ...RATE, '--listen', '127.0.0.1:0']);
     await sender.shows(/Waiting/);
     const receiver = await room.receive(['--out', 'out'], { env: { KD_PATIENCE: '60s', KD_HEARTBEAT_MS: '300' } });
@@ -62,11 +62,11 @@ describe('the key p', () => {
   });
 });
 
-describe('a terminal of which keys are read', () => {
+describe('a terminal in key mode', () => {
   it.each([
     ['Ctrl-C', '\u0003', 130],
     ['Ctrl-C while it is paused', 'p\u0003', 130],
-  ])('is given back after %s, which ends the command', async (_what, keys, exit) => {
+  ])('is restored after %s, which ends the command', async (_what, keys, exit) => {
     await room.send(['file', ...RATE]);
     const receiver = await room.startOnTerminal(['receive', CODE, '--yes', '--out', 'out'], 'echo "exit $?"; stty -a');
     await receiver.shows(/MiB\/s/);

@@ -17,7 +17,7 @@ afterEach(async () => {
   await room.close();
 });
 
-/** Forwards to `port`; each connection waits for `heldMs` first. */
+/** Forwards to `port`, and delays each connection by `heldMs`. */
 async function slowProxyTo(port: number, heldMs: number): Promise<number> {
   const server = createServer((socket) => {
     const onward = () => {
@@ -33,7 +33,7 @@ async function slowProxyTo(port: number, heldMs: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-it('counts the seconds of `done` from the session being up, not from the command', async () => {
+it('counts the seconds of `done` from the start of the session, not of the command', async () => {
   const { sender, port } = await room.send(['file']);
   const slow = await slowProxyTo(port, HELD_MS);
   const began = performance.now();

@@ -26,7 +26,7 @@ function openGroup(): MemoryGroup {
   return group;
 }
 
-it.each([32, 20])('%i open files are too few, and it says so', async (files) => {
+it.each([32, 20])('%i open files are too few, and the error says so', async (files) => {
   const under = ['sh', '-c', `ulimit -n ${files}; exec "$@"`, 'sh'];
   const sender = await room.start(['send', '--text', 'hi'], { under });
   expect(await sender.ended).toBe(1);
@@ -66,7 +66,7 @@ if (probe === undefined) {
     const receiver = await room.receive(['--out', 'out'], { under: openGroup().command });
     expect(await exitsOf({ sender, receiver })).toEqual(SUCCESS);
     expect(await digestOf(room.path('out', 'file'))).toBe(await digestOf(room.path('file')));
-    // They were in their groups, and these were all they had.
+    // The processes ran in their groups, within the limit.
     for (const { peak } of groups) {
       expect(peak).toBeGreaterThan(8 * MIB);
       expect(peak).toBeLessThanOrEqual(LIMIT);

@@ -10,7 +10,7 @@ const SUCCESS = { sender: 0, receiver: 0 };
 const MIB = 1 << 20;
 const GIB = 1 << 30;
 const ISLANDS = 12;
-/** Data of each island: two chunks and a bit, on the borders of none. */
+/** Data of each island: two chunks and a bit, not aligned to chunks. */
 const ISLAND_BYTES = 2 * MIB + 12_345;
 
 let room: Sandbox;
@@ -19,10 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => room.close());
 
-/** Where an island begins. */
+/** The offset at which an island starts. */
 const shoreOf = (island: number, bytes: number) => Math.floor((bytes / ISLANDS) * island) + 777 * island;
 
-/** A file of `bytes` that is hole but for a few islands. */
+/** Writes a file of `bytes` that is a hole except for a few islands. */
 async function writeSparse(path: string, bytes: number): Promise<void> {
   const file = await open(path, 'w');
   try {
@@ -36,8 +36,8 @@ async function writeSparse(path: string, bytes: number): Promise<void> {
 }
 
 /**
- * The same islands with water around them, and no more of the disk taken than a block at each shore, so that there is nothing anywhere else. To
- * read all of the zeros in two files would take longer than everything else.
+ * Expects the same islands, and at most one more block on disk for each shore, so that there is no other data.
+ * Reading all zeros of both files would take longer than everything else.
  */
 async function expectSameAndSparse(out: string, source: string): Promise<void> {
   const [copy, original] = await Promise.all([stat(out), stat(source)]);
@@ -62,7 +62,7 @@ async function readAt(path: string, offset: number, length: number): Promise<Buf
 }
 
 describe('a sparse file', () => {
-  it('of 8 GiB arrives equal and sparse, and what travels is its data', async () => {
+  it('of 8 GiB arrives equal and sparse, and only its data is sent', async () => {
     await writeSparse(room.path('disk'), 8 * GIB);
     const counter = await LaneCounter.open();
     try {
@@ -71,7 +71,7 @@ describe('a sparse file', () => {
       const receiver = await room.receive(['--connect', counter.address, '--out', 'out']);
       expect(await exitsOf({ sender, receiver })).toEqual(SUCCESS);
       expect(lastOf(receiver)).toMatchObject({ event: 'done', files: 1, bytes: 8 * GIB });
-      // Islands travel by whole chunks.
+      // Islands are sent as whole chunks.
       expect(counter.laneBytes).toBeLessThan(ISLANDS * (ISLAND_BYTES + 2 * MIB));
       await expectSameAndSparse(room.path('out', 'disk'), room.path('disk'));
     } finally {
@@ -79,11 +79,11 @@ describe('a sparse file', () => {
     }
   });
 
-  it('goes on where it was when its receiver is killed', async () => {
+  it('is resumed after its receiver was killed', async () => {
     await writeSparse(room.path('disk'), 8 * GIB);
     const { sender } = await room.send(['disk', '--limit', '4M']);
     const killed = await room.receive(['--out', 'out']);
-    // The bitmap is saved once a second: after two of them there is something to go on from.
+    // The bitmap is saved once a second; after two saves there is something to resume.
     await killed.until('progress', ({ bytes }) => (bytes as number) > 4 * GIB);
     killed.kill('SIGKILL');
     await killed.ended;

@@ -25,24 +25,24 @@ it.each([
   ['negotiated with a sender without hardware AES', CHACHA, { sendEnv: WITHOUT_AES }],
   ['negotiated with a receiver without hardware AES', CHACHA, { receiveEnv: WITHOUT_AES }],
   ['negotiated by two without hardware AES', CHACHA, { sendEnv: WITHOUT_AES, receiveEnv: WITHOUT_AES }],
-])('%s: both sides say %s, and the trees are equal', async (_, suite, how: How) => {
+])('%s: both sides report %s, and the trees are equal', async (_, suite, how: How) => {
   const { sender, receiver } = await both(how);
   expect(await exitsOf({ sender, receiver })).toEqual({ sender: 0, receiver: 0 });
   for (const side of [sender, receiver]) expect(await side.until('connected')).toMatchObject({ suite });
   expect(await readTree(room.path('out'))).toEqual(await sourceTree());
 });
 
-it('two different suites forced end both sides by name, with 3, and nothing is written', async () => {
+it('two different forced suites end both sides with a named error and 3, and nothing is written', async () => {
   const { sender, receiver } = await both({ send: forced(AES), receive: forced(CHACHA) });
   expect(await receiver.ended).toBe(3);
   expect(lastOf(receiver)).toMatchObject({ event: 'error', code: 'HANDSHAKE_NO_COMMON_SUITE' });
-  // The offer still stands for whoever has a suite in common.
+  // The offer stays open for a receiver with a common suite.
   const again = await room.receive(['--out', 'out', ...forced(AES)]);
   expect(await exitsOf({ sender, receiver: again })).toEqual({ sender: 0, receiver: 0 });
   expect(await readTree(room.path('out'))).toEqual(await sourceTree());
 });
 
-it.each([AES, CHACHA])('new keys every MiB carry a transfer over four lanes, with %s', async (suite) => {
+it.each([AES, CHACHA])('a transfer with new keys every MiB works over four lanes, with %s', async (suite) => {
   await writeRandom(room.path('source', 'larger'), 24 << 20);
   const env = { KD_REKEY_BYTES: `${1 << 20}`, KD_LANES: '4' };
   const { sender, receiver } = await both({ send: forced(suite), sendEnv: env, receiveEnv: env });

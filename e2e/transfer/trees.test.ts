@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => room.close());
 
-it('delivers an awkward tree equal in content, mode, time and links, and leaves nothing else behind', async () => {
+it('delivers an awkward tree equal in content, mode, time and links, and leaves no other file behind', async () => {
   await makeAwkwardTree(room.path('source', 'tree'));
   const { exits, sender, receiver } = await room.transfer(['source/tree']);
   expect({ exits, stderr: sender.stderr + receiver.stderr }).toEqual({ exits: SUCCESS, stderr: '' });
@@ -64,7 +64,7 @@ it('delivers several roots, keeping two of the same name apart', async () => {
   for (const [path, origin] of origins) expect(out.get(path)).toEqual(origin);
 });
 
-it('takes a root that is named through a symlink for what it points at', async () => {
+it('sends the target of a root that is a symlink', async () => {
   await mkdir(room.path('real'));
   await writeFile(room.path('real', 'file'), 'content');
   await symlink('real', room.path('link'));
@@ -79,7 +79,7 @@ it('takes a root that is named through a symlink for what it points at', async (
   expect(out.get('link/file')).toEqual(real.get('file'));
 });
 
-it('writes into the current folder unless told otherwise, and through a destination that is a symlink', async () => {
+it('writes into the current folder by default, and through a destination that is a symlink', async () => {
   await mkdir(room.path('elsewhere'));
   await symlink('elsewhere', room.path('out'));
   await writeFile(room.path('file'), 'content');
@@ -87,7 +87,7 @@ it('writes into the current folder unless told otherwise, and through a destinat
   expect(await readdir(room.path('elsewhere'))).toEqual(['file']);
 });
 
-it('delivers through the launcher of the checkout as people run it', async () => {
+it('delivers through the launcher of the checkout', async () => {
   await makeAwkwardTree(room.path('source', 'photos'));
   await writeRandom(room.path('source', 'movie.mkv'), 3_000_000);
   const command = [fileURLToPath(new URL('../../scripts/keibidrop', import.meta.url))];

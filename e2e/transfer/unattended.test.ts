@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => room.close());
 
 describe('with --json', () => {
-  it('both sides tell the events of the contract in order, with exactly their fields', async () => {
+  it('both sides print the events of the contract in order, with exactly their fields', async () => {
     const { sender, port } = await room.send(['folder', '--verbose']);
     const receiver = await room.receive(['--connect', `127.0.0.1:${port}`, '--out', 'out', '--verbose']);
     expect(await exitsOf({ sender, receiver })).toEqual(SUCCESS);
@@ -45,7 +45,7 @@ describe('with --json', () => {
     expect(receiver.stderr + sender.stderr).toBe('');
   });
 
-  it('progress has the fields of the contract, never goes back, and ends at everything', async () => {
+  it('progress has the fields of the contract, never goes back, and ends at the total', async () => {
     await writeFile(room.path('folder', 'large'), Buffer.alloc(12 << 20));
     const { sender, receiver, exits } = await room.transfer(['folder'], { send: ['--limit', '16M'] });
     expect(exits).toEqual(SUCCESS);
@@ -69,7 +69,7 @@ describe('with --json', () => {
   });
 });
 
-describe('a code of one’s own', () => {
+describe('a chosen code', () => {
   it.each(['7-a-b', '1-hello-world', '1-love-you', '1-test-code'])(
     '%s, of fewer than 16 bits, is refused',
     async (code) => {
@@ -80,7 +80,7 @@ describe('a code of one’s own', () => {
     },
   );
 
-  it('is taken all the same with --insecure-code', async () => {
+  it('is accepted with --insecure-code', async () => {
     const sender = await room.start(['send', 'folder', '--json', '--code', '7-a-b', '--insecure-code', ...LISTEN]);
     const { port } = await sender.until('waiting');
     const receiver = await room.start([
@@ -97,13 +97,13 @@ describe('a code of one’s own', () => {
     expect(await readFile(room.path('out', 'folder', 'a'), 'utf8')).toBe('content');
   });
 
-  it('that is none is refused', async () => {
+  it('that is malformed is refused', async () => {
     const sender = await room.start(['send', 'folder', '--json', '--code', 'seven-words', ...LISTEN]);
     expect(await sender.ended).toBe(2);
     expect(lastOf(sender)).toMatchObject({ event: 'error', code: 'CODE_MALFORMED' });
   });
 
-  it('that another sender of this machine waits under is refused, and the other goes on', async () => {
+  it('that another sender of this machine uses is refused, and the other keeps waiting', async () => {
     await room.send(['folder']);
     const second = await room.start(['send', 'folder', '--json', '--code', CODE, ...LISTEN]);
     expect(await second.ended).toBe(4);
@@ -114,12 +114,12 @@ describe('a code of one’s own', () => {
 });
 
 describe('several receivers', () => {
-  it('are served at once and later, and the sender ends after as many as were asked for', async () => {
+  it('are served in parallel and in sequence, and the sender ends after the requested number', async () => {
     await writeFile(room.path('folder', 'large'), Buffer.alloc(8 << 20, 'x'));
     const { sender } = await room.send(['folder', '--receivers', '3', '--limit', '8M']);
     const both = await Promise.all(['one', 'two'].map((out) => room.receive(['--out', out])));
     await Promise.all(both.map((receiver) => receiver.until('connected')));
-    // Both are up before either is done: they were served at once.
+    // Both are connected before either is done, so they are served in parallel.
     expect(both.map((receiver) => receiver.events().some(({ event }) => event === 'done'))).toEqual([false, false]);
     expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
     expect(lastOf(sender)?.event).toBe('receiverDone');
@@ -133,14 +133,14 @@ describe('several receivers', () => {
     }
   });
 
-  it('without end are served until Ctrl-C', async () => {
+  it('without a limit are served until Ctrl-C', async () => {
     const { sender } = await room.send(['folder', '--receivers', '0']);
     for (const out of ['one', 'two']) expect(await (await room.receive(['--out', out])).ended).toBe(0);
     sender.kill('SIGINT');
     expect(await sender.ended).toBe(130);
   });
 
-  it('beyond the number asked for are turned away by name while the sender is busy', async () => {
+  it('beyond the requested number are rejected by name while the sender is busy', async () => {
     await writeFile(room.path('folder', 'large'), Buffer.alloc(8 << 20));
     const { sender } = await room.send(['folder', '--limit', '4M']);
     const first = await room.receive(['--out', 'one']);

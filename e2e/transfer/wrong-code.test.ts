@@ -39,7 +39,7 @@ it('does not keep a right receiver between two wrong ones from being served', as
   expect(await readdir(room.home)).not.toContain('stolen');
 });
 
-it('a third one in the middle of a transfer lets that end well, and then ends the offer', async () => {
+it('lets a running transfer finish at the third wrong guess, and then ends the offer', async () => {
   await writeFile(room.path('file'), Buffer.alloc(6 << 20));
   const { sender } = await room.send(['file', '--receivers', '2', '--limit', '4M']);
   const right = await room.receive(['--out', 'one']);

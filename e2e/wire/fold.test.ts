@@ -6,10 +6,10 @@ import { transferThroughProxy } from './through-proxy.ts';
 const MEBIBYTE = 2 ** 20;
 const LANES = 2;
 
-describe('a session that carries much', () => {
-  it('folds fresh keys into every lane while it goes on', async () => {
+describe('a session with many bytes', () => {
+  it('folds fresh keys into every lane during the transfer', async () => {
     const env = { KD_FOLD_BYTES: String(4 * MEBIBYTE), KD_LANES: String(LANES) };
-    // Slow enough for the receiver to notice, ten times a second, how much has come.
+    // Slow enough for the receiver to check ten times a second how much has arrived.
     const args = ['--limit', '12M'];
     const { receiver, sender, placed, proxy } = await transferThroughProxy({ env, args, largeBytes: 24 * MEBIBYTE });
     expect({ receiver: receiver.exit, sender: sender.exit }).toEqual({ receiver: 0, sender: 0 });

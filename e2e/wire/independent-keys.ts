@@ -7,9 +7,9 @@ const LABELS: Record<SuiteName, string> = {
   'chacha20-poly1305': 'KeibiDrop-ChaCha20-Poly1305-SEK',
 };
 
-/** What one side of a handshake knows in the end; the rest follows from PROTOCOL 3. */
+/** The secrets of one side after the handshake; all keys follow from them by PROTOCOL 3. */
 export interface HandshakeSecrets {
-  /** M1 and M2 as they went over the wire, length fields included. */
+  /** M1 and M2 as sent over the wire, length fields included. */
   m1: Buffer;
   m2: Buffer;
   x25519: Uint8Array;
@@ -37,7 +37,7 @@ export function sessionKeysOf({ m1, m2, x25519, kem, auth, suite }: HandshakeSec
   };
 }
 
-/** One frame that was opened: under which key of which epoch, and how much it held. */
+/** One opened frame: its key, nonce and epoch, and the bytes it held. */
 export interface OpenedFrame {
   key: string;
   nonce: string;
@@ -45,7 +45,10 @@ export interface OpenedFrame {
   bytes: number;
 }
 
-/** Opens the frames of one direction of one connection with node:crypto. @throws if one does not open or is not the next */
+/**
+ * Opens the frames of one direction of one connection with node:crypto.
+ * @throws if a frame does not open or is out of order
+ */
 export function openAll(frames: readonly Buffer[], firstKey: Buffer, suite: SuiteName): OpenedFrame[] {
   let key = firstKey;
   let at = 0;

@@ -30,7 +30,10 @@ function x25519(secret: Uint8Array, share: Uint8Array): Buffer {
   return diffieHellman({ privateKey, publicKey });
 }
 
-/** A transfer of many chunks and small files from the real sender, rekeying at 1 MiB; what went over the wire, and the secrets of one side. */
+/**
+ * Runs a transfer of many chunks and small files from the real sender, rekeying at 1 MiB. Returns the recorded wire and
+ * the secrets of one side.
+ */
 async function recordedRun(suite: SuiteName) {
   const root = await mkdtemp(join(tmpdir(), 'keibidrop-keys-'));
   await mkdir(join(root, 'offer'));
@@ -63,7 +66,7 @@ async function recordedRun(suite: SuiteName) {
     });
     await receiver.answer(0, count, wanted);
     await all;
-    // The sender ends its lanes once the receiver has said that it has everything.
+    // The sender ends its lanes after the receiver has reported that it has everything.
     const ended = lanes.map((lane) => new Promise((resolve) => lane.once('end', resolve)));
     await receiver.say({ $case: 'finished', value: { files: 301, bytes: 1, skipped: 0, resumedBytes: 0, failed: 0 } });
     await Promise.all(ended);
@@ -91,7 +94,7 @@ async function recordedRun(suite: SuiteName) {
 describe.each(['aes-256-gcm', 'chacha20-poly1305'] as const)(
   'every frame of a run with %s that rekeys at 1 MiB',
   (suite) => {
-    it('opens under the keys of PROTOCOL, no key meets a nonce twice, and no two keys are equal', async () => {
+    it('opens under the keys of PROTOCOL, no key is used twice with one nonce, and all keys differ', async () => {
       const { exit, proxy, control, secrets, sessionId } = await recordedRun(suite);
       expect(exit).toBe(0);
       const keys = sessionKeysOf(secrets);
@@ -117,7 +120,7 @@ describe.each(['aes-256-gcm', 'chacha20-poly1305'] as const)(
       const frames = directions.flat();
       expect(frames.reduce((sum, { bytes }) => sum + bytes, 0)).toBeGreaterThan(CHUNKS * MEBIBYTE);
       expect(new Set(frames.map(({ key, nonce }) => `${key} ${nonce}`)).size).toBe(frames.length);
-      // One key a direction and epoch: as many different ones as there are such pairs.
+      // Each direction has one key per epoch.
       const epochs = directions.map((direction) => new Set(direction.map(({ epoch }) => epoch)).size);
       expect(Math.max(...epochs)).toBeGreaterThan(4);
       expect(new Set(frames.map(({ key }) => key)).size).toBe(epochs.reduce((sum, count) => sum + count, 0));
@@ -125,7 +128,7 @@ describe.each(['aes-256-gcm', 'chacha20-poly1305'] as const)(
   },
 );
 
-/** Each epoch but the last ends with the frame that fills it, and not before. */
+/** Expects each epoch except the last to end exactly with the frame that fills it. */
 function expectEpochsOf(frames: OpenedFrame[], limit: number): void {
   const last = frames.at(-1)?.epoch ?? 0;
   for (let epoch = 0; epoch <= last; epoch++) {

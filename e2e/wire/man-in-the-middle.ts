@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Whose bytes: the dialler is the receiver of files, the initiator. */
+/** The sender of the bytes. The dialler is the receiver of files, the initiator. */
 export type Direction = 'fromReceiver' | 'fromSender';
 export type Kind = 'rendezvous' | 'control' | 'lane' | 'relay';
 
@@ -14,26 +14,29 @@ const KINDS: Record<string, Kind> = {
 };
 const PREAMBLE_BYTES = 8;
 
-/** One connection that went through the proxy, as it was before anything was changed. */
+/** One connection through the proxy, recorded before any change. */
 export interface Recorded {
   kind: Kind;
-  /** Counts from 0 among those of its kind. */
+  /** Index among the connections of its kind, from 0. */
   index: number;
   fromReceiver: Buffer[];
   fromSender: Buffer[];
 }
 
-/** What one message or frame becomes: itself, another, several, or none; `end` closes the connection behind it. */
+/** Maps one message or frame to itself, another one, several, or none; `end` closes the connection after it. */
 export type Change = (unit: Buffer, number: number) => Buffer[] | { units: Buffer[]; end: true };
 
-/** Where a man in the middle does something. */
+/** The place and the change of one attack. */
 export interface Attack {
   kind: Kind;
   direction: Direction;
   change: Change;
 }
 
-/** A man in the middle of every TCP connection: records all of it, cuts it into messages and frames, and changes what it is told to. */
+/**
+ * A man in the middle of every TCP connection: records all bytes, cuts them into messages and frames, and changes those
+ * of the attack.
+ */
 export class ManInTheMiddle {
   readonly port: number;
   readonly recorded: Recorded[] = [];
@@ -54,7 +57,7 @@ export class ManInTheMiddle {
     return proxy;
   }
 
-  /** Everything that went over the wire. */
+  /** All bytes on the wire. */
   get bytes(): Buffer {
     return Buffer.concat(this.recorded.flatMap(({ fromReceiver, fromSender }) => [...fromReceiver, ...fromSender]));
   }
@@ -109,7 +112,10 @@ export class ManInTheMiddle {
   }
 }
 
-/** Cuts one direction into units: the preamble (of a lane with its session and number), then what has a length in front; HTTP/2 as it comes. */
+/**
+ * Cuts one direction into units: the preamble (for a lane with session and number), then length-prefixed units; HTTP/2
+ * stays as it arrives.
+ */
 class Cutter {
   readonly #write: (bytes: Buffer) => void;
   readonly #end: () => void;
@@ -149,7 +155,7 @@ class Cutter {
     }
   }
 
-  /** The length of the unit at the front, if it is whole. */
+  /** The length of the first unit if it is complete. */
   #next(): number | undefined {
     const { length } = this.#rest;
     if (length === 0) return undefined;
@@ -161,7 +167,7 @@ class Cutter {
   }
 }
 
-/** Cuts what was recorded of one direction of a control connection or lane into its units. */
+/** Cuts a recorded direction of a control connection or lane into its units. */
 export function unitsOf({ kind }: Recorded, direction: Direction, pieces: Buffer[]): Buffer[] {
   const units: Buffer[] = [];
   const cutter = new Cutter(

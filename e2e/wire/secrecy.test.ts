@@ -8,19 +8,19 @@ import { CODE, CONTENT, FILE_NAME, transferThroughProxy } from './through-proxy.
 const LANES = 3;
 const LARGE_BYTES = 5 * 2 ** 20;
 
-describe('what goes over the wire', () => {
-  it('holds no word of the code, no name, no content, no label and no address, and all of it passes where the receiver was sent', async () => {
+describe('the bytes on the wire', () => {
+  it('hold no word of the code, no name, no content, no label and no address, and all pass through the proxy', async () => {
     const env = { KD_LANES: String(LANES) };
     const { receiver, sender, placed, proxy } = await transferThroughProxy({ env, largeBytes: LARGE_BYTES });
     expect({ receiver: receiver.exit, sender: sender.exit }).toEqual({ receiver: 0, sender: 0 });
     expect(placed).toHaveLength(3);
-    // The candidates that the sender told name its own port: none of them was taken.
+    // The sender's candidates include its own port, but the receiver used none of them.
     const counts = ['rendezvous', 'control', 'lane'].map((kind) => proxy.of(kind as 'lane').length);
     expect(counts).toEqual([1, 1, LANES]);
     expect(proxy.bytes.length).toBeGreaterThan(LARGE_BYTES);
 
     const wire = proxy.bytes;
-    // The search finds what is there in clear: the mailbox that a guest asks for (PROTOCOL 2.2).
+    // The search finds plaintext: the mailbox that a guest joins (PROTOCOL 2.2).
     expect(wire.includes(createHash('sha256').update('KeibiDrop mailbox v1').update('7').digest())).toBe(true);
     const [, ...words] = CODE.split('-');
     const secrets = [...words, CODE, FILE_NAME, CONTENT, hostname(), '127.0.0.1', 'keibidrop.peer.v1', 'Transfer'];

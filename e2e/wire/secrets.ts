@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** What is shorter stands in megabytes of ciphertext by chance. */
+/** Shorter strings occur by chance in megabytes of ciphertext. */
 const MIN_SECRET_CHARACTERS = 6;
 
-/** Those of `secrets` that lie about in `wire` in a form somebody might have given them. */
+/** Those of `secrets` that occur in `wire` in any common encoding. */
 export function secretsFoundIn(wire: Buffer, secrets: readonly string[]): string[] {
   return secrets
     .filter(({ length }) => length >= MIN_SECRET_CHARACTERS)

@@ -3,12 +3,12 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Attack, Change, Direction, Kind } from './man-in-the-middle.ts';
 import { transferThroughProxy } from './through-proxy.ts';
 
-/** Changes unit number `at` and passes the others on. */
+/** Changes unit number `at` and forwards the others unchanged. */
 function on(at: number, change: (unit: Buffer) => ReturnType<Change>): Change {
   return (unit, number) => (number === at ? change(unit) : [unit]);
 }
 
-/** Flips one bit of the byte at `offset`, from the end if negative. */
+/** Flips one bit of the byte at `offset`; a negative offset counts from the end. */
 function flip(offset: number): (unit: Buffer) => Buffer[] {
   return (unit) => {
     const at = offset < 0 ? unit.length + offset : offset;
@@ -17,7 +17,7 @@ function flip(offset: number): (unit: Buffer) => Buffer[] {
   };
 }
 
-/** Swaps unit `at` with the one behind it. */
+/** Swaps unit `at` with the next one. */
 function swap(at: number): Change {
   let held: Buffer | undefined;
   return (unit, number) => {
@@ -29,7 +29,7 @@ function swap(at: number): Change {
   };
 }
 
-/** Sends unit `first` again in the place of unit `at`. */
+/** Replaces unit `at` by a copy of unit `first`. */
 function replay(first: number, at: number): Change {
   let kept = Buffer.alloc(0);
   return (unit, number) => {
@@ -43,8 +43,9 @@ const twice = (unit: Buffer): Buffer[] => [unit, unit];
 const half = (unit: Buffer) => ({ units: [unit.subarray(0, unit.length >> 1)], end: true as const });
 const cut = (unit: Buffer) => ({ units: [unit], end: true as const });
 
-// Of the dialler's control direction unit 0 is the preamble, 1 is M1, 2 is M3, then frames; of the listener's, 0 is M2. Of a lane unit 0 is the
-// preamble with session and number, 1 the hello; the listener's frames begin with 0, of which the first is the small file.
+// Units of the control connection: from the dialler 0 is the preamble, 1 is M1, 2 is M3, then frames; from the listener
+// 0 is M2. Units of a lane: from the dialler 0 is the preamble with session and number, 1 the hello. The listener's
+// frames start at 0, which is the small file.
 const M1 = 1;
 const M3 = 2;
 const M2 = 0;
@@ -60,7 +61,7 @@ const REPLAYED = ['FRAME_REPLAYED', 3];
 const TOO_LARGE = ['FRAME_TOO_LARGE', 3];
 const TRUNCATED = ['FRAME_TRUNCATED', 3];
 
-/** What is done to the wire, and how the receiver's command may end: code and exit code. */
+/** The attack, and the allowed endings of the receiver's command: error code and exit code. */
 const attacks: [what: string, attack: Attack, ...endings: (string | number)[][]][] = [
   ['control preamble: a byte altered', up('control', on(0, flip(6))), LOST],
   ['M1: version altered', up('control', on(M1, flip(4))), MALFORMED],
@@ -121,13 +122,13 @@ const attacks: [what: string, attack: Attack, ...endings: (string | number)[][]]
   ],
 ];
 
-/** What takes nothing but time: other lanes bring what one did not (PROTOCOL 5.3). */
+/** Attacks that only cost time: other lanes carry what one did not (PROTOCOL 5.3). */
 const delays: [what: string, attack: Attack][] = [
   ['lane frame: cut in the middle', down('lane', on(1, half))],
   ['lane: cut between frames', down('lane', on(1, cut))],
 ];
 
-/** What the sender says of the frames that it reads. */
+/** The sender's errors for frames that the sender reads. */
 const atTheSender: Record<string, string> = {
   'control frame: top length byte altered, up': 'FRAME_TOO_LARGE',
   'control frame: nonce altered, up': 'FRAME_REPLAYED',
@@ -138,23 +139,26 @@ const atTheSender: Record<string, string> = {
 };
 
 const table: string[] = [];
-afterAll(() => console.log(['what was done to the wire -> receiver (exit), sender', ...table.sort()].join('\n')));
+afterAll(() => console.log(['attack -> receiver (exit), sender', ...table.sort()].join('\n')));
 
 describe('a man in the middle', () => {
-  it.concurrent.each(attacks)('%s: is noticed by name and gets nothing placed', async (what, attack, ...endings) => {
-    const awaitLost = /frame|lane|connection/.test(what);
-    const { receiver, sender, placed } = await transferThroughProxy({ attack, awaitLost });
-    const lost = sender.events.find(({ event }) => event === 'receiverLost');
-    table.push(`${what} -> ${receiver.code} (${receiver.exit}), ${lost?.code ?? 'goes on waiting'}`);
-    expect(endings).toContainEqual([receiver.code, receiver.exit]);
-    if (what in atTheSender) expect(lost?.code).toBe(atTheSender[what]);
-    expect(receiver.stderr + sender.stderr).toBe('');
-    expect(placed.filter((name) => name !== 'offer' && !name.startsWith(whatCameBefore(what)))).toEqual([]);
-  });
+  it.concurrent.each(attacks)(
+    '%s: is detected by a named error and places no file',
+    async (what, attack, ...endings) => {
+      const awaitLost = /frame|lane|connection/.test(what);
+      const { receiver, sender, placed } = await transferThroughProxy({ attack, awaitLost });
+      const lost = sender.events.find(({ event }) => event === 'receiverLost');
+      table.push(`${what} -> ${receiver.code} (${receiver.exit}), ${lost?.code ?? 'keeps waiting'}`);
+      expect(endings).toContainEqual([receiver.code, receiver.exit]);
+      if (what in atTheSender) expect(lost?.code).toBe(atTheSender[what]);
+      expect(receiver.stderr + sender.stderr).toBe('');
+      expect(placed.filter((name) => name !== 'offer' && !name.startsWith(whatCameBefore(what)))).toEqual([]);
+    },
+  );
 });
 
-describe('a man in the middle who cuts each lane after its first frame', () => {
-  it.concurrent.each(delays)('%s: only delays it', async (_what, attack) => {
+describe('a man in the middle that cuts each lane after its first frame', () => {
+  it.concurrent.each(delays)('%s: only delays the transfer', async (_what, attack) => {
     const { receiver, sender, placed, proxy } = await transferThroughProxy({ attack });
     expect([receiver.exit, sender.exit]).toEqual([0, 0]);
     expect(placed.sort()).toEqual(
@@ -164,7 +168,7 @@ describe('a man in the middle who cuts each lane after its first frame', () => {
   });
 });
 
-/** The first lane frame holds the small file, which may stand if only a later frame was touched. */
+/** The first lane frame holds the small file, which may be in place if only a later frame was attacked. */
 function whatCameBefore(what: string): string {
   return /replayed|sent twice|cut/.test(what) ? 'offer/a-name' : 'nothing';
 }

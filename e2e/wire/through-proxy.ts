@@ -11,7 +11,7 @@ export const CODE = '7-guitar-pencil';
 export const FILE_NAME = 'a-name-nobody-should-read.txt';
 export const CONTENT = 'a-content-nobody-should-read ';
 
-/** How both commands ended, and what stands under a final name. */
+/** How both commands ended, and the files under final names. */
 export interface Outcome {
   receiver: Ending;
   sender: Ending;
@@ -24,14 +24,14 @@ export interface ThroughOptions {
   env?: Record<string, string>;
   args?: string[];
   largeBytes?: number;
-  /** The session is up before it is attacked: the sender will say that it has lost it. */
+  /** The attack hits after the session is up, so the sender reports a lost receiver. */
   awaitLost?: boolean;
 }
 
 /**
- * The real commands, with a man in the middle of everything between them.
+ * Runs the real commands with a man in the middle of all connections between them.
  *
- * The offer is one small file with a telling name and one of three chunks.
+ * The offer is one small file with a recognisable name and one of three chunks.
  */
 export async function transferThroughProxy(options: ThroughOptions = {}): Promise<Outcome> {
   const { attack, env = {}, args = [], largeBytes = 3 * 2 ** 20, awaitLost = false } = options;
@@ -51,7 +51,7 @@ export async function transferThroughProxy(options: ThroughOptions = {}): Promis
     const received = await receiver.ended;
     if (received.exit !== 0) {
       if (awaitLost) await sender.shows('receiverLost');
-      // A sender whose receiver was lost waits for the next one.
+      // A sender that lost its receiver waits for the next one.
       await sender.kill();
     }
     const sent = await sender.ended;
