@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STAGING_PREFIX } from '@keibidrop/protocol';
 
-/** Whether the file system of a destination takes `A` for `a`. Asks for the staging folder, which must be there, by another case. */
+/** Whether a destination's file system ignores case. Looks up the staging folder, which must exist, by a name in another case. */
 export async function foldsNames(destination: string): Promise<boolean> {
   const [named, other] = await Promise.all(
     [STAGING_PREFIX, STAGING_PREFIX.toUpperCase()].map((name) =>

@@ -10,7 +10,7 @@ const DIGEST_BYTES = 32;
 const CHUNKS_PER_MESSAGE = 4096;
 const MAX_ENTRIES_PER_CALL = 1024;
 
-/** Answers Peer.Digests: each file's chunk digests, in the order asked. */
+/** Answers Peer.Digests with each file's chunk digests, in the requested order. */
 export async function serveDigests(
   call: ServerWritableStream<DigestsRequest, ChunkDigests>,
   digest: (entry: number) => Promise<Uint8Array>,
@@ -45,7 +45,7 @@ async function digestMessages(entry: number, digest: (entry: number) => Promise<
   return messages;
 }
 
-/** What a comparison found: equal, or why not. */
+/** Result of comparing one entry; `code` is absent if the contents are equal. */
 export interface Verdict {
   entry: number;
   code?: ErrorCode;
@@ -54,7 +54,7 @@ export interface Verdict {
 /**
  * Compares files with the sender's, chunk by chunk.
  *
- * @param digest  of the file as it is on this side's disk
+ * @param digest  reads the chunk digests of a file on this side's disk
  */
 export async function* compareDigests(
   client: PeerClient,
@@ -77,7 +77,7 @@ export async function* compareDigests(
   }
 }
 
-/** @throws HANDSHAKE_MALFORMED unless every entry asked for is answered, in order and whole */
+/** @throws HANDSHAKE_MALFORMED unless every requested entry is answered in full and in order */
 async function* compareAnswers(
   answers: AsyncIterable<ChunkDigests>,
   asked: readonly number[],

@@ -4,36 +4,37 @@ import { type Entry, type ErrorCode, scanNames, scanPage, TOP } from '@keibidrop
 import type { Cursor, EntryLog, EntryState } from './entry-log.ts';
 import { PathFilter } from './path-filter.ts';
 
-/** One entry as people see it. */
+/** One entry as the interface shows it. */
 export interface ListedEntry {
   index: number;
-  /** Names joined by `/`: a peer's words. */
+  /** Names joined by `/`; untrusted text of the peer. */
   path: string;
   type: Entry['type'];
   size: number;
   state: EntryState;
-  /** That stand at the receiver; of a running one about. */
+  /** Bytes at the receiver; approximate for a running entry. */
   bytes: number;
-  /** Why it failed. */
+  /** Error of a failed entry. */
   code?: ErrorCode | undefined;
 }
 
-/** Which part of a list is wanted. */
+/** Selects a part of a list. */
 export interface ListQuery {
-  /** Of those that match, from 0. */
+  /** Index among the matching entries, from 0. */
   first: number;
   limit: number;
-  /** A part of the path, in any case; '': all. */
+  /** A part of the path, case-insensitive; '' matches all. */
   filter: string;
   state?: EntryState | undefined;
 }
 
-/** Paths of folders that are remembered while one looks through all entries. */
+/** Limit on cached folder paths during a search through all entries. */
 const MAX_FOLDERS = 10_000;
 
-/** A log as a list that is looked at part by part; what it last searched for is remembered until it searches for something else. */
+/** Numbers of folders that have pending files. */
 type Folders = ReadonlySet<number>;
 
+/** A log as a list that is read in parts; caches the result of the last search. */
 export class EntryList {
   readonly #log: EntryLog;
   #found: { filter: string; matches: PathFilter; pages: number; entries: number[] } | undefined;
@@ -43,7 +44,7 @@ export class EntryList {
     this.#log = log;
   }
 
-  /** Lets others run between two pages of the offer. @throws `signal.reason` */
+  /** Reads one part. Yields to other work between two pages of the offer. @throws `signal.reason` */
   async part(query: ListQuery, signal: AbortSignal): Promise<{ total: number; entries: ListedEntry[] }> {
     const open = await this.#openFolders(signal);
     const cursor = this.#log.cursor();
@@ -72,7 +73,7 @@ export class EntryList {
     return { index, path: this.#folder(parent) + name, type, size, state, bytes, code: this.#log.codeOf(index) };
   }
 
-  /** Folders that have files, in them or deeper, that are still to come. */
+  /** Folders with pending or running files, at any depth. */
   async #openFolders(signal: AbortSignal): Promise<Folders> {
     const log = this.#log;
     const open = new Set<number>();
@@ -97,7 +98,7 @@ export class EntryList {
     return open;
   }
 
-  /** The numbers of all entries in whose path `filter` stands. */
+  /** The numbers of all entries whose path contains `filter`. */
   async #matching(filter: string, signal: AbortSignal): Promise<readonly number[]> {
     if (this.#found?.filter !== filter) {
       const matches = new PathFilter(filter, (number) => this.#folder(number));
@@ -107,14 +108,14 @@ export class EntryList {
     for (; found.pages < this.#log.pages.length; found.pages++) {
       await pause(signal);
       const page = this.#log.pages[found.pages];
-      // Forgotten meanwhile.
+      // The log was forgotten meanwhile.
       if (page === undefined) break;
       found.matches.take(page, found.entries);
     }
     return found.entries;
   }
 
-  /** Those of `numbers` that rise, or of all, that are in a state. */
+  /** The entries in one state, among `numbers` in ascending order or among all. */
   async #inState(
     state: EntryState,
     numbers: readonly number[] | undefined,
@@ -137,7 +138,7 @@ export class EntryList {
     return found;
   }
 
-  /** The path of a folder and a slash; '' above all. */
+  /** The path of a folder with a trailing slash; '' for the top. */
   #folder(number: number): string {
     if (number === TOP) return '';
     const known = this.#folders.get(number);

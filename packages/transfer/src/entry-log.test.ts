@@ -40,8 +40,8 @@ async function states(log: EntryLog): Promise<string> {
   return entries.map(({ state }) => state).join(' ');
 }
 
-describe('what is known of the entries of a transfer', () => {
-  it('begins with what is offered', async () => {
+describe('the log of transfer entries', () => {
+  it('begins with the offered entries', async () => {
     const { total, entries } = await new EntryList(logged()).part(ALL, signal);
     expect(total).toBe(5);
     expect(entries.map(({ path, size, state }) => `${path} ${size} ${state}`)).toEqual(
@@ -57,13 +57,13 @@ describe('what is known of the entries of a transfer', () => {
     ['two of three', { files: 3, bytes: 30 }, 'done done done done pending'],
     ['all of three', { files: 4, bytes: 70 }, 'done done done done done'],
     ['more than there is', { files: 9, bytes: 900 }, 'done done done done done'],
-  ])('a sender has of it that %s stands', async (_what, progress, expected) => {
+  ])('marks entries of a sender by the count: %s', async (_what, progress, expected) => {
     const log = answered(logged());
     log.progress(progress);
     expect(await states(log)).toBe(expected);
   });
 
-  it('does not count what failed, or was left alone', async () => {
+  it('does not count entries that failed or were left unchanged', async () => {
     const log = answered(logged(), [Uint8Array.of(0b10), Uint8Array.of(0b001)]);
     log.fail(1, 'TRANSFER_SOURCE_CHANGED');
     log.progress({ files: 2, bytes: 45 });
@@ -75,7 +75,7 @@ describe('what is known of the entries of a transfer', () => {
     expect(await states(log)).toBe('done failed done done skipped');
   });
 
-  it('is what a receiver says file by file, in whatever order', async () => {
+  it('marks entries of a receiver one by one, in any order', async () => {
     const log = answered(logged());
     log.place(4);
     log.progress({ files: 2, bytes: 43 });
@@ -84,7 +84,7 @@ describe('what is known of the entries of a transfer', () => {
     expect(await states(log)).toBe('pending pending pending done done');
   });
 
-  it('goes on in another session with the same peer where entries are the same', async () => {
+  it('carries equal entries over to the next session with the same peer', async () => {
     const before = answered(logged());
     before.place(1);
     before.progress({ files: 2, bytes: 10 });
@@ -100,7 +100,7 @@ describe('what is known of the entries of a transfer', () => {
     expect(await states(other)).toBe('done skipped');
   });
 
-  it('says nothing of another peer, whose pages it shares', async () => {
+  it('shares pages between peers without sharing states', async () => {
     const before = answered(logged());
     before.finish();
     const kept: number[] = [];
@@ -109,7 +109,7 @@ describe('what is known of the entries of a transfer', () => {
     expect(await states(other)).toBe('pending pending pending pending pending');
   });
 
-  it('is forgotten where there is no room', async () => {
+  it('is forgotten when there is no room', async () => {
     let room = 1;
     const log = logged(() => room-- > 0);
     log.answer(0, Uint8Array.of(1));
@@ -142,12 +142,12 @@ describe('a long list', () => {
     ['by a state', { state: 'pending', first: 1 }, 30_000, 'top/file-70001'],
     ['by a folder that is not done', { state: 'pending' }, 30_000, 'top'],
     ['by both', { state: 'done', filter: '-69' }, 1111, 'top/file-69'],
-  ])('is told %s', async (_what, query, total, path) => {
+  ])('is read %s', async (_what, query, total, path) => {
     const part = await list.part({ ...ALL, ...query }, signal);
     expect([part.total, part.entries[0]?.path]).toEqual([total, path]);
   });
 
-  it('is not looked through any more once nobody wants to know', async () => {
+  it('ends a search on abort', async () => {
     const gone = new AbortController();
     const asked = list.part({ ...ALL, filter: 'nothing' }, gone.signal);
     gone.abort(new Error('gone'));

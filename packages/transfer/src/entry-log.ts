@@ -3,37 +3,37 @@ import type { Page } from '@keibidrop/native';
 import { decodePage, type Entry, type ErrorCode, entryStarts, scanPage } from '@keibidrop/protocol';
 import type { TransferProgress } from './outcome.ts';
 
-/** pending: its turn has not come. skipped: it was at the receiver already, or what is there stays. */
+/** pending: not yet begun. skipped: up to date at the receiver, or the receiver keeps its existing file. */
 export type EntryState = 'pending' | 'running' | 'done' | 'skipped' | 'failed';
 
-/** One page of an offer and what is known of its entries. */
+/** One page of an offer, with the state of its entries. */
 export interface LoggedPage extends Page {
-  /** A bit per entry, as in PROTOCOL 7; absent until it is answered. */
+  /** One bit per entry, as in PROTOCOL 7; absent until the receiver answers. */
   wanted?: Uint8Array;
-  /** A bit per entry that stands at the receiver since this session or an earlier one. */
+  /** One bit per entry placed at the receiver in this session or an earlier one. */
   readonly placed: Uint8Array;
-  /** How many of it were placed in this session. */
+  /** Number of entries placed in this session. */
   standing: number;
-  /** How many of it have failed. */
+  /** Number of failed entries. */
   failed: number;
 }
 
-/** How far a transfer is in the order in which it sends. */
+/** The current position of a transfer, in sending order. */
 export interface Cursor {
-  /** The first wanted entry that is not known to stand at the receiver. */
+  /** The first wanted entry that is not known to be complete at the receiver. */
   readonly entry: number;
-  /** About so many bytes of it do. */
+  /** Approximate bytes of it at the receiver. */
   readonly bytes: number;
 }
 
-/** Pages of which it is kept where each entry stands: some 20 KiB a page. */
+/** Pages whose entry offsets are cached; some 20 KiB per page. */
 const OPENED_PAGES = 64;
 const NONE = new Uint8Array();
 
 /**
- * What one session's transfer consists of, and what has become of each entry: for whoever may want to look at it.
+ * The entries of one session's transfer and the state of each, for display.
  *
- * Until somebody looks it costs what its pages take as they travel and three bits an entry: nothing is decoded.
+ * Costs the encoded pages and three bits per entry. Nothing is decoded before the first query.
  */
 export class EntryLog {
   readonly #keep: (bytes: number) => boolean;
@@ -42,7 +42,7 @@ export class EntryLog {
   readonly #summed = new WeakMap<LoggedPage, PageSums>();
   /** The log of another session of the same transfer. */
   #other: EntryLog | undefined;
-  /** If that was with the same peer: it, and where it ended. */
+  /** The log of an earlier session with the same peer, and its last position. */
   #before: { log: EntryLog; cursor: Cursor } | undefined;
   #progress: TransferProgress = { files: 0, bytes: 0 };
   #told: 'one by one' | 'counted' = 'counted';
@@ -52,8 +52,8 @@ export class EntryLog {
   readonly #opened = new Map<LoggedPage, Uint32Array>();
 
   /**
-   * @param keep   asked before so many bytes more are kept; false: everything is forgotten
-   * @param other  the log of an earlier session: with the same peer, what it placed stands; with another, pages that are the same are kept once
+   * @param keep   called before more bytes are kept; if it returns false, the log forgets everything
+   * @param other  the log of another session. With the same peer, its placed entries count as placed; equal pages are shared in any case
    */
   constructor(keep: (bytes: number) => boolean, other?: { log: EntryLog; samePeer: boolean }) {
     this.#keep = keep;
@@ -65,23 +65,23 @@ export class EntryLog {
     return this.#pages;
   }
 
-  /** Entries that are known. */
+  /** Number of known entries. */
   get entries(): number {
     const last = this.#pages.at(-1);
     return last === undefined ? 0 : last.first + last.count;
   }
 
-  /** The offer has no other entries. */
+  /** The offer has ended; no more pages follow. */
   get complete(): boolean {
     return this.#complete;
   }
 
-  /** There was no room for it. */
+  /** The log was discarded for lack of room. */
   get forgotten(): boolean {
     return this.#forgotten;
   }
 
-  /** The next page, as it travels. */
+  /** Adds the next page, in its encoded form. */
   add({ first, count, bytes }: Page): void {
     if (this.#forgotten) return;
     const other = this.#other?.pages[this.#pages.length];
@@ -95,13 +95,13 @@ export class EntryLog {
     this.#pages.push({ first, count, bytes: same ? other.bytes : bytes, placed, standing: 0, failed: 0 });
   }
 
-  /** The receiver's answer to one page. */
+  /** Records the receiver's answer to one page. */
   answer(first: number, wanted: Uint8Array): void {
     const page = this.#pageOf(first);
     if (page !== undefined) page.wanted = wanted;
   }
 
-  /** It stands under its name. */
+  /** Records an entry as placed under its final name. */
   place(entry: number): void {
     this.#told = 'one by one';
     const page = this.#pageOf(entry);
@@ -117,30 +117,30 @@ export class EntryLog {
     page.failed++;
   }
 
-  /** How much stands at the receiver. */
+  /** Records how much the receiver has. */
   progress(progress: TransferProgress): void {
     this.#progress = progress;
   }
 
-  /** No page comes any more. */
+  /** Records the end of the offer. */
   walked(): void {
     this.#complete = true;
     this.#other = this.#before = undefined;
   }
 
-  /** What was wanted and has not failed stands. */
+  /** Records that all wanted entries without an error are complete. */
   finish(): void {
     if (this.#stage === 'open') this.#stage = 'finished';
   }
 
-  /** Nothing happens any more. */
+  /** Records the end of the session. */
   end(): void {
     if (this.#stage === 'open') this.#stage = 'ended';
     this.#opened.clear();
     this.#other = this.#before = undefined;
   }
 
-  /** Gives up what it holds, for good. */
+  /** Discards all contents for good. */
   forget(): void {
     this.#forgotten = true;
     this.#pages.length = 0;
@@ -161,10 +161,10 @@ export class EntryLog {
     return decodePage(page.bytes.subarray(starts[i], starts[i + 1]), number)[0];
   }
 
-  /** Where each entry of a page begins, and where the last one ends. */
+  /** Offsets of a page's entries, and the end of the last one. */
   #startsOf(page: LoggedPage): Uint32Array {
     const starts = this.#opened.get(page) ?? entryStarts(page.bytes, page.count);
-    // The one that was needed last goes last.
+    // Moves the page to the end of the map, which evicts the oldest.
     this.#opened.delete(page);
     this.#opened.set(page, starts);
     const [oldest] = this.#opened.keys();
@@ -172,14 +172,16 @@ export class EntryLog {
     return starts;
   }
 
-  /** Whether every file that was wanted stands, and no other comes. */
+  /** Whether every wanted file is complete and no more follow. */
   get finished(): boolean {
     return this.#stage === 'finished';
   }
 
   /**
-   * @param cursor  of this moment
-   * @param open    folders with files that are still to come
+   * State of one entry.
+   *
+   * @param cursor  the current one
+   * @param open    folders that have pending files
    */
   stateOf(
     number: number,
@@ -205,13 +207,13 @@ export class EntryLog {
   }
 
   /**
-   * Where the transfer is. A sender is told numbers only: as files are sent in their order, so many of those that are wanted stand.
+   * The current position. A sender knows only counts; since files go out in order, the first wanted ones count as complete.
    *
-   * What the receiver has of a file that an earlier run began is taken for a part of the one at the cursor.
+   * Bytes that the receiver keeps of a file from an earlier run are attributed to the file at the cursor.
    */
   cursor(): Cursor {
     const answered = this.#pages.filter(({ wanted }) => wanted !== undefined);
-    // The receiver counts what it has skipped, too.
+    // The receiver's counts include skipped files.
     let { files, bytes: left } = this.#progress;
     for (const page of answered) {
       const { skippedFiles, skippedBytes } = this.#sums(page);
@@ -234,7 +236,7 @@ export class EntryLog {
     return { entry: at.entry, bytes: Math.max(0, Math.min(at.size, left)) };
   }
 
-  /** The first entry of a page that does not stand, and the bytes of those that do. */
+  /** The first incomplete entry of a page, and the bytes of the complete ones. */
   #within({ bytes, first, wanted = NONE, placed }: LoggedPage, standing: number) {
     let left = standing;
     const found: { next?: { entry: number; size: number }; bytes: number } = { bytes: 0 };
@@ -247,7 +249,7 @@ export class EntryLog {
     return found;
   }
 
-  /** Of a page that was answered; what has failed is not counted. */
+  /** Totals of an answered page, without failed entries. */
   #sums(page: LoggedPage): PageSums {
     const known = this.#summed.get(page);
     if (known?.failed === page.failed) return known;
@@ -263,7 +265,7 @@ export class EntryLog {
     return sums;
   }
 
-  /** What of a page that has come before stands since then. */
+  /** Bits of the entries of an earlier session's page that were complete when it ended. */
   #placedBefore(page: LoggedPage, { log, cursor }: { log: EntryLog; cursor: Cursor }): Uint8Array {
     const placed = page.placed.slice();
     for (let i = 0; i < page.count; i++) if (log.#stands(page, i, cursor)) setBit(placed, i);
@@ -285,11 +287,11 @@ export class EntryLog {
 }
 
 interface PageSums {
-  /** Entries that had failed. */
+  /** Number of failed entries. */
   failed: number;
   wantedFiles: number;
   wantedBytes: number;
-  /** At the receiver already, left alone, or without bytes. */
+  /** Already at the receiver, left unchanged, or empty. */
   skippedFiles: number;
   skippedBytes: number;
 }

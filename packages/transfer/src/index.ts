@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// One transfer over a session: the offer, the answer, what failed, and what became of it. Native code moves the bytes; this package
-// tells it what to move and tells people what happens. It knows no code, handshake or address: the peer package brings sessions and lanes.
+// One transfer over a session: the offer, the answer, failures and the outcome. Native code moves the bytes; this package controls it and
+// reports to the user. It knows no code, handshake or address; the peer package provides sessions and lanes.
 export { EntryList, type ListedEntry, type ListQuery } from './entry-list.ts';
 export { EntryLog, type EntryState } from './entry-log.ts';
 export type { LanePath, LanePlan } from './lane-keeper.ts';

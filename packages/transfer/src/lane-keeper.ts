@@ -6,20 +6,20 @@ import { type ErrorCode, KeibiError, MAX_LANE_NUMBERS } from '@keibidrop/protoco
 import { LanePolicy } from './lane-policy.ts';
 import { codeOf, laneError } from './outcome.ts';
 
-/** Where lanes are dialled. */
+/** Address at which lanes are dialled. */
 export interface LanePath {
   /** Numeric. */
   host: string;
   port: number;
-  /** By what other way than a plain dial each lane comes there; asked anew for each. Absent: none. */
+  /** Gives the route of each lane if a plain dial is not enough; called for each lane. Absent: plain dial. */
   way?: ((lane: number) => Promise<LaneWay>) | undefined;
 }
 
-/** How a transfer has its lanes. */
+/** How a transfer gets its lanes. */
 export interface LanePlan {
   /** Wiped by the keeper's close(). */
   keys: LaneKeys;
-  /** How many; absent: one, and more while they raise the rate. */
+  /** Fixed number of lanes. Absent: one, then more while they raise the rate. */
   count?: number | undefined;
   /** Called once, when the offer is accepted. */
   path(): Promise<LanePath>;
@@ -28,35 +28,35 @@ export interface LanePlan {
 export interface LaneKeeperOptions {
   job: Pick<ReceiveJob, 'addLane' | 'cutLane' | 'lanes'>;
   plan: LanePlan;
-  /** Tells the sender. */
+  /** Sends a message to the sender. */
   write(body: ReceiverMessage['body']): void;
-  /** The transfer cannot go on: once. */
+  /** Called once if the transfer cannot continue. */
   onFailed(reason: KeibiError): void;
 }
 
 const LOOK_EVERY_MS = 100;
-/** How a lane ends whose connection is gone; with anything else the peer has broken the protocol. */
+/** Errors of a lane that lost its connection; any other error means that the peer broke the protocol. */
 const GONE: readonly ErrorCode[] = ['SESSION_LOST', 'FRAME_TRUNCATED'];
-/** A dial that fails so never reached the sender's registry: its number is as good as new. */
+/** Errors of a dial that never reached the sender's registry, so its lane number can be reused. */
 const NEVER_CAME: readonly ErrorCode[] = ['PEER_UNREACHABLE', 'RENDEZVOUS_BUSY'];
-/** Pauses before the first dials after lanes that brought nothing; after as many the session counts as lost. */
+/** Pauses before redials, by the number of lanes in a row that brought nothing. After the last one the session counts as lost. */
 const PAUSES_MS = [0, 100, 250, 500, 1000, 2000];
-/** A sender that says nothing of a lane's end for so long is not one of ours, if there is no other lane. */
+/** Limit for the sender's answer about an ended lane, if there is no other lane. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** A sender with something to send has begun a frame by then, and goes on with it; a stranger who only takes connections never does. */
+/** A sender with data begins a frame within this time and continues it; a stranger that only accepts connections does not. */
 const PROOF_TIMEOUT_MS = 3000;
-/** Tries elsewhere leave so many numbers to the lanes there are. */
+/** Lane numbers for tries at other addresses; the rest stays available for the first address. */
 const MOST_NUMBERS_ELSEWHERE = MAX_LANE_NUMBERS / 2;
 
-/** Lane numbers that were given out at one end of their range. */
+/** Lane numbers given out at one end of their range. */
 interface Numbers {
   unused: number[];
   used: number;
 }
 
 /**
- * Keeps the lanes of one receiving job: dials as many as raise its rate, has the sender send again what a lost one did not bring, dials another
- * for it, and moves all of them to another address.
+ * Manages the lanes of one receiving job. It dials as many as raise the rate and replaces lost lanes, whose missing frames the sender
+ * sends again. It can also move all lanes to another address.
  */
 export class LaneKeeper {
   readonly #options: LaneKeeperOptions;
@@ -65,17 +65,20 @@ export class LaneKeeper {
   #begun = false;
   #policy = new LanePolicy(0);
   #wanted = 1;
-  /** Lanes that are up, or being dialled. */
+  /** Lanes that are up or being dialled. */
   readonly #open = new Set<number>();
-  /** Lanes at another address, where the sender has not been heard yet. */
+  /** Lanes at another address where the sender is not yet proved. */
   readonly #trials = new Set<number>();
-  /** Lanes whose end the sender has been told, and has not answered. */
+  /** Lanes whose end is reported to the sender and not yet acknowledged. */
   readonly #telling = new Set<number>();
-  /** Lanes whose goodbye we have asked for. */
+  /** Lanes that we have asked the sender to end. */
   readonly #retired = new Set<number>();
-  /** What has come on each lane, also on those that are gone. */
+  /** Bytes received on each lane, including ended ones. */
   readonly #bytes = new Map<number, number>();
-  /** Counted from 0 at the first address, since a sender waits at a relay for one number after the other; from the last one elsewhere. */
+  /**
+   * Counted up from 0 at the first address, because at a relay the sender waits for the numbers in order. Elsewhere counted down from the
+   * last number.
+   */
   readonly #numbers: Record<'first' | 'elsewhere', Numbers> = {
     first: { unused: [], used: 0 },
     elsewhere: { unused: [], used: 0 },
@@ -101,10 +104,10 @@ export class LaneKeeper {
   }
 
   /**
-   * Moves the lanes to another address: once the sender has sent on one there the old ones end, each after the frame it is at, and nothing is
-   * lost or sent twice. Several addresses may be tried at a time: the first that leads to the sender is it.
+   * Moves the lanes to another address. Once the sender has sent on a lane there, each old lane ends after its current frame; no frame
+   * is lost or sent twice. Several addresses may be tried at a time: the first that leads to the sender wins.
    *
-   * @throws as open(), and SESSION_CLOSED before that is done; nothing has changed then
+   * @throws as open(), and SESSION_CLOSED before open() is done; the lanes are then unchanged
    */
   async moveTo(path: LanePath): Promise<void> {
     if (!this.#begun) throw new KeibiError('SESSION_CLOSED');
@@ -122,11 +125,11 @@ export class LaneKeeper {
     for (const each of old) this.#retire(each);
   }
 
-  /** Lanes that native says have ended. @throws HANDSHAKE_*, FRAME_*: the peer has broken the protocol, or said goodbye too early */
+  /** Handles lanes that ended in native code. @throws HANDSHAKE_*, FRAME_*: the peer has broken the protocol, or said goodbye too early */
   take(ends: readonly LaneEnd[]): void {
     for (const { lane, frames, code } of ends) {
       const tried = this.#trials.delete(lane);
-      // Whoever answers at an address that is only tried is not the peer before it has proved to be.
+      // An unproved peer at a tried address cannot fail the transfer.
       if (!tried && (code === '' ? !this.#retired.has(lane) : !GONE.includes(codeOf(code)))) throw laneError(code);
       this.#open.delete(lane);
       this.#telling.add(lane);
@@ -139,19 +142,19 @@ export class LaneKeeper {
     }
   }
 
-  /** The sender cannot write to a lane. */
+  /** The sender reports that it cannot write to a lane. */
   broken(lane: number): void {
     this.#options.job.cutLane(lane);
   }
 
-  /** The sender sends elsewhere what a lane did not bring: now another may take its place. */
+  /** The sender has moved a lane's missing frames to other lanes, so a new lane may replace it. */
   moved(lane: number): void {
     if (!this.#telling.delete(lane)) return;
     clearTimeout(this.#unanswered);
     this.#redial();
   }
 
-  /** How far each lane has come. */
+  /** Progress of each lane. */
   taken(): LaneState[] {
     return this.#options.job.lanes();
   }
@@ -169,7 +172,7 @@ export class LaneKeeper {
     this.#options.write({ $case: 'laneRetired', value: { lane } });
   }
 
-  /** Waits for the sender to speak on a lane that is tried. @throws PEER_UNREACHABLE if it does not; the lane is cut then */
+  /** Waits for the sender's first frame on a tried lane. @throws PEER_UNREACHABLE if none comes; the lane is then cut */
   async #proven(lane: number): Promise<void> {
     let heard = { bytes: 0, atMs: performance.now() };
     while (this.#trials.has(lane) && !this.#closed) {
@@ -182,10 +185,10 @@ export class LaneKeeper {
       if (performance.now() - heard.atMs > PROOF_TIMEOUT_MS) this.#options.job.cutLane(lane);
       await sleep(LOOK_EVERY_MS);
     }
-    throw new KeibiError('PEER_UNREACHABLE', 'Nobody who knows the session answers there.');
+    throw new KeibiError('PEER_UNREACHABLE', 'No peer with the keys of this session answers there.');
   }
 
-  /** The first lane tells how long the path is, the path how many there are to be. */
+  /** Dials the number of lanes that suits the round-trip time of the first one. */
   async #spread(first: number): Promise<void> {
     const { plan } = this.#options;
     const state = this.taken().find(({ lane }) => lane === first);
@@ -195,7 +198,7 @@ export class LaneKeeper {
     if (plan.count === undefined && !this.#policy.settled && !this.#closed) {
       this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
     }
-    // One is enough to begin with.
+    // Errors are ignored: one lane is enough to begin with.
     await Promise.allSettled(Array.from({ length: this.#wanted - 1 }, () => this.#dial()));
   }
 
@@ -204,11 +207,11 @@ export class LaneKeeper {
     const bytes = [...this.#bytes.values()].reduce((sum, each) => sum + each, 0);
     this.#wanted = this.#policy.observe(performance.now(), bytes);
     if (this.#policy.settled) clearInterval(this.#timer);
-    // One more is only a try: without it the transfer goes on as it did.
+    // An additional lane is only a try; the transfer continues without it.
     while (this.#open.size + this.#telling.size < this.#wanted) this.#dial().catch(() => {});
   }
 
-  /** Makes up for lanes that are gone, at once or after a pause if the last ones brought nothing. */
+  /** Replaces ended lanes, after a pause if the last ones brought nothing. */
   #redial(): void {
     clearTimeout(this.#pause);
     this.#pause = setTimeout(() => {
@@ -223,7 +226,7 @@ export class LaneKeeper {
     else this.#options.onFailed(new KeibiError('SESSION_LOST', undefined, { cause: reason }));
   }
 
-  /** @returns the lane's number, once it is up and among `lanes` */
+  /** @returns the lane's number, once it is up and in `lanes` */
   async #dial(path = this.#path as LanePath, lanes = this.#open): Promise<number> {
     const { job, plan } = this.#options;
     const lane = this.#number(path);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { LanePolicy } from './lane-policy.ts';
 
-/** Runs a transfer of `seconds`, whose rate in bytes per ms follows from the lanes and the time; tells the lanes it ends with. */
+/** Simulates a transfer of `seconds` with a rate in bytes per ms that depends on lanes and time; returns the final number of lanes. */
 function lanesAfter(rttMs: number, seconds: number, rateOf: (lanes: number, atMs: number) => number): number {
   const policy = new LanePolicy(rttMs);
   let bytes = 0;
@@ -25,15 +25,15 @@ describe('LanePolicy', () => {
     expect(new LanePolicy(rttMs).lanes).toBe(lanes);
   });
 
-  it('leaves a short path its one lane, whatever more would bring', () => {
+  it('keeps one lane on a short path, even if more would be faster', () => {
     expect(lanesAfter(0.1, 60, (lanes) => lanes * MEGABYTE_PER_MS)).toBe(1);
   });
 
-  it('goes up to 16 while each step is faster', () => {
+  it('grows to 16 lanes while each step is faster', () => {
     expect(lanesAfter(24, 60, (lanes) => lanes * MEGABYTE_PER_MS)).toBe(16);
   });
 
-  it('tries one more on a full link, and stays with that', () => {
+  it('tries one more on a full link, and keeps it', () => {
     expect(lanesAfter(24, 60, () => 60_000)).toBe(2);
   });
 
@@ -47,11 +47,11 @@ describe('LanePolicy', () => {
     expect(lanesAfter(24, 20, ramp)).toBe(1);
   });
 
-  it('adds none while nothing comes', () => {
+  it('adds none while no data arrives', () => {
     expect(lanesAfter(24, 60, () => 0)).toBe(1);
   });
 
-  it('takes a few percent more for noise', () => {
+  it('treats a gain of a few percent as noise', () => {
     expect(lanesAfter(24, 60, (lanes) => 10_000 * (1 + lanes / 50))).toBe(2);
   });
 });

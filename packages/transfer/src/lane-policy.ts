@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MPL-2.0
 import { MAX_LANES } from '@keibidrop/protocol';
 
-/** On a shorter round trip one lane is fastest: what limits it is the processors, and each lane more takes of them. */
+/** Below this round trip one lane is fastest: the processors are the limit, and each further lane costs them time. */
 const SHORT_RTT_MS = 2;
-/** A connection's rate grows by round trips, and each loss costs it some: so a longer path begins with more lanes, one for each of this. */
+/** TCP's rate grows per round trip and falls with each loss. So a longer path begins with more lanes: one for each of these intervals. */
 const RTT_MS_PER_LANE = 25;
 const MOST_AT_FIRST = 8;
-/** A rate is taken over so long at least, and over so many round trips. */
+/** Minimum time of one rate measurement, also in round trips. */
 const WINDOW_MS = 1000;
 const WINDOW_ROUND_TRIPS = 8;
-/** What is within this share of the last rate is no change. */
+/** A change of the rate within this share counts as none. */
 const STEADY_SHARE = 0.1;
 
 /**
- * How many lanes a transfer should have: more as long as more of them raise its rate.
+ * Decides the number of lanes of a transfer: more as long as more of them raise its rate.
  *
  *   rising -> (steady: try half as many more) -> rising | (no faster: stay)
  *
- * A path shorter than 2 ms keeps its one lane. Pure: it is told the time and the bytes that came.
+ * A path shorter than 2 ms keeps its one lane. Pure: the caller passes the time and the bytes received.
  */
 export class LanePolicy {
   readonly #windowMs: number;
@@ -28,7 +28,7 @@ export class LanePolicy {
   #before: number | undefined;
   #settled: boolean;
 
-  /** @param rttMs  the least round trip of the path; 0 if it is not known, which counts as short */
+  /** @param rttMs  the minimum round-trip time of the path; 0 if unknown, which counts as short */
   constructor(rttMs: number) {
     const atFirst = Math.min(MOST_AT_FIRST, Math.max(1, Math.round(rttMs / RTT_MS_PER_LANE)));
     this.#settled = rttMs < SHORT_RTT_MS;
@@ -40,16 +40,16 @@ export class LanePolicy {
     return this.#lanes;
   }
 
-  /** True once no further lane will be asked for. */
+  /** True once the number of lanes is final. */
   get settled(): boolean {
     return this.#settled;
   }
 
   /**
-   * Takes a measurement; to be called several times a second.
+   * Takes a measurement; call it several times a second.
    *
-   * @param bytes  what has come on all lanes since the beginning
-   * @returns      how many lanes there should be from now on
+   * @param bytes  received on all lanes since the beginning
+   * @returns      the number of lanes wanted from now on
    */
   observe(atMs: number, bytes: number): number {
     if (this.#settled) return this.#lanes;

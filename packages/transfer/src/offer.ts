@@ -3,24 +3,24 @@ import type { Page } from '@keibidrop/native';
 import { decodePage, type Entry, KeibiError, MAX_MANIFEST_BYTES, ManifestGuard, TOP } from '@keibidrop/protocol';
 import { outOfTurn } from './outcome.ts';
 
-/** What is offered, as far as it is known. */
+/** Totals of an offer, as far as received. */
 export interface OfferTotals {
   files: number;
   directories: number;
   symlinks: number;
-  /** Of files whose size is known. */
+  /** Sum over files of known size. */
   bytes: number;
   /** Top-level names, the first MAX_NAMES of them. */
   names: string[];
-  /** Top-level entries in all. */
+  /** Total number of top-level entries. */
   nameCount: number;
-  /** Standard input is offered: one file of unknown size. */
+  /** The offer is standard input: one file of unknown size. */
   stream: boolean;
 }
 
 const MAX_NAMES = 20;
 
-/** Checks the pages of an offer as they come, and counts. */
+/** Checks and counts the pages of an offer as they arrive. */
 export class Offer {
   readonly totals: OfferTotals = {
     files: 0,
@@ -34,7 +34,7 @@ export class Offer {
   readonly #guard: ManifestGuard;
   #bytes = 0;
 
-  /** @param options.foldNames  the destination cannot tell names apart that differ in case only */
+  /** @param options.foldNames  the destination ignores case in names */
   constructor(options: { foldNames: boolean }) {
     this.#guard = new ManifestGuard(options);
   }
@@ -50,13 +50,13 @@ export class Offer {
     for (const entry of entries) this.#count(entry);
   }
 
-  /** The sender says that this was all. @throws HANDSHAKE_MALFORMED if it counts otherwise */
+  /** Checks the sender's final counts. @throws HANDSHAKE_MALFORMED if they differ */
   assertComplete({ entries, files, bytes }: { entries: number; files: number; bytes: number }): void {
     const { totals } = this;
     if (entries !== this.entries || files !== totals.files || bytes !== totals.bytes) throw outOfTurn('offerEnd');
   }
 
-  /** How many entries have come. */
+  /** Number of entries received. */
   get entries(): number {
     return this.#guard.entries;
   }

@@ -14,7 +14,7 @@ const shapes = fc.array(
   { minLength: 1, maxLength: 24 },
 );
 
-/** Entries as a walk may find them, in pages as they come, and the path of each. */
+/** Entries as a walk may find them, in pages, and the path of each. */
 function treeOf(found: typeof shapes extends fc.Arbitrary<infer T> ? T : never): { log: EntryLog; paths: string[] } {
   const log = new EntryLog(() => true);
   const paths: string[] = [];
@@ -45,7 +45,7 @@ function treeOf(found: typeof shapes extends fc.Arbitrary<infer T> ? T : never):
   return { log, paths };
 }
 
-it('finds the entries in whose paths a text stands, and no other', async () => {
+it('finds exactly the entries whose path contains a text', async () => {
   await fc.assert(
     fc.asyncProperty(shapes, filters, async (found, parts) => {
       const { log, paths } = treeOf(found);
@@ -59,7 +59,7 @@ it('finds the entries in whose paths a text stands, and no other', async () => {
   );
 });
 
-it('finds what is below a folder that a page before has told', async () => {
+it('finds entries below a folder of an earlier page', async () => {
   const log = new EntryLog(() => true);
   const add = (first: number, entry: Partial<Entry>) => {
     const whole: Entry = { type: 'file', mode: 0o644, parent: TOP, mtimeNs: 0n, size: 0, name: 'x', ...entry };

@@ -3,16 +3,16 @@ import { Buffer } from 'node:buffer';
 import type { Page } from '@keibidrop/native';
 import { scanNames, TOP } from '@keibidrop/protocol';
 
-/** Finds the entries in whose paths a text stands, in any case: page by page, in order. Of each entry its name alone is looked at, if that says enough. */
+/** Finds the entries whose path contains a text, case-insensitively, page by page in order. Builds a full path only if the name is not enough. */
 export class PathFilter {
   readonly #text: string;
-  /** What stands behind its last slash, with which a name has to begin; undefined: it has no slash. */
+  /** The part of the text after its last slash, with which a name must begin; undefined without a slash. */
   readonly #begins: string | undefined;
   readonly #folderOf: (number: number) => string;
-  /** A bit per entry: a folder in whose path it stands, and so in every path below. */
+  /** One bit per entry: folders whose path contains the text. All paths below them match too. */
   #within = new Uint8Array(1024);
 
-  /** @param folderOf  the path of a folder and a slash */
+  /** @param folderOf  gives the path of a folder with a trailing slash */
   constructor(text: string, folderOf: (number: number) => string) {
     this.#text = text.toLowerCase();
     const slash = this.#text.lastIndexOf('/');
@@ -20,7 +20,7 @@ export class PathFilter {
     this.#folderOf = folderOf;
   }
 
-  /** Adds the numbers of those of the next page to `found`. */
+  /** Appends the matching entry numbers of the next page to `found`. */
   take({ first, count, bytes }: Page, found: number[]): void {
     this.#makeRoom(first + count);
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

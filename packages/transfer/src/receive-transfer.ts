@@ -21,37 +21,37 @@ import type { RunTally } from './run-tally.ts';
 export interface ReceiveTransferOptions {
   /** Absolute. */
   out: string;
-  /** A folder that `out` may not leave; absent: none. */
+  /** A folder that `out` must stay inside; absent: no such limit. */
   beneath?: string | undefined;
   toStdout: boolean;
   collisions: Collision;
   verify: boolean;
-  /** A file gets its name, and `done` resolves, only with what would survive a power cut. */
+  /** A file gets its name, and `done` resolves, only after the data would survive a power cut. */
   durable: boolean;
   verbose: boolean;
   label: string;
-  /** The rate it keeps to, with the other transfers that have it. */
+  /** The rate limit, shared with other transfers. */
   budget?: RateBudget | undefined;
   /** Counts the sessions of one run together. */
   tally: RunTally;
-  /** Takes note of every entry. */
+  /** Records every entry. */
   entries?: EntryLog | undefined;
   signal: AbortSignal;
-  /** The lanes that carry it, from when the offer is accepted. */
+  /** The lanes for the transfer, used once the offer is accepted. */
   lanes: LanePlan;
-  /** Who offers: once, before anything else. */
+  /** The sender's name: once, before anything else. */
   onSender(label: string): void;
-  /** The whole offer, before it is asked about. */
+  /** The totals of the whole offer, before `confirm`. */
   onOffer(totals: OfferTotals): void;
-  /** False declines; `out` accepts it into another destination, absolute. Absent: accepted at once, while the sender may still be walking. */
+  /** False declines; `out` accepts into another absolute destination. Absent: accepts at once, even while the sender is still walking. */
   confirm?: ((totals: OfferTotals, text: string | undefined) => Promise<boolean | { out: string }>) | undefined;
-  /** Keeps a text before the sender hears that it has come. */
+  /** Stores a text before it is acknowledged to the sender. */
   keepText?: ((text: string) => Promise<void>) | undefined;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
-  /** Files that are only counted as they come and written nowhere: a measurement. */
+  /** Selects files that are only counted and not written, for measurements. */
   discards?: ((path: string) => boolean) | undefined;
   onProgress(progress: TransferProgress, totals: OfferTotals, final: boolean): void;
-  /** The sender holds the transfer, or lets it go on. */
+  /** The sender has paused or continued the transfer. */
   onPause(paused: boolean): void;
   onFile(path: string): void;
   onFailed(failed: FailedEntry): void;
@@ -60,7 +60,7 @@ export interface ReceiveTransferOptions {
 
 const ACKNOWLEDGE_TIMEOUT_MS = 2000;
 
-/** What came: files in place, or a text. */
+/** The received result: files in place, or a text. */
 export interface ReceivedTransfer extends TransferOutcome {
   text?: string;
 }
@@ -71,7 +71,7 @@ export type TransferHandler = handleBidiStreamingCall<SenderMessage, ReceiverMes
 type Call = ServerDuplexStream<SenderMessage, ReceiverMessage>;
 
 /**
- * One transfer on the receiving peer: serves Peer.Transfer once, asks, answers the manifest page by page, and has native place what comes.
+ * One transfer on the receiving peer: serves Peer.Transfer once, asks the user, answers the manifest page by page, and lets native write files.
  *
  *   waiting for the call -> offered -> (declined | receiving -> finished)
  */
@@ -93,28 +93,28 @@ export class ReceiveTransfer {
     this.done.catch(() => {});
   }
 
-  /** The session is up; its client is needed for --verify. */
+  /** Call it once the session is up; the client is needed for --verify. */
   attach(client: PeerClient): void {
     this.#client = client;
   }
 
-  /** Every lane's reader can follow to this fold (PROTOCOL 4.3). Wipes the secret. */
+  /** Lets every lane's reader follow to this fold, a rekey (PROTOCOL 4.3). Wipes the secret. */
   fold(number: number, secret: Uint8Array): void {
     this.#served?.fold(number, secret);
     secret.fill(0);
   }
 
   /**
-   * Moves the lanes of a transfer that runs to another address, and tells the sender what path that is; see LaneKeeper.moveTo().
+   * Moves the lanes of a running transfer to another address and sends the path's name to the sender; see LaneKeeper.moveTo().
    *
-   * @throws SESSION_CLOSED if there is none to be moved, or what is lost of it could not be sent again
+   * @throws SESSION_CLOSED if no transfer is running, or it could not be repeated after a loss
    */
   async moveLanes(to: LanePath, path: string): Promise<void> {
     if (this.#served === undefined) throw new KeibiError('SESSION_CLOSED');
     await this.#served.moveLanes(to, path);
   }
 
-  /** Tells the sender that this side holds the transfer, or lets it go on. */
+  /** Notifies the sender that this side has paused or continued the transfer. */
   tellPaused(paused: boolean): void {
     this.#served?.tellPaused(paused);
   }
@@ -129,9 +129,9 @@ export class ReceiveTransfer {
   };
 
   /**
-   * The session is over: what has arrived is put away, then `done` rejects with `reason`.
+   * Ends with the session: stores the data received so far, then `done` rejects with `reason`.
    *
-   * @returns  false if everything stands already: nothing that happens to the session can undo that, and `done` resolves
+   * @returns  false if everything is already in place; the loss of the session does not matter then, and `done` resolves
    */
   end(reason: unknown): boolean {
     if (this.#served) return this.#served.end(reason);
@@ -139,7 +139,7 @@ export class ReceiveTransfer {
     return true;
   }
 
-  /** Why this transfer cannot be begun again over another session and go on, if so: a sentence. */
+  /** Why another session cannot resume this transfer, as a sentence; undefined if it can. */
   get stuckBecause(): string | undefined {
     return this.#served?.stuckBecause;
   }
@@ -150,14 +150,14 @@ export class ReceiveTransfer {
       this.#resolve(await this.#served.run());
     } catch (reason) {
       const error = this.#options.signal.aborted ? this.#options.signal.reason : remoteError(reason);
-      // The sender learns why from a decline as long as nothing was accepted, else from the goodbye of the session.
+      // Before an accept, a decline carries the reason to the sender; after it, the goodbye of the session does.
       if (error instanceof KeibiError) call.write({ body: { $case: 'decline', value: { reason: error.code } } });
       this.#reject(error);
     }
   }
 }
 
-/** One file after the other would lose where each begins and what it is called. @throws OFFER_DECLINED for a folder */
+/** Standard output keeps neither names nor borders of files, so only files fit. @throws OFFER_DECLINED for a folder */
 function assertFilesOnly({ directories, symlinks }: OfferTotals): void {
   if (directories + symlinks === 0) return;
   throw new KeibiError(
@@ -166,7 +166,7 @@ function assertFilesOnly({ directories, symlinks }: OfferTotals): void {
   );
 }
 
-/** The transfer from its call on. */
+/** The transfer once its call has arrived. */
 class ServedTransfer {
   readonly #call: Call;
   readonly #options: ReceiveTransferOptions;
@@ -183,7 +183,7 @@ class ServedTransfer {
   readonly #failures = new FailureBudget();
   #text: string | undefined;
   #stage: 'waiting' | 'offering' | 'offered' = 'waiting';
-  /** Everything is in place; what is left is that the sender hears of it. */
+  /** Everything is in place; only the sender's acknowledgement is missing. */
   #standing = false;
 
   constructor(call: Call, options: ReceiveTransferOptions, client: PeerClient | undefined) {
@@ -198,7 +198,7 @@ class ServedTransfer {
     this.#acknowledged = new Promise((resolve) => {
       this.#acknowledge = resolve;
     });
-    // An aborted call ends the iteration below; without a listener its error would be thrown at the process.
+    // An aborted call ends the iteration below; without a listener its error would become an uncaught exception.
     call.on('error', () => {});
     call.on('cancelled', () => this.#acknowledge());
   }
@@ -240,9 +240,9 @@ class ServedTransfer {
     if (!this.#standing) this.#write({ $case: 'path', value: { path } });
   }
 
-  /** Takes messages one by one; gRPC holds the next ones back meanwhile, and TCP with it the sender's walk. */
+  /** Takes messages one at a time; flow control of gRPC and TCP slows the sender's walk meanwhile. */
   async #consume(): Promise<never> {
-    // Not `for await`: leaving that would end the call.
+    // Not `for await`: leaving that loop would end the call.
     const messages = this.#call[Symbol.asyncIterator]() as AsyncIterator<SenderMessage>;
     for (let next = await messages.next(); !next.done; next = await messages.next()) {
       this.#options.signal.throwIfAborted();
@@ -251,7 +251,7 @@ class ServedTransfer {
     throw new KeibiError('SESSION_LOST', undefined, { detail: { resumable: true } });
   }
 
-  /** @throws HANDSHAKE_MALFORMED for what has no place in the order of PROTOCOL 8; whatever is wrong with the offer */
+  /** @throws HANDSHAKE_MALFORMED for a message out of the order of PROTOCOL 8, and any error of the offer */
   async #take(body: SenderMessage['body']): Promise<void> {
     if (body?.$case === 'finished' && this.#standing) {
       this.#acknowledge();
@@ -286,12 +286,12 @@ class ServedTransfer {
         this.#offer.assertComplete(body.value);
         this.#options.entries?.walked();
         this.#stage = 'offered';
-        // The sender may still report failures while the bytes come.
+        // The sender may still report failures while the bytes arrive.
         this.#offerEnd().then(this.#resolve, this.#reject);
     }
   }
 
-  /** An offer, then its pages, then its end, with failures among and behind them; a text is all there is. */
+  /** The allowed order: the offer, its pages and its end, with failures in between and after. A text has no other messages. */
   #mayFollow(kind: NonNullable<SenderMessage['body']>['$case']): boolean {
     if (this.#stage === 'waiting') return kind === 'offerStart';
     if (kind === 'pause') return true;
@@ -327,7 +327,7 @@ class ServedTransfer {
     return this.#finish({ files: 0, bytes: this.#offer.totals.bytes, skipped: 0, resumedBytes: 0, failed: [], text });
   }
 
-  /** @returns  where it goes */
+  /** @returns  the destination */
   async #ask(): Promise<string> {
     const { confirm, signal, out } = this.#options;
     if (!confirm) return out;
@@ -337,7 +337,7 @@ class ServedTransfer {
     return agreed === true ? out : agreed.out;
   }
 
-  /** From here on things are written. */
+  /** Accepts the offer; from here on files are written. */
   async #accept(out: string): Promise<void> {
     const reception = new Reception(
       { ...this.#options, out, verifyWith: this.#options.verify ? this.#client : undefined },
@@ -355,12 +355,12 @@ class ServedTransfer {
       for (const page of pages) this.#offer.add(page);
     }
     this.#write({ $case: 'accept', value: {} });
-    // What is wanted is told meanwhile: on a long path each waits for its own round trip.
+    // Page answers go out while the lanes are dialled; on a long path each takes a round trip.
     reception.openLanes().catch((reason) => this.#reject(reason));
     for (const page of pages) await reception.answer(page);
   }
 
-  /** The manifest is complete: ask if that is still to be done, then wait for the bytes. */
+  /** The manifest is complete: asks the user if that is still due, then waits for the bytes. */
   async #offerEnd(): Promise<ReceivedTransfer> {
     this.#options.onOffer(this.#offer.totals);
     if (!this.#reception) {
@@ -377,7 +377,7 @@ class ServedTransfer {
     const { files, bytes, skipped, resumedBytes, failed } = received;
     this.#standing = true;
     this.#write({ $case: 'finished', value: { files, bytes, skipped, resumedBytes, failed: failed.length } });
-    // Until the sender has heard it, closing the session would make it believe that we were lost. If it never says so, all stands here.
+    // Closing the session before the sender's acknowledgement would look like a loss to it. Without one, the files are complete anyway.
     const timer = setTimeout(() => this.#acknowledge(), ACKNOWLEDGE_TIMEOUT_MS);
     await this.#acknowledged;
     clearTimeout(timer);

@@ -12,28 +12,28 @@ import type { ReceptionCounts, RunTally } from './run-tally.ts';
 
 export interface ReceptionOptions {
   out: string;
-  /** A folder that `out` may not leave, also through a symlink that comes later. */
+  /** A folder that `out` must stay inside, even through a symlink created later. */
   beneath?: string | undefined;
   toStdout: boolean;
   collisions: Collision;
   durable: boolean;
   verbose: boolean;
   budget?: RateBudget | undefined;
-  /** What earlier sessions of this run brought; this one is added if it does not come to its end. */
+  /** Counts of earlier sessions of this run; this session is added if it ends early. */
   tally: RunTally;
   entries?: EntryLog | undefined;
   signal: AbortSignal;
   lanes: LanePlan;
   resolveCollision?: ((path: string) => Promise<Exclude<Collision, 'ask'>>) | undefined;
-  /** Files that are only counted as they come and written nowhere: a measurement. */
+  /** Selects files that are only counted and not written, for measurements. */
   discards?: ((path: string) => boolean) | undefined;
-  /** Compares existing files with the sender's before they count as up to date; absent: size and time decide. */
+  /** Compares existing files with the sender's before they count as up to date. Absent: size and time decide. */
   verifyWith?: PeerClient | undefined;
   onFile(path: string): void;
   onWarning(message: string, path?: string): void;
 }
 
-/** Where a reception tells what happens. */
+/** Receives the events of a reception. */
 export interface ReceptionEvents {
   write(body: ReceiverMessage['body']): void;
   onFailed(failed: FailedEntry): void;
@@ -41,10 +41,10 @@ export interface ReceptionEvents {
 }
 
 const PROGRESS_EVERY_MS = 100;
-/** Failures after which what arrived of a file is of no further use. */
+/** Failures after which the received part of a file is useless. */
 const WORTHLESS: readonly ErrorCode[] = ['TRANSFER_SOURCE_CHANGED', 'TRANSFER_SOURCE_MISSING'];
 
-/** The receiving end of an accepted offer: a native job, what it asks of people, and what it tells the sender. */
+/** The receiving end of an accepted offer: a native job, its questions to the user, and its messages to the sender. */
 export class Reception {
   readonly lanes: LaneKeeper;
   readonly #options: ReceptionOptions;
@@ -52,7 +52,7 @@ export class Reception {
   readonly #job: ReceiveJob;
   readonly #failedEntries = new Set<number>();
   readonly #leftAlone = new Set<number>();
-  /** Equal to the sender's when they were surveyed. */
+  /** Found equal to the sender's by the digests in `answer`. */
   readonly #verified = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #settle: { resolve(counts: ReceptionCounts): void; reject(reason: unknown): void } | undefined;
@@ -73,7 +73,7 @@ export class Reception {
     });
   }
 
-  /** Makes the destination ready; true if it cannot tell names apart that differ in case. */
+  /** Prepares the destination; true if it ignores case in names. */
   async open(): Promise<boolean> {
     try {
       await this.#job.open();
@@ -81,7 +81,7 @@ export class Reception {
       throw unusable(reason, this.#options.out);
     }
     this.#timer = setInterval(() => {
-      this.#drain(); // nobody is woken for each file that stands
+      this.#drain(); // polled: an event per placed file would cost a wake-up each
       this.#report();
     }, PROGRESS_EVERY_MS);
     return this.#options.toStdout ? false : foldsNames(this.#options.out);
@@ -95,7 +95,7 @@ export class Reception {
     }
   }
 
-  /** Looks at one page and tells the sender what is wanted of it. */
+  /** Surveys one page and answers the sender which entries are wanted. */
   async answer(page: Page): Promise<void> {
     let survey: Survey;
     try {
@@ -121,7 +121,7 @@ export class Reception {
     addWanted(wanted, entry - first, decided);
   }
 
-  /** Wants what stands already but is not what the sender has. */
+  /** Also wants existing files whose contents differ from the sender's. */
   async #repair(upToDate: readonly number[], first: number, wanted: Uint8Array): Promise<void> {
     const { verifyWith } = this.#options;
     if (verifyWith === undefined || upToDate.length === 0) return;
@@ -154,13 +154,13 @@ export class Reception {
     this.#job.fold(number, secret);
   }
 
-  /** The sender cannot deliver an entry. */
+  /** The sender reports that it cannot deliver an entry. */
   failEntry(entry: number, code: ErrorCode): void {
     this.#failedEntries.add(entry);
     this.#job.failEntry(entry, !WORTHLESS.includes(code));
   }
 
-  /** After the last page: resolves once everything stands or has failed. */
+  /** Call it after the last page; resolves once every entry is complete or has failed. */
   async complete(): Promise<ReceptionCounts> {
     const { signal } = this.#options;
     const onAbort = () => this.#settle?.reject(signal.reason);
@@ -177,7 +177,7 @@ export class Reception {
     }
   }
 
-  /** Re-reads every file that stands and compares it with the sender's. */
+  /** Re-reads every complete file and compares it with the sender's. */
   async verify(client: PeerClient, offer: Offer): Promise<void> {
     const entries: number[] = [];
     for (let entry = 0; entry < offer.entries; entry++) {
@@ -204,7 +204,7 @@ export class Reception {
     this.#options.entries?.finish();
   }
 
-  /** Ends everything; what has arrived is kept. Once. */
+  /** Ends everything and keeps the data received so far. Call it once. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.lanes.close();
@@ -212,7 +212,7 @@ export class Reception {
     if (!this.#finished) this.#options.tally.add(this.#job.progress());
   }
 
-  /** Tells both sides. */
+  /** Reports a failure to both sides. */
   #fail(entry: number, failed: FailedEntry): void {
     this.#options.entries?.fail(entry, failed.code);
     this.#events.onFailed(failed);
@@ -232,7 +232,7 @@ export class Reception {
   #drain(): void {
     const { problems, placed, lanesEnded, complete } = this.#job.takeNews();
     for (const problem of problems) {
-      // A folder that could not be made cannot be given its time either.
+      // A directory can fail twice: when it is made, and when it is given its time.
       if (this.#failedEntries.has(problem.entry)) continue;
       this.#failedEntries.add(problem.entry);
       this.#fail(problem.entry, failedEntry(problem));
@@ -255,13 +255,13 @@ export class Reception {
   }
 }
 
-/** Sets one entry's bit of a page if the survey of it alone wants it. */
+/** Sets one entry's bit of a page if a survey of that entry alone wants it. */
 function addWanted(wanted: Uint8Array, bit: number, survey: Survey): void {
   const byte = wanted[bit >> 3] ?? 0;
   if ((survey.wanted[0] ?? 0) & 1) wanted[bit >> 3] = byte | (1 << (bit & 7));
 }
 
-/** An error of native as the KeibiError of its code. */
+/** Converts an error of native to a KeibiError with its code. */
 function asKeibiError(reason: unknown, fallback: ErrorCode): KeibiError {
   const { code } = reason as { code?: ErrorCode };
   return new KeibiError(code ?? fallback, undefined, { cause: reason });

@@ -2,10 +2,10 @@
 import { status } from '@grpc/grpc-js';
 import { callFailureIn, type ErrorCode, grpcStatusOf, isWireCode, KeibiError, peerError } from '@keibidrop/protocol';
 
-/** How Node tells the reader of a served call that its connection is gone. */
+/** Node's error code at the reader of a served call whose connection is gone. */
 const CALL_CUT = 'ERR_STREAM_PREMATURE_CLOSE';
 
-/** What a call's failure means: an ErrorCode that the other side put into its status, else that the session is gone. */
+/** Converts a failed call: the ErrorCode in its status, else SESSION_LOST. */
 export function remoteError(error: unknown): KeibiError {
   if (error instanceof KeibiError) return error;
   const { code, details } = error as { code?: number | string; details?: string };
@@ -17,7 +17,7 @@ export function remoteError(error: unknown): KeibiError {
   return new KeibiError(ended ? 'SESSION_LOST' : 'HANDSHAKE_MALFORMED', undefined, { cause: error });
 }
 
-/** Ends a call at the server's side, with an ErrorCode as its status; `destroy` of it would leave the caller waiting. */
+/** Ends a call at the server with an ErrorCode as its status; `destroy` would leave the caller waiting. */
 export function failCall(call: { emit(event: 'error', status: object): boolean }, code: ErrorCode): void {
   call.emit('error', { code: grpcStatusOf(code), details: code });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ReceiveProgress } from '@keibidrop/native';
 
-/** What one run of the receiver brought. */
+/** Counts of one run of the receiver. */
 export interface ReceptionCounts {
   files: number;
   bytes: number;
@@ -12,8 +12,8 @@ export interface ReceptionCounts {
 /**
  * Counts a run of the receiver over all its sessions.
  *
- * A session that goes on finds what earlier ones have placed as files that are up to date, and their parts as parts of an earlier run; in
- * the counts of the run both are what the run has brought.
+ * A resumed session sees files placed by earlier sessions as up to date, and their parts as left from an earlier run. The counts of the
+ * run credit both to the run.
  */
 export class RunTally {
   #sessions = 0;
@@ -21,7 +21,7 @@ export class RunTally {
   #placedBytes = 0;
   #receivedBytes = 0;
 
-  /** Adds a session that was lost. @param lost  its counts when its job had ended, so that all that came is kept */
+  /** Adds a lost session. @param lost  its counts after its job has ended, so that all received data is included */
   add(lost: ReceiveProgress): void {
     this.#sessions++;
     this.#files += lost.files;
@@ -29,10 +29,10 @@ export class RunTally {
     this.#receivedBytes += receivedBytesOf(lost);
   }
 
-  /** The counts of the run, whose last session has these. */
+  /** The counts of the run, given those of its last session. */
   totalWith(last: ReceiveProgress): ReceptionCounts {
     const bytes = this.#placedBytes + last.placedBytes;
-    // Chunks of a file that has changed since have come for nothing: they are no reason to count less than nothing.
+    // Chunks of a file that has changed since were received in vain; the result must not become negative.
     const heldBefore = Math.max(0, bytes - this.#receivedBytes - receivedBytesOf(last));
     return {
       files: this.#files + last.files,

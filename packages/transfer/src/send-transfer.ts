@@ -34,30 +34,30 @@ import {
 import { remoteError } from './remote-error.ts';
 
 export interface SendTransferOptions {
-  /** What is offered: roots, or a text instead. */
+  /** The offer: roots, or a text instead. */
   roots: Root[];
   text?: string | undefined;
-  /** What this peer calls itself. */
+  /** The name this peer gives itself. */
   label: string;
-  /** The rate it keeps to, with the other transfers that have it. */
+  /** The rate limit, shared with other transfers. */
   budget?: RateBudget | undefined;
-  /** Takes note of every entry. */
+  /** Records every entry. */
   entries?: EntryLog | undefined;
-  /** Breaks the transfer off. */
+  /** Aborts the transfer. */
   signal: AbortSignal;
-  /** Who receives: once, before anything else. */
+  /** The receiver's name: once, before anything else. */
   onReceiver(label: string): void;
-  /** The receiver wants it: once. Nothing of a file leaves before. */
+  /** The receiver accepts: once. No file data leaves before. */
   onAccepted(): void;
   /** The walk has ended: once. */
   onOffer(totals: { files: number; bytes: number }): void;
   onProgress(progress: TransferProgress): void;
-  /** The receiver holds the transfer, or lets it go on. */
+  /** The receiver has paused or continued the transfer. */
   onPause(paused: boolean): void;
-  /** The receiver says that the lanes have moved to a path of this name, which may be anything. */
+  /** The receiver reports that the lanes have moved to a path of this name. The name is untrusted text. */
   onPath(path: string): void;
   onFailed(failed: FailedEntry): void;
-  /** Something was left out that is no file: a socket, a device. */
+  /** Something that is not a file was left out: a socket, a device. */
   onWarning(path: string): void;
 }
 
@@ -65,7 +65,7 @@ export interface SendTransferOptions {
 export type DigestsHandler = handleServerStreamingCall<DigestsRequest, ChunkDigests>;
 
 /**
- * One transfer on the sending peer: offers what native walks, passes the receiver's answers to native, collects what failed.
+ * One transfer on the sending peer: offers the entries that native walks, passes the receiver's answers to native, collects failures.
  *
  *   new -> expectLanes -> run -> close
  */
@@ -76,12 +76,12 @@ export class SendTransfer {
   #call: ClientDuplexStream<SenderMessage, ReceiverMessage> | undefined;
   #settle: { resolve(outcome: TransferOutcome): void; reject(reason: unknown): void } | undefined;
   readonly #failures = new FailureBudget();
-  /** What may be said once and was. */
+  /** Messages that are allowed once and have been received. */
   readonly #heard = new Set<'hello' | 'accept'>();
   readonly #dropped = new Set<number>();
   /** Entries offered so far. */
   #paged = 0;
-  /** Not told yet. */
+  /** Problems not yet reported to the receiver. */
   #problems: Problem[] = [];
   #pumping = false;
   #finished = false;
@@ -95,13 +95,13 @@ export class SendTransfer {
   /** Handler of Peer.Digests, for the session of this transfer. */
   readonly digests: DigestsHandler = (call) => void serveDigests(call, (entry) => this.#job.digest(entry));
 
-  /** The session's lanes may come from now on. */
+  /** Accepts the session's lanes from now on. */
   expectLanes(listener: Listener, keys: LaneKeys): void {
     this.#job.expectLanes(listener, keys);
   }
 
   /**
-   * Offers, sends, and resolves when the receiver has everything it will get.
+   * Makes the offer, sends, and resolves when the receiver has everything it wants and can get.
    *
    * @throws OFFER_DECLINED, SESSION_LOST, SESSION_CLOSED, HANDSHAKE_MALFORMED; `signal.reason` on abort
    */
@@ -124,18 +124,18 @@ export class SendTransfer {
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#settle = undefined;
-      // A call that failed stays until close(): the goodbye of the session, which says why, has to arrive before its cancellation.
+      // A failed call stays open until close(): the session's goodbye, which gives the reason, must arrive before the cancellation.
       if (this.#finished) call.end();
     }
   }
 
-  /** Every lane's writer moves to this fold (PROTOCOL 4.3). Wipes the secret. */
+  /** Moves every lane's writer to this fold, a rekey (PROTOCOL 4.3). Wipes the secret. */
   fold(number: number, secret: Uint8Array): void {
     this.#job.fold(number, secret);
     secret.fill(0);
   }
 
-  /** Tells the receiver that this side holds the transfer, or lets it go on. */
+  /** Notifies the receiver that this side has paused or continued the transfer. */
   tellPaused(paused: boolean): void {
     if (this.#call !== undefined && !this.#finished) this.#write({ $case: 'pause', value: { paused } });
   }
@@ -204,7 +204,7 @@ export class SendTransfer {
     else this.#options.onAccepted();
   }
 
-  /** The receiver cannot keep an entry. It may say so twice of a directory, at its beginning and at its end. */
+  /** The receiver cannot keep an entry. It may report a directory twice, at its beginning and at its end. */
   #receiverFailed({ entry, code, path }: EntryFailed): void {
     if (entry >= this.#paged) throw outOfTurn('failed');
     if (this.#dropped.has(entry)) return;
@@ -223,7 +223,7 @@ export class SendTransfer {
     this.#settle?.resolve({ files, bytes, skipped, resumedBytes, failed: this.#failed });
   }
 
-  /** Passes on what native has, no faster than the connection takes it. */
+  /** Passes on native's output, no faster than the connection takes it. */
   async #pump(): Promise<void> {
     if (this.#pumping || this.#settle === undefined) return;
     this.#pumping = true;
@@ -262,7 +262,7 @@ export class SendTransfer {
     if (this.#call) await once(this.#call, 'drain', { signal: this.#options.signal });
   }
 
-  /** False for a problem of an entry that the receiver has not heard of: a folder can prove unreadable before its page is full. */
+  /** False if the entry is not yet offered: a folder can prove unreadable before its page is full. */
   #tryReport(problem: Problem): boolean {
     const heardOf = problem.entry === NO_ENTRY || problem.entry < this.#paged;
     if (heardOf) this.#report(problem);
@@ -286,7 +286,7 @@ export class SendTransfer {
     this.#options.onFailed(failed);
   }
 
-  /** False when the connection wants us to wait. */
+  /** False when the connection's buffer is full. */
   #write(body: SenderMessage['body']): boolean {
     return this.#call?.write({ body }) ?? true;
   }

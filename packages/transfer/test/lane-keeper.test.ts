@@ -13,13 +13,13 @@ import { LaneKeeper, type LanePath } from '../src/lane-keeper.ts';
 const MIB = 2 ** 20;
 const HOST = '127.0.0.1';
 
-/** A transfer of one file between real jobs; messages of the control connection are handed over by hand. */
+/** A transfer of one file between real jobs; the test passes the messages of the control connection by hand. */
 class Transfer {
   readonly listener = Listener.open({ host: HOST, port: 0, onConnection() {} });
   readonly sender: SendJob;
   readonly receiver: ReceiveJob;
   readonly keeper: LaneKeeper;
-  /** Resolves when everything stands; rejects when the transfer cannot go on. */
+  /** Resolves when the file is complete; rejects when the transfer cannot continue. */
   readonly done: Promise<void>;
   #settle: { resolve(): void; reject(reason: unknown): void } = { resolve() {}, reject() {} };
 
@@ -52,7 +52,7 @@ class Transfer {
     this.sender.start();
   }
 
-  /** Resolves once so much of the file has come. */
+  /** Resolves once that many bytes have been received. */
   async reaches(bytes: number): Promise<void> {
     while (this.receiver.progress().bytes < bytes) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -108,7 +108,7 @@ describe('LaneKeeper', () => {
     expect(await digestOf(join(folder, 'out', 'sent'))).toBe(await digestOf(source));
   }
 
-  it('moves the lanes of a relayed transfer to a direct path, and the relay has nothing left to do', async () => {
+  it('moves all lanes of a relayed transfer to a direct path', async () => {
     const relay = Listener.open({ host: HOST, port: 0, onConnection() {} });
     relay.serveRelay({
       pairs: 8,
@@ -133,13 +133,13 @@ describe('LaneKeeper', () => {
     await transfer.reaches(40 * MIB);
     expect(relay.relayStats().pairs).toBe(0);
     const lanes = transfer.receiver.lanes().map(({ lane }) => lane);
-    expect(lanes.sort()).toEqual([253, 254, 255]); // dialled side by side, so in any order
+    expect(lanes.sort()).toEqual([253, 254, 255]); // dialled in parallel, so in any order
     await transfer.done;
     await expectEqual();
     await relay.close();
   });
 
-  it('stays where it is if nobody answers at the other address', async () => {
+  it('keeps its lanes if the other address does not answer', async () => {
     const taken = Listener.open({ host: HOST, port: 0, onConnection() {} });
     const { port } = taken;
     await taken.close();
@@ -154,10 +154,10 @@ describe('LaneKeeper', () => {
   });
 
   it.each([
-    ['says nothing', ''],
-    ['says something else', 'SSH-2.0-stranger, with more bytes than a frame has in front\r\n'.repeat(4)],
+    ['sends nothing', ''],
+    ['sends other bytes', 'SSH-2.0-stranger, with more bytes than a frame has in front\r\n'.repeat(4)],
   ])(
-    'stays where it is if somebody else takes its lanes at the other address and %s',
+    'keeps its lanes if a stranger at the other address accepts them and %s',
     async (_, greeting) => {
       const stranger = createServer((socket) =>
         socket
@@ -180,7 +180,7 @@ describe('LaneKeeper', () => {
     20_000,
   );
 
-  it('gives up when its lanes are cut and no other comes up', async () => {
+  it('fails when its lanes are cut and cannot be replaced', async () => {
     const first: LanePath = { host: HOST, port: 0 };
     transfer = new Transfer(source, join(folder, 'out'), first, 1);
     first.port = transfer.listener.port;
