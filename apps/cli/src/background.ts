@@ -12,7 +12,7 @@ import { lineOf } from './json-lines.ts';
 import type { PeerPackage } from './peer-package.ts';
 import { unlockForContacts } from './saving.ts';
 
-/** Hands a send over to the daemon and prints its code. @throws what it failed of before that */
+/** Hands a send over to the daemon and prints its code. @throws the error of a send that fails before it has a code */
 export async function sendInBackground(
   options: SendCommand,
   settings: Settings,
@@ -91,7 +91,7 @@ async function handOver(
   });
 }
 
-/** A send as soon as it has its code, or can have none yet. @throws what it failed of */
+/** Waits until a send has its code, or is in a state without one. @throws the error of the send */
 async function withCode(daemon: LocalClient, id: number, { signal }: Io): Promise<TransferView> {
   for await (const view of viewsOf(daemon, id, { signal })) {
     if (view.error !== undefined) throw errorOf(view.error);
@@ -100,7 +100,7 @@ async function withCode(daemon: LocalClient, id: number, { signal }: Io): Promis
   throw new KeibiError('DAEMON_LOST');
 }
 
-/** How the daemon is to meet peers for this command. */
+/** How the daemon reaches peers for this command. */
 export function daemonReach(options: Everywhere, settings: Settings): NonNullable<SendRequest['reach']> {
   const { discovery, rendezvous, limitBytesPerSecond } = settings;
   return {

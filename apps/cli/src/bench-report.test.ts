@@ -37,7 +37,7 @@ it('prints a table of at most 79 columns and one sentence', () => {
   for (const row of stdout.split('\n')) expect(row.length, row).toBeLessThan(80);
 });
 
-it('prints one object a line for programs, in whole bytes', () => {
+it('prints one JSON object per line with whole bytes', () => {
   const lines = shown({ json: true })
     .stdout.trimEnd()
     .split('\n')
@@ -53,7 +53,7 @@ it('prints one object a line for programs, in whole bytes', () => {
   });
 });
 
-it('keeps results if quiet', () => {
+it('still prints results if quiet', () => {
   const { stdout, stderr } = shown({ quiet: true });
   expect({ lines: stdout.split('\n').length, stderr }).toEqual({ lines: 8, stderr: '' });
 });

@@ -10,7 +10,7 @@ type Figure = Extract<BenchEvent, { type: 'start' | 'measured' | 'roundTrip' | '
 type Measured = Extract<Figure, { type: 'measured' }>;
 type Limit = Extract<Figure, { type: 'limit' }>;
 
-/** What each part is called in the table, beside its figure, and in the sentence. */
+/** Words for each part: in the table, beside its figure, and in the sentence. */
 const PARTS: Readonly<Record<BenchPart, { group: string; name: string; remark: string; subject: string }>> = {
   write: { group: 'disk', name: 'write', remark: 'until the disk has it', subject: "the disk's writing" },
   read: { group: 'disk', name: 'read', remark: 'not from the page cache', subject: "the disk's reading" },
@@ -24,15 +24,15 @@ const PARTS: Readonly<Record<BenchPart, { group: string; name: string; remark: s
   wholeOnDisk: { group: 'whole', name: 'and flush', remark: 'until the disk has it', subject: 'the whole' },
 };
 
-/** A whole this much faster than what limits went into memory first. */
+/** If the whole is this much faster than the slowest part, the data went into memory first. */
 const INTO_MEMORY = 1.3;
 
-/** Whether an event is for the report, and not one of a transfer. */
+/** Whether an event belongs in the report; the others are events of a transfer. */
 export function isFigure(event: BenchEvent): event is Figure {
   return ['start', 'measured', 'roundTrip', 'limit'].includes(event.type);
 }
 
-/** Prints figures as they come: a table for people, or JSON lines; then one sentence. */
+/** Prints figures as they arrive, as a table or as JSON lines, then one sentence. */
 export class BenchReport {
   readonly #io: Io;
   readonly #options: { json?: boolean; quiet?: boolean };
@@ -66,7 +66,7 @@ export class BenchReport {
     }
   }
 
-  /** The waiting side's last line; with --json it has been written already. */
+  /** Last line of the waiting side; --json has printed it already. */
   served(bytes: number): void {
     if (this.#options.json || this.#options.quiet) return;
     this.#io.stdout.write(`Served a bench of ${formatBytes(bytes)}; nothing of it was kept.\n`);
@@ -92,7 +92,7 @@ function formatMilliseconds(seconds: number): string {
   return `${(seconds * 1000).toFixed(seconds < 0.01 ? 2 : 1)} ms`;
 }
 
-/** The `--json` line of a figure, in whole bytes a second. */
+/** The `--json` line of a figure, in whole bytes per second. */
 function jsonLine(figure: Figure): string {
   if (figure.type === 'start') return lineOf('start', { bytes: figure.bytes, dir: figure.dir });
   if (figure.type === 'roundTrip') return lineOf('roundTrip', { seconds: Number(figure.seconds.toFixed(6)) });
@@ -122,7 +122,7 @@ export function limitSentence({ part, bytesPerSecond, next, wholeBytesPerSecond 
     : sentence;
 }
 
-/** `text` in lines that do not fill the last column, broken between words. */
+/** Wraps `text` between words; the last column stays free. */
 function wrapped(text: string, columns: number): string {
   const lines = [''];
   for (const word of text.split(' ')) {

@@ -6,16 +6,16 @@ import type { Io } from './io.ts';
 interface Reader {
   program: string;
   args: string[];
-  /** Of Debian, to be installed. */
+  /** Debian package that contains the program. */
   from?: string;
 }
 
 const READ_TIMEOUT_MS = 5000;
 
 /**
- * The text on the clipboard of the person's screen, by the program that this system has for it.
+ * The text on the user's clipboard, read by this system's program for it.
  *
- * @throws USAGE if there is no screen, no such program, or no text; TRANSFER_LIMIT_EXCEEDED; `io.signal.reason`
+ * @throws USAGE without a screen, such a program or a text; TRANSFER_LIMIT_EXCEEDED; `io.signal.reason`
  */
 export async function readClipboard({ env, signal }: Pick<Io, 'env' | 'signal'>): Promise<string> {
   const readers = readersOf(env);
@@ -42,7 +42,7 @@ function readersOf(env: Io['env']): Reader[] {
   return [...(env.WAYLAND_DISPLAY ? [wayland] : []), ...(env.DISPLAY ? x11 : [])];
 }
 
-/** @returns  '' if it finds no text, undefined if there is no such program */
+/** @returns  '' without a text, undefined if the program is not installed */
 function readBy({ program, args }: Reader, env: Io['env'], signal: AbortSignal): Promise<string | undefined> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {

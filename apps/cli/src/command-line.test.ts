@@ -28,7 +28,7 @@ const RECEIVE = ['receive', '7-guitar-pencil'];
 const connected = { type: 'connected', path: 'local', suite: 'aes-256-gcm', peer: 'bob', session: 1 } as const;
 
 describe('send', () => {
-  it('hands everything to the peer', async () => {
+  it('passes all options to the peer', async () => {
     const argv = [
       'send',
       '.',
@@ -80,7 +80,7 @@ describe('send', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'Code: 7-a-b\n', stderr: '' });
   });
 
-  it('names what is missing before anybody waits', async () => {
+  it('reports missing paths before it waits for a receiver', async () => {
     const { exit, stderr, asked } = await run(['send', '.', 'no\u001bsuch', 'neither']);
     expect(exit).toBe(1);
     expect(stderr).toContain('"no\\x1bsuch", "neither"');
@@ -112,7 +112,7 @@ describe('send', () => {
     expect(lines.map(({ receiver }) => receiver)).toEqual([1, 2, 1, 2, 1]);
   });
 
-  it('says that somebody guessed', async () => {
+  it('warns of a wrong code', async () => {
     const { stderr } = await run(['send', '.'], { events: [{ type: 'wrongCode', remaining: 2 }] });
     expect(stderr).toBe('Warning: Somebody tried a wrong code; 2 more and the offer ends.\n');
   });
@@ -134,7 +134,7 @@ describe('send', () => {
     expect(stderr).toBe(`Warning: \\x1b[2Jbob ${text}\n`);
   });
 
-  it('passes --relay-only on', async () => {
+  it('forwards --relay-only', async () => {
     const { asked } = await run(['send', '.', '--relay-only']);
     expect(asked.send?.reach).toMatchObject({ directOnly: false, relayOnly: true });
   });
@@ -143,7 +143,7 @@ describe('send', () => {
 describe('bench', () => {
   const figures = [{ type: 'limit', part: 'link', bytesPerSecond: 2 ** 20, wholeBytesPerSecond: 2 ** 20 }] as const;
 
-  it('hands everything to the peer, without a limit of the settings', async () => {
+  it('passes all options to the peer, without the speed limit of the settings', async () => {
     const alone = await run(['bench', '--dir', 'd', '--size', '8M', '--suite', 'aes-256-gcm']);
     const dir = join(directory, 'd');
     expect(alone.asked.benchAlone).toMatchObject({ dir, size: 2 ** 23, suite: 'aes-256-gcm' });
@@ -162,7 +162,7 @@ describe('bench', () => {
     });
   });
 
-  it('prints the line to paste for the other side, and that it was served', async () => {
+  it('prints the command for the other side, and a line when it was served', async () => {
     const { stdout } = await run(['bench', '--wait'], { events: [{ type: 'code', code: '7-guitar-pencil' }] });
     expect(stdout).toBe(
       'Code: 7-guitar-pencil\n' +
@@ -171,7 +171,7 @@ describe('bench', () => {
     );
   });
 
-  it('prints what limits, and errors as every command does', async () => {
+  it('prints the limiting part, and errors like every command', async () => {
     const people = await run(['bench', '7-guitar-pencil'], { figures: [...figures] });
     expect(people).toMatchObject({ exit: 0, stdout: '\nThe link limits you: 1.0 MiB/s.\n' });
     const error = new KeibiError('CODE_WRONG');
@@ -187,7 +187,7 @@ describe('bench', () => {
 });
 
 describe('receive', () => {
-  it('asks, with names made harmless, before the peer may write', async () => {
+  it('asks with escaped names before the peer may write', async () => {
     const offer = { ...OFFER, peer: 'al\u001b[31mice', names: ['a\nb', 'c'], nameCount: 5 };
     const { stderr, questions, asked, exit } = await run(RECEIVE, { offer }, { terminal: true, answers: ['y'] });
     expect(stderr).toContain(
@@ -254,12 +254,12 @@ describe('receive', () => {
     expect(asked.receive?.toStdout).toBe(true);
   });
 
-  it('tells what was there already', async () => {
+  it('counts files that existed already', async () => {
     const { stdout } = await run([...RECEIVE, '--yes'], { result: { skipped: 12, resumedBytes: 2 ** 20 } });
     expect(stdout).toContain('\n1.0 MiB of it had come in an earlier run.\n12 files were there already and skipped.\n');
   });
 
-  it('lists twenty failures, each with its reason, and exits with 1', async () => {
+  it('lists at most twenty failures with their reasons, and exits with 1', async () => {
     const failed = Array.from({ length: 23 }, (_, i) => ({
       path: `f\r${i}`,
       code: 'TRANSFER_SOURCE_UNREADABLE' as const,
@@ -313,13 +313,13 @@ describe('exit codes', () => {
     expect(JSON.parse(program.stdout)).toEqual({ event: 'error', code, message: error.message });
   });
 
-  it('calls anything else thrown a bug of ours', async () => {
+  it('reports any other error as a bug', async () => {
     const { exit, stderr } = await run([...RECEIVE, '--yes'], { error: new TypeError('x is not a function') });
     expect(exit).toBe(70);
     expect(stderr).toMatch(/x is not a function: This is a bug in KeibiDrop.*\n.*\n +at /);
   });
 
-  it('is 130 after an interrupt, whatever broke because of it', async () => {
+  it('is 130 after an interrupt, whatever error followed', async () => {
     const io = createRecordedIo({ cwd: directory, env: { KD_CONFIG_DIR: directory } });
     io.interrupt(new KeibiError('CANCELLED'));
     const { peer } = createScriptedPeer({ error: new Error('socket closed') });
@@ -327,7 +327,7 @@ describe('exit codes', () => {
     expect(JSON.parse(io.printed.stdout)).toMatchObject({ event: 'error', code: 'CANCELLED' });
   });
 
-  it('lists every address that was dialled in vain', async () => {
+  it('lists every address that could not be reached', async () => {
     const cause = new Error('connect ECONNREFUSED 127.0.0.1:9');
     const attempt = {
       transport: 'direct',
@@ -342,7 +342,7 @@ describe('exit codes', () => {
     expect((await run([...RECEIVE, '--yes'], { error: other })).stderr).toContain('\n  [::1]:9 (local): no answer\n');
   });
 
-  it('reads a reason that came through the daemon', async () => {
+  it('shows the reason of an error from the daemon', async () => {
     const plain = { code: 'PEER_UNREACHABLE', message: 'no route' } as unknown as Error;
     const attempt = { transport: 'direct', address: 'h:9', error: plain };
     const error = new KeibiError('PEER_UNREACHABLE', undefined, { detail: { attempts: [attempt] } });
@@ -388,7 +388,7 @@ describe('doctor', () => {
     ]);
   });
 
-  it('finds a bad configuration and goes on', async () => {
+  it('reports a bad configuration and runs the other checks', async () => {
     const { exit, stdout } = await run(['doctor'], { checks }, { env: { KD_LISTEN: 'nowhere' } });
     expect(exit).toBe(1);
     expect(stdout).toMatch(/^FAIL {2}configuration +KD_LISTEN must be HOST:PORT/m);

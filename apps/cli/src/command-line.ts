@@ -28,10 +28,10 @@ import type { PeerPackage } from './peer-package.ts';
 import { createProgram } from './program.ts';
 
 /**
- * Parses and runs one command line, prints what ended it, and resolves with the exit code (docs/cli.md). Never rejects.
+ * Parses and runs one command line, prints its final error, and resolves with the exit code (docs/cli.md). Never rejects.
  *
  * @param argv      without the interpreter and the script
- * @param loadPeer  called once a command is to run
+ * @param loadPeer  called once a command runs
  */
 export async function runCommandLine(
   argv: readonly string[],
@@ -126,22 +126,22 @@ export async function runCommandLine(
 
 const USAGE_EXIT = 2;
 
-/** One fingerprint in 64 begins with a dash. Written as a link nobody takes it for an option. */
+/** One fingerprint in 64 begins with a dash. As a link it cannot be parsed as an option. */
 function notAnOption(word: string): string {
   return /^-[\w-]{85}$/.test(word) ? `keibidrop://id/${word}` : word;
 }
 
-/** What ended the run: once interrupted, every failure is a consequence of that. */
+/** The error that ended the run. After an interrupt every failure counts as the interrupt. */
 function endOf(reason: unknown, signal: AbortSignal): KeibiError {
   return signal.aborted ? KeibiError.from(signal.reason, 'CANCELLED') : KeibiError.from(reason, 'INTERNAL');
 }
 
-/** Help and the version have been printed; help for want of a command has a bad `exitCode`. */
+/** Help or the version has been printed; help because of a missing command has a non-zero `exitCode`. */
 function isHelp({ code }: CommanderError): boolean {
   return code === 'commander.help' || code === 'commander.helpDisplayed' || code === 'commander.version';
 }
 
-/** "error: unknown option '--al'\n(Did you mean --all?)" in our own words and on one line. */
+/** Rewrites "error: unknown option '--al'\n(Did you mean --all?)" as one line in our style. */
 function usageError(error: CommanderError, argv: readonly string[], program: Command): KeibiError {
   const [what = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
   const hint = rest.join(' ').replace(/^\((.*)\)$/, ' $1');
@@ -151,7 +151,7 @@ function usageError(error: CommanderError, argv: readonly string[], program: Com
   return new KeibiError('USAGE', `${sentence} See ${help}.`, { cause: error });
 }
 
-/** Asked of the words themselves: a usage error comes before the options are known. */
+/** Reads argv itself, because a usage error occurs before the options are parsed. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json');

@@ -6,14 +6,14 @@ import type { PeerPackage } from './peer-package.ts';
 export interface ConnectOptions {
   /** `--config` */
   config?: string | undefined;
-  /** Start a daemon where none runs. */
+  /** Start a daemon if none runs. */
   start: boolean;
 }
 
 /**
- * Does `work` with a connection to this user's daemon.
+ * Runs `work` with a connection to this user's daemon.
  *
- * @throws DAEMON_UNREACHABLE, DAEMON_INCOMPATIBLE, CONFIG_INVALID; what `work` throws; `io.signal.reason`
+ * @throws DAEMON_UNREACHABLE, DAEMON_INCOMPATIBLE, CONFIG_INVALID; errors of `work`; `io.signal.reason`
  */
 export async function withDaemon<T>(
   io: Io,

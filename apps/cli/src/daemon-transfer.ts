@@ -8,16 +8,16 @@ import { type Progress, progressLines } from './progress-line.ts';
 import { RepaintedLines } from './repainted-lines.ts';
 import { harmless, harmlessLines } from './terminal-text.ts';
 
-/** How what is waited for is shown. */
+/** How to display the transfer. */
 export interface Shown {
   json?: boolean | undefined;
   quiet?: boolean | undefined;
 }
 
 /**
- * A transfer of the daemon as it is now, and again after each change, for as long as it is on the list.
+ * Yields a transfer of the daemon now and after each change, while it is on the list.
  *
- * @throws TRANSFER_UNKNOWN once it is not; DAEMON_LOST; `signal.reason`
+ * @throws TRANSFER_UNKNOWN once it is removed; DAEMON_LOST; `signal.reason`
  */
 export async function* viewsOf(
   daemon: LocalClient,
@@ -38,7 +38,7 @@ export async function* viewsOf(
   throw new KeibiError('DAEMON_LOST');
 }
 
-/** Shows how far a transfer is until it has ended. Throws as `viewsOf` does. */
+/** Shows the progress of a transfer until it ends. Throws as `viewsOf` does. */
 export async function untilEnded(daemon: LocalClient, id: number, io: Io, shown: Shown): Promise<TransferView> {
   const lines = new RepaintedLines(io.stderr, io.now);
   try {
@@ -57,7 +57,7 @@ export async function untilEnded(daemon: LocalClient, id: number, io: Io, shown:
   }
 }
 
-/** Prints what became of a transfer, as `event` with --json. @returns  the exit code @throws what it failed of, unless --json */
+/** Prints the result of a transfer, as `event` with --json. @returns  the exit code @throws its error, unless --json */
 export function reportEnded(view: TransferView, io: Io, { json, quiet, event }: Shown & { event: string }): number {
   const { kind, state, error, files, bytes, place, skipped } = view;
   if (state === 'cancelled' && error === undefined) throw new KeibiError('CANCELLED', 'It was cancelled.');
@@ -75,12 +75,12 @@ export function reportEnded(view: TransferView, io: Io, { json, quiet, event }: 
   return 0;
 }
 
-/** A text as it was sent; on a terminal it cannot act. */
+/** A text as it was sent; escaped on a terminal. */
 function shownText(text: string, { stdout }: Io): string {
   return stdout.isTerminal ? `${harmlessLines(text)}\n` : text;
 }
 
-/** Tells the daemon that these texts were shown, so that it need not keep them. */
+/** Reports these texts as shown, so that the daemon need not keep them. */
 export async function noteShown(
   daemon: LocalClient,
   transfers: readonly TransferView[],
@@ -91,7 +91,7 @@ export async function noteShown(
   }
 }
 
-/** The numbers of a transfer count what was there already, too. */
+/** The counts of a transfer include files that existed already. */
 function receivedSentence(counted: string, files: number, skipped: number, place: string): string {
   const into = `into ${harmless(place)}`;
   if (skipped === 0) return `Received ${counted} ${into}.`;
@@ -101,7 +101,7 @@ function receivedSentence(counted: string, files: number, skipped: number, place
     : `Received ${formatCount(files, 'file')} ${into}; ${there}.`;
 }
 
-/** The error of a transfer that failed. */
+/** The error of a failed transfer. */
 export function errorOf({ code, message }: { code: string; message: string }): KeibiError {
   return new KeibiError(isErrorCode(code) ? code : 'INTERNAL', message);
 }

@@ -17,7 +17,7 @@ export function reportError(error: KeibiError, io: Io, json: boolean): void {
   stderr.write(`${lines.join('\n')}\n`);
 }
 
-/** Each place that was tried in vain, with what was wrong there: `detail.attempts` of whoever looked for the peer. */
+/** Each address that was tried and why it failed: `detail.attempts` of the error. */
 function attemptsOf(error: KeibiError): { address: string; reason: string }[] {
   const attempts: unknown = error.detail?.attempts;
   return Array.isArray(attempts) ? attempts.flatMap(attemptOf) : [];
@@ -30,9 +30,9 @@ function attemptOf(attempt: unknown): { address: string; reason: string }[] {
   return [{ address: `${where} (${transport})`, reason: rootMessage(error) }];
 }
 
-/** The message of what went wrong at the bottom: "connect ECONNREFUSED …" rather than what was made of it. */
+/** The message of the innermost cause, such as "connect ECONNREFUSED …". */
 function rootMessage(error: unknown): string {
-  // An error that came through the daemon is a plain object.
+  // An error from the daemon is a plain object.
   if (!(error instanceof Error)) return hasMessage(error) ? error.message : String(error);
   return error.cause instanceof Error ? rootMessage(error.cause) : error.message;
 }

@@ -8,7 +8,7 @@ export function formatBytes(bytes: number): string {
   return `${inUnit(bytes, unit)} ${UNITS[unit]}`;
 }
 
-/** `1.2/3.4 GiB`: how much of how much; `900 MiB/3.4 GiB` where one unit cannot show both. */
+/** `1.2/3.4 GiB`: part of a total; `900 MiB/3.4 GiB` if one unit cannot show both. */
 export function formatBytesOf(bytes: number, total: number): string {
   const unit = unitOf(total);
   return unitOf(bytes) < unit && bytes > 0
@@ -21,7 +21,7 @@ export function formatRate(bytesPerSecond: number): string {
   return `${formatBytes(bytesPerSecond)}/s`;
 }
 
-/** `1,234`. Without Intl, whose first use costs a short run 17 ms. */
+/** `1,234`. Avoids Intl: its first use costs a short run 17 ms. */
 export function formatNumber(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
@@ -32,7 +32,7 @@ export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** As on a clock: `0:21`, `1:02:03`; whole days in front from two days on: `2d 3h`. */
+/** Clock style: `0:21`, `1:02:03`; days from two days on: `2d 3h`. */
 export function formatClock(seconds: number): string {
   const whole = Math.ceil(Math.max(0, seconds));
   const hours = Math.floor(whole / 3600);
@@ -42,7 +42,7 @@ export function formatClock(seconds: number): string {
   return hours > 0 ? `${hours}:${twoDigits(minutes)}:${twoDigits(whole % 60)}` : `${minutes}:${twoDigits(whole % 60)}`;
 }
 
-/** As in a sentence: `0.4 s`, `31 s`, `2 min 5 s`, `1 h 2 min`. */
+/** Sentence style: `0.4 s`, `31 s`, `2 min 5 s`, `1 h 2 min`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
@@ -51,17 +51,17 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor(whole / 60) % 60} min`;
 }
 
-/** `2026-11-21 21:04`, as on this machine's clock. */
+/** `2026-11-21 21:04`, in local time. */
 export function formatTime(time: Date): string {
   const twoDigits = (value: number): string => String(value).padStart(2, '0');
   const day = `${time.getFullYear()}-${twoDigits(time.getMonth() + 1)}-${twoDigits(time.getDate())}`;
   return `${day} ${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`;
 }
 
-/** The unit in which the number has at most four digits. */
+/** The largest unit whose number has at most four digits. */
 function unitOf(bytes: number): number {
   let unit = 0;
-  // 1023.5 and more would round to 1024 of the unit below.
+  // 1023.5 and more would round to 1024 of this unit.
   for (let value = bytes; value >= 1023.5 && unit < UNITS.length - 1; value /= 1024) unit++;
   return unit;
 }

@@ -30,7 +30,7 @@ describe('outside the arguments', () => {
     expect(stderr).toContain(`KD_CODE, or as in keibidrop ${verb} 7-guitar-pencil`);
   });
 
-  it('a text comes from standard input', async () => {
+  it('reads a text from standard input', async () => {
     const { asked } = await run(['send', '--text', '-'], { input: [Buffer.from('from '), Buffer.from('a pipe')] });
     expect(asked.send?.text).toBe('from a pipe');
     expect(await run(['send', '--text', '-'])).toMatchObject({ exit: 2, stderr: expect.stringContaining('empty') });

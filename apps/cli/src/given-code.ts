@@ -3,14 +3,14 @@ import type { Readable } from 'node:stream';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import type { Io } from './io.ts';
 
-/** No code is longer: 9 digits and 16 words of 32 characters, with dashes. */
+/** Longer than any code: 9 digits and 16 words of 32 characters, with dashes. */
 const MAX_CODE_BYTES = 1024;
 const MOST_TRIES = 3;
 
 /**
- * The code of a command whose arguments hold none: from standard input for `-`, else from KD_CODE, else typed on the terminal.
+ * The code when the arguments have none: from standard input for `-`, else from KD_CODE, else typed on the terminal.
  *
- * Any user of the machine may read the arguments of a process, but none of these three.
+ * Every user of the machine can read the arguments of a process, but none of these three.
  *
  * @throws CODE_MALFORMED; USAGE if there is none; `io.signal.reason`
  */
@@ -30,7 +30,7 @@ export async function givenCode(fromStdin: boolean, io: Io, verb = 'receive'): P
   }
 }
 
-/** @throws USAGE where `givenCode` has nowhere to take a code from */
+/** @throws USAGE if `givenCode` has no source for a code */
 export function assertCodeComes(
   fromStdin: boolean,
   { env, canAsk }: Pick<Io, 'env' | 'canAsk'>,
@@ -43,7 +43,7 @@ export function assertCodeComes(
   );
 }
 
-/** All of a stream as text. @throws TRANSFER_LIMIT_EXCEEDED above `limit` bytes */
+/** Reads a whole stream as text. @throws TRANSFER_LIMIT_EXCEEDED above `limit` bytes */
 export async function textOf(input: Readable, limit: number, signal: AbortSignal): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -6,44 +6,44 @@ import { completeCode } from '@keibidrop/protocol';
 import { type Keyboard, openKeyboard } from './keyboard.ts';
 import { askSecretOnTerminal } from './secret-prompt.ts';
 
-/** One of the two places to print to. */
+/** Standard output or standard error. */
 export interface Screen {
   write(text: string): void;
   readonly isTerminal: boolean;
   readonly colour: boolean;
-  /** How wide it is now; 80 if it is no terminal. */
+  /** Current width; 80 without a terminal. */
   columns(): number;
-  /** How high it is now; 24 if it is no terminal. */
+  /** Current height; 24 without a terminal. */
   rows(): number;
 }
 
-/** All that a command may touch of the process it runs in. */
+/** Everything that a command may use of its process. */
 export interface Io {
-  /** The result. */
+  /** For results. */
   readonly stdout: Screen;
-  /** Progress, questions, errors. */
+  /** For progress, questions and errors. */
   readonly stderr: Screen;
-  /** Whether there is a person to ask: standard input and standard error are a terminal. */
+  /** Whether a user can answer: standard input and standard error are a terminal. */
   readonly canAsk: boolean;
   /** Prints the question to stderr and resolves with the line typed, '' at the end of input. Rejects with `signal.reason`. */
   ask(question: string): Promise<string>;
-  /** The same for a code, whose words the Tab key completes. */
+  /** As `ask`, for a code: Tab completes its words. */
   askCode(question: string): Promise<string>;
-  /** The same for what nobody may read on the screen. */
+  /** As `ask`, without showing the typed line. */
   askSecret(question: string): Promise<string>;
-  /** Hands over single keys of the terminal until closed; undefined where there is no person to press any. */
+  /** Reports single key presses until closed; undefined without a terminal. */
   keyboard(onKey: (key: string) => void): Keyboard | undefined;
-  /** Standard input and output as they are, for a command whose other side is a program. */
+  /** Raw standard input and output, for a command that talks to another program. */
   readonly pipes: { readonly input: Readable; readonly output: Writable };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** What runs this program once more: an interpreter and its arguments. */
+  /** The command that starts this program: an interpreter and its arguments. */
   readonly program: readonly string[];
-  /** Milliseconds of a clock that does not jump. */
+  /** Milliseconds of a monotonic clock. */
   now(): number;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Has SIGHUP call this, and end the command no more. */
+  /** Calls `listener` on SIGHUP, which then no longer ends the command. */
   onHangUp(listener: () => void): void;
 }
 
@@ -78,7 +78,8 @@ export function createProcessIo(signal: AbortSignal): Io {
 }
 
 function screenOf(stream: WriteStream, env: NodeJS.ProcessEnv): Screen {
-  // A reader that goes away (`| head -1`) must not end a transfer.
+  // A reader that closes early (`
+  // head -1`) must not end a transfer.
   stream.on('error', () => {});
   return {
     write: (text) => void stream.write(text),
@@ -96,7 +97,7 @@ type Completer = (line: string) => [completions: string[], line: string];
 async function askOnTerminal(question: string, signal: AbortSignal, completer?: Completer): Promise<string> {
   signal.throwIfAborted();
   const { stdin: input, stderr: output } = process;
-  // With `terminal: false` the kernel edits the line and turns Ctrl-C into SIGINT, as it does at any other moment.
+  // With `terminal: false` the kernel edits the line and turns Ctrl-C into SIGINT as usual.
   const lines =
     completer === undefined
       ? createInterface({ input, output, terminal: false })

@@ -8,7 +8,7 @@ it('keeps an event with newlines on one line', () => {
   expect(lineOf('text', { text: '1\n2\n' }).match(/\n/g)).toHaveLength(1);
 });
 
-it('ends a failed run with an error line that has the counts too', () => {
+it('ends a failed run with an error line that includes the counts', () => {
   const line = jsonErrorLine({ code: 'TRANSFER_INCOMPLETE', message: 'm' }, counts);
   expect(JSON.parse(line)).toEqual({
     event: 'error',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { TransferCounts } from '@keibidrop/peer';
 
-/** The last line of a run that did not succeed. */
+/** The last line of a failed run. */
 export function jsonErrorLine(error: { code: string; message: string }, counts?: TransferCounts): string {
   const { code, message } = error;
   return lineOf('error', { code, message, ...(counts && countsOf(counts)) });

@@ -2,33 +2,33 @@
 import { readFileSync } from 'node:fs';
 import type { ReadStream } from 'node:tty';
 
-/** What a terminal would have done by itself with these keys, were it not asked to hand over each of them. */
+/** Signals that the terminal sends for these keys itself when it is not in raw mode. */
 const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = {
   '\u0003': 'SIGINT',
   '\u001a': 'SIGTSTP',
   '\u001c': 'SIGQUIT',
 };
 
-/** Single keys of a terminal, while a command runs that is no dialogue. */
+/** Single keys of a terminal while a command runs. */
 export interface Keyboard {
-  /** Leaves the terminal as it was while `question` is on it. */
+  /** Restores the terminal's mode while `question` is asked. */
   during<T>(question: () => Promise<T>): Promise<T>;
-  /** Leaves the terminal as it was. Idempotent. */
+  /** Restores the terminal's mode. Idempotent. */
   close(): void;
 }
 
 /**
- * Hands over each key as it is pressed, without showing it, until it is closed.
+ * Reports each key when it is pressed, without echo, until closed. Ctrl-C, Ctrl-Z and Ctrl-\ keep their meaning.
  *
- * Ctrl-C, Ctrl-Z and Ctrl-\ stay what they are. In the background nothing is read, as the terminal is another's; `fg` brings the keys back.
- * Node gives the terminal back at every end of the process but SIGKILL.
+ * Reads nothing in the background, where the terminal belongs to another process; `fg` brings the keys back.
+ * Node restores the terminal at every exit except SIGKILL.
  */
 export function openKeyboard(stdin: ReadStream, onKey: (key: string) => void): Keyboard {
   const take = (bytes: Buffer) => {
     for (const key of String(bytes)) {
       const signal = SIGNALS[key];
       if (signal === undefined) onKey(key);
-      // To the whole group, as from the terminal.
+      // To the whole process group, as the terminal does.
       else process.kill(0, signal);
     }
   };
@@ -67,11 +67,11 @@ export function openKeyboard(stdin: ReadStream, onKey: (key: string) => void): K
   };
 }
 
-/** Whether the terminal is ours: who touches it from the background is stopped. Where the system does not say so (/proc), it is not. */
+/** Whether this process is in the foreground; the terminal stops others that use it. False without /proc. */
 function isInForeground(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    // After the name, which may have anything in it: state, parent, group, session, terminal, the terminal's foreground group.
+    // Fields after the name, which may contain anything: state, parent, group, session, terminal, foreground group.
     const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return group === foreground;
   } catch {

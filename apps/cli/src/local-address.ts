@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 import { networkInterfaces } from 'node:os';
 
-/** `HOST:PORT` under which another computer of this network can dial what listens on `host`; undefined if there is no such address. */
+/** `HOST:PORT` at which another computer on this network can dial a listener on `host`; undefined if there is none. */
 export function dialableAddress(host: string, port: number): string | undefined {
   const address = host === '::' || host === '0.0.0.0' || host === '' ? outwardAddress() : host;
   if (address === undefined) return undefined;
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** The first IPv4 address that is not only this machine's own, else such an IPv6 address that needs no interface beside it. */
+/** The first non-loopback IPv4 address, else such an IPv6 address that needs no interface name. */
 function outwardAddress(): string | undefined {
   const outward = Object.values(networkInterfaces())
     .flatMap((of) => of ?? [])

@@ -11,13 +11,13 @@ const LISTED_FAILURES = 20;
 export interface OutcomeOptions {
   json?: boolean;
   quiet?: boolean;
-  /** Standard output carries a file: what is for people goes to stderr. */
+  /** Standard output carries a file, so messages go to stderr. */
   stdout?: boolean;
-  /** What was done, in sentences; '' for nothing to say. */
+  /** The result in sentences; '' prints nothing. */
   summary: string;
 }
 
-/** Prints how a transfer that ran to its end went, and returns the exit code. With --json its `done` line is written already. */
+/** Prints the result of a finished transfer and returns the exit code. With --json the `done` line is already printed. */
 export function reportOutcome(result: TransferSummary, io: Io, options: OutcomeOptions): number {
   const error = errorOfFailures(result.failed);
   if (options.json) {
@@ -30,7 +30,7 @@ export function reportOutcome(result: TransferSummary, io: Io, options: OutcomeO
   return error === undefined ? 0 : exitCodeOf(error);
 }
 
-/** What failed and why, at most 20 of them. */
+/** The failed entries with reasons, at most 20. */
 function failureList(failed: readonly FailedEntry[], io: Io): string {
   const head = `${failed.length === 1 ? 'One entry' : `${formatNumber(failed.length)} entries`} failed:`;
   const lines = [paint(io.stderr, 'red', head)];

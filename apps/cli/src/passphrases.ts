@@ -5,10 +5,10 @@ import { KeibiError } from '@keibidrop/protocol';
 import type { Io } from './io.ts';
 
 const MAX_BYTES = 1024;
-/** Shorter ones are guessed from a stolen file, Argon2id or not. */
+/** An attacker with the file can guess shorter ones, despite Argon2id. */
 const MIN_CHARACTERS = 8;
 
-/** The passphrase that locks something: from a file, or typed. @throws USAGE for the file, IDENTITY_LOCKED if nobody can be asked */
+/** Passphrase of the locked identity: from a file, or typed. @throws USAGE for the file, IDENTITY_LOCKED without a terminal */
 export async function knownPassphrase(file: string | undefined, io: Io): Promise<string> {
   if (file !== undefined) return firstLineOf(file, io);
   if (!io.canAsk) {
@@ -20,7 +20,7 @@ export async function knownPassphrase(file: string | undefined, io: Io): Promise
   return io.askSecret('Passphrase: ');
 }
 
-/** One that is to lock something from now on; typed twice. @throws USAGE if it is too short, or typed in two ways */
+/** A new passphrase; typed twice. @throws USAGE if it is too short, or the two differ */
 export async function newPassphrase(file: string | undefined, io: Io): Promise<string> {
   if (file === undefined && !io.canAsk) {
     throw new KeibiError(

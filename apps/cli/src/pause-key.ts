@@ -6,13 +6,13 @@ import type { PeerPackage } from './peer-package.ts';
 
 const KEY = 'p';
 
-/** The key by which a person holds a transfer and lets it go on. */
+/** The key that pauses and resumes a transfer. */
 export class PauseKey {
-  /** Undefined where there is nobody to press it. */
+  /** Undefined without a terminal. */
   readonly pausing: PauseSwitch | undefined;
   readonly #keyboard: Keyboard | undefined;
 
-  /** @param options.json, options.stdin  nobody watches, or what is typed is sent */
+  /** @param options.json, options.stdin  no key is read: a program reads the output, or standard input is sent */
   constructor(io: Io, peer: Pick<PeerPackage, 'PauseSwitch'>, options: { json?: boolean; stdin?: boolean }) {
     if (options.json || options.stdin) return;
     const pausing = new peer.PauseSwitch();
@@ -24,12 +24,12 @@ export class PauseKey {
     if (this.#keyboard !== undefined) this.pausing = pausing;
   }
 
-  /** Asks a question that takes a whole line. */
+  /** Asks a question that needs a whole line. */
   during<T>(question: () => Promise<T>): Promise<T> {
     return this.#keyboard === undefined ? question() : this.#keyboard.during(question);
   }
 
-  /** Gives the terminal back. Idempotent. */
+  /** Restores the terminal. Idempotent. */
   close(): void {
     this.#keyboard?.close();
   }

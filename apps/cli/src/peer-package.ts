@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** What the commands use of `packages/peer`: handed in, so that it is loaded only when a command runs and can be replaced in tests. */
+/** The part of `packages/peer` that commands use. Passed in, so that it loads only when a command runs and tests can replace it. */
 export type PeerPackage = Pick<
   typeof import('@keibidrop/peer'),
   | 'PauseSwitch'

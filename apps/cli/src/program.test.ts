@@ -6,7 +6,7 @@ import { createProgram } from './program.ts';
 
 const words = (line: string): string[] => line.split(' ').filter((word) => word !== '');
 
-/** Parses without running: the command and its options. */
+/** Parses without running: returns the command and its options. */
 async function parsed(line: string): Promise<unknown> {
   let seen: unknown;
   const keep = (command: string) => async (options: object) => {
@@ -140,7 +140,7 @@ describe('argv becomes options', () => {
   ])('%s', async (line, options) => expect(await parsed(line)).toEqual(options));
 });
 
-describe('argv that makes no sense', () => {
+describe('invalid argv', () => {
   it.each([
     ['send', 'USAGE', 'keibidrop send photos'],
     ['send a --text b', 'USAGE', 'not both'],

@@ -24,7 +24,7 @@ import { addUiCommand, type UiCommand } from './commands/ui.ts';
 import type { Io } from './io.ts';
 import { VERSION } from './version.ts';
 
-/** What to do with each command once it is parsed. */
+/** One handler for each parsed command. */
 export interface Handlers {
   send(options: SendCommand): Promise<void>;
   receive(options: ReceiveCommand): Promise<void>;
@@ -69,9 +69,9 @@ ours, 130 Ctrl-C.
 `;
 
 /**
- * Builds the parser of the whole command line, without running anything.
+ * Builds the parser of the whole command line; runs nothing.
  *
- * Its `parseAsync` throws CommanderError for help, the version and usage errors, and KeibiError for values that make no sense.
+ * Its `parseAsync` throws CommanderError for help, the version and usage errors, and KeibiError for invalid values.
  */
 export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>): Command {
   const program = new Command('keibidrop')
@@ -80,7 +80,7 @@ export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, '
     .helpOption('-h, --help', 'show help')
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .helpCommand('help [command]', 'show help for a command')
-    // The caller prints errors, once, in the form that --json or its absence asks for.
+    // The caller prints errors once, as text or as --json.
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),

@@ -25,7 +25,7 @@ describe('the line of one transfer', () => {
     [5, '35%'],
   ])('in %d columns is: %s', (columns, text) => expect(lineOf(half, columns)).toBe(text));
 
-  it('fits any width, whatever it has to show', () => {
+  it('fits any width', () => {
     const huge = { ...half, files: 4e6, totalFiles: 4e6, bytes: 2 ** 52, totalBytes: 2 ** 53, bytesPerSecond: 1 };
     for (const progress of [half, huge, { ...huge, totalsFinal: false }, { ...huge, bytes: 0, totalBytes: 0 }]) {
       for (let columns = 0; columns <= 200; columns++) {
@@ -35,16 +35,16 @@ describe('the line of one transfer', () => {
     }
   });
 
-  it('promises no end while the totals grow', () => {
+  it('shows no ETA while the totals grow', () => {
     const walking = { ...half, totalsFinal: false };
     expect(lineOf(walking, 79)).toBe('340/1200+ files  1.2/3.4 GiB+  112 MiB/s  direct');
   });
 
-  it('leaves out the time that is left when nothing moves', () => {
+  it('shows no ETA when nothing moves', () => {
     expect(lineOf({ ...half, bytesPerSecond: 0 }, 79)).toBe('340/1200 files  1.2/3.4 GiB  35%  0 B/s  direct');
   });
 
-  it('says 100 % only when nothing is missing', () => {
+  it('shows 100 % only when nothing is missing', () => {
     expect(lineOf({ ...half, bytes: half.totalBytes - 1 }, 79)).toContain('99%');
     expect(lineOf({ ...half, bytes: half.totalBytes }, 79)).toContain('100%');
     expect(lineOf({ ...half, bytes: 0, totalBytes: 0 }, 79)).toContain('100%');
@@ -70,7 +70,7 @@ describe('the lines of several transfers', () => {
     [40, ['1 bob    35%  112 MiB/s  ETA 0:21', '2 carol   0%      0 B/s', '3 dave        not begun']],
   ])('in %d columns stand under one another', (columns, lines) => expect(progressLines(rows, columns)).toEqual(lines));
 
-  it('fit any width, also with names in wide characters', () => {
+  it('fit any width, even with names in wide characters', () => {
     const wide = [...rows, { name: '4 東京の机の上のコンピュータ 🦆 e\u0301', progress: half, via: 'direct' }];
     for (let columns = 0; columns <= 120; columns++) {
       for (const line of progressLines(wide, columns)) expect(columnsOf(line)).toBeLessThanOrEqual(columns);

@@ -2,7 +2,7 @@
 import { formatBytes, formatBytesOf, formatClock, formatRate } from './format.ts';
 import { columnsOf, shortened } from './terminal-text.ts';
 
-/** How far one transfer is, or the sums over several at once. */
+/** Progress of one transfer, or the sum of several. */
 export interface Progress {
   files: number;
   totalFiles: number;
@@ -13,13 +13,13 @@ export interface Progress {
   bytesPerSecond: number;
 }
 
-/** What one line shows. */
+/** The contents of one line. */
 export interface ProgressRow {
-  /** Whose transfer it is, if there may be several. */
+  /** Name of the peer, if there may be several. */
   name?: string;
-  /** Absent: nothing has moved yet. */
+  /** Undefined until data moves. */
   progress?: Progress;
-  /** How the peer is reached, or how many are. */
+  /** Connection path to the peer, or the number of peers. */
   via: string;
 }
 
@@ -27,7 +27,7 @@ type Field = 'name' | 'count' | 'size' | 'share' | 'rate' | 'eta' | 'via';
 
 const GAP = '  ';
 const NAME_COLUMNS = 20;
-/** What matters less is left out until it fits. */
+/** Narrower layouts leave out the less important fields. */
 const LAYOUTS: readonly (readonly Field[])[] = [
   ['name', 'count', 'size', 'share', 'rate', 'eta', 'via'],
   ['name', 'count', 'size', 'share', 'rate', 'eta'],
@@ -39,7 +39,7 @@ const LAYOUTS: readonly (readonly Field[])[] = [
 ];
 const TO_THE_LEFT: readonly Field[] = ['name', 'via'];
 
-/** A line for each row, in at most `columns` columns of a terminal, the fields of all under one another. */
+/** One line per row, at most `columns` wide, with aligned fields. */
 export function progressLines(rows: readonly ProgressRow[], columns: number): string[] {
   for (const layout of LAYOUTS) {
     const lines = aligned(rows, layout);
@@ -84,7 +84,7 @@ function fieldOf({ name = '', progress, via }: ProgressRow, field: Field, layout
 }
 
 function percent(bytes: number, totalBytes: number): string {
-  // 100 % only when nothing is missing.
+  // Show 100 % only when nothing is missing.
   return `${totalBytes === 0 ? 100 : Math.floor((100 * Math.min(bytes, totalBytes)) / totalBytes)}%`;
 }
 

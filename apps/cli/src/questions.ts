@@ -8,7 +8,7 @@ import { harmless, quoted } from './terminal-text.ts';
 const SHOWN_NAMES = 20;
 
 /**
- * Shows an offer and asks whether to receive it; only yes is yes.
+ * Shows an offer and asks whether to receive it; only yes accepts.
  *
  * @param destination  undefined: standard output
  */
@@ -23,7 +23,7 @@ export async function askAboutOffer(
   return /^\s*y(es)?\s*$/i.test(answer);
 }
 
-/** What is offered, by whom, where it goes and whether there is room. Every name in it is the peer's, so made harmless. */
+/** The offer: files, peer, destination and free space. Names come from the peer, so they are escaped. */
 export function offerText(
   offer: OfferSummary,
   where: { screen: Screen; destination: string | undefined; free: number | undefined },
@@ -55,13 +55,13 @@ function contentsOf(offer: OfferSummary): string {
 
 const answers: Readonly<Record<string, CollisionAnswer>> = { o: 'overwrite', s: 'skip', r: 'rename' };
 
-/** One answer to a collision; `always` if it was given for all that follow. */
+/** Answer to one collision; `always` applies it to all later ones. */
 interface CollisionReply {
   answer: CollisionAnswer;
   always: boolean;
 }
 
-/** Asks until there is an answer; the end of input keeps what is there. A capital letter answers for all. */
+/** Asks until the answer is valid; at the end of input the existing file stays. A capital letter answers for all. */
 export async function askAboutCollision(path: string, io: Io): Promise<CollisionReply> {
   io.stderr.write(`${quoted(path)} is there already and differs.\n`);
   for (;;) {
@@ -72,7 +72,7 @@ export async function askAboutCollision(path: string, io: Io): Promise<Collision
   }
 }
 
-/** Turns a question about one collision into the answers to all: it is not asked again after a reply for all. */
+/** Turns the question about one collision into a policy that stops asking after a reply for all. */
 export function createCollisionPolicy(
   ask: (path: string) => Promise<CollisionReply>,
 ): (path: string) => Promise<CollisionAnswer> {

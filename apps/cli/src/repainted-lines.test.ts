@@ -15,7 +15,7 @@ function open(options: RecordedIoOptions = {}) {
 }
 
 describe('on a terminal', () => {
-  it('are painted over themselves, as many as there are', () => {
+  it('are repainted in place', () => {
     const { io, show, shown } = open();
     for (const texts of [['one', 'two', 'three'], ['only'], ['1', '2']]) {
       show(...texts);
@@ -24,7 +24,7 @@ describe('on a terminal', () => {
     }
   });
 
-  it('are given the size of the terminal without the last column and a few rows', () => {
+  it('get the size of the terminal without the last column and a few rows', () => {
     const { io, lines } = open({ columns: 33, rows: 11 });
     const asked = vi.fn(() => []);
     lines.show({ lines: asked, plainLine: () => '' });
@@ -41,7 +41,7 @@ describe('on a terminal', () => {
     expect(io.printed.stderr.split('line')).toHaveLength(1 + 10);
   });
 
-  it('are painted again when nothing is reported, until they are cleared', () => {
+  it('are repainted without new events, until they are cleared', () => {
     vi.useFakeTimers();
     const { io, lines } = open();
     const asked = vi.fn(() => [`at ${io.now()}`]);
@@ -54,7 +54,7 @@ describe('on a terminal', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('stay below what is noted', () => {
+  it('stay below noted lines', () => {
     const { lines, show, shown } = open();
     show('one', 'two');
     lines.note('first note');
@@ -62,7 +62,7 @@ describe('on a terminal', () => {
     expect(shown()).toEqual(['first note', 'second note', 'one', 'two']);
   });
 
-  it('leave nothing behind when they are cleared, and clear nothing that is not theirs', () => {
+  it('clear themselves completely, and no other lines', () => {
     const { io, lines, show, shown } = open();
     lines.clear();
     expect(io.printed.stderr).toBe('');
@@ -74,7 +74,7 @@ describe('on a terminal', () => {
     expect(shown()).toEqual(['note', '']);
   });
 
-  it('stay away while a question is asked', async () => {
+  it('are hidden while a question is asked', async () => {
     const { io, lines, show, shown } = open();
     show('one', 'two');
     await lines.during(async () => {
@@ -87,7 +87,7 @@ describe('on a terminal', () => {
     expect(shown()).toEqual(['note', 'one', 'two']);
   });
 
-  it('are found again after the window was made narrower, which wraps them', () => {
+  it('are repainted correctly after a narrower window has wrapped them', () => {
     let columns = 40;
     const { io } = open();
     const lines = new RepaintedLines({ ...io.stderr, columns: () => columns }, io.now);
@@ -98,7 +98,7 @@ describe('on a terminal', () => {
   });
 });
 
-it('are a plain line every five seconds where there is no terminal', () => {
+it('are a plain line every five seconds without a terminal', () => {
   const { io, lines, show } = open({ terminal: false });
   for (let ms = 0; ms < 11_000; ms += 100) {
     show('a', 'b');

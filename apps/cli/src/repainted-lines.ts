@@ -2,31 +2,31 @@
 import type { Screen } from './io.ts';
 import { columnsOf } from './terminal-text.ts';
 
-/** What is painted, asked for whenever it is painted. */
+/** The lines to paint, queried at each repaint. */
 export interface Picture {
   /** On a terminal: at most `rows` lines of at most `columns` columns. */
   lines(columns: number, rows: number): string[];
-  /** Elsewhere. */
+  /** Without a terminal. */
   plainLine(): string;
 }
 
 const REPAINT_MS = 100;
-/** Also when nothing is reported: a rate that is no more must not stay on the screen. */
+/** Repaint without events too, so that an outdated rate does not stay on the screen. */
 const IDLE_REPAINT_MS = 1000;
 const PLAIN_LINE_MS = 5000;
-/** Lines of the terminal that are left to what was printed before. */
+/** Rows of the terminal kept free for earlier output. */
 const ROWS_LEFT = 4;
 
 /**
- * The lines of stderr that say how far things are, below everything else.
+ * Progress lines at the bottom of stderr.
  *
- * On a terminal they are painted over themselves, at most ten times a second; elsewhere a plain line comes every five seconds.
+ * On a terminal they are repainted in place, at most ten times a second; elsewhere a plain line appears every five seconds.
  */
 export class RepaintedLines {
   #screen: Screen;
   #now: () => number;
   #picture: Picture | undefined;
-  /** What is on the screen, the cursor at its end. */
+  /** The painted lines; the cursor is at their end. */
   #painted: string[] = [];
   #paused = false;
   #dueAt: number;
@@ -38,7 +38,7 @@ export class RepaintedLines {
     this.#dueAt = screen.isTerminal ? 0 : now() + PLAIN_LINE_MS;
   }
 
-  /** Paints `picture` if that is due. */
+  /** Paints `picture` if a repaint is due. */
   show(picture: Picture): void {
     const now = this.#now();
     if (this.#paused || now < this.#dueAt) return;
@@ -52,7 +52,7 @@ export class RepaintedLines {
     }
   }
 
-  /** Prints a line that stays, above those that are repainted. */
+  /** Prints a permanent line above the repainted ones. */
   note(text: string): void {
     const begin = this.#painted.length > 0 ? `${this.#upToTheFirst()}\u001b[J` : '';
     this.#painted = [];
@@ -60,7 +60,7 @@ export class RepaintedLines {
     if (begin !== '') this.#paint();
   }
 
-  /** Takes the lines away until the next `show`, which brings them back at once. */
+  /** Removes the lines; the next `show` paints them again at once. */
   clear(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -70,7 +70,7 @@ export class RepaintedLines {
     this.#dueAt = 0;
   }
 
-  /** Keeps the lines away while `question` is on the screen. */
+  /** Hides the lines while `question` is on the screen. */
   async during<T>(question: () => Promise<T>): Promise<T> {
     this.clear();
     this.#paused = true;
@@ -83,7 +83,7 @@ export class RepaintedLines {
 
   #paint(): void {
     const screen = this.#screen;
-    // The last column stays free: some terminals wrap as soon as it is filled.
+    // The last column stays free: some terminals wrap once it is filled.
     const lines = this.#picture?.lines(screen.columns() - 1, Math.max(1, screen.rows() - ROWS_LEFT)) ?? [];
     const body = lines.map((line) => `${line}\u001b[K`).join('\n');
     const rest = lines.length < this.#painted.length ? '\u001b[J' : '';
@@ -92,7 +92,7 @@ export class RepaintedLines {
     this.#dueAt = this.#now() + REPAINT_MS;
   }
 
-  /** Moves the cursor to where the first painted line begins; a window made narrower since has wrapped them. */
+  /** Moves the cursor to the start of the first painted line. A window narrowed since has wrapped the lines. */
   #upToTheFirst(): string {
     const columns = Math.max(1, this.#screen.columns());
     const height = this.#painted.reduce((sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)), 0);

@@ -6,7 +6,7 @@ import type { Io } from './io.ts';
 import { knownPassphrase } from './passphrases.ts';
 import type { PeerPackage } from './peer-package.ts';
 
-/** The options by which the other side is kept as a contact, as typed. */
+/** Options that save the other side as a contact, as typed. */
 export interface SaveFlags {
   save?: string;
   passphraseFile?: string;
@@ -20,7 +20,7 @@ export function addSaveOptions(command: Command): Command {
     .addOption(new Option('--passphrase-file <file>', 'its first line unlocks your identity, for contacts'));
 }
 
-/** Unlocks the daemon's identity, if `--save` or `--to` needs it, before anything is handed over. @throws IDENTITY_* */
+/** Unlocks the daemon's identity before the hand-over, if `--save` or `--to` needs it. @throws IDENTITY_* */
 export async function unlockForContacts(
   daemon: LocalClient,
   { save, to, passphraseFile }: SaveFlags & { to?: string[] },
@@ -30,7 +30,7 @@ export async function unlockForContacts(
   await unlock(daemon, passphraseFile, io);
 }
 
-/** Opens the identity in the daemon, with the passphrase if that locks it. @throws IDENTITY_* */
+/** Opens the identity in the daemon, with the passphrase if it is locked. @throws IDENTITY_* */
 export async function unlock(daemon: LocalClient, passphraseFile: string | undefined, io: Io) {
   const { signal } = io;
   try {
@@ -42,9 +42,9 @@ export async function unlock(daemon: LocalClient, passphraseFile: string | undef
 }
 
 /**
- * What `--save` needs, found before anything is sent; undefined without it. The caller wipes the identity.
+ * Prepares `--save` before anything is sent; undefined without it. The caller wipes the identity.
  *
- * @throws USAGE for a name that is none; CONTACTS_CORRUPT; what opening the identity throws
+ * @throws USAGE for an invalid name; CONTACTS_CORRUPT; errors of opening the identity
  */
 export async function openSaving(
   { save, passphraseFile }: SaveFlags,

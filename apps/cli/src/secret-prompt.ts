@@ -12,7 +12,7 @@ const ENDS = ['\r', '\n', '\u0004'];
 const CTRL_U = '\u0015';
 const BACKSPACES = ['\u007f', '\b'];
 
-/** Asks for a line that is not shown while it is typed. Rejects with `signal.reason`; the terminal is as before in any case. */
+/** Asks for a line without echo. Rejects with `signal.reason`; always restores the terminal. */
 export async function askSecretOnTerminal(question: string, options: SecretPromptOptions): Promise<string> {
   const { input, output, signal } = options;
   signal.throwIfAborted();
@@ -30,7 +30,7 @@ export async function askSecretOnTerminal(question: string, options: SecretPromp
         keyboard.close();
         signal.removeEventListener('abort', onAbort);
       };
-      // Not before the terminal has stopped to show what is typed: a script answers at once.
+      // Ask only after echo is off: a script answers at once.
       output.write(question);
     });
   } finally {
@@ -39,7 +39,7 @@ export async function askSecretOnTerminal(question: string, options: SecretPromp
   }
 }
 
-/** A line after one more key, as a terminal that is not raw would have it. */
+/** Applies one key to a line, as a terminal in line mode would. */
 function edited(line: string, key: string): string {
   if (key === CTRL_U) return '';
   if (BACKSPACES.includes(key)) return [...line].slice(0, -1).join('');

@@ -7,12 +7,12 @@ import { type ErrorCode, KeibiError, parseCode } from '@keibidrop/protocol';
 import type { Io } from './io.ts';
 
 /**
- * Starts this program once more, as `send PATH` on a port of the loopback interface, with none of the user's settings.
+ * Starts this program again as `send PATH`, on a port of the loopback interface and without the user's settings.
  *
- * It ends with this process, also if that is killed: the channel between them closes.
+ * It ends with this process, even if that is killed: the channel between them closes.
  *
  * @param options.scratch  a directory without a config.toml
- * @throws                 whatever ended it before it waited; `signal.reason`
+ * @throws                 its error if it fails before it waits; `signal.reason`
  */
 export async function startSenderProcess(
   io: Io,
@@ -40,7 +40,7 @@ export async function startSenderProcess(
   }
 }
 
-/** Reads its events up to `waiting`; those that follow are of no interest, but have to go somewhere. */
+/** Reads its events up to `waiting`; later ones are drained and ignored. */
 async function untilItWaits(child: ChildProcess, signal: AbortSignal): Promise<Omit<SenderProcess, 'end'>> {
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream, signal });
   const failed = once(child, 'error', { signal }).then(([cause]) => {

@@ -3,18 +3,18 @@ import { type Code, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import { addEverywhereOptions, type Everywhere } from './commands/everywhere.ts';
 
-/** How something is shared, by this process or by the daemon. */
+/** Options of a share, by this process or by the daemon. */
 export interface ShareFlags extends Everywhere {
   readOnly: boolean;
   code?: Code;
   codeLength?: string;
   insecureCode?: boolean;
   listen?: string;
-  /** Contacts. */
+  /** Names of contacts to invite. */
   to?: string[];
 }
 
-/** The same as commander hands it over. */
+/** The options as commander returns them. */
 export type TypedShareFlags = Omit<ShareFlags, 'readOnly' | 'code'> & { readOnly?: boolean; code?: string };
 
 export function addShareOptions(command: Command): Command {

@@ -18,10 +18,10 @@ export interface ShareViewOptions {
   relayOnly?: boolean;
 }
 
-/** Shows a share while it is there: who comes and goes, and what they take. */
+/** Shows the guests of a share and their downloads while it is open. */
 export interface ShareView {
   onEvent(event: ShareEvent): void;
-  /** Takes away what is repainted; may be called again. */
+  /** Clears the repainted lines. Idempotent. */
   end(): void;
 }
 
@@ -36,7 +36,7 @@ export function createShareView(
 
 const NAMED_PATHS = 3;
 
-/** What a share without --read-only tells whoever makes it. */
+/** Warning for the owner of a share without --read-only. */
 export const CAN_CHANGE = 'Who has the code can change what is in it, too; with --read-only nobody can.';
 
 class PeopleShareView implements ShareView {
@@ -44,7 +44,7 @@ class PeopleShareView implements ShareView {
   readonly #options: ShareViewOptions;
   readonly #lines: RepaintedLines;
   readonly #guests = new Map<number, { path: string }>();
-  /** What is being taken. */
+  /** Running pulls by number. */
   readonly #pulls = new Map<number, { name: string; session: number; progress?: PullProgressEvent }>();
 
   constructor(io: Io, options: ShareViewOptions) {
@@ -139,7 +139,7 @@ class PeopleShareView implements ShareView {
     });
   }
 
-  /** A line for each pull, the last one for all those that there is no room for. */
+  /** One line per pull; if they do not fit, the last line sums up the rest. */
   #picture(columns: number, rows: number): string[] {
     const pulls = [...this.#pulls.values()];
     const shown = pulls.length > rows ? pulls.slice(0, rows - 1) : pulls;
@@ -170,7 +170,7 @@ class PeopleShareView implements ShareView {
   }
 }
 
-/** Guests may have the same name, so each has its number in front. */
+/** Guests may have the same name, so a number comes first. */
 function guestOf({ session, peer }: { session: number; peer: string }): string {
   return harmless(`${session} ${peer}`);
 }

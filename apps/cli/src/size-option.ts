@@ -3,7 +3,7 @@ import { KeibiError } from '@keibidrop/protocol';
 import { quoted } from './terminal-text.ts';
 
 /**
- * Bytes: a number and K, M or G, which are powers of 1024. Whether it is too much or too little is not asked here.
+ * Parses bytes: a number and K, M or G, which are powers of 1024. The caller checks the range.
  *
  * @throws USAGE
  */

@@ -2,10 +2,10 @@
 import { resolve } from 'node:path';
 
 /**
- * A systemd user unit that runs this program's daemon, with absolute paths: systemd has another PATH than a shell.
+ * A systemd user unit that runs this program's daemon, with absolute paths: systemd's PATH differs from a shell's.
  *
- * @param program    what runs this program once more
- * @param configDir  named with --config, absolute
+ * @param program    the command that starts this program
+ * @param configDir  absolute path of --config
  */
 export function systemdUnit(program: readonly string[], configDir: string | undefined): string {
   const [interpreter = '', ...rest] = program;
@@ -37,7 +37,7 @@ WantedBy=default.target
 `;
 }
 
-/** As systemd.syntax(7) and systemd.service(5) read it: no specifier, variable or escape is left in it. */
+/** Quotes a word for systemd.syntax(7) and systemd.service(5): no specifier, variable or escape takes effect. */
 function quoted(word: string): string {
   const text = word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /^[\w./:@+-]+$/.test(text) ? text : `"${text}"`;

@@ -24,8 +24,8 @@ describe('harmless', () => {
   );
 });
 
-it('keeps the lines and tabs of a text, and nothing else that acts', () => {
+it('keeps line breaks and tabs, and escapes all other controls', () => {
   expect(harmlessLines('a\r\n\tb\rc\u001b[2J')).toBe('a\n\tb\\rc\\x1b[2J');
 });
 
-it('puts a harmless name in quotes', () => expect(quoted('a\nb')).toBe('"a\\nb"'));
+it('quotes and escapes a name', () => expect(quoted('a\nb')).toBe('"a\\nb"'));

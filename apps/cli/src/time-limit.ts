@@ -7,10 +7,10 @@ const UNITS = { s: 1000, m: 60_000, h: 3_600_000 } as const;
 const MOST_MS = 24 * UNITS.h;
 
 /**
- * The same Io, whose signal also aborts after `--timeout`.
+ * An Io whose signal also aborts after `--timeout`.
  *
- * @param text    as typed: `30s`, `10m`, `2h`; absent: no limit
- * @param toDo    what is said when the time is over: what may have happened, and what to do
+ * @param text    as typed: `30s`, `10m`, `2h`; undefined: no limit
+ * @param toDo    message at the timeout: what may have happened, and what to do
  * @throws USAGE
  */
 export function limited(io: Io, text: string | undefined, toDo: string): Io {

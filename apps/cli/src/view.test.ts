@@ -46,7 +46,7 @@ const done = (session: number, peer = 'bob'): PeerEvent => ({
 });
 
 describe('a sender to several receivers', () => {
-  it('shows a line for each, in the order of their numbers, and what became of them above', () => {
+  it('shows a line for each receiver in order, and finished ones above', () => {
     const { io, view, shown } = watch();
     view.onEvent(connected(2, 'carol\u001b[2J'));
     view.onEvent(connected(1));
@@ -77,7 +77,7 @@ describe('a sender to several receivers', () => {
     expect(shown().at(-1)).toBe('');
   });
 
-  it('shows as many as fit, and counts the rest', () => {
+  it('shows as many lines as fit, and counts the rest', () => {
     const { view, shown } = watch();
     for (let session = 1; session <= 30; session++) view.onEvent(connected(session));
     for (let session = 1; session <= 30; session++) view.onEvent(progress(session, MIB));
@@ -87,7 +87,7 @@ describe('a sender to several receivers', () => {
     expect(lines.at(-1)).toMatch(/^and 11 more, /);
   });
 
-  it('does not keep on showing the rate of one that fell silent', () => {
+  it('stops showing the rate of a silent receiver', () => {
     const { io, view, shown } = watch();
     for (const session of [1, 2]) view.onEvent(connected(session));
     for (const session of [1, 2]) view.onEvent(progress(session, MIB));
@@ -99,7 +99,7 @@ describe('a sender to several receivers', () => {
     ]);
   });
 
-  it('says that a receiver has the text, which is no file', () => {
+  it('reports that a receiver has the text', () => {
     const { view, shown } = watch({ text: 'hello' });
     view.onEvent(connected(1));
     view.onEvent(done(1));
@@ -107,8 +107,8 @@ describe('a sender to several receivers', () => {
   });
 });
 
-describe('a session that is lost', () => {
-  it('shows as reconnecting at the receiver, which says so once, and then goes on where it was', () => {
+describe('a lost session', () => {
+  it('shows one reconnecting notice at the receiver, then resumes its progress', () => {
     const { view, shown } = watch({ role: 'receive' });
     view.onEvent(connected(1));
     view.onEvent(progress(1, 50 * MIB));
@@ -126,7 +126,7 @@ describe('a session that is lost', () => {
     expect(shown()).toEqual([...lost, 'Connected again to bob (local, aes-256-gcm).', '']);
   });
 
-  it('is away at the sender, which says when it is back', () => {
+  it('shows as away at the sender until it is back', () => {
     const { view, shown } = watch();
     view.onEvent(connected(1));
     const lost = { type: 'receiverLost', session: 1, peer: 'bob', code: 'SESSION_LOST', message: 'm' } as const;
@@ -142,7 +142,7 @@ describe('a session that is lost', () => {
 });
 
 describe('a pause', () => {
-  it('of a peer is its own, one of ours is of all', () => {
+  it('by a peer affects its session, and one by this side affects all', () => {
     const { io, view, shown } = watch();
     for (const session of [1, 2]) view.onEvent(connected(session));
     for (const session of [1, 2]) view.onEvent(progress(session, MIB));
@@ -164,7 +164,7 @@ describe('a pause', () => {
   });
 });
 
-it('of a sender to one receiver is one line without a name', () => {
+it('shows one line without a name for a send to one receiver', () => {
   const { view, shown } = watch({ receivers: 1 });
   view.onEvent(connected(1));
   view.onEvent(progress(1, MIB));
@@ -175,7 +175,7 @@ it('of a sender to one receiver is one line without a name', () => {
   ]);
 });
 
-/** What a person sees of `events` on standard error. */
+/** The terminal output for `events`. */
 function shown(events: PeerEvent[], options: ViewOptions): string {
   const io = createRecordedIo();
   const view = createView(io, { eventJson }, options);
@@ -184,10 +184,10 @@ function shown(events: PeerEvent[], options: ViewOptions): string {
   return io.printed.stderr;
 }
 
-describe('what a person is told about the way', () => {
+describe('messages about the connection path', () => {
   const rendezvous = { type: 'rendezvous', address: 'meet.example.org:26431' } as const;
 
-  it('says where a sender waits, and that a rendezvous is down and tried again', () => {
+  it('shows where a sender waits, and that a failed rendezvous is retried', () => {
     const events: PeerEvent[] = [
       { ...rendezvous, state: 'lost', message: 'No rendezvous answers at meet.example.org:26431.' },
       { ...rendezvous, state: 'open', relay: true },
@@ -198,7 +198,7 @@ describe('what a person is told about the way', () => {
     );
   });
 
-  it('says with --verbose what the router of a sender says', () => {
+  it('shows the replies of the router with --verbose', () => {
     const events: PeerEvent[] = [
       { type: 'mapping', state: 'open', address: '198.51.100.1:26431', by: 'PCP' },
       { type: 'mapping', state: 'failed', message: 'The router refuses to map a port (PCP, result 2).' },
@@ -209,13 +209,13 @@ describe('what a person is told about the way', () => {
     );
   });
 
-  it('names no address of a sender that nobody can dial', () => {
+  it('shows no address of a sender that cannot be dialled', () => {
     const waiting: PeerEvent = { type: 'waiting', host: '127.0.0.1', port: 9 };
     expect(shown([waiting], { role: 'send', relayOnly: true })).toBe('Waiting for a relay; Ctrl-C ends the offer.\n');
     expect(shown([waiting], { role: 'send' })).toContain('127.0.0.1:9, for --connect');
   });
 
-  it('says with --verbose which better ways failed, and why', () => {
+  it('shows with --verbose which better paths failed, and why', () => {
     const tried = [
       { transport: 'direct', address: '[::1]:9', code: 'PEER_UNREACHABLE', reason: 'no\u001banswer' },
     ] as const;
@@ -229,7 +229,7 @@ describe('what a person is told about the way', () => {
     );
   });
 
-  it('says with --verbose that a relayed transfer has moved to a better path', () => {
+  it('shows with --verbose that a relayed transfer has moved to a better path', () => {
     const connected = { type: 'connected', suite: 'aes-256-gcm', peer: 'bob', session: 1 } as const;
     const events: PeerEvent[] = [
       { ...connected, path: 'relay' },

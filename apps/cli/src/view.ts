@@ -12,9 +12,9 @@ import { harmless, harmlessLines, shortened } from './terminal-text.ts';
 /** Shows the events of one send or receive while it runs. */
 export interface View {
   onEvent(event: PeerEvent): void;
-  /** Puts a question to the person, with nothing painted over it. */
+  /** Asks the user a question, with the repainted lines hidden. */
   during<T>(question: () => Promise<T>): Promise<T>;
-  /** Takes away what is repainted; may be called again. */
+  /** Clears the repainted lines. Idempotent. */
   end(): void;
 }
 
@@ -23,11 +23,11 @@ export interface ViewOptions {
   json?: boolean;
   quiet?: boolean;
   verbose?: boolean;
-  /** Of a sender: how many receivers it serves, 0 for no end. */
+  /** Sender only: number of receivers to serve, 0 for no limit. */
   receivers?: number;
-  /** Nobody can dial this sender. */
+  /** Peers cannot dial this sender. */
   relayOnly?: boolean;
-  /** A text is sent, no files. */
+  /** The text, if a text is sent. */
   text?: string;
 }
 
@@ -47,17 +47,17 @@ function createJsonView(io: Io, peer: Pick<PeerPackage, 'eventJson'>, options: V
   };
 }
 
-/** Nothing heard of a receiver for this long: its last rate is no more. */
+/** After this silence a receiver's last rate is outdated. */
 const SILENCE_MS = 3000;
 const RECONNECTING = 'reconnecting…';
 const PAUSED = 'paused';
 
-/** A session that is up, and how far it is. */
+/** An open session and its progress. */
 interface Up {
   connected: ConnectedEvent;
-  /** It was lost, and another is being sought. */
+  /** The connection is lost and being restored. */
   lost: boolean;
-  /** Its peer holds it. */
+  /** The peer has paused it. */
   paused?: boolean;
   progress?: ProgressEvent;
   heardAt?: number;
@@ -68,9 +68,9 @@ class PeopleView implements View {
   #options: ViewOptions;
   #lines: RepaintedLines;
   #sessions = new Map<number, Up>();
-  /** Receivers that were lost. */
+  /** Sessions of lost receivers. */
   #away = new Set<number>();
-  /** This side holds everything. */
+  /** This side has paused all sessions. */
   #paused = false;
 
   constructor(io: Io, options: ViewOptions) {
@@ -146,7 +146,7 @@ class PeopleView implements View {
         if (this.#options.verbose) this.#note(harmless(event.path));
         break;
       default:
-      // The offer was asked about or shows in the progress; what failed is listed at the end; the result is printed by the command.
+      // Other events need no line: offers have been shown, failures are listed at the end, and the command prints the result.
     }
   }
 
@@ -171,7 +171,7 @@ class PeopleView implements View {
   #showConnected({ session, peer, path, suite, tried = [], contact, verified }: ConnectedEvent): void {
     const held = this.#sessions.get(session);
     if (this.#options.role !== 'send' && held?.lost === false) {
-      // The session is the one it was: only its lanes take another way.
+      // The session is the same: only its lanes use another path.
       if (this.#options.verbose) this.#note(`Moved from ${held.connected.path} to ${path}.`);
       return;
     }
@@ -201,7 +201,7 @@ class PeopleView implements View {
     this.#repaint();
   }
 
-  /** The first try of each loss is told; after that only the progress says that it goes on. */
+  /** Warns at the first attempt after each loss; later attempts only show in the progress. */
   #showReconnecting({ reason, attempt }: Extract<PeerEvent, { type: 'reconnecting' }>): void {
     for (const session of this.#sessions.values()) session.lost = true;
     if (attempt === 1) this.#warn(`${reason} Reconnecting; Ctrl-C stops.`);
@@ -226,7 +226,7 @@ class PeopleView implements View {
 
   #showText(text: string): void {
     const { stdout } = this.#io;
-    // A program gets the text as it was sent; on a terminal it must not act.
+    // A program gets the exact text; on a terminal it is escaped.
     stdout.write(stdout.isTerminal ? `${harmlessLines(text)}\n` : text);
   }
 
@@ -253,7 +253,7 @@ class PeopleView implements View {
     });
   }
 
-  /** A line for each session, the last one for all those that there is no room for. */
+  /** One line per session; if they do not fit, the last line sums up the rest. */
   #picture(columns: number, rows: number): string[] {
     const sessions = [...this.#sessions.values()].sort((a, b) => a.connected.session - b.connected.session);
     const shown = sessions.length > rows ? sessions.slice(0, rows - 1) : sessions;
@@ -294,7 +294,7 @@ class PeopleView implements View {
     return { progress: sum, via: only && count === 1 ? this.#rowOf(only).via : `${count} receivers` };
   }
 
-  /** Receivers may have the same name, so where there may be several each has its number in front. */
+  /** Receivers may have the same name, so a number comes first where there may be several. */
   #nameOf({ session, peer, contact }: { session: number; peer: string; contact?: string }): string {
     if (contact !== undefined) return contact;
     return mayServeSeveral(this.#options) ? `${session} ${peer}` : peer;
@@ -309,7 +309,7 @@ class PeopleView implements View {
   }
 }
 
-/** Why a receiver has not everything, for the sender, who goes on waiting for it if the code still holds. */
+/** Why a receiver is incomplete, for the sender, which keeps waiting while the code is valid. */
 function leftBecause({ code, message, mayReturn }: Extract<PeerEvent, { type: 'receiverLost' }>): string {
   if (mayReturn) return 'is away: the connection was lost. It goes on once it is back.';
   if (code === 'OFFER_DECLINED') return 'declined the offer.';
@@ -317,7 +317,7 @@ function leftBecause({ code, message, mayReturn }: Extract<PeerEvent, { type: 'r
   return left ? 'left before it had everything.' : `failed: ${message}`;
 }
 
-/** The sentence of what refuses or fails has the contact's name in it. */
+/** The messages of refusals and failures already contain the contact's name. */
 function lostContact(event: Extract<PeerEvent, { type: 'receiverLost' }>): string {
   return event.mayReturn ? `${event.peer} ${leftBecause(event)}` : event.message;
 }

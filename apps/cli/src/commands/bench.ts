@@ -19,7 +19,7 @@ interface BenchFlags {
   quiet?: boolean;
 }
 
-/** `keibidrop bench`, parsed: this machine alone, waiting for a peer, or against one that waits. */
+/** `keibidrop bench`, parsed: this machine alone, waiting for a peer, or against a waiting peer. */
 export type BenchCommand = BenchFlags &
   (
     | { mode: 'alone'; size: number }
@@ -69,7 +69,7 @@ export function addBenchCommand(program: Command, onRun: (options: BenchCommand)
     .action((words: string[], typed: TypedBench) => onRun(parseBench(words, typed)));
 }
 
-/** The options as commander hands them over. */
+/** The options as commander returns them. */
 interface TypedBench extends BenchFlags {
   size?: string;
   wait?: boolean;
@@ -117,9 +117,9 @@ function usage(message: string): KeibiError {
 }
 
 /**
- * Measures; resolves with the exit code.
+ * Runs the bench; resolves with the exit code.
  *
- * @throws any KeibiError that ended it; `io.signal.reason`
+ * @throws KeibiError that ended the bench; `io.signal.reason`
  */
 export async function runBench(options: BenchCommand, io: Io, peer: PeerPackage): Promise<number> {
   const { config, rendezvous, discovery, dir, suite } = options;
@@ -131,7 +131,7 @@ export async function runBench(options: BenchCommand, io: Io, peer: PeerPackage)
 
   const view = createView(io, peer, { ...options, role: 'bench', receivers: 1 });
   const report = new BenchReport(io, options);
-  // A limit of the settings is not passed on: what is asked for is what could be.
+  // The speed limit of the settings does not apply: the bench measures the possible rate.
   const common = {
     dir: settings.savePath,
     suite,
@@ -161,7 +161,7 @@ export async function runBench(options: BenchCommand, io: Io, peer: PeerPackage)
 
 function showEvent(event: BenchEvent, view: View, report: BenchReport): void {
   if (isFigure(event)) {
-    // A row on the screen must not share its line with progress.
+    // Ends the progress line, so that a row does not share it.
     view.end();
     report.show(event);
   } else {

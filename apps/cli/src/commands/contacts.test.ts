@@ -18,7 +18,7 @@ afterEach(() => rm(config, { recursive: true }));
 const fingerprint = (byte: number) => new Uint8Array(64).fill(byte);
 const loadPeer = async () => createScriptedPeer({}).peer;
 
-/** What one command prints. */
+/** Output of one command. */
 async function run(command: ContactsCommand, io: Parameters<typeof createRecordedIo>[0] = {}): Promise<string> {
   const recorded = createRecordedIo(io);
   expect(await runContacts({ config, ...command }, recorded, loadPeer)).toBe(0);
@@ -26,7 +26,7 @@ async function run(command: ContactsCommand, io: Parameters<typeof createRecorde
 }
 
 describe('keibidrop contacts', () => {
-  it('lists each on a line of its own, aligned, with what holds for it', async () => {
+  it('lists each contact on an aligned line with its attributes', async () => {
     await run({ action: 'add', name: 'Ann', fingerprint: fingerprint(1) });
     await run({ action: 'add', name: 'Žofie 🎸', fingerprint: fingerprint(2) });
     await run({ action: 'verify', name: 'ann', yes: true });
@@ -39,7 +39,7 @@ describe('keibidrop contacts', () => {
     );
   });
 
-  it('says in words what it has done', async () => {
+  it('confirms each change in a sentence', async () => {
     const said = async (command: ContactsCommand) => (await run(command)).trimEnd().split('\n')[0];
     expect(await said({ action: 'add', name: 'Ann', fingerprint: fingerprint(1) })).toBe('Added Ann.');
     expect(await said({ action: 'rename', name: 'Ann', to: 'Anna' })).toBe('Ann is Anna now.');
@@ -51,14 +51,14 @@ describe('keibidrop contacts', () => {
     expect(await said({ action: 'remove', name: 'Anna' })).toBe('Anna is forgotten.');
   });
 
-  it('takes a folder as one of where it was called', async () => {
+  it('resolves a relative folder against the working directory', async () => {
     await run({ action: 'add', name: 'Ann', fingerprint: fingerprint(1) });
     await run({ action: 'rule', name: 'Ann', rule: 'accept', folder: 'in' });
     const { rule } = await new ContactStore({ directory: config }).get('Ann');
     expect(rule).toEqual({ kind: 'accept', folder: join(createRecordedIo().cwd, 'in') });
   });
 
-  it('--json tells all of a contact in one object', async () => {
+  it('--json prints all fields of a contact in one object', async () => {
     await run({ action: 'add', name: 'Ann', fingerprint: fingerprint(1) });
     const { event, contacts } = JSON.parse(await run({ action: 'list', json: true }));
     expect(event).toBe('contacts');
@@ -82,7 +82,7 @@ describe('keibidrop contacts verify', () => {
     return (await store.open()).keys.fingerprint;
   };
 
-  it('shows both fingerprints as words, each beside its name, and believes a yes', async () => {
+  it('shows both fingerprints as words beside their names, and accepts a yes', async () => {
     await run({ action: 'add', name: 'Ann-Kathrin', fingerprint: fingerprint(1) });
     const io = createRecordedIo({ terminal: true, answers: ['y'] });
     await runContacts({ action: 'verify', name: 'Ann-Kathrin', config }, io, loadPeer);
@@ -101,7 +101,7 @@ describe('keibidrop contacts verify', () => {
     expect((await new ContactStore({ directory: config }).get('Ann')).verified).toBe(false);
   });
 
-  it('does not believe who is not there', async () => {
+  it('refuses to verify without a terminal', async () => {
     await run({ action: 'add', name: 'Ann', fingerprint: fingerprint(1) });
     await expect(run({ action: 'verify', name: 'Ann' })).rejects.toMatchObject({ code: 'USAGE' });
   });

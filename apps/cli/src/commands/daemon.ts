@@ -54,7 +54,7 @@ export function addDaemonCommand(program: Command, onRun: (options: DaemonComman
 }
 
 /**
- * Serves until it is stopped or interrupted; resolves with 0.
+ * Serves until stopped or interrupted; resolves with 0.
  *
  * @throws DAEMON_RUNNING, USAGE, CONFIG_INVALID
  */
@@ -68,11 +68,11 @@ export async function runDaemon(options: DaemonCommand, io: Io, peer: PeerPackag
   const daemon = await peer.openDaemon({
     settings: { flags, env: io.env, cwd: io.cwd },
     version: VERSION,
-    // Beside the program as it is delivered.
+    // The page lies beside the delivered program.
     pageDir: fileURLToPath(new URL('page', import.meta.url)),
     log: (line) => io.stderr.write(`${new Date().toISOString()} ${harmless(line)}\n`),
   });
-  // A signal comes from a system that kills next: the state as it was saved last has to do.
+  // The system that sends this signal kills the process next, so rely on the last saved state.
   const onInterrupt = () => void daemon.stop({ force: true });
   io.signal.addEventListener('abort', onInterrupt, { once: true });
   if (io.signal.aborted) onInterrupt();

@@ -84,7 +84,7 @@ export async function runDoctor(options: DoctorCommand, io: Io, loadPeer: () => 
   return failed === 0 ? 0 : 1;
 }
 
-/** @throws USAGE: a flag that makes no sense is not a finding */
+/** @throws USAGE for an invalid flag, which is not a finding */
 async function tryLoadSettings(load: () => Promise<Settings>): Promise<{ settings?: Settings; check: Check }> {
   try {
     const settings = await load();

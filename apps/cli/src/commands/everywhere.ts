@@ -33,7 +33,7 @@ export function addEverywhereOptions(command: Command): Command {
     .addOption(new Option('-v, --verbose', 'name every file that is complete'));
 }
 
-/** What both directions of a transfer pass on, out of the flags and the settings. */
+/** Options from flags and settings that sends and receives share. */
 export function reachOf(options: Everywhere, settings: Settings) {
   return {
     suite: options.suite,
@@ -54,7 +54,7 @@ type Record = <T extends TransferSummary>(
   run: (onEvent: (event: PeerEvent) => void) => Promise<T>,
 ) => Promise<T>;
 
-/** Does a transfer and has the history keep it, unless it is to leave nothing. */
+/** Runs a transfer and records it in the history, unless it is incognito. */
 export function recordOf(
   { incognito }: { incognito?: boolean },
   { configDir, history: limits }: Settings,

@@ -10,20 +10,20 @@ import type { PeerPackage } from '../peer-package.ts';
 import { harmless, quoted } from '../terminal-text.ts';
 import { limited } from '../time-limit.ts';
 
-/** How long an accepted text is waited for; its sender is there. */
+/** How long to wait for an accepted text; its sender is online. */
 const TEXT_WAIT = '60s';
 const ANSWERS = { accept: 'yes', decline: 'no' } as const;
 
 /** `keibidrop invitations`, parsed. */
 export interface InvitationsCommand {
   action?: keyof typeof ANSWERS;
-  /** The only one there is, if left out. */
+  /** Undefined: the only pending one. */
   number?: number;
   config?: string;
   json?: boolean;
 }
 
-/** What a contact would like to send or show. */
+/** An offer of files, a text or a share from a contact. */
 export interface Invitation {
   number: number;
   contact: string;
@@ -84,7 +84,7 @@ export async function runInvitations(options: InvitationsCommand, io: Io, peer: 
   });
 }
 
-/** Waits for the text that was accepted, and prints it. @returns  the exit code */
+/** Waits for the accepted text and prints it. @returns  the exit code */
 async function showText(
   daemon: LocalClient,
   { contact }: Invitation,
@@ -103,7 +103,7 @@ async function showText(
   throw new KeibiError('DAEMON_LOST');
 }
 
-/** What contacts are waiting to hear. */
+/** The pending invitations of contacts. */
 export async function invitationsOf(daemon: LocalClient, signal: AbortSignal): Promise<Invitation[]> {
   const { questions } = await daemon.call('questions', {}, { signal });
   return questions

@@ -69,7 +69,10 @@ async function listShares(daemon: LocalClient, io: Io, json: boolean | undefined
   return 0;
 }
 
-/** `photos  connected  of anna (lan), mounted at /home/me/photos` or `music  open  /home/me/music, code 7-guitar-pencil, 2 guests, 3 known`. */
+/**
+ * `photos  connected  of anna (lan), mounted at /home/me/photos` or
+ * `music  open  /home/me/music, code 7-guitar-pencil, 2 guests, 3 known`.
+ */
 function lineOfShare(
   { name, kind, state, contact, peer = '', path, folder = '', code = '', guests, knownGuests, readOnly }: ShareView,
   mounts: readonly MountView[],

@@ -39,7 +39,7 @@ export function addMcpCommand(program: Command, onRun: (options: McpCommand) => 
     .action((folders: string[], options: Omit<McpCommand, 'folders'>) => onRun({ ...options, folders }));
 }
 
-/** The same for the same folders, so that a server that is started again knows what the one before began. */
+/** The same id for the same folders, so that a restarted server finds the transfers of the one before. */
 function ownerOf(folders: readonly string[]): string {
   const digest = createHash('sha256').update(JSON.stringify([...folders].sort()));
   return `mcp-${digest.digest('hex').slice(0, 32)}`;

@@ -39,7 +39,7 @@ export function addPeersCommand(program: Command, onRun: (options: PeersCommand)
 }
 
 /**
- * Prints each sender as it is found; resolves with 0.
+ * Prints each sender when it is found; resolves with 0.
  *
  * @throws CONFIG_INVALID; `io.signal.reason`
  */

@@ -16,7 +16,7 @@ import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './ever
 
 /** `keibidrop receive`, parsed. */
 export interface ReceiveCommand extends Everywhere, SaveFlags {
-  /** Absent: it is asked for, or read from standard input or KD_CODE. */
+  /** Undefined: read from standard input or KD_CODE, or asked for. */
   code?: Code;
   codeFromStdin?: boolean;
   out?: string;
@@ -27,7 +27,7 @@ export interface ReceiveCommand extends Everywhere, SaveFlags {
   durable?: boolean;
   patience?: string;
   stdout?: boolean;
-  /** Hand it over to the daemon. */
+  /** Hand the receive over to the daemon. */
   background?: boolean;
   incognito?: boolean;
 }
@@ -86,7 +86,7 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
     .action((words: string[], typed: TypedReceive) => onRun(parseReceive(words, typed)));
 }
 
-/** The options as commander hands them over. */
+/** The options as commander returns them. */
 type TypedReceive = Omit<ReceiveCommand, 'code' | 'collisions' | 'yes'> & {
   yes?: boolean;
   overwrite?: boolean;
@@ -111,7 +111,7 @@ function codeOf(words: string[]): { code?: Code; codeFromStdin?: boolean } {
 /**
  * Receives once; resolves with the exit code.
  *
- * @throws any KeibiError that ended it; `io.signal.reason`
+ * @throws KeibiError that ended the receive; `io.signal.reason`
  */
 export async function runReceive(typed: ReceiveCommand, io: Io, peer: PeerPackage): Promise<number> {
   if (typed.code === undefined) assertCodeComes(typed.codeFromStdin === true, io);
@@ -170,7 +170,7 @@ export async function runReceive(typed: ReceiveCommand, io: Io, peer: PeerPackag
   }
 }
 
-/** @throws USAGE where a question could not be put to anybody */
+/** @throws USAGE if a question is possible but no user can answer it */
 function assertMayAsk(options: ReceiveCommand, io: Io): void {
   if (!options.yes && options.json) {
     throw new KeibiError('USAGE', 'With --json nobody can be asked whether to receive: add --yes.');

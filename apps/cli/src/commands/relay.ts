@@ -73,7 +73,7 @@ export function addRelayCommand(program: Command, onRun: (options: RelayCommand)
 /**
  * Serves until interrupted, then drains; resolves with 0.
  *
- * @throws USAGE, CONFIG_INVALID (also for a port that cannot be had)
+ * @throws USAGE, CONFIG_INVALID (also for a port that cannot be bound)
  */
 export async function runRelay(options: RelayCommand, io: Io, peer: PeerPackage): Promise<number> {
   const { json, quiet, verbose, ...flags } = options;

@@ -15,27 +15,27 @@ import { quoted } from '../terminal-text.ts';
 import { createView } from '../view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './everywhere.ts';
 
-/** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin`, `text` and `clipboard` is given. */
+/** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin`, `text` and `clipboard` is set. */
 export interface SendCommand extends Everywhere, SaveFlags {
   paths: string[];
   stdin: boolean;
   text?: string;
-  /** The text is what the clipboard holds. */
+  /** Send the text on the clipboard. */
   clipboard?: boolean;
   code?: Code;
   codeLength?: string;
   insecureCode?: boolean;
   listen?: string;
-  /** 0: until Ctrl-C. */
+  /** 0: any number, until Ctrl-C. */
   receivers: number;
-  /** Hand it over to the daemon. */
+  /** Hand the send over to the daemon. */
   background?: boolean;
-  /** There: do not wait for the sends before it. */
+  /** With `background`: start at once, ahead of queued sends. */
   now?: boolean;
   incognito?: boolean;
-  /** Names of contacts: they are invited, and no code is shown. */
+  /** Names of contacts to invite; no code is shown then. */
   to?: string[];
-  /** How long an absent contact is waited for. */
+  /** How long to wait for an absent contact. */
   patience?: string;
 }
 
@@ -93,7 +93,7 @@ export function addSendCommand(program: Command, onRun: (options: SendCommand) =
     .action((paths: string[], typed: TypedSend) => onRun(parseSend(paths, typed)));
 }
 
-/** The options as commander hands them over. */
+/** The options as commander returns them. */
 type TypedSend = Omit<SendCommand, 'paths' | 'stdin' | 'code' | 'receivers'> & { code?: string; receivers?: string };
 
 /** @throws USAGE, CODE_MALFORMED */
@@ -132,7 +132,7 @@ function usage(message: string): KeibiError {
 /**
  * Offers and serves; resolves with the exit code once the last receiver is served.
  *
- * @throws any KeibiError that ended it; `io.signal.reason`
+ * @throws KeibiError that ended the send; `io.signal.reason`
  */
 export async function runSend(typed: SendCommand, io: Io, peer: PeerPackage): Promise<number> {
   const options = { ...typed, ...(await textOutside(typed, io)) };
@@ -180,7 +180,7 @@ export async function runSend(typed: SendCommand, io: Io, peer: PeerPackage): Pr
               ...offer,
               names,
               directory: settings.configDir,
-              // KD_PATIENCE is about senders that were lost.
+              // KD_PATIENCE applies to lost senders only.
               patienceMs: patience === undefined ? undefined : settings.patienceMs,
               askPassphrase: () => knownPassphrase(options.passphraseFile, io),
               onEvent,
@@ -195,12 +195,12 @@ export async function runSend(typed: SendCommand, io: Io, peer: PeerPackage): Pr
   }
 }
 
-/** @throws TRANSFER_SOURCE_MISSING naming the first of the paths that are not there, before anybody is kept waiting */
+/** Checks the paths before a receiver waits. @throws TRANSFER_SOURCE_MISSING naming the first missing paths */
 async function assertSourcesExist(paths: readonly string[], cwd: string): Promise<void> {
   const missing: string[] = [];
   for (const path of paths) {
     await lstat(resolve(cwd, path)).catch((error: NodeJS.ErrnoException) => {
-      // Anything else, such as a folder that may not be read, is told by whoever reads it.
+      // Other errors, such as an unreadable folder, are reported when it is read.
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') missing.push(path);
     });
   }
@@ -210,7 +210,7 @@ async function assertSourcesExist(paths: readonly string[], cwd: string): Promis
   throw new KeibiError('TRANSFER_SOURCE_MISSING', messageFor('TRANSFER_SOURCE_MISSING', names));
 }
 
-/** A text that the arguments do not hold. @throws USAGE, TRANSFER_LIMIT_EXCEEDED */
+/** Reads a text from standard input or the clipboard. @throws USAGE, TRANSFER_LIMIT_EXCEEDED */
 async function textOutside({ clipboard, text }: SendCommand, io: Io): Promise<{ text?: string }> {
   if (clipboard) return { text: await clipboardText(io) };
   if (text !== '-') return {};
@@ -219,7 +219,7 @@ async function textOutside({ clipboard, text }: SendCommand, io: Io): Promise<{ 
   return { text: read };
 }
 
-/** Loaded by who asks for it. */
+/** Imported on demand. */
 async function clipboardText(io: Io): Promise<string> {
   const { readClipboard } = await import('../clipboard.ts');
   return readClipboard(io);

@@ -59,9 +59,9 @@ function parseShare(dir: string | undefined, typed: TypedShare): ShareCommand {
 }
 
 /**
- * Shares until it is told to end, and resolves with 0 then.
+ * Shares until stopped, then resolves with 0.
  *
- * @throws any KeibiError that ended it
+ * @throws KeibiError that ended the share
  */
 export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage): Promise<number> {
   const { config, rendezvous, discovery, limit, listen, codeLength } = options;

@@ -98,7 +98,7 @@ export async function runStatus({ config, json }: StatusCommand, io: Io, peer: P
   });
 }
 
-/** None running is what was asked for. */
+/** Stops the daemon. Without a running daemon there is nothing to do, which is no error. */
 export async function runStop({ config, json }: StatusCommand, io: Io, peer: PeerPackage): Promise<number> {
   const unfinished = await peer.stopDaemon({ env: io.env, cwd: io.cwd, config, signal: io.signal });
   if (json) io.stdout.write(lineOf('stopped', { ran: unfinished !== undefined, unfinished: unfinished ?? 0 }));

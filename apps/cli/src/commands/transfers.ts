@@ -17,7 +17,7 @@ const ACTIONS = ['wait', 'pause', 'resume', 'cancel', 'retry', 'first', 'remove'
 export interface TransfersCommand {
   action?: (typeof ACTIONS)[number];
   id?: number;
-  /** Of wait. */
+  /** For `wait`. */
   timeout?: string;
   config?: string;
   json?: boolean;
@@ -116,7 +116,7 @@ function listOf(transfers: readonly TransferView[], io: Io): string {
   return transfers.map((transfer) => `${lineOfTransfer(transfer, io)}\n${unreadText(transfer)}`).join('');
 }
 
-/** A text that was not shown yet, below the line of its transfer. */
+/** A text not shown yet, for the lines below its transfer. */
 function unreadText({ unread, text }: TransferView): string {
   if (!unread || text === undefined) return '';
   return harmlessLines(text).replace(/^/gm, '      ').concat('\n');

@@ -7,7 +7,7 @@ import type { PeerPackage } from '../peer-package.ts';
 
 /** `keibidrop ui`, parsed. */
 export interface UiCommand {
-  /** False: only say where the page is. */
+  /** False: only print the address. */
   open: boolean;
   config?: string;
   json?: boolean;
@@ -43,7 +43,7 @@ export async function runUi({ open, config, json }: UiCommand, io: Io, peer: Pee
   return withDaemon(io, peer, { config, start: true }, async (daemon) => {
     const { url, file, token } = await daemon.call('openPage', {}, { signal: io.signal });
     if (json) io.stdout.write(lineOf('page', { url, token }));
-    // The file, and not the address, since others can read a command line.
+    // Opens a file instead of the address, because other users can read a command line.
     else if (open && (await peer.openByDesktop(file, io.env))) io.stdout.write('The page is in your browser.\n');
     else io.stdout.write(`${url}\n`);
     return 0;

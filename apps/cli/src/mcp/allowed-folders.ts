@@ -3,11 +3,11 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 
-/** The folders beneath which an agent may have files sent and received. Symlinks count for what they lead to. */
+/** The folders that an agent may send from and receive into. Symlinks are resolved first. */
 export class AllowedFolders {
   readonly #folders: readonly string[];
 
-  /** @throws USAGE if one of them is no folder */
+  /** @throws USAGE if one of them is not a folder */
   static async of(folders: readonly string[]): Promise<AllowedFolders> {
     const found = folders.map(async (folder) => {
       const path = await realpath(folder).catch(() => undefined);
@@ -23,13 +23,13 @@ export class AllowedFolders {
     this.#folders = folders;
   }
 
-  /** Absolute, without symlinks; the first is where received files go unless the agent says otherwise. */
+  /** Absolute, without symlinks; received files go into the first unless the agent names another. */
   get paths(): readonly string[] {
     return this.#folders;
   }
 
   /**
-   * What is to be sent, without symlinks; a relative path counts from the first folder.
+   * Resolves the path of a file to send, without symlinks; a relative path is relative to the first folder.
    *
    * @throws FOLDER_NOT_ALLOWED, TRANSFER_SOURCE_MISSING
    */
@@ -71,7 +71,7 @@ function isBeneath(folder: string, path: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`));
 }
 
-/** `path` with the symlinks resolved of as much of it as there is. */
+/** `path` with symlinks resolved in the part of it that exists. */
 async function realpathOfNearest(path: string): Promise<string> {
   const found = await realpath(path).catch(() => undefined);
   if (found !== undefined || dirname(path) === path) return found ?? path;

@@ -9,7 +9,8 @@ import type { ToolContext } from './tool-context.ts';
 import { addTransferTools } from './transfer-tools.ts';
 
 /**
- * Serves an agent (Model Context Protocol, 2025-06-18) until its side of `input` ends or `signal` is aborted. Transfers that run go on in the daemon.
+ * Serves an agent (Model Context Protocol, 2025-06-18) until `input` ends or `signal` is aborted.
+ * Running transfers continue in the daemon.
  */
 export async function serveMcp(
   context: ToolContext,

@@ -7,9 +7,9 @@ import type { ToolCall, ToolContext } from './tool-context.ts';
 const CANCEL_MS = 5_000;
 
 export interface WaitOptions {
-  /** What the transfer must be like for the wait to end. */
+  /** Whether the transfer is in the wanted state. */
   until(transfer: TransferView): boolean;
-  /** Ends the wait, not the transfer; the call has a limit of its own. */
+  /** Ends the wait, not the transfer. The call has its own limit, too. */
   timeoutMs: number;
 }
 
@@ -18,9 +18,9 @@ export function hasEnded({ ended }: TransferView): boolean {
 }
 
 /**
- * Waits for a transfer of the daemon to be as wanted. A call that the agent cancels cancels the transfer.
+ * Waits until a transfer of the daemon is in the wanted state. If the agent cancels the call, the transfer is cancelled.
  *
- * @returns  how it is then; after `timeoutMs`, how it is at that moment
+ * @returns  the transfer then, or as it is after `timeoutMs`
  * @throws   as `viewsOf`
  */
 export async function waitFor(

@@ -75,7 +75,7 @@ async function invitations(
   });
 }
 
-/** @throws DAEMON_LOST, `signal.reason`; PEER_UNREACHABLE if none comes */
+/** @throws DAEMON_LOST, `signal.reason`; PEER_UNREACHABLE if no transfer starts in time */
 async function firstTransfer(
   daemon: LocalClient,
   isIts: (transfer: TransferView) => boolean,

@@ -6,7 +6,7 @@ import { hasEnded, waitFor } from './outcome-of.ts';
 import { answer, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
 import { DEFAULT_WAIT_S, idOf, resultOf, waitInput } from './transfer-tools.ts';
 
-/** Entries of one answer: more would fill an agent's memory with names. */
+/** Entries per answer: more names would fill an agent's context. */
 const MOST_ENTRIES = 1000;
 
 const listInput = {
@@ -26,7 +26,7 @@ const pullInput = {
   waitSeconds: waitInput,
 };
 
-/** `list` and `pull`, for shares that the user has connected to. */
+/** `list` and `pull`, for shares that the user is connected to. */
 export function addShareTools(server: McpServer, context: ToolContext): void {
   server.registerTool(
     'list',
@@ -59,7 +59,7 @@ async function list(
   return context.withDaemon(async (daemon) => {
     if (path === undefined) {
       const { shares } = await daemon.call('shares', {}, { signal });
-      // What the user shares has a code, which is not the agent's to give away.
+      // The user's own shares have codes, which the agent must not learn.
       const connected = shares.filter(({ kind }) => kind === 'guest');
       return { shares: connected.map(({ name, state, peer, readOnly }) => ({ name, state, peer, readOnly })) };
     }

@@ -4,30 +4,30 @@ import { KeibiError } from '@keibidrop/protocol';
 import type { CallToolResult, ProgressNotification } from '@modelcontextprotocol/sdk/types.js';
 import type { AllowedFolders } from './allowed-folders.ts';
 
-/** What the tools work with. */
+/** State shared by all tools. */
 export interface ToolContext {
   readonly folders: AllowedFolders;
-  /** Marks the transfers that were begun for these folders, also by an earlier server: the agent sees no others. */
+  /** Marks transfers started for these folders, also by an earlier server. The agent sees no others. */
   readonly owner: string;
-  /** The agent has disconnected; the transfers that it started continue. */
+  /** The agent has disconnected; its transfers continue. */
   left: boolean;
-  /** Does `work` with the daemon, which is started if none runs. */
+  /** Runs `work` with the daemon; starts one if none runs. */
   withDaemon<T>(work: (daemon: LocalClient) => Promise<T>): Promise<T>;
 }
 
-/** What a tool is told beside its arguments. */
+/** Context of one tool call besides its arguments. */
 export interface ToolCall {
-  /** Aborted when the agent has given the call up, or it has taken too long. */
+  /** Aborted when the agent cancels the call or the call takes too long. */
   readonly signal: AbortSignal;
-  /** The agent has given the call up. */
+  /** Whether the agent has cancelled the call. */
   isCancelled(): boolean;
-  /** How long a transfer may still be waited for. */
+  /** How long the call may still wait for a transfer. */
   remainingMs(): number;
-  /** Tells the agent how far a transfer is, if it has asked for that. */
+  /** Reports progress to the agent, if it asked for progress. */
   onProgress(transfer: TransferView): void;
 }
 
-/** The part of the protocol's own call that is used. */
+/** The fields used of the protocol's call. */
 interface ProtocolCall {
   readonly signal: AbortSignal;
   readonly _meta?: { progressToken?: string | number | undefined } | undefined;
@@ -39,7 +39,7 @@ const MOST_WAIT_MS = 25_000;
 const MOST_MS = 40_000;
 const PROGRESS_EVERY_MS = 500;
 
-/** A structured result, with the same as text. */
+/** A structured result; it is also sent as text. */
 export type ToolResult = Record<string, unknown>;
 
 function toolCallOf({ signal, _meta, sendNotification }: ProtocolCall): ToolCall {
@@ -58,7 +58,7 @@ function toolCallOf({ signal, _meta, sendNotification }: ProtocolCall): ToolCall
     remainingMs: () => Math.max(0, MOST_WAIT_MS - (performance.now() - started)),
     onProgress({ bytes, totalBytes, totalsFinal, state }) {
       const at = performance.now();
-      // The protocol wants numbers that rise.
+      // The protocol requires increasing numbers.
       if (progressToken === undefined || bytes <= last.bytes || at - last.at < PROGRESS_EVERY_MS) return;
       last = { at, bytes };
       const total = totalsFinal ? { total: totalBytes } : {};
@@ -68,7 +68,7 @@ function toolCallOf({ signal, _meta, sendNotification }: ProtocolCall): ToolCall
   };
 }
 
-/** What a tool answers: what `act` resolves with, or its error with the stable code. */
+/** The result of a tool: the value of `act`, or its error with the stable code. */
 export async function answer(
   call: ProtocolCall,
   act: (call: ToolCall) => Promise<ToolResult>,

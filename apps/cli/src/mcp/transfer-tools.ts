@@ -8,7 +8,7 @@ import { hasEnded, waitFor } from './outcome-of.ts';
 import { answer, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
 
 const CODE_TIMEOUT_MS = 10_000;
-/** A cancelled call must learn the number of the transfer that it is to cancel. */
+/** Even a cancelled call must learn the number of the transfer, to cancel it. */
 const UNCANCELLED = { signal: new AbortController().signal };
 const MOST_WAIT_S = 3600;
 export const DEFAULT_WAIT_S = 20;
@@ -152,7 +152,7 @@ async function cancel(
   });
 }
 
-/** Those that were begun for these folders. */
+/** The transfers started for these folders. */
 export async function ownTransfers(
   { owner }: ToolContext,
   daemon: LocalClient,
@@ -167,7 +167,7 @@ export function idOf(transfer: TransferView | undefined): number {
   return transfer.id;
 }
 
-/** @throws what it failed of */
+/** @throws the error of a failed transfer */
 export function resultOf(transfer: TransferView): ToolResult {
   if (transfer.error !== undefined) throw errorOf(transfer.error);
   return viewOf(transfer);
