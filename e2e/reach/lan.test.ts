@@ -131,7 +131,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
       expect(message).toContain(`was heard on this network (mDNS) at`);
       expect(message).toContain(`10.77.0.1:${port}`);
       expect(message).toContain(`Let TCP port ${port} through the sender's firewall`);
-      expect(message).not.toContain('Nobody is waiting');
+      expect(message).not.toContain('No sender is waiting');
     },
   );
 

@@ -78,7 +78,7 @@ describe.skipIf(!HAS_OPENSSL)('a rendezvous over TLS (needs openssl)', () => {
     const { port } = await server.until('listening');
     const receiver = await receive(`https://localhost:${port}`, trust());
     expect(await receiver.ended).toBe(4);
-    expect(lastOf(receiver)).toMatchObject({ message: expect.stringContaining('Name it as HOST:PORT') });
+    expect(lastOf(receiver)).toMatchObject({ message: expect.stringContaining('Write it as HOST:PORT') });
   });
 
   it('reloads its certificate on SIGHUP, and keeps the old one if the new one is broken', async () => {
