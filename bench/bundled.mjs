@@ -18,7 +18,7 @@ export async function bundled(name) {
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
     },
-    external: ['@grpc/proto-loader', '@napi-rs/keyring'], // neither is loaded by what these programs do
+    external: ['@grpc/proto-loader', '@napi-rs/keyring'], // these programs load neither
   });
   return outfile;
 }

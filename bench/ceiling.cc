@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-// ceiling - what this machine can do: bytes over loopback TCP between two processes, sealed in place in units of 1 MiB
-// and opened in place on the other side. No handshake, no bitmap, no progress: the same copies and the same cipher as a
-// real transfer and nothing else. A benchmark prints its own time as a ratio to this.
+// ceiling - the limit of this machine: bytes over loopback TCP between two processes, sealed in place in units of 1 MiB
+// and opened in place on the other side. No handshake, no bitmap, no progress: only the copies and the cipher of a real
+// transfer. A benchmark prints its own time as a ratio to this.
 //
-//   usage: ceiling SOURCE DESTINATION [SUITE=aes-256-gcm [LANES=1 [UNIT=1048576]]]     a file: read, seal, send, open,
-//   write
-//          ceiling --memory BYTES [SUITE [LANES [UNIT]]]                               memory to memory: no file on
-//          either side
-//   SUITE: aes-256-gcm, chacha20-poly1305 or none
-//   prints one JSON line; `seconds` runs from all lanes being connected to the last byte being in its place
+//   usage: ceiling SOURCE DESTINATION [SUITE [LANES [UNIT]]]     a file: read, seal, send, open, write
+//          ceiling --memory BYTES [SUITE [LANES [UNIT]]]         memory to memory: no file on either side
+//   SUITE: aes-256-gcm (default), chacha20-poly1305 or none; LANES: 1 by default; UNIT: 1048576 bytes by default
+//   prints one JSON line; `seconds` runs from all lanes connected to the last byte in place
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -64,7 +62,7 @@ double CpuSeconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// One lane's cipher in one direction. The key is no secret; the nonce is the unit's index.
+// One lane's cipher in one direction. The key is not secret; the nonce is the unit's index.
 class Aead {
  public:
   Aead(const EVP_CIPHER* suite, bool sealing) : context_(suite == nullptr ? nullptr : EVP_CIPHER_CTX_new()) {
@@ -166,7 +164,7 @@ void ReceiveLane(int socket, const Job& job, size_t first) {
   _exit(0);
 }
 
-// Accepts every lane, lets all begin at once, and gives the seconds until everything is here.
+// Accepts every lane, starts all at once, and returns the seconds until every byte has arrived.
 double Receive(const Job& job, int listener) {
   std::vector<std::pair<int, uint32_t>> accepted;
   for (size_t i = 0; i < job.lanes; i++) {
@@ -230,7 +228,7 @@ int main(int argc, char** argv) {
   if (bind(listener, reinterpret_cast<sockaddr*>(&address), length) != 0 || listen(listener, 64) != 0) Die("listen");
   getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
 
-  // Loads libcrypto's provider before the fork and the clock: a session has done that during its handshake.
+  // Loads libcrypto's provider before the fork and the clock, since a session does that during its handshake.
   const Aead warm_up(job.suite, true);
   int report[2];
   if (pipe(report) != 0) Die("pipe");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What the machine can do with the same copies and the same cipher, and nothing else: ceiling.cc.
+// The limit of the machine, with only the copies and the cipher of a transfer: ceiling.cc.
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -22,7 +22,7 @@ export function ceilingCase(workspace, name, source, suite = 'aes-256-gcm') {
   };
 }
 
-/** Memory to memory. The program itself checks that every unit came in its place, and its tag if it is sealed. */
+/** Memory to memory. The program itself checks that every unit arrives in order, and its tag if it is sealed. */
 export function memoryCase(bytes, suite) {
   return { run: () => measured('--memory', String(bytes), suite) };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// fair: two transfers at once, each with a sender and a receiver of its own, beside one alone.
+// fair: two transfers at once, each with its own sender and receiver, beside one alone.
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { transferOnce } from './peers.mjs';
@@ -36,7 +36,7 @@ export async function prepare(workspace) {
   };
 }
 
-/** Compared when nothing is timed any more: a comparison would slow the transfer that still runs. */
+/** Compares after both transfers have ended, since a comparison would slow a running one. */
 async function sendAll(workspace, sources) {
   const outs = sources.map((_, i) => workspace.path(`in-${i}`));
   const runs = await Promise.all(sources.map((source, i) => transferOnce(workspace, source, outs[i])));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// The first 64 KiB of each of many photos, one after another, over a slow link: what a file manager reads that shows thumbnails. A mount of ours beside sshfs:
-// seconds, and the bytes that the link has carried to the reader.
+// Reads the first 64 KiB of each of many photos in sequence over a slow link, as a file manager does for thumbnails.
+// Compares our mount with sshfs: seconds, and the bytes that the link has carried to the reader.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
@@ -52,13 +52,13 @@ export async function prepare(workspace) {
         await system.mount();
         try {
           await untilMounted(system.at);
-          // Whoever shows a folder has listed it before.
+          // A program that shows a folder lists it first.
           await run('ls', ['-l', system.at]);
           const before = await receivedBytes(within('b'));
           const started = performance.now();
           const sum = await sumOf(system.at, files);
           const seconds = (performance.now() - started) / 1000;
-          if (sum !== expected) throw new Error(`${system.name} has read something else`);
+          if (sum !== expected) throw new Error(`${system.name} has read wrong bytes`);
           return { seconds, bytes: (await receivedBytes(within('b'))) - before };
         } finally {
           await system.unmount();
@@ -88,7 +88,7 @@ export async function prepare(workspace) {
   };
 }
 
-/** Reads the beginnings one after another, in pieces of 64 KiB as one call. */
+/** Reads the beginning of each file in sequence, 64 KiB in one call. */
 async function sumOf(folder, files) {
   const sum = createHash('sha256');
   const buffer = Buffer.alloc(READ_BYTES);
@@ -101,7 +101,7 @@ async function sumOf(folder, files) {
   return sum.digest('hex');
 }
 
-/** By the only device of a namespace. */
+/** Bytes received on the only device of a namespace. */
 async function receivedBytes(within) {
   const { stdout } = await run(within[0], [...within.slice(1), 'cat', '/proc/net/dev']);
   return Number(/^\s*lem0:\s*(\d+)/m.exec(stdout)[1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// fuse-native-folder.cjs INSTALLED FOLDER AT [big]: shows a folder of this machine by fuse-native, to be compared with. `big`: by reads of up to 1 MiB,
-// which it does not do by itself. Ends when it is unmounted.
+// fuse-native-folder.cjs INSTALLED FOLDER AT [big]: mounts a folder of this machine by fuse-native, for comparison.
+// `big` allows reads of up to 1 MiB, which fuse-native does not do by default. Ends when it is unmounted.
 'use strict';
 const fs = require('node:fs');
 const { join } = require('node:path');

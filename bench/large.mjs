@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// large: files far larger than any buffer, with the memory of both sides noted all the way: a real one, and a sparse one.
+// large: files far larger than any buffer, one real and one sparse, with the memory of both sides sampled throughout.
 import { open, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { transferOnce } from './peers.mjs';
@@ -9,7 +9,7 @@ import { assertEqual } from './workspace.mjs';
 
 const GIB = 2 ** 30;
 const REAL_GIB = 20;
-/** Of data in each GiB of the sparse file. */
+/** Data in each GiB of the sparse file. */
 const ISLAND_BYTES = 2 ** 20;
 const SHORTEST_WATCHED_S = 2;
 const BAR_GROWTH_BYTES = 8 * 2 ** 20;
@@ -33,7 +33,7 @@ export async function prepare(workspace, { sparseGib }) {
 }
 
 function bars(name, { seconds, rss, resident, allocated, allocatedThere }) {
-  // In less than that the start is Node's own.
+  // A shorter run shows only the start of Node.
   const watched = seconds < SHORTEST_WATCHED_S ? [] : Object.entries(resident);
   const flat = watched.map(([side, [start, middle, end]]) => ({
     text: `${name}: the ${side}'s RSS at start, middle and end ${[start, middle, end].map(mebibytes).join(', ')} MiB, bar + 8`,
@@ -80,7 +80,7 @@ async function allocatedBy(path) {
   return blocks * 512;
 }
 
-/** A file that is a hole but for some data at the beginning of each GiB and at its very end. */
+/** Makes a file that is a hole except for data at the start of each GiB and at its very end. */
 async function sparseFile(path, bytes) {
   const island = Buffer.alloc(Math.min(ISLAND_BYTES, bytes), 'keibidrop');
   const file = await open(path, 'w');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// leak-receiver CODE OUT COUNT - receives COUNT times with one code through packages/peer in this one process, each time into a new OUT.
-// Every tenth time it says on stdout, as JSON, what the JavaScript heap holds, and waits for a line on stdin.
+// leak-receiver CODE OUT COUNT - receives COUNT times with one code through packages/peer in this process, each time
+// into a new OUT. Every tenth time it prints the JavaScript heap's size as JSON and waits for a line on stdin.
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { receive } from '../packages/peer/src/index.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// leak: 1000 small transfers between one sender process and one receiver process; what both take is noted all the way, and plotted.
+// leak: 1000 small transfers between one sender process and one receiver process; plots the resources of both.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundled } from './bundled.mjs';
@@ -11,7 +11,7 @@ import { pidOf, takenBy } from './resident.mjs';
 import { assertEqual } from './workspace.mjs';
 
 const TRANSFERS = 1000;
-/** What is loaded, compiled and pooled in the first of them is not a leak. */
+/** Code and pools that the first transfers load, compile and fill are not a leak. */
 const SETTLED = 0.1;
 const BAR_BYTES_EACH = 8 * 1024;
 const MIB = 2 ** 20;
@@ -73,7 +73,7 @@ async function transferMany(workspace, program, source, transfers) {
   return { seconds, cpu: sent.cpu + received.cpu, rss: Math.max(sent.rss, received.rss), taken };
 }
 
-/** A few small files and one that is sent in chunks. */
+/** A few small files and one file that is sent in chunks. */
 async function smallTree(workspace) {
   const root = workspace.path('small');
   await mkdir(root);

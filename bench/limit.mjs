@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// limit: --limit on either side: the rate that was asked for beside the rate that came, session up to done.
+// limit: --limit on either side: the requested rate beside the measured one, session up to done.
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { transferOnce } from './peers.mjs';
@@ -25,7 +25,7 @@ export async function prepare(workspace) {
     }
   }
   return {
-    title: 'a rate asked for on either side, session up to done',
+    title: 'a requested rate on either side, session up to done',
     runs: 3,
     warmUp: false,
     cases,

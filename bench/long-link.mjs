@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What the rows over long links share: the link (e2e/tools/linkem.cc), and the programs at its two ends.
+// Shared by the rows over long links: the link (e2e/tools/linkem.cc), and the programs at its two ends.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
@@ -19,15 +19,15 @@ const RELAY_PORT = 26431;
 const IPERF_PORT = 26432;
 /** More than any link here holds. */
 const SOCKET_BYTES = 64 * 2 ** 20;
-/** scp and rsync over a link with loss take minutes for what ours takes seconds. */
+/** scp and rsync take minutes over a link with loss, where KeibiDrop takes seconds. */
 const FEW_RUNS = 3;
 
 /**
  * Opens a link between two namespaces; needs root.
  *
- * Sockets may hold what the link does; the namespaces take their congestion control from the machine's default.
+ * Socket buffers hold as much as the link does. The namespaces use the machine's default congestion control.
  *
- * @param options  linkem's: ['--rate', '500', '--delay', '12']
+ * @param options  options of linkem: ['--rate', '500', '--delay', '12']
  */
 export async function openLongLink(options) {
   if (process.getuid() !== 0) throw new Error('rows over long links need root: they make network namespaces');
@@ -58,7 +58,9 @@ export async function openLongLink(options) {
   };
 }
 
-/** A transfer from one end to the other: session up to done. `relayed`: through `keibidrop relay` at the sender's end. */
+/**
+ * A transfer from one end to the other: session up to done. `relayed`: through `keibidrop relay` at the sender's end.
+ */
 export function transferCase(workspace, link, name, source, { relayed = false, env = {}, ...rest } = {}) {
   const out = workspace.path('in');
   return {
@@ -90,7 +92,7 @@ async function startRelay(workspace, link) {
   return relay;
 }
 
-/** iperf3 with BBR for as many bytes, from its connections being up; nothing is read from a disk or written to one. */
+/** iperf3 with BBR for the same number of bytes, timed from its open connections; it uses no disk. */
 export function iperfCase(workspace, link, streams, bytes) {
   return {
     name: `iperf3, BBR, ${streams} ${streams === 1 ? 'stream' : 'streams'}`,
@@ -109,7 +111,7 @@ export function iperfCase(workspace, link, streams, bytes) {
   };
 }
 
-/** scp and rsync, with the congestion control that is the machine's default. `source` may be smaller than what the others move. */
+/** scp and rsync, with the machine's default congestion control. `source` may be smaller than that of other cases. */
 export async function openSshOver(workspace, link, source) {
   const { missing, cases, close } = await openSsh(workspace, {
     address: RECEIVER,
@@ -130,7 +132,7 @@ export function missingIperf() {
   return findProgram('iperf3') ? [] : ['iperf3: not installed (Debian: iperf3)'];
 }
 
-/** Rates of each case: the median and the best, in Mbit/s of the bytes of files. */
+/** The rates of each case: median and best, in Mbit/s of file bytes. */
 export function ratesOf(samples) {
   return new Map(
     [...samples].map(([name, taken]) => {

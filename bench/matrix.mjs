@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// The matrix: one file of 1, 10, 100 MB and 1 GB, layer by layer, so that each layer's price can be read off; both suites with
-// everything else equal; and the control plane alone, which costs the same for any size.
+// The matrix: one file of 1, 10, 100 MB and 1 GB, layer by layer, which shows the cost of each layer. Both suites run
+// with everything else equal. The control plane runs alone, since it costs the same for any size.
 import { rm } from 'node:fs/promises';
 import { ceilingCase, memoryCase } from './ceiling.mjs';
 import { relayedCase } from './relayed.mjs';
@@ -11,7 +11,7 @@ const SIZES = { '1 MB': 1e6, '10 MB': 1e7, '100 MB': 1e8, '1 GB': 1e9 };
 const AES = 'aes-256-gcm';
 const CHACHA = 'chacha20-poly1305';
 
-/** Each layer adds to the one above it. The mount's place is after the relay. */
+/** Each layer adds to the one above it. A mount would go after the relay. */
 const LAYERS = {
   'raw TCP, memory to memory': ({ bytes }) => memoryCase(bytes, 'none'),
   '+ seal and open, AES-256-GCM': ({ bytes }) => memoryCase(bytes, AES),
@@ -57,7 +57,7 @@ export async function prepare(workspace) {
   };
 }
 
-/** Two commands meet, shake hands, and pass a text of one letter. */
+/** Two commands meet, shake hands, and send a text of one letter. */
 async function controlPlane(workspace, seconds) {
   const exchanged = await workspace.exchange(undefined, workspace.path('in'), { text: 'x' });
   return { seconds: seconds(exchanged), cpu: exchanged.cpu, rss: exchanged.rss };

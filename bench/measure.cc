@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 // measure REPORT COMMAND [ARG...] - runs a command and writes one JSON line about it to the file REPORT: wall seconds
-// of the command, and CPU seconds (user + system) and the largest peak resident bytes of it and of all its descendants,
-// as the kernel accounts for finished processes. Orphans of the command are adopted and waited for, so that a daemon's
-// workers count. SIGTERM, and the death of whoever started this, go on to the command. Exits with the command's own
-// status.
+// of the command, then CPU seconds (user + system) and the largest peak resident bytes. The last two cover the command
+// and all its descendants, from the kernel's accounts of finished processes. measure adopts orphans of the command and
+// waits for them, so that a daemon's workers count. It forwards SIGTERM, and the death of its parent, to the command.
+// Exits with the command's own status.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  signal(SIGTERM, SIG_DFL);  // an orphan that does not end is the caller's to give up on
+  signal(SIGTERM, SIG_DFL);  // giving up on an orphan that does not end is the caller's task
   while (wait(nullptr) > 0) {
   }
   rusage used{};

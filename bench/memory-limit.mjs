@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// A bound on the memory of several processes together, their page cache included: a cgroup, version 2 or 1, made by root.
+// Limits the memory of several processes together, page cache included: a cgroup, version 2 or 1, made by root.
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 
 const VERSIONS = [
@@ -13,7 +13,7 @@ const VERSIONS = [
   },
 ];
 
-/** Undefined where no such group can be made. A command joins by `prefix`; close() once all have ended. */
+/** Undefined where control groups are not available. A command joins by `prefix`; call close() once all have ended. */
 export function openMemoryLimit(bytes) {
   for (const { kind, root, limit, swap, peak } of VERSIONS) {
     const group = `${root}/keibidrop-bench-${process.pid}`;
@@ -22,7 +22,7 @@ export function openMemoryLimit(bytes) {
     } catch {
       continue;
     }
-    // Where version 1 is mounted, the root of version 2 is a plain folder; and a version 2 may lack the memory controller.
+    // With version 1 mounted, the root of version 2 is a plain folder; version 2 may lack the memory controller.
     if (!existsSync(`${group}/${limit}`)) {
       rmdirSync(group);
       continue;

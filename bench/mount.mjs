@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Small calls through a mount, beside the local disk and the mounts of others: reads and writes of 4 KiB at random places, names, and git. Each case
-// mounts anew and compares what stands on the disk afterwards.
+// Small calls through a mount, the local disk and other mounts: reads and writes of 4 KiB at random places, names, and
+// git. Each case uses a new mount and compares the files on the disk afterwards.
 import { execFile } from 'node:child_process';
 import { copyFile, link, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const OURS = 'mount, loopback';
 const BIG_READS = /big reads/;
 
 export async function prepare(workspace) {
-  // What is shared is watched, which nobody else is to pay for.
+  // A shared folder is watched; the other systems must not pay for that.
   const shared = await folderIn(workspace, 'shared');
   const local = await folderIn(workspace, 'local');
   await fillFolders(workspace, [shared, local]);
@@ -49,7 +49,7 @@ export async function prepare(workspace) {
     })),
   );
   return {
-    title: 'small calls through a mount, beside the local disk and the mounts of others',
+    title: 'small calls through a mount, the local disk and other mounts',
     runs: 5,
     cases,
     missing,
@@ -62,7 +62,7 @@ export async function prepare(workspace) {
   };
 }
 
-/** What was written into a folder is compared with a file that the same was written into directly. */
+/** The writes into a folder are compared with the same writes into a local reference file. */
 async function folderIn(workspace, name) {
   const path = workspace.path(`${name}-small`);
   await mkdir(path);
@@ -79,7 +79,7 @@ async function fillFolders(workspace, folders) {
   }
 }
 
-/** `git`: runs it without anybody's configuration. */
+/** `git` runs it without any user configuration. */
 async function makeRepository(workspace) {
   const at = workspace.path('repository');
   const { filesEach, leastBytes, mostBytes } = REPOSITORY;
@@ -129,7 +129,7 @@ async function reads(workspace, system) {
     [warm, second],
   ]) {
     const { sum } = await read(asked, join(system.folder.path, 'read.bin'));
-    if (sum !== told.sum) throw new Error(`${system.name} has read something else`);
+    if (sum !== told.sum) throw new Error(`${system.name} has read wrong bytes`);
   }
   return { 'random reads of 4 KiB, cold': first, 'random reads of 4 KiB, file read before': second };
 }
@@ -213,7 +213,7 @@ function drawSeed() {
   return Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
 }
 
-/** What was done in rows, who has done it in columns: calls a second where they were counted, else seconds; medians. */
+/** Calls in rows, systems in columns: calls a second if they were counted, else seconds; medians. */
 function figuresTable(samples) {
   const taken = [...samples.values()].flat();
   const systems = [...new Set(taken.map(({ system }) => system))];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// A folder that one daemon shares and another mounts, and other programs' mounts of the same folder, each with a process of its own behind it.
+// Mounts of one folder: by a daemon that another shares it with, and by other programs, each in its own process.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -10,20 +10,20 @@ import { checkout, freePort } from './workspace.mjs';
 const run = promisify(execFile);
 const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;
 const tools = `${checkout}bench/build/`;
-/** libfuse's own example, which Debian's libfuse3-dev brings as source. */
+/** libfuse's own example; Debian's libfuse3-dev has its source. */
 const EXAMPLE = '/usr/share/doc/libfuse3-dev/examples/passthrough_ll.c';
-/** Where `npm run bench -- install` puts it. */
+/** `npm run bench -- install` puts it here. */
 export const FUSE_NATIVE = `${tools}fuse-native`;
 export const FUSE_NATIVE_LIBRARY = `${FUSE_NATIVE}/libfuse.so.2`;
 const MOUNT_AGAIN_MS = 20;
 const MOUNT_MS = 10_000;
 
 /**
- * Two daemons, the first of which shares `folder`; each has its own identity and state.
+ * Starts two daemons, the first of which shares `folder`; each has its own identity and state.
  *
- * @param options.address       at which the first is reached
- * @param options.sharePrefix   a command to run the sharing daemon by, such as what leads into a namespace
- * @param options.mountPrefix   and one for the daemon that mounts
+ * @param options.address       address of the sharing daemon
+ * @param options.sharePrefix   a command that runs the sharing daemon, such as one that enters a namespace
+ * @param options.mountPrefix   the same for the mounting daemon
  */
 export async function openShare(
   workspace,
@@ -59,7 +59,7 @@ export async function openShare(
       await mounting('unmount', at);
     },
     async close() {
-      await mounting('unmount', at, '--force').catch(() => {}); // most often it is none any more
+      await mounting('unmount', at, '--force').catch(() => {}); // most often it is already unmounted
       const reports = [];
       for (const running of started.toReversed()) reports.push(await running.stop());
       return reports;
@@ -67,7 +67,10 @@ export async function openShare(
   };
 }
 
-/** @returns  what mounts a folder of this machine by other programs, each with `mount` and `unmount`, and a sentence for each that is missing */
+/**
+ * @returns  mounts of a folder of this machine by other programs, each with `mount` and `unmount`; and a sentence for
+ * each missing program
+ */
 export async function otherMounts(workspace, folder) {
   const mounts = [];
   const missing = [];
@@ -118,12 +121,12 @@ function localMount(workspace, name, commandFor) {
     },
     async unmount() {
       await run('umount', [at]);
-      await running.report().catch(() => {}); // some end with another code than 0 when they are unmounted
+      await running.report().catch(() => {}); // some exit with a code other than 0 when they are unmounted
     },
   };
 }
 
-/** Resolves once something is mounted there. */
+/** Resolves once there is a mount at `at`. */
 export async function untilMounted(at) {
   const late = AbortSignal.timeout(MOUNT_MS);
   while (!(await isMounted(at))) {

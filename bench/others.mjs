@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Other programs beside ours, each run only when it is installed; the table says which were not.
+// Other programs beside KeibiDrop. Each runs only if it is installed; the table lists the missing ones.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { FUSE_NATIVE, FUSE_NATIVE_LIBRARY } from './mounted.mjs';
@@ -10,12 +10,12 @@ import { openWormhole } from './wormhole.mjs';
 
 const DEBIAN_PACKAGES = ['openssh-server', 'openssh-client', 'rsync', 'python3-venv', 'libfuse3-dev', 'fuse3'];
 const FUSE_NATIVE_VERSION = '2.2.6';
-/** They take up to 20 s a run where ours takes one: enough to see by how much. */
+/** They take up to 20 s a run where KeibiDrop takes one; three runs show by how much. */
 const RUNS = 3;
 
 /**
- * Starts what the other programs need: an sshd, a mailbox server, a relay, all on loopback.
- * `cases(source)` moves a file or tree with each, `runs` times at most; `missing` has a sentence for each that cannot run.
+ * Starts the servers of other programs on loopback: an sshd, a mailbox server, a relay. `cases(source)` moves a file or
+ * tree with each program, at most `runs` times. `missing` has a sentence for each that cannot run.
  */
 export async function openOthers(workspace, { runs = RUNS } = {}) {
   const opened = [await openSsh(workspace), await openWormhole(workspace)];
@@ -26,7 +26,10 @@ export async function openOthers(workspace, { runs = RUNS } = {}) {
   };
 }
 
-/** `npm run bench -- install`: Debian's packages if this is root, else the line to type; Python's and npm's into folders of ours. */
+/**
+ * Runs `npm run bench -- install`. Installs Debian's packages as root, else prints the command to type.
+ * Python's and npm's packages go into folders of the benchmark.
+ */
 export function installOthers() {
   const packages = ['apt-get', 'install', '--yes', '--no-install-recommends', ...DEBIAN_PACKAGES];
   if (process.getuid() === 0) execute(...packages);
@@ -34,7 +37,7 @@ export function installOthers() {
   if (!existsSync(venv)) execute('python3', '-m', 'venv', venv);
   execute(`${venv}/bin/pip`, 'install', '--quiet', '--requirement', `${checkout}bench/requirements.txt`);
   mkdirSync(FUSE_NATIVE, { recursive: true });
-  // It brings what is built for usual machines, libfuse among it under another name than it is looked for.
+  // The package has prebuilt files for common machines. It looks for libfuse under another name than the one it ships.
   execute(
     'npm',
     'install',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// P1: one file of 1 GiB on loopback, from the session being up to the file standing under its final name.
+// P1: one file of 1 GiB on loopback, from the start of the session to the file in place under its final name.
 import { rm } from 'node:fs/promises';
 import { ceilingCase } from './ceiling.mjs';
 import { openOthers } from './others.mjs';

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// P10: a million files, half of them empty, half of 100 bytes: how soon the first stands, what it takes, how soon a killed receiver goes on.
+// P10: a million files, half empty, half of 100 bytes: when the first is in place, the resources used, and how soon a
+// killed receiver continues.
 import { randomFillSync } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -10,7 +11,7 @@ import { copyCase } from './trees.mjs';
 import { assertEqual } from './workspace.mjs';
 
 const FOLDERS = 1000;
-/** So few in a smoke test that a receiver can still be killed in the middle. */
+/** The fewest folders with which a smoke test can still kill a receiver in the middle. */
 const LEAST_FOLDERS = 30;
 const FILES_EACH = 1000;
 const FILE_BYTES = 100;
@@ -53,7 +54,7 @@ function bars(whole, resumed) {
   ];
 }
 
-/** Folders three deep, so that paths have some length; synchronous, because a million promises take longer than a million files. */
+/** Folders three deep, for long paths. Synchronous, because a million promises take longer than a million files. */
 function tinyTree(root, folders) {
   const content = randomFillSync(Buffer.alloc(FILE_BYTES));
   for (let folder = 0; folder < folders; folder++) {
@@ -69,7 +70,7 @@ function tinyTree(root, folders) {
   return root;
 }
 
-/** Seconds to the first event that `counts`, from the command being typed and from the session being up. */
+/** Seconds to the first event that `counts`, from the command typed and from the start of the session. */
 async function firstOf(receiver, at) {
   const connected = await receiver.said('connected');
   return { typed: await at, session: (await at) - connected.at };
@@ -95,7 +96,7 @@ async function sendWhole(workspace, source) {
   return { seconds: done.seconds, cpu, rss, senderRss: sent.rss, firstFile: await firstFile };
 }
 
-/** The first receiver is killed at `half` files; the second is what is timed. Both are served by one sender. */
+/** Kills the first receiver at `half` files and times the second. One sender serves both. */
 async function sendInTwo(workspace, source, half) {
   const out = workspace.path('in');
   const sender = startSend(workspace, source);
@@ -107,7 +108,7 @@ async function sendInTwo(workspace, source, half) {
   process.kill(pidOf(killed), 'SIGKILL');
   await ended;
 
-  // --verbose names each file that is new, none that stood already.
+  // --verbose lists each new file, and none that was there already.
   const { at, onEvent } = whenFirst(({ event }) => event === 'file');
   const receiver = startReceive(workspace, sender.code, out, { args: ['--verbose'], onEvent });
   const done = await receiver.said('done');

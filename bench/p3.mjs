@@ -30,7 +30,7 @@ export async function prepare(workspace) {
   };
 }
 
-/** From typed to exited for both: the other program cannot tell when its connection stood. */
+/** From typed to exited for both, since the other program cannot report the start of its connection. */
 function timesFaster(ours, program, summary) {
   const other = [...summary].find(([name]) => name.startsWith(program))?.[1];
   if (!other) return { text: `times faster than ${program}, bar ${BAR_TIMES_FASTER}` };

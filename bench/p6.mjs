@@ -7,13 +7,13 @@ import { iperfCase, missingIperf, openLongLink, openSshOver, ratesOf, ratesTable
 
 const FILE_BYTES = 10 * 2 ** 20;
 const LINK = ['--rate', '1000', '--delay', '90', '--loss', '0.5'];
-/** What scp moves in a minute at such a loss. */
+/** Bytes that scp moves in a minute at this loss. */
 const SSH_BYTES = 32 * 2 ** 20;
 const BAR = 0.95;
 const FOLDER_BAR = 0.97;
 const [ONE, FOLDER] = ['KeibiDrop, one file', 'KeibiDrop, a folder of 10 MiB files'];
 
-/** @param options.files  how many files of 10 MiB the folder has; the one file is as large */
+/** @param options.files  how many files of 10 MiB the folder has; the single file has the same size */
 export async function prepare(workspace, { files }) {
   const filesEach = Math.max(1, Math.round(workspace.scaled(files) / 10));
   const bytes = 10 * filesEach * FILE_BYTES;

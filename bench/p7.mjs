@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// P7: a file read from its beginning to its end through a mount that knows nothing of it yet: on loopback beside the same file received, and as root over a
-// link of 500 Mbit/s and a round trip of 24 ms. Beside them the same read through mounts of this machine's own folder, without any network.
+// P7: a file read from its beginning to its end through a mount with an empty cache. On loopback it runs beside the
+// same file received, and as root over a link of 500 Mbit/s and a round trip of 24 ms. The same read also runs through
+// local mounts of this machine's folder, without a network.
 import { execFile } from 'node:child_process';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -14,7 +15,7 @@ import { assertEqual } from './workspace.mjs';
 const run = promisify(execFile);
 const LOOPBACK_BYTES = 2 ** 30;
 const LINK_BYTES = 512 * 2 ** 20;
-/** A mount fills memory twice, with its cache and with the kernel's own of the mount. */
+/** A mount fills memory twice: its cache, and the kernel's page cache of the mount. */
 const WARM_BYTES = 2.75 * LOOPBACK_BYTES;
 const LINK = ['--rate', '500', '--delay', '12'];
 const SENDER = '10.99.0.1';
@@ -64,7 +65,7 @@ export async function prepare(workspace) {
 async function openLinked(workspace) {
   const file = await fileIn(workspace, 'far', workspace.scaled(LINK_BYTES));
   const link = await openLongLink(LINK);
-  // Unlike `ip netns exec`, which has mounts of its own.
+  // `ip netns exec` would use a separate mount namespace.
   const within = (end) => ['nsenter', `--net=/run/netns/${link.at(end).at(-1)}`];
   const share = await openShare(workspace, file.folder, {
     name: 'far',
@@ -93,7 +94,7 @@ async function fileIn(workspace, name, bytes) {
   return { folder, file, bytes };
 }
 
-/** One program that reads the file once, after the folder was mounted anew. `again`: after another has. */
+/** One program reads the file once, through a new mount. `again`: after another program has read it. */
 function readCase(workspace, name, mount, { file, bytes }, { again = false } = {}) {
   const path = join(mount.at, basename(file));
   return {
@@ -101,7 +102,7 @@ function readCase(workspace, name, mount, { file, bytes }, { again = false } = {
     async run() {
       await mount.mount();
       try {
-        await workspace.warm(WARM_BYTES); // now: what a host takes away is away a second or two after it is free
+        await workspace.warm(WARM_BYTES); // warmed here, since a host takes free memory away after a second or two
         if (again) await read(path);
         const started = performance.now();
         await read(path);

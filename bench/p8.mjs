@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// P8: one file of 1 GiB through a relay on loopback, beside the same directly, from the session being up to the file standing
-// under its final name.
+// P8: one file of 1 GiB through a relay on loopback, beside the same directly, from the start of the session to the
+// file in place under its final name.
 import { rm } from 'node:fs/promises';
 import { openOthers } from './others.mjs';
 import { relayedCase } from './relayed.mjs';

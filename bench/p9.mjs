@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// P9: 50 receivers of one sender at once, beside the same 50 one after another. Each receiver's program has loaded before
-// its time begins: neither case counts starts of Node.
+// P9: 50 receivers of one sender at once, beside the same 50 one after another. Each receiver's program loads before
+// its time begins, so neither case counts the start of Node.
 import { rm } from 'node:fs/promises';
 import { bundled } from './bundled.mjs';
 import { startSend } from './peers.mjs';
 import { assertEqual } from './workspace.mjs';
 
 const RECEIVERS = 50;
-/** All copies together stay below what the kernel starts writing back by itself, else the disk is measured. */
+/** All copies together stay below the kernel's limit for writeback, else the row would measure the disk. */
 const BYTES = 50 * 2 ** 20;
 const BAR_RATIO = 1.3;
 const BAR_RSS_BYTES = 400 * 2 ** 20;
@@ -29,7 +29,7 @@ export async function prepare(workspace) {
       const atOnce = summary.get(AT_ONCE);
       const ratio = atOnce.median / summary.get(IN_TURN).median;
       return [
-        { text: `all ${RECEIVERS} complete and equal`, met: true }, // anything else has ended the row
+        { text: `all ${RECEIVERS} complete and equal`, met: true }, // any failure has already ended the row
         {
           text: `${(atOnce.rss / 2 ** 20).toFixed(0)} MiB peak RSS of the sender, bar 400`,
           met: atOnce.rss <= BAR_RSS_BYTES,
@@ -41,7 +41,7 @@ export async function prepare(workspace) {
   };
 }
 
-/** One sender and its receivers; peak RSS is the sender's. CPU includes the start of each program. */
+/** One sender and its receivers. The peak RSS is that of the sender; CPU includes the start of each program. */
 async function serve(workspace, program, source, receive) {
   const sender = startSend(workspace, source, { receivers: RECEIVERS });
   await sender.said('waiting');

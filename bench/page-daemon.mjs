@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// A daemon of somebody's own, driven through the HTTP door that its page uses.
+// A daemon, driven through the HTTP server that its page uses.
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -45,12 +45,12 @@ export async function pageDaemon(workspace, name) {
   return {
     url,
     call,
-    /** A send, once it can be received. @returns  its code */
+    /** Starts a send and waits until it can be received. @returns  its code */
     async offer(request) {
       const { transfer } = await call('Send', request);
       return (await until(transfer.id, ({ code, state }) => code !== undefined && state === 'waiting')).code;
     },
-    /** Once all of them have. @throws if one has failed */
+    /** Waits until all transfers are done. @throws if one has failed */
     async ended(ids) {
       for (const id of ids) {
         const { state, error } = await until(id, (transfer) => transfer === undefined || transfer.ended !== undefined);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// A sender and its receivers as processes of their own: started when a row says so, with what they say while they run.
+// Senders and receivers as separate processes, started when a row needs them, with their events.
 
 const CODE_WORDS = 'guitar-pencil';
 
-/** Any number does: the runtime directory is the benchmark's own. */
+/** Any number works, since the runtime directory belongs to the benchmark. */
 let lastNameplate = 0;
 
-/** Starts a sender; `code` is what its receivers type. */
+/** Starts a sender; receivers type its `code`. */
 export function startSend(workspace, source, { receivers = 1, args = [], ...options } = {}) {
   const code = `${++lastNameplate}-${CODE_WORDS}`;
   const typed = ['send', source, '--json', '--code', code, '--listen', '127.0.0.1:0', '--receivers', `${receivers}`];
@@ -19,9 +19,9 @@ export function startReceive(workspace, code, out, { args = [], ...options } = {
 }
 
 /**
- * @param options.prefix   a command to run it by, such as taskset
- * @param options.onEvent  gets each line of --json and the seconds from the command being typed to it
- * @returns                `said(name)`: the first line with that event, as soon as there is one, with `at`, its seconds
+ * @param options.prefix   a command that runs this one, such as taskset
+ * @param options.onEvent  gets each line of --json and the seconds from the command typed to that line
+ * @returns                `said(name)`: resolves with the first such event, and its seconds as `at`
  */
 function start(workspace, args, { prefix, onEvent = () => {} }) {
   const typed = performance.now();
@@ -42,7 +42,7 @@ function start(workspace, args, { prefix, onEvent = () => {} }) {
   return { child, report, said };
 }
 
-/** One transfer with the sender up first; both ends' reports and the receiver's `done`. */
+/** Runs one transfer, starting the sender first; resolves with both reports and the receiver's `done`. */
 export async function transferOnce(workspace, source, out, { send = {}, receive = {}, watch = () => {} } = {}) {
   const sender = startSend(workspace, source, send);
   await sender.said('waiting');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// A line chart as an SVG file's text: what a record cannot show at a glance.
+// Draws a line chart as the text of an SVG file.
 
 const WIDTH = 800;
 const HEIGHT = 400;

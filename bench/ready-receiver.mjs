@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// ready-receiver CODE OUT - loads packages/peer, prints `ready`, waits for a line on stdin, then receives once into OUT.
-// So a benchmark can leave the start of the program out of its time.
+// ready-receiver CODE OUT - loads packages/peer, prints `ready`, waits for a line on stdin, then receives once into
+// OUT. A benchmark can thus leave out the start of the program.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { receive } from '../packages/peer/src/index.ts';

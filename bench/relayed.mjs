@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// A transfer through a relay of our own on loopback. Each run has a fresh one, started before the clock.
+// A transfer through our own relay on loopback. Each run has a new relay, started before the clock.
 import { basename } from 'node:path';
 import { assertEqual } from './workspace.mjs';
 
-/** Like transferCase; `relayCpu` are the seconds that the relay took for it, without its start. */
+/** Like transferCase; `relayCpu` is the relay's CPU seconds for the transfer, without its start. */
 export function relayedCase(workspace, name, source, options = {}) {
   const out = workspace.path('in');
   return {

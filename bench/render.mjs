@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// render: what the page costs while 20 transfers run at full speed, in Debian's Chromium, by its own trace; and whether it grows in an hour of use.
+// render: the cost of the page while 20 transfers run at full speed, from a trace of Debian's Chromium; and its growth
+// in an hour of use.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { chromium } from 'playwright-core';
 import { pageDaemon } from './page-daemon.mjs';
@@ -10,7 +11,7 @@ const TRANSFERS = 20;
 const FILE_BYTES = 384 * 2 ** 20;
 const MINUTES = 60;
 const TRANSFERS_A_MINUTE = 10;
-/** The daemon's list is full after 200 that have ended, and what is compiled and pooled is. */
+/** By then the daemon's list is full at 200 ended transfers, and code and pools are warm. */
 const SETTLED_MINUTES = 25;
 const BAR_SHARE = 0.1;
 const BAR_FRAME_MS = 50;
@@ -49,7 +50,7 @@ export async function prepare(workspace) {
   };
 }
 
-/** The receiver's page while all of them run. */
+/** Traces the receiver's page while all transfers run. */
 async function watched(workspace, { sender, receiver, browser }, source, view) {
   const page = await opened(browser, receiver);
   const out = workspace.path(`in-${Math.random()}`);
@@ -74,7 +75,7 @@ async function watched(workspace, { sender, receiver, browser }, source, view) {
   return { seconds, cpu: busyMs / 1000, rss: 0, share: busyMs / 1000 / seconds, longestMs, longestBusyMs, frames };
 }
 
-/** Real transfers, while the page's clock runs ahead: a minute for each ten of them. */
+/** Runs real transfers while the page's clock runs ahead: one minute for every ten transfers. */
 async function hour(workspace, { sender, receiver, browser }) {
   const page = await opened(browser, receiver, { clock: true });
   const session = await page.context().newCDPSession(page);
@@ -109,7 +110,7 @@ async function hour(workspace, { sender, receiver, browser }) {
   return { seconds: (performance.now() - started) / 1000, cpu: 0, rss: taken.at(-1).bytes, grows, taken };
 }
 
-/** After its garbage is gone. */
+/** The heap after a garbage collection. */
 async function heapOf(session) {
   await session.send('HeapProfiler.collectGarbage');
   const { usedSize: bytes } = await session.send('Runtime.getHeapUsage');
@@ -131,7 +132,7 @@ async function opened(browser, { url }, { clock = false } = {}) {
   return page;
 }
 
-/** What the browser does meanwhile. */
+/** Traces the browser during `act`. */
 async function traced(session, act) {
   const events = [];
   session.on('Tracing.dataCollected', ({ value }) => events.push(...value));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What a trace of Chromium says about the main thread of the page's renderer.
+// The main thread of the page's renderer in a trace of Chromium.
 
 /**
  * @param trace  the events of a page that was not navigated meanwhile
- * @returns      `busyMs`: processor time of its tasks; `longestMs`: how long the longest kept a frame from being made, waiting for a processor
- *               included; `longestBusyMs`: its processor time; `frames`: how many it has made
+ * @returns      `busyMs`: processor time of its tasks; `longestMs`: the longest time that one task blocked frames,
+ *               waiting for a processor included; `longestBusyMs`: the longest processor time of a task;
+ *               `frames`: the number of frames made
  */
 export function mainThreadOf(trace) {
   const names = trace.filter(
@@ -25,7 +26,7 @@ export function mainThreadOf(trace) {
   };
 }
 
-/** Of the straight line that fits best. */
+/** The slope of the line that fits the points best. */
 export function slope(points) {
   const mean = (of) => points.reduce((sum, point) => sum + of(point), 0) / points.length;
   const [x, y] = [mean(([at]) => at), mean(([, value]) => value)];

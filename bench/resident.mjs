@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What a running process takes, as /proc shows it.
+// Resources that a running process uses, from /proc.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const PAGE_BYTES = 4096;
 
-/** The process that a command under measure runs as. */
+/** The pid of a command that runs under measure. */
 export function pidOf({ child }) {
   const [pid] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ');
   if (!pid) throw new Error('the command has ended');
@@ -22,14 +22,14 @@ export function takenBy(pid) {
   };
 }
 
-/** Notes the resident bytes of a command under measure every `everyMs` until it ends. */
+/** Samples the resident bytes of a command under measure every `everyMs` until it ends. */
 export function watchResident(process, everyMs = 100) {
   const samples = [];
   const timer = setInterval(() => {
     try {
       samples.push(takenBy(pidOf(process)).rss);
     } catch {
-      // Not started yet, or ended.
+      // Not started yet, or already ended.
     }
   }, everyMs);
   process.child.once('exit', () => clearInterval(timer));

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p8 p9 p10, matrix, all of them without a name;
+// npm run bench -- ROW... [--runs N] [--scale F]     rows: p1 p2 p3 p4 p8 p9 p10, matrix; all of these if none is named
 //                                                    over long links, as root, by name only: p5 p6
 //                                                    through a mount, by name only: p7 mount
 //                                                    endurance, by name only: large tight fair limit leak
 //                                                    the page and the window, by name only: render window
-// npm run bench -- install                           installs the programs that ours is compared with
+// npm run bench -- install                           installs the programs to compare with
 //
-// Each row runs its cases in turn, one warm-up round first, so that all meet the machine in the same moods, each with its
-// memory warm; compares every result byte by byte; prints a Markdown table of medians and bests; and appends a record to
+// Each row runs its cases in turn after one warm-up round, so that all meet the machine in the same state, with warm
+// memory. It compares every result byte by byte, prints a Markdown table of medians and bests, and appends a record to
 // bench/results/DATE.jsonl.
-// --scale 0.01 makes everything a hundred times smaller: a smoke test without a warm-up, whose figures mean nothing and are not kept.
+// --scale 0.01 makes everything a hundred times smaller: a smoke test without a warm-up, whose figures mean nothing and
+// are not saved.
 import { execFileSync } from 'node:child_process';
 import { appendFile, mkdir } from 'node:fs/promises';
 import { cpus, release } from 'node:os';
@@ -98,9 +99,10 @@ try {
 }
 
 /**
- * One warm-up round unless the row does without, then `count` rounds of every case in turn; a slow case may name fewer `runs`.
- * A case resolves to { seconds, whole?, cpu?, rss? } and what its row wants: `whole` from the commands typed to both exited, where
- * `seconds` is less.
+ * Runs one warm-up round unless the row opts out, then `count` rounds of every case in turn. A slow case may ask for
+ * fewer `runs`.
+ * A case resolves to { seconds, whole?, cpu?, rss? } and more fields for its row. `whole` runs from the commands typed
+ * to both exited, if `seconds` is less.
  */
 async function interleave(cases, count, warmUp) {
   const samples = new Map(cases.map(({ name }) => [name, []]));
@@ -161,7 +163,7 @@ function oneRecord(samples) {
   return [{ samples: Object.fromEntries(samples) }];
 }
 
-/** Appends each of `lines` to today's file, with what it takes to read it later. */
+/** Appends each of `lines` to today's file, with the data needed to read it later. */
 async function record(lines) {
   const results = fileURLToPath(new URL('results/', import.meta.url));
   await mkdir(results, { recursive: true });

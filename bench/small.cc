@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-// small WHAT PATH COUNT [SEED] - small calls one after another, and how long they took, as JSON.
+// small WHAT PATH COUNT [SEED] - makes small calls in sequence and prints how long they took, as JSON.
 //
 //   read | write | write-sync FILE COUNT SEED - 4 KiB each, at places that SEED chooses; write-sync ends with fsync
 //
 //   create | stat | unlink FOLDER COUNT - empty files
 //
-//   drop FILE - has the kernel forget what it keeps of it
+//   drop FILE - asks the kernel to drop its cached pages
 //
-// What was read is told as a sum, which is the same for the same bytes.
+// Reads print a sum, which is the same for the same bytes.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ constexpr size_t kBlockBytes = 4096;
 int OpenExisting(const char* path, int flags) {
   const int file = open(path, flags);
   if (file < 0) Fail(path);
-  // As fio does: nobody reads ahead what is read at random.
+  // As fio does: random reads need no read-ahead.
   posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM);
   return file;
 }
@@ -60,7 +60,7 @@ double Timed(const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 }
 
-// The clock stands still while the file is opened, and while what was read is summed up.
+// The clock stops while the file is opened and while the sum is computed.
 double ReadAtRandom(const char* path, size_t count, uint64_t seed, uint64_t* sum) {
   const int file = OpenExisting(path, O_RDONLY);
   std::mt19937_64 random(seed);
@@ -77,7 +77,7 @@ double ReadAtRandom(const char* path, size_t count, uint64_t seed, uint64_t* sum
   return seconds;
 }
 
-// Up to fsync, if it is to be there, and not up to close.
+// Timed up to fsync if `sync`, and without close.
 double WriteAtRandom(const char* path, size_t count, uint64_t seed, bool sync) {
   const int file = OpenExisting(path, O_RDWR);
   std::mt19937_64 random(seed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// scp and rsync over an sshd of our own: loopback or an end of a long link, a free port, keys and configuration in the workspace. Neither ~/.ssh nor
-// the system's sshd is touched. Each run has a fresh sshd, started before the clock and stopped after it, so that measure
-// counts all that served it: the receiving side's CPU seconds and peak memory.
+// scp and rsync over our own sshd, on loopback or at an end of a long link: a free port, keys and configuration in the
+// workspace. It does not touch ~/.ssh or the system's sshd. Each run has a new sshd, started before the clock and
+// stopped after it. measure thus counts all its processes: the receiving side's CPU seconds and peak memory.
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
@@ -12,7 +12,10 @@ import { assertEqual, findProgram, freePort } from './workspace.mjs';
 
 const run = promisify(execFile);
 const CIPHER = 'aes256-gcm@openssh.com';
-/** Where sshd drops its privileges, compiled in. Debian makes it when it starts its own sshd, as others do with other names. */
+/**
+ * sshd drops its privileges here; the path is compiled in. Debian creates it when its own sshd starts; other systems
+ * use other names.
+ */
 const PRIVILEGE_SEPARATION = '/run/sshd';
 const HOST = 'bench';
 
@@ -20,8 +23,8 @@ const HOST = 'bench';
  * The cases that can run here, and a sentence about each that cannot.
  *
  * @param options.address       where sshd listens
- * @param options.serverPrefix  a command to run sshd by, such as what leads into a namespace
- * @param options.clientPrefix  and one for scp and rsync, which push to sshd
+ * @param options.serverPrefix  a command that runs sshd, such as one that enters a namespace
+ * @param options.clientPrefix  the same for scp and rsync, which push to sshd
  */
 export async function openSsh(workspace, { address = '127.0.0.1', serverPrefix = [], clientPrefix = [] } = {}) {
   const sshd = findProgram('sshd');
@@ -32,7 +35,7 @@ export async function openSsh(workspace, { address = '127.0.0.1', serverPrefix =
   if (!sshd) return { missing, cases: () => [], close: async () => {} };
 
   const client = await writeKeysAndConfigs(workspace, address);
-  // Left there, as Debian does: another benchmark's sshd may be using it by then.
+  // Not removed, like Debian's own: another benchmark's sshd may be using it by then.
   if (process.getuid() === 0) await mkdir(PRIVILEGE_SEPARATION, { recursive: true, mode: 0o755 });
   const ends = { sshd: [...serverPrefix, 'sh', '-c', 'exec "$0" -D -e -f "$1" 2>&1', sshd], clientPrefix };
   const commands = {
@@ -49,7 +52,7 @@ export async function openSsh(workspace, { address = '127.0.0.1', serverPrefix =
   };
 }
 
-/** A folder mounted by sshfs, or a sentence about why it cannot be. */
+/** A folder mounted by sshfs, or a sentence about why that is impossible. */
 export async function openSshfs(workspace, folder, { address, serverPrefix, clientPrefix }) {
   const sshd = findProgram('sshd');
   if (!(sshd && findProgram('sshfs')))
@@ -82,7 +85,7 @@ export async function openSshfs(workspace, folder, { address, serverPrefix, clie
 async function copyOver(workspace, { sshd, clientPrefix }, source, command) {
   const out = workspace.path('ssh-in');
   await mkdir(out);
-  // A shell joins sshd's two outputs, of which only standard error talks.
+  // A shell joins both outputs of sshd, which prints only on standard error.
   const [shell, ...rest] = [...sshd, workspace.path('ssh/sshd_config')];
   const served = workspace.start(shell, rest);
   await served.line(/Server listening/);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// tight: the transfer of P1 with both processes on one core, and with both, and the page cache they fill, in 512 MiB.
+// tight: the transfer of P1 with both processes on one core, and with both and their page cache in 512 MiB.
 import { rm } from 'node:fs/promises';
 import { openMemoryLimit } from './memory-limit.mjs';
 import { transferOnce } from './peers.mjs';
@@ -23,11 +23,11 @@ export async function prepare(workspace) {
     cases.push({ name, run: () => send(workspace, source, limit.prefix) });
   }
   return {
-    title: '1 GiB file on loopback with little to run on, session up to done',
+    title: '1 GiB file on loopback with few resources, session up to done',
     runs: 3,
     cases,
     bars: () => [
-      ...cases.map(({ name }) => ({ text: `${name}: finished, equal`, met: true })), // anything else has ended the row
+      ...cases.map(({ name }) => ({ text: `${name}: finished, equal`, met: true })), // any failure has already ended the row
       limit
         ? {
             text: `the 512 MiB held ${(limit.peakBytes() / 2 ** 20).toFixed(0)} MiB at most`,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Cases that move a file or a tree: by KeibiDrop, and by cp.
+// Cases that move a file or a tree by KeibiDrop or by cp.
 import { basename } from 'node:path';
 import { assertEqual } from './workspace.mjs';
 
-/** Session up to done, both processes' CPU, the larger RSS. The result is compared and removed. */
+/** Session up to done, both processes' CPU, the larger RSS. Compares and removes the result. */
 export function transferCase(workspace, name, source, options = {}) {
   const out = workspace.path('in');
   return {

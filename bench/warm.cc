@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-// warm FILE BYTES - writes so much into a new file and deletes it. A virtual machine's host takes free memory away
-// after a second or two, and the next program to need it pays for getting it again; run before each case, this lets all
-// begin alike. It has to be file pages: touching as much anonymous memory left the next writer of a file with cold
-// pages all the same.
+// warm FILE BYTES - writes BYTES into a new file and deletes it. The host of a virtual machine takes free memory away
+// after a second or two, and the next program that needs it pays. Run before each case, this gives all the same start.
+// It must be file pages: after touching as much anonymous memory, the next writer of a file still had cold pages.
 #include <fcntl.h>
 #include <unistd.h>
 

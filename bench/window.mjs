@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// window: how long the desktop's window takes from the command typed to its first picture, with the daemon running and without, in the Electron of the tests
-// (scripts/fetch-test-electron) on a screen that nobody sees. The page itself says when it was first painted.
+// window: the time from the command typed to the first picture of the desktop's window, with the daemon running and
+// without. It uses the Electron of the tests (scripts/fetch-test-electron) on a virtual screen. The page itself reports
+// its first paint.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -65,7 +66,7 @@ export async function prepare(workspace) {
   };
 }
 
-/** Playwright's own start of it, which waits for a debugger, counts too. */
+/** Includes Playwright's own start of Electron, which waits for a debugger. */
 async function opened(app, env) {
   const started = Date.now();
   const electron = await _electron.launch({ executablePath: FETCHED, args: [app, '--no-sandbox'], env });

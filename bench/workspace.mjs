@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Where a benchmark works: data, the built ceiling and measure programs, and commands measured by the kernel's own accounts.
+// The workspace of a benchmark: data, the built ceiling and measure programs, and commands under measure.
 import { execFile, spawn } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,11 +18,11 @@ const run = promisify(execFile);
 export const checkout = fileURLToPath(new URL('../', import.meta.url));
 const tools = `${checkout}bench/build/`;
 const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;
-/** Python programs to compare with: `npm run bench -- install`. */
+/** Python programs for comparison: `npm run bench -- install`. */
 export const venv = `${tools}venv`;
-/** A command that hangs; the longest row moves 20 GiB. */
+/** Limit for a command that hangs; the longest row moves 20 GiB. */
 const TIMEOUT_MS = 1_800_000;
-/** What the largest case writes, and some more. */
+/** More than the largest case writes. */
 const WARM_BYTES = 1.5 * 2 ** 30;
 const MANY_FILES = 500;
 const CODE_WORDS = 'guitar-pencil';
@@ -59,7 +59,7 @@ function mtimeOf(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** A folder for data with a private runtime directory; everything in it goes with close(). */
+/** A folder for data with a private runtime directory; close() removes all of it. */
 export async function openWorkspace(scale) {
   const root = await mkdtemp(join(process.env.KD_BENCH_DIR ?? tmpdir(), 'keibidrop-bench-'));
   await mkdir(join(root, 'runtime'), { mode: 0o700 });
@@ -74,20 +74,20 @@ export async function openWorkspace(scale) {
   };
   const workspace = {
     path: (name) => join(root, name),
-    /** Lets a case begin with free memory that the machine really has: see warm.cc. `bytes`: more than it fills. */
+    /** Gives a case free memory that the machine really has: see warm.cc. `bytes`: more than the case fills. */
     warm: (bytes = WARM_BYTES) => run(`${tools}warm`, [join(root, 'warm'), String(Math.round(bytes * scale))]),
-    /** A number of bytes or files, made smaller for a smoke test. */
+    /** A number of bytes or files, scaled down for a smoke test. */
     scaled: (amount) => Math.max(1, Math.round(amount * scale)),
     /**
-     * Takes a result away. A tree of many files stays, out of the way, until close(): ext4 does not reuse inodes for minutes
-     * after their deletion and passes over them one by one, which made creating the next 20,000 files up to ten times slower.
+     * Removes a result. A tree of many files is put aside until close(): ext4 does not reuse inodes for minutes after
+     * their deletion and passes over them one by one, which made creating the next 20,000 files up to ten times slower.
      */
     async discard(path) {
       const entries = (await stat(path)).isDirectory() ? await readdir(path, { recursive: true }) : [path];
       if (entries.length < MANY_FILES) await rm(path, { recursive: true });
       else await rename(path, join(root, `discarded-${++discarded}`));
     },
-    /** Ends what still runs, which is nothing unless something failed. */
+    /** Kills running commands; there are some only after a failure. */
     async close() {
       for (const child of running) child.kill();
       await rm(root, { recursive: true, force: true });
@@ -105,7 +105,7 @@ export async function openWorkspace(scale) {
       return join(root, name);
     },
 
-    /** A tree of random files, all of one size. */
+    /** A tree of random files of one size. */
     async randomTree(name, { folders, filesEach, bytes }) {
       const content = Buffer.alloc(bytes);
       for (let folder = 0; folder < folders; folder++) {
@@ -117,7 +117,7 @@ export async function openWorkspace(scale) {
       return join(root, name);
     },
 
-    /** Starts a command under measure; `report()` waits for its end and gives { wall, cpu, rss }. */
+    /** Starts a command under measure; `report()` waits for its end and returns { wall, cpu, rss }. */
     start(command, args, environment = {}, stdin = 'ignore') {
       const file = join(root, `report-${++reports}`);
       const child = spawn(`${tools}measure`, [file, command, ...args], {
@@ -141,13 +141,13 @@ export async function openWorkspace(scale) {
           if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${complaint}`);
           return account();
         },
-        /** Resolves when a server says that it is ready. */
+        /** Resolves with the first line that matches, such as a server's ready message. */
         line: (pattern) =>
           new Promise((resolve, reject) => {
             lines.on('line', (line) => pattern.test(line) && resolve(line));
             lines.once('close', () => reject(new Error(`${command} ${args.join(' ')} ended early\n${complaint}`)));
           }),
-        /** Ends a server; resolves to its account, with all that it started, when the last of that has ended. */
+        /** Ends a server; resolves to its account, descendants included, once the last of them has ended. */
         async stop() {
           child.kill();
           await ended;
@@ -156,16 +156,16 @@ export async function openWorkspace(scale) {
       };
     },
 
-    /** Starts one KeibiDrop command; `prefix` is a command to run it by. */
+    /** Starts one KeibiDrop command; `prefix` is a command that runs it. */
     keibidrop(args, prefix = []) {
       const [command, ...rest] = [...prefix, process.execPath, cli, ...args];
       return workspace.start(command, rest);
     },
 
     /**
-     * A send and a receive typed together; resolves once both have exited. `total` are the seconds until then, `up` until
-     * the receiver's session was up, `path` the way it took, and `done` is its last line. With `text`, that is sent and not `source`;
-     * `args` are for both.
+     * A send and a receive typed together; resolves once both have exited. `total` is the seconds until then, and `up`
+     * the seconds until the receiver's session was up. `path` is its connection, and `done` its last line. With `text`,
+     * the command sends that and not `source`; `args` apply to both.
      */
     async exchange(source, out, { suite, text, args = [] } = {}) {
       await rm(out, { recursive: true, force: true });
@@ -216,14 +216,14 @@ export function findProgram(name) {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** Small calls by small.cc: { seconds, sum }. */
+/** Makes small calls by small.cc: { seconds, sum }. */
 export async function small(...words) {
   return JSON.parse((await run(`${tools}small`, words.map(String))).stdout);
 }
 
 /** Throws unless two files, or two trees, hold the same bytes. */
 export async function assertEqual(one, other) {
-  // diff reads a gigabyte of zeros as one line, into memory.
+  // diff would read a gigabyte of zeros as one line, into memory.
   const isTree = (await stat(one)).isDirectory();
   await (isTree ? run('diff', ['-r', '--no-dereference', one, other]) : run('cmp', [one, other]));
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// magic-wormhole with a mailbox server and a transit relay of our own on loopback; the public ones are never asked.
-// The two commands find each other through the mailbox and then connect directly, as KeibiDrop does.
+// magic-wormhole with our own mailbox server and transit relay on loopback; the public servers are never used. The two
+// commands find each other through the mailbox and then connect directly, as KeibiDrop does.
 import { spawnSync } from 'node:child_process';
 import { assertEqual, findProgram, freePort, venv } from './workspace.mjs';
 
 const MODULES = 'wormhole.cli.cli, wormhole_mailbox_server, wormhole_transit_relay';
-/** `wormhole`, but it offers only its loopback address to the other side: nothing leaves the machine. */
+/** `wormhole`, changed to offer only its loopback address to the other side: no bytes leave the machine. */
 const LOOPBACK_WORMHOLE = `
 import wormhole.ipaddrs, wormhole.cli.cli
 wormhole.ipaddrs.find_addresses = lambda: ['127.0.0.1']
 wormhole.cli.cli.wormhole()`;
 const CODE = '7-guitar-pencil';
 
-/** One case if this machine has it, in bench/build or in the Python on PATH; else a sentence. */
+/** One case if bench/build or the Python on PATH has it; else a sentence. */
 export async function openWormhole(workspace) {
   const python = [`${venv}/bin/python`, findProgram('python3')].find(hasModules);
   if (!python) {
@@ -36,7 +36,7 @@ export async function openWormhole(workspace) {
   };
 }
 
-/** Both commands typed together, to both exited; the servers, which carry no file bytes, are not counted. */
+/** Both commands typed together, to both exited. The servers, which carry no file bytes, do not count. */
 async function exchange(workspace, wormhole, source) {
   const out = workspace.path('wormhole-in');
   const started = performance.now();
