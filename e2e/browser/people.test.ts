@@ -190,6 +190,22 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
   });
 });
 
+describe.runIf(HAS_BROWSER)('a contact with a new identity', () => {
+  it('is shown to be compared again, and sees its own new words', async () => {
+    await Promise.all([ada.open('people'), ben.open('people')]);
+    const { event } = await ada.daemon.command('id', 'rotate', '--yes');
+    await row(ben, 'Ada').getByText('New identity – compare it').waitFor();
+    const you = ada.page.getByRole('region', { name: 'You' });
+    for (const word of (event.words as string).split(' ')) await you.getByText(word, { exact: true }).first().waitFor();
+    expect(await ben.barriers()).toEqual([]);
+    await openDetails(ben, 'Ada');
+    await ben.page.getByRole('button', { name: 'Compare and verify' }).click();
+    await ben.page.getByRole('button', { name: 'They match' }).click();
+    await row(ben, 'Ada').getByText('New identity – compare it').waitFor({ state: 'detached' });
+    expect([...ada.mistakes(), ...ben.mistakes()]).toEqual([]);
+  });
+});
+
 describe.runIf(HAS_BROWSER)('an identity with a passphrase', () => {
   it('shows as locked in every view, and is unlocked in the page', async () => {
     await writeFile(sandbox.path('words'), 'three small owls\n');

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Invitation, KeibiError, type RotationMessage } from '@keibidrop/protocol';
+import { openRelayServer } from '@keibidrop/server';
 import { drawIdentitySeed, type IdentityKeys, identityFromSeed, type PublicKeys } from '@keibidrop/session';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_RENEWALS_A_DAY } from '../src/contacts/contact.ts';
@@ -112,6 +113,22 @@ describe('a new identity', () => {
     expect(contact).toMatchObject({ verified: false, ...publicOf(anna.after) });
     expect(contact.renewals).toMatchObject([{ from: anna.before.fingerprint }]);
     expect(renewed).toEqual(['Anna']);
+  });
+
+  it('reaches a contact by a rendezvous alone', async () => {
+    const log = { level: 'silent', write: () => {} } as const;
+    const server = await openRelayServer({ listen: { host: '127.0.0.1', port: 0 }, log, signal });
+    open.push(server);
+    const rendezvous = `127.0.0.1:${server.port}`;
+    const reach = { rendezvous, discovery: 'off', directOnly: false, relayOnly: true } as const;
+    const bens = await linked(ben.store, ben.before, { reach });
+    const annas = await linked(anna.store, anna.before, { reach });
+    await Promise.all([annas.untilOnline(ben.before, { signal }), bens.untilOnline(anna.before, { signal })]);
+    await anna.store.noteRotation(anna.before.fingerprint);
+    await annas.become(anna.after, [former(anna.before)]);
+    await known(ben.store, 'Anna', anna.after);
+    await Promise.all([annas.untilOnline(ben.before, { signal }), bens.untilOnline(anna.after, { signal })]);
+    await heard(anna.store);
   });
 
   it('takes invitations along that wait on both sides', async () => {
