@@ -127,7 +127,7 @@ describe.skipIf(!IS_ROOT)('a source without read permission (this test needs roo
       },
     ],
   ])(
-    'because it is a %s of somebody else is named; the others arrive, and the next run completes it',
+    'because it is a %s of another user is reported; the others arrive, and the next run completes it',
     async (_, path, make) => {
       await make();
       await writeFile(room.path('source', 'public'), 'content');

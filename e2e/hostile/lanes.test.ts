@@ -94,7 +94,7 @@ function lengthField(length: number): Buffer {
 }
 
 const lies: [what: string, expected: { exit: number; code: string }, lie: (sender: HostileSender) => unknown][] = [
-  ['bytes of an entry that is not there', MALFORMED, (s) => s.frame(segments({ entry: 4 }))],
+  ['bytes of an unknown entry', MALFORMED, (s) => s.frame(segments({ entry: 4 }))],
   ['bytes of entry 2^32 - 1', MALFORMED, (s) => s.frame(segments({ entry: 0xffffffff }))],
   ['bytes of a folder', MALFORMED, (s) => s.frame(segments({ entry: FOLDER }))],
   ['good bytes and then some of a folder', MALFORMED, (s) => s.frame(segments({}, { entry: FOLDER }))],
@@ -104,7 +104,7 @@ const lies: [what: string, expected: { exit: number; code: string }, lie: (sende
   ['a chunk that begins between chunks', SIZE, (s) => s.frame(segments({ entry: LARGE, offset: 5, bytes: chunk }))],
   ['a part of a chunk', SIZE, (s) => s.frame(segments({ entry: LARGE, bytes: chunk.subarray(1) }))],
   ['a chunk longer than the last', SIZE, (s) => s.frame(segments({ entry: LARGE, offset: 2 * CHUNK, bytes: chunk }))],
-  ['a chunk behind the end', SIZE, (s) => s.frame(segments({ entry: LARGE, offset: 3 * CHUNK, bytes: chunk }))],
+  ['a chunk after the end', SIZE, (s) => s.frame(segments({ entry: LARGE, offset: 3 * CHUNK, bytes: chunk }))],
   [
     'a chunk at 2^64 - 2^20',
     SIZE,
@@ -115,11 +115,11 @@ const lies: [what: string, expected: { exit: number; code: string }, lie: (sende
   ['a hole of a folder', MALFORMED, (s) => s.frame(hole({ entry: FOLDER }))],
   ['a hole and its bytes', MALFORMED, (s) => s.frame(hole({ bytes: chunk }))],
   ['a hole that ends a stream', MALFORMED, (s) => s.frame(hole({ flags: 3 }))],
-  ['a hole of no length', SIZE, (s) => s.frame(hole({ length: 0 }))],
+  ['a hole of length 0', SIZE, (s) => s.frame(hole({ length: 0 }))],
   ['a hole longer than its file', SIZE, (s) => s.frame(hole({ length: 4 }))],
   ['a hole of 2^32 - 1 chunks', SIZE, (s) => s.frame(hole({ length: 0xffffffff }))],
   ['a hole that begins between chunks', SIZE, (s) => s.frame(hole({ offset: 7 }))],
-  ['a hole behind the end', SIZE, (s) => s.frame(hole({ offset: 3 * CHUNK }))],
+  ['a hole after the end', SIZE, (s) => s.frame(hole({ offset: 3 * CHUNK }))],
   ['a segment longer than its frame', MALFORMED, (s) => s.frame(segments({ length: 5 }))],
   ['a segment of 2^32 - 1 bytes', MALFORMED, (s) => s.frame(segments({ entry: LARGE, length: 0xffffffff }))],
   ['half the head of a segment', MALFORMED, (s) => s.frame(segments({}).subarray(0, 9))],

@@ -36,12 +36,12 @@ const lies: [what: string, expected: { exit: number; code: string }, lie: (sende
   ['a page that counts fewer entries than it has', MALFORMED, (s) => s.start().page(0, entries(2), 1)],
   ['an empty page', MALFORMED, (s) => s.start().page(0, [])],
   ['a page that leaves numbers out', MALFORMED, (s) => s.start().page(1, entries(1))],
-  ['a page that comes twice', MALFORMED, (s) => s.start().page(0, entries(1)).page(0, entries(1))],
+  ['a page sent twice', MALFORMED, (s) => s.start().page(0, entries(1)).page(0, entries(1))],
   ['a page over 256 KiB', LIMIT, (s) => s.start().page(0, bigPage)],
   ['a page before the offer', MALFORMED, (s) => s.page(0, entries(1))],
   ['an end before the offer', MALFORMED, (s) => s.end(0, 0, 0)],
   [
-    'a page behind the end',
+    'a page after the end',
     MALFORMED,
     (s) =>
       s
@@ -56,8 +56,8 @@ const lies: [what: string, expected: { exit: number; code: string }, lie: (sende
   ['an end that counts other bytes', MALFORMED, (s) => s.start().page(0, entries(1)).end(1, 1, 10)],
   ['two offers', MALFORMED, (s) => s.start().start()],
   ['files and then a text', MALFORMED, (s) => s.start().page(0, entries(1)).start('mallory', 'text')],
-  ['that it has finished, too early', MALFORMED, (s) => s.start().say({ $case: 'finished', value: {} })],
-  ['a failure of an entry that is not there', MALFORMED, (s) => fail(s.start().page(0, entries(1)), 5)],
+  ['that it has finished before the end', MALFORMED, (s) => s.start().say({ $case: 'finished', value: {} })],
+  ['a failure of an unknown entry', MALFORMED, (s) => fail(s.start().page(0, entries(1)), 5)],
   ['a failure before the offer', MALFORMED, (s) => fail(s, TOP)],
   ['a text over 1 MiB', LIMIT, (s) => s.start('mallory', 'x'.repeat(2 ** 20 + 1))],
   ['a label over 128 bytes', LIMIT, (s) => s.start('ä'.repeat(65))],

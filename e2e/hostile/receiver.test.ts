@@ -41,15 +41,12 @@ const lies: [what: string, lie: (receiver: HostileReceiver, entries: number) => 
   ['answers with a bitmap too long', (r, n) => r.answer(0, n, Buffer.alloc(9))],
   ['wants a folder', (r, n) => r.answer(0, n, Buffer.of(1))],
   ['answers the same page twice', (r, n) => twice(() => r.answer(0, n, Buffer.of(0)))],
-  [
-    'holds chunks of an entry that is not there',
-    (r, n) => r.answer(0, n, Buffer.of(0), [{ entry: 99, held: Buffer.of(1) }]),
-  ],
+  ['holds chunks of an unknown entry', (r, n) => r.answer(0, n, Buffer.of(0), [{ entry: 99, held: Buffer.of(1) }])],
   ['holds chunks of a folder', (r, n) => r.answer(0, n, Buffer.of(0), [{ entry: 0, held: Buffer.of(1) }])],
   ['holds more chunks than a file has', (r, n) => r.answer(0, n, all(n), [{ entry: 1, held: Buffer.alloc(4096) }])],
-  ['cannot keep an entry that is not there', (r, n) => failed(r, n)],
+  ['cannot keep an unknown entry', (r, n) => failed(r, n)],
   ['cannot keep entry 2^32 - 1', (r) => failed(r, 0xffffffff)],
-  ['says its name twice', (r) => r.say({ $case: 'hello', value: { label: 'eve' } })],
+  ['sends its name twice', (r) => r.say({ $case: 'hello', value: { label: 'eve' } })],
   ['accepts twice', (r) => twice(() => accept(r))],
 ];
 

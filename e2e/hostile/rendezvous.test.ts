@@ -124,7 +124,7 @@ describe('an owner at a hostile rendezvous', () => {
     ['at the name it was given', {}, { own: { host: '127.0.0.1' }, guests: { host: 'localhost' } }],
     ['at the address it reached, if servers share the name', { shared: true }, { guests: { host: '127.0.0.1' } }],
     [
-      'where the server says',
+      'at the place that the server names',
       { shared: true, relayHost: '127.0.0.9', relayPort: 9 },
       { own: { host: '127.0.0.9', port: 9 }, guests: { host: '127.0.0.9', port: 9 } },
     ],

@@ -14,7 +14,7 @@ describe.skipIf(!HAS_SCREEN)('send --clipboard (needs Xvfb and xclip)', () => {
   beforeAll(async () => {
     room = await Sandbox.open();
     screen = spawn('Xvfb', ['-displayfd', '1', '-nolisten', 'tcp'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    if (screen.stdout === null) throw new Error('Xvfb tells no number');
+    if (screen.stdout === null) throw new Error('Xvfb has no output');
     const [display] = await once(createInterface(screen.stdout), 'line');
     env = { DISPLAY: `:${display}` };
   });

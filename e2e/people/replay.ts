@@ -29,7 +29,7 @@ export function sessionOf(document: string): ShownCommand[] {
       commands.push({ who, words: inBackground ? words.slice(0, -1) : words, inBackground, shown: [], exit: 0 });
     } else if (line.startsWith('{')) last?.shown.push(JSON.parse(line) as Record<string, unknown>);
     else if (line.startsWith('(exit ') && last) last.exit = Number(/\d+/.exec(line)?.[0]);
-    else if (line !== '') throw new Error(`not a command and not what one shows: ${line}`);
+    else if (line !== '') throw new Error(`neither a command nor an output: ${line}`);
   }
   return commands;
 }
@@ -41,7 +41,7 @@ export class Names {
   /** The word with its names replaced by their values. */
   filled(word: string): string {
     return word.replaceAll(/<(\w+)>/g, (_, name: string) => {
-      if (!this.#known.has(name)) throw new Error(`nothing has shown <${name}> yet`);
+      if (!this.#known.has(name)) throw new Error(`no output has bound <${name}> yet`);
       return String(this.#known.get(name));
     });
   }

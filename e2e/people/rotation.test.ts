@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
 import { type Heard, OwnDaemon } from './own-daemon.ts';
 
-// Alice's identity changes. Nobody types anything at Bob's, and no daemon is restarted by hand.
+// Alice's identity changes. Bob types no command for it, and no daemon has to be restarted.
 
 interface Shown {
   name: string;
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-/** Resolves with the contact, once the daemon shows it so. */
+/** Waits until the daemon shows a contact for which `found` holds, and returns it. */
 async function shows(daemon: OwnDaemon, name: string, found: (contact: Shown) => boolean): Promise<Shown> {
   const { signal } = daemon;
   const client = await daemon.own();
@@ -60,7 +60,7 @@ async function shows(daemon: OwnDaemon, name: string, found: (contact: Shown) =>
 const isOnline = ({ online }: Shown) => online;
 const hasIdentity = (fingerprint: string) => (contact: Shown) => contact.online && contact.fingerprint === fingerprint;
 
-/** `send --to`, by a process of its own. */
+/** Runs `send --to` in a separate process. */
 async function send(from: OwnDaemon, to: string): Promise<void> {
   const sender = await sandbox.start(['send', 'file', '--to', to, '--json', '--config', from.name], { env });
   expect(await sender.ended, sender.stdout + sender.stderr).toBe(0);
@@ -78,7 +78,7 @@ const formerOf = async (name: string) =>
 const withoutFormer = (name: string) => expect.poll(() => formerOf(name), { timeout: 120_000 }).toEqual([]);
 
 describe('a rotated identity', () => {
-  it('is taken by both daemons while they run, and is to be compared again', async () => {
+  it('is adopted by both running daemons, and must be verified again', async () => {
     const before = await shows(bob, 'Alice', ({ verified }) => verified);
     expect(before.renewed).toBeUndefined();
     const told = bob.until(({ event }) => event === 'renewed', await bob.client());
@@ -98,7 +98,7 @@ describe('a rotated identity', () => {
     expect(compared.renewed).toBeUndefined();
   });
 
-  it('reaches a contact that was away, also from the next daemon, whatever locks it', async () => {
+  it('reaches a contact that was away, even from the next daemon and with a new passphrase', async () => {
     bob.running.kill();
     await bob.running.ended;
     const rotated = await alice.command('id', 'rotate', '--yes', '--new-passphrase-file', 'words');
@@ -112,7 +112,7 @@ describe('a rotated identity', () => {
     await shows(alice, 'Bob', isOnline);
   });
 
-  it('is not announced if it is silent', async () => {
+  it('is not announced with --silent', async () => {
     const { event } = await alice.command('id', 'rotate', '--yes', '--silent');
     await shows(bob, 'Alice', ({ online }) => !online);
     expect(await formerOf('alice')).toEqual([]);
@@ -123,7 +123,7 @@ describe('a rotated identity', () => {
 });
 
 describe('an imported identity', () => {
-  it('is taken by both daemons while they run', async () => {
+  it('is adopted by both running daemons', async () => {
     const made = await sandbox.start(['id', '--json', '--config', 'other']);
     const { fingerprint } = await made.until('identity');
     const copy = ['id', 'export', 'copy', '--new-passphrase-file', 'words', '--config', 'other'];

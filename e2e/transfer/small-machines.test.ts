@@ -21,7 +21,7 @@ afterEach(async () => {
 
 function openGroup(): MemoryGroup {
   const group = MemoryGroup.tryOpen(LIMIT);
-  if (group === undefined) throw new Error('a control group could be made, and then no other');
+  if (group === undefined) throw new Error('only the first control group could be made');
   groups.push(group);
   return group;
 }

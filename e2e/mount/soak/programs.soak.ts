@@ -16,10 +16,10 @@ afterAll(() => share?.close());
 /** Lists differences between both sides, modes, times and targets included. */
 const isSame = () => share.shell('rsync -nac --itemize-changes --delete bob/far/ anna/work/');
 
-describe('fio, which verifies what it has written', () => {
+describe('fio, which verifies its writes', () => {
   for (const [what, options] of [
     ['random 4 KiB, with fsync', '--rw=randwrite --bs=4k --size=24M --fsync=16 --numjobs=2'],
-    ['random of 4 to 64 KiB, read between', '--rw=randrw --bsrange=4k-64k --size=48M --verify_backlog=64'],
+    ['random of 4 to 64 KiB, with reads between', '--rw=randrw --bsrange=4k-64k --size=48M --verify_backlog=64'],
     ['sequential 1 MiB', '--rw=write --bs=1M --size=128M --end_fsync=1 --numjobs=2'],
     ['random 4 KiB, mapped', '--rw=randwrite --bs=4k --size=16M --ioengine=mmap'],
     ['random 16 KiB, eight at once', '--rw=randwrite --bs=16k --size=32M --ioengine=libaio --iodepth=8 --direct=1'],
