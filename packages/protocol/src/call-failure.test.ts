@@ -4,7 +4,7 @@ import { callFailure, callFailureIn, failureDetails, systemErrorIn } from './cal
 import { KeibiError } from './errors.ts';
 
 describe('a failure of a call', () => {
-  it('crosses the control plane with what the system has said', () => {
+  it('crosses the control plane with the error name of the system', () => {
     const details = failureDetails(callFailure('ENOTEMPTY'));
     expect(details).toBe('SHARE_CALL_FAILED:ENOTEMPTY');
     const failure = callFailureIn(details) as KeibiError;
@@ -17,7 +17,7 @@ describe('a failure of a call', () => {
     expect(systemErrorIn(callFailureIn(`SHARE_CALL_FAILED:${said}`))).toBe('EIO');
   });
 
-  it('is no other failure', () => {
+  it('is distinct from other failures', () => {
     expect(callFailureIn('SHARE_NOT_FOUND')).toBeUndefined();
     expect(callFailureIn(undefined)).toBeUndefined();
     expect(systemErrorIn(new KeibiError('SHARE_NOT_FOUND'))).toBeUndefined();

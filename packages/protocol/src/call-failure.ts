@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError, messageFor } from './errors.ts';
 
-/** What a system may say of a call within a share; another peer can name no others (PROTOCOL 11.2). */
+/** System errors that a call within a share may report; a peer can name no others (PROTOCOL 11.2). */
 const NAMES = [
   'E2BIG',
   'EACCES',
@@ -35,9 +35,9 @@ export function isSystemErrorName(name: unknown): name is SystemErrorName {
   return (NAMES as readonly unknown[]).includes(name);
 }
 
-/** A call within a share that the system there has refused. @param said  what it said; EIO for what nobody may name */
+/** The error for a call within a share that the system there refused. @param said  its error name; an unknown one becomes EIO */
 export function callFailure(said: unknown, options: { cause?: unknown; remote?: boolean } = {}): KeibiError {
-  // The same errno has two names.
+  // EOPNOTSUPP and ENOTSUP are two names of one errno.
   const named = said === 'EOPNOTSUPP' ? 'ENOTSUP' : said;
   const systemError = isSystemErrorName(named) ? named : 'EIO';
   const { remote, ...rest } = options;
@@ -47,20 +47,20 @@ export function callFailure(said: unknown, options: { cause?: unknown; remote?: 
   });
 }
 
-/** What the system said, if this is a failure of a call. */
+/** The system's error name in a failed call; undefined for other errors. */
 export function systemErrorIn(reason: unknown): SystemErrorName | undefined {
   if (!(reason instanceof KeibiError) || reason.code !== 'SHARE_CALL_FAILED') return undefined;
   const said = reason.detail?.systemError;
   return isSystemErrorName(said) ? said : 'EIO';
 }
 
-/** How a failure crosses the control plane, in the details of a call's status: its code, and what the system said. */
+/** Encodes a failure for the details of a call's status: its code and the system's error name. */
 export function failureDetails(failure: KeibiError): string {
   const said = systemErrorIn(failure);
   return said === undefined ? failure.code : `${failure.code}:${said}`;
 }
 
-/** The failure that another peer has told by `failureDetails`; undefined if it is none of this kind. */
+/** Decodes a peer's `failureDetails`; undefined for another kind of failure. */
 export function callFailureIn(details: string | undefined, options: { cause?: unknown } = {}): KeibiError | undefined {
   const [code, said] = details?.split(':') ?? [];
   return code === 'SHARE_CALL_FAILED' ? callFailure(said, { ...options, remote: true }) : undefined;

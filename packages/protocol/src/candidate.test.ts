@@ -8,7 +8,7 @@ const local = { transport: 'local', host: '127.0.0.1', port: 26431 };
 const relay = { transport: 'relay', host: 'meet.example.org', port: 26431, token: 'ab'.repeat(32) };
 
 describe('candidates', () => {
-  it('are JSON as PROTOCOL 2.2 has it', () => {
+  it('are JSON in the form of PROTOCOL 2.2', () => {
     expect(new TextDecoder().decode(encodeCandidates([local]))).toBe(
       '{"v":1,"candidates":[{"transport":"local","host":"127.0.0.1","port":26431}]}',
     );
@@ -19,7 +19,7 @@ describe('candidates', () => {
     expect(decodeCandidates(encodeCandidates([local, relay]))).toEqual([local, relay]);
   });
 
-  it('come back as they were', () => {
+  it('are read back unchanged', () => {
     const candidate = fc.record({
       transport: fc.stringMatching(/^[a-z][a-z-]{0,31}$/).filter((name) => name !== 'relay'),
       host: fc.oneof(fc.ipV4(), fc.ipV6(), fc.domain()),
@@ -32,12 +32,12 @@ describe('candidates', () => {
     );
   });
 
-  it('may say more than this version knows, which is left out', () => {
+  it('may have unknown fields, which are ignored', () => {
     const text = JSON.stringify({ v: 1, candidates: [{ ...local, priority: 3, token: 'x' }], later: true });
     expect(decodeCandidates(bytes(text))).toEqual([local]);
   });
 
-  it('sends no more than a peer takes', () => {
+  it('are limited to the number that a peer takes', () => {
     const many = Array.from({ length: MAX_CANDIDATES + 5 }, () => local);
     expect(decodeCandidates(encodeCandidates(many)).length).toBe(MAX_CANDIDATES);
   });

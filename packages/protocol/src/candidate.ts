@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from './errors.ts';
 
-/** One address worth dialling, with the transport that can. */
+/** One address worth dialling, with the transport for it. */
 export interface Candidate {
-  /** `local`, `direct`, … : lower-case letters and dashes; one this version does not know is to be passed over. */
+  /** `local`, `direct`, …: lower-case letters and dashes. Skip a transport that this version does not know. */
   readonly transport: string;
   /** A name or an address, IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Of a `relay` alone: 32 bytes as lower hex, by which the relay knows the two connections that belong together (PROTOCOL 2.3). */
+  /** Only for `relay`: 32 bytes as lower hex, by which the relay pairs the two connections (PROTOCOL 2.3). */
   readonly token?: string;
-  /** Of a `punched` one, and only here: the port of ours from which it is to be dialled, which the peer was told (PROTOCOL 2.5). */
+  /** Only for `punched`, and never sent: our port to dial from, which we have announced to the peer (PROTOCOL 2.5). */
   readonly fromPort?: number;
 }
 
-/** Candidates in one message; a peer has no use for more. */
+/** Limit of candidates in one message. */
 export const MAX_CANDIDATES = 32;
 
 const TRANSPORT = /^[a-z][a-z-]{0,31}$/;
 const HOST = /^[0-9A-Za-z:._%-]{1,255}$/;
 const TOKEN = /^[0-9a-f]{64}$/;
 
-/** The plaintext of a SEALED body: `{"v":1,"candidates":[{"transport","host","port"[,"token"]}]}` (PROTOCOL 2.2). */
+/** Plaintext of a SEALED body: `{"v":1,"candidates":[{"transport","host","port"[,"token"]}]}` (PROTOCOL 2.2). */
 export function encodeCandidates(candidates: readonly Candidate[]): Uint8Array {
   const list = candidates
     .slice(0, MAX_CANDIDATES)
@@ -30,7 +30,7 @@ export function encodeCandidates(candidates: readonly Candidate[]): Uint8Array {
 }
 
 /**
- * Decodes what `encodeCandidates` made; fields it does not know are passed over.
+ * Decodes the output of `encodeCandidates`; ignores unknown fields.
  *
  * @throws HANDSHAKE_MALFORMED
  */

@@ -8,9 +8,9 @@ describe('completeCode', () => {
     ['7-guitar-penc', ['7-guitar-pencil']],
     ['  7 Guitar  PENC', ['7-guitar-pencil']],
     ['12-zo', ['12-zone', '12-zoo']],
-    // Complete already, and there is no longer word.
+    // Complete already, and no longer word begins with it.
     ['7-guitar', []],
-    // Words that somebody has chosen may stand in front.
+    // Earlier words may be chosen ones.
     ['7-x9-pian', ['7-x9-piano']],
     ['7-', []],
     ['7', []],
@@ -21,7 +21,7 @@ describe('completeCode', () => {
     expect(completeCode(text)).toEqual(expected);
   });
 
-  it('gives no more than were asked for, in the order of the list', () => {
+  it('returns at most the requested number, in the order of the list', () => {
     expect(completeCode('7-a', 3)).toEqual(['7-abandon', '7-ability', '7-able']);
   });
 });

@@ -50,7 +50,7 @@ describe('parseCode', () => {
     if (text.length > 16) expect(error.message).not.toContain(text);
   });
 
-  it('reads what it wrote, however it was typed', () => {
+  it('reads its own output in any way of typing it', () => {
     const nameplate = fc.integer({ min: 0, max: 999999999 }).map(String);
     const words = fc.array(fc.constantFrom(...wordlist), { minLength: 2, maxLength: 16 });
     fc.assert(
@@ -73,7 +73,7 @@ describe('createCode', () => {
     expect(parseCode(code.text)).toEqual(code);
   });
 
-  it('draws different words even from a source that repeats itself', () => {
+  it('draws different words even from a repeating source', () => {
     const code = createCode({ nameplate: '7', wordCount: 3, randomBytes: (length) => new Uint8Array(length) });
     expect(code.words).toEqual(wordlist.slice(0, 3));
   });
@@ -85,7 +85,7 @@ describe('createCode', () => {
         counts.set(word, (counts.get(word) ?? 0) + 1);
       }
     }
-    // 32 expected of each; 0 or over 90 has a chance below 1e-10.
+    // 32 of each are expected; 0 or over 90 has a chance below 1e-10.
     expect(counts.size).toBe(2048);
     expect(Math.max(...counts.values())).toBeLessThan(90);
   });
@@ -122,7 +122,7 @@ describe('codeBits', () => {
     expect(codeBits(parseCode(text))).toBe(bits);
   });
 
-  it('never counts less for one word more', () => {
+  it('never counts less when a word is added', () => {
     const word = fc.stringMatching(/^[a-z0-9]{1,32}$/);
     fc.assert(
       fc.property(fc.array(word, { minLength: 2, maxLength: 15 }), word, (words, more) => {
@@ -150,7 +150,7 @@ describe('codeBits', () => {
 });
 
 describe('mailboxOf', () => {
-  it('is the SHA-256 that PROTOCOL 2.2 names', () => {
+  it('is the SHA-256 defined in PROTOCOL 2.2', () => {
     // printf 'KeibiDrop mailbox v17' | sha256sum
     expect(mailboxOf('7')).toBe('816fc29406760cd392dcc0a8ece4c0bc41c3abfadb44dc66fb62e4947d368e73');
     expect(mailboxOf('7')).not.toBe(mailboxOf('8'));

@@ -6,9 +6,9 @@ import { KeibiError } from './errors.ts';
 import { MIN_CODE_BITS } from './limits.ts';
 import { withoutObvious } from './obvious-words.ts';
 
-/** The short secret two people share (PROTOCOL 2.2). `text` is its one spelling: `7-guitar-pencil`. */
+/** The short secret two people share (PROTOCOL 2.2). `text` is its canonical spelling: `7-guitar-pencil`. */
 export interface Code {
-  /** The public part, 1 to 9 digits: it names the mailbox. */
+  /** The public part, 1 to 9 digits, which names the mailbox. */
   readonly nameplate: string;
   /** The secret part, 2 to 16 words of a-z and 0-9. */
   readonly words: readonly string[];
@@ -20,15 +20,15 @@ const MAX_WORDS = 16;
 const NAMEPLATE = /^[0-9]{1,9}$/;
 const WORD = /^[a-z0-9]{1,32}$/;
 
-/** Bits of a word drawn from the BIP-39 English list of 2048. */
+/** Strength of a word drawn from the BIP-39 English list of 2048. */
 const LISTED_WORD_BITS = 11;
-/** Words of a person are guessed from lists of phrases; so many of them are in none. */
+/** Chosen words may come from a list of phrases; this many are in no such list. */
 const MIN_CHOSEN_WORDS = 4;
 const MIN_CHOSEN_CHARACTERS = 3;
 const listedWords = new Set(wordlist);
 
 /**
- * Reads a code as people type it: any case, spaces or dashes between its parts.
+ * Reads a code as people type it: in any case, with spaces or dashes between its parts.
  *
  * @throws CODE_MALFORMED with a sentence that does not repeat the code
  */
@@ -66,18 +66,18 @@ export function createCode(options: {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const pool = [...wordlist];
   const words: string[] = [];
-  // A draw of 32 bits modulo at most 2048 is off uniform by less than 2^-21.
+  // 32 random bits modulo at most 2048 deviate from uniform by less than 2^-21.
   for (let i = 0; i < wordCount; i++) words.push(...pool.splice(view.getUint32(4 * i) % pool.length, 1));
   bytes.fill(0);
   return codeOf(nameplate, words);
 }
 
 /**
- * Estimates how hard a code's words are to guess, in bits.
+ * Estimates the strength of a code's words, in bits.
  *
- * A listed word counts as drawn from the list. Another was chosen by a person: in a code of less than four words it counts nothing,
- * else 4 bits for its first character, 2 for each of the next seven, 1.5 up to the twentieth, then 1 (NIST SP 800-63-1 A.2.1); under
- * three characters nothing. A repeated word counts once, as do words that people put together.
+ * A listed word counts as randomly drawn. Any other word counts as chosen by a person (NIST SP 800-63-1 A.2.1):
+ * 4 bits for its first character, 2 for each of the next seven, 1.5 up to the twentieth, then 1. It counts nothing if it has
+ * under three characters or the code has under four words. Repeated words, and listed words that people often combine, count once.
  */
 export function codeBits({ words }: Code): number {
   let bits = 0;
@@ -93,7 +93,7 @@ export function assertCodeStrength(code: Code): void {
   if (codeBits(code) < MIN_CODE_BITS) throw new KeibiError('CODE_TOO_WEAK');
 }
 
-/** The name of the mailbox of a nameplate: a SHA-256, as lower-case hex (PROTOCOL 2.2). */
+/** The name of a nameplate's mailbox: a SHA-256 as lower-case hex (PROTOCOL 2.2). */
 export function mailboxOf(nameplate: string): string {
   return bytesToHex(sha256(utf8ToBytes(`KeibiDrop mailbox v1${nameplate}`)));
 }

@@ -29,8 +29,8 @@ function messageOf({ id, invitation, ...rest }: Record<string, unknown>): Contac
   } as ContactMessage;
 }
 
-describe('what contacts say to each other', () => {
-  it.each(vectors.messages)('is as in the vector: $name', ({ message, hex }) => {
+describe('a message between contacts', () => {
+  it.each(vectors.messages)('matches the vector: $name', ({ message, hex }) => {
     expect(toHex(encodeContactMessage(messageOf(message)))).toBe(hex.replaceAll(' ', ''));
     expect(decodeContactMessage(fromHex(hex))).toEqual(messageOf(message));
   });
@@ -39,7 +39,7 @@ describe('what contacts say to each other', () => {
     expect(() => decodeContactMessage(fromHex(hex))).toThrow(malformed);
   });
 
-  it('is decoded as what encodes to it, or refused, whatever its bytes', () => {
+  it('is refused or decodes to a value that encodes to the same bytes', () => {
     const code = [...fromHex('01 05 372d612d62')];
     const begun = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((id) => [4, ...id, ...code]);
     const anyBegin = fc.oneof(
@@ -61,7 +61,7 @@ describe('what contacts say to each other', () => {
 
   const invitation = { id: new Uint8Array(16), code: '7-a-b', to: 'files', label: '' } as const;
 
-  it('has a label of 128 bytes at most, on both sides', () => {
+  it('has a label of at most 128 bytes, on both sides', () => {
     const size = { files: 2 ** 32 - 1, bytes: Number.MAX_SAFE_INTEGER };
     const sized = { kind: 'invite', invitation: { ...invitation, size } } as const;
     expect(decodeContactMessage(encodeContactMessage(sized))).toEqual(sized);
@@ -77,7 +77,7 @@ describe('what contacts say to each other', () => {
     expect(() => encodeContactMessage(longer)).toThrow(RangeError);
   });
 
-  it('has room for sixteen of the longest words, and says so of a longer code', () => {
+  it('has room for sixteen of the longest words, and rejects a longer code', () => {
     const code = (letters: number) => `123456789${'-'.concat('a'.repeat(letters)).repeat(16)}`;
     const invite = (letters: number) =>
       ({ kind: 'invite', invitation: { ...invitation, code: code(letters) } }) as const;
@@ -99,7 +99,7 @@ describe('what contacts say to each other', () => {
     [{ kind: 'rotate-refused', reason: 'later' }, '0c02', 2],
   ];
 
-  it.each(rotations)('is laid out as PROTOCOL 10.6 says: $kind', (message, begin, length) => {
+  it.each(rotations)('has the layout of PROTOCOL 10.6: $kind', (message, begin, length) => {
     const bytes = encodeContactMessage(message);
     expect([toHex(bytes.subarray(0, 2)), bytes.length]).toEqual([begin, length]);
     expect(decodeContactMessage(bytes)).toEqual(message);
@@ -108,16 +108,16 @@ describe('what contacts say to each other', () => {
     }
   });
 
-  it.each([0, 3])('has no reason %i for a refusal', (reason) => {
+  it.each([0, 3])('rejects the reason %i of a refusal', (reason) => {
     expect(() => decodeContactMessage(Uint8Array.of(12, reason))).toThrow(malformed);
   });
 
-  it('has no key or proof of another length', () => {
+  it('rejects a key or proof of another length', () => {
     expect(() => encodeContactMessage({ kind: 'rotate', x25519: kem, kem })).toThrow(RangeError);
     expect(() => encodeContactMessage({ kind: 'rotated', proof: kem })).toThrow(RangeError);
   });
 
-  it.each([0, 15, 17])('has no id of %i bytes', (length) => {
+  it.each([0, 15, 17])('rejects an id of %i bytes', (length) => {
     expect(() => encodeContactMessage({ kind: 'withdraw', id: new Uint8Array(length) })).toThrow(RangeError);
   });
 });
@@ -129,29 +129,26 @@ describe('a body with which contacts meet', () => {
     ['contact-reply', '0b', 1568],
   ];
 
-  it.each(lengths)('is laid out as PROTOCOL 10.2 says: %s', (kind, byte, plaintext) => {
+  it.each(lengths)('has the layout of PROTOCOL 10.2: %s', (kind, byte, plaintext) => {
     const opening = { kind, nonce: new Uint8Array(32).fill(0x4e), frame: new Uint8Array(plaintext + 32).fill(0xf4) };
     const body = encodeContactOpening(opening);
     expect(toHex(body)).toBe(`${byte}01${'4e'.repeat(32)}${'f4'.repeat(plaintext + 32)}`);
     expect(decodeContactOpening(body, kind)).toEqual(opening);
   });
 
-  it.each(lengths)(
-    'is HANDSHAKE_MALFORMED with any other length, or in place of another: %s',
-    (kind, byte, plaintext) => {
-      const whole = new Uint8Array(34 + plaintext + 32);
-      whole.set([Number.parseInt(byte, 16), 1]);
-      for (const length of [0, 1, 2, 33, 34, whole.length - 1]) {
-        expect(() => decodeContactOpening(whole.subarray(0, length), kind)).toThrow(malformed);
-      }
-      expect(() => decodeContactOpening(Uint8Array.of(...whole, 0), kind)).toThrow(malformed);
-      for (const [other] of lengths.filter(([other]) => other !== kind)) {
-        expect(() => decodeContactOpening(whole, other)).toThrow(malformed);
-      }
-    },
-  );
+  it.each(lengths)('is HANDSHAKE_MALFORMED with another length or kind: %s', (kind, byte, plaintext) => {
+    const whole = new Uint8Array(34 + plaintext + 32);
+    whole.set([Number.parseInt(byte, 16), 1]);
+    for (const length of [0, 1, 2, 33, 34, whole.length - 1]) {
+      expect(() => decodeContactOpening(whole.subarray(0, length), kind)).toThrow(malformed);
+    }
+    expect(() => decodeContactOpening(Uint8Array.of(...whole, 0), kind)).toThrow(malformed);
+    for (const [other] of lengths.filter(([other]) => other !== kind)) {
+      expect(() => decodeContactOpening(whole, other)).toThrow(malformed);
+    }
+  });
 
-  it('names both versions when the contact meets by another', () => {
+  it('names both versions if the contact uses another', () => {
     expect(() => decodeContactOpening(Uint8Array.of(9, 2, 1), 'keys')).toThrow(/version 2 .* version 1.*Update/);
   });
 });

@@ -5,9 +5,9 @@ import { KEM_CIPHERTEXT_BYTES, KEM_KEY_BYTES, X25519_BYTES } from './handshake-m
 import { MAX_LABEL_BYTES } from './limits.ts';
 import { decodeRotationMessage, encodeRotationMessage, type RotationMessage } from './rotation-message.ts';
 
-/** Fresh randomness of either side, so that no two conversations of the same contacts have the same keys. */
+/** Fresh randomness from each side, so that every conversation of two contacts has its own keys. */
 export const CONTACT_NONCE_BYTES = 32;
-/** What tells one invitation from another. */
+/** Length of an invitation's unique id. */
 export const INVITATION_ID_BYTES = 16;
 
 const OPENING_VERSION = 1;
@@ -17,11 +17,11 @@ const OPENING_HEAD_BYTES = 2 + CONTACT_NONCE_BYTES;
 const MAX_CODE_BYTES = 255;
 
 /**
- * One of the bodies with which two contacts meet in a mailbox, PROTOCOL 10.2; `frame` is sealed.
+ * One of the bodies with which two contacts meet in a mailbox, PROTOCOL 10.2. `frame` is sealed.
  *
- *   KEYS           |  9 | version 1 | nonce 32 | frame (X25519 key 32, ML-KEM key 1568) |      of either side, only at first contact
- *   CONTACT        | 10 | version 1 | nonce 32 | frame (ML-KEM ciphertext 1568) |              of the guest
- *   CONTACT-REPLY  | 11 | version 1 | nonce 32 | frame (ML-KEM ciphertext 1568) |              of the owner
+ *   KEYS:          |  9 | version 1 | nonce 32 | frame (X25519 key 32, ML-KEM key 1568) |      either side, at first contact only
+ *   CONTACT:       | 10 | version 1 | nonce 32 | frame (ML-KEM ciphertext 1568) |              guest
+ *   CONTACT-REPLY: | 11 | version 1 | nonce 32 | frame (ML-KEM ciphertext 1568) |              owner
  */
 export interface ContactOpening {
   readonly kind: OpeningKind;
@@ -45,9 +45,9 @@ export function encodeContactOpening({ kind, nonce, frame }: ContactOpening): Ui
 }
 
 /**
- * Decodes the body that is due; its fields are views of `body`.
+ * Decodes the expected body; its fields are views of `body`.
  *
- * @throws HANDSHAKE_MALFORMED for any other, and for one of another length than its kind has
+ * @throws HANDSHAKE_MALFORMED for another kind, or a wrong length for the kind
  */
 export function decodeContactOpening<K extends OpeningKind>(body: Uint8Array, kind: K): ContactOpening {
   const { byte, plaintextBytes } = OPENINGS[kind];
@@ -62,25 +62,31 @@ export function decodeContactOpening<K extends OpeningKind>(body: Uint8Array, ki
   return { kind, nonce: body.subarray(2, OPENING_HEAD_BYTES), frame: body.subarray(OPENING_HEAD_BYTES) };
 }
 
-/** What an invitation leads to: a transfer of files, a text, or a folder that is offered live. */
+/** Subject of an invitation: a transfer of files, a text, or a live shared folder. */
 export type InvitedTo = 'files' | 'text' | 'share';
 const INVITED_TO = [undefined, 'files', 'text', 'share'] as const satisfies readonly (InvitedTo | undefined)[];
 
-/** A code for one meeting, handed to a contact. */
+/** A code for one meeting, sent to a contact. */
 export interface Invitation {
   readonly id: Uint8Array;
   /** `Code.text`. Secret. */
   readonly code: string;
   readonly to: InvitedTo;
-  /** What it is about, at most MAX_LABEL_BYTES of UTF-8: a claim of the peer's, to be made harmless before it is shown. */
+  /** Description, at most MAX_LABEL_BYTES of UTF-8. Untrusted text of the peer: sanitise it before display. */
   readonly label: string;
-  /** How much the peer says it is; absent where it cannot say before it sends. */
+  /** Size as claimed by the peer; absent if the peer cannot know it before sending. */
   readonly size?: { readonly files: number; readonly bytes: number } | undefined;
 }
 
 /**
- * What becomes of an invitation: `taken` the meeting has begun, `asked` a person is asked and another verdict follows, `declined` by that
- * person, `refused` by a rule, `blocked` the contact takes nothing from us, `busy` there is no room, so try again.
+ * Response to an invitation.
+ *
+ * - `taken`: the meeting has begun.
+ * - `asked`: a person is asked, and another verdict follows.
+ * - `declined`: that person has declined.
+ * - `refused`: a rule has refused.
+ * - `blocked`: the contact accepts nothing from us.
+ * - `busy`: there is no room now; try again.
  */
 export type Verdict = 'taken' | 'asked' | 'refused' | 'blocked' | 'declined' | 'busy';
 const VERDICTS = [undefined, 'taken', 'asked', 'refused', 'blocked', 'declined', 'busy'] as const satisfies readonly (
@@ -93,16 +99,16 @@ export type Farewell = 'leaving' | 'blocked';
 const FAREWELLS = [undefined, 'leaving', 'blocked'] as const satisfies readonly (Farewell | undefined)[];
 
 /**
- * What two contacts say to each other once they have met, PROTOCOL 10.3: the plaintext of a sealed body.
+ * A message between two contacts after they have met, PROTOCOL 10.3: the plaintext of a sealed body.
  *
- *   READY         | 1 |                                                          the first of either side: its proof
- *   PING          | 2 |
- *   PONG          | 3 |
- *   INVITE        | 4 | id 16 | to 1 | code length 1 | code | label, the rest |
- *     to + 128: between code and label stand files 4 and bytes 8
- *   INVITE-REPLY  | 5 | id 16 | verdict 1 |
- *   WITHDRAW      | 6 | id 16 |
- *   BYE           | 7 | reason 1 |
+ *   READY:         | 1 |                                                          first message of either side, its proof
+ *   PING:          | 2 |
+ *   PONG:          | 3 |
+ *   INVITE:        | 4 | id 16 | to 1 | code length 1 | code | label, the rest |
+ *     to + 128: files 4 and bytes 8 between code and label
+ *   INVITE-REPLY:  | 5 | id 16 | verdict 1 |
+ *   WITHDRAW:      | 6 | id 16 |
+ *   BYE:           | 7 | reason 1 |
  *
  * RotationMessage has the kinds from 8 on.
  */
@@ -114,7 +120,7 @@ export type ContactMessage =
   | { readonly kind: 'withdraw'; readonly id: Uint8Array }
   | { readonly kind: 'bye'; readonly reason: Farewell };
 
-/** @throws RangeError for an id, a code, a label, a key or a proof of a length that none may have */
+/** @throws RangeError for an id, code, label, key or proof of an invalid length */
 export function encodeContactMessage(message: ContactMessage): Uint8Array {
   switch (message.kind) {
     case 'ready':
@@ -164,7 +170,7 @@ export function decodeContactMessage(bytes: Uint8Array): ContactMessage {
   }
 }
 
-/** Added to `to` of an invitation that says how much it is. */
+/** Added to `to` of an invitation with a size. */
 const SIZED = 0x80;
 const SIZE_BYTES = 12;
 
@@ -207,7 +213,7 @@ function sizeOf(bytes: Uint8Array): { files: number; bytes: number } {
   return size;
 }
 
-/** A code in its one spelling. */
+/** A code in its canonical spelling. */
 function codeIn(bytes: Uint8Array): string {
   const text = textOf(bytes);
   try {

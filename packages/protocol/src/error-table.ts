@@ -30,7 +30,7 @@ function row(retry: Retry, exit: number, status: keyof typeof grpc, text: string
   return { retry, exit, grpc: grpc[status], text };
 }
 
-/** One row a code: may it be tried again, the exit code of the command line (docs/cli.md), the gRPC status, the text. */
+/** One row per code: whether a retry helps, the exit code of the command line (docs/cli.md), the gRPC status, the text. */
 const table = {
   CODE_MALFORMED: row(
     'never',
@@ -67,7 +67,7 @@ const table = {
     'later',
     4,
     'NOT_FOUND',
-    'Nobody is waiting under that code. Check the number in front, and that the sender is still running.',
+    'No sender is waiting under that code. Check the number in front, and that the sender is still running.',
   ),
   PEER_UNREACHABLE: row(
     'later',
@@ -80,13 +80,13 @@ const table = {
     'never',
     3,
     'UNAUTHENTICATED',
-    'The peer is not the one you saved. Compare fingerprints over another way before you go on.',
+    'The peer is not the one you saved. Compare fingerprints over another channel before you continue.',
   ),
   HANDSHAKE_MALFORMED: row(
     'never',
     3,
     'INVALID_ARGUMENT',
-    'The peer sent a handshake that makes no sense. Check that both run the same version of KeibiDrop.',
+    'The peer sent an invalid handshake. Check that both run the same version of KeibiDrop.',
   ),
   HANDSHAKE_NO_COMMON_SUITE: row(
     'never',
@@ -98,7 +98,7 @@ const table = {
     'never',
     3,
     'UNAUTHENTICATED',
-    'The handshake was altered on its way, so nothing was sent. Somebody may be listening; try another network.',
+    'The handshake was altered on its way, so nothing was sent. An attacker may be listening; try another network.',
   ),
   HANDSHAKE_TIMEOUT: row(
     'reconnect',
@@ -111,23 +111,23 @@ const table = {
     'never',
     3,
     'UNAUTHENTICATED',
-    'Data was altered on its way and refused. Nothing of it was kept; run the same command to go on.',
+    'Data was altered on its way and refused. None of it was kept; run the same command to continue.',
   ),
   FRAME_REPLAYED: row(
     'never',
     3,
     'UNAUTHENTICATED',
-    'Data arrived twice or out of order and was refused. Nothing of it was kept; run the same command to go on.',
+    'Data arrived twice or out of order and was refused. None of it was kept; run the same command to continue.',
   ),
   FRAME_TRUNCATED: row(
     'never',
     3,
     'DATA_LOSS',
-    'The connection ended in the middle of a frame. Run the same command to go on.',
+    'The connection ended in the middle of a frame. Run the same command to continue.',
   ),
   OFFER_DECLINED: row('never', 3, 'PERMISSION_DENIED', 'The offer was declined, so nothing was written.'),
-  SESSION_CLOSED: row('never', 5, 'ABORTED', 'The peer ended the session. Run the same command to go on.'),
-  SESSION_LOST: row('reconnect', 5, 'UNAVAILABLE', 'The connection was lost. Run the same command to go on.'),
+  SESSION_CLOSED: row('never', 5, 'ABORTED', 'The peer ended the session. Run the same command to continue.'),
+  SESSION_LOST: row('reconnect', 5, 'UNAVAILABLE', 'The connection was lost. Run the same command to continue.'),
   TRANSFER_PATH_REFUSED: row(
     'never',
     1,
@@ -163,19 +163,19 @@ const table = {
     'never',
     1,
     'INVALID_ARGUMENT',
-    'Its name or link target is not UTF-8, is reserved or lies too deep, so it stays behind. Rename it and send again.',
+    'Its name or link target is not UTF-8, is reserved or lies too deep, so it was not sent. Rename it and send again.',
   ),
   TRANSFER_SIZE_MISMATCH: row(
     'never',
     1,
     'DATA_LOSS',
-    'The file has another size than was offered, so it was not delivered. Send it again.',
+    'The size of the file differs from the offer, so it was not delivered. Send it again.',
   ),
   TRANSFER_DISK_FULL: row(
     'never',
     1,
     'RESOURCE_EXHAUSTED',
-    'The disk is full. Make room and run the same command to go on.',
+    'The disk is full. Make room and run the same command to continue.',
   ),
   TRANSFER_DESTINATION_UNUSABLE: row(
     'never',
@@ -205,7 +205,7 @@ const table = {
     'never',
     2,
     'FAILED_PRECONDITION',
-    'That code does not lead to a shared folder. If somebody sends you files, use keibidrop receive with it.',
+    'That code does not lead to a shared folder. If it is for files sent to you, use keibidrop receive.',
   ),
   NOT_A_TRANSFER: row(
     'never',
@@ -213,36 +213,36 @@ const table = {
     'FAILED_PRECONDITION',
     'That code leads to a shared folder. Use keibidrop connect with it, then keibidrop list and keibidrop pull.',
   ),
-  SHARE_UNKNOWN: row('never', 1, 'NOT_FOUND', 'There is no such share. See which there are with keibidrop list.'),
+  SHARE_UNKNOWN: row('never', 1, 'NOT_FOUND', 'There is no such share. List the shares with keibidrop list.'),
   SHARE_FORGOTTEN: row(
     'never',
     1,
     'UNAUTHENTICATED',
-    'The computer that shares does not know this one any more. Connect again by the code: keibidrop connect, or mount.',
+    'The computer that shares no longer knows this one. Connect again by the code: keibidrop connect, or mount.',
   ),
   SHARE_PATH_REFUSED: row(
     'never',
     1,
     'INVALID_ARGUMENT',
-    'That is no path within the share. Name what keibidrop list shows, with / between folders; symlinks are not followed.',
+    'That is not a path within the share. Use a path that keibidrop list shows, with / between folders; symlinks are not followed.',
   ),
   SHARE_NOT_FOUND: row(
     'never',
     1,
     'NOT_FOUND',
-    'There is nothing of that name in the share. See what there is with keibidrop list.',
+    'There is nothing of that name in the share. List its contents with keibidrop list.',
   ),
   SHARE_UNREADABLE: row(
     'never',
     1,
     'PERMISSION_DENIED',
-    'The computer that shares it cannot read it. Ask its owner to look at the permissions.',
+    'The computer that shares it cannot read it. Ask its owner to check the permissions.',
   ),
   SHARE_CALL_FAILED: row(
     'never',
     1,
     'FAILED_PRECONDITION',
-    'The computer that shares it could not do that. Look at what is there with keibidrop list, and try again.',
+    'The computer that shares it could not do that. Check its contents with keibidrop list, and try again.',
   ),
   IDENTITY_LOCKED: row('never', 1, 'FAILED_PRECONDITION', 'The identity is locked. Unlock it and try again.'),
   IDENTITY_CORRUPT: row(
@@ -261,14 +261,9 @@ const table = {
     'never',
     1,
     'DATA_LOSS',
-    'The stored contacts cannot be read. Put them back from a copy, or move the file away to begin anew.',
+    'The stored contacts cannot be read. Put them back from a copy, or move the file away to start without contacts.',
   ),
-  CONTACT_UNKNOWN: row(
-    'never',
-    1,
-    'NOT_FOUND',
-    'There is no such contact. See keibidrop contacts for those there are.',
-  ),
+  CONTACT_UNKNOWN: row('never', 1, 'NOT_FOUND', 'There is no such contact. See keibidrop contacts for the list.'),
   CONTACT_BLOCKED: row('never', 3, 'PERMISSION_DENIED', 'The contact has blocked you, so nothing was sent.'),
   MOUNT_UNAVAILABLE: row(
     'never',
@@ -284,26 +279,26 @@ const table = {
     'never',
     1,
     'FAILED_PRECONDITION',
-    'The daemon that runs is of another version. Run keibidrop stop, then the same command again.',
+    'The running daemon has another version. Run keibidrop stop, then the same command again.',
   ),
-  DAEMON_REFUSED: row('never', 3, 'PERMISSION_DENIED', 'The daemon does not take that call. Open its page anew.'),
+  DAEMON_REFUSED: row('never', 3, 'PERMISSION_DENIED', 'The daemon does not accept that call. Open its page again.'),
   EVENTS_LOST: row('later', 1, 'RESOURCE_EXHAUSTED', 'Events came faster than they were read. Watch again.'),
-  QUESTION_GONE: row('never', 1, 'NOT_FOUND', 'That is answered already, or nobody needs to know any more.'),
+  QUESTION_GONE: row('never', 1, 'NOT_FOUND', 'That question is already answered or no longer open.'),
   TRANSFER_UNKNOWN: row('never', 1, 'NOT_FOUND', 'There is no such transfer. See keibidrop transfers.'),
-  DROP_UNKNOWN: row('never', 1, 'NOT_FOUND', 'What was dropped is no longer kept. Drop it again.'),
+  DROP_UNKNOWN: row('never', 1, 'NOT_FOUND', 'The dropped files are no longer kept. Drop them again.'),
   FOLDER_UNREADABLE: row(
     'never',
     1,
     'PERMISSION_DENIED',
-    'That folder is not there, or cannot be read. Choose another.',
+    'That folder does not exist, or cannot be read. Choose another.',
   ),
   DESKTOP_UNAVAILABLE: row(
     'never',
     1,
     'FAILED_PRECONDITION',
-    'No file manager can be opened from here. Open the folder by hand.',
+    'No file manager can be opened from here. Open the folder yourself.',
   ),
-  FOLDER_NOT_ALLOWED: row('never', 1, 'PERMISSION_DENIED', 'That is outside of the folders that may be used.'),
+  FOLDER_NOT_ALLOWED: row('never', 1, 'PERMISSION_DENIED', 'That is outside the folders that may be used.'),
   DISK_FULL: row(
     'later',
     1,
@@ -316,13 +311,13 @@ const table = {
     'never',
     1,
     'FAILED_PRECONDITION',
-    'The other side reported an error of its own. Look at what it shows, and use the same version of KeibiDrop on both.',
+    'The other side reported an error. See the message there, and use the same version of KeibiDrop on both.',
   ),
   SYSTEM_LIMIT: row(
     'later',
     1,
     'RESOURCE_EXHAUSTED',
-    'This process may open no more files. Raise the limit, for example with ulimit -n 4096, and try again.',
+    'This process has reached its limit of open files. Raise the limit, for example with ulimit -n 4096, and try again.',
   ),
   PROGRAM_INCOMPLETE: row(
     'never',
@@ -336,7 +331,7 @@ const table = {
     'FAILED_PRECONDITION',
     'There is no package of KeibiDrop for this platform. Build it from its source: run scripts/setup in a checkout.',
   ),
-  CANCELLED: row('never', 130, 'CANCELLED', 'Stopped. Run the same command to go on.'),
+  CANCELLED: row('never', 130, 'CANCELLED', 'Stopped. Run the same command to continue.'),
   INTERNAL: row('never', 70, 'INTERNAL', 'This is a bug in KeibiDrop. Please report it with the output of --verbose.'),
 } as const satisfies Record<string, Row>;
 

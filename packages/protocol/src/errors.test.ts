@@ -13,7 +13,7 @@ import {
 } from './errors.ts';
 
 describe('KeibiError', () => {
-  it('says what its code says, unless it is told more', () => {
+  it('has the text of its code by default, or the given one', () => {
     expect(new KeibiError('CODE_WRONG').message).toBe(messageFor('CODE_WRONG'));
     expect(new KeibiError('CODE_WRONG', 'No.').message).toBe('No.');
   });
@@ -26,7 +26,7 @@ describe('KeibiError', () => {
     expect('cause' in new KeibiError('USAGE')).toBe(false);
   });
 
-  it('is made from another as it is', () => {
+  it('is returned unchanged by from()', () => {
     const error = new KeibiError('CODE_WRONG');
     expect(KeibiError.from(error, 'INTERNAL')).toBe(error);
   });
@@ -43,12 +43,12 @@ describe('KeibiError', () => {
     expect(KeibiError.from(reason, 'SESSION_LOST')).toMatchObject({ code, cause: reason });
   });
 
-  it('says the reason of a bug', () => {
+  it('gives the reason of a bug', () => {
     expect(KeibiError.from(new TypeError('x is not a function'), 'INTERNAL').message).toContain('x is not a function');
   });
 });
 
-describe('what the system lacks', () => {
+describe('a limit of the system', () => {
   const lack = (code: string) => Object.assign(new Error('open /x'), { code });
 
   it.each([
@@ -63,41 +63,44 @@ describe('what the system lacks', () => {
     expect(exitCodeOf(error)).toBe(1);
   });
 
-  it('leaves the meaning of a failure with a fallback of its own', () => {
+  it('keeps a fallback other than INTERNAL', () => {
     expect(KeibiError.from(lack('EMFILE'), 'SESSION_LOST').code).toBe('SESSION_LOST');
   });
 });
 
 describe("a peer's error", () => {
-  it('keeps a code that is known', () => {
+  it('keeps a known code', () => {
     expect(peerError('TRANSFER_DISK_FULL')).toMatchObject({ code: 'TRANSFER_DISK_FULL', detail: { remote: true } });
   });
 
-  it.each(['INTERNAL', 'SYSTEM_LIMIT', 'OF_A_LATER_VERSION'])('%s is named, and never called a bug of ours', (code) => {
-    const error = peerError(code);
-    expect(error.code).toBe('PEER_FAILED');
-    expect(error.message).toMatch(new RegExp(`^${code}: The other side`));
-    expect(error.message).not.toContain('bug');
-    expect(exitCodeOf(error)).toBe(1);
-  });
+  it.each(['INTERNAL', 'SYSTEM_LIMIT', 'OF_A_LATER_VERSION'])(
+    '%s is named as an error of the peer, never as our bug',
+    (code) => {
+      const error = peerError(code);
+      expect(error.code).toBe('PEER_FAILED');
+      expect(error.message).toMatch(new RegExp(`^${code}: The other side`));
+      expect(error.message).not.toContain('bug');
+      expect(exitCodeOf(error)).toBe(1);
+    },
+  );
 
   it.each(['', 'toString', '\u001b[2J', 'A'.repeat(65)])('%j is not repeated', (code) => {
     expect(peerError(code).message).toBe(messageFor('PEER_FAILED'));
   });
 
-  it('is told from the words of the transport', () => {
+  it('is distinguished from messages of the transport', () => {
     const details = ['SESSION_LOST', 'OF_A_LATER_VERSION', 'INTERNAL', 'Connection dropped', 'CANCELLED by peer', ''];
     expect(details.map(isWireCode)).toEqual([true, true, true, false, false, false]);
   });
 });
 
 describe('the table of errors', () => {
-  it('knows its codes and nothing else', () => {
+  it('has its own codes and no others', () => {
     expect(ERROR_CODES.every(isErrorCode)).toBe(true);
     expect(['', 'code_wrong', 'toString', '__proto__', 'CODE_WRONG '].some(isErrorCode)).toBe(false);
   });
 
-  it.each(ERROR_CODES)('says of %s what happened and what to do, and fits the contracts', (code) => {
+  it.each(ERROR_CODES)('has a valid text, exit code, gRPC status and retry for %s', (code) => {
     expect(messageFor(code)).toMatch(/^[A-Z].*\.$/);
     expect(messageFor(code).length).toBeLessThanOrEqual(140);
     expect([1, 2, 3, 4, 5, 6, 70, 130]).toContain(exitCodeOf(new KeibiError(code)));
@@ -130,13 +133,13 @@ describe('the table of errors', () => {
     expect(exitCodeOf(new KeibiError(code))).toBe(exit);
   });
 
-  it('exits with 5 where a failed command can go on', () => {
+  it('exits with 5 if a failed command can be resumed', () => {
     const full = (resumable: boolean) => new KeibiError('TRANSFER_DISK_FULL', undefined, { detail: { resumable } });
     expect([full(true), full(false)].map(exitCodeOf)).toEqual([5, 1]);
     expect(exitCodeOf(new KeibiError('CODE_WRONG', undefined, { detail: { resumable: true } }))).toBe(3);
   });
 
-  it('puts what a text is about in front of it', () => {
+  it('puts the subject in front of a text', () => {
     expect(messageFor('TRANSFER_SOURCE_MISSING', 'photos/a.jpg')).toMatch(/^photos\/a\.jpg: The file is not there\./);
   });
 });

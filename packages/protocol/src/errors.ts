@@ -4,17 +4,17 @@ import { type ErrorCode, isErrorCode, rowOf } from './error-table.ts';
 export type { ErrorCode, Retry } from './error-table.ts';
 export { isErrorCode };
 
-/** What an error says beside its code and message. `remote`: the peer raised it. `resumable`: the same command goes on. */
+/** Data beside code and message. `remote`: the peer raised the error. `resumable`: the same command resumes. */
 export type ErrorDetail = Readonly<Record<string, unknown>> & {
   readonly remote?: boolean;
   readonly resumable?: boolean;
 };
 
 /**
- * Every failure a caller can act on.
+ * Every failure that a caller can act on.
  *
  * `message` is one or two sentences for a person: what happened and what to do next. `cause` holds the original.
- * Secrets never enter either.
+ * Neither ever contains secrets.
  */
 export class KeibiError extends Error {
   readonly code: ErrorCode;
@@ -32,9 +32,9 @@ export class KeibiError extends Error {
   }
 
   /**
-   * Makes a KeibiError of anything thrown: one stays as it is, an error that carries one of our codes (native's do) keeps the code,
-   * an aborted operation is CANCELLED, the rest is `fallback`. Only where that is INTERNAL, a lack of descriptors or of a module is
-   * no bug but an error of its own. The original is the cause.
+   * Converts anything thrown. A KeibiError stays as it is, an error with one of our codes (from native) keeps its code, an aborted operation
+   * becomes CANCELLED, and the rest becomes `fallback`. If that is INTERNAL, a lack of descriptors or of a module gets a code of its own
+   * instead, because it is not a bug. The original is the cause.
    */
   static from(reason: unknown, fallback: ErrorCode): KeibiError {
     if (reason instanceof KeibiError) return reason;
@@ -50,14 +50,14 @@ function codeIn(reason: unknown): ErrorCode | undefined {
   return 'code' in reason && typeof reason.code === 'string' && isErrorCode(reason.code) ? reason.code : undefined;
 }
 
-/** Errors of this program or system: their texts need the words of what was thrown, and a peer's would blame this side. */
+/** Errors of this program or system. Their texts quote the thrown error, and from a peer they would wrongly blame this side. */
 const EXPLAINED: readonly ErrorCode[] = ['INTERNAL', 'SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE', 'PLATFORM_UNSUPPORTED'];
 
 function aboutOf(reason: unknown, code: ErrorCode): string {
   return code !== 'INTERNAL' && reason instanceof Error ? reason.message : String(reason);
 }
 
-/** The code for a lack of the system or the installation, if that caused the error. */
+/** The code for a limit of the system or a missing module, if that caused the error. */
 function lackIn(reason: unknown): ErrorCode | undefined {
   if (!(reason instanceof Error)) return undefined;
   const { code } = reason as { code?: unknown };
@@ -68,7 +68,7 @@ function lackIn(reason: unknown): ErrorCode | undefined {
 
 const WIRE_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** The code of an error that a peer reported: PEER_FAILED for one that is unknown here, or that would blame this side. */
+/** The code of an error that a peer reported; PEER_FAILED if it is unknown here or would blame this side. */
 export function peerCodeOf(code: string): ErrorCode {
   return isErrorCode(code) && !EXPLAINED.includes(code) ? code : 'PEER_FAILED';
 }
@@ -84,33 +84,33 @@ export function peerError(code: string, options: { cause?: unknown } = {}): Keib
   return new KeibiError(peerCodeOf(code), peerMessageFor(code), { ...options, detail: { remote: true } });
 }
 
-/** Whether the details of a failed call name an error code, known or not: `SESSION_LOST`, and not `Connection dropped`. */
+/** Whether the details of a failed call have the form of an error code, known or not: `SESSION_LOST`, but not `Connection dropped`. */
 export function isWireCode(details: string): boolean {
   return isErrorCode(details) || (WIRE_CODE.test(details) && details.includes('_'));
 }
 
 /**
- * The text people read for a code: what happened, and what to do next.
+ * The text for a code: what happened, and what to do next.
  *
- * @param about  what it concerns, put in front: a file's name, an entry, the reason of a bug
+ * @param about  subject to put in front: a file name, an entry, the reason of a bug
  */
 export function messageFor(code: ErrorCode, about?: string): string {
   const { text } = rowOf(code);
   return about === undefined ? text : `${about}: ${text}`;
 }
 
-/** The exit code of a command that ended with `error`: the table's, or 5 where the same command would go on (docs/cli.md). */
+/** The exit code of a command that ended with `error`: the table's, or 5 if the same command can resume (docs/cli.md). */
 export function exitCodeOf(error: KeibiError): number {
   const { exit } = rowOf(error.code);
   return exit === 1 && error.detail?.resumable === true ? 5 : exit;
 }
 
-/** The gRPC status under which a code crosses the control plane. */
+/** The gRPC status for a code on the control plane. */
 export function grpcStatusOf(code: ErrorCode): number {
   return rowOf(code).grpc;
 }
 
-/** Whether trying again can help: never as things are, later by hand, or at once over a new connection. */
+/** Whether a retry can help: never, later by the user, or at once over a new connection. */
 export function retryOf(code: ErrorCode): 'never' | 'later' | 'reconnect' {
   return rowOf(code).retry;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ErrorCode, KeibiError } from './errors.ts';
 
-/** One error for all entries of a run that failed: the code they share, else TRANSFER_INCOMPLETE; undefined if none did. */
+/** One error for all failed entries of a run: their common code, else TRANSFER_INCOMPLETE; undefined if there are none. */
 export function errorOfFailures(
   failed: readonly { path: string; code: ErrorCode; message: string }[],
 ): KeibiError | undefined {

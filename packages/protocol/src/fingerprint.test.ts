@@ -13,14 +13,14 @@ const fingerprint = fc.uint8Array({ minLength: FINGERPRINT_BYTES, maxLength: FIN
 const counted = Uint8Array.from({ length: FINGERPRINT_BYTES }, (_, i) => i);
 
 describe('a fingerprint', () => {
-  it('is base64url as RFC 4648 has it', () => {
+  it('is base64url as in RFC 4648', () => {
     expect(formatFingerprint(counted)).toBe(
       'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0-Pw',
     );
     expect(formatFingerprint(new Uint8Array(FINGERPRINT_BYTES).fill(255))).toMatch(/^_{85}w$/);
   });
 
-  it('is read as it was written, alone, as a link and with line breaks of a mail in it', () => {
+  it('is read back alone, as a link, and with line breaks from a mail', () => {
     fc.assert(
       fc.property(fingerprint, (bytes) => {
         const text = formatFingerprint(bytes);
@@ -43,7 +43,7 @@ describe('a fingerprint', () => {
     expect(() => parseFingerprint(wrong)).toThrowError(expect.objectContaining({ code: 'USAGE' }));
   });
 
-  it('has a phrase of eight words, in which each of its first 88 bits counts', () => {
+  it('has a phrase of eight words that depends on each of its first 88 bits', () => {
     expect(fingerprintPhrase(new Uint8Array(FINGERPRINT_BYTES))).toBe(Array(8).fill('abandon').join(' '));
     const phrases = new Set([fingerprintPhrase(counted)]);
     for (let bit = 0; bit < 88; bit++) {

@@ -5,10 +5,10 @@ import { KeibiError } from './errors.ts';
 /** SHA-512 of a peer's public keys (PROTOCOL 9). */
 export const FINGERPRINT_BYTES = 64;
 
-/** As many as make 88 bits: nobody finds another key with the same phrase. */
+/** Eight words are 88 bits, so another key with the same phrase cannot be found. */
 const PHRASE_WORDS = 8;
 const BITS_PER_WORD = 11;
-/** 64 bytes in base64url without padding. The last character holds two bits, so only four can stand there. */
+/** 64 bytes in base64url without padding. The last character holds two bits, so only four characters are possible. */
 const FINGERPRINT = /^[A-Za-z0-9_-]{85}[AQgw]$/;
 const FINGERPRINT_LINK = 'keibidrop://id/';
 
@@ -21,7 +21,7 @@ export function formatFingerprint(fingerprint: Uint8Array): string {
 }
 
 /**
- * Reads what `formatFingerprint` or `fingerprintLink` wrote, with white space around or in it.
+ * Reads a fingerprint or its link, with white space around or inside it.
  *
  * @throws USAGE
  */
@@ -37,12 +37,12 @@ export function parseFingerprint(text: string): Uint8Array {
   return Uint8Array.from(atob(bare.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
 }
 
-/** The link that a QR code of a fingerprint holds. */
+/** The link in a fingerprint's QR code. */
 export function fingerprintLink(fingerprint: Uint8Array): string {
   return FINGERPRINT_LINK + formatFingerprint(fingerprint);
 }
 
-/** The first 88 bits of a fingerprint as 8 words of the BIP-39 list, for reading aloud and comparing. */
+/** The first 88 bits of a fingerprint as 8 words of the BIP-39 list, to read aloud and compare. */
 export function fingerprintPhrase(fingerprint: Uint8Array): string {
   const bits = [...fingerprint.subarray(0, PHRASE_WORDS * 2)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const words = Array.from({ length: PHRASE_WORDS }, (_, i) => {

@@ -19,7 +19,7 @@ interface Vectors {
 const vectors = readVectors<Vectors>('handshake-message');
 const malformed = expect.objectContaining({ code: 'HANDSHAKE_MALFORMED' });
 
-/** A vector's message: its hex fields as bytes. */
+/** A vector's message, with its hex fields as bytes. */
 function messageOf(fields: Record<string, unknown>): HandshakeMessage {
   const bytes = ['attempt', 'x25519', 'kemKey', 'kemCiphertext', 'confirm'];
   const entries = Object.entries(fields).map(([name, value]) => [
@@ -30,7 +30,7 @@ function messageOf(fields: Record<string, unknown>): HandshakeMessage {
 }
 
 describe('a handshake message', () => {
-  it.each(vectors.messages)('is as in the vector: $name', ({ message, hex }) => {
+  it.each(vectors.messages)('matches the vector: $name', ({ message, hex }) => {
     expect(toHex(encodeHandshakeMessage(messageOf(message)))).toBe(hex.replaceAll(' ', ''));
     expect(decodeHandshakeMessage(fromHex(hex))).toEqual(messageOf(message));
   });
@@ -39,7 +39,7 @@ describe('a handshake message', () => {
     expect(() => decodeHandshakeMessage(fromHex(hex))).toThrow(malformed);
   });
 
-  it('shows in its head how much follows, and that it never is over the limit', () => {
+  it('gives in its head the number of bytes that follow, within the limit', () => {
     for (const { hex } of vectors.messages) {
       const bytes = fromHex(hex);
       const rest = handshakeBodyBytes(bytes.subarray(0, HANDSHAKE_HEAD_BYTES));
@@ -48,11 +48,11 @@ describe('a handshake message', () => {
     }
   });
 
-  it('names both versions when the peer speaks another', () => {
+  it('names both versions if the peer uses another', () => {
     expect(() => handshakeBodyBytes(fromHex('00000003 02 ff'))).toThrow(/version 2 .* version 1.*Update/);
   });
 
-  it('is refused or has its length, whatever its head', () => {
+  it('is refused or has the length in its head, for any head', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 6, maxLength: 6 }), (head) => {
         try {

@@ -7,9 +7,9 @@ export const PROTOCOL_VERSION = 1;
 /** The first eight bytes of a control connection (PROTOCOL 2.1). */
 export const CONTROL_PREAMBLE: Uint8Array = new TextEncoder().encode('KEIBI-C1');
 
-/** Length field, version and kind: enough to know how much follows, and whether it can be right. */
+/** Length field, version and kind: enough to check and compute the number of bytes that follow. */
 export const HANDSHAKE_HEAD_BYTES = 6;
-/** Bytes of a confirm; in M2 it is the last of them. */
+/** Length of a confirm, which comes last in M2. */
 export const CONFIRM_BYTES = 32;
 export const ATTEMPT_BYTES = 16;
 export const X25519_BYTES = 32;
@@ -56,16 +56,16 @@ export interface HandshakeAlert {
 /**
  * One message of the handshake, PROTOCOL 3.
  *
- *   M1     | length 4 | version 1 | 1   | suites 1 | hardware 1 | attempt 16 | X25519 32 | ML-KEM-1024 ek 1568 |
- *   M2     | length 4 | version 1 | 2   | suites 1 | hardware 1 | X25519 32 | ML-KEM-1024 ct 1568 | confirm 32 |
- *   M3     | length 4 | version 1 | 3   | confirm 32 |
- *   alert  | length 4 | version 1 | 255 | alert 1 |
+ *   M1:    | length 4 | version 1 | 1   | suites 1 | hardware 1 | attempt 16 | X25519 32 | ML-KEM-1024 ek 1568 |
+ *   M2:    | length 4 | version 1 | 2   | suites 1 | hardware 1 | X25519 32 | ML-KEM-1024 ct 1568 | confirm 32 |
+ *   M3:    | length 4 | version 1 | 3   | confirm 32 |
+ *   alert: | length 4 | version 1 | 255 | alert 1 |
  */
 export type HandshakeMessage = InitiatorHello | ResponderHello | InitiatorConfirm | HandshakeAlert;
 
 interface Kind {
   readonly name: HandshakeMessage['kind'];
-  /** What the length field must say. */
+  /** Required value of the length field. */
   readonly bytes: number;
 }
 
@@ -76,7 +76,7 @@ const KINDS: ReadonlyMap<number, Kind> = new Map([
   [255, { name: 'alert', bytes: 3 }],
 ]);
 
-/** Encodes a message, length field included. */
+/** Encodes a message, including its length field. */
 export function encodeHandshakeMessage(message: HandshakeMessage): Uint8Array {
   switch (message.kind) {
     case 'initiator-hello':
@@ -91,9 +91,9 @@ export function encodeHandshakeMessage(message: HandshakeMessage): Uint8Array {
 }
 
 /**
- * Reads a message's first `HANDSHAKE_HEAD_BYTES` and returns how many bytes follow them: never more than a right message has.
+ * Reads a message's first `HANDSHAKE_HEAD_BYTES` and returns the number of bytes that follow, which is fixed per kind.
  *
- * @throws HANDSHAKE_MALFORMED for another version, an unknown kind, or a length that is not its kind's
+ * @throws HANDSHAKE_MALFORMED for another version, an unknown kind, or a wrong length for the kind
  */
 export function handshakeBodyBytes(head: Uint8Array): number {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
@@ -110,7 +110,7 @@ export function handshakeBodyBytes(head: Uint8Array): number {
 }
 
 /**
- * Decodes one whole message, length field included; its fields are views of `bytes`.
+ * Decodes one complete message, including its length field; its fields are views of `bytes`.
  *
  * @throws HANDSHAKE_MALFORMED
  */

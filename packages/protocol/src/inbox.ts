@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from './errors.ts';
 
-/** A bounded queue with one reader: what is put first is taken first, and what was put before the end is still taken after it. */
+/** A bounded first-in-first-out queue with one reader. Items queued before the end can still be taken after it. */
 export class Inbox<T> {
   readonly #capacity: number;
   readonly #items: T[] = [];
@@ -12,7 +12,7 @@ export class Inbox<T> {
     this.#capacity = capacity;
   }
 
-  /** @throws RENDEZVOUS_BUSY if the reader is that far behind; the reason of the end after the end */
+  /** @throws RENDEZVOUS_BUSY if the queue is full; the reason of the end once it has ended */
   put(item: T): void {
     if (this.#end !== undefined) throw this.#end;
     if (this.#items.length >= this.#capacity) {
@@ -22,7 +22,7 @@ export class Inbox<T> {
     this.#wake?.();
   }
 
-  /** The next item, once there is one. @throws the reason of the end; `signal.reason` on abort */
+  /** Takes the next item, waiting for one. @throws the reason of the end; `signal.reason` on abort */
   async take({ signal }: { signal: AbortSignal }): Promise<T> {
     signal.throwIfAborted();
     while (this.#items.length === 0) {
@@ -33,13 +33,13 @@ export class Inbox<T> {
     return this.#items.shift() as T;
   }
 
-  /** Nothing more will be put. The first reason stands. */
+  /** Ends the queue for new items. Only the first reason counts. */
   end(reason: KeibiError): void {
     this.#end ??= reason;
     this.#wake?.();
   }
 
-  /** Drops what was not taken. */
+  /** Drops all queued items. */
   clear(): void {
     this.#items.length = 0;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What two programs say to each other: limits, errors, codes, suites, and the codecs of every message that is not a frame or gRPC.
-// Pure values, for any JavaScript: no I/O, no clock, nothing of Node's. It does not derive keys or seal anything: session does.
+// The common protocol: limits, errors, codes, suites, and the codecs of all messages except frames and gRPC. Pure values for any
+// JavaScript runtime: no I/O, no clock, no Node modules. Key derivation and sealing are in the session package.
 
 export {
   callFailure,

@@ -5,7 +5,7 @@ import * as limits from './limits.ts';
 
 const header = readFileSync(new URL('../../../native/src/core/limits.h', import.meta.url), 'utf8');
 
-/** The constants of limits.h by their names here: `kMaxLanes` is `MAX_LANES`. */
+/** The constants of limits.h under their TypeScript names: `kMaxLanes` becomes `MAX_LANES`. */
 function nativeLimits(): Map<string, bigint> {
   const values = new Map<string, bigint>();
   for (const [, name = '', expression = ''] of header.matchAll(/constexpr \w+ k(\w+) = ([^;]+);/g)) {
@@ -21,7 +21,7 @@ function nativeLimits(): Map<string, bigint> {
   return values;
 }
 
-/** One term of the header's sums and shifts, which are all meant from left to right. */
+/** Applies one term of the header's sums and shifts, which all run from left to right. */
 function applied(value: bigint, term: string, known: ReadonlyMap<string, bigint>): bigint {
   const [, operator = '', operand = ''] = /^(\+|-|<<)? ?(\w+)$/.exec(term) ?? [];
   const number =
@@ -38,7 +38,7 @@ function applied(value: bigint, term: string, known: ReadonlyMap<string, bigint>
 describe('the limits', () => {
   const here: Record<string, number> = { ...limits };
 
-  it('are the same in C++, every one that C++ has', () => {
+  it('are the same in C++, for all that C++ has', () => {
     const native = nativeLimits();
     expect(native.size).toBeGreaterThanOrEqual(11);
     expect(Object.fromEntries([...native].map(([name, value]) => [name, Number(value)]))).toEqual(
@@ -51,7 +51,7 @@ describe('the limits', () => {
     expect(Object.keys(here).filter((name) => !protocol.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('are those of PROTOCOL 1', () => {
+  it('have the values of PROTOCOL 1', () => {
     expect(here).toEqual({
       MAX_HANDSHAKE_BYTES: 4096,
       CHUNK_BYTES: 1048576,

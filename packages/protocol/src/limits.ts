@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// The limits of PROTOCOL 1. native/src/core/limits.h says the same; limits.test.ts compares them.
+// The limits of PROTOCOL 1, same as native/src/core/limits.h; limits.test.ts compares them.
 
 /** Longest handshake message (PROTOCOL 3). */
 export const MAX_HANDSHAKE_BYTES = 4096;
@@ -17,12 +17,12 @@ export const RATCHET_BYTES = 2 ** 30;
 /** Frames after which a writer moves to the next epoch (PROTOCOL 4.2). */
 export const RATCHET_FRAMES = 2 ** 20;
 
-/** Bytes through a session's lanes after which fresh keys are folded in (PROTOCOL 4.3). */
+/** Bytes through a session's lanes after which it rekeys, which PROTOCOL 4.3 calls a fold. */
 export const FOLD_BYTES = 64 * 2 ** 30;
 
-/** Lanes of one session (PROTOCOL 5). */
+/** Lanes of one session at one time (PROTOCOL 5). */
 export const MAX_LANES = 16;
-/** Lanes of one session one after the other: each number is used once (PROTOCOL 5.1). */
+/** Lanes of one session over its lifetime: each number is used once (PROTOCOL 5.1). */
 export const MAX_LANE_NUMBERS = 256;
 
 /** Longest manifest page (PROTOCOL 6). */
@@ -43,13 +43,13 @@ export const MAX_DEPTH = 4096;
 /** Largest file, so that every size and offset is an exact `number` (PROTOCOL 6). */
 export const MAX_FILE_BYTES = 2 ** 53 - 1;
 
-/** Largest sparse file: nobody knows what of a disk it needs, so this bounds the memory for its bitmap, 2 MiB (PROTOCOL 6). */
+/** Largest sparse file. Its use of the disk is not known in advance, so this bounds the memory for its bitmap, 2 MiB (PROTOCOL 6). */
 export const MAX_SPARSE_BYTES = 2 ** 44;
 
 /** Chunks of one hole segment (PROTOCOL 5.2). */
 export const MAX_HOLE_CHUNKS = 2 ** 16;
 
-/** All manifest pages of one transfer (PROTOCOL 6). */
+/** Total size of all manifest pages of one transfer (PROTOCOL 6). */
 export const MAX_MANIFEST_BYTES = 384 * 2 ** 20;
 
 /** Longest text sent instead of files (PROTOCOL 8). */
@@ -61,10 +61,10 @@ export const MAX_LABEL_BYTES = 128;
 /** Longest message through a mailbox (PROTOCOL 2). */
 export const MAX_MAILBOX_BODY_BYTES = 4096;
 
-/** Wrong codes after which an offer ends (PROTOCOL 2.2). */
+/** Wrong guesses after which an offer ends (PROTOCOL 2.2). */
 export const MAX_WRONG_GUESSES = 3;
 
-/** Least strength of a code, in bits, unless the user insists. */
+/** Minimum strength of a code, in bits, unless the user insists. */
 export const MIN_CODE_BITS = 16;
 
 /** Longest path within a share, in UTF-8 bytes (PROTOCOL 11). */
@@ -73,11 +73,11 @@ export const MAX_SHARE_PATH_BYTES = 2 ** 15;
 /** Paths of one Fetch (PROTOCOL 11). */
 export const MAX_FETCH_PATHS = 1024;
 
-/** Changes that one notice tells (PROTOCOL 11). */
+/** Changes in one notice (PROTOCOL 11). */
 export const MAX_NOTICE_CHANGES = 1024;
 
-/** Calls that one message of a share's Calls carries (PROTOCOL 11). */
+/** Calls in one message of a share's Calls (PROTOCOL 11). */
 export const MAX_BATCH_CALLS = 256;
 
-/** Longest value of an extended attribute, and all names of one entry's (PROTOCOL 11.2). */
+/** Longest value of an extended attribute, and total length of the names of one entry's attributes (PROTOCOL 11.2). */
 export const MAX_ATTRIBUTE_BYTES = 2 ** 16;

@@ -21,7 +21,7 @@ const refusedPath = expect.objectContaining({ code: 'TRANSFER_PATH_REFUSED' });
 const overLimit = expect.objectContaining({ code: 'TRANSFER_LIMIT_EXCEEDED' });
 
 describe('ManifestGuard', () => {
-  it('remembers the paths of a tree over pages', () => {
+  it('keeps the paths of a tree across pages', () => {
     const tree = guard();
     tree.addPage([directory('photos'), entry('a.jpg', 0), directory('2024', 0)]);
     tree.addPage([entry('b.jpg', 2), entry('link', 0, 'symlink'), entry('a.jpg')]);
@@ -53,14 +53,14 @@ describe('ManifestGuard', () => {
     }
   });
 
-  it('takes one name in many directories', () => {
+  it('accepts one name in many directories', () => {
     const tree = guard();
     tree.addPage(Array.from({ length: 100 }, (_, i) => directory(`d${i}`)));
     tree.addPage(Array.from({ length: 100 }, (_, i) => entry('same', i)));
     expect(tree.pathOf(150)).toBe('d50/same');
   });
 
-  it('takes MAX_DEPTH directories above an entry and not one more', () => {
+  it('accepts MAX_DEPTH directories above an entry, and not one more', () => {
     const tree = guard();
     tree.addPage([directory('d')]);
     for (let i = 1; i < MAX_DEPTH; i++) tree.addPage([directory('d', i - 1)]);
@@ -69,7 +69,7 @@ describe('ManifestGuard', () => {
     expect(() => tree.addPage([entry('deeper', MAX_DEPTH)])).toThrow(overLimit);
   });
 
-  it('takes MAX_ENTRIES entries and not one more', () => {
+  it('accepts MAX_ENTRIES entries, and not one more', () => {
     const tree = guard();
     const page: Entry[] = [];
     for (let i = 0; i < MAX_ENTRIES; i++) {
@@ -81,7 +81,7 @@ describe('ManifestGuard', () => {
     expect(() => tree.addPage([entry('one more')])).toThrow(overLimit);
   });
 
-  it('finds a duplicate among many, wherever it is', () => {
+  it('finds a duplicate among many, at any position', () => {
     const count = 20_000;
     const tree = guard();
     tree.addPage(Array.from({ length: count }, (_, i) => entry(`name-${i}`)));
@@ -105,13 +105,13 @@ describe('ManifestGuard', () => {
     guard(true).addPage([directory('d'), entry(first), entry(second, 0)]);
   });
 
-  it('keeps our staging names to ourselves in any case where the destination folds names', () => {
+  it('refuses staging names in any case if the destination folds names', () => {
     expect(() => guard(true).addPage([entry('.KeibiDrop-Partial-1')])).toThrow(refusedPath);
     guard(true).addPage([directory('d'), entry('.KeibiDrop-Partial-1', 0)]);
     guard().addPage([entry('.KeibiDrop-Partial-1')]);
   });
 
-  it('refuses exactly what a set of paths would', () => {
+  it('refuses exactly the duplicates that a set of paths would', () => {
     const names = fc.constantFrom('a', 'A', 'b', 'é', 'e\u0301', 'É');
     const shape = fc.record({ name: names, parent: fc.nat(12), isDirectory: fc.boolean() });
     fc.assert(
@@ -126,7 +126,7 @@ describe('ManifestGuard', () => {
           const path = `${above}/${foldNames ? name.normalize('NFC').toLowerCase() : name}`;
           if (above === undefined || paths.has(path)) {
             expect(() => tree.addPage([next])).toThrow(refusedPath);
-            // The manifest would be refused here; for the model, its place is taken by another.
+            // A real manifest is refused here; for the model, another entry takes the place.
             tree.addPage([entry(`other-${i}`)]);
             return;
           }
@@ -138,7 +138,7 @@ describe('ManifestGuard', () => {
     );
   });
 
-  it('has nothing to say of entries it has not seen', () => {
+  it('throws for entries it has not seen', () => {
     const tree = guard();
     tree.addPage([entry('a')]);
     for (const unknown of [1, -1, TOP]) expect(() => tree.typeOf(unknown)).toThrow(/no entry/);

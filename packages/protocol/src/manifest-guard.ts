@@ -8,10 +8,10 @@ import { foldName, printable, refused, STAGING_PREFIX, tooLong } from './remote-
 const TYPES: readonly EntryType[] = ['file', 'directory', 'symlink', 'stream'];
 
 /**
- * Checks what only all entries of a manifest together can show (PROTOCOL 6), and remembers of each what names its path.
+ * Checks the rules that concern several entries of a manifest (PROTOCOL 6), and stores each entry's name and parent.
  *
- * A parent is an earlier directory, never a file or a symlink; no two entries of a parent have one name; neither depth nor count is
- * over its limit. About 45 bytes an entry, its name included.
+ * A parent is an earlier directory, never a file or a symlink. Two entries of one parent have different names. Depth and number are
+ * within their limits. Uses about 45 bytes per entry, including its name.
  */
 export class ManifestGuard {
   readonly #foldNames: boolean;
@@ -21,21 +21,21 @@ export class ManifestGuard {
   #entries = 0;
 
   /**
-   * @param options.foldNames  the destination cannot tell two names apart that differ in case or normal form only, so of two such
-   *                           names of one parent the second is refused
+   * @param options.foldNames  the destination ignores case and normal form in names, so of two names of one parent that differ only in
+   *                           these the second is refused
    */
   constructor(options: { foldNames: boolean }) {
     this.#foldNames = options.foldNames;
     this.#names = new NameTable(options);
   }
 
-  /** Entries taken so far; the number of the next. */
+  /** Number of entries so far, which is the number of the next. */
   get entries(): number {
     return this.#entries;
   }
 
   /**
-   * Takes the next entries, in order. After an error the manifest is refused as a whole.
+   * Adds the next entries, in order. After an error the whole manifest is refused.
    *
    * @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED naming the entry
    */

@@ -43,7 +43,7 @@ const entry: fc.Arbitrary<Entry> = fc.oneof(
 );
 
 describe('a manifest page', () => {
-  it.each(pages)('is as in the vector: $name', ({ entries, hex }) => {
+  it.each(pages)('matches the vector: $name', ({ entries, hex }) => {
     expect(toHex(encodePage(entries.map(entryOf)))).toBe(hex.replaceAll(' ', ''));
     expect(decodePage(fromHex(hex), 0)).toEqual(entries.map(entryOf));
   });
@@ -54,7 +54,7 @@ describe('a manifest page', () => {
     );
   });
 
-  it('comes back as it was', () => {
+  it('is read back unchanged', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 20 }), (entries) => {
         expect(decodePage(encodePage(entries), 0)).toEqual(entries);
@@ -62,14 +62,14 @@ describe('a manifest page', () => {
     );
   });
 
-  it('is read from the middle of other bytes', () => {
+  it('is read from the middle of a larger array', () => {
     const page = encodePage([file('a'), file('b')]);
     const padded = new Uint8Array(page.length + 6).fill(0xee);
     padded.set(page, 3);
     expect(decodePage(padded.subarray(3, 3 + page.length), 0)).toEqual([file('a'), file('b')]);
   });
 
-  it('is decoded or refused by name, whatever its bytes', () => {
+  it('is decoded, or refused with a named error, for any bytes', () => {
     fc.assert(
       fc.property(fc.array(entry, { minLength: 1, maxLength: 4 }), fc.nat(), fc.nat(255), (entries, where, value) => {
         const page = encodePage(entries);
@@ -85,7 +85,7 @@ describe('a manifest page', () => {
     );
   });
 
-  it('is refused when it is cut anywhere but between entries', () => {
+  it('is refused if it is cut inside an entry', () => {
     const entries = [file('a'), file('link', { type: 'symlink', target: 't' }), file('c')];
     const page = encodePage(entries);
     const ends = [0, 1, 2, 3].map((count) => encodePage(entries.slice(0, count)).length);
@@ -96,7 +96,7 @@ describe('a manifest page', () => {
     }
   });
 
-  it('is refused over MAX_PAGE_BYTES before it is read', () => {
+  it('is refused over MAX_PAGE_BYTES before decoding', () => {
     expect(() => decodePage(new Uint8Array(MAX_PAGE_BYTES + 1), 0)).toThrow(
       expect.objectContaining({ code: 'TRANSFER_LIMIT_EXCEEDED' }),
     );
@@ -123,14 +123,14 @@ describe('encodePage', () => {
     expect(() => encodePage([bad])).toThrow(expect.objectContaining({ code }));
   });
 
-  it('takes a target of 4095 bytes', () => {
+  it('accepts a target of 4095 bytes', () => {
     const link = file('a', { type: 'symlink', target: 'x'.repeat(4095) });
     expect(decodePage(encodePage([link]), 0)).toEqual([link]);
   });
 });
 
 describe('PageWriter', () => {
-  it('fills pages to the last byte and loses nothing between them', () => {
+  it('fills pages to the last byte and loses no entry between them', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 4095 }), { minLength: 150, maxLength: 300 }), (lengths) => {
         const entries = lengths.map((length, i) => file(`l${i}`, { type: 'symlink', target: 'x'.repeat(length) }));
@@ -152,7 +152,7 @@ describe('PageWriter', () => {
     );
   });
 
-  it('gives pages that later entries do not change', () => {
+  it('returns pages that later entries do not change', () => {
     const writer = new PageWriter();
     writer.tryAdd(file('a'), 0);
     const first = writer.take();

@@ -12,7 +12,7 @@ import { checkName, decodeUtf8, printable, refused, tooLong, utf8Length } from '
 
 export type EntryType = 'file' | 'directory' | 'symlink' | 'stream';
 
-/** The `parent` of an entry at the top of the transfer. */
+/** The `parent` of a top-level entry. */
 export const TOP = 0xffffffff;
 
 /**
@@ -32,15 +32,15 @@ export interface Entry {
   /** Bytes of a file; 0 for anything else. */
   readonly size: number;
   readonly name: string;
-  /** There if a file of more than one chunk may hold less data than its size. */
+  /** Set if a file of more than one chunk may hold less data than its size. */
   readonly sparse?: true;
-  /** Where a symlink points; of symlinks only, never followed. */
+  /** Target of a symlink, absent for other types; never followed. */
   readonly target?: string;
 }
 
 const HEAD_BYTES = 25;
 const MAX_MODE = 0o777;
-/** The bit of the mode field that says `sparse`. */
+/** The bit of the mode field for `sparse`. */
 const SPARSE_MODE = 0x8000;
 const TYPES: readonly (EntryType | undefined)[] = [undefined, 'file', 'directory', 'symlink', 'stream'];
 const encoder = new TextEncoder();
@@ -52,16 +52,16 @@ export class PageWriter {
   #length = 0;
   #entries = 0;
 
-  /** Entries in the page so far. */
+  /** Number of entries in the page so far. */
   get entries(): number {
     return this.#entries;
   }
 
   /**
-   * Adds an entry if the page has room, else returns false: `take()` the page and add it again.
+   * Adds an entry and returns true, or returns false if the page has no room; `take()` the page then and add it again.
    *
    * @param number  the entry's number in the transfer, for messages
-   * @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED when no receiver would take the entry
+   * @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED for an entry that every receiver would refuse
    */
   tryAdd(entry: Entry, number: number): boolean {
     checkEntry(entry, number);
@@ -80,7 +80,7 @@ export class PageWriter {
     return true;
   }
 
-  /** Returns the page, in an array of its own, and begins the next. */
+  /** Returns a copy of the page and begins the next one. */
   take(): Uint8Array {
     const page = this.#bytes.slice(0, this.#length);
     this.#length = 0;
@@ -98,7 +98,7 @@ export class PageWriter {
 /**
  * Encodes entries as one page.
  *
- * @throws TRANSFER_LIMIT_EXCEEDED when they do not fit into `MAX_PAGE_BYTES`
+ * @throws TRANSFER_LIMIT_EXCEEDED if they do not fit into `MAX_PAGE_BYTES`
  */
 export function encodePage(entries: readonly Entry[], firstEntry = 0): Uint8Array {
   const page = new PageWriter();
@@ -109,7 +109,7 @@ export function encodePage(entries: readonly Entry[], firstEntry = 0): Uint8Arra
 }
 
 /**
- * Decodes one page, checking everything a single entry can show; `ManifestGuard` checks what only all of them can.
+ * Decodes one page and checks each entry by itself; `ManifestGuard` checks the rules that concern several entries.
  *
  * @param firstEntry  the number of the page's first entry
  * @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED naming the entry
@@ -149,7 +149,7 @@ export function decodePage(bytes: Uint8Array, firstEntry: number): Entry[] {
 }
 
 /**
- * Calls `visit` for each entry of a page. Several times faster than `decodePage`, as it checks no text.
+ * Calls `visit` for each entry of a page. Several times faster than `decodePage`, because it checks no text.
  *
  * @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED naming the entry
  */
@@ -165,7 +165,7 @@ export function scanPage(bytes: Uint8Array, visit: (index: number, type: EntryTy
   }
 }
 
-/** The same for names: each stands as UTF-8 between `from` and `to`. */
+/** Like `scanPage`, with names: each is the UTF-8 from `from` to `to`. */
 export function scanNames(
   bytes: Uint8Array,
   visit: (index: number, type: EntryType, parent: number, from: number, to: number) => void,
@@ -180,7 +180,7 @@ export function scanNames(
   }
 }
 
-/** Where each entry of a page begins, so that one can be decoded without those before it, and where the last one ends. */
+/** The offset of each entry of a page and the end of the last one, so that a single entry can be decoded. */
 export function entryStarts(bytes: Uint8Array, count: number): Uint32Array {
   const starts = new Uint32Array(count + 1).fill(bytes.length);
   scanNames(bytes, (i, _type, _parent, from) => {
@@ -189,7 +189,7 @@ export function entryStarts(bytes: Uint8Array, count: number): Uint32Array {
   return starts;
 }
 
-/** The end of a text whose length field stands at `at`, checked against the limit and the page. */
+/** The end of a text with its length field at `at`, checked against the limit and the page. */
 function textEnd(view: DataView, at: number, limit: number, number: number): number {
   if (at + 2 > view.byteLength) throw cut(number);
   const length = view.getUint16(at);
@@ -205,7 +205,7 @@ function cut(number: number): KeibiError {
   });
 }
 
-/** What both directions check: a sender so that it fails first, a receiver because it must. */
+/** Checks for both directions: the sender fails early, and the receiver must not trust it. */
 function checkValues(entry: Entry, number: number): void {
   const { type, mode, size, sparse, target } = entry;
   if (!(mode >= 0 && mode <= MAX_MODE)) throw refused(number, `its mode is ${mode.toString(8)}`);
@@ -228,12 +228,12 @@ function checkEntry(entry: Entry, number: number): void {
   if (bytes > MAX_TARGET_BYTES) throw tooLong(number, `its target has ${bytes} bytes, over ${MAX_TARGET_BYTES}`);
 }
 
-/** The bytes of a checked entry on the wire. */
+/** Encoded length of a checked entry. */
 function encodedBytes({ name, target }: Entry): number {
   return HEAD_BYTES + (utf8Length(name) ?? 0) + (target === undefined ? 0 : 2 + (utf8Length(target) ?? 0));
 }
 
-// Sizes fit a `number` exactly, so they are put together from two halves rather than through a bigint.
+// Sizes fit a `number` exactly, so write them as two halves rather than through a bigint.
 function setSize(view: DataView, at: number, size: number): void {
   view.setUint32(at, Math.floor(size / 2 ** 32));
   view.setUint32(at + 4, size % 2 ** 32);

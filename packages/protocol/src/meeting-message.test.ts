@@ -20,7 +20,7 @@ function messageOf(fields: Record<string, string>): MeetingMessage {
 }
 
 describe('a body of the meeting', () => {
-  it.each(vectors.messages)('is as in the vector: $name', ({ message, hex }) => {
+  it.each(vectors.messages)('matches the vector: $name', ({ message, hex }) => {
     expect(toHex(encodeMeetingMessage(messageOf(message)))).toBe(hex.replaceAll(' ', ''));
     expect(decodeMeetingMessage(fromHex(hex))).toEqual(messageOf(message));
   });
@@ -29,7 +29,7 @@ describe('a body of the meeting', () => {
     expect(() => decodeMeetingMessage(fromHex(hex))).toThrow(malformed);
   });
 
-  it('is decoded as what encodes to it, or refused, whatever its bytes', () => {
+  it('is refused or decodes to a value that encodes to the same bytes', () => {
     fc.assert(
       fc.property(fc.nat(9), fc.uint8Array({ maxLength: 60 }), (kind, rest) => {
         const body = Uint8Array.of(kind, ...rest);
@@ -43,7 +43,7 @@ describe('a body of the meeting', () => {
     );
   });
 
-  it('names both versions when the peer meets by another', () => {
+  it('names both versions if the peer uses another', () => {
     expect(() => decodeMeetingMessage(Uint8Array.of(2, 9, 1))).toThrow(/version 9 .* version 1.*Update/);
   });
 });

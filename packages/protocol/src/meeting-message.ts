@@ -10,7 +10,7 @@ export const RETURN_NONCE_BYTES = 16;
 
 const MEETING_VERSION = 1;
 
-/** Why an owner turns a guest away. */
+/** Why an owner refuses a guest. */
 export type Refusal = 'wrong-code' | 'code-exhausted' | 'busy' | 'unknown-session' | 'locked';
 const REFUSALS: readonly (Refusal | undefined)[] = [
   undefined,
@@ -24,14 +24,14 @@ const REFUSALS: readonly (Refusal | undefined)[] = [
 /**
  * One body of the meeting of two peers in a mailbox, PROTOCOL 2.2.
  *
- *   HELLO    | 1 | version 1 | sid 16 | Ya 32 |
- *   SHARE    | 2 | version 1 | Yb 32 |
- *   CONFIRM  | 3 | Ta 32 |      of the guest
- *   CONFIRM  | 4 | Tb 32 |      of the owner
- *   REFUSED  | 5 | reason 1 |
- *   SEALED   | 6 | frame |
- *   RETURN   | 7 | version 1 | attempt 16 | nonce 16 |      of a guest whose session was lost
- *   RETURNED | 8 | nonce 16 |                               of the owner
+ *   HELLO:    | 1 | version 1 | sid 16 | Ya 32 |
+ *   SHARE:    | 2 | version 1 | Yb 32 |
+ *   CONFIRM:  | 3 | Ta 32 |      guest
+ *   CONFIRM:  | 4 | Tb 32 |      owner
+ *   REFUSED:  | 5 | reason 1 |
+ *   SEALED:   | 6 | frame |
+ *   RETURN:   | 7 | version 1 | attempt 16 | nonce 16 |      guest whose session was lost
+ *   RETURNED: | 8 | nonce 16 |                               owner
  */
 export type MeetingMessage =
   | { readonly kind: 'hello'; readonly sid: Uint8Array; readonly ya: Uint8Array }

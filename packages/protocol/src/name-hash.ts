@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /**
- * HalfSipHash-2-4 with 32 bits of output: a hash whose collisions nobody can prepare who does not know the key.
+ * HalfSipHash-2-4 with 32 bits of output. Without the key, collisions cannot be prepared.
  *
- * It covers the word `first`, as if it were four bytes in front, little-endian, and `length` of `bytes` from `start`.
+ * Hashes the word `first` as four little-endian bytes, followed by `length` of `bytes` from `start`.
  *
- * @param key  two words, drawn at random
+ * @param key  two random words
  * @see        Aumasson and Bernstein, SipHash, and its reference code halfsiphash.c
  */
 export function halfSipHash(key: Uint32Array, first: number, bytes: Uint8Array, start: number, length: number): number {
@@ -25,7 +25,7 @@ export function halfSipHash(key: Uint32Array, first: number, bytes: Uint8Array, 
   return ((v[1] as number) ^ (v[3] as number)) >>> 0;
 }
 
-/** Scratch of the one call that runs at a time. */
+/** Scratch space; only one call runs at a time. */
 const state = new Int32Array(4) as Int32Array & [number, number, number, number];
 
 function absorb(v: typeof state, word: number): void {

@@ -4,30 +4,30 @@ import { halfSipHash } from './name-hash.ts';
 import { foldName } from './remote-path.ts';
 
 const BLOCK_BYTES = 2 ** 20;
-/** Slots of the table for each entry it has room for. */
+/** Slots of the table per entry of its capacity. */
 const SLOTS_AN_ENTRY = 2;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * The names of a manifest's entries, in the order added, each at most once a parent.
+ * The names of a manifest's entries, in the order added, each at most once per parent.
  *
- * A million names of 22 bytes take 50 MB outside the JavaScript heap, whatever the shape of the tree; as strings in one set they take
- * 120 MB of it, in a set a directory 70 MB, and 200 MB more where each directory has one entry. So names are bytes in blocks, and the
- * set is an open-addressed table of entry numbers. Equality is exact; the hash is keyed, so that a sender cannot prepare collisions.
+ * A million names of 22 bytes take 50 MB outside the JavaScript heap, for any shape of tree. As strings in one set they take 120 MB of it;
+ * in one set per directory 70 MB, and 200 MB more if each directory has one entry. So names are bytes in blocks, and the set is an
+ * open-addressed table of entry numbers. Equality is exact; the hash is keyed, so that a sender cannot prepare collisions.
  */
 export class NameTable {
   readonly #foldNames: boolean;
   readonly #key = crypto.getRandomValues(new Uint32Array(2));
-  /** Each name with its length byte in front, none across two blocks. */
+  /** Each name after its length byte; no name spans two blocks. */
   readonly #blocks: Uint8Array[] = [];
   #usedBytes = BLOCK_BYTES;
-  /** Where each name begins: block number times `BLOCK_BYTES` plus the place in the block, at most 2^22 * 256. */
+  /** Position of each name: block number times `BLOCK_BYTES` plus the offset in the block, at most 2^22 * 256. */
   #places = new Uint32Array(1024);
   #parents = new Uint32Array(1024);
   #hashes = new Uint32Array(1024);
-  /** A power of two of them; linear probing: an entry's number plus one, or 0. */
+  /** Each slot is an entry's number plus one, or 0. Their number is a power of two; collisions use linear probing. */
   #slots = new Uint32Array(1024 * SLOTS_AN_ENTRY);
   #entries = 0;
 
@@ -38,7 +38,7 @@ export class NameTable {
   /**
    * Adds the next entry's name, of at most `MAX_NAME_BYTES`.
    *
-   * @returns undefined, or the number of the entry of that parent that has the name already: then nothing was added
+   * @returns undefined, or the number of that parent's entry with the same name; nothing is added then
    */
   add(parent: number, name: string): number | undefined {
     if (this.#entries === this.#places.length) this.#grow();
@@ -67,7 +67,7 @@ export class NameTable {
     return undefined;
   }
 
-  /** The number that went in with the name. */
+  /** The parent given to `add`. */
   parentOf(entry: number): number {
     return this.#parents[entry] as number;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /**
- * Listed words that people put together by themselves: first picks such as `hello world`, `love you` and `test code`, and words of
- * one field. Each word is in one group.
+ * Listed words that people tend to combine: first picks such as `hello world`, `love you` and `test code`, and words of one subject.
+ * Each word is in one group.
  */
 const GROUPS: readonly string[] = [
   [
@@ -54,7 +54,7 @@ const GROUPS: readonly string[] = [
 
 const groupOf = new Map(GROUPS.flatMap((group, number) => group.split(' ').map((word) => [word, number] as const)));
 
-/** The words without those that a guesser tries beside an earlier one: of each group the first stays. */
+/** Drops words that a guesser would combine with an earlier one: keeps the first of each group. */
 export function withoutObvious(words: readonly string[]): string[] {
   const taken = new Set<number>();
   return words.filter((word) => {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** What each of two connections that a relay is to join says first (PROTOCOL 2.3); the token follows. */
+/** First bytes of each connection for a relay (PROTOCOL 2.3); the token follows. */
 const RELAY_PREAMBLE = new TextEncoder().encode('KEIBI-R1');
 
-/** Pairs two connections at a relay. */
+/** Length of the token that pairs two connections at a relay. */
 export const RELAY_TOKEN_BYTES = 32;
 
-/** What a relay answers, once, before it forwards anything. */
+/** A relay's answer, sent once before it forwards data. */
 export type RelayAnswer = 'joined' | 'no-room' | 'nobody-came';
 
 const answers: Readonly<Record<number, RelayAnswer>> = { 1: 'joined', 2: 'no-room', 3: 'nobody-came' };
@@ -20,7 +20,7 @@ export function encodeRelayHello(token: Uint8Array): Uint8Array {
   return hello;
 }
 
-/** The answer of one byte; undefined if no relay answers so. */
+/** Decodes the byte of an answer; undefined if it is unknown. */
 export function decodeRelayAnswer(byte: number): RelayAnswer | undefined {
   return answers[byte];
 }

@@ -57,7 +57,7 @@ describe('checkName', () => {
     }
   });
 
-  it('keeps our staging names to ourselves at the top, and only there', () => {
+  it('refuses staging names at the top, and only there', () => {
     expect(() => checkName('.keibidrop-partial-1', atTop)).toThrow(
       expect.objectContaining({ code: 'TRANSFER_PATH_REFUSED' }),
     );
@@ -73,11 +73,11 @@ describe('checkName', () => {
     },
   );
 
-  it.each(['\ud800', 'a\udc00b', '\udc00\ud800'])('refuses the string %j, which has no UTF-8', (name) => {
+  it.each(['\ud800', 'a\udc00b', '\udc00\ud800'])('refuses the string %j, which has no UTF-8 form', (name) => {
     expect(() => checkName(name, inside)).toThrow(expect.objectContaining({ code: 'TRANSFER_PATH_REFUSED' }));
   });
 
-  it('takes exactly the names that a single directory can hold', () => {
+  it('accepts exactly the names that a directory can hold', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const text = Buffer.from(bytes).toString('utf8');
@@ -96,7 +96,7 @@ describe('checkName', () => {
 });
 
 describe('utf8Length', () => {
-  it('counts as an encoder does, and knows what no encoder can', () => {
+  it('counts like an encoder, and detects text that cannot be encoded', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) }), (text) => {
         const bytes = Buffer.from(text, 'utf8');

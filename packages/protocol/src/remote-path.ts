@@ -2,18 +2,18 @@
 import { KeibiError, messageFor } from './errors.ts';
 import { MAX_NAME_BYTES } from './limits.ts';
 
-/** What a receiver's own staging begins with, so no top-level name may (PROTOCOL 6). */
+/** Prefix of a receiver's staging files, forbidden for top-level names (PROTOCOL 6). */
 export const STAGING_PREFIX = '.keibidrop-partial';
 
-// `ignoreBOM` keeps a leading U+FEFF, which is a part of the name.
+// `ignoreBOM` keeps a leading U+FEFF, which is part of the name.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Checks one name of a path and returns it as a string (PROTOCOL 6).
  *
- * @param name   as UTF-8 bytes from the wire, or as a string from this machine
- * @param where  `top`: it stands at the top of the transfer; `entry`: its number, for the message
- * @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED; the message names the entry and, made printable, the name
+ * @param name   UTF-8 bytes from the wire, or a string of this machine
+ * @param where  `top`: it is a top-level name; `entry`: its number, for the message
+ * @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED; the message gives the entry's number and the name in printable form
  */
 export function checkName(name: Uint8Array | string, where: { top: boolean; entry: number }): string {
   const text = typeof name === 'string' ? name : decodeUtf8(name, where.entry);
@@ -31,15 +31,15 @@ export function checkName(name: Uint8Array | string, where: { top: boolean; entr
 }
 
 /**
- * The form of a name in which two names of one directory clash where the file system folds case and normal forms.
+ * Folds a name: two names of one directory with the same result clash on a file system that ignores case and normal form.
  *
- * Close to what APFS and NTFS do, and never finer: names it keeps apart are apart there too, save for exotic full foldings.
+ * Close to APFS and NTFS, and never finer: names that differ here also differ there, except for rare full case foldings.
  */
 export function foldName(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-/** Decodes UTF-8, refusing what is not. */
+/** Decodes UTF-8 and refuses invalid bytes. */
 export function decodeUtf8(bytes: Uint8Array, entry: number): string {
   try {
     return decoder.decode(bytes);
@@ -48,13 +48,13 @@ export function decodeUtf8(bytes: Uint8Array, entry: number): string {
   }
 }
 
-/** A name as it may be shown: quoted, with control characters and the like escaped, at most 80 characters. */
+/** Makes a name safe to show: quoted, with control characters and the like escaped, at most 80 characters. */
 export function printable(text: string): string {
   const safe = text.replace(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
   return `"${safe.length > 80 ? `${safe.slice(0, 79)}…` : safe}"`;
 }
 
-/** The error of an entry that must not be written. */
+/** The error for an entry that must not be written. */
 export function refused(entry: number, why: string, cause?: unknown): KeibiError {
   return new KeibiError('TRANSFER_PATH_REFUSED', messageFor('TRANSFER_PATH_REFUSED', `Entry ${entry}, ${why}`), {
     cause,
@@ -62,14 +62,14 @@ export function refused(entry: number, why: string, cause?: unknown): KeibiError
   });
 }
 
-/** The error of an entry beyond a limit of PROTOCOL 1. */
+/** The error for an entry beyond a limit of PROTOCOL 1. */
 export function tooLong(entry: number, why: string): KeibiError {
   return new KeibiError('TRANSFER_LIMIT_EXCEEDED', messageFor('TRANSFER_LIMIT_EXCEEDED', `Entry ${entry}, ${why}`), {
     detail: { entry },
   });
 }
 
-/** The bytes of `text` in UTF-8; undefined if a lone surrogate, which has none, would come out as another character. */
+/** The length of `text` in UTF-8; undefined if it has a lone surrogate, which an encoder would replace. */
 export function utf8Length(text: string): number | undefined {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {

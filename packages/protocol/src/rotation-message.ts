@@ -2,21 +2,21 @@
 import { KeibiError } from './errors.ts';
 import { KEM_CIPHERTEXT_BYTES, KEM_KEY_BYTES, X25519_BYTES } from './handshake-message.ts';
 
-/** Length of a proof that an identity's secrets are known (PROTOCOL 10.4, 10.6). */
+/** Length of a proof of possession of an identity's secrets (PROTOCOL 10.4, 10.6). */
 export const ROTATION_PROOF_BYTES = 32;
 
-/** Why a contact does not take a new identity: `final` announcing it again is of no use, `later` there were too many changes. */
+/** Why a contact refuses a new identity. `final`: announcing it again is useless. `later`: there were too many changes. */
 export type RotationRefusal = 'final' | 'later';
 const REFUSALS = [undefined, 'final', 'later'] as const satisfies readonly (RotationRefusal | undefined)[];
 
 /**
- * The messages by which a contact learns a new identity, PROTOCOL 10.6. Plaintexts like those of ContactMessage.
+ * The messages that announce a new identity to a contact, PROTOCOL 10.6. Plaintexts like those of ContactMessage.
  *
- *   ROTATE          |  8 | X25519 key 32 | ML-KEM key 1568 |   the announcer's new keys
- *   ROTATE-TEST     |  9 | ML-KEM ciphertext 1568 |            for the new ML-KEM key
- *   ROTATE-PROOF    | 10 | proof 32 |                          the announcer holds the new secrets
- *   ROTATED         | 11 | proof 32 |                          the contact has stored the new keys
- *   ROTATE-REFUSED  | 12 | reason 1 |
+ *   ROTATE:         |  8 | X25519 key 32 | ML-KEM key 1568 |   the announcer's new keys
+ *   ROTATE-TEST:    |  9 | ML-KEM ciphertext 1568 |            for the new ML-KEM key
+ *   ROTATE-PROOF:   | 10 | proof 32 |                          the announcer holds the new secrets
+ *   ROTATED:        | 11 | proof 32 |                          the contact has stored the new keys
+ *   ROTATE-REFUSED: | 12 | reason 1 |
  */
 export type RotationMessage =
   | { readonly kind: 'rotate'; readonly x25519: Uint8Array; readonly kem: Uint8Array }
@@ -24,7 +24,7 @@ export type RotationMessage =
   | { readonly kind: 'rotate-proof' | 'rotated'; readonly proof: Uint8Array }
   | { readonly kind: 'rotate-refused'; readonly reason: RotationRefusal };
 
-/** @throws RangeError for a key, a ciphertext or a proof of another length than it has */
+/** @throws RangeError for a key, ciphertext or proof of an invalid length */
 export function encodeRotationMessage(message: RotationMessage): Uint8Array {
   switch (message.kind) {
     case 'rotate':
@@ -43,8 +43,8 @@ export function encodeRotationMessage(message: RotationMessage): Uint8Array {
 /**
  * Decodes one message; its fields are views of `bytes`.
  *
- * @returns  undefined for a kind that is none of these
- * @throws   HANDSHAKE_MALFORMED for another length than the kind has, or an unknown reason
+ * @returns  undefined for any other kind
+ * @throws   HANDSHAKE_MALFORMED for a wrong length for the kind, or an unknown reason
  */
 export function decodeRotationMessage(bytes: Uint8Array): RotationMessage | undefined {
   switch (bytes[0]) {

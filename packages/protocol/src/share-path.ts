@@ -4,7 +4,7 @@ import { MAX_DEPTH, MAX_SHARE_PATH_BYTES } from './limits.ts';
 import { checkName, STAGING_PREFIX, utf8Length } from './remote-path.ts';
 
 /**
- * Checks a path within a share (PROTOCOL 11): names as in a manifest joined by `/`, or '' for the shared folder itself.
+ * Checks a path within a share (PROTOCOL 11): names joined by `/`, with the rules of a manifest, or '' for the shared folder itself.
  *
  * @throws SHARE_PATH_REFUSED
  */
@@ -19,7 +19,7 @@ export function checkSharePath(path: string): string {
   } catch (cause) {
     throw new KeibiError('SHARE_PATH_REFUSED', undefined, { cause });
   }
-  // What a receiver has not put together yet is no part of a share.
+  // A receiver's staging files are not part of a share.
   if (names.some((name) => name.startsWith(STAGING_PREFIX))) throw new KeibiError('SHARE_PATH_REFUSED');
   return path;
 }

@@ -21,7 +21,7 @@ describe('chooseSuite', () => {
     expect(chooseSuite({ suites: self, hardware: own }, { suites: peer, hardware: others })).toBe(suite);
   });
 
-  it('is the same whichever peer asks', () => {
+  it('is the same for both peers', () => {
     const offer = fc.record({ suites: fc.subarray([...ALL_SUITES]), hardware: fc.boolean() });
     fc.assert(
       fc.property(offer, offer, (a, b) => {
@@ -42,13 +42,13 @@ describe('the suites byte', () => {
     expect(suitesToBits(suites)).toBe(bits);
   });
 
-  it('may have bits of later versions', () => {
+  it('may have bits of later versions, which are ignored', () => {
     expect(suitesFromBits(0xff)).toEqual(ALL_SUITES);
   });
 });
 
 describe('suiteLabel', () => {
-  it('is what PROTOCOL 3 calls LABEL', () => {
+  it('is the LABEL of PROTOCOL 3', () => {
     expect(ALL_SUITES.map(suiteLabel)).toEqual(['KeibiDrop-AES-256-GCM-SEK', 'KeibiDrop-ChaCha20-Poly1305-SEK']);
   });
 });

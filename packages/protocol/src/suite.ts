@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** The choice of AEAD for everything a session sends after its handshake. */
+/** The AEAD for everything a session sends after its handshake. */
 export type Suite = 'aes-256-gcm' | 'chacha20-poly1305';
 
-/** Every suite this version knows, in the order of preference between peers with hardware AES. */
+/** Every suite this version supports, in the order of preference between peers with hardware AES. */
 export const ALL_SUITES: readonly Suite[] = ['aes-256-gcm', 'chacha20-poly1305'];
 
-/** A peer's side of the choice, as its handshake message says it (PROTOCOL 3). */
+/** A peer's part in the choice, as in its handshake message (PROTOCOL 3). */
 export interface SuiteOffer {
   readonly suites: readonly Suite[];
   /** Whether the peer has hardware AES. */
@@ -30,15 +30,15 @@ export function suitesToBits(suites: readonly Suite[]): number {
   return suites.reduce((bits, suite) => bits | suiteBits[suite], 0);
 }
 
-/** The known suites of a `suites` byte; bits of later versions are passed over. */
+/** The known suites of a `suites` byte; ignores bits of later versions. */
 export function suitesFromBits(bits: number): Suite[] {
   return ALL_SUITES.filter((suite) => (bits & suiteBits[suite]) !== 0);
 }
 
 /**
- * The suite two peers use, the same whichever of them asks (PROTOCOL 3).
+ * The suite two peers use; both sides compute the same (PROTOCOL 3).
  *
- * @returns undefined when they have none in common
+ * @returns undefined if they have none in common
  */
 export function chooseSuite(self: SuiteOffer, peer: SuiteOffer): Suite | undefined {
   const common = (suite: Suite) => self.suites.includes(suite) && peer.suites.includes(suite);

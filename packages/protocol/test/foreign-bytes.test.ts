@@ -23,7 +23,7 @@ import {
   TOP,
 } from '../src/index.ts';
 
-// Every decoder of bytes that a peer sends: any input gives a value or a KeibiError, never another exception.
+// Every decoder of a peer's bytes returns a value or throws a KeibiError for any input, and never throws another exception.
 
 const filled = (bytes: number) => new Uint8Array(bytes).fill(7);
 const fields = { mode: 0o644, parent: TOP, mtimeNs: 1n };
@@ -85,7 +85,7 @@ function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** Random bytes, and the valid ones with a piece replaced. */
+/** Random bytes, or the valid ones with a piece replaced. */
 function near(valid: Uint8Array): fc.Arbitrary<Uint8Array> {
   const piece = fc.record({
     at: fc.nat(valid.length),
@@ -99,20 +99,23 @@ function near(valid: Uint8Array): fc.Arbitrary<Uint8Array> {
 }
 
 describe('a decoder of foreign bytes', () => {
-  it.each(Object.entries(DECODERS))('%s takes what is valid', (_, { decode, valid }) => {
+  it.each(Object.entries(DECODERS))('%s accepts valid bytes', (_, { decode, valid }) => {
     expect(() => decode(valid)).not.toThrow();
   });
 
-  it.each(Object.entries(DECODERS))('%s gives a value or a KeibiError, whatever the bytes', (_, { decode, valid }) => {
-    fc.assert(
-      fc.property(near(valid), (bytes) => {
-        try {
-          decode(bytes);
-        } catch (error) {
-          expect(error).toBeInstanceOf(KeibiError);
-        }
-      }),
-      { numRuns: 1000 },
-    );
-  });
+  it.each(Object.entries(DECODERS))(
+    '%s returns a value or throws a KeibiError, for any bytes',
+    (_, { decode, valid }) => {
+      fc.assert(
+        fc.property(near(valid), (bytes) => {
+          try {
+            decode(bytes);
+          } catch (error) {
+            expect(error).toBeInstanceOf(KeibiError);
+          }
+        }),
+        { numRuns: 1000 },
+      );
+    },
+  );
 });

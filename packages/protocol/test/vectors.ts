@@ -6,7 +6,7 @@ export function readVectors<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(`vectors/${name}.json`, import.meta.url), 'utf8'));
 }
 
-/** Bytes of a hex dump with spaces between its fields. */
+/** Decodes a hex dump with spaces between its fields. */
 export function fromHex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 }
