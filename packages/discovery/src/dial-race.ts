@@ -131,7 +131,7 @@ class Race<T> {
     const { signal } = this.#over;
     const transport = this.#options.transports.find(({ name }) => name === candidate.transport);
     if (transport === undefined) {
-      throw new KeibiError('PEER_UNREACHABLE', `This version knows no transport "${candidate.transport}".`);
+      throw new KeibiError('PEER_UNREACHABLE', `This version does not support the transport "${candidate.transport}".`);
     }
     const socket = await transport.dial(candidate, { signal });
     // The next owner of the socket adds its own listener; until then an error shows as a failed proof.

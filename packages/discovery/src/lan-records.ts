@@ -8,7 +8,7 @@ export interface LanOffer {
   /** Random and new for each offer: 16 lower hex digits. */
   readonly name: string;
   readonly port: number;
-  /** A receiver that knows the mailbox recognises it by this: 16 lower hex digits. */
+  /** Lets a receiver that knows the mailbox recognise the offer: 16 lower hex digits. */
   readonly mark: string;
 }
 

@@ -31,7 +31,7 @@ export interface AttachOptions extends JoinOptions {
 export interface RelayAccess {
   /** Address for us: numeric. */
   readonly own: HostPort;
-  /** Address for a guest: the name it may know itself, if that resolves to one server only. */
+  /** Address for a guest: the relay that the server names, else the rendezvous; numeric if its name leads to several servers. */
   readonly guests: HostPort;
 }
 

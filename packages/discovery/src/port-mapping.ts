@@ -39,7 +39,7 @@ export function keepPortMapped(port: number, onState: (state: MappedPort | Keibi
   const over = new AbortController();
   const keeping = keep(port, onState, over.signal);
   return () => {
-    over.abort(new KeibiError('CANCELLED', 'The port is not needed any more.'));
+    over.abort(new KeibiError('CANCELLED', 'The port is no longer needed.'));
     return keeping;
   };
 }

@@ -135,7 +135,7 @@ async function linked(from: string, to: string): Promise<boolean> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EEXIST' || code === 'ENOENT') return false;
-    throw new KeibiError('CONFIG_INVALID', `Nothing can be written in ${dirname(to)}.`, { cause });
+    throw new KeibiError('CONFIG_INVALID', `The directory ${dirname(to)} cannot be written.`, { cause });
   }
 }
 

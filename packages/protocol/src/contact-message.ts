@@ -55,7 +55,7 @@ export function decodeContactOpening<K extends OpeningKind>(body: Uint8Array, ki
   if (body.length > 1 && body[1] !== OPENING_VERSION) {
     throw new KeibiError(
       'HANDSHAKE_MALFORMED',
-      `The contact meets by version ${body[1]} of the protocol, this program by version ${OPENING_VERSION}. Update the older one.`,
+      `The contact uses version ${body[1]} of the contact protocol, this program version ${OPENING_VERSION}. Update the older one.`,
     );
   }
   if (body.length !== OPENING_HEAD_BYTES + FRAME_OVERHEAD_BYTES + plaintextBytes) throw malformed();

@@ -335,10 +335,10 @@ const table = {
   INTERNAL: row('never', 70, 'INTERNAL', 'This is a bug in KeibiDrop. Please report it with the output of --verbose.'),
 } as const satisfies Record<string, Row>;
 
-/** The closed set of failures. Texts are looked up from it, never parsed. */
+/** The closed set of error codes. Texts are looked up by code, never parsed. */
 export type ErrorCode = keyof typeof table;
 
-/** Whether `text`, perhaps from a peer, names a failure that we know. */
+/** Whether `text`, possibly from a peer, is a known code. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(table, text);
 }

@@ -101,7 +101,7 @@ export function handshakeBodyBytes(head: Uint8Array): number {
   if (version !== PROTOCOL_VERSION) {
     throw new KeibiError(
       'HANDSHAKE_MALFORMED',
-      `The peer speaks version ${version} of the protocol, this program version ${PROTOCOL_VERSION}. Update the older one.`,
+      `The peer uses version ${version} of the protocol, this program version ${PROTOCOL_VERSION}. Update the older one.`,
     );
   }
   const kind = KINDS.get(view.getUint8(5));

@@ -16,7 +16,7 @@ export class Inbox<T> {
   put(item: T): void {
     if (this.#end !== undefined) throw this.#end;
     if (this.#items.length >= this.#capacity) {
-      throw new KeibiError('RENDEZVOUS_BUSY', 'More was sent than the other side has taken.');
+      throw new KeibiError('RENDEZVOUS_BUSY', 'Messages arrive faster than the other side reads them.');
     }
     this.#items.push(item);
     this.#wake?.();

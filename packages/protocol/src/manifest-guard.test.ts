@@ -86,7 +86,7 @@ describe('ManifestGuard', () => {
     const tree = guard();
     tree.addPage(Array.from({ length: count }, (_, i) => entry(`name-${i}`)));
     for (let i = 0; i < count; i++) {
-      expect(() => tree.addPage([entry(`name-${i}`)]), `name-${i}`).toThrow(/comes twice/);
+      expect(() => tree.addPage([entry(`name-${i}`)]), `name-${i}`).toThrow(/is a duplicate/);
     }
   });
 
@@ -94,12 +94,12 @@ describe('ManifestGuard', () => {
     ['README', 'readme'],
     ['e\u0301', '\u00e9'],
     ['ÉCOLE', 'e\u0301cole'],
-  ])('refuses %j beside %j only where the destination folds names', (first, second) => {
+  ])('refuses %j beside %j only if the destination folds names', (first, second) => {
     guard().addPage([entry(first), entry(second)]);
     expect(() => guard(true).addPage([entry(first), entry(second)])).toThrow(
       expect.objectContaining({
         code: 'TRANSFER_PATH_REFUSED',
-        message: expect.stringContaining('cannot stand beside'),
+        message: expect.stringContaining('clashes with'),
       }),
     );
     guard(true).addPage([directory('d'), entry(first), entry(second, 0)]);

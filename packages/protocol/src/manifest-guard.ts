@@ -72,8 +72,7 @@ export class ManifestGuard {
     }
     const other = this.#names.add(parent, name);
     if (other !== undefined) {
-      const clash =
-        this.nameOf(other) === name ? 'comes twice' : `cannot stand beside ${printable(this.nameOf(other))}`;
+      const clash = this.nameOf(other) === name ? 'is a duplicate' : `clashes with ${printable(this.nameOf(other))}`;
       throw refused(number, `its name ${printable(name)} ${clash}`);
     }
     if (number === this.#types.length) this.#grow();

@@ -101,7 +101,7 @@ function versioned(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length > 1 && bytes[1] !== MEETING_VERSION) {
     throw new KeibiError(
       'HANDSHAKE_MALFORMED',
-      `The peer meets by version ${bytes[1]} of the protocol, this program by version ${MEETING_VERSION}. Update the older one.`,
+      `The peer uses version ${bytes[1]} of the meeting protocol, this program version ${MEETING_VERSION}. Update the older one.`,
     );
   }
   return exactly(bytes, 2, length);

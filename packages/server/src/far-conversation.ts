@@ -35,7 +35,7 @@ export class FarConversation {
     this.#pipe.send(body).catch(() => this.#pipe.close());
   }
 
-  /** Closes this end: the other end has left or cannot be reached any more. */
+  /** Closes this end: the other end has left or is no longer reachable. */
   end(): void {
     this.#pipe.close();
   }

@@ -11,7 +11,7 @@ export interface RelayServerOptions {
   limits?: Partial<RelayServerLimits>;
   /** URL of a Redis through which several servers share their mailboxes. Absent: mailboxes are kept in memory. */
   redis?: string | undefined;
-  /** Public address of this server alone, announced as that of its relay. */
+  /** A public address that reaches only this server; announced as the address of its relay. */
   advertise?: { host: string; port: number } | undefined;
   /** Serve the rendezvous and the status pages over TLS, too. */
   certificate?: CertificateFiles | undefined;
