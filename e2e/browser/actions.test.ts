@@ -212,7 +212,7 @@ describe.runIf(HAS_BROWSER)('a name collision', () => {
     await about('4.txt').getByRole('button', { name: 'Skip' }).click();
     await page
       .getByRole('region', { name: 'What you receive' })
-      .getByText(/^Done · .*3 were there already/)
+      .getByText(/^Done · .*3 existed already/)
       .waitFor();
     const read = async (name: string) => [name, await readFile(sandbox.path('full', name), 'utf8')];
     const found = await readdir(sandbox.path('full'));

@@ -52,7 +52,7 @@ describe('keibidrop id', () => {
     const terminal = await sandbox.startOnTerminal(['id', 'passphrase', ...CONFIG]);
     await terminal.shows(/New passphrase: /);
     terminal.type('three smallx\u007f owls\r');
-    await terminal.shows(/Once more: /);
+    await terminal.shows(/Repeat it: /);
     terminal.type('three small owls\r');
     expect(await terminal.ended).toBe(0);
     expect(terminal.stdout).toContain('a passphrase');
@@ -74,7 +74,7 @@ describe('keibidrop id', () => {
     const differ = await sandbox.startOnTerminal(['id', 'passphrase', ...CONFIG]);
     await differ.shows(/New passphrase: /);
     differ.type('three small owls\r');
-    await differ.shows(/Once more: /);
+    await differ.shows(/Repeat it: /);
     differ.type('three big owls\r');
     expect(await differ.ended).toBe(2);
     const stopped = await sandbox.startOnTerminal(['id', 'passphrase', ...CONFIG], 'echo "exit $?"; stty -a');

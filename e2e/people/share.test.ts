@@ -119,11 +119,11 @@ describe('keibidrop share', () => {
     const host = await room.start(['share', 'folder', '--code', CODE, ...LISTEN]);
     await host.shows(/^On the other computer: keibidrop connect 7-guitar-pencil$/m);
     await host.shows(/^Sharing "folder" at 127.0.0.1:\d+, for --connect; Ctrl-C ends it\.$/m);
-    await host.shows(/^Who has the code can change what is in it, too; with --read-only nobody can\.$/m);
+    await host.shows(/^Guests can also change its contents, unless you share it with --read-only\.$/m);
     const guest = await connect();
     await host.shows(/^1 guest is here \(local, aes-256-gcm\)\.$/m);
     await guest.pull(['a.txt', 'sub'], pulling());
-    await host.shows(/^1 guest takes "a\.txt", "sub"\.$/m);
+    await host.shows(/^1 guest downloads "a\.txt", "sub"\.$/m);
     await host.shows(/^1 guest has 1 file, 5 B in /m);
     await guest.close();
     await host.shows(/^1 guest has left\.$/m);

@@ -191,7 +191,7 @@ describe.skipIf(!IS_ROOT)('on a network (needs root, for namespaces)', () => {
     await records.shows(/goodbye/);
     const nobody = await start(['peers']);
     expect(await nobody.ended).toBe(0);
-    expect(nobody.stdout).toBe('Nobody waits nearby.\n');
+    expect(nobody.stdout).toBe('No senders nearby.\n');
   });
 
   it('doctor lists the networks where multicast works, and peers reports a missing interface', async () => {

@@ -91,7 +91,7 @@ describe('a name that is taken', () => {
     const expected: Record<string, string> = {};
     const answers = ['o', 's', 'r'];
     for (const [i, answer] of answers.entries()) {
-      const question = new RegExp(`^(?:[^]*?"source/([abc])" is there already and differs){${i + 1}}[^]*?for all: `);
+      const question = new RegExp(`^(?:[^]*?"source/([abc])" exists already and differs){${i + 1}}[^]*?for all: `);
       const [, name = ''] = await receiver.shows(question);
       receiver.type(`${answer}\r`);
       Object.assign(

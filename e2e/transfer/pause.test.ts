@@ -29,7 +29,7 @@ describe('the key p', () => {
     const receiver = await room.startOnTerminal(['receive', CODE, '--yes', '--out', 'out']);
     await sender.until('progress', ({ bytes }) => (bytes as number) >= 2 * MIB);
     receiver.type('p');
-    await receiver.shows(/Paused; p goes on\./);
+    await receiver.shows(/Paused; press p to resume\./);
     expect(await sender.until('paused')).toEqual({ event: 'paused', paused: true, by: 'peer' });
     await sleep(LONG_MS);
     expect(bytesAt(sender)).toBeLessThan(SIZE);

@@ -85,7 +85,7 @@ async function handOver(
         io.stdout.write(`On the other computer: ${paint(io.stdout, 'bold', `keibidrop receive ${code}`)}\n`);
       }
       io.stdout.write(`Transfer ${id} is ${state} in the background. See keibidrop transfers.\n`);
-      if (asks) io.stdout.write(`It asks before it writes: keibidrop transfers accept ${id}\n`);
+      if (asks) io.stdout.write(`Accept it before it writes: keibidrop transfers accept ${id}\n`);
     }
     return 0;
   });

@@ -27,12 +27,12 @@ it('prints a table of at most 79 columns and one sentence', () => {
   const { stdout, stderr } = shown({});
   expect(stderr).toMatch(/^Measuring with files of 256 MiB in \/tmp\/\\x1b\[2J, on \d+ cores?\.\n$/);
   expect(stdout).toBe(
-    'disk    write                      410 MiB/s  until the disk has it\n' +
-      '        read                       900 MiB/s  kept in memory, on no disk\n' +
+    'disk    write                      410 MiB/s  flushed to the disk\n' +
+      '        read                       900 MiB/s  kept in memory only\n' +
       'cipher  chacha20-poly1305 open     4.4 GiB/s  one core\n' +
       'link    round trip                   24.1 ms  of a TCP connection\n' +
-      '        sealed                    58.0 MiB/s  from memory there, kept nowhere\n' +
-      "\nThe disk's writing limits you: 410 MiB/s; the cipher could do 4.4 GiB/s.\n",
+      '        sealed                    58.0 MiB/s  memory to memory, not stored\n' +
+      '\nWriting to the disk is the limit: 410 MiB/s; the cipher could do 4.4 GiB/s.\n',
   );
   for (const row of stdout.split('\n')) expect(row.length, row).toBeLessThan(80);
 });
@@ -49,7 +49,7 @@ it('prints one JSON object per line with whole bytes', () => {
     ...write,
     next: open,
     wholeBytesPerSecond: 400 * MIB,
-    message: expect.stringContaining("The disk's writing limits you"),
+    message: expect.stringContaining('Writing to the disk is the limit'),
   });
 });
 
@@ -61,20 +61,20 @@ it('still prints results if quiet', () => {
 it.each([
   [
     { part: 'sharing', bytesPerSecond: 200 * MIB, next: write },
-    "No part alone limits you, all at once do: 200 MiB/s; the disk's writing could do 410 MiB/s.",
+    'No single part is the limit, all together are: 200 MiB/s; writing to the disk could do 410 MiB/s.',
   ],
   [
     { ...write, next: open },
-    "The disk's writing limits you: 410 MiB/s; the cipher could do 4.4 GiB/s. " +
-      'What fits into memory arrives at 900 MiB/s, before the disk has it.',
+    'Writing to the disk is the limit: 410 MiB/s; the cipher could do 4.4 GiB/s. ' +
+      'Data that fits into memory arrives at 900 MiB/s, before it is flushed.',
   ],
-  [{ part: 'link', bytesPerSecond: MIB }, 'The link limits you: 1.0 MiB/s.'],
-] as const)('says what limits: %o', (limit, sentence) => {
+  [{ part: 'link', bytesPerSecond: MIB }, 'The link is the limit: 1.0 MiB/s.'],
+] as const)('names the limit: %o', (limit, sentence) => {
   expect(limitSentence({ type: 'limit', ...limit, wholeBytesPerSecond: 900 * MIB })).toBe(sentence);
 });
 
 it('breaks a long sentence between words', () => {
   const io = createRecordedIo({ columns: 40 });
   new BenchReport(io, {}).show({ type: 'limit', ...write, next: open, wholeBytesPerSecond: 0 });
-  expect(io.printed.stdout).toBe("\nThe disk's writing limits you: 410\nMiB/s; the cipher could do 4.4 GiB/s.\n");
+  expect(io.printed.stdout).toBe('\nWriting to the disk is the limit: 410\nMiB/s; the cipher could do 4.4 GiB/s.\n');
 });

@@ -12,16 +12,16 @@ type Limit = Extract<Figure, { type: 'limit' }>;
 
 /** Words for each part: in the table, beside its figure, and in the sentence. */
 const PARTS: Readonly<Record<BenchPart, { group: string; name: string; remark: string; subject: string }>> = {
-  write: { group: 'disk', name: 'write', remark: 'until the disk has it', subject: "the disk's writing" },
-  read: { group: 'disk', name: 'read', remark: 'not from the page cache', subject: "the disk's reading" },
+  write: { group: 'disk', name: 'write', remark: 'flushed to the disk', subject: 'writing to the disk' },
+  read: { group: 'disk', name: 'read', remark: 'not from the page cache', subject: 'reading from the disk' },
   seal: { group: 'cipher', name: 'seal', remark: 'one core', subject: 'the cipher' },
   open: { group: 'cipher', name: 'open', remark: 'one core', subject: 'the cipher' },
   sha256: { group: 'digest', name: 'sha-256', remark: 'one core, for --verify', subject: 'the digest' },
   loopback: { group: 'socket', name: 'TCP', remark: 'on this machine', subject: 'the socket' },
-  link: { group: 'link', name: 'sealed', remark: 'from memory there, kept nowhere', subject: 'the link' },
-  peerRead: { group: 'peer', name: 'read', remark: 'from its disk, kept nowhere', subject: "the peer's disk" },
-  whole: { group: 'whole', name: 'send, receive', remark: 'disk to disk, until it stands', subject: 'the whole' },
-  wholeOnDisk: { group: 'whole', name: 'and flush', remark: 'until the disk has it', subject: 'the whole' },
+  link: { group: 'link', name: 'sealed', remark: 'memory to memory, not stored', subject: 'the link' },
+  peerRead: { group: 'peer', name: 'read', remark: 'from its disk, not stored', subject: "the peer's disk" },
+  whole: { group: 'whole', name: 'send, receive', remark: 'disk to disk, until complete', subject: 'the whole' },
+  wholeOnDisk: { group: 'whole', name: 'and flush', remark: 'flushed to the disk', subject: 'the whole' },
 };
 
 /** If the whole is this much faster than the slowest part, the data went into memory first. */
@@ -69,7 +69,7 @@ export class BenchReport {
   /** Last line of the waiting side; --json has printed it already. */
   served(bytes: number): void {
     if (this.#options.json || this.#options.quiet) return;
-    this.#io.stdout.write(`Served a bench of ${formatBytes(bytes)}; nothing of it was kept.\n`);
+    this.#io.stdout.write(`Served a bench of ${formatBytes(bytes)}; nothing was stored.\n`);
   }
 
   #row(group: string, name: string, figure: string, remark: string): void {
@@ -85,7 +85,7 @@ function nameOf({ part, suite }: Measured): string {
 }
 
 function remarkOf({ part, fromMemory }: Measured): string {
-  return fromMemory ? 'kept in memory, on no disk' : PARTS[part].remark;
+  return fromMemory ? 'kept in memory only' : PARTS[part].remark;
 }
 
 function formatMilliseconds(seconds: number): string {
@@ -109,16 +109,16 @@ function jsonLine(figure: Figure): string {
   });
 }
 
-/** "The disk's writing limits you: 410 MiB/s; the cipher could do 4.4 GiB/s." */
+/** "Writing to the disk is the limit: 410 MiB/s; the cipher could do 4.4 GiB/s." */
 export function limitSentence({ part, bytesPerSecond, next, wholeBytesPerSecond }: Limit): string {
   const rate = formatRate(bytesPerSecond);
   const other = next ? `; ${PARTS[next.part].subject} could do ${formatRate(next.bytesPerSecond)}` : '';
-  if (part === 'sharing') return `No part alone limits you, all at once do: ${rate}${other}.`;
+  if (part === 'sharing') return `No single part is the limit, all together are: ${rate}${other}.`;
   const { subject } = PARTS[part];
-  const sentence = `${subject.charAt(0).toUpperCase()}${subject.slice(1)} limits you: ${rate}${other}.`;
+  const sentence = `${subject.charAt(0).toUpperCase()}${subject.slice(1)} is the limit: ${rate}${other}.`;
   const memoryFirst = part === 'write' && wholeBytesPerSecond > INTO_MEMORY * bytesPerSecond;
   return memoryFirst
-    ? `${sentence} What fits into memory arrives at ${formatRate(wholeBytesPerSecond)}, before the disk has it.`
+    ? `${sentence} Data that fits into memory arrives at ${formatRate(wholeBytesPerSecond)}, before it is flushed.`
     : sentence;
 }
 

@@ -26,7 +26,7 @@ export async function readClipboard({ env, signal }: Pick<Io, 'env' | 'signal'>)
     if (text !== undefined) return text;
   }
   const packages = readers.flatMap(({ from }) => from ?? []).join(' or ');
-  throw new KeibiError('USAGE', `Nothing here can read the clipboard. Install ${packages}.`);
+  throw new KeibiError('USAGE', `No installed program can read the clipboard. Install ${packages}.`);
 }
 
 function readersOf(env: Io['env']): Reader[] {

@@ -114,7 +114,7 @@ describe('send', () => {
 
   it('warns of a wrong code', async () => {
     const { stderr } = await run(['send', '.'], { events: [{ type: 'wrongCode', remaining: 2 }] });
-    expect(stderr).toBe('Warning: Somebody tried a wrong code; 2 more and the offer ends.\n');
+    expect(stderr).toBe('Warning: A wrong code was tried; after 2 more the offer ends.\n');
   });
 
   it.each([
@@ -167,13 +167,13 @@ describe('bench', () => {
     expect(stdout).toBe(
       'Code: 7-guitar-pencil\n' +
         'On the other computer: keibidrop bench 7-guitar-pencil\n' +
-        'Served a bench of 3.0 MiB; nothing of it was kept.\n',
+        'Served a bench of 3.0 MiB; nothing was stored.\n',
     );
   });
 
   it('prints the limiting part, and errors like every command', async () => {
     const people = await run(['bench', '7-guitar-pencil'], { figures: [...figures] });
-    expect(people).toMatchObject({ exit: 0, stdout: '\nThe link limits you: 1.0 MiB/s.\n' });
+    expect(people).toMatchObject({ exit: 0, stdout: '\nThe link is the limit: 1.0 MiB/s.\n' });
     const error = new KeibiError('CODE_WRONG');
     const failed = await run(['bench', '7-guitar-pencil', '--json'], { events: [connected], error });
     expect(failed.exit).toBe(3);
@@ -211,7 +211,7 @@ describe('receive', () => {
 
   it('warns of an offer that does not fit', async () => {
     const { stderr } = await run(RECEIVE, { offer: { ...OFFER, bytes: 2 ** 53 } }, { terminal: true, answers: ['n'] });
-    expect(stderr).toMatch(/more than there is room for/);
+    expect(stderr).toMatch(/more than the free space/);
   });
 
   it('does not ask with --yes', async () => {
@@ -256,7 +256,9 @@ describe('receive', () => {
 
   it('counts files that existed already', async () => {
     const { stdout } = await run([...RECEIVE, '--yes'], { result: { skipped: 12, resumedBytes: 2 ** 20 } });
-    expect(stdout).toContain('\n1.0 MiB of it had come in an earlier run.\n12 files were there already and skipped.\n');
+    expect(stdout).toContain(
+      '\n1.0 MiB of it arrived in an earlier run.\n12 files already existed and were skipped.\n',
+    );
   });
 
   it('lists at most twenty failures with their reasons, and exits with 1', async () => {
@@ -368,7 +370,7 @@ describe('doctor', () => {
   it('prints each check and exits with 0 if none failed', async () => {
     const { exit, stdout } = await run(['doctor'], { checks });
     expect(exit).toBe(0);
-    expect(stdout).toMatch(/^ok {4}configuration +.*config\.toml is not there, so defaults hold$/m);
+    expect(stdout).toMatch(/^ok {4}configuration +.*config\.toml does not exist, so defaults apply$/m);
     expect(stdout).toContain(
       `ok    Node.js            20.20.2\nnote  BBR                is not\n${' '.repeat(25)}there\n`,
     );

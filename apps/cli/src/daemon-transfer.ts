@@ -60,7 +60,7 @@ export async function untilEnded(daemon: LocalClient, id: number, io: Io, shown:
 /** Prints the result of a transfer, as `event` with --json. @returns  the exit code @throws its error, unless --json */
 export function reportEnded(view: TransferView, io: Io, { json, quiet, event }: Shown & { event: string }): number {
   const { kind, state, error, files, bytes, place, skipped } = view;
-  if (state === 'cancelled' && error === undefined) throw new KeibiError('CANCELLED', 'It was cancelled.');
+  if (state === 'cancelled' && error === undefined) throw new KeibiError('CANCELLED', 'The transfer was cancelled.');
   if (error !== undefined) {
     const failure = errorOf(error);
     if (!json) throw failure;
@@ -95,7 +95,7 @@ export async function noteShown(
 function receivedSentence(counted: string, files: number, skipped: number, place: string): string {
   const into = `into ${harmless(place)}`;
   if (skipped === 0) return `Received ${counted} ${into}.`;
-  const there = `${formatCount(skipped, 'file')} ${skipped === 1 ? 'was' : 'were'} there already`;
+  const there = `${formatCount(skipped, 'file')} existed already`;
   return files <= 0
     ? `Received nothing new ${into}: ${there}.`
     : `Received ${formatCount(files, 'file')} ${into}; ${there}.`;

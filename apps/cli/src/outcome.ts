@@ -59,7 +59,7 @@ export function amountOf(result: TransferCounts): string {
 }
 
 function remarks({ skipped, resumedBytes }: TransferSummary): string {
-  const there = resumedBytes > 0 ? `\n${formatBytes(resumedBytes)} of it had come in an earlier run.` : '';
+  const there = resumedBytes > 0 ? `\n${formatBytes(resumedBytes)} of it arrived in an earlier run.` : '';
   const kept = skipped === 1 ? 'was' : 'were';
-  return skipped > 0 ? `${there}\n${formatCount(skipped, 'file')} ${kept} there already and skipped.` : there;
+  return skipped > 0 ? `${there}\n${formatCount(skipped, 'file')} already existed and ${kept} skipped.` : there;
 }

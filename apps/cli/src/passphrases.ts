@@ -14,7 +14,7 @@ export async function knownPassphrase(file: string | undefined, io: Io): Promise
   if (!io.canAsk) {
     throw new KeibiError(
       'IDENTITY_LOCKED',
-      'The identity is locked by a passphrase. Name its file: --passphrase-file FILE.',
+      'A passphrase locks the identity. Name a file with it: --passphrase-file FILE.',
     );
   }
   return io.askSecret('Passphrase: ');
@@ -25,15 +25,15 @@ export async function newPassphrase(file: string | undefined, io: Io): Promise<s
   if (file === undefined && !io.canAsk) {
     throw new KeibiError(
       'USAGE',
-      'Nobody can be asked for a passphrase here. Name its file: --new-passphrase-file FILE.',
+      'There is no terminal to ask for a passphrase. Name a file with it: --new-passphrase-file FILE.',
     );
   }
   const passphrase = file === undefined ? await io.askSecret('New passphrase: ') : await firstLineOf(file, io);
   if ([...passphrase].length < MIN_CHARACTERS) {
-    throw new KeibiError('USAGE', `A passphrase has ${MIN_CHARACTERS} characters or more. Several words are best.`);
+    throw new KeibiError('USAGE', `A passphrase needs at least ${MIN_CHARACTERS} characters. Several words are best.`);
   }
-  if (file === undefined && (await io.askSecret('Once more: ')) !== passphrase) {
-    throw new KeibiError('USAGE', 'These were two different passphrases. Nothing was changed.');
+  if (file === undefined && (await io.askSecret('Repeat it: ')) !== passphrase) {
+    throw new KeibiError('USAGE', 'The two passphrases differ. Nothing was changed.');
   }
   return passphrase;
 }

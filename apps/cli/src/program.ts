@@ -55,8 +55,8 @@ const AFTER_HELP = `
 Examples:
   keibidrop send photos movie.mkv       prints a code such as 7-guitar-pencil
   keibidrop receive 7-guitar-pencil     on the other computer
-  keibidrop doctor                      is this machine fit for it?
-  keibidrop bench                       how fast is it, and what limits it?
+  keibidrop doctor                      check this machine
+  keibidrop bench                       measure the speed, and find the limit
 
 Settings: flags beat the environment (KD_RENDEZVOUS KD_LISTEN KD_CONFIG_DIR
 KD_SAVE_PATH KD_DISCOVERY KD_LOG), which beats config.toml in the directory of
@@ -75,7 +75,7 @@ ours, 130 Ctrl-C.
  */
 export function createProgram(handlers: Handlers, { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>): Command {
   const program = new Command('keibidrop')
-    .description('Give files to another computer, directly and encrypted end to end.')
+    .description('Send files to another computer, directly and end-to-end encrypted.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .configureHelp({ subcommandTerm: (command) => command.name() })

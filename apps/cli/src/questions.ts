@@ -38,7 +38,7 @@ export function offerText(
     const room = free === undefined ? '' : `, where ${formatBytes(free)} are free`;
     lines.push(`into ${harmless(destination)}${room}.`);
     if (free !== undefined && offer.bytes > free) {
-      lines.push(paint(screen, 'red', `That is ${formatBytes(offer.bytes - free)} more than there is room for.`));
+      lines.push(paint(screen, 'red', `That is ${formatBytes(offer.bytes - free)} more than the free space.`));
     }
   }
   return `${lines.join('\n')}\n`;
@@ -49,7 +49,7 @@ function contentsOf(offer: OfferSummary): string {
   const parts = [formatCount(offer.files, 'file')];
   if (offer.directories > 0) parts.push(formatCount(offer.directories, 'folder'));
   if (offer.symlinks > 0) parts.push(formatCount(offer.symlinks, 'link'));
-  const size = offer.stream ? 'of a size not known yet' : formatBytes(offer.bytes);
+  const size = offer.stream ? 'of unknown size' : formatBytes(offer.bytes);
   return `${parts.join(', ')}, ${size}`;
 }
 
@@ -63,7 +63,7 @@ interface CollisionReply {
 
 /** Asks until the answer is valid; at the end of input the existing file stays. A capital letter answers for all. */
 export async function askAboutCollision(path: string, io: Io): Promise<CollisionReply> {
-  io.stderr.write(`${quoted(path)} is there already and differs.\n`);
+  io.stderr.write(`${quoted(path)} exists already and differs.\n`);
   for (;;) {
     const typed = (await io.ask('(o)verwrite, (s)kip, (r)ename the new one; a capital answers for all: ')).trim();
     if (typed === '') return { answer: 'skip', always: false };

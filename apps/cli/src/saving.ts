@@ -15,9 +15,9 @@ export interface SaveFlags {
 export function addSaveOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--save <name>', 'keep the other side as a contact, if it does the same').conflicts('incognito'),
+      new Option('--save <name>', 'save the other side as a contact, if it saves you, too').conflicts('incognito'),
     )
-    .addOption(new Option('--passphrase-file <file>', 'its first line unlocks your identity, for contacts'));
+    .addOption(new Option('--passphrase-file <file>', 'file whose first line unlocks your identity, for contacts'));
 }
 
 /** Unlocks the daemon's identity before the hand-over, if `--save` or `--to` needs it. @throws IDENTITY_* */

@@ -66,5 +66,5 @@ async function waiting(lines: AsyncIterable<string>): Promise<Omit<SenderProcess
     if (event.event === 'error') throw new KeibiError(event.code as ErrorCode, event.message);
     if (event.event === 'waiting') return { code: parseCode(code), address: { host: '127.0.0.1', port: event.port } };
   }
-  throw new KeibiError('INTERNAL', 'The second process of the bench ended before it had begun.');
+  throw new KeibiError('INTERNAL', 'The second process of the bench ended before it started to wait.');
 }

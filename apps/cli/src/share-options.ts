@@ -18,14 +18,14 @@ export interface ShareFlags extends Everywhere {
 export type TypedShareFlags = Omit<ShareFlags, 'readOnly' | 'code'> & { readOnly?: boolean; code?: string };
 
 export function addShareOptions(command: Command): Command {
-  const to = new Option('--to <name>', 'invite this contact, too; may be given again');
+  const to = new Option('--to <name>', 'invite this contact, too; repeatable');
   command
     .addOption(to.argParser((name: string, others: string[] = []) => [...others, name]))
-    .addOption(new Option('--read-only', 'guests can change nothing'))
+    .addOption(new Option('--read-only', 'guests cannot change anything'))
     .addOption(new Option('--code <code>', 'use this code instead of a new one'))
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
-    .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))
-    .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free one if taken)'));
+    .addOption(new Option('--insecure-code', 'accept a --code that is easy to guess'))
+    .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free port)'));
   return addEverywhereOptions(command);
 }
 

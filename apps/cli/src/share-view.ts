@@ -37,7 +37,7 @@ export function createShareView(
 const NAMED_PATHS = 3;
 
 /** Warning for the owner of a share without --read-only. */
-export const CAN_CHANGE = 'Who has the code can change what is in it, too; with --read-only nobody can.';
+export const CAN_CHANGE = 'Guests can also change its contents, unless you share it with --read-only.';
 
 class PeopleShareView implements ShareView {
   readonly #io: Io;
@@ -76,7 +76,7 @@ class PeopleShareView implements ShareView {
         break;
       case 'pull':
         this.#pulls.set(event.pull, { name: guestOf(event), session: event.session });
-        this.#note(`${guestOf(event)} takes ${namesOf(event)}.`);
+        this.#note(`${guestOf(event)} downloads ${namesOf(event)}.`);
         break;
       case 'progress':
         this.#showProgress(event);
@@ -87,10 +87,10 @@ class PeopleShareView implements ShareView {
         break;
       case 'pullFailed':
         this.#pulls.delete(event.pull);
-        this.#note(`${guestOf(event)} has not got everything: ${harmless(event.message)}`);
+        this.#note(`${guestOf(event)} did not get everything: ${harmless(event.message)}`);
         break;
       case 'inviting':
-        if (event.state === 'absent') this.#dim(`${event.contact} is not online, and will be invited then.`);
+        if (event.state === 'absent') this.#dim(`${event.contact} is offline, and will be invited once online.`);
         if (event.state === 'told') this.#dim(`${event.contact} is online and is being asked.`);
         if (event.state === 'taken') this.#dim(`${event.contact} has accepted.`);
         break;
@@ -98,15 +98,15 @@ class PeopleShareView implements ShareView {
         this.#warn(event.path === undefined ? event.message : `${event.path}: ${event.message}`);
         break;
       case 'wrongCode':
-        this.#warn(`Somebody tried a wrong code; ${event.remaining} more and no new guest can join for a while.`);
+        this.#warn(`A wrong code was tried; after ${event.remaining} more no new guest can join for a while.`);
         break;
       case 'rendezvous':
-        if (event.state === 'lost') this.#warn(`${event.message} It is tried again.`);
+        if (event.state === 'lost') this.#warn(`${event.message} Retrying.`);
         else this.#dim(`Waiting at the rendezvous ${event.address}${event.relay ? ', which relays' : ''}.`);
         break;
       case 'mapping':
         if (this.#options.verbose && event.state === 'open')
-          this.#dim(`The router leads ${event.address} here (${event.by}).`);
+          this.#dim(`The router forwards ${event.address} to this computer (${event.by}).`);
     }
   }
 

@@ -134,7 +134,7 @@ describe('a lost session', () => {
     view.onEvent(connected(1));
     expect(shown()).toEqual([
       'Receiver 1 is bob (local, aes-256-gcm).',
-      'Warning: 1 bob is away: the connection was lost. It goes on once it is back.',
+      'Warning: 1 bob is away: the connection was lost. It resumes once it is back.',
       'Receiver 1 is back: bob (local, aes-256-gcm).',
       '',
     ]);
@@ -157,7 +157,7 @@ describe('a pause', () => {
     view.onEvent({ type: 'paused', paused: false, by: 'peer', session: 2 });
     view.onEvent({ type: 'paused', paused: true, by: 'self' });
     expect(shown().slice(-3)).toEqual([
-      'Paused; p goes on.',
+      'Paused; press p to resume.',
       '1 bob  1/4 files  1.0/100 MiB  1%  0 B/s  paused',
       '2 bob  1/4 files  1.0/100 MiB  1%  0 B/s  paused',
     ]);
@@ -193,7 +193,7 @@ describe('messages about the connection path', () => {
       { ...rendezvous, state: 'open', relay: true },
     ];
     expect(shown(events, { role: 'send' })).toBe(
-      'Warning: No rendezvous answers at meet.example.org:26431. It is tried again.\n' +
+      'Warning: No rendezvous answers at meet.example.org:26431. Retrying.\n' +
         'Waiting at the rendezvous meet.example.org:26431, which relays.\n',
     );
   });
@@ -205,7 +205,7 @@ describe('messages about the connection path', () => {
     ];
     expect(shown(events, { role: 'send' })).toBe('');
     expect(shown(events, { role: 'send', verbose: true })).toBe(
-      'The router leads 198.51.100.1:26431 to this computer (PCP).\nThe router refuses to map a port (PCP, result 2).\n',
+      'The router forwards 198.51.100.1:26431 to this computer (PCP).\nThe router refuses to map a port (PCP, result 2).\n',
     );
   });
 

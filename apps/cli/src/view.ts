@@ -102,7 +102,7 @@ class PeopleView implements View {
         this.#note(`Saved as ${harmless(event.contact)}; send --to ${harmless(event.contact)} needs no code.`);
         break;
       case 'wrongCode':
-        this.#warn(`Somebody tried a wrong code; ${event.remaining} more and the offer ends.`);
+        this.#warn(`A wrong code was tried; after ${event.remaining} more the offer ends.`);
         break;
       case 'receiverLost':
         this.#sessions.delete(event.session);
@@ -184,7 +184,7 @@ class PeopleView implements View {
     this.#note(`${who} ${harmless(peer)} (${path}, ${suite}${by}).`);
     if (!this.#options.verbose) return;
     for (const { transport, address, reason } of tried) {
-      this.#note(`  not by ${harmless(address)} (${harmless(transport)}): ${harmless(reason)}`);
+      this.#note(`  not through ${harmless(address)} (${harmless(transport)}): ${harmless(reason)}`);
     }
   }
 
@@ -194,9 +194,9 @@ class PeopleView implements View {
     else if (held !== undefined) held.paused = paused;
     const who =
       by === 'self'
-        ? 'Paused; p goes on.'
+        ? 'Paused; press p to resume.'
         : `${harmless(held === undefined ? 'The peer' : this.#nameOf(held.connected))} has paused.`;
-    const goesOn = by === 'self' ? 'Going on.' : 'The peer goes on.';
+    const goesOn = by === 'self' ? 'Resumed.' : 'The peer has resumed.';
     this.#note(paint(this.#io.stderr, 'dim', paused ? who : goesOn));
     this.#repaint();
   }
@@ -213,7 +213,7 @@ class PeopleView implements View {
       const also = relay ? ', which relays' : '';
       this.#note(paint(this.#io.stderr, 'dim', `Waiting at the rendezvous ${address}${also}.`));
     } else {
-      this.#warn(`${message} It is tried again.`);
+      this.#warn(`${message} Retrying.`);
     }
   }
 
@@ -311,7 +311,7 @@ class PeopleView implements View {
 
 /** Why a receiver is incomplete, for the sender, which keeps waiting while the code is valid. */
 function leftBecause({ code, message, mayReturn }: Extract<PeerEvent, { type: 'receiverLost' }>): string {
-  if (mayReturn) return 'is away: the connection was lost. It goes on once it is back.';
+  if (mayReturn) return 'is away: the connection was lost. It resumes once it is back.';
   if (code === 'OFFER_DECLINED') return 'declined the offer.';
   const left = code === 'SESSION_LOST' || code === 'SESSION_CLOSED' || code === 'CANCELLED';
   return left ? 'left before it had everything.' : `failed: ${message}`;
@@ -327,5 +327,5 @@ function mayServeSeveral({ role, receivers = 1 }: ViewOptions): boolean {
 }
 
 function mappingSentence({ state, address, by, message = '' }: Extract<PeerEvent, { type: 'mapping' }>): string {
-  return state === 'open' ? `The router leads ${address} to this computer (${by}).` : message;
+  return state === 'open' ? `The router forwards ${address} to this computer (${by}).` : message;
 }

@@ -20,14 +20,14 @@ export interface AddCommand extends ShareFlags {
 
 const AFTER_HELP = `
 Examples:
-  keibidrop add photos            print a code; others connect to it
+  keibidrop add photos            print a code; others connect with it
   keibidrop add photos --to Bob   and invite Bob, who connects to you by name
-  keibidrop list                  what is shared, and how many are connected
-  keibidrop add --remove photos   share it no more; nothing is deleted
+  keibidrop list                  the shares, and how many guests are connected
+  keibidrop add --remove photos   stop sharing it; deletes no files
 
-The same as keibidrop share, but done by the daemon, which is started if need
-be: it goes on when the terminal is closed, and comes back with the same code
-when the daemon does.
+Like keibidrop share, but the daemon shares, and is started if none runs. The
+share stays when the terminal closes, and returns with the same code when the
+daemon restarts.
 
 Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage, 4 not reachable.
@@ -36,10 +36,10 @@ Exit codes: 0 done, 1 failed, 2 usage, 4 not reachable.
 export function addAddCommand(program: Command, onRun: (options: AddCommand) => Promise<void>): void {
   const command = program
     .command('add')
-    .summary('have the daemon share a folder or a file')
-    .description('Have the daemon show a folder, or a file, to everybody who has the code.')
+    .summary('share a folder or a file through the daemon')
+    .description('Let the daemon share a folder or a file with anyone who has the code.')
     .argument('[path]', 'the folder or file')
-    .addOption(new Option('--remove <share>', 'share it no more'));
+    .addOption(new Option('--remove <share>', 'stop sharing it'));
   addShareOptions(command)
     .addHelpText('after', AFTER_HELP)
     .action((dir: string | undefined, typed: TypedAdd) => onRun(parseAdd(dir, typed)));
@@ -64,7 +64,7 @@ export async function runAdd(options: AddCommand, io: Io, peer: PeerPackage): Pr
     if (dir === undefined) {
       const { share } = await daemon.call('endShare', { share: remove ?? '' }, io);
       if (json) io.stdout.write(lineOf('removed', { name: share?.name }));
-      else if (!quiet) io.stdout.write(`${quoted(remove ?? '')} is shared no more.\n`);
+      else if (!quiet) io.stdout.write(`${quoted(remove ?? '')} is no longer shared.\n`);
       return 0;
     }
     const { share } = await daemon.call(

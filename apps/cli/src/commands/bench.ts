@@ -36,8 +36,8 @@ Examples:
   keibidrop bench --wait                on one computer, and on the other:
   keibidrop bench 7-guitar-pencil       the link, both disks, and the whole
 
-Disk figures leave the page cache out where the file system allows it. What is
-written is noise, takes twice --size of room, and is removed at the end.
+Disk figures bypass the page cache if the file system allows it. The test files
+hold random data, need twice --size of space, and are removed at the end.
 
 Environment: KD_SAVE_PATH KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable,
@@ -47,23 +47,23 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable,
 export function addBenchCommand(program: Command, onRun: (options: BenchCommand) => Promise<void>): void {
   program
     .command('bench')
-    .summary('measure this machine, or the way to a peer, and say what limits')
-    .description('Measure disk, cipher, socket and the whole, alone or with a peer; say what limits.')
+    .summary('measure this machine, or the link to a peer, and name the limit')
+    .description('Measure disk, cipher, socket and the whole, alone or with a peer; name the limit.')
     .usage('[options] [CODE]')
-    .argument('[code...]', 'the code of a peer that waits, such as 7-guitar-pencil')
+    .argument('[code...]', 'the code of a waiting peer, such as 7-guitar-pencil')
     .addOption(new Option('--dir <dir>', 'write here (default: KD_SAVE_PATH, else the current folder)'))
-    .addOption(new Option('--size <bytes>', `of each file, 8M to 16G (${DEFAULT_SIZE})`))
+    .addOption(new Option('--size <bytes>', `size of each file, 8M to 16G (${DEFAULT_SIZE})`))
     .addOption(new Option('--wait', 'print a code and wait for a peer'))
     .addOption(new Option('--code <code>', 'with --wait: use this code instead of a new one'))
     .addOption(new Option('--code-length <words>', 'with --wait: words of a new code, 2 to 16 (2)').conflicts('code'))
-    .addOption(new Option('--insecure-code', 'with --wait: take --code even if it is easy to guess'))
+    .addOption(new Option('--insecure-code', 'with --wait: accept a --code that is easy to guess'))
     .addOption(new Option('--listen <host:port>', 'with --wait: listen here (port 26431, or a free one)'))
-    .addOption(new Option('--connect <host:port>', 'with CODE: the address of the peer that waits'))
+    .addOption(new Option('--connect <host:port>', 'with CODE: the address of the waiting peer'))
     .addOption(new Option('--suite <name>', 'force a cipher').choices(['aes-256-gcm', 'chacha20-poly1305']))
     .addOption(new Option('--rendezvous <host:port|url>', 'meet at this server'))
-    .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
+    .addOption(new Option('--discovery <auto|off|iface>', 'networks to search for peers'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object per line on stdout'))
     .addOption(new Option('-q, --quiet', 'print only results and errors'))
     .addHelpText('after', AFTER_HELP)
     .action((words: string[], typed: TypedBench) => onRun(parseBench(words, typed)));
@@ -90,10 +90,10 @@ function parseBench(words: string[], typed: TypedBench): BenchCommand {
     '--listen': listen,
   };
   const [misplaced] = Object.entries(ofWaiting).filter(([, value]) => value !== undefined && !wait);
-  if (misplaced) throw usage(`${misplaced[0]} is for the side that waits: add --wait.`);
+  if (misplaced) throw usage(`${misplaced[0]} is for the waiting side: add --wait.`);
   if (words.length > 0) {
-    if (wait) throw usage('Wait with --wait, or give the code of a peer that waits, not both.');
-    if (size !== undefined) throw usage('--size is for the side that waits, which makes what is measured with.');
+    if (wait) throw usage('Wait with --wait, or give the code of a waiting peer, not both.');
+    if (size !== undefined) throw usage('--size is for the waiting side, which creates the test files.');
     return {
       ...flags,
       mode: 'against',

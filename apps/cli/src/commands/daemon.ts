@@ -26,29 +26,29 @@ Examples:
   keibidrop daemon
   keibidrop daemon --rendezvous relay.example.org:26431
 
-Commands that need it start it by themselves. There is one for each directory of
---config; only its user can reach it. Ended or killed, the next one goes on with
-what was not done. Ctrl-C or keibidrop stop ends it. To have systemd
-run it, put what --systemd prints into
-~/.config/systemd/user/keibidrop-daemon.service, and enable it as it says there.
+Commands that need the daemon start it. Each --config directory has its own, and
+only its user can reach it. Unfinished transfers continue in the next daemon,
+even after a kill. Ctrl-C or keibidrop stop ends it. To run it with systemd,
+write the output of --systemd to
+~/.config/systemd/user/keibidrop-daemon.service, and enable it as it explains.
 
 Environment: KD_CONFIG_DIR KD_RENDEZVOUS KD_LISTEN KD_SAVE_PATH KD_DISCOVERY
-Exit codes: 0 ended when told to, 1 failed or one runs already, 2 usage, 70 a
+Exit codes: 0 stopped, 1 failed or one runs already, 2 usage, 70 a
 bug of ours.
 `;
 
 export function addDaemonCommand(program: Command, onRun: (options: DaemonCommand) => Promise<void>): void {
   program
     .command('daemon')
-    .summary('run what transfers in the background')
-    .description('Run what sends and receives in the background, for this user’s programs.')
+    .summary('run the daemon, which transfers in the background')
+    .description('Run the daemon, which sends and receives in the background for this user’s programs.')
     .addOption(new Option('--rendezvous <host:port|url>', 'meet at this server'))
-    .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
-    .addOption(new Option('--listen <host:port>', 'where sends listen (port 26431, or any free one if taken)'))
-    .addOption(new Option('--limit <rate>', 'bytes a second of each transfer, such as 500K or 10M'))
-    .addOption(new Option('--systemd', 'print a user unit for systemd, and run nothing'))
+    .addOption(new Option('--discovery <auto|off|iface>', 'networks to search for peers'))
+    .addOption(new Option('--listen <host:port>', 'where sends listen (port 26431, or any free port)'))
+    .addOption(new Option('--limit <rate>', 'bytes per second of each transfer, such as 500K or 10M'))
+    .addOption(new Option('--systemd', 'only print a user unit for systemd'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object per line on stdout'))
     .addHelpText('after', AFTER_HELP)
     .action((options: DaemonCommand) => onRun(options));
 }

@@ -28,7 +28,7 @@ Examples:
 
 Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_SAVE_PATH KD_CONFIG_DIR;
 all others are checked too.
-Exit codes: 0 nothing failed, 1 something did, 2 usage.
+Exit codes: 0 all checks passed, 1 a check failed, 2 usage.
 `;
 
 export function addDoctorCommand(program: Command, onRun: (options: DoctorCommand) => Promise<void>): void {
@@ -36,17 +36,17 @@ export function addDoctorCommand(program: Command, onRun: (options: DoctorComman
     .command('doctor')
     .summary('check whether this machine can send and receive')
     .description('Check whether this machine can send and receive, and how well.')
-    .addOption(new Option('--listen <host:port>', 'the port a sender would listen on'))
-    .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
+    .addOption(new Option('--listen <host:port>', 'the port that a sender would listen on'))
+    .addOption(new Option('--discovery <auto|off|iface>', 'networks to search for peers'))
     .addOption(
       new Option(
         '--rendezvous <host:port|url>',
-        'ask this server how it sees this machine; twice tells the NAT',
+        'ask this server how it sees this machine; give two to detect the NAT',
       ).argParser((value: string, before: string[] = []) => [...before, value]),
     )
     .addOption(new Option('-o, --out <dir>', 'where received files would go'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object per line on stdout'))
     .addHelpText('after', AFTER_HELP)
     .action((options: DoctorCommand) => onRun(options));
 }
@@ -91,7 +91,7 @@ async function tryLoadSettings(load: () => Promise<Settings>): Promise<{ setting
     const path = join(settings.configDir, 'config.toml');
     const text = await access(path).then(
       () => path,
-      () => `${path} is not there, so defaults hold`,
+      () => `${path} does not exist, so defaults apply`,
     );
     return { settings, check: { name: 'configuration', status: 'ok', text } };
   } catch (error) {

@@ -22,15 +22,15 @@ export function addEverywhereOptions(command: Command): Command {
   return command
     .optionsGroup('Everywhere:')
     .addOption(new Option('--rendezvous <host:port|url>', 'meet at this server'))
-    .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
+    .addOption(new Option('--discovery <auto|off|iface>', 'networks to search for peers'))
     .addOption(new Option('--direct-only', 'never use a relay').conflicts('relayOnly'))
-    .addOption(new Option('--relay-only', 'use nothing but the relay of the rendezvous'))
-    .addOption(new Option('--limit <rate>', 'bytes a second, such as 500K or 10M (K = 1024)'))
+    .addOption(new Option('--relay-only', 'use only the relay of the rendezvous'))
+    .addOption(new Option('--limit <rate>', 'bytes per second, such as 500K or 10M (K = 1024)'))
     .addOption(new Option('--suite <name>', 'force a cipher').choices(['aes-256-gcm', 'chacha20-poly1305']))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object per line on stdout'))
     .addOption(new Option('-q, --quiet', 'print only results, questions and errors').conflicts('verbose'))
-    .addOption(new Option('-v, --verbose', 'name every file that is complete'));
+    .addOption(new Option('-v, --verbose', 'print each completed file, and connection details'));
 }
 
 /** Options from flags and settings that sends and receives share. */

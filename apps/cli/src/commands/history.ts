@@ -22,9 +22,9 @@ Examples:
   keibidrop history --limit 5 --json
   keibidrop history --clear
 
-Kept are the last 1000 entries of one year, or what history_entries and
-history_days in config.toml say; 0 keeps nothing. What was sent or received with
---incognito is not in it.
+The history keeps the last 1000 entries for one year; history_entries and
+history_days in config.toml change that, and 0 keeps nothing. Transfers with
+--incognito are not recorded.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage.
@@ -33,12 +33,12 @@ Exit codes: 0 done, 1 failed, 2 usage.
 export function addHistoryCommand(program: Command, onRun: (options: HistoryCommand) => Promise<void>): void {
   program
     .command('history')
-    .summary('list what was sent and received')
-    .description('List what was sent and received, the newest last.')
-    .addOption(new Option('--limit <n>', 'the last so many (20)'))
-    .addOption(new Option('--clear', 'forget everything').conflicts('limit'))
+    .summary('list finished transfers')
+    .description('List finished transfers, the newest last.')
+    .addOption(new Option('--limit <n>', 'number of entries to list (20)'))
+    .addOption(new Option('--clear', 'delete all entries').conflicts('limit'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object on stdout'))
     .addHelpText('after', AFTER_HELP)
     .action((typed: Omit<HistoryCommand, 'limit'> & { limit?: string }) => {
       const { limit = '20', ...rest } = typed;
@@ -61,7 +61,7 @@ export async function runHistory(options: HistoryCommand, io: Io, peer: PeerPack
   }
   const entries = (await history.list(limit)).reverse();
   if (json) io.stdout.write(lineOf('history', { entries }));
-  else if (entries.length === 0) io.stdout.write('Nothing was sent or received yet.\n');
+  else if (entries.length === 0) io.stdout.write('The history is empty.\n');
   else for (const entry of entries) io.stdout.write(textOf(entry, io));
   return 0;
 }

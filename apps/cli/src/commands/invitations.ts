@@ -35,12 +35,12 @@ export interface Invitation {
 const AFTER_HELP = `
 Examples:
   keibidrop invitations
-  keibidrop invitations accept           the only one there is
+  keibidrop invitations accept           if only one is pending
   keibidrop invitations decline 3
 
-What a contact sends is asked about here, unless there is a rule for it: see
-keibidrop contacts rule. What is accepted goes to the save path of the daemon;
-a text is printed.
+A contact's send waits here for your answer, unless a rule decides: see
+keibidrop contacts rule. Accepted files go to the save path of the daemon; a
+text is printed.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed or no such invitation, 2 usage, 4 no daemon runs.
@@ -49,16 +49,16 @@ Exit codes: 0 done, 1 failed or no such invitation, 2 usage, 4 no daemon runs.
 export function addInvitationsCommand(program: Command, onRun: (options: InvitationsCommand) => Promise<void>): void {
   program
     .command('invitations')
-    .summary('list and answer what contacts would like to send')
-    .description('List what contacts would like to send you or show you, or answer it.')
-    .addArgument(new Argument('[action]', 'what to say').choices(Object.keys(ANSWERS)))
-    .argument('[number]', 'to which: its number in the list')
+    .summary('list and answer invitations from contacts')
+    .description('List what contacts offer to send or share, or answer an offer.')
+    .addArgument(new Argument('[action]', 'the answer').choices(Object.keys(ANSWERS)))
+    .argument('[number]', 'number of the invitation in the list')
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object on stdout'))
     .addHelpText('after', AFTER_HELP)
     .action((action: InvitationsCommand['action'], number: string | undefined, options: InvitationsCommand) => {
       if (number !== undefined && !/^\d{1,9}$/.test(number)) {
-        throw new KeibiError('USAGE', `Name an invitation by its number; ${quoted(number)} is none.`);
+        throw new KeibiError('USAGE', `Give the number of an invitation; ${quoted(number)} is not a number.`);
       }
       return onRun({ ...options, ...(action && { action }), ...(number !== undefined && { number: Number(number) }) });
     });
@@ -77,7 +77,7 @@ export async function runInvitations(options: InvitationsCommand, io: Io, peer: 
     const before = await daemon.call('transfers', {}, { signal: io.signal });
     await daemon.call('answer', { question: meant.number, answer: ANSWERS[action] }, { signal: io.signal });
     if (json) io.stdout.write(lineOf('invitation', { ...meant, action }));
-    else if (action === 'decline') io.stdout.write(`${harmless(meant.contact)} is told that you do not want it.\n`);
+    else if (action === 'decline') io.stdout.write(`Declined. ${harmless(meant.contact)} will be notified.\n`);
     else if (meant.to === 'text') return showText(daemon, meant, new Set(before.transfers.map(({ id }) => id)), io);
     else io.stdout.write(`Accepted. See keibidrop ${meant.to === 'share' ? 'list' : 'transfers'}.\n`);
     return 0;
@@ -91,7 +91,7 @@ async function showText(
   before: ReadonlySet<number>,
   io: Io,
 ): Promise<number> {
-  const limitedIo = limited(io, TEXT_WAIT, 'It is still on its way: see keibidrop transfers.');
+  const limitedIo = limited(io, TEXT_WAIT, 'The text may still arrive: see keibidrop transfers.');
   for await (const { transfer, json } of daemon.stream('watch', {}, { signal: limitedIo.signal })) {
     const view = JSON.parse(json) as { event: string } & TransferView;
     if (view.event !== 'transfer' || before.has(transfer) || view.contact !== contact) continue;
@@ -113,20 +113,20 @@ export async function invitationsOf(daemon: LocalClient, signal: AbortSignal): P
 
 function theOne(invitations: readonly Invitation[], number: number | undefined): Invitation {
   const [first, second] = invitations;
-  if (first === undefined) throw new KeibiError('QUESTION_GONE', 'Nobody has invited you to anything.');
+  if (first === undefined) throw new KeibiError('QUESTION_GONE', 'There are no invitations.');
   if (number === undefined && second === undefined) return first;
   const meant = invitations.find((each) => each.number === number);
   if (meant !== undefined) return meant;
-  const text = number === undefined ? 'There are several.' : `There is no invitation ${number}.`;
+  const text = number === undefined ? 'There are several invitations.' : `There is no invitation ${number}.`;
   throw new KeibiError(number === undefined ? 'USAGE' : 'QUESTION_GONE', `${text} See keibidrop invitations.`);
 }
 
 function listOf(invitations: readonly Invitation[], io: Io): string {
-  if (invitations.length === 0) return 'Nobody has invited you to anything.\n';
+  if (invitations.length === 0) return 'There are no invitations.\n';
   const lines = invitations.map(({ number, contact, verified, to, label }) => {
     const who = `${harmless(contact)}${verified ? '' : ' (not verified)'}`;
     const what =
-      to === 'share' ? `shows you ${harmless(label)}` : to === 'text' ? 'sends a text' : `sends ${harmless(label)}`;
+      to === 'share' ? `shares ${harmless(label)}` : to === 'text' ? 'sends a text' : `sends ${harmless(label)}`;
     return `${paint(io.stdout, 'bold', String(number).padStart(3))}  ${who} ${what}\n`;
   });
   return `${lines.join('')}To answer: keibidrop invitations accept ${invitations[0]?.number}, or decline.\n`;

@@ -20,29 +20,29 @@ export interface ListCommand {
 
 const AFTER_HELP = `
 Examples:
-  keibidrop list                   the shares, yours and those you connected to
-  keibidrop list photos            what is in one of them
+  keibidrop list                   your shares and those you are connected to
+  keibidrop list photos            the entries of a share
   keibidrop list photos/holiday
-  keibidrop list photos --watch    tell what changes there, until Ctrl-C
+  keibidrop list photos --watch    print changes until Ctrl-C
   keibidrop list photos --json
 
-With a single share its name may be left out: keibidrop list holiday
+If there is only one share, its name may be omitted: keibidrop list holiday
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed or no such share, 2 usage, 4 no daemon runs, or the
-share is away and --timeout is over, 130 Ctrl-C.
+share is offline until --timeout, 130 Ctrl-C.
 `;
 
 export function addListCommand(program: Command, onRun: (options: ListCommand) => Promise<void>): void {
   program
     .command('list')
-    .summary('list shares, or what is in one')
-    .description('List the shares, or what is in one that you are connected to.')
+    .summary('list shares, or the entries of one')
+    .description('List the shares, or the entries of one that you are connected to.')
     .argument('[path]', 'a share, or a folder in it: SHARE or SHARE/PATH')
-    .addOption(new Option('--watch', 'tell what changes there, as it does'))
+    .addOption(new Option('--watch', 'print changes as they happen'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object on stdout, one for each change with --watch'))
+    .addOption(new Option('--json', 'print one JSON object on stdout, one per change with --watch'))
     .addHelpText('after', AFTER_HELP)
     .action((path: string | undefined, options: ListCommand) =>
       onRun({ ...options, ...(path !== undefined && { path }) }),
@@ -52,7 +52,7 @@ export function addListCommand(program: Command, onRun: (options: ListCommand) =
 /** @throws SHARE_*, DAEMON_* */
 export async function runList(options: ListCommand, caller: Io, peer: PeerPackage): Promise<number> {
   const { path, watch, config, json, timeout } = options;
-  const io = limited(caller, timeout, 'The share may be away; see keibidrop list.');
+  const io = limited(caller, timeout, 'The share may be offline; see keibidrop list.');
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
     if (watch) return watchShare(daemon, path ?? '', io, json);
     if (path === undefined) return listShares(daemon, io, json);
@@ -101,11 +101,9 @@ async function listEntries(daemon: LocalClient, path: string, io: Io, json: bool
     return 0;
   }
   for (const entry of entries) io.stdout.write(`${lineOfEntry(entry, io)}\n`);
-  if (entries.length === 0) io.stderr.write('There is nothing in it.\n');
+  if (entries.length === 0) io.stderr.write('The folder is empty.\n');
   if (leftOut > 0)
-    io.stderr.write(
-      `${formatCount(leftOut, 'thing')} there cannot be sent and ${leftOut === 1 ? 'is' : 'are'} left out.\n`,
-    );
+    io.stderr.write(`${formatCount(leftOut, 'entry')} cannot be sent and ${leftOut === 1 ? 'is' : 'are'} left out.\n`);
   return 0;
 }
 
@@ -121,8 +119,8 @@ async function watchShare(daemon: LocalClient, path: string, io: Io, json: boole
     if (json) io.stdout.write(lineOf(first ? 'watching' : 'changes', { changes, lookAgain, incomplete }));
     else {
       if (first) io.stderr.write('Watching; Ctrl-C ends.\n');
-      if (first && incomplete) io.stderr.write('Not all of it can be watched.\n');
-      if (lookAgain) io.stdout.write('anything may have changed\n');
+      if (first && incomplete) io.stderr.write('Some subfolders cannot be watched.\n');
+      if (lookAgain) io.stdout.write('unknown changes\n');
       for (const { kind, path: changed } of changes) io.stdout.write(`${kind.padEnd(8)} ${harmless(changed)}\n`);
     }
     first = false;

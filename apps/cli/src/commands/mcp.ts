@@ -20,20 +20,21 @@ Examples:
 In an agent's configuration:
   {"mcpServers": {"keibidrop": {"command": "keibidrop", "args": ["mcp", "/home/me/Shared"]}}}
 
-The agent can send what is in these folders, receive into them, list and pull from
-what is shared with you, and see how that goes: docs/AGENTS.md. It sees no other
-transfer, and no file elsewhere. Transfers go on in the daemon when it leaves.
+The agent can send from these folders, receive into them, list and pull from
+folders shared with you, and follow its transfers: docs/AGENTS.md. It sees no
+other transfers and no other files. When it disconnects, its transfers continue
+in the daemon.
 
 Environment: KD_CONFIG_DIR
-Exit codes: 0 the agent has left, 2 usage, 130 Ctrl-C.
+Exit codes: 0 the agent has disconnected, 2 usage, 130 Ctrl-C.
 `;
 
 export function addMcpCommand(program: Command, onRun: (options: McpCommand) => Promise<void>): void {
   program
     .command('mcp')
-    .summary('let an agent send and receive, within folders that you name')
+    .summary('let an agent send and receive within folders that you name')
     .description('Serve an agent over standard input and output (Model Context Protocol).')
-    .argument('<folder...>', 'beneath which it may send and receive')
+    .argument('<folder...>', 'folders that the agent may send from and receive into')
     .addOption(new Option('--config <dir>', 'where config.toml is'))
     .addHelpText('after', AFTER_HELP)
     .action((folders: string[], options: Omit<McpCommand, 'folders'>) => onRun({ ...options, folders }));

@@ -19,21 +19,21 @@ Examples:
   keibidrop peers --discovery eth0
   keibidrop peers --json
 
-A sender does not say who it is: its name is drawn by chance for each offer.
-Only its code leads to it. Takes 3 seconds.
+A sender does not reveal its identity: its name is random for each offer, and
+only its code connects to it. The search takes 3 seconds.
 
 Environment: KD_DISCOVERY KD_CONFIG_DIR
-Exit codes: 0 done, also if nobody waits; 1 failed, 2 usage, 130 Ctrl-C.
+Exit codes: 0 done, even if none is found; 1 failed, 2 usage, 130 Ctrl-C.
 `;
 
 export function addPeersCommand(program: Command, onRun: (options: PeersCommand) => Promise<void>): void {
   program
     .command('peers')
-    .summary('list the senders that wait nearby')
-    .description('List the senders that wait on this machine and its networks.')
-    .addOption(new Option('--discovery <auto|off|iface>', 'networks to look for peers on'))
+    .summary('list senders waiting nearby')
+    .description('List senders waiting on this machine and its networks.')
+    .addOption(new Option('--discovery <auto|off|iface>', 'networks to search for peers'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object per line on stdout'))
     .addHelpText('after', AFTER_HELP)
     .action((options: PeersCommand) => onRun(options));
 }
@@ -53,7 +53,7 @@ export async function runPeers(options: PeersCommand, io: Io, peer: PeerPackage)
   }
   if (json) io.stdout.write(lineOf('peers', { senders: senders.size }));
   else
-    io.stdout.write(senders.size === 0 ? 'Nobody waits nearby.\n' : `${formatCount(senders.size, 'sender')} nearby.\n`);
+    io.stdout.write(senders.size === 0 ? 'No senders nearby.\n' : `${formatCount(senders.size, 'sender')} nearby.\n`);
   return 0;
 }
 

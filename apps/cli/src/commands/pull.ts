@@ -27,36 +27,36 @@ export interface PullCommand {
 const AFTER_HELP = `
 Examples:
   keibidrop pull photos/holiday/beach.jpg      one file, into the current folder
-  keibidrop pull photos/holiday ~/Pictures     a folder with all that is in it
+  keibidrop pull photos/holiday ~/Pictures     a folder with its contents
   keibidrop pull photos                        everything
   keibidrop pull beach.jpg --json --timeout 1m
 
-A file that is there with the same size and time is skipped. Beside another file
-of its name it becomes "name (1).ext", unless --overwrite or --skip says
-otherwise. The daemon receives: Ctrl-C and --timeout end the waiting, not the
-pull; see keibidrop transfers.
+A file with the same size and time is skipped. If another file has its name, it
+is saved as "name (1).ext", unless --overwrite or --skip is given. The daemon
+receives: Ctrl-C and --timeout stop waiting, not the pull; see keibidrop
+transfers.
 
 Environment: KD_CONFIG_DIR
-Exit codes: 0 done, 1 failed or no such thing, 2 usage, 3 refused, 4 no daemon
+Exit codes: 0 done, 1 failed or no such entry, 2 usage, 3 refused, 4 no daemon
 runs or not done in time, 5 interrupted but resumable, 130 Ctrl-C.
 `;
 
 export function addPullCommand(program: Command, onRun: (options: PullCommand) => Promise<void>): void {
   program
     .command('pull')
-    .summary('take a file or folder from a share')
-    .description('Take a file or a folder from a share that you are connected to.')
-    .argument('[name]', 'what to take: SHARE/PATH, or SHARE for everything')
+    .summary('pull a file or folder from a share')
+    .description('Pull a file or a folder from a share that you are connected to.')
+    .argument('[name]', 'what to pull: SHARE/PATH, or SHARE for everything')
     .argument('[dir]', 'put it here (default: the current folder)')
     .addOption(new Option('--overwrite', 'replace files of the same name').conflicts('skip'))
     .addOption(new Option('--skip', 'keep files of the same name'))
-    .addOption(new Option('--verify', 'read back what was written and compare it with the other side'))
-    .addOption(new Option('--durable', 'be done only when everything would survive a power cut'))
-    .addOption(new Option('--background', 'do not wait until it is done'))
-    .addOption(new Option('--incognito', 'leave nothing on the disk but what is received'))
+    .addOption(new Option('--verify', 'read files back and compare them with the other side'))
+    .addOption(new Option('--durable', 'finish only once the files would survive a power cut'))
+    .addOption(new Option('--background', 'do not wait for the end'))
+    .addOption(new Option('--incognito', 'store nothing except the received files'))
     .addOption(new Option('--timeout <time>', 'wait no longer than this, such as 30s or 10m'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object on stdout'))
     .addOption(new Option('-q, --quiet', 'print only errors'))
     .addHelpText('after', AFTER_HELP)
     .action((path: string | undefined, dir: string | undefined, typed: TypedPull) =>
@@ -69,7 +69,7 @@ type TypedPull = Omit<PullCommand, 'path' | 'dir' | 'collisions'> & { overwrite?
 /** @throws USAGE */
 function parsePull(path: string | undefined, dir: string | undefined, typed: TypedPull): PullCommand {
   if (path === undefined)
-    throw new KeibiError('USAGE', 'Say what to take, for example: keibidrop pull photos/beach.jpg');
+    throw new KeibiError('USAGE', 'Name a file or folder to pull, for example: keibidrop pull photos/beach.jpg');
   const { overwrite, skip, ...rest } = typed;
   const collisions = overwrite ? 'overwrite' : skip ? 'skip' : 'rename';
   return { ...rest, path, ...(dir !== undefined && { dir }), collisions };
@@ -78,14 +78,14 @@ function parsePull(path: string | undefined, dir: string | undefined, typed: Typ
 /** @throws SHARE_*, DAEMON_*; HANDSHAKE_TIMEOUT after `--timeout` */
 export async function runPull(options: PullCommand, caller: Io, peer: PeerPackage): Promise<number> {
   const { path, dir = '.', collisions, verify = false, durable = false, incognito = false, config, json } = options;
-  const io = limited(caller, options.timeout, 'If it has begun it goes on: see keibidrop transfers.');
+  const io = limited(caller, options.timeout, 'If it has started, it continues: see keibidrop transfers.');
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
     const request = { paths: [path], out: resolve(io.cwd, dir), collisions, verify, durable, incognito };
     const { transfer } = await daemon.call('pull', request, io);
     if (transfer === undefined) throw new KeibiError('DAEMON_INCOMPATIBLE');
     if (options.background) {
       if (json) io.stdout.write(lineOf('transfer', transfer));
-      else if (!options.quiet) io.stdout.write(`Transfer ${transfer.id} has begun. See keibidrop transfers.\n`);
+      else if (!options.quiet) io.stdout.write(`Transfer ${transfer.id} has started. See keibidrop transfers.\n`);
       return 0;
     }
     const ended = await untilEnded(daemon, transfer.id, io, options);

@@ -34,19 +34,19 @@ export interface ReceiveCommand extends Everywhere, SaveFlags {
 
 const AFTER_HELP = `
 Examples:
-  keibidrop receive                     asks for the code, Tab completes it
+  keibidrop receive                     ask for the code; Tab completes it
   keibidrop receive 7-guitar-pencil
   keibidrop receive 7-guitar-pencil --out ~/Downloads --yes
   keibidrop receive 7-guitar-pencil --connect 192.168.1.7:26431
   keibidrop receive 7-guitar-pencil --stdout | tar x
 
-Other users of this machine can read the arguments of a process. Where there are
-any, let it ask, or give the code in KD_CODE or, with -, on standard input.
+Other users of this machine can read the arguments of a process. To hide the
+code from them, type it when asked, set KD_CODE, or use - and standard input.
 
-A file that is there with the same size and time is skipped. Beside another file
-of its name it becomes "name (1).ext", unless --overwrite, --skip or --ask says
-otherwise. A lost connection is taken up again by itself; p pauses and goes on.
-Interrupted? Run the same command again: it goes on where it was.
+A file with the same size and time is skipped. If another file has its name, it
+is saved as "name (1).ext", unless --overwrite, --skip or --ask is given. A lost
+connection is restored automatically; p pauses and resumes. If interrupted, run
+the same command again to resume.
 
 Environment: KD_CODE KD_SAVE_PATH KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE
 KD_CONFIG_DIR KD_LOG
@@ -57,19 +57,19 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable,
 export function addReceiveCommand(program: Command, onRun: (options: ReceiveCommand) => Promise<void>): void {
   const command = program
     .command('receive')
-    .summary('receive what a code offers')
-    .description('Receive what a code offers. Asks before anything is written.')
+    .summary('receive files with a code')
+    .description('Receive files with a code. Asks before anything is written.')
     .usage('[options] [CODE]')
-    .argument('[code...]', 'the code, such as 7-guitar-pencil; - reads it from standard input, none asks')
+    .argument('[code...]', 'the code, such as 7-guitar-pencil; - reads it from standard input, none asks for it')
     .addOption(new Option('-o, --out <dir>', 'put files here (default: KD_SAVE_PATH, else the current folder)'))
     .addOption(new Option('--connect <host:port>', "the sender's address").conflicts('relayOnly'))
-    .addOption(new Option('-y, --yes', 'do not ask, receive'))
+    .addOption(new Option('-y, --yes', 'receive without asking'))
     .addOption(new Option('--overwrite', 'replace files of the same name').conflicts(['skip', 'ask']))
     .addOption(new Option('--skip', 'keep files of the same name').conflicts('ask'))
     .addOption(new Option('--ask', 'ask about each file of the same name').conflicts(['json', 'stdout']))
     .addOption(new Option('--verify', 'compare files here with the sender; replace damaged ones'))
-    .addOption(new Option('--durable', 'be done only when everything would survive a power cut'))
-    .addOption(new Option('--patience <time>', 'how long to try to come back to a lost sender, or 0 (24h)'))
+    .addOption(new Option('--durable', 'finish only once the files would survive a power cut'))
+    .addOption(new Option('--patience <time>', 'how long to retry a lost sender, or 0 (24h)'))
     .addOption(
       new Option('--stdout', 'write files to standard output; a folder is refused').conflicts([
         'json',
@@ -77,10 +77,8 @@ export function addReceiveCommand(program: Command, onRun: (options: ReceiveComm
         'durable',
       ]),
     )
-    .addOption(
-      new Option('--background', 'hand it over to the daemon, which is started if need be').conflicts('stdout'),
-    )
-    .addOption(new Option('--incognito', 'leave nothing on the disk but what is received'));
+    .addOption(new Option('--background', 'hand it over to the daemon; starts one if needed').conflicts('stdout'))
+    .addOption(new Option('--incognito', 'store nothing except the received files'));
   addEverywhereOptions(addSaveOptions(command))
     .addHelpText('after', AFTER_HELP)
     .action((words: string[], typed: TypedReceive) => onRun(parseReceive(words, typed)));
@@ -173,10 +171,10 @@ export async function runReceive(typed: ReceiveCommand, io: Io, peer: PeerPackag
 /** @throws USAGE if a question is possible but no user can answer it */
 function assertMayAsk(options: ReceiveCommand, io: Io): void {
   if (!options.yes && options.json) {
-    throw new KeibiError('USAGE', 'With --json nobody can be asked whether to receive: add --yes.');
+    throw new KeibiError('USAGE', 'With --json the command cannot ask whether to receive: add --yes.');
   }
   if (!options.yes && !io.canAsk) {
-    throw new KeibiError('USAGE', 'There is no terminal to ask on whether to receive: add --yes.');
+    throw new KeibiError('USAGE', 'There is no terminal to ask whether to receive: add --yes.');
   }
   if (options.collisions === 'ask' && !io.canAsk) {
     throw new KeibiError(

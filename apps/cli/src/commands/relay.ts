@@ -34,38 +34,36 @@ Examples:
 It learns addresses and amounts, never words, names or content. A network is an
 IPv4 address or the /64 of an IPv6 one. More limits, metrics, a systemd unit and
 a container file: docs/relay.md.
-The first Ctrl-C or SIGTERM lets nobody in any more and waits up to 5 minutes
-for what runs, the second one ends at once. The log is JSON lines on stderr.
+The first Ctrl-C or SIGTERM refuses new connections and waits up to 5 minutes
+for open ones; the second ends at once. The log is JSON lines on stderr.
 
 Environment: KD_LISTEN KD_REDIS KD_CONFIG_DIR KD_LOG
-Exit codes: 0 ended when told to, 1 failed, 2 usage, 70 a bug of ours, 130 ended
+Exit codes: 0 stopped, 1 failed, 2 usage, 70 a bug of ours, 130 ended
 at once.
 `;
 
 export function addRelayCommand(program: Command, onRun: (options: RelayCommand) => Promise<void>): void {
   program
     .command('relay')
-    .summary('run a server where any two computers can meet')
-    .description(
-      'Run a server where any two computers can meet, and which forwards between those that cannot reach each other.',
-    )
+    .summary('run a server through which computers meet')
+    .description('Run a server through which computers meet, and which relays for those that cannot reach each other.')
     .addOption(new Option('--listen <host:port>', 'listen here (port 26431 of every address)'))
-    .addOption(new Option('--redis <url>', 'share mailboxes with other servers by this Redis'))
-    .addOption(new Option('--advertise <host:port>', 'where this server, and no other, is reached'))
-    .addOption(new Option('--cert <file>', 'serve TLS, too: the certificate and its chain, PEM'))
-    .addOption(new Option('--key <file>', 'its key, PEM; SIGHUP reads both again'))
+    .addOption(new Option('--redis <url>', 'share mailboxes with other servers through this Redis'))
+    .addOption(new Option('--advertise <host:port>', 'address that reaches this server and no other'))
+    .addOption(new Option('--cert <file>', 'serve TLS, too: certificate and chain, PEM'))
+    .addOption(new Option('--key <file>', 'key of the certificate, PEM; SIGHUP reloads both'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object a line on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object per line on stdout'))
     .addOption(new Option('-q, --quiet', 'log only errors').conflicts('verbose'))
     .addOption(new Option('-v, --verbose', 'log every connection'))
     .optionsGroup('Limits:')
-    .addOption(new Option('--mailboxes <n>', 'senders that wait at one time (10000)'))
-    .addOption(new Option('--mailboxes-per-network <n>', 'of those, of one network (100)'))
-    .addOption(new Option('--pairs <n>', 'relayed pairs at one time (5000)'))
-    .addOption(new Option('--relay-per-network <n>', 'relay connections of one network (340)'))
-    .addOption(new Option('--idle <time>', 'end a pair through which nothing moves (10m)'))
+    .addOption(new Option('--mailboxes <n>', 'most senders waiting at once (10000)'))
+    .addOption(new Option('--mailboxes-per-network <n>', 'most senders waiting from one network (100)'))
+    .addOption(new Option('--pairs <n>', 'most relayed pairs at once (5000)'))
+    .addOption(new Option('--relay-per-network <n>', 'most relay connections from one network (340)'))
+    .addOption(new Option('--idle <time>', 'end a pair that is idle this long (10m)'))
     .addOption(new Option('--lifetime <time>', 'end a pair after this (24h)'))
-    .addOption(new Option('--limit <rate>', 'bytes a second of all pairs together (no limit)'))
+    .addOption(new Option('--limit <rate>', 'bytes per second of all pairs together (no limit)'))
     .addHelpText('after', AFTER_HELP)
     .action((options: RelayCommand) => onRun(options));
 }

@@ -53,9 +53,9 @@ Standard input (-) can be read once, so it goes to exactly one receiver. Pipes,
 sockets and devices are not files: write their bytes to keibidrop send -.
 
 The offer ends after --receivers receivers or three wrong guesses of its code.
-With --to there is no code: each contact is waited for, asked, and gets its own.
-On a terminal p pauses and goes on. Interrupted? Send again and receive into the
-same folder: it goes on from there.
+With --to there is no code: each contact is asked once online, and gets its own
+transfer. On a terminal p pauses and resumes. If interrupted, send again and
+receive into the same folder to resume.
 
 Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR KD_LOG
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused, 4 not reachable, 5 interrupted
@@ -65,29 +65,29 @@ but resumable, 70 a bug of ours, 130 Ctrl-C.
 export function addSendCommand(program: Command, onRun: (options: SendCommand) => Promise<void>): void {
   const command = program
     .command('send')
-    .summary('offer files and print a code for whoever receives them')
-    .description('Offer files and folders, and print a code for whoever receives them.')
+    .summary('offer files and print a code for the receiver')
+    .description('Offer files and folders, and print a code for the receiver.')
     .argument('[paths...]', 'files and folders, or - for standard input')
     .addOption(new Option('--text <text>', 'send this text instead of files; - reads it from standard input'))
     .addOption(new Option('--clipboard', 'send the text on the clipboard').conflicts('text'))
     .addOption(new Option('--code <code>', 'use this code instead of a new one'))
     .addOption(new Option('--code-length <words>', 'words of a new code, 2 to 16 (2)').conflicts('code'))
-    .addOption(new Option('--insecure-code', 'take --code even if it is easy to guess'))
-    .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free one if taken)'))
-    .addOption(new Option('--receivers <n>', 'end after so many receivers, 0 for no end (1)').conflicts('to'))
+    .addOption(new Option('--insecure-code', 'accept a --code that is easy to guess'))
+    .addOption(new Option('--listen <host:port>', 'listen here (port 26431, or any free port)'))
+    .addOption(new Option('--receivers <n>', 'end after this many receivers, 0 for no limit (1)').conflicts('to'))
     .addOption(
-      new Option('--to <name>', 'send to this contact, without a code; may be given again')
+      new Option('--to <name>', 'send to this contact, without a code; repeatable')
         .argParser((name: string, before: string[] = []) => [...before, name])
         .conflicts(['code', 'codeLength', 'insecureCode', 'save']),
     )
     .addOption(
-      new Option('--patience <time>', 'how long to wait for an absent contact, such as 10m (no end)').conflicts(
+      new Option('--patience <time>', 'how long to wait for an offline contact, such as 10m (no limit)').conflicts(
         'background',
       ),
     )
-    .addOption(new Option('--background', 'hand it over to the daemon, which is started if need be'))
-    .addOption(new Option('--now', 'there, do not wait for the sends before it'))
-    .addOption(new Option('--incognito', 'leave nothing on the disk: no history, no queue'));
+    .addOption(new Option('--background', 'hand it over to the daemon; starts one if needed'))
+    .addOption(new Option('--now', 'with --background: start at once, ahead of queued sends'))
+    .addOption(new Option('--incognito', 'store nothing: no history, no queue'));
   addEverywhereOptions(addSaveOptions(command))
     .addHelpText('after', AFTER_HELP)
     .action((paths: string[], typed: TypedSend) => onRun(parseSend(paths, typed)));
@@ -104,17 +104,16 @@ function parseSend(paths: string[], typed: TypedSend): SendCommand {
   if (typed.text === '') throw usage('--text is empty, so there is nothing to send.');
   if (stdin && paths.length > 1) throw usage('Standard input (-) is sent alone: leave out the other paths.');
   if (!hasText && paths.length === 0) {
-    throw usage('Say what to send, for example: keibidrop send photos movie.mkv');
+    throw usage('Name files or folders to send, for example: keibidrop send photos movie.mkv');
   }
   if (stdin && typed.to !== undefined && typed.to.length > 1) {
     throw usage('Standard input (-) can be read once, so send it to one contact.');
   }
-  if (typed.to === undefined && typed.patience !== undefined)
-    throw usage('--patience is about contacts: add --to NAME.');
+  if (typed.to === undefined && typed.patience !== undefined) throw usage('--patience is for contacts: add --to NAME.');
   const { code, receivers = '1', ...rest } = typed;
-  if (typed.save !== undefined && receivers !== '1') throw usage('--save keeps one receiver: leave out --receivers.');
+  if (typed.save !== undefined && receivers !== '1') throw usage('--save stores one receiver: leave out --receivers.');
   if (!/^\d{1,6}$/.test(receivers)) {
-    throw usage(`--receivers must be a number of receivers, or 0 for no end; it is ${quoted(receivers)}.`);
+    throw usage(`--receivers must be a number of receivers, or 0 for no limit; it is ${quoted(receivers)}.`);
   }
   if (stdin && Number(receivers) !== 1) {
     throw usage('Standard input (-) can be read once, so it has one receiver: leave out --receivers.');

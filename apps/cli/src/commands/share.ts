@@ -19,32 +19,32 @@ export interface ShareCommand extends ShareFlags {
 
 const AFTER_HELP = `
 Examples:
-  keibidrop share photos                print a code, show photos to who has it
+  keibidrop share photos                print a code that opens photos to others
   keibidrop connect 7-guitar-pencil     on the other computer, then
-  keibidrop list                        see what there is
-  keibidrop pull holiday/beach.jpg      and take some of it
+  keibidrop list                        see its contents
+  keibidrop pull holiday/beach.jpg      and download a file
   keibidrop share photos --to Anna      invite Anna, who connects to you by name
 
-Any number of people may connect, as long as this runs; Ctrl-C ends it. They see
-what is in the folder at that moment, hear of changes within a second, and take
-what they like. Symlinks are shown and not followed: nothing outside the folder
-is shown or sent. Who mounts it can change what is in it, as far as you could;
-with --read-only nobody can. Who was here once comes again without using the
-code; that is forgotten when the share ends, or after 90 days.
+Any number of guests may connect while this runs; Ctrl-C ends it. They see the
+current contents of the folder, get changes within a second, and download what
+they like. Symlinks are shown but not followed: nothing outside the folder is
+shown or sent. Guests that mount the folder can change it as far as you can,
+unless --read-only is given. A guest that connected once can reconnect without
+using the code, until the share ends or for 90 days.
 
 Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR KD_LOG
-Exit codes: 0 ended when told to, 1 failed, 2 usage, 3 refused (three wrong
-codes and nobody connected), 4 not reachable, 70 a bug of ours.
+Exit codes: 0 stopped, 1 failed, 2 usage, 3 refused (three wrong
+codes and no guest connected), 4 not reachable, 70 a bug of ours.
 `;
 
 export function addShareCommand(program: Command, onRun: (options: ShareCommand) => Promise<void>): void {
   const command = program
     .command('share')
-    .summary('show a folder or file to others, who take what they like')
-    .description('Show a folder, as it is at any moment, to everybody who has the code.')
+    .summary('share a folder or file while this command runs')
+    .description('Share the current contents of a folder with anyone who has the code.')
     .argument('[dir]', 'the folder, or one file')
     .addOption(new Option('--passphrase-file <file>', 'with --to: the passphrase of the identity, or - to be asked'))
-    .addOption(new Option('--incognito', 'leave nothing on the disk: no history'));
+    .addOption(new Option('--incognito', 'store nothing: no history'));
   addShareOptions(command)
     .addHelpText('after', AFTER_HELP)
     .action((dir: string | undefined, typed: TypedShare) => onRun(parseShare(dir, typed)));
@@ -54,7 +54,7 @@ type TypedShare = TypedShareFlags & Pick<ShareCommand, 'passphraseFile' | 'incog
 
 /** @throws USAGE, CODE_MALFORMED */
 function parseShare(dir: string | undefined, typed: TypedShare): ShareCommand {
-  if (dir === undefined) throw new KeibiError('USAGE', 'Say what to share, for example: keibidrop share photos');
+  if (dir === undefined) throw new KeibiError('USAGE', 'Name a folder to share, for example: keibidrop share photos');
   return { ...shareFlagsOf(typed), dir };
 }
 

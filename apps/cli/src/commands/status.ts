@@ -19,7 +19,7 @@ Examples:
   keibidrop status
   keibidrop status --json
 
-Starts nothing.
+Does not start a daemon.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 a daemon runs, 1 failed, 2 usage, 4 none runs.
@@ -29,14 +29,14 @@ const AFTER_STOP = `
 Examples:
   keibidrop stop
 
-What is not done comes back when the daemon is started again.
+Unfinished transfers and shares resume when the daemon starts again.
 
 Environment: KD_CONFIG_DIR
-Exit codes: 0 none runs any more, 1 failed, 2 usage.
+Exit codes: 0 no daemon runs now, 1 failed, 2 usage.
 `;
 
 export function addStatusCommand(program: Command, onRun: (options: StatusCommand) => Promise<void>): void {
-  add(program, 'status', 'say whether the daemon runs, and what it does', AFTER_STATUS, onRun);
+  add(program, 'status', 'show whether the daemon runs, and its activity', AFTER_STATUS, onRun);
 }
 
 export function addStopCommand(program: Command, onRun: (options: StatusCommand) => Promise<void>): void {
@@ -55,7 +55,7 @@ function add(
     .summary(summary)
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object on stdout'))
     .addHelpText('after', after)
     .action((options: StatusCommand) => onRun(options));
 }
@@ -83,7 +83,7 @@ export async function runStatus({ config, json }: StatusCommand, io: Io, peer: P
     const rows: [string, string][] = [
       ['Daemon', `process ${pid}, version ${version}, since ${formatTime(new Date(started))}`],
       ...(identityReason === undefined ? [] : ([['Identity', identityReason]] as [string, string][])),
-      ['Transfers', `${running} under way, ${queued} queued`],
+      ['Transfers', `${running} running, ${queued} queued`],
       ...(invitations.length === 0
         ? []
         : ([['Invitations', `${invitations.length}, see keibidrop invitations`]] as [string, string][])),
@@ -102,9 +102,9 @@ export async function runStatus({ config, json }: StatusCommand, io: Io, peer: P
 export async function runStop({ config, json }: StatusCommand, io: Io, peer: PeerPackage): Promise<number> {
   const unfinished = await peer.stopDaemon({ env: io.env, cwd: io.cwd, config, signal: io.signal });
   if (json) io.stdout.write(lineOf('stopped', { ran: unfinished !== undefined, unfinished: unfinished ?? 0 }));
-  else if (unfinished === undefined) io.stdout.write('No daemon runs here.\n');
+  else if (unfinished === undefined) io.stdout.write('No daemon is running.\n');
   else {
-    const rest = unfinished > 0 ? ` ${formatCount(unfinished, 'transfer')} will go on when it is started again.` : '';
+    const rest = unfinished > 0 ? ` ${formatCount(unfinished, 'transfer')} will resume when it starts again.` : '';
     io.stdout.write(`Stopped.${rest}\n`);
   }
   return 0;

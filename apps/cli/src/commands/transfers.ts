@@ -31,12 +31,11 @@ Examples:
   keibidrop transfers retry 3
   keibidrop transfers accept 4
 
-Sends move their bytes one after the other, unless they were asked for with
---now; first puts one in front. retry is for what has failed or was cancelled,
-remove takes what has ended off the list, accept and decline answer whether to
-receive what is offered. wait shows how far it is, and exits as a send or
-receive would. A text that came is kept until it was shown: in the list the
-first time, and by wait.
+Sends run one after another, except those started with --now; first moves one to
+the front. retry restarts a failed or cancelled transfer, remove takes a
+finished one off the list, accept and decline answer an offer. wait shows the
+progress and exits like send or receive. A received text is kept until it has
+been shown, by the list or by wait.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed or no such transfer, 2 usage, 4 no daemon runs.
@@ -45,19 +44,19 @@ Exit codes: 0 done, 1 failed or no such transfer, 2 usage, 4 no daemon runs.
 export function addTransfersCommand(program: Command, onRun: (options: TransfersCommand) => Promise<void>): void {
   program
     .command('transfers')
-    .summary('list and control what the daemon transfers')
-    .description('List what the daemon sends and receives, or change it.')
-    .addArgument(new Argument('[action]', 'what to do').choices(ACTIONS))
-    .argument('[id]', 'with which transfer: its number in the list')
+    .summary('list and control the transfers of the daemon')
+    .description('List the transfers of the daemon, or control one.')
+    .addArgument(new Argument('[action]', 'the action').choices(ACTIONS))
+    .argument('[id]', 'number of the transfer in the list')
     .addOption(new Option('--timeout <time>', 'wait no longer than this, such as 30s or 10m'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
-    .addOption(new Option('--json', 'one JSON object on stdout, for programs'))
+    .addOption(new Option('--json', 'print one JSON object on stdout'))
     .addHelpText('after', AFTER_HELP)
     .action((action: TransfersCommand['action'], id: string | undefined, options: TransfersCommand) => {
       if (action === undefined) return onRun(options);
       if (id === undefined || !/^\d{1,9}$/.test(id)) {
         const what = id === undefined ? 'It is missing' : `It is ${quoted(id)}`;
-        throw new KeibiError('USAGE', `Say which transfer, by its number. ${what}; see keibidrop transfers.`);
+        throw new KeibiError('USAGE', `Give the number of a transfer. ${what}; see keibidrop transfers.`);
       }
       if (options.timeout !== undefined && action !== 'wait') throw new KeibiError('USAGE', '--timeout is for wait.');
       return onRun({ ...options, action, id: Number(id) });
@@ -76,7 +75,7 @@ export async function runTransfers(options: TransfersCommand, io: Io, peer: Peer
       return 0;
     }
     if (action === 'wait') {
-      const limitedIo = limited(io, options.timeout, 'It goes on: see keibidrop transfers.');
+      const limitedIo = limited(io, options.timeout, 'The transfer continues: see keibidrop transfers.');
       const ended = await untilEnded(daemon, id, limitedIo, options);
       const exit = reportEnded(ended, io, { json, event: 'transfer' });
       await noteShown(daemon, [ended], io.signal);
@@ -98,7 +97,7 @@ async function changed(
   if (action === 'accept' || action === 'decline') {
     const { questions } = await daemon.call('questions', {}, { signal });
     const offer = questions.find(({ transfer, kind }) => transfer === id && kind === 'offer');
-    if (offer === undefined) throw new KeibiError('QUESTION_GONE', `Transfer ${id} asks nothing.`);
+    if (offer === undefined) throw new KeibiError('QUESTION_GONE', `Transfer ${id} has no pending question.`);
     const answer = action === 'accept' ? 'yes' : 'no';
     await daemon.call('answer', { question: offer.question, answer }, { signal });
     const { transfers } = await daemon.call('transfers', {}, { signal });

@@ -18,10 +18,10 @@ Examples:
   keibidrop ui
   keibidrop ui --no-open
 
-The page is the daemon's, on this computer only. Its address stays: once a
-browser has opened it, bookmark it, and reload it whenever the daemon runs.
-The printed address lets one browser in, once, within ten minutes: keep it to
-yourself. The token of --json is for programs, until the daemon ends.
+The daemon serves the page to this computer only. Its address is permanent: once
+a browser has opened it, you can bookmark it and reload it while the daemon
+runs. The printed address admits one browser, once, within ten minutes: keep it
+secret. The token of --json is for programs, and valid until the daemon ends.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage.
@@ -30,8 +30,8 @@ Exit codes: 0 done, 1 failed, 2 usage.
 export function addUiCommand(program: Command, onRun: (options: UiCommand) => Promise<void>): void {
   program
     .command('ui')
-    .summary('open the page in the browser')
-    .description('Open the page of the daemon in the browser.')
+    .summary('open the web page in the browser')
+    .description('Open the web page of the daemon in the browser.')
     .addOption(new Option('--no-open', 'only print the address'))
     .addOption(new Option('--config <dir>', 'where config.toml is'))
     .addOption(new Option('--json', 'print one JSON object with the address and a token, and open nothing'))

@@ -62,7 +62,7 @@ export class AllowedFolders {
   #assertInside(absolute: string, told: string): string {
     if (this.#folders.some((folder) => isBeneath(folder, absolute))) return absolute;
     const folders = this.#folders.join(', ');
-    throw new KeibiError('FOLDER_NOT_ALLOWED', `${told} is outside of the folders that may be used: ${folders}.`);
+    throw new KeibiError('FOLDER_NOT_ALLOWED', `${told} is outside the allowed folders: ${folders}.`);
   }
 }
 

@@ -12,7 +12,7 @@ const BEGIN_MS = 10_000;
 const invitationsInput = {
   accept: z.number().int().positive().optional().describe('The number of the invitation to accept.'),
   decline: z.number().int().positive().optional().describe('The number of the invitation to decline.'),
-  folder: z.string().optional().describe('Where to receive what is accepted. The first allowed folder if left out.'),
+  folder: z.string().optional().describe('Destination of an accepted invitation. The first allowed folder if omitted.'),
 };
 
 /** `contacts` and `invitations`. */
@@ -21,7 +21,7 @@ export function addPeopleTools(server: McpServer, context: ToolContext): void {
     'contacts',
     {
       title: 'List contacts',
-      description: 'Lists the people that files can be sent to by name, and whether each is online.',
+      description: 'Lists contacts, to whom files can be sent by name, and whether each is online.',
       inputSchema: {},
       annotations: { readOnlyHint: true },
     },
@@ -32,7 +32,7 @@ export function addPeopleTools(server: McpServer, context: ToolContext): void {
     {
       title: 'List or answer invitations',
       description:
-        'Lists what contacts would like to send, or accepts or declines one. What is accepted becomes a transfer, or a share.',
+        'Lists invitations from contacts, or accepts or declines one. An accepted one becomes a transfer or a share.',
       inputSchema: invitationsInput,
       annotations: { destructiveHint: false, openWorldHint: true },
     },

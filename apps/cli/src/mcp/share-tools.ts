@@ -10,10 +10,7 @@ import { DEFAULT_WAIT_S, idOf, resultOf, waitInput } from './transfer-tools.ts';
 const MOST_ENTRIES = 1000;
 
 const listInput = {
-  path: z
-    .string()
-    .optional()
-    .describe('A share, or a folder in it: SHARE or SHARE/PATH. The shares themselves if left out.'),
+  path: z.string().optional().describe('A share, or a folder in it: SHARE or SHARE/PATH. Lists the shares if omitted.'),
 };
 
 const pullInput = {
@@ -22,7 +19,7 @@ const pullInput = {
     .min(1)
     .max(1000)
     .describe('Files and folders of one share: SHARE/PATH, or SHARE for all of it.'),
-  folder: z.string().optional().describe('Where to; made if it is missing. The first allowed folder if left out.'),
+  folder: z.string().optional().describe('Destination; created if missing. The first allowed folder if omitted.'),
   waitSeconds: waitInput,
 };
 
@@ -31,8 +28,8 @@ export function addShareTools(server: McpServer, context: ToolContext): void {
   server.registerTool(
     'list',
     {
-      title: 'List shares, or what is in one',
-      description: 'Lists the folders of others that the user is connected to, or what is in one of them.',
+      title: 'List shares, or the entries of one',
+      description: 'Lists the shares that the user is connected to, or the entries of one.',
       inputSchema: listInput,
       annotations: { readOnlyHint: true },
     },
@@ -41,9 +38,9 @@ export function addShareTools(server: McpServer, context: ToolContext): void {
   server.registerTool(
     'pull',
     {
-      title: 'Take files from a share',
+      title: 'Pull files from a share',
       description:
-        'Receives files or folders from a share. Files that are there already are never replaced: new ones get another name.',
+        'Receives files or folders from a share. Existing files are never replaced: new ones get another name.',
       inputSchema: pullInput,
       annotations: { destructiveHint: false, openWorldHint: true },
     },

@@ -46,7 +46,7 @@ function toolCallOf({ signal, _meta, sendNotification }: ProtocolCall): ToolCall
   const started = performance.now();
   const late = new AbortController();
   const timer = setTimeout(
-    () => late.abort(new KeibiError('PEER_UNREACHABLE', 'There was no answer in time. Try again.')),
+    () => late.abort(new KeibiError('PEER_UNREACHABLE', 'The daemon or peer did not answer in time. Try again.')),
     MOST_MS,
   ).unref();
   signal.addEventListener('abort', () => clearTimeout(timer), { once: true });

@@ -18,32 +18,34 @@ export const waitInput = z
   .min(0)
   .max(MOST_WAIT_S)
   .optional()
-  .describe('Seconds to wait for its end, 25 at most; after them it goes on, and `status` tells how it is.');
+  .describe('Seconds to wait for its end, 25 at most. After that the transfer continues, and `status` reports it.');
 
 const sendInput = {
   paths: z
     .array(z.string().min(1))
     .max(1000)
     .optional()
-    .describe('Files and folders; relative ones count from the first allowed folder.'),
+    .describe('Files and folders; relative paths start at the first allowed folder.'),
   text: z.string().optional().describe('A text instead of files.'),
   to: z
     .array(z.string().min(1))
     .max(16)
     .optional()
-    .describe('Names of contacts, who are invited. Without it a code is returned, for the person who receives.'),
+    .describe('Names of contacts to invite. Without them a code is returned for the receiver.'),
   waitSeconds: waitInput,
 };
 
 const receiveInput = {
   code: z.string().min(1).describe('Such as 7-guitar-pencil.'),
-  folder: z.string().optional().describe('Where to; made if it is missing. The first allowed folder if left out.'),
+  folder: z.string().optional().describe('Destination; created if missing. The first allowed folder if omitted.'),
   waitSeconds: waitInput,
 };
 
-const statusInput = { transfer: z.number().int().positive().optional().describe('Only this one.') };
+const statusInput = {
+  transfer: z.number().int().positive().optional().describe('Number of one transfer; all if omitted.'),
+};
 
-const cancelInput = { transfer: z.number().int().positive().describe('Its number.') };
+const cancelInput = { transfer: z.number().int().positive().describe('Number of the transfer.') };
 
 /** `send`, `receive`, `status` and `cancel`. */
 export function addTransferTools(server: McpServer, context: ToolContext): void {
@@ -61,9 +63,9 @@ export function addTransferTools(server: McpServer, context: ToolContext): void 
   server.registerTool(
     'receive',
     {
-      title: 'Receive what a code offers',
+      title: 'Receive files with a code',
       description:
-        'Receives files or a text by a code. Answers within half a minute with the number of the transfer, whether it has ended or not. Files that are there already are never replaced: new ones get another name.',
+        'Receives files or a text with a code. Answers within half a minute with the number of the transfer, finished or not. Existing files are never replaced: new ones get another name.',
       inputSchema: receiveInput,
       annotations: { destructiveHint: false, openWorldHint: true },
     },
@@ -72,8 +74,8 @@ export function addTransferTools(server: McpServer, context: ToolContext): void 
   server.registerTool(
     'status',
     {
-      title: 'How transfers are',
-      description: 'Tells of the transfers that were begun here: state, counts, rate, error.',
+      title: 'Report transfers',
+      description: 'Reports the transfers started here: state, counts, rate, error.',
       inputSchema: statusInput,
       annotations: { readOnlyHint: true },
     },
@@ -83,7 +85,7 @@ export function addTransferTools(server: McpServer, context: ToolContext): void 
     'cancel',
     {
       title: 'Cancel a transfer',
-      description: 'Ends a transfer that was begun here. What has arrived stays.',
+      description: 'Cancels a transfer started here. Received files stay.',
       inputSchema: cancelInput,
       annotations: { destructiveHint: false, idempotentHint: true },
     },
