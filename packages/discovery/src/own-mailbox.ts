@@ -151,8 +151,8 @@ function forOwner(place: HostPort, reason: unknown): unknown {
   const at = `the rendezvous ${formatHostPort(place)}`;
   const text =
     detail?.taken === true
-      ? `Another sender at ${at} uses that number. Choose another code.`
-      : `${at} is full now, or this address has tried too often.`;
+      ? `Another sender uses that number at ${at}. Choose another code.`
+      : `There is no room at ${at} now, or this address has tried too often.`;
   return new KeibiError('RENDEZVOUS_BUSY', text, { cause: reason, ...(detail && { detail }) });
 }
 
