@@ -100,7 +100,7 @@ describe.runIf(HAS_BROWSER)('a nearby sender', () => {
     await ada.daemon.state(id, 'done');
     await expect.poll(() => readFile(sandbox.path('ben-in/plan.txt'), 'utf8').catch(() => '')).toBe('a plan');
     await ben.open('people');
-    await page.getByText('Nobody is sending nearby right now.').waitFor();
+    await page.getByText('No one is sending nearby right now.').waitFor();
   });
 });
 
@@ -108,7 +108,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
   it('has a rule of their own, with a folder chosen on this computer', async () => {
     const { page } = ben;
     await openDetails(ben, 'Ada');
-    await page.getByRole('group', { name: 'What Ada sends' }).getByText('Take it').click();
+    await page.getByRole('group', { name: 'What Ada sends' }).getByText('Accept it').click();
     await page.getByText('Choose a folder to turn this on.').waitFor();
     expect(await contactOf(ben, 'Ada')).toMatchObject({ rule: 'ask' });
     await page.getByRole('button', { name: 'Choose…' }).click();
@@ -122,7 +122,7 @@ describe.runIf(HAS_BROWSER)('a contact', () => {
     expect(await ben.barriers()).toEqual([]);
     await dialog.getByRole('button', { name: 'Use this folder' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await row(ben, 'Ada').getByText('Goes into ~/ben-in/from ada').waitFor();
+    await row(ben, 'Ada').getByText('Saved to ~/ben-in/from ada').waitFor();
     expect(await contactOf(ben, 'Ada')).toMatchObject({ rule: 'accept', folder: sandbox.path('ben-in/from ada') });
   });
 

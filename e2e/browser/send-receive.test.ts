@@ -92,7 +92,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     const { transfers } = await (await ben.daemon.own()).call('transfers', {}, { signal: ben.daemon.signal });
     const failed = transfers.find(({ error }) => error?.code === 'CODE_WRONG')?.id ?? 0;
     await expect(ben.daemon.control(failed, 'retry')).rejects.toMatchObject({ code: 'USAGE' });
-    await ada.page.getByText(/Somebody typed a wrong code. 2 more/).waitFor();
+    await ada.page.getByText(/A wrong code was entered. 2 more/).waitFor();
     // The code survives a change of view, too.
     await ben.open('send');
     await ben.open('receive');

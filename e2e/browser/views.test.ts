@@ -63,7 +63,7 @@ describe.runIf(HAS_BROWSER)('people', () => {
       await who.open('people');
       await who.page.getByRole('button', { name: `Send to ${name}` }).waitFor();
       await (await who.daemon.own()).call('removeContact', { name }, { signal: who.daemon.signal });
-      await who.page.getByText('Nobody here yet').waitFor();
+      await who.page.getByText('No contacts yet').waitFor();
     }
   });
 
@@ -106,7 +106,7 @@ describe.runIf(HAS_BROWSER)('people', () => {
     await page.getByRole('button', { name: 'Unblock' }).click();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('Nobody here yet').waitFor();
+    await page.getByText('No contacts yet').waitFor();
   });
 });
 

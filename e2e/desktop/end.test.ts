@@ -67,9 +67,9 @@ describe.skipIf(LACKING)(`the end of the window or its daemon (lacking: ${LACKIN
       }, button);
     };
     expect(await answer(CANCEL)).toEqual([
-      'A transfer is not done yet.',
+      'A transfer is not finished.',
       'Keep running in the background',
-      'Quit and go on later',
+      'Quit and resume later',
       'Cancel',
     ]);
     expect(await isVisible(window)).toBe(true);

@@ -111,12 +111,12 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
         language,
       );
     await prefer('de');
-    await until(async () => expect(await head()).toBe('Nichts läuft'));
+    await until(async () => expect(await head()).toBe('Keine Übertragung läuft'));
     await until(async () => expect(await labels('Dateien senden')).toEqual(['Anna', 'Mit einem Code …']));
     await prefer('es');
-    await until(async () => expect(await head()).toBe('No hay nada en marcha'));
+    await until(async () => expect(await head()).toBe('Sin transferencias en marcha'));
     await prefer('en');
-    await until(async () => expect(await head()).toBe('Nothing is running'));
+    await until(async () => expect(await head()).toBe('No transfers running'));
     expect(await labels()).toEqual([
       'Send files',
       'Send a folder',
@@ -199,7 +199,7 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
     expect((await progress()).some((share) => share > 0 && share < 1)).toBe(true);
     await me.control(transfer.id, 'cancel');
     await until(async () => expect((await progress()).slice(-1)).toEqual([-1]));
-    await until(async () => expect(await head()).toBe('Nothing is running'));
+    await until(async () => expect(await head()).toBe('No transfers running'));
   });
 
   it('asks in a notification, whose buttons answer and whose click opens the window', async () => {

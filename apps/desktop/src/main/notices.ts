@@ -7,27 +7,27 @@ import { noticeText } from './plain-text.ts';
 import { isYesOrNo, namesOf, questionTitle } from './question-text.ts';
 import type { Texts } from './texts.ts';
 
-/** Something that a person who does not look at the window is told. */
+/** A notification for a user who is not looking at the window. */
 export interface Notice {
   readonly title: string;
   readonly text: string;
-  /** What is shown when it is clicked. */
+  /** The intent that a click opens. */
   readonly intent: Intent;
-  /** A question that yes or no answers. */
+  /** Number of a question that takes yes or no. */
   readonly question?: number;
 }
 
 /**
- * What an event of the daemon is worth telling; undefined: nothing.
+ * The notice for an event of the daemon; undefined if the event needs none.
  *
- * @param before  the state in which the transfer was before it; undefined: it is new
+ * @param before  state of the transfer before the event; undefined: the transfer is new
  */
 export function noticeOf(told: Told, before: string | undefined, texts: Texts): Notice | undefined {
   if (told.event === 'question') return questionNotice(told, texts);
   if (told.event === 'renewed') return renewedNotice(told, texts);
   if (told.event !== 'transfer') return undefined;
   const transfer = { ...told, id: told.transfer } as unknown as TransferView;
-  // What was over when the daemon began to tell is no news.
+  // A transfer that had already ended when the daemon sent its first events is no news.
   return before === undefined || before === transfer.state ? undefined : endNotice(transfer, texts);
 }
 

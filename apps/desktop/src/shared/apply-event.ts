@@ -4,7 +4,7 @@ import type { Asked, DaemonState } from './daemon-state.ts';
 
 /** An event of the daemon (proto/local.proto, Event) with its JSON read. */
 export interface Told {
-  /** 0: of none. */
+  /** 0: the event belongs to no transfer. */
   readonly transfer: number;
   readonly event: string;
   readonly [field: string]: unknown;
@@ -12,7 +12,7 @@ export interface Told {
 
 type Change = (state: DaemonState, told: Told) => Partial<DaemonState>;
 
-/** What each event changes. Those of no interest to any view are not here. */
+/** The state change for each event. Other events concern no view. */
 const CHANGES: Readonly<Record<string, Change>> = {
   transfer: ({ transfers }, told) => ({ transfers: withEntry(transfers, told.transfer, fieldsOf<TransferView>(told)) }),
   removed: ({ transfers }, { transfer }) => ({ transfers: without(transfers, transfer) }),
@@ -59,7 +59,7 @@ function fieldsOf<T>({ event: _, transfer: __, ...fields }: Told): T {
 type Figures = Pick<TransferView, 'files' | 'bytes' | 'totalFiles' | 'totalBytes' | 'totalsFinal' | 'bytesPerSecond'>;
 type Sum = 'files' | 'bytes' | 'totalFiles' | 'totalBytes' | 'bytesPerSecond';
 
-/** With several receivers each has figures of its own, and the whole is their sum. */
+/** With several receivers each has its own figures, and the transfer shows their sum. */
 function progressed(known: TransferView, told: Told): TransferView {
   const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond } = told as unknown as Figures;
   const own = { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond };
@@ -78,7 +78,7 @@ function progressed(known: TransferView, told: Told): TransferView {
   };
 }
 
-/** Without the progress that a later one in the same batch replaces. */
+/** Drops progress superseded by a later report in the same batch. */
 export function withoutStale(told: readonly Told[]): Told[] {
   const seen = new Set<string>();
   const kept = [...told].reverse().filter(({ event, transfer, receiver }) => {

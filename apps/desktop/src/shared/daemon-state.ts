@@ -2,16 +2,16 @@
 import type { ContactView, MountView, QuestionView, SettingView, ShareView, TransferView } from '@keibidrop/peer/local';
 import type { ApiError, View } from './api.ts';
 
-/** How the page stands with the daemon. */
+/** Connection between the page and the daemon. */
 export type Link =
-  /** It has not answered yet. */
+  /** The daemon has not answered yet. */
   | { state: 'connecting' }
-  /** Everything below is as it is now. */
+  /** The rest of the state is current. */
   | { state: 'live' }
-  /** It does not answer, or was stopped; what is below is as it was. Tried again every second. */
+  /** The daemon does not answer or was stopped; the rest of the state is the last known. Retried every second. */
   | { state: 'lost'; error: ApiError };
 
-/** Whether somebody has ended it, by `keibidrop stop`: it is not missed, and starts when somebody wants it. */
+/** Whether the user has ended the daemon with `keibidrop stop`: then it starts again only on request. */
 export function wasStopped(link: Link): boolean {
   return link.state === 'lost' && link.error.code === 'DAEMON_LOST' && link.error.detail?.stopped === true;
 }
@@ -21,17 +21,17 @@ export interface Asked extends Omit<QuestionView, 'json'> {
   readonly about: Readonly<Record<string, unknown>>;
 }
 
-/** What the daemon has told, as one value. Views take parts of it. */
+/** The daemon's state as one value. Views select parts of it. */
 export interface DaemonState {
   readonly link: Link;
-  /** In the order of the queue, as far as it is known; the newest last. */
+  /** In queue order as far as known; the newest last. */
   readonly transfers: ReadonlyMap<number, TransferView>;
   readonly questions: readonly Asked[];
   readonly contacts: readonly ContactView[];
   readonly shares: readonly ShareView[];
   readonly mounts: readonly MountView[];
   readonly settings: readonly SettingView[];
-  /** Fingerprint of the identity that took the place of another; undefined: none did. */
+  /** Fingerprint of the own identity that replaced an older one; undefined: no replacement was reported. */
   readonly renewedIdentity: string | undefined;
 }
 
@@ -46,12 +46,12 @@ export const NOTHING_TOLD: DaemonState = {
   renewedIdentity: undefined,
 };
 
-/** Where it is answered: an invitation to a share beside the folders, all others where things are received. */
+/** View that shows the question: invitations to a share in the folders view, all others in the receive view. */
 export function placeOfQuestion({ kind, about }: Pick<Asked, 'kind' | 'about'>): 'mounts' | 'receive' {
   return kind === 'invitation' && about.to === 'share' ? 'mounts' : 'receive';
 }
 
-/** How much there is to look at in a view: transfers that go on, questions that wait. */
+/** Number on a view's badge: unfinished transfers or pending questions. */
 export function attentionAt(
   view: View,
   { transfers, questions }: Pick<DaemonState, 'transfers' | 'questions'>,
@@ -60,7 +60,7 @@ export function attentionAt(
   return questions.filter((asked) => placeOfQuestion(asked) === view).length;
 }
 
-/** States in which a transfer does nothing more by itself. */
+/** States that a transfer leaves only on request. */
 export function hasEnded({ state }: Pick<TransferView, 'state'>): boolean {
   return state === 'done' || state === 'failed' || state === 'cancelled';
 }

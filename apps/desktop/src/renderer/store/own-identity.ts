@@ -12,13 +12,13 @@ export type Identity = ReplyOf<'identity'>;
 export type OwnIdentity =
   | { state: 'asked' }
   | { state: 'known'; identity: Identity }
-  /** A passphrase keeps it. */
+  /** A passphrase locks the identity. */
   | { state: 'locked' }
   | { state: 'failed'; error: ApiError };
 
 const useOwn = create<{ own: OwnIdentity }>()(() => ({ own: { state: 'asked' } }));
 
-/** Who this peer is, for whoever wants to know: asked when it is needed, and anew when the daemon has come back. The daemon makes one if there is none. */
+/** This peer's identity. Requested when needed and again after a reconnect; the daemon creates one if there is none. */
 export function useIdentity(wanted = true): OwnIdentity {
   const api = useApi();
   const live = useDaemon(({ link }) => link.state === 'live');
@@ -34,7 +34,7 @@ export function useIdentity(wanted = true): OwnIdentity {
   return own;
 }
 
-/** @returns what unlocks it by its passphrase, and throws an ApiError */
+/** @returns a function that unlocks the identity with its passphrase; it throws an ApiError */
 export function useUnlock(): (passphrase: string) => Promise<void> {
   const api = useApi();
   return useCallback(

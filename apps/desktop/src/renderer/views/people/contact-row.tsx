@@ -25,7 +25,7 @@ export interface ContactRowProps {
   onAsk(question: ContactQuestion): void;
 }
 
-/** A person: whether they are there, what becomes of what they send, and the way to send to them. Files can be dropped on it. */
+/** A contact: presence, rule for what it sends, and a button to send. Accepts dropped files. */
 export function ContactRow({ contact, now, open, onToggle, onAsk }: ContactRowProps) {
   const { t } = useTexts();
   const id = useId();
