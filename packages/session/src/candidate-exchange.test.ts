@@ -52,7 +52,7 @@ describe('an exchange of candidates', () => {
     expect(longest).toBeLessThanOrEqual(MAX_MAILBOX_BODY_BYTES);
   });
 
-  it('shows nothing of them to the mailbox and keeps no key', async () => {
+  it('hides the candidates from the mailbox and keeps no key', async () => {
     const seen: Uint8Array[] = [];
     const { owner, atGuest } = await exchange((body) => {
       seen.push(body.slice());
@@ -64,7 +64,7 @@ describe('an exchange of candidates', () => {
     expect(atGuest.auth.some((byte) => byte !== 0)).toBe(true);
   });
 
-  it('is refused by name in every altered byte of a body', async () => {
+  it('refuses a body by name when any byte is altered', async () => {
     let length = 1;
     for (let at = 0; at < length; at++) {
       const { guest, owner } = await exchange((body, from, index) => {
@@ -98,7 +98,7 @@ describe('an exchange of candidates', () => {
     });
   });
 
-  it('refuses a body of the other direction, and one that comes again', async () => {
+  it('refuses a body of the other direction, and a repeated body', async () => {
     const bodies: Uint8Array[] = [];
     const { guest, owner, pipes } = await exchange((body) => {
       bodies.push(body.slice());

@@ -12,16 +12,16 @@ import {
 import type { Meeting } from './meeting.ts';
 
 /**
- * The rest of a conversation after the meeting: candidates either way, sealed (PROTOCOL 2.2).
+ * Exchanges candidates in both directions after the meeting, sealed (PROTOCOL 2.2).
  *
- * One object keeps the frames of both directions in order, so that no key ever meets a nonce twice: make one a meeting.
+ * One object numbers the frames of both directions, so a key never meets a nonce twice. Create one per meeting.
  */
 export class CandidateExchange {
   readonly #pipe: MessagePipe;
   readonly #sealer: FrameSealer;
   readonly #opener: FrameOpener;
 
-  /** @param meeting  its seal keys are copied into native and zeroed here */
+  /** @param meeting its seal keys are copied into native memory and zeroed here */
   constructor(pipe: MessagePipe, meeting: Meeting, role: 'guest' | 'owner') {
     const { sealGuest, sealOwner } = meeting;
     const [writeKey, readKey] = role === 'guest' ? [sealGuest, sealOwner] : [sealOwner, sealGuest];
@@ -32,16 +32,16 @@ export class CandidateExchange {
     sealOwner.fill(0);
   }
 
-  /** Sends our candidates; later ones may follow. */
+  /** Sends our candidates. May be called again with later ones. */
   async send(candidates: readonly Candidate[]): Promise<void> {
     const frame = this.#sealer.seal(encodeCandidates(candidates));
     await this.#pipe.send(encodeMeetingMessage({ kind: 'sealed', frame }));
   }
 
   /**
-   * Waits for candidates of the peer.
+   * Waits for the peer's candidates.
    *
-   * @throws HANDSHAKE_MALFORMED, FRAME_* when the body is not what the peer sealed; whatever the pipe throws
+   * @throws HANDSHAKE_MALFORMED or FRAME_* when the peer did not seal the body; the errors of the pipe
    */
   async receive({ signal }: { signal: AbortSignal }): Promise<Candidate[]> {
     const message = decodeMeetingMessage(await this.#pipe.receive({ signal }));

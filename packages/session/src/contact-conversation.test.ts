@@ -21,13 +21,13 @@ const said = [
 ] as const;
 
 describe('a conversation of contacts', () => {
-  it('brings everything in order, also what is said at once', async () => {
+  it('delivers everything in order, even when both sides send at once', async () => {
     const { guest, owner } = conversations();
     await Promise.all(said.map((message) => guest.send(message)));
     for (const message of said) expect(await owner.receive({ signal })).toEqual(message);
   });
 
-  it('has no code in what the mailbox sees', async () => {
+  it('shows no code to the mailbox', async () => {
     const bodies: string[] = [];
     const { guest } = conversations((body) => {
       bodies.push(Buffer.from(body).toString('latin1'));
@@ -54,7 +54,7 @@ describe('a conversation of contacts', () => {
     ['without its kind', ([first = id]) => [first.subarray(1)], 'HANDSHAKE_MALFORMED'],
   ];
 
-  it.each(faults)('takes nothing that is %s', async (_, change, code) => {
+  it.each(faults)('refuses a message that is %s', async (_, change, code) => {
     const bodies: Uint8Array[] = [];
     const { guest } = conversations((body) => {
       bodies.push(body.slice());
@@ -70,7 +70,7 @@ describe('a conversation of contacts', () => {
     await expect(heard()).rejects.toMatchObject({ name: 'KeibiError', code });
   });
 
-  it('does not take for the contact’s what we have said ourselves', async () => {
+  it('refuses our own message when it is sent back to us', async () => {
     const { guest, owner, pipes } = conversations();
     await guest.send({ kind: 'ping' });
     await pipes.owner.send(await pipes.owner.receive({ signal }));
@@ -78,7 +78,7 @@ describe('a conversation of contacts', () => {
     owner.close();
   });
 
-  it('ends for both, and can be ended again', async () => {
+  it('ends for both sides, and can be closed twice', async () => {
     const { guest, owner } = conversations();
     guest.close();
     guest.close();

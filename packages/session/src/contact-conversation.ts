@@ -13,15 +13,15 @@ import {
 const SUITE = 'chacha20-poly1305';
 
 /**
- * What two contacts say to each other after their meeting, sealed (PROTOCOL 10.3). One object keeps the frames of both directions in order,
- * so that no key ever meets a nonce twice, and nothing is taken that was repeated, moved or left out.
+ * The sealed conversation of two contacts after their meeting (PROTOCOL 10.3). One object numbers the frames of both
+ * directions, so a key never meets a nonce twice. Repeated, reordered and missing messages are refused.
  */
 export class ContactConversation {
   readonly #pipe: MessagePipe;
   readonly #sealer: FrameSealer;
   readonly #opener: FrameOpener;
 
-  /** @param keys  copied into native and zeroed here */
+  /** @param keys copied into native memory and zeroed here */
   constructor(pipe: MessagePipe, keys: { write: Uint8Array; read: Uint8Array }) {
     this.#pipe = pipe;
     this.#sealer = new FrameSealer({ suite: SUITE, key: keys.write });
@@ -30,7 +30,7 @@ export class ContactConversation {
     keys.read.fill(0);
   }
 
-  /** @throws SESSION_CLOSED after `close`; whatever the pipe throws */
+  /** @throws SESSION_CLOSED after `close`; the errors of the pipe */
   async send(message: ContactMessage): Promise<void> {
     const plaintext = encodeContactMessage(message);
     const frame = named(() => this.#sealer.seal(plaintext));
@@ -39,9 +39,10 @@ export class ContactConversation {
   }
 
   /**
-   * The next message of the contact. One reader at a time; a refusal is final, so close the conversation then.
+   * Waits for the contact's next message. One reader at a time. A refusal is final: close the conversation after it.
    *
-   * @throws HANDSHAKE_MALFORMED, FRAME_* when it is not what the contact sealed; whatever the pipe throws; `signal.reason` on abort
+   * @throws HANDSHAKE_MALFORMED or FRAME_* when the contact did not seal the message; the errors of the pipe;
+   * `signal.reason` on abort
    */
   async receive({ signal }: { signal: AbortSignal }): Promise<ContactMessage> {
     const body = decodeMeetingMessage(await this.#pipe.receive({ signal }));
@@ -49,7 +50,7 @@ export class ContactConversation {
     return decodeContactMessage(named(() => this.#opener.open(body.frame.slice())));
   }
 
-  /** Frees the keys and ends the conversation for both; says no farewell. Idempotent. */
+  /** Frees the keys and ends the conversation for both sides, without a farewell message. Idempotent. */
   close(): void {
     this.#sealer.close();
     this.#opener.close();

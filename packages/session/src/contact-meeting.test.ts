@@ -29,7 +29,7 @@ beforeAll(async () => {
   first = await announced(ann, ben);
 });
 
-/** Remembers every body that goes by. */
+/** Records every body that the mailbox forwards. */
 function recording(): { bodies: { from: Sender; body: Uint8Array }[]; alter: AlterBody } {
   const bodies: { from: Sender; body: Uint8Array }[] = [];
   const alter: AlterBody = (body, from) => {
@@ -40,7 +40,7 @@ function recording(): { bodies: { from: Sender; body: Uint8Array }[]; alter: Alt
 }
 
 describe('two contacts who meet', () => {
-  it.each(['known by keys', 'known by fingerprint'])('can talk both ways: %s', async (how) => {
+  it.each(['known by keys', 'known by fingerprint'])('can talk in both directions: %s', async (how) => {
     const results = await meetContacts(how === 'known by keys' ? known : first);
     const [guest, owner] = [met(results.guest), met(results.owner)];
     expect(guest.keys).toEqual(publicKeys(ben));
@@ -51,7 +51,7 @@ describe('two contacts who meet', () => {
     expect(await guest.conversation.receive({ signal })).toEqual({ kind: 'bye', reason: 'leaving' });
   });
 
-  it('say what PROTOCOL 10.2 draws', async () => {
+  it('send the messages that PROTOCOL 10.2 draws', async () => {
     const { bodies, alter } = recording();
     await meetContacts(first, alter);
     expect(bodies.map(({ from, body }) => `${from} ${body[0]} ${body.length}`)).toEqual([
@@ -64,7 +64,7 @@ describe('two contacts who meet', () => {
     ]);
   });
 
-  it('show nobody who they are, and nothing twice', async () => {
+  it('hide their identities from others, and never send the same bytes twice', async () => {
     const { bodies, alter } = recording();
     await meetContacts(first, alter);
     await meetContacts(first, alter);
@@ -77,7 +77,7 @@ describe('two contacts who meet', () => {
     }
   });
 
-  it('end without a listener or an open pipe when the caller has waited enough', async () => {
+  it('leave no listener and no open pipe when the caller aborts', async () => {
     for (const meet of [meetContactAsGuest, meetContactAsOwner]) {
       const { guest, owner } = messagePipes();
       const controller = new AbortController();
@@ -90,7 +90,7 @@ describe('two contacts who meet', () => {
     }
   });
 
-  it('may have had the first body taken by who looked at it', async () => {
+  it('succeeds when the caller has already taken the first body', async () => {
     const { guest, owner } = messagePipes();
     const asGuest = meetContactAsGuest(guest, { ...first.guest, signal });
     const body = await owner.receive({ signal });
@@ -99,7 +99,7 @@ describe('two contacts who meet', () => {
 });
 
 describe('a contact that is blocked', () => {
-  it.each(['known by keys', 'known by fingerprint'])('is told so, and nobody else: %s', async (how) => {
+  it.each(['known by keys', 'known by fingerprint'])('learns of the block, and no one else does: %s', async (how) => {
     const { bodies, alter } = recording();
     const results = await meetContacts(how === 'known by keys' ? known : first, alter, { blocked: true });
     expect(codesOf(results)).toEqual({ guest: 'CONTACT_BLOCKED', owner: 'CONTACT_BLOCKED' });
@@ -108,7 +108,7 @@ describe('a contact that is blocked', () => {
     expect(bodies.at(-1)).toMatchObject({ from: 'owner' });
   });
 
-  it('cannot be told so by anybody but the contact', async () => {
+  it('accepts a block from the contact only', async () => {
     const pair = await PairKey.of(ben, publicKeys(ann));
     const owner = { self: { ...ben, kem: eve.kem }, pair };
     expect(codesOf(await meetContacts({ ...known, owner }, undefined, { blocked: true })).guest).toBe(
@@ -117,20 +117,20 @@ describe('a contact that is blocked', () => {
   });
 });
 
-describe('somebody else', () => {
+describe('an impostor', () => {
   const sides: Sender[] = ['guest', 'owner'];
   const honest = (side: Sender): Sender => (side === 'guest' ? 'owner' : 'guest');
   const self = (side: Sender) => (side === 'guest' ? ann : ben);
 
-  it.each(sides)('is not taken for the contact with its X25519 secret alone: as %s', async (side) => {
+  it.each(sides)('is refused with only the X25519 secret of the contact: as %s', async (side) => {
     const impostor = { ...known[side], self: { ...self(side), kem: eve.kem } };
     const results = await meetContacts({ ...known, [side]: impostor });
-    // An impostor of our own making finds out by itself that it cannot open what the owner says, and leaves.
+    // Our own impostor notices that it cannot open the owner's body, and leaves.
     const refusal = side === 'guest' ? 'SESSION_LOST' : 'HANDSHAKE_FINGERPRINT_MISMATCH';
     expect(codesOf(results)[honest(side)]).toBe(refusal);
   });
 
-  it.each(sides)('is not taken for the contact with its ML-KEM secret alone: as %s', async (side) => {
+  it.each(sides)('is refused with only the ML-KEM secret of the contact: as %s', async (side) => {
     const stolen = { ...self(side), x25519: eve.x25519 };
     const impostor = { self: stolen, pair: await PairKey.of(stolen, publicKeys(self(honest(side)))) };
     const results = await meetContacts({ ...known, [side]: impostor });
@@ -167,7 +167,7 @@ describe('somebody else', () => {
     },
   );
 
-  it('cannot bring what a guest says into that guest’s own mailbox, or say it back', async () => {
+  it('cannot replay a guest’s bodies into that guest’s own mailbox or back to it', async () => {
     const other = { guest: known.guest, owner: { self: ann, pair: known.guest.pair } };
     expect(codesOf(await meetContacts(other)).owner).toBe('HANDSHAKE_TAMPERED');
     const { guest, owner } = messagePipes();
@@ -176,7 +176,7 @@ describe('somebody else', () => {
     await expect(meeting).rejects.toMatchObject({ code: 'HANDSHAKE_MALFORMED' });
   });
 
-  it('cannot bring a contact into the mailbox that is kept for another', async () => {
+  it('cannot be a contact in the mailbox that is kept for another', async () => {
     const forEve = { self: ben, pair: await PairKey.of(ben, publicKeys(eve)) };
     expect(codesOf(await meetContacts({ ...known, owner: forEve })).owner).toBe('HANDSHAKE_TAMPERED');
   });
@@ -211,7 +211,7 @@ describe('a meeting of contacts with one altered byte', () => {
     proof: 'HANDSHAKE_FINGERPRINT_MISMATCH',
   };
 
-  /** Of a long field the first byte, the last, and every 97th (all with KD_TEST_EVERY_BYTE=1). */
+  /** Positions to test: the first and last byte of a long field and every 97th (all with KD_TEST_EVERY_BYTE=1). */
   function positions(layout: Record<string, number>): { field: string; at: number }[] {
     let start = 0;
     return Object.entries(layout).flatMap(([field, length]) => {
@@ -223,7 +223,7 @@ describe('a meeting of contacts with one altered byte', () => {
     });
   }
 
-  it.each(layouts)('is refused by name, wherever in %s it is', async (_, from, index, layout) => {
+  it.each(layouts)('is refused by name, at every position of %s', async (_, from, index, layout) => {
     for (const { field, at } of positions(layout)) {
       const results = await meetContacts(first, (body, sender, number) => {
         if (sender === from && number === index) body[at] = (body[at] as number) ^ (1 << (at % 8));
@@ -232,13 +232,13 @@ describe('a meeting of contacts with one altered byte', () => {
       const codes = codesOf(results);
       const where = `${field} at ${at}`;
       expect(codes[from === 'guest' ? 'owner' : 'guest'], where).toBe(expected[field]);
-      // Its last word said, a side has met the contact; that the word was altered shows at the other.
+      // A side succeeds once it has sent its last body; only the other side sees that the body was altered.
       if (from === 'guest' && index === 2) expect(codes.guest, where).toBe('ok');
       else expect(codes[from], where).toBe('SESSION_LOST');
     }
   });
 
-  it.each(layouts)('is refused by name when %s is cut short or has more', async (_, from, index) => {
+  it.each(layouts)('is refused by name when %s is too short or too long', async (_, from, index) => {
     for (const change of [
       (body: Uint8Array) => body.subarray(0, -1),
       (body: Uint8Array) => Uint8Array.of(...body, 0),

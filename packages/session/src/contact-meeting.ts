@@ -13,39 +13,42 @@ import { loadSodium, type Sodium, wipe } from './sodium.ts';
 //
 //   KEYS            guest, then owner, at first contact only: public keys, which must be those of the fingerprints
 //   CONTACT         guest -> a ciphertext for the owner's ML-KEM key
-//   CONTACT-REPLY   owner -> one for the guest's
+//   CONTACT-REPLY   owner -> a ciphertext for the guest's
 //   SEALED ready    owner, then guest: proof that each has opened what the other sent
 //
-// Who lacks the X25519 secret or the ML-KEM secret of its fingerprint has not the keys of what follows, and says nothing that is believed.
+// Without the X25519 secret and the ML-KEM secret of its fingerprint a peer cannot derive the keys of the messages that
+// follow, so its messages are refused.
 
 export interface ContactMeetingOptions {
   self: IdentityKeys;
-  /** With whom: `PairKey.of`, or at the mailbox of a first contact `PairKey.ofFingerprints`. It stays the caller's. */
+  /**
+   * From `PairKey.of`, or from `PairKey.ofFingerprints` at the mailbox of a first contact. The caller keeps ownership.
+   */
   pair: PairKey;
-  /** The caller's deadline too. */
+  /** Also carries the caller's deadline. */
   signal: AbortSignal;
 }
 
 export interface OwnerMeetingOptions extends ContactMeetingOptions {
-  /** The guest's first body, if it has been taken already. */
+  /** The guest's first body, if the caller has already received it. */
   first?: Uint8Array;
-  /** The guest is turned away, and told so where nobody else can read it. */
+  /** Refuses the guest. The refusal is sealed, so only the guest can read it. */
   blocked?: boolean;
 }
 
-/** A contact that has proved to be the one of its fingerprint. */
+/** A contact that has proved its fingerprint. */
 export interface MetContact {
   /** The caller closes it. */
   readonly conversation: ContactConversation;
-  /** To be kept, if only the fingerprint was known. */
+  /** The caller saves these when it knew only the fingerprint. */
   readonly keys: PublicKeys;
 }
 
 /**
- * Meets the owner of a mailbox, as drawn above. On failure the pipe is closed.
+ * Meets the owner of a mailbox, as drawn above. Closes the pipe on failure.
  *
- * @throws CONTACT_BLOCKED when the owner turns us away; HANDSHAKE_FINGERPRINT_MISMATCH for keys of another fingerprint, or keys that are
- *         not proved; HANDSHAKE_TAMPERED; HANDSHAKE_MALFORMED; whatever the pipe throws
+ * @throws CONTACT_BLOCKED when the owner blocks us; HANDSHAKE_FINGERPRINT_MISMATCH when the keys belong to another
+ * fingerprint or stay unproved; HANDSHAKE_TAMPERED; HANDSHAKE_MALFORMED; the errors of the pipe
  */
 export async function meetContactAsGuest(pipe: MessagePipe, options: ContactMeetingOptions): Promise<MetContact> {
   const { signal } = options;
@@ -57,7 +60,10 @@ export async function meetContactAsGuest(pipe: MessagePipe, options: ContactMeet
   });
 }
 
-/** Meets one guest of the mailbox that we keep for a contact. On failure the pipe is closed. @throws as `meetContactAsGuest`; CONTACT_BLOCKED if `blocked` */
+/**
+ * Meets one guest of the mailbox that we keep for a contact. Closes the pipe on failure.
+ * @throws as `meetContactAsGuest`; CONTACT_BLOCKED if `blocked`
+ */
 export async function meetContactAsOwner(pipe: MessagePipe, options: OwnerMeetingOptions): Promise<MetContact> {
   const { signal, first, blocked } = options;
   const met = await meet({ pipe, side: 'owner', signal, first }, options);
@@ -69,7 +75,7 @@ export async function meetContactAsOwner(pipe: MessagePipe, options: OwnerMeetin
   });
 }
 
-/** Everything up to the keys of the conversation, which nobody has proved yet. */
+/** Runs the meeting up to the conversation keys. Neither side has proved its keys yet. */
 async function meet(openings: Openings, { self, pair: given }: ContactMeetingOptions): Promise<MetContact> {
   openings.signal.throwIfAborted();
   const [sodium, kem] = await Promise.all([loadSodium(), loadKem()]);
@@ -86,7 +92,7 @@ async function meet(openings: Openings, { self, pair: given }: ContactMeetingOpt
     });
     secrets.push(kem.decapsulate(theirs, self.kem.secretKey));
     const fingerprints = [self.fingerprint, pair.peer.fingerprint];
-    // Both sides take what the guest has told first.
+    // Both sides use one order: the guest's value first.
     const inOrder = <T>(ownFirst: readonly T[]) => (openings.side === 'guest' ? ownFirst : [...ownFirst].reverse());
     const transcript = sha512(
       sodium,
@@ -107,7 +113,10 @@ async function meet(openings: Openings, { self, pair: given }: ContactMeetingOpt
   }
 }
 
-/** At first contact: each tells its public keys. @throws HANDSHAKE_FINGERPRINT_MISMATCH if they are not those that were expected */
+/**
+ * Exchanges public keys at first contact.
+ * @throws HANDSHAKE_FINGERPRINT_MISMATCH when the contact's keys do not match the expected fingerprint
+ */
 async function introduce(openings: Openings, sodium: Sodium, self: IdentityKeys, first: PairKey): Promise<PairKey> {
   const own = new Uint8Array([...self.x25519.public, ...self.kem.publicKey]);
   const { theirs } = await exchangeOpenings(openings, first, ['keys', 'keys'], () => own);
@@ -124,7 +133,7 @@ function conversationOf(sodium: Sodium, { pipe, side }: Openings, root: Uint8Arr
   return new ContactConversation(pipe, { write, read });
 }
 
-/** Awaits the first body of the contact under the keys that only it can have. */
+/** Waits for the contact's first body, sealed with keys that only the contact can derive. */
 async function proof(conversation: ContactConversation, signal: AbortSignal): Promise<void> {
   const message = await conversation.receive({ signal }).catch((reason: unknown) => {
     throw unproved(reason);

@@ -13,22 +13,22 @@ import { loadSodium, wipe } from './sodium.ts';
 
 const SUITE = 'chacha20-poly1305';
 
-/** Where the openings of one meeting are said, and by which side we say them. */
+/** The pipe and our side in one meeting. */
 export interface Openings {
   readonly pipe: MessagePipe;
   readonly side: 'guest' | 'owner';
   readonly signal: AbortSignal;
-  /** The guest's first body, if it has been taken already. */
+  /** The guest's first body, if it has already been received. */
   first: Uint8Array | undefined;
 }
 
 /**
- * One opening of each side, the guest's before the owner's, sealed by what the two share already (PROTOCOL 10.2).
+ * Exchanges one opening per side, the guest's first, sealed with the pair key (PROTOCOL 10.2).
  *
- * @param kinds  of the guest's and of the owner's
- * @param make   what we say; called once the guest's is known to be of the contact, if we are the owner
- * @returns      `nonces`: the guest's and the owner's
- * @throws       HANDSHAKE_MALFORMED; HANDSHAKE_TAMPERED for what the contact did not seal; whatever the pipe throws
+ * @param kinds of the guest's opening and of the owner's
+ * @param make builds our opening; the owner calls it only after the guest's opening is verified
+ * @returns `nonces`: the guest's and the owner's
+ * @throws HANDSHAKE_MALFORMED; HANDSHAKE_TAMPERED when the contact did not seal the opening; the errors of the pipe
  */
 export async function exchangeOpenings(
   openings: Openings,

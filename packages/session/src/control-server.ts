@@ -6,19 +6,21 @@ import { type ServedService, serveDuplex } from './grpc-duplex.ts';
 import { stayUnknown } from './introduction.ts';
 import { refusal } from './refusal.ts';
 
-/** What a session lets its peer call, beside the heartbeat and the goodbye that it answers itself. */
+/** The calls that a session serves to its peer. The session itself answers the heartbeat and the goodbye. */
 export type PeerHandlers = Pick<PeerServer, 'transfer' | 'digests'> &
   Partial<Pick<PeerServer, 'fold' | 'foldReady' | 'punch' | 'introduce' | 'introduceProof'>>;
 
-/** A call that this side of this session does not take. */
+/** Refuses a call that this side of the session does not serve. */
 const refuse = (_call: unknown, reply: (error: ReturnType<typeof refusal>) => void) =>
   reply(refusal('HANDSHAKE_MALFORMED'));
 
 /**
- * Serves Peer at the other end of `duplex`: heartbeats are echoed, `onGoodbye` gets the code the peer leaves with (empty: all went well).
- * @param duplex  owned from now on
- * @param more    services that this side of the session has beside Peer
- * @returns       ends the connection and every running call
+ * Serves Peer at the other end of `duplex`. Heartbeats are echoed. `onGoodbye` gets the code of the peer's goodbye; it
+ * is empty when all went well.
+ *
+ * @param duplex owned from now on
+ * @param more further services that this side of the session serves
+ * @returns a function that ends the connection and every running call
  */
 export function serveControl(
   duplex: Duplex,

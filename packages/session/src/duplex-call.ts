@@ -3,7 +3,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, constants, type Incomi
 import { type ChannelInterface, type Deadline, type InterceptingListener, Metadata, status } from '@grpc/grpc-js';
 import { MessageReader, prefixMessage } from './message-reader.ts';
 
-/** What grpc-js expects of a call under its surface: messages are serialized bytes, one `startRead` asks for one message. */
+/** The call interface inside grpc-js: messages are serialized bytes, and each `startRead` requests one message. */
 export type GrpcCall = ReturnType<ChannelInterface['createCall']>;
 type MessageContext = Parameters<GrpcCall['sendMessageWithContext']>[0];
 type Status = Parameters<InterceptingListener['onReceiveStatus']>[0];
@@ -17,9 +17,10 @@ export interface DuplexCallOptions {
 }
 
 /**
- * One gRPC call as one HTTP/2 stream: the part of grpc-js below its call surface, without names to resolve, balancing and retries.
+ * Runs one gRPC call as one HTTP/2 stream. It replaces the part of grpc-js below the call interface, without name
+ * resolution, load balancing and retries.
  *
- * Messages are read from the stream only as they are asked for. An error status is told at once, OK after the last message.
+ * Messages are read from the stream only on request. An error status is reported at once, OK after the last message.
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
 export class DuplexCall implements GrpcCall {
@@ -69,7 +70,7 @@ export class DuplexCall implements GrpcCall {
       this.#ended = true;
       this.#deliver();
     });
-    // 'close' follows with the reason in rstCode.
+    // 'close' follows, with the reason in rstCode.
     stream.on('error', () => {});
     stream.once('close', () => this.#receiveClose(stream));
     stream.pause();
@@ -85,7 +86,7 @@ export class DuplexCall implements GrpcCall {
       this.cancelWithStatus(status.RESOURCE_EXHAUSTED, `A message of ${message.length} bytes is too long to send.`);
       return;
     }
-    // A failed write closes the stream, and that ends the call.
+    // A failed write closes the stream, which ends the call.
     this.#stream?.write(prefixMessage(message), () => process.nextTick(() => context.callback?.()));
   }
 
@@ -109,7 +110,7 @@ export class DuplexCall implements GrpcCall {
     return null;
   }
 
-  /** The sealed channel has authenticated the peer; calls carry no credentials of their own. */
+  /** Does nothing: the sealed channel has authenticated the peer, so calls need no credentials. */
   setCredentials(): void {}
 
   #receiveHeaders(headers: IncomingHttpHeaders, flags: number): void {
@@ -150,7 +151,7 @@ export class DuplexCall implements GrpcCall {
     this.#deliver();
   }
 
-  /** Gives the listener what it may have now: one message if it asked for one, else the status if nothing is left before it. */
+  /** Delivers one message if the listener requested one, or the status once no message is left before it. */
   #deliver(): void {
     if (this.#delivering || this.#told) return;
     const failed = this.#status !== undefined && this.#status.code !== status.OK;
@@ -159,7 +160,7 @@ export class DuplexCall implements GrpcCall {
     } else if (this.#wanted && this.#unread.length > 0) {
       this.#wanted = false;
       this.#delivering = true;
-      // On the next tick, because the listener asks for the next message from within.
+      // Deferred to the next tick because the listener requests the next message inside this callback.
       process.nextTick(() => {
         this.#delivering = false;
         if (!this.#told) this.#listener?.onReceiveMessage(this.#unread.shift());
@@ -170,7 +171,7 @@ export class DuplexCall implements GrpcCall {
     else if (this.#wanted || this.#status !== undefined) this.#stream?.resume();
   }
 
-  /** The first status stands, except that an error replaces an OK that was not told yet. */
+  /** The first status is final, except that an error replaces an OK that was not yet reported. */
   #finish(code: status, details: string, metadata = new Metadata()): void {
     if (this.#told || (this.#status !== undefined && this.#status.code !== status.OK)) return;
     if (this.#status !== undefined && this.#ended) return;

@@ -5,19 +5,19 @@ import { loadKem, type MlKem1024 } from './kem.ts';
 import type { Role } from './key-schedule.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
-/** The libraries and the ephemeral keys of one handshake; never used for another. */
+/** The libraries and the ephemeral keys of one handshake. Never reuse them for another. */
 export interface PreparedHandshake {
   readonly sodium: Sodium;
   readonly kem: MlKem1024;
   readonly x25519: { readonly secret: Uint8Array; readonly public: Uint8Array };
-  /** The initiator's; a responder has none. */
+  /** Only the initiator has them. */
   readonly kemKeys: { readonly secretKey: Uint8Array; readonly publicKey: Uint8Array } | undefined;
   wipe(): void;
 }
 
 /**
- * Loads the libraries and draws the ephemeral keys of one handshake: tens of milliseconds in a process that has not done it before, so
- * begin it before there is a connection.
+ * Loads the libraries and draws the ephemeral keys of one handshake. The first call in a process takes tens of
+ * milliseconds, so start it before the connection exists.
  */
 export async function prepareHandshake(role: Role): Promise<PreparedHandshake> {
   const { sodium, kem } = await loadLibraries();
@@ -30,8 +30,8 @@ export async function prepareHandshake(role: Role): Promise<PreparedHandshake> {
 let warm: Promise<void> | undefined;
 
 /**
- * Makes a responder's process ready while it waits: without it, the first initiator would wait for libraries to load and, where ML-KEM is
- * JavaScript, for that to be compiled. Does it once, in one go, so call it when there is nothing more urgent.
+ * Prepares a responder while it waits, so that the first initiator does not wait for libraries to load or for a
+ * JavaScript ML-KEM to compile. It runs once, in one go: call it when nothing is more urgent.
  */
 export function warmUpHandshakes(): Promise<void> {
   warm ??= loadLibraries().then(({ kem }) => {

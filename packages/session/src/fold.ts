@@ -12,18 +12,18 @@ import { type Sodium, wipe } from './sodium.ts';
 //   Fold       initiator -> number, X25519 share, ML-KEM key      <- X25519 share, ML-KEM ciphertext
 //   FoldReady  initiator -> number: its openers have the secret; the responder's sealers may move
 
-/** Secrets of 32 bytes, the callee's to wipe. */
+/** The callee wipes each secret (32 bytes). */
 export type OnFold = (number: number, secret: Uint8Array) => void;
 
-/** Most folds of one session: what one byte of the epoch can count. */
+/** Limit of folds per session: the epoch counts them in one byte. */
 export const MAX_FOLDS = 255;
 
 /**
- * Agrees on the secret of fold `number`, from the initiator's side.
+ * Agrees on the secret of fold `number`, as the initiator.
  *
- * @param number    1 for the first of a session, then one more each time
- * @param onSecret  must make the secret known to every reader before it returns
- * @throws          the call's failure; HANDSHAKE_MALFORMED for shares that are none
+ * @param number 1 for the first fold of a session, then one more each time
+ * @param onSecret must give the secret to every reader before it returns
+ * @throws the call's failure; HANDSHAKE_MALFORMED for invalid shares
  */
 export async function fold(client: PeerClient, number: number, onSecret: OnFold): Promise<void> {
   const prepared = await prepareHandshake('initiator');
@@ -45,10 +45,10 @@ export async function fold(client: PeerClient, number: number, onSecret: OnFold)
 export class FoldResponder {
   readonly #onSecret: OnFold;
   #last = 0;
-  /** Agreed on, and not yet known to the initiator's openers. */
+  /** Agreed on, but the initiator's openers do not have it yet. */
   #waiting: Uint8Array | undefined;
 
-  /** @param onSecret  makes the sealers move to the fold */
+  /** @param onSecret moves the sealers to the fold */
   constructor(onSecret: OnFold) {
     this.#onSecret = onSecret;
   }
@@ -87,7 +87,7 @@ export class FoldResponder {
   }
 }
 
-/** Wipes the two secrets it is made of. */
+/** Wipes the two secrets from which it derives the fold's secret. */
 function foldSecret(
   sodium: Sodium,
   { number, x25519, kemKey }: FoldRequest,

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
 
-/** What opens frames: the native FrameOpener, seen from here. */
+/** Opens frames: the part of the native FrameOpener that the reader uses. */
 export interface Opener {
-  /** Opens one whole frame in place; the result is a view of its plaintext. Throws FRAME_AUTH_FAILED, FRAME_REPLAYED. */
+  /** Opens one whole frame in place and returns a view of its plaintext. Throws FRAME_AUTH_FAILED, FRAME_REPLAYED. */
   open(frame: Uint8Array): Uint8Array;
 }
 
 const LENGTH_BYTES = 4;
 
 /**
- * Cuts a byte stream into frames and opens them (PROTOCOL 4.1), whatever the pieces the bytes come in.
+ * Cuts a byte stream into frames and opens them (PROTOCOL 4.1), whatever the sizes of the pieces.
  *
- * A frame that lies whole in a piece is opened where it lies; any other is copied once into an array of its own size. So each byte is
- * copied at most once, and memory is bounded by one frame, whose length is checked before anything is allocated.
- * The pieces given to `feed` are overwritten and belong to the reader.
+ * A frame that lies whole in one piece is opened in place. Any other frame is copied once into an array of its own
+ * size. Memory is bounded by one frame, whose length is checked before the allocation. The reader owns the pieces given
+ * to `feed` and overwrites them.
  */
 export class FrameReader {
   readonly #opener: Opener;
@@ -24,7 +24,10 @@ export class FrameReader {
   #frame: Uint8Array | undefined;
   #frameFilled = 0;
 
-  /** @param bodyBytes  checks the four bytes of a length field and gives the bytes that follow it; throws FRAME_TOO_LARGE */
+  /**
+   * @param bodyBytes checks the four bytes of a length field and returns the number of bytes that follow it; throws
+   * FRAME_TOO_LARGE
+   */
   constructor(opener: Opener, bodyBytes: (lengthField: Uint8Array) => number) {
     this.#opener = opener;
     this.#bodyBytes = bodyBytes;

@@ -14,31 +14,34 @@ import {
 } from '@grpc/grpc-js';
 import { DuplexCall, type GrpcCall } from './duplex-call.ts';
 
-/** Longest gRPC message either way: a text of MAX_TEXT_BYTES with room for the fields around it. */
+/** Longest gRPC message in either direction: a text of MAX_TEXT_BYTES plus the fields around it. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024 + 4096;
 
 type ChannelzRef = ReturnType<ChannelInterface['getChannelzRef']>;
 
-/** HTTP/2 flow control window, streams and connection: what may be under way on a long link (8 MiB at 180 ms is 370 Mbit/s of manifest). */
+/**
+ * HTTP/2 flow control window for streams and connection. It bounds the data in flight on a long link (8 MiB at 180 ms
+ * is 370 Mbit/s of manifest).
+ */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
-/** Calls a peer may have running at once. */
+/** Limit of a peer's concurrent calls. */
 const MAX_CONCURRENT_CALLS = 64;
 
 /**
- * A grpc-js channel over a connection that is there already; give it to a generated client as `channelOverride`.
+ * Opens a grpc-js channel over an existing connection; pass it to a generated client as `channelOverride`.
  *
- * grpc-js 1.14.7 dials TCP before it asks the credentials for a connection (`Http2SubchannelConnector.connect`), which a peer that was
- * dialled cannot do, so the channel is ours: no names, no proxies, no retries, no keepalive. It also answers the first call of a process
- * 15 ms sooner.
+ * grpc-js 1.14.7 dials TCP before it asks the credentials for a connection (`Http2SubchannelConnector.connect`). A peer
+ * that was dialled cannot do that, so the channel is ours: no names, no proxies, no retries, no keepalive. It also
+ * answers the first call of a process 15 ms sooner.
  *
- * @param connection  owned from now on
+ * @param connection owned from now on
  */
 export function openGrpcChannel(connection: Duplex): ChannelInterface {
   return new DuplexGrpcChannel(connection);
 }
 
-/** Like `openGrpcChannel`; a connection on which nothing comes back any more ends within twice `pingMs`. */
+/** Like `openGrpcChannel`, with pings. A connection that stays silent ends within twice `pingMs`. */
 export function openPingedGrpcChannel(connection: Duplex, pingMs: number): ChannelInterface {
   return new DuplexGrpcChannel(connection, pingMs);
 }
@@ -51,10 +54,10 @@ class DuplexGrpcChannel implements ChannelInterface {
       createConnection: () => duplex,
       settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
     });
-    // Each call tells its own failure; the owner of the duplex knows about the connection.
+    // Each call reports its own failure, and the owner of the duplex handles the connection.
     this.#session.on('error', () => {});
     this.#session.once('connect', () => {
-      // Node reports a session as connected although it was destroyed before.
+      // Node emits 'connect' even for a session that was destroyed before.
       if (!this.#session.destroyed) this.#session.setLocalWindowSize(WINDOW_BYTES);
     });
     if (pingMs !== undefined) this.#keepPinging(duplex, pingMs);
@@ -81,7 +84,7 @@ class DuplexGrpcChannel implements ChannelInterface {
     return new DuplexCall({ session: this.#session, path, deadline, maxMessageBytes: MAX_MESSAGE_BYTES });
   }
 
-  /** Ends the connection; running calls end with UNAVAILABLE. */
+  /** Ends the connection. Running calls end with UNAVAILABLE. */
   close(): void {
     this.#session.destroy();
   }
@@ -110,9 +113,9 @@ export interface ServedService {
 }
 
 /**
- * Serves `services` to whoever is at the other end of `duplex`.
- * @param duplex  owned from now on
- * @returns       ends the connection and every running call
+ * Serves `services` to the peer at the other end of `duplex`.
+ * @param duplex owned from now on
+ * @returns a function that ends the connection and every running call
  */
 export function serveDuplex(duplex: Duplex, services: readonly ServedService[]): () => void {
   const server = new Server({
@@ -126,17 +129,17 @@ export function serveDuplex(duplex: Duplex, services: readonly ServedService[]):
   server.createConnectionInjector(ServerCredentials.createInsecure()).injectConnection(duplex);
   return () => {
     server.forceShutdown();
-    // With channelz off grpc-js 1.14.7 forgets injected connections, and forceShutdown leaves them open.
+    // With channelz off, grpc-js 1.14.7 forgets injected connections, and forceShutdown leaves them open.
     duplex.destroy();
   };
 }
 
-/** Connections whose window is wide already. */
+/** Connections whose window is already widened. */
 const widened = new WeakSet<object>();
 
 /**
- * Widens the receive window at a connection's first call. grpc-js 1.14.7 has an option for this on the client only, and 64 KiB each
- * round trip is 2.9 Mbit/s at 180 ms. Should a later grpc-js hide the stream, calls go on with the small window.
+ * Widens the receive window at a connection's first call. grpc-js 1.14.7 has this option on the client only, and 64 KiB
+ * per round trip is 2.9 Mbit/s at 180 ms. If a later grpc-js hides the stream, calls keep the small window.
  */
 const widenWindow: ServerInterceptor = (_method, call) => {
   const session = (call as { stream?: ServerHttp2Stream }).stream?.session;

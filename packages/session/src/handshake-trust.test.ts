@@ -9,7 +9,7 @@ import { type PreparedHandshake, prepareHandshake } from './ephemeral.ts';
 import { handshakeAsInitiator, handshakeAsResponder } from './handshake.ts';
 
 let pairs: TcpPairs;
-/** Keys shared by the runs of a table, which would otherwise spend their time on drawing them. Never wiped. */
+/** Keys that the runs of a table share, because drawing them takes most of the time. Never wiped. */
 let reused: { initiator: Promise<PreparedHandshake>; responder: Promise<PreparedHandshake> };
 
 beforeAll(async () => {
@@ -22,7 +22,10 @@ afterAll(() => pairs.close());
 describe('a handshake with one altered byte', () => {
   const everyByte = process.env.KD_TEST_EVERY_BYTE === '1';
 
-  /** Positions of a message: all of them, of the 1568 bytes of ML-KEM the first, the last and every 7th (all with KD_TEST_EVERY_BYTE=1). */
+  /**
+   * Positions to test: every byte of a message, but of the 1568 bytes of ML-KEM only the first, the last and every 7th
+   * (all with KD_TEST_EVERY_BYTE=1).
+   */
   function positions(fields: readonly (readonly [string, number])[]): { field: string; at: number }[] {
     let start = 0;
     return fields.flatMap(([field, length]) => {
@@ -47,7 +50,7 @@ describe('a handshake with one altered byte', () => {
   const MALFORMED = ['HANDSHAKE_MALFORMED'];
   const TAMPERED = ['HANDSHAKE_TAMPERED'];
 
-  /** What may come of altering a field, on either side; the bit altered is another one at each position. */
+  /** Permitted outcomes on either side when a field is altered. Each position alters a different bit. */
   const expected: Record<string, string[]> = {
     length: MALFORMED,
     version: MALFORMED,
@@ -79,7 +82,7 @@ describe('a handshake with one altered byte', () => {
     });
   }
 
-  /** Runs a table eight at a time. */
+  /** Runs a table, eight items at a time. */
   async function each<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
     const rest = [...items];
     await Promise.all(
@@ -106,7 +109,7 @@ describe('a handshake with one altered byte', () => {
     },
   );
 
-  it('is refused by name by the responder, wherever in M3 it is, and the initiator finds an alert and no frame', async () => {
+  it('is refused by name by the responder at every position of M3, and the initiator receives an alert and no frame', async () => {
     await each(M3, async ({ field, at }) => {
       const outcome = await altered('initiator', 1, at);
       const where = `${field} at ${at}`;
@@ -160,8 +163,8 @@ describe('a handshake with one altered byte', () => {
   });
 });
 
-describe('a handshake that is recorded', () => {
-  it('is of no use against the responder: M1 and M3 again are refused', async () => {
+describe('a recorded handshake', () => {
+  it('is useless against the responder: replayed M1 and M3 are refused', async () => {
     const old = await recorded(pairs);
     const [attacker, responderSocket] = await pairs.open();
     attacker.resume();
@@ -170,7 +173,7 @@ describe('a handshake that is recorded', () => {
     await expect(shaking).rejects.toMatchObject({ code: 'HANDSHAKE_TAMPERED' });
   });
 
-  it('is of no use against the initiator: M2 again is refused', async () => {
+  it('is useless against the initiator: a replayed M2 is refused', async () => {
     const old = await recorded(pairs);
     const outcome = await shakeHands(pairs, (message, from) =>
       from === 'responder' ? (old.responder[0] as Uint8Array) : message,
@@ -178,11 +181,11 @@ describe('a handshake that is recorded', () => {
     expect(codesOf(outcome)).toEqual({ initiator: 'HANDSHAKE_TAMPERED', responder: 'HANDSHAKE_TAMPERED' });
   });
 
-  it.each(['initiator', 'responder'] as const)('is of no use mirrored at the %s', async (from) => {
+  it.each(['initiator', 'responder'] as const)('is useless when mirrored at the %s', async (from) => {
     const [mirror, socket] = await pairs.open();
     mirror.pipe(mirror);
     if (from === 'initiator') {
-      // The preamble comes back first: as a length it is over every limit.
+      // The preamble arrives first; read as a length, it exceeds every limit.
       const shaking = handshakeAsInitiator(socket, { ...willing, attempt, auth });
       await expect(shaking).rejects.toMatchObject({ code: 'HANDSHAKE_MALFORMED' });
     } else {

@@ -10,10 +10,10 @@ import {
   KeibiError,
 } from '@keibidrop/protocol';
 
-/** How long a peer may take for its next message. */
+/** Time limit for the peer's next message. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** How long a refused connection is drained, so that the alert is not lost to a reset. */
+/** Time for which a refused connection is drained, so that a reset does not lose the alert. */
 const LINGER_MS = 1_000;
 
 export interface WireOptions {
@@ -21,7 +21,7 @@ export interface WireOptions {
   readonly timeoutMs?: number;
 }
 
-/** Handshake messages over a byte stream, of which no byte behind the last message is taken. */
+/** Exchanges handshake messages over a byte stream. It never reads a byte beyond the last message. */
 export class HandshakeWire {
   readonly #stream: Duplex;
   readonly #options: WireOptions;
@@ -29,7 +29,7 @@ export class HandshakeWire {
   constructor(stream: Duplex, options: WireOptions) {
     this.#stream = stream;
     this.#options = options;
-    // Failures show at the next read; until then an 'error' without a listener would end the process.
+    // Failures surface at the next read. Until then an 'error' without a listener would end the process.
     stream.on('error', ignore);
   }
 
@@ -40,9 +40,10 @@ export class HandshakeWire {
   }
 
   /**
-   * The peer's next message, which must be of the kind, also as it was sent, length field included.
+   * Reads the peer's next message, which must be of this kind. Also returns its raw bytes, length field included.
    *
-   * @throws HANDSHAKE_MALFORMED, HANDSHAKE_TIMEOUT, SESSION_LOST; what the peer's alert says; the signal's reason
+   * @throws HANDSHAKE_MALFORMED, HANDSHAKE_TIMEOUT, SESSION_LOST; the error that the peer's alert names; the signal's
+   * reason
    */
   async receive<K extends HandshakeMessage['kind']>(
     kind: K,
@@ -65,12 +66,12 @@ export class HandshakeWire {
     }
   }
 
-  /** Hands the stream on after a handshake that went well. */
+  /** Releases the stream after a successful handshake. */
   release(): void {
     this.#stream.off('error', ignore);
   }
 
-  /** Ends the stream after one that failed, telling the peer why if it is for the peer to know. */
+  /** Ends the stream after a failed handshake. Sends an alert when the peer may know the reason. */
   refuse(error: unknown): void {
     const stream = this.#stream;
     const alert = error instanceof KeibiError ? alertOf(error) : undefined;
@@ -86,7 +87,7 @@ export class HandshakeWire {
   }
 }
 
-/** The error of an alert, ours or the peer's. */
+/** Converts an alert, ours or the peer's, into its error. */
 export function alertError(alert: Alert, remote = false): KeibiError {
   const detail = { alert, ...(remote && { remote }) };
   switch (alert) {

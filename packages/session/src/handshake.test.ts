@@ -22,7 +22,7 @@ function close({ initiatorSocket, responderSocket }: Outcome): void {
   responderSocket.destroy();
 }
 
-describe('a handshake that nobody touches', () => {
+describe('an undisturbed handshake', () => {
   it('gives both sides the same keys', async () => {
     const outcome = await shakeHands(pairs, asIs);
     const { initiator, responder } = outcome;
@@ -64,7 +64,7 @@ describe('a handshake that nobody touches', () => {
     close(outcome);
   });
 
-  it('leaves what follows the last message in the stream', async () => {
+  it('leaves the bytes after the last message in the stream', async () => {
     let confirm: Uint8Array | undefined;
     const heldBack: Alter = (message, from, index) => {
       if (from === 'responder') return message;
@@ -93,13 +93,13 @@ describe('a handshake that nobody touches', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     for (const socket of [outcome.initiatorSocket, outcome.responderSocket]) {
       expect([socket.listenerCount('readable'), socket.listenerCount('error')]).toEqual([0, 0]);
-      // The one of TcpPairs, which keeps account of its sockets.
+      // The remaining listener belongs to TcpPairs, which tracks its sockets.
       expect(socket.listenerCount('close')).toBe(1);
     }
     close(outcome);
   });
 
-  it('zeroes the ephemeral secrets and leaves the caller’s alone', async () => {
+  it('zeroes the ephemeral secrets and keeps the caller’s', async () => {
     const prepared = await prepareHandshake('initiator');
     close(await shakeHands(pairs, asIs, { initiator: { prepared: Promise.resolve(prepared) } }));
     expect(prepared.x25519.secret.every((byte) => byte === 0)).toBe(true);
@@ -127,14 +127,14 @@ describe('a handshake between peers that do not belong together', () => {
     expect((outcome.initiator as KeibiError).message).toContain('no meeting');
   });
 
-  it('is HANDSHAKE_TAMPERED when they met with different secrets', async () => {
+  it('is HANDSHAKE_TAMPERED when the meeting gave them different secrets', async () => {
     const outcome = await shakeHands(pairs, asIs, { initiator: { auth: new Uint8Array(32) } });
     expect(codesOf(outcome)).toEqual({ initiator: 'HANDSHAKE_TAMPERED', responder: 'HANDSHAKE_TAMPERED' });
   });
 });
 
 describe('a message of another version', () => {
-  it('is answered by alert 1 in the layout of version 1, and the close', async () => {
+  it('is answered by alert 1 in the layout of version 1, and the connection closes', async () => {
     const [newer, socket] = await pairs.open();
     const heard: Buffer[] = [];
     newer.on('data', (bytes) => heard.push(bytes));
@@ -148,7 +148,7 @@ describe('a message of another version', () => {
 });
 
 describe('the transcript', () => {
-  it('has the length of M2 as it was sent, with the confirm that is left out', async () => {
+  it('hashes M2 with the length of the whole message, without the confirm', async () => {
     const { initiator, responder } = await recorded(pairs);
     const [m1, m2] = [initiator[0] as Uint8Array, responder[0] as Uint8Array];
     expect([m1, m2].map((message) => Buffer.from(message).readUInt32BE(0))).toEqual([1620, 1636]);
@@ -162,7 +162,7 @@ describe('the transcript', () => {
   });
 });
 
-describe('a handshake that does not end', () => {
+describe('a stalled handshake', () => {
   it.each([
     ['M1', 'initiator', 0],
     ['M2', 'responder', 0],
@@ -176,7 +176,7 @@ describe('a handshake that does not end', () => {
     close(outcome);
   });
 
-  it('is HANDSHAKE_TIMEOUT when a message comes drop by drop', async () => {
+  it('is HANDSHAKE_TIMEOUT when a message arrives byte by byte', async () => {
     const [attacker, socket] = await pairs.open();
     attacker.write(Uint8Array.of(0, 0, 6, 0x54, 1, 1));
     const drops = setInterval(() => attacker.write(Uint8Array.of(0)), 20);
@@ -224,7 +224,7 @@ describe('a handshake that does not end', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  it('is given up before our own proof if another handshake of the meeting has won', async () => {
+  it('stops before our own proof when another handshake of the meeting has won', async () => {
     const lost = new KeibiError('CANCELLED');
     const beforeConfirm = () => {
       throw lost;

@@ -21,29 +21,33 @@ import { wipe } from './sodium.ts';
 //   M3 initiator ->                                                   confirm
 
 export interface HandshakeOptions extends SuiteOffer, WireOptions {
-  /** What `prepareHandshake` of our role has begun; used up. Without it the keys are drawn now. */
+  /** The result of `prepareHandshake` for our role; consumed. Without it the keys are drawn now. */
   readonly prepared?: Promise<PreparedHandshake>;
 }
 
 export interface InitiatorOptions extends HandshakeOptions {
-  /** Names the meeting at which `auth` was agreed; both stay the caller's. */
+  /** Names the meeting that produced `auth`. The caller keeps ownership of both. */
   readonly attempt: Uint8Array;
   readonly auth: Uint8Array;
-  /** Called when the peer has proved itself, right before we do; what it throws ends the handshake. Of several with one attempt one may go on. */
+  /**
+   * Called once the peer has proved itself, right before our own proof. If it throws, the handshake ends: of several
+   * handshakes with one attempt it lets one succeed.
+   */
   beforeConfirm?(): void;
 }
 
 export interface ResponderOptions extends HandshakeOptions {
-  /** The `auth` of a meeting, which stays the caller's, or undefined when there is none that is open. */
+  /** Returns the `auth` of a meeting, owned by the caller, or undefined when no such meeting is open. */
   authOf(attempt: Uint8Array): Uint8Array | undefined;
 }
 
 /**
- * Shakes hands over a connection that we dialled, beginning with its preamble.
+ * Runs the handshake over a connection that we dialled, starting with the preamble.
  *
- * Afterwards the stream stands right behind M2; on failure it is ended.
+ * Afterwards the stream is positioned right after M2. On failure the stream is ended.
  *
- * @throws HANDSHAKE_MALFORMED, HANDSHAKE_NO_COMMON_SUITE, HANDSHAKE_TAMPERED, HANDSHAKE_TIMEOUT, SESSION_LOST; the signal's reason
+ * @throws HANDSHAKE_MALFORMED, HANDSHAKE_NO_COMMON_SUITE, HANDSHAKE_TAMPERED, HANDSHAKE_TIMEOUT, SESSION_LOST; the
+ * signal's reason
  */
 export async function handshakeAsInitiator(stream: Duplex, options: InitiatorOptions): Promise<Keys> {
   return handshake(stream, options, 'initiator', async (wire, prepared, secrets) => {
@@ -76,11 +80,11 @@ export async function handshakeAsInitiator(stream: Duplex, options: InitiatorOpt
 }
 
 /**
- * Shakes hands over a connection dialled to us, whose preamble has been read.
+ * Runs the handshake over an accepted connection whose preamble has already been read.
  *
- * Afterwards the stream stands right behind M3; on failure it is ended.
+ * Afterwards the stream is positioned right after M3. On failure the stream is ended.
  *
- * @throws as `handshakeAsInitiator`; HANDSHAKE_MALFORMED too for an attempt that `authOf` does not know
+ * @throws as `handshakeAsInitiator`; also HANDSHAKE_MALFORMED for an attempt that `authOf` does not know
  */
 export async function handshakeAsResponder(
   stream: Duplex,
@@ -118,7 +122,7 @@ export async function handshakeAsResponder(
   });
 }
 
-/** Secrets that live no longer than the handshake. */
+/** Secrets that are wiped when the handshake ends. */
 class SecretsInUse {
   readonly #secrets: Uint8Array[] = [];
 
@@ -132,7 +136,7 @@ class SecretsInUse {
   }
 }
 
-/** What both roles do around their messages: keys before; the stream handed on or ended, and secrets zeroed, after. */
+/** The frame of both roles: prepares the keys, then releases or ends the stream and zeroes the secrets. */
 async function handshake<T>(
   stream: Duplex,
   options: HandshakeOptions,

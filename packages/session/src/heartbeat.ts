@@ -4,18 +4,18 @@ import type { PeerClient } from '@keibidrop/proto';
 
 export interface HeartbeatOptions {
   client: PeerClient;
-  /** Time from one beat to the next, and how long a beat may take. */
+  /** Time between beats, and the time limit of one beat. */
   intervalMs: number;
   timeoutMs: number;
-  /** Beats missed in a row after which the peer counts as lost. */
+  /** Number of consecutive missed beats after which the peer counts as lost. */
   misses: number;
-  /** Called once, after the last of `misses` beats; no beat follows. */
+  /** Called once, after the last of `misses` beats. No beat follows. */
   onLost(): void;
 }
 
 /**
- * Asks the peer for a sign of life at every interval. The timers keep no process alive.
- * @returns  stops the beats; `onLost` is not called afterwards
+ * Sends the peer a heartbeat at every interval. The timers do not keep the process alive.
+ * @returns a function that stops the beats; `onLost` is not called afterwards
  */
 export function startHeartbeat({ client, intervalMs, timeoutMs, misses, onLost }: HeartbeatOptions): () => void {
   let missed = 0;
@@ -33,7 +33,7 @@ export function startHeartbeat({ client, intervalMs, timeoutMs, misses, onLost }
       if (stopped) return;
       missed = error === null && reply.sequence === expected ? 0 : missed + 1;
       if (missed < misses) {
-        // A beat that was waited for in vain has used up the time to the next.
+        // The wait for a missed beat counts towards the interval.
         schedule(Math.max(0, intervalMs - (performance.now() - began)));
       } else {
         stopped = true;

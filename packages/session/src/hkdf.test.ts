@@ -14,7 +14,7 @@ beforeAll(async () => {
   sodium = await loadSodium();
 });
 
-// @noble/hashes is the second opinion: an implementation that shares nothing with libsodium's.
+// @noble/hashes is an independent implementation that shares nothing with libsodium.
 describe('HKDF with SHA-512', () => {
   it('hashes parts as their concatenation', () => {
     fc.assert(
@@ -51,7 +51,7 @@ describe('HKDF with SHA-512', () => {
     );
   });
 
-  it('expands a key shorter than the hash as the HMAC that it is', () => {
+  it('expands a key shorter than the hash as plain HMAC', () => {
     const key = new Uint8Array(32).fill(7);
     const info = new TextEncoder().encode('KeibiDrop ratchet');
     const expected = hmac(nobleSha512, key, Uint8Array.of(...info, 1)).subarray(0, 32);

@@ -4,14 +4,14 @@ import { type Sodium, wipe } from './sodium.ts';
 const HASH_BYTES = 64;
 const EMPTY = new Uint8Array();
 
-/** HMAC with SHA-512 over `parts`, one after another. */
+/** HMAC with SHA-512 over the concatenated `parts`. */
 export function hmacSha512(sodium: Sodium, key: Uint8Array, ...parts: readonly Uint8Array[]): Uint8Array {
   const state = sodium.crypto_auth_hmacsha512_init(key);
   for (const part of parts) sodium.crypto_auth_hmacsha512_update(state, part);
   return sodium.crypto_auth_hmacsha512_final(state);
 }
 
-/** SHA-512 over `parts`, one after another. */
+/** SHA-512 over the concatenated `parts`. */
 export function sha512(sodium: Sodium, ...parts: readonly Uint8Array[]): Uint8Array {
   const state = sodium.crypto_hash_sha512_init();
   for (const part of parts) sodium.crypto_hash_sha512_update(state, part);
@@ -24,9 +24,9 @@ export function extract(sodium: Sodium, salt: Uint8Array, ...secrets: readonly U
 }
 
 /**
- * HKDF-Expand with SHA-512 (RFC 5869 2.3), `info` being `label` and `context`: the Expand of PROTOCOL.
+ * HKDF-Expand with SHA-512 (RFC 5869 2.3), with `label` and `context` as `info`: the Expand of PROTOCOL.
  *
- * @param length  at most 64, so that one round of it is all
+ * @param length at most 64, so that one round suffices
  */
 export function expand(
   sodium: Sodium,

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { drawIdentitySeed, IDENTITY_SEED_BYTES, identityFromSeed } from './identity-keys.ts';
 import { loadKem } from './kem.ts';
 
-it('makes the same keys of a seed each time, with a fingerprint of both public ones', async () => {
+it('derives the same keys from a seed each time, with a fingerprint of both public keys', async () => {
   const seed = Uint8Array.from({ length: IDENTITY_SEED_BYTES }, (_, i) => i);
   const [one, same] = [await identityFromSeed(seed), await identityFromSeed(seed)];
   expect(same).toEqual({ ...one, wipe: expect.anything() });
@@ -13,7 +13,7 @@ it('makes the same keys of a seed each time, with a fingerprint of both public o
   expect(one.kem.publicKey.length).toBe(1568);
 });
 
-it('draws another seed each time, whose keys open what was sealed to them', async () => {
+it('draws a different seed each time, whose keys open data sealed to them', async () => {
   const [one, other] = [await drawIdentitySeed(), await drawIdentitySeed()];
   expect(one).not.toEqual(other);
   const keys = await identityFromSeed(one);

@@ -5,21 +5,24 @@ import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
 /** The seed of ML-KEM's key generation, d || z (FIPS 203 7.1). */
 const KEM_SEED_BYTES = 64;
-/** What an identity is made of, and all that has to be kept of it: the X25519 secret and the seed of the ML-KEM-1024 keys. */
+/** Length of an identity's seed, the only part to be stored: the X25519 secret and the seed of the ML-KEM-1024 keys. */
 export const IDENTITY_SEED_BYTES = X25519_BYTES + KEM_SEED_BYTES;
 
-/** What everybody may know of an identity: 32 and 1568 bytes. */
+/** The public part of an identity: 32 and 1568 bytes. */
 export interface PublicKeys {
   readonly x25519: Uint8Array;
   readonly kem: Uint8Array;
 }
 
-/** By which people compare identities: SHA-512(X25519 public key || ML-KEM-1024 encapsulation key), 64 bytes (PROTOCOL 9). */
+/**
+ * The value that people compare to verify an identity: SHA-512(X25519 public key || ML-KEM-1024 encapsulation key), 64
+ * bytes (PROTOCOL 9).
+ */
 export function fingerprintOf(sodium: Sodium, { x25519, kem }: PublicKeys): Uint8Array {
   return sha512(sodium, x25519, kem);
 }
 
-/** The keys by which a peer is known for longer than one code. */
+/** The long-term keys of a peer. */
 export interface IdentityKeys {
   readonly x25519: { readonly secret: Uint8Array; readonly public: Uint8Array };
   readonly kem: { readonly secretKey: Uint8Array; readonly publicKey: Uint8Array };
@@ -33,9 +36,9 @@ export async function drawIdentitySeed(): Promise<Uint8Array> {
   return sodium.randombytes_buf(IDENTITY_SEED_BYTES);
 }
 
-/** The keys that a seed stands for, always the same. The seed stays the caller's. */
+/** Derives the keys of a seed, always the same. The caller keeps ownership of the seed. */
 export async function identityFromSeed(seed: Uint8Array): Promise<IdentityKeys> {
-  // Not the addon's, which draws its seeds itself.
+  // Not the addon's ML-KEM: it draws its own seeds.
   const [sodium, { ml_kem1024: kem }] = await Promise.all([loadSodium(), import('@noble/post-quantum/ml-kem.js')]);
   const secret = seed.slice(0, X25519_BYTES);
   const kemKeys = kem.keygen(seed.subarray(X25519_BYTES));

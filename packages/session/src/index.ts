@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // A meeting by code, the handshake that follows it, and the sealed control connection with gRPC in both directions.
-// It needs bytes from discovery's connections and mailboxes but knows neither; it carries no files and keeps nothing on disk.
+// The package uses the connections and mailboxes of discovery as plain bytes and depends on neither.
+// It transfers no files and stores nothing on disk.
 
 export { CandidateExchange } from './candidate-exchange.ts';
 export { ContactConversation } from './contact-conversation.ts';

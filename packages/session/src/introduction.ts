@@ -16,28 +16,28 @@ import { loadKem } from './kem.ts';
 import { failureOf, refusal } from './refusal.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
-// Two peers of a session tell each other who they are, so that they can be contacts (PROTOCOL 10.4):
+// Two peers of a session introduce themselves, so that they can become contacts (PROTOCOL 10.4):
 //
 //   Introduce        responder -> its public keys                      <- initiator's, and a ciphertext for the responder's
 //   IntroduceProof   responder -> a ciphertext for the initiator's, proof   <- proof
 //
-// A proof needs the secrets of both keys, and holds in this session alone.
+// A proof needs the secrets of both keys and is valid in this session only.
 
 const PROOF_BYTES = 32;
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** Who introduces itself, and in which session. */
+/** Our identity, and the session in which we introduce it. */
 export interface Introducing {
-  /** Of the session. */
+  /** The id of that session. */
   sessionId: Uint8Array;
   self: IdentityKeys;
 }
 
 /**
- * Introduces us to the initiator, from the responder's side.
+ * Introduces us to the initiator, as the responder.
  *
- * @returns  the initiator's keys, which it has proved to have; undefined if it does not want to be known
- * @throws   HANDSHAKE_MALFORMED, HANDSHAKE_TAMPERED; the call's failure
+ * @returns the initiator's keys, which it has proved to have; undefined if the initiator prefers to stay unknown
+ * @throws HANDSHAKE_MALFORMED, HANDSHAKE_TAMPERED; the call's failure
  */
 export async function introduce(client: PeerClient, { sessionId, self }: Introducing): Promise<PublicKeys | undefined> {
   const [sodium, kem] = await Promise.all([loadSodium(), loadKem()]);
@@ -66,13 +66,16 @@ export async function introduce(client: PeerClient, { sessionId, self }: Introdu
   return peer;
 }
 
-/** Answers a responder that does not get to know us. */
+/** Answers the responder without an identity. */
 export const stayUnknown: PeerServer['introduce'] = (_call, reply) =>
   reply(null, { x25519: new Uint8Array(), kemKey: new Uint8Array(), kemCiphertext: new Uint8Array() });
 
-/** The initiator's side of one session: handlers for the session's Peer service, and what comes of them. */
+/** The initiator's side of one session: handlers for the session's Peer service, and their result. */
 export class Introduction {
-  /** The responder's keys, which it has proved to have. Rejects when it could not; pending as long as it has not tried to. */
+  /**
+   * Resolves with the responder's keys once it has proved them. Rejects when the proof fails; pending until the
+   * responder tries.
+   */
   readonly done: Promise<PublicKeys>;
   readonly #options: Introducing;
   #resolve: (keys: PublicKeys) => void = () => {};
@@ -89,7 +92,7 @@ export class Introduction {
     this.done.catch(() => {});
   }
 
-  /** The responder has introduced itself, or begun to. */
+  /** True once the responder has started to introduce itself. */
   get asked(): boolean {
     return this.#asked;
   }
@@ -146,9 +149,9 @@ interface Introduced {
   sessionId: Uint8Array;
   responder: PublicKeys;
   initiator: PublicKeys;
-  /** For the responder's key, for the initiator's. */
+  /** To the responder's key and to the initiator's. */
   ciphertexts: readonly [Uint8Array, Uint8Array];
-  /** X25519, then those of the ciphertexts. Wiped. */
+  /** The X25519 secret, then the secrets of the ciphertexts. Wiped. */
   secrets: readonly Uint8Array[];
 }
 
@@ -180,7 +183,7 @@ function publicOf({ x25519, kem }: IdentityKeys): PublicKeys {
 }
 
 function keysIn({ x25519, kemKey }: { x25519: Uint8Array; kemKey: Uint8Array }): PublicKeys {
-  // Copies: what gRPC hands over are views of more.
+  // Copied, because gRPC passes views of larger buffers.
   return { x25519: new Uint8Array(exactly(x25519, X25519_BYTES)), kem: new Uint8Array(exactly(kemKey, KEM_KEY_BYTES)) };
 }
 

@@ -5,7 +5,7 @@ import { loadKem, loadNobleKem, type MlKem1024 } from './kem.ts';
 
 const noble = await loadNobleKem();
 const native = mlKem1024();
-// A build with a libcrypto older than 3.5 has only noble's, which then meets itself.
+// A build with a libcrypto older than 3.5 has only noble's, which is then tested against itself.
 const here: readonly (readonly [string, MlKem1024])[] = [
   ['noble', noble],
   ...(native ? [['native', native] as const] : []),
@@ -13,7 +13,7 @@ const here: readonly (readonly [string, MlKem1024])[] = [
 const pairs = here.flatMap(([a, owner]) => here.map(([b, guest]) => [a, b, owner, guest] as const));
 
 describe.each(pairs)('keys of %s, encapsulated to by %s', (_a, _b, owner, guest) => {
-  it('give both the same secret, another one each time', () => {
+  it('give both the same secret, a new one each time', () => {
     const seen = new Set<string>();
     for (let round = 0; round < 5; round++) {
       const { publicKey, secretKey } = owner.keygen();
@@ -24,7 +24,7 @@ describe.each(pairs)('keys of %s, encapsulated to by %s', (_a, _b, owner, guest)
     expect(seen.size).toBe(5);
   });
 
-  it('give the same wrong secret for an altered ciphertext, whoever opens it', () => {
+  it('give the same wrong secret for an altered ciphertext, whichever side opens it', () => {
     const { publicKey, secretKey } = owner.keygen();
     const { cipherText, sharedSecret } = guest.encapsulate(publicKey);
     cipherText[700] = (cipherText[700] ?? 0) ^ 1;
@@ -48,6 +48,6 @@ describe.each(here)('ML-KEM of %s', (_name, kem) => {
   });
 });
 
-it('is noble’s only where the addon has none', async () => {
+it('uses noble only where the addon has no ML-KEM', async () => {
   expect((await loadKem()) === noble).toBe(native === undefined);
 });

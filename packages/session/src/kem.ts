@@ -5,7 +5,7 @@ export type { MlKem1024 };
 
 let loading: Promise<MlKem1024> | undefined;
 
-/** ML-KEM-1024: the addon's where it has one, else noble's, whose first use costs a process some 50 ms (decision 006). */
+/** Loads ML-KEM-1024: the addon's where it has one, else noble's, whose first use takes about 50 ms (decision 006). */
 export function loadKem(): Promise<MlKem1024> {
   loading ??= Promise.resolve(mlKem1024() ?? loadNobleKem());
   return loading;

@@ -30,12 +30,12 @@ beforeAll(async () => {
 });
 
 describe('the key schedule', () => {
-  it('gives each direction of the control connection a key of its own in each suite', () => {
+  it('gives each direction of the control connection its own key in each suite', () => {
     const keys = ALL_SUITES.flatMap((suite) => roles.map((writer) => hex(controlKey(sodium, root, suite, writer))));
     expect(new Set(keys).size).toBe(4);
   });
 
-  it('gives each lane, direction and suite a key of its own', () => {
+  it('gives each lane, direction and suite its own key', () => {
     const secret = sessionKeys(sodium, root, 'aes-256-gcm', 'initiator').laneSecret;
     const keys = ALL_SUITES.flatMap((suite) =>
       roles.flatMap((writer) =>
@@ -45,7 +45,7 @@ describe('the key schedule', () => {
     expect(new Set(keys).size).toBe(2 * 2 * MAX_LANES);
   });
 
-  it('gives each lane a token of its own at a relay, and none that is a key', async () => {
+  it('gives each lane its own token at a relay, and never a key', async () => {
     const secret = sessionKeys(sodium, root, 'aes-256-gcm', 'initiator').laneSecret;
     const deriving = relayLaneTokens(secret);
     const key = hex(laneKey(sodium, secret, 'aes-256-gcm', 'responder', 0));
@@ -74,7 +74,7 @@ describe('the key schedule', () => {
     }
   });
 
-  it('makes what one side writes with what the other reads with', () => {
+  it('pairs the write keys of one side with the read keys of the other', () => {
     const initiator = sessionKeys(sodium, root, 'chacha20-poly1305', 'initiator');
     const responder = sessionKeys(sodium, root, 'chacha20-poly1305', 'responder');
     expect(initiator.writeKey).toEqual(responder.readKey);
@@ -100,7 +100,7 @@ describe('the key schedule', () => {
     expect(roots.size).toBe(1 + parts[part].length * 8);
   });
 
-  it('zeroes every secret on wipe and keeps what is public', () => {
+  it('zeroes every secret on wipe and keeps the public values', () => {
     const keys = sessionKeys(sodium, root, 'aes-256-gcm', 'initiator');
     const sessionId = hex(keys.sessionId);
     const { returning } = keys;
@@ -122,7 +122,7 @@ describe('the key schedule', () => {
     expect([kept.auth, kept.seal].map(hex)).toEqual(['00'.repeat(32), '00'.repeat(32)]);
   });
 
-  it('is that of the vectors from the first message to both confirms', () => {
+  it('matches the vectors from the first message to both confirms', () => {
     const { handshake } = vectors;
     const framed = (message: Uint8Array) => Uint8Array.of(0, 0, message.length >> 8, message.length & 0xff, ...message);
     const confirmless = new Uint8Array([...bytes(handshake.m2WithoutConfirm), ...new Uint8Array(32)]);

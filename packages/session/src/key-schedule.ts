@@ -14,27 +14,30 @@ import { loadSodium, type Sodium, wipe } from './sodium.ts';
 /** Handshake roles: the initiator dialled. */
 export type Role = 'initiator' | 'responder';
 
-/** What a handshake yields (PROTOCOL 3). Secrets, except `suite` and `sessionId`; `wipe()` them when handed on. */
+/**
+ * The keys that a handshake yields (PROTOCOL 3). All secret except `suite` and `sessionId`; `wipe()` them after handing
+ * them over.
+ */
 export interface Keys {
   readonly suite: Suite;
-  /** Control key under which we write, and the one under which the peer does. */
+  /** The control keys: we write with the first, the peer writes with the second. */
   readonly writeKey: Uint8Array;
   readonly readKey: Uint8Array;
-  /** From which each lane's keys are derived, in native. */
+  /** Native derives each lane's keys from it. */
   readonly laneSecret: Uint8Array;
-  /** 16 bytes, public: a lane names its session with it. */
+  /** 16 bytes, public: a lane names its session with them. */
   readonly sessionId: Uint8Array;
-  /** By which this session is taken up again should it be lost; `wipe()` wipes it too, so whoever keeps it keeps a copy. */
+  /** Used to resume this session after a loss. `wipe()` wipes it too, so keep a copy. */
   readonly returning: ReturnSecret;
-  /** By which a guest of a share meets it again later (PROTOCOL 3.2); of other sessions nobody keeps it. */
+  /** Lets a guest of a share meet it again later (PROTOCOL 3.2). Other sessions do not keep it. */
   readonly guestSecret: Uint8Array;
   wipe(): void;
 }
 
 /**
- * The hash over everything both sides sent before the first confirm.
+ * The hash over all bytes that both sides sent before the first confirm.
  *
- * @param hello1, hello2  M1 and M2 as sent, length fields included; of M2 the confirm at its end is left out
+ * @param hello1, hello2 M1 and M2 as sent, length fields included; the confirm at the end of M2 is left out
  */
 export function transcriptOf(sodium: Sodium, hello1: Uint8Array, hello2: Uint8Array): Uint8Array {
   const unconfirmed = hello2.subarray(0, hello2.length - CONFIRM_BYTES);
@@ -86,14 +89,19 @@ export function controlKey(sodium: Sodium, root: Uint8Array, suite: Suite, write
   return expand(sodium, root, `${suiteLabel(suite)} control ${writer}`, 32);
 }
 
-/** The key under which `writer` writes on a lane. Native derives the ones in use; this is the reference for its vectors. */
+/**
+ * The key under which `writer` writes on a lane. Native derives the keys in use; this is the reference for its test
+ * vectors.
+ */
 export function laneKey(sodium: Sodium, laneSecret: Uint8Array, suite: Suite, writer: Role, lane: number): Uint8Array {
   return expand(sodium, laneSecret, `${suiteLabel(suite)} lane ${writer}`, 32, laneNumber(lane));
 }
 
-/** The tokens by which a relay joins the lanes of a session that it carries, one for each lane number (PROTOCOL 2.3). The relay sees them. */
+/**
+ * The tokens with which a relay joins the lanes of a session, one per lane number (PROTOCOL 2.3). The relay sees them.
+ */
 export async function relayLaneTokens(laneSecret: Uint8Array): Promise<Uint8Array[]> {
-  // The caller may wipe its own while libsodium loads.
+  // The caller may wipe its copy while libsodium loads.
   const secret = laneSecret.slice();
   const sodium = await loadSodium();
   const tokens = Array.from({ length: MAX_LANE_NUMBERS }, (_, lane) =>

@@ -46,7 +46,7 @@ describe('a meeting by code', () => {
     expect(guest.auth.length).toBe(32);
   });
 
-  it('gives others each time', async () => {
+  it('gives different secrets each time', async () => {
     const auths = new Set<string>();
     for (let i = 0; i < 3; i++) auths.add(hex(met((await meet()).guest).auth));
     expect(auths.size).toBe(3);
@@ -81,13 +81,13 @@ describe('a meeting with a wrong code', () => {
       expect(codeOf(results.guest)).toBe('CODE_WRONG');
       expect(codeOf(results.owner)).toBe('CODE_WRONG');
       expect(results.guest).toMatchObject({ detail: { remote: true } });
-      // The owner refuses with reason 1 and never sends its tag, on which a guess could be tried again at home.
+      // The owner refuses with reason 1 and never sends its tag, so the guest cannot test further guesses offline.
       expect(bodies.at(-1)).toBe('owner 0501');
       expect(bodies.some((body) => body.startsWith('owner 04'))).toBe(false);
     },
   );
 
-  it('tells the guest nothing when it leaves before it is confirmed', async () => {
+  it('reveals nothing to a guest that leaves before it is confirmed', async () => {
     const { guest, owner } = messagePipes();
     const meeting = meetAsOwner(owner, code, { signal });
     const sid = new Uint8Array(16);
@@ -134,20 +134,20 @@ describe('a meeting with one altered byte', () => {
   ] as const;
   const named = /^(CODE_WRONG|HANDSHAKE_MALFORMED|HANDSHAKE_TAMPERED|SESSION_LOST)$/;
 
-  it.each(bodies)('is refused by name, wherever in $name it is', async ({ from, index, length }) => {
+  it.each(bodies)('is refused by name, at every position of $name', async ({ from, index, length }) => {
     for (let bit = 0; bit < length * 8; bit++) {
       const results = await meet((body, sender, number) => {
         if (sender === from && number === index) body[bit >> 3] = (body[bit >> 3] as number) ^ (1 << (bit & 7));
         return body;
       });
       expect(codeOf(results.guest), `bit ${bit}`).toMatch(named);
-      // The owner's last word: when it is altered, the owner has met the right guest and only the guest can tell.
+      // The owner's last body: the owner has already met the right guest, so only the guest notices the change.
       if (from === 'owner' && index === 1) expect(codeOf(results.owner)).toBe('ok');
       else expect(codeOf(results.owner), `bit ${bit}`).toMatch(named);
     }
   });
 
-  it('is HANDSHAKE_TAMPERED for the guest where the owner’s tag is wrong', async () => {
+  it('is HANDSHAKE_TAMPERED for the guest when the owner’s tag is wrong', async () => {
     const { guest } = await meet((body, from, index) => {
       if (from === 'owner' && index === 1) body[10] = (body[10] as number) ^ 1;
       return body;
@@ -192,7 +192,7 @@ describe('a meeting with one altered byte', () => {
   }
 });
 
-describe('a meeting that is stopped', () => {
+describe('an aborted meeting', () => {
   it.each(['guest', 'owner'] as const)(
     'throws the reason of the signal at the %s and leaves no listener',
     async (who) => {
@@ -208,7 +208,7 @@ describe('a meeting that is stopped', () => {
     },
   );
 
-  it('cannot be had by sending an old conversation again', async () => {
+  it('cannot be repeated by replaying an old conversation', async () => {
     const old: Uint8Array[] = [];
     await meet((body, from) => {
       if (from === 'guest') old.push(body.slice());

@@ -20,19 +20,22 @@ import {
 } from './pake.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
-/** What two peers share who met with the same code (PROTOCOL 2.2). Secrets, except `attempt`; `wipe()` them when done. */
+/**
+ * The shared secrets of two peers that met with the same code (PROTOCOL 2.2). All secret except `attempt`; `wipe()`
+ * them when done.
+ */
 export interface Meeting {
-  /** 16 bytes by which the handshake names this meeting. */
+  /** 16 bytes with which the handshake names this meeting. */
   readonly attempt: Uint8Array;
   /** 32 bytes that authenticate the handshake. */
   readonly auth: Uint8Array;
-  /** Keys of the bodies sealed by the guest and by the owner. */
+  /** Seal the bodies of the guest and of the owner. */
   readonly sealGuest: Uint8Array;
   readonly sealOwner: Uint8Array;
   wipe(): void;
 }
 
-/** The associated data of both: the version. */
+/** The associated data of both sides: the version. */
 const VERSION = Uint8Array.of(1);
 
 const refusalCodes = {
@@ -47,10 +50,10 @@ const LOCKED =
   'Wrong codes were tried at this share, so it lets no new guests in for a while. Try again later, or ask for a new code.';
 
 /**
- * Meets the owner of a mailbox, as PROTOCOL 2.2 draws it. On failure the pipe is closed.
+ * Meets the owner of a mailbox, as PROTOCOL 2.2 draws it. Closes the pipe on failure.
  *
- * @throws CODE_WRONG, CODE_EXHAUSTED, PEER_BUSY as the owner refuses; HANDSHAKE_MALFORMED; HANDSHAKE_TAMPERED when the owner accepts
- *         us and then cannot prove that it knows the code; whatever the pipe throws
+ * @throws CODE_WRONG, CODE_EXHAUSTED or PEER_BUSY when the owner refuses; HANDSHAKE_MALFORMED; HANDSHAKE_TAMPERED when
+ * the owner accepts us but cannot prove that it knows the code; the errors of the pipe
  */
 export async function meetAsGuest(
   pipe: MessagePipe,
@@ -81,19 +84,22 @@ export async function meetAsGuest(
 
 export interface OwnerOptions {
   readonly signal: AbortSignal;
-  /** The guest's first body, if it has been taken already. */
+  /** The guest's first body, if it has already been received. */
   readonly first?: Uint8Array;
-  /** Asked right before a guess is judged: why it is not, if there were enough. Guests meet at the same time, so their arrival is too early. */
+  /**
+   * Called right before a guess is judged; a returned reason refuses the guess. Guests meet concurrently, so a check at
+   * their arrival is too early.
+   */
   refusal?(): Refusal | undefined;
-  /** The guess was wrong; told before any other guess is judged. */
+  /** Called for a wrong guess, before the next guess is judged. */
   onWrongGuess?(): void;
 }
 
 /**
- * Meets one guest of our mailbox. On failure it closes the pipe, after it has notified a guest whose code is wrong.
+ * Meets one guest of our mailbox. Closes the pipe on failure, after it has notified a guest whose code is wrong.
  *
- * @throws CODE_WRONG, CODE_EXHAUSTED or PEER_BUSY if no more may guess; HANDSHAKE_MALFORMED; the errors of the pipe.
- *         All but CODE_WRONG reveal nothing about the code to the guest.
+ * @throws CODE_WRONG, CODE_EXHAUSTED or PEER_BUSY when no further guess is allowed; HANDSHAKE_MALFORMED; the errors of
+ * the pipe. Only CODE_WRONG reveals to the guest anything about the code.
  */
 export async function meetAsOwner(
   pipe: MessagePipe,
@@ -131,7 +137,7 @@ export async function meetAsOwner(
   }
 }
 
-/** Turns a guest away, at any point before it is confirmed, and ends the conversation. */
+/** Refuses a guest at any point before its confirmation, and ends the conversation. */
 export async function refuseGuest(pipe: MessagePipe, refusal: Refusal): Promise<void> {
   try {
     await pipe.send(encodeMeetingMessage({ kind: 'refused', refusal }));
@@ -145,7 +151,7 @@ interface Share {
   readonly share: Uint8Array;
 }
 
-/** What both peers have seen go by. */
+/** The values that both peers have seen on the wire. */
 interface Run {
   readonly sid: Uint8Array;
   readonly ya: Uint8Array;
@@ -197,7 +203,7 @@ async function receive<K extends MeetingMessage['kind']>(
 function taken<K extends MeetingMessage['kind']>(body: Uint8Array, kind: K): Extract<MeetingMessage, { kind: K }> {
   const message = decodeMeetingMessage(body);
   if (isKind(message, kind)) return message;
-  // An owner is not refused, but if a guest claims to, ending is as right as anything.
+  // A guest cannot refuse an owner. If one claims to, ending the meeting is safe.
   if (message.kind === 'refused') {
     const text = message.refusal === 'locked' ? LOCKED : undefined;
     throw new KeibiError(refusalCodes[message.refusal], text, { detail: { remote: true } });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   ];
 });
 
-describe('the mailbox that a contact keeps for another', () => {
+describe('the mailbox that one contact keeps for another', () => {
   const kinds = [
     ['known by its keys', (self: IdentityKeys, peer: IdentityKeys) => PairKey.of(self, publicOf(peer))],
     [
@@ -27,7 +27,7 @@ describe('the mailbox that a contact keeps for another', () => {
     ],
   ] as const;
 
-  it.each(kinds)('is known to both, and to each pair another: %s', async (_, pairOf) => {
+  it.each(kinds)('has one name for both contacts, different for each pair: %s', async (_, pairOf) => {
     const [annBen, benAnn, annCay] = [await pairOf(ann, ben), await pairOf(ben, ann), await pairOf(ann, cay)];
     expect(annBen.mailbox('self', 20_000)).toBe(benAnn.mailbox('peer', 20_000));
     expect(annBen.mailbox('peer', 20_000)).toBe(benAnn.mailbox('self', 20_000));
@@ -41,12 +41,12 @@ describe('the mailbox that a contact keeps for another', () => {
     expect(names.join('')).toMatch(/^[0-9a-f]{256}$/);
   });
 
-  it('is another one at first contact', async () => {
+  it('has a different name at first contact', async () => {
     const [byKeys, byFingerprint] = await Promise.all(kinds.map(([, pairOf]) => pairOf(ann, ben)));
     expect(byKeys?.mailbox('self', 1)).not.toBe(byFingerprint?.mailbox('self', 1));
   });
 
-  it('is what PROTOCOL 10.1 says, worked out by another library', async () => {
+  it('matches PROTOCOL 10.1, computed by another library', async () => {
     const hmac = (key: Uint8Array, ...parts: Uint8Array[]) =>
       createHmac('sha512', key).update(Buffer.concat(parts)).digest();
     const fingerprints = [ann.fingerprint, ben.fingerprint].sort(Buffer.compare);
@@ -70,12 +70,12 @@ describe('the mailbox that a contact keeps for another', () => {
     );
   });
 
-  it('cannot be had with an X25519 key that makes no secret', async () => {
+  it('refuses an X25519 key that yields no secret', async () => {
     const zero = { ...publicOf(ben), x25519: new Uint8Array(32) };
     await expect(PairKey.of(ann, zero)).rejects.toMatchObject({ code: 'HANDSHAKE_MALFORMED' });
   });
 
-  it('is no longer known after wipe', async () => {
+  it('has no name after wipe', async () => {
     const pair = await PairKey.of(ann, publicOf(ben));
     const before = pair.mailbox('self', 1);
     pair.wipe();
@@ -107,7 +107,7 @@ describe('the days whose mailboxes are in use', () => {
     expect(at(time)).toEqual(days);
   });
 
-  it('have one in common for clocks that differ by an hour', () => {
+  it('share a day for clocks that differ by an hour', () => {
     const day = 86_400_000;
     for (let now = 10 * day; now < 12 * day; now += day / 288) {
       const [here, there] = [mailboxDays(now), mailboxDays(now + 3_600_000)];

@@ -8,13 +8,13 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * What two contacts share before they meet (PROTOCOL 10.1): it names their mailboxes and seals their first messages, so that nobody else
- * knows them again. It proves nothing after that: only the meeting does. `wipe()` it when done.
+ * The key that two contacts share before they meet (PROTOCOL 10.1). It names their mailboxes and seals their first
+ * messages, so that others cannot recognize them. It proves no identity; the meeting does. `wipe()` it when done.
  */
 export class PairKey {
   /** Our own fingerprint. */
   readonly self: Uint8Array;
-  /** The contact; its keys unless this is a first contact. */
+  /** The contact; `keys` is undefined at first contact. */
   readonly peer: { readonly fingerprint: Uint8Array; readonly keys: PublicKeys | undefined };
   readonly #sodium: Sodium;
   readonly #key: Uint8Array;
@@ -26,7 +26,10 @@ export class PairKey {
     this.peer = peer;
   }
 
-  /** Of two who know each other's keys: nobody else can make it. @throws HANDSHAKE_MALFORMED for an X25519 key that is none */
+  /**
+   * The key of two contacts that know each other's keys; no third party can derive it.
+   * @throws HANDSHAKE_MALFORMED for an invalid X25519 key
+   */
   static async of(self: IdentityKeys, keys: PublicKeys): Promise<PairKey> {
     const sodium = await loadSodium();
     const fingerprint = fingerprintOf(sodium, keys);
@@ -40,7 +43,9 @@ export class PairKey {
     }
   }
 
-  /** Of two who know only each other's fingerprint: whoever knows both can make it too. */
+  /**
+   * The key of two contacts that know only each other's fingerprint. Anyone who knows both fingerprints can derive it.
+   */
   static async ofFingerprints(self: Uint8Array, peer: Uint8Array): Promise<PairKey> {
     const sodium = await loadSodium();
     const salt = new TextEncoder().encode('KeibiDrop first contact');
@@ -49,7 +54,10 @@ export class PairKey {
     });
   }
 
-  /** The mailbox that one of the two keeps for the other on a day, counted from 1970 in UTC: 64 lower-case hexadecimal digits. */
+  /**
+   * Names the mailbox that one of the two keeps for the other on a day, counted from 1970 in UTC: 64 lower-case
+   * hexadecimal digits.
+   */
   mailbox(owner: 'self' | 'peer', day: number): string {
     const number = new Uint8Array(4);
     new DataView(number.buffer).setUint32(0, day);
@@ -58,16 +66,16 @@ export class PairKey {
   }
 
   /**
-   * The key that seals one opening of a meeting in the owner's mailbox. The caller wipes it.
+   * Derives the key that seals one opening of a meeting in the owner's mailbox. The caller wipes it.
    *
-   * @param nonces  of the openings up to this one, which is the first or the second of its kind
+   * @param nonces of the openings up to this one, which is the first or the second of its kind
    */
   openingKey(step: 'keys' | 'ciphertext', owner: 'self' | 'peer', nonces: readonly Uint8Array[]): Uint8Array {
     const writer = nonces.length === 1 ? 'guest' : 'owner';
     return this.#expand(`KeibiDrop contact ${step} ${writer}`, owner, ...nonces);
   }
 
-  /** The root of a conversation's keys, made of this key and what the meeting has brought. The caller wipes it. */
+  /** Derives the root of a conversation's keys from this key and the secrets of the meeting. The caller wipes it. */
   root(transcript: Uint8Array, ...secrets: readonly Uint8Array[]): Uint8Array {
     return extract(this.#sodium, transcript, this.#key, ...secrets);
   }
@@ -83,10 +91,10 @@ export class PairKey {
 }
 
 /**
- * The days whose mailboxes are in use: today first, and in the first and the last hour of a day (UTC) its neighbour, so that clocks may
- * differ by an hour. An owner keeps all of them, a guest tries them in this order.
+ * The days whose mailboxes are in use: today first, plus a neighbouring day in the first and last hour of a day (UTC),
+ * so that clocks may differ by an hour. An owner keeps all of them; a guest tries them in this order.
  *
- * @param nowMs  milliseconds since 1970
+ * @param nowMs milliseconds since 1970
  */
 export function mailboxDays(nowMs: number): number[] {
   const today = Math.floor(nowMs / DAY_MS);
@@ -110,7 +118,7 @@ function sharedSecret(sodium: Sodium, secret: Uint8Array, key: Uint8Array): Uint
   }
 }
 
-/** Both fingerprints, the lower first: the same for either of the two. */
+/** Both fingerprints, the lower first, so that both sides use one order. */
 function sorted(one: Uint8Array, other: Uint8Array): Uint8Array {
   const differing = one.findIndex((byte, i) => byte !== other[i]);
   const inOrder = differing < 0 || (one[differing] as number) < (other[differing] as number);

@@ -98,7 +98,7 @@ describe('the parts of CPace', () => {
     expect(stringOf('a').length).toBe(stringOf('guitar-pencil-and-a-good-deal-more-than-that').length);
   });
 
-  it('samples a scalar that is never zero and never the same', () => {
+  it('samples a nonzero scalar, a new one each time', () => {
     const scalars = new Set(Array.from({ length: 50 }, () => hex(sampleScalar(sodium))));
     expect(scalars.size).toBe(50);
     expect(scalars).not.toContain('00'.repeat(32));

@@ -30,7 +30,7 @@ export function lvCat(...parts: readonly Uint8Array[]): Uint8Array {
   return concat(...parts.map(prependLen));
 }
 
-/** `generator_string`, padded so that the password fills the first hash block whatever its length (draft 8.1). */
+/** `generator_string`, padded so that a password of any length fills the first hash block (draft 8.1). */
 export function generatorString({ prs, ci, sid }: GeneratorInputs): Uint8Array {
   const padBytes = Math.max(0, HASH_BLOCK_BYTES - prependLen(prs).length - prependLen(DSI).length - 1);
   return lvCat(DSI, prs, new Uint8Array(padBytes), ci, sid);
@@ -58,7 +58,8 @@ export function scalarMult(sodium: Sodium, scalar: Uint8Array, generator: Uint8A
 /**
  * `G.scalar_mult_vfy` (draft 8.3).
  *
- * @returns undefined for the draft's G.I, on which the protocol aborts: `share` encodes no element, or the neutral one
+ * @returns undefined for the draft's G.I, on which the protocol aborts: `share` is no valid encoding or the neutral
+ * element
  */
 export function scalarMultVfy(sodium: Sodium, scalar: Uint8Array, share: Uint8Array): Uint8Array | undefined {
   if (!sodium.crypto_core_ristretto255_is_valid_point(share) || sodium.is_zero(share)) return undefined;

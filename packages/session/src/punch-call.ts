@@ -4,11 +4,14 @@ import { Metadata } from '@grpc/grpc-js';
 import type { PeerClient, PeerServer, PunchRequest } from '@keibidrop/proto';
 import { refusal } from './refusal.ts';
 
-/** Far more than a session has lanes, also if each is dialled anew some times. */
+/** Far above the lanes of a session, even when each is dialled several times. */
 const MAX_PUNCHES = 256;
 const ANSWER_TIMEOUT_MS = 5000;
 
-/** Tells the responder from where we are about to dial, so that it dials there too (PROTOCOL 2.5). @throws the call's failure */
+/**
+ * Sends the responder the address from which we are about to dial, so that it dials there too (PROTOCOL 2.5).
+ * @throws the call's failure
+ */
 export function askToPunch(client: PeerClient, place: PunchRequest): Promise<void> {
   const deadline = Date.now() + ANSWER_TIMEOUT_MS;
   return new Promise((resolve, reject) => {
@@ -16,7 +19,7 @@ export function askToPunch(client: PeerClient, place: PunchRequest): Promise<voi
   });
 }
 
-/** The responder's side of one session: what is no address, and what comes too often, is refused. */
+/** The responder's side of one session. It refuses invalid addresses and calls beyond the limit. */
 export function punchResponder(onPunch: (place: PunchRequest) => void): PeerServer['punch'] {
   let punches = 0;
   return ({ request }, reply) => {

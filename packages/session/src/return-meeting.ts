@@ -12,17 +12,17 @@ import type { Meeting } from './meeting.ts';
 import type { ReturnSecret } from './return-secret.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
-// Two peers who have lost their session meet once more in the mailbox, without the code (PROTOCOL 2.2):
+// Two peers that lost their session meet again in the mailbox, without the code (PROTOCOL 2.2):
 //
 //   RETURN   guest -> attempt, nonce          <- RETURNED   nonce
 //
-// Each side's nonce is fresh, so the keys of the candidates that follow are too, whoever repeats what the other has once said.
-// Nothing is confirmed here: who does not know the secret can neither read nor make a sealed body.
+// Each side's nonce is fresh, so the keys of the candidates that follow are fresh too, even if one side replays old
+// messages. Nothing is confirmed here: without the secret a peer can neither read nor make a sealed body.
 
 /**
- * Meets the owner of a mailbox with whom a session was lost. On failure the pipe is closed.
+ * Meets the owner of a mailbox with whom we lost a session. Closes the pipe on failure.
  *
- * @throws RENDEZVOUS_NOT_FOUND when the owner knows no such session; HANDSHAKE_MALFORMED; whatever the pipe throws
+ * @throws RENDEZVOUS_NOT_FOUND when the owner knows no such session; HANDSHAKE_MALFORMED; the errors of the pipe
  */
 export async function meetAgainAsGuest(
   pipe: MessagePipe,
@@ -44,13 +44,16 @@ export async function meetAgainAsGuest(
   }
 }
 
-/** Meets a guest that has said `request` in our mailbox. On failure the pipe is closed. @throws whatever the pipe throws */
+/**
+ * Meets a guest that has sent `request` to our mailbox. Closes the pipe on failure.
+ * @throws the errors of the pipe
+ */
 export async function meetAgainAsOwner(
   pipe: MessagePipe,
   secret: ReturnSecret,
   request: Extract<MeetingMessage, { kind: 'return' }>,
 ): Promise<Meeting> {
-  // The caller may wipe its own while the guest is answered.
+  // The caller may wipe its copy while the guest is answered.
   const own = secret.copy();
   const sodium = await loadSodium();
   const nonce = sodium.randombytes_buf(RETURN_NONCE_BYTES);
@@ -85,7 +88,7 @@ export function returnSealKey(
   return expand(sodium, seal, `KeibiDrop return seal ${writer}`, 32, nonces);
 }
 
-/** @param forgotten  the owner has said that it does not know the secret; nobody has proved to be the owner by that */
+/** @param forgotten the owner says that it does not know the secret; the sender of that message is unproved */
 function unknownSession(forgotten: boolean): KeibiError {
   return new KeibiError('RENDEZVOUS_NOT_FOUND', 'The sender does not know the session any more.', {
     detail: { remote: true, forgotten },

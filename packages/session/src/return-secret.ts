@@ -7,15 +7,15 @@ import { loadSodium, type Sodium, wipe } from './sodium.ts';
 export const GUEST_SECRET_BYTES = 32;
 
 /**
- * What both sides of a session know and nobody else, by which a lost session is succeeded without a code (PROTOCOL 3.1). It outlives the
- * session; `wipe()` it when there is to be no return.
+ * A secret that only the two sides of a session know. With it they resume a lost session without a code (PROTOCOL 3.1).
+ * It outlives the session; `wipe()` it when the session must not be resumed.
  */
 export class ReturnSecret {
-  /** Names the return in the successor's handshake and in a mailbox; seen by others once it is used. */
+  /** Names the return in the new handshake and in a mailbox. Visible to others once used. */
   readonly attempt: Uint8Array;
-  /** Authenticates the successor's handshake. */
+  /** Authenticates the handshake of the new session. */
   readonly auth: Uint8Array;
-  /** From which the keys of candidates are derived that go through a mailbox. */
+  /** Derives the keys of candidates that pass through a mailbox. */
   readonly seal: Uint8Array;
 
   private constructor(attempt: Uint8Array, auth: Uint8Array, seal: Uint8Array) {
@@ -24,13 +24,16 @@ export class ReturnSecret {
     this.seal = seal;
   }
 
-  /** @param root  of the session's keys, `prk` in PROTOCOL 3 */
+  /** @param root of the session's keys, `prk` in PROTOCOL 3 */
   static of(sodium: Sodium, root: Uint8Array): ReturnSecret {
     const derived = (what: string, length: number) => expand(sodium, root, `KeibiDrop return ${what}`, length);
     return new ReturnSecret(derived('attempt', ATTEMPT_BYTES), derived('auth', 32), derived('seal', 32));
   }
 
-  /** By which a guest of a share comes again (PROTOCOL 3.2). @param secret  of a session before; stays the caller's */
+  /**
+   * The secret with which a guest of a share returns (PROTOCOL 3.2).
+   * @param secret of an earlier session; the caller keeps ownership
+   */
   static async ofGuest(secret: Uint8Array): Promise<ReturnSecret> {
     const sodium = await loadSodium();
     const derived = (what: string, length: number) => expand(sodium, secret, `KeibiDrop guest ${what}`, length);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const tampered = { code: 'HANDSHAKE_TAMPERED' };
 
-/** The contact tests the keys of `fresh`; the announcer answers with what it has. */
+/** The contact tests the keys of `fresh`; the announcer answers with the keys that it has. */
 async function exchange(announcer: Partial<Parameters<typeof proveRotation>[0]> = {}) {
   const { ciphertext, proofs } = await testRotation({
     former: former.fingerprint,
@@ -26,7 +26,7 @@ async function exchange(announcer: Partial<Parameters<typeof proveRotation>[0]> 
 }
 
 describe('the proof of a new identity', () => {
-  it('is the same for both sides, and another in each exchange', async () => {
+  it('is the same for both sides, and different in each exchange', async () => {
     const { tested, proved } = await exchange();
     expect(proved).toEqual(tested);
     expect(proved.announcer).not.toEqual(proved.contact);
@@ -46,7 +46,7 @@ describe('the proof of a new identity', () => {
     await expect(checkRotationProof(tested.contact, proved.contact)).rejects.toMatchObject(tampered);
   });
 
-  it('of an earlier exchange is none, and neither is the contact’s', async () => {
+  it('is refused from an earlier exchange, and so is the contact’s own proof', async () => {
     const [earlier, { tested }] = [await exchange(), await exchange()];
     for (const proof of [earlier.proved.announcer, tested.contact, new Uint8Array(), new Uint8Array(32)]) {
       await expect(checkRotationProof(proof, tested.announcer)).rejects.toMatchObject(tampered);

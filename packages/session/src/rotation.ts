@@ -20,9 +20,9 @@ export interface RotationProofs {
 /**
  * The contact's side: tests whether the announcer holds the secrets of `fresh`.
  *
- * @param rotation.former  fingerprint of the announcer in this conversation
- * @param rotation.self    our identity in this conversation
- * @throws HANDSHAKE_MALFORMED for keys that are none
+ * @param rotation.former fingerprint of the announcer in this conversation
+ * @param rotation.self our identity in this conversation
+ * @throws HANDSHAKE_MALFORMED for invalid keys
  */
 export async function testRotation({
   former,
@@ -47,10 +47,10 @@ export async function testRotation({
 /**
  * The announcer's side: answers the contact's test.
  *
- * @param rotation.former   our fingerprint in this conversation
- * @param rotation.fresh    our new identity
- * @param rotation.contact  the contact's keys, as proved in this conversation
- * @throws HANDSHAKE_MALFORMED for keys that are none
+ * @param rotation.former our fingerprint in this conversation
+ * @param rotation.fresh our new identity
+ * @param rotation.contact the contact's keys, as proved in this conversation
+ * @throws HANDSHAKE_MALFORMED for invalid keys
  */
 export async function proveRotation({
   former,
@@ -72,14 +72,14 @@ export async function proveRotation({
   });
 }
 
-/** @throws HANDSHAKE_TAMPERED unless both are the same */
+/** @throws HANDSHAKE_TAMPERED unless both are equal */
 export async function checkRotationProof(proof: Uint8Array, expected: Uint8Array): Promise<void> {
   const sodium = await loadSodium();
   if (proof.length !== expected.length || !sodium.memcmp(proof, expected)) throw new KeibiError('HANDSHAKE_TAMPERED');
 }
 
 interface Tested {
-  /** Of the announcer before and after, and of the contact. */
+  /** The announcer's former and new fingerprint, then the contact's. */
   readonly fingerprints: readonly [Uint8Array, Uint8Array, Uint8Array];
   readonly ciphertext: Uint8Array;
   /** X25519, then ML-KEM. Wiped. */

@@ -5,15 +5,19 @@ import { FrameOpener, FrameSealer } from '@keibidrop/native';
 import { isErrorCode, KeibiError, type Suite } from '@keibidrop/protocol';
 import { FrameReader } from './frame-reader.ts';
 
-/** The two byte streams of one control connection: 0 with the initiator as gRPC client, 1 with the responder (PROTOCOL 8). */
+/**
+ * The two byte streams of one control connection. On stream 0 the initiator is the gRPC client, on stream 1 the
+ * responder (PROTOCOL 8).
+ */
 export interface SealedChannel {
   readonly channels: readonly [Duplex, Duplex];
   /**
-   * Resolves once, when the connection is gone and everything is freed: with undefined if all four directions had ended, else with
-   * FRAME_TOO_LARGE, FRAME_AUTH_FAILED, FRAME_REPLAYED, FRAME_TRUNCATED, SESSION_LOST or the reason given to `destroy`.
+   * Resolves once, when the connection is closed and everything is freed. The value is undefined if all four directions
+   * had ended, else FRAME_TOO_LARGE, FRAME_AUTH_FAILED, FRAME_REPLAYED, FRAME_TRUNCATED, SESSION_LOST or the reason
+   * given to `destroy`.
    */
   readonly closed: Promise<KeibiError | undefined>;
-  /** Breaks the connection off at once. Idempotent. */
+  /** Closes the connection at once. Idempotent. */
   destroy(reason: KeibiError): void;
 }
 
@@ -24,18 +28,19 @@ export interface SealedChannelKeys {
   readKey: Uint8Array;
 }
 
-/** HTTP/2 bytes put into one frame at most: a few HTTP/2 frames, so that no channel waits long for the other. */
+/** Limit of HTTP/2 bytes in one frame: a few HTTP/2 frames, so that neither channel waits long for the other. */
 const MAX_PAYLOAD_BYTES = 64 * 1024;
 const CHANNEL_BYTES = 1;
 
 /**
- * Seals two byte streams into one connection: frames (PROTOCOL 4) with plaintext `| channel 1 | HTTP/2 bytes |`, no bytes for the end
- * of a direction (PROTOCOL 8).
+ * Seals two byte streams into one connection. The plaintext of each frame (PROTOCOL 4) is `| channel 1 | HTTP/2 bytes
+ * |`; no bytes mean the end of a direction (PROTOCOL 8).
  *
- * A write is done when its frame has left for the kernel, and the connection is read only while both channels take more, so a slow side
- * holds the other back and nothing piles up. Any refused frame destroys the connection and both channels.
+ * A write completes when its frame has reached the kernel. The connection is read only while both channels accept more,
+ * so a slow side applies backpressure and buffers stay small. Any refused frame destroys the connection and both
+ * channels.
  *
- * @param stream  a connection after the handshake; owned from now on
+ * @param stream a connection after the handshake; owned from now on
  */
 export function openSealedChannel(stream: Duplex, keys: SealedChannelKeys): SealedChannel {
   return new SealedConnection(stream, keys);
@@ -61,13 +66,13 @@ class SealedConnection implements SealedChannel {
     this.closed = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    // Calls are small and wait for their answers.
+    // Calls are small and wait for their replies.
     if (stream instanceof Socket) stream.setNoDelay(true);
     stream.on('data', (piece: Buffer) => this.#receive(piece));
     stream.once('end', () => this.#receiveEnd());
     stream.once('error', (cause) => this.destroy(lost(cause)));
     stream.once('close', () => this.#release());
-    // The handshake has left it paused.
+    // The handshake leaves the stream paused.
     stream.resume();
   }
 
@@ -77,7 +82,7 @@ class SealedConnection implements SealedChannel {
     for (const channel of this.channels) channel.destroy(this.#reason);
   }
 
-  /** Seals `bytes` (at most MAX_PAYLOAD_BYTES; none: the end of the direction) and calls `done` when they have left. */
+  /** Seals `bytes` (at most MAX_PAYLOAD_BYTES; an empty array ends the direction). Calls `done` once they are sent. */
   write(channel: number, bytes: Uint8Array, done: (error?: Error | null) => void): void {
     if (this.#stream.destroyed || this.#stream.writableEnded) {
       done(this.#reason ?? lost());
@@ -89,16 +94,16 @@ class SealedConnection implements SealedChannel {
     this.#stream.write(this.#sealer.seal(plaintext), done);
   }
 
-  /** Reads on, if no channel is full. */
+  /** Continues reading unless a channel is full. */
   resume(): void {
     if (!this.channels.some((channel) => channel.full)) this.#stream.resume();
   }
 
-  /** A direction of some channel has ended; after the last one there is nothing more to say. */
+  /** Called when one direction of a channel ends. After the last one our side of the connection ends. */
   directionEnded(): void {
     if (this.#ended || !this.channels.every((channel) => channel.over)) return;
     this.#ended = true;
-    // Whatever follows the last end is dropped, so that the peer's own end can arrive.
+    // Bytes after the last end are dropped, so that the peer's own end can arrive.
     this.#stream.end();
     this.#stream.resume();
   }
@@ -140,11 +145,11 @@ class SealedConnection implements SealedChannel {
   }
 }
 
-/** One of the two byte streams. What the peer still sends to a destroyed one is dropped. */
+/** One of the two byte streams. Bytes that the peer still sends to a destroyed stream are dropped. */
 class Channel extends Duplex {
   readonly #number: number;
   readonly #connection: SealedConnection;
-  /** The reader has all it wants for now. */
+  /** The reader accepts no more for now. */
   full = false;
   peerEnded = false;
   #selfEnded = false;
@@ -153,7 +158,7 @@ class Channel extends Duplex {
     super({ allowHalfOpen: true });
     this.#number = number;
     this.#connection = connection;
-    // The reason is told by `closed`; a channel nobody listens to must not end the process.
+    // `closed` reports the reason; a channel without a listener must not end the process.
     this.on('error', () => {});
   }
 
@@ -211,7 +216,7 @@ class Channel extends Duplex {
   }
 }
 
-/** Native errors carry the code of PROTOCOL 4; whatever else went wrong, the frame was not opened. */
+/** Native errors carry the code of PROTOCOL 4. Any other error means that the frame could not be opened. */
 function frameFailure(cause: unknown): KeibiError {
   if (cause instanceof KeibiError) return cause;
   const { code } = cause as { code?: unknown };

@@ -7,7 +7,7 @@ const key = new Uint8Array(32).fill(7);
 const record = new Uint8Array(32).fill(9);
 
 describe('a sealed record', () => {
-  it('opens with its key under its name, and holds neither in the clear', async () => {
+  it('opens with its key under its name, and shows neither in the clear', async () => {
     const file = await sealRecord(record, key, 'name');
     expect(await openRecord(file, key, 'name')).toEqual(record);
     expect(await sealRecord(record, key, 'name')).not.toEqual(file);
@@ -16,7 +16,7 @@ describe('a sealed record', () => {
     expect(await openRecord(file, record, 'name')).toBeUndefined();
   });
 
-  it('does not open when a byte is changed, or cut off', async () => {
+  it('does not open when a byte is changed or cut off', async () => {
     const file = await sealRecord(record, key, 'name');
     for (let at = 0; at < file.length; at++) {
       const altered = file.slice();
@@ -26,7 +26,7 @@ describe('a sealed record', () => {
     }
   });
 
-  it('is nothing of foreign bytes', async () => {
+  it('yields undefined for foreign bytes', async () => {
     const bytes = fc.uint8Array({ maxLength: 120 });
     const beginning = fc.constantFrom(new Uint8Array(), Buffer.from('KDGS'), Buffer.from('KDGS\x01'));
     await fc.assert(

@@ -8,10 +8,13 @@ const VERSION = 1;
 const NONCE_AT = MAGIC.length + 1;
 const SEALED_AT = NONCE_AT + 24;
 const TAG_BYTES = 16;
-/** A sealed record is so much longer than the record. */
+/** Length that sealing adds to a record. */
 export const RECORD_OVERHEAD_BYTES = SEALED_AT + TAG_BYTES;
 
-/** Seals what a program keeps in a file. @param name  of the file: under another one it does not open */
+/**
+ * Seals a record that a program keeps in a file.
+ * @param name of the file: under another name the record does not open
+ */
 export async function sealRecord(record: Uint8Array, key: Uint8Array, name: string): Promise<Uint8Array> {
   const sodium = await loadSodium();
   const header = Uint8Array.of(...MAGIC, VERSION, ...sodium.randombytes_buf(SEALED_AT - NONCE_AT));
@@ -25,7 +28,7 @@ export async function sealRecord(record: Uint8Array, key: Uint8Array, name: stri
   return file;
 }
 
-/** Opens what `sealRecord` made; undefined for anything else. The caller wipes it. */
+/** Opens a record made by `sealRecord`; returns undefined for anything else. The caller wipes it. */
 export async function openRecord(file: Uint8Array, key: Uint8Array, name: string): Promise<Uint8Array | undefined> {
   const sodium = await loadSodium();
   if (file.length < RECORD_OVERHEAD_BYTES || file[MAGIC.length] !== VERSION) return undefined;

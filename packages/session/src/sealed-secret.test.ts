@@ -20,7 +20,7 @@ beforeAll(async () => {
   };
 });
 
-/** With the digest made right again, as somebody would who alters a file on purpose. */
+/** Changes a file and recomputes its digest, as a deliberate attacker would. */
 function altered(file: Uint8Array, change: (copy: Uint8Array) => void): Uint8Array {
   const body = file.slice(0, -32);
   change(body);
@@ -28,13 +28,13 @@ function altered(file: Uint8Array, change: (copy: Uint8Array) => void): Uint8Arr
 }
 
 describe.each(LOCKS.map((lock) => [lock.kind, lock] as const))('a secret sealed by a %s', (kind, lock) => {
-  it('opens with it, says how it is locked, and shows nothing of the secret', async () => {
+  it('opens with its key, shows how it is locked, and hides the secret', async () => {
     expect([...(await openSecret(files[kind], lock))]).toEqual([...secret]);
     expect(await lockKindOf(files[kind])).toBe(kind);
     expect(Buffer.from(files[kind]).includes(Buffer.from(secret.subarray(8, 16)))).toBe(false);
   });
 
-  it('is another file each time', async () => {
+  it('is a different file each time', async () => {
     expect(Buffer.from(await sealSecret(secret, lock)).equals(files[kind])).toBe(false);
   });
 
@@ -44,8 +44,8 @@ describe.each(LOCKS.map((lock) => [lock.kind, lock] as const))('a secret sealed 
   });
 });
 
-describe('what is wrong with a file is told apart', () => {
-  it('a wrong passphrase, and the key of another identity', async () => {
+describe('a sealed file that does not open', () => {
+  it('names a wrong passphrase and the key of another identity', async () => {
     const wrong = { kind: 'passphrase', passphrase: 'tröpfchen' } as const;
     await expect(openSecret(files.passphrase, wrong)).rejects.toThrowError(
       refused('IDENTITY_LOCKED', /passphrase is wrong/),
@@ -54,7 +54,7 @@ describe('what is wrong with a file is told apart', () => {
     await expect(openSecret(files.key, another)).rejects.toThrowError(refused('IDENTITY_LOCKED', /another identity/));
   });
 
-  it('every flipped byte', async () => {
+  it('is refused with any flipped byte', async () => {
     for (let at = 0; at < files.key.length; at++) {
       const flipped = files.key.slice();
       flipped[at] = (flipped[at] as number) ^ 1;
@@ -63,7 +63,7 @@ describe('what is wrong with a file is told apart', () => {
     }
   });
 
-  it('every length that is not its own', async () => {
+  it('is refused with any wrong length', async () => {
     for (let length = 0; length < files.key.length; length++) {
       const words = length < 4 ? /no file/ : /cut short|damaged/;
       await expect(openSecret(files.key.subarray(0, length), key), `${length}`).rejects.toThrowError(

@@ -3,20 +3,24 @@ import { KeibiError } from '@keibidrop/protocol';
 import { expand, extract } from './hkdf.ts';
 import { loadSodium, type Sodium, wipe } from './sodium.ts';
 
-/** What opens a secret that is kept on a disk: 32 random bytes that are kept beside it or in a keychain, or what a person knows. */
+/**
+ * The key of a secret that is stored on disk: 32 random bytes, stored beside it or in a keychain, or a person's
+ * passphrase.
+ */
 export type SecretKey =
   | { readonly kind: 'key' | 'keychain'; readonly key: Uint8Array }
   | { readonly kind: 'passphrase'; readonly passphrase: string };
 export type LockKind = SecretKey['kind'];
 
 /**
- * | "KDID" | version 1 | lock 1 | passes 1 | MiB 2 | salt 16 | nonce 24 | sealed secret and tag | SHA-256 of all before 32 |
+ * | "KDID" | version 1 | lock 1 | passes 1 | MiB 2 | salt 16 | nonce 24 | sealed secret and tag | SHA-256 of all before
+ * 32 |
  *
- * XChaCha20-Poly1305, all before the sealed secret being its additional data. The digest is no protection: it tells damage from a wrong
- * passphrase without asking for one.
+ * XChaCha20-Poly1305; all bytes before the sealed secret are its additional data. The digest is no protection: it
+ * separates damage from a wrong passphrase before the user is asked for one.
  */
 const MAGIC = new TextEncoder().encode('KDID');
-/** Written for a secret that only this and later versions can read. */
+/** Used for a secret that only this and later versions can read. */
 const VERSION = 2;
 const FIRST_VERSION = 1;
 const LOCKS = ['key', 'passphrase', 'keychain'] as const satisfies readonly LockKind[];
@@ -26,9 +30,9 @@ const NONCE_AT = SALT_AT + SALT_BYTES;
 const SEALED_AT = NONCE_AT + 24;
 const TAG_BYTES = 16;
 const DIGEST_BYTES = 32;
-/** A sealed secret is so much longer than the secret. */
+/** Length that sealing adds to a secret. */
 export const SEALED_OVERHEAD_BYTES = SEALED_AT + TAG_BYTES + DIGEST_BYTES;
-/** More than any secret that is kept so, by version. */
+/** Above the length of any stored secret, by version. */
 const MAX_SECRET_BYTES = [0, 4096, 4 * 2 ** 20] as const;
 
 const LOCK_NAMES = { key: 'a key file', passphrase: 'a passphrase', keychain: 'the keychain' } as const;
@@ -38,14 +42,17 @@ const WRONG_KEY = {
   keychain: 'The keychain has the key of another identity.',
 } as const;
 
-/** Argon2id with one lane (RFC 9106 4; OWASP asks for 19 MiB and 2 passes at least). */
+/** Argon2id with one lane (RFC 9106 4; OWASP recommends at least 19 MiB and 2 passes). */
 const PASSES = 3;
 const MEBIBYTES = 64;
-/** What a file may ask for: an altered one must not take all memory, or hours. */
+/** Limits for the numbers in a file: an altered file must not exhaust memory or take hours. */
 const MOST_PASSES = 16;
 const MOST_MEBIBYTES = 1024;
 
-/** Seals `secret` for a file. It and `lock` stay the caller's. @param extended  it holds more than an identity, which version 1 does not read */
+/**
+ * Seals `secret` for a file. The caller keeps ownership of both arguments.
+ * @param extended the secret holds more than an identity, which version 1 cannot read
+ */
 export async function sealSecret(
   secret: Uint8Array,
   lock: SecretKey,
@@ -68,16 +75,19 @@ export async function sealSecret(
   return file;
 }
 
-/** How a sealed secret is locked. @throws IDENTITY_CORRUPT as `openSecret` does, but for what only its key can tell */
+/**
+ * Returns how a sealed secret is locked.
+ * @throws IDENTITY_CORRUPT as `openSecret`, for damage that shows without the key
+ */
 export async function lockKindOf(file: Uint8Array): Promise<LockKind> {
   return checked(await loadSodium(), file).lock;
 }
 
 /**
- * Opens what `sealSecret` made. The caller wipes it.
+ * Opens a secret made by `sealSecret`. The caller wipes it.
  *
- * @throws IDENTITY_CORRUPT for a file that is no such secret, is cut short, damaged, or of a version that is not known;
- *         IDENTITY_LOCKED for another kind of key than it was sealed with, and for a wrong one
+ * @throws IDENTITY_CORRUPT for a file of another format, a truncated or damaged file, or an unknown version;
+ * IDENTITY_LOCKED for a wrong key or the wrong kind of key
  */
 export async function openSecret(file: Uint8Array, lock: SecretKey): Promise<Uint8Array> {
   const sodium = await loadSodium();
@@ -114,7 +124,7 @@ function headerOf(file: Uint8Array): Header {
   return { lock: LOCKS[lock] as LockKind, passes, mebibytes: high * 256 + low, salt };
 }
 
-/** Everything that shows without a key. */
+/** Runs every check that needs no key. */
 function checked(sodium: Sodium, file: Uint8Array): Header {
   if (!MAGIC.every((byte, i) => file[i] === byte)) throw corrupt('This is no file of a KeibiDrop identity.');
   const version = file[MAGIC.length];

@@ -10,15 +10,18 @@ import { startHeartbeat } from './heartbeat.ts';
 import type { Keys, Role } from './key-schedule.ts';
 import { openSealedChannel, type SealedChannel } from './sealed-channel.ts';
 
-/** What the handshake has agreed on; all of it may be wiped once the session is open, save `laneSecret`, which the session shows. */
+/**
+ * The keys that the handshake has agreed on. Once the session is open, all may be wiped except `laneSecret`, which the
+ * session exposes.
+ */
 type AgreedKeys = Omit<Keys, 'wipe' | 'returning' | 'guestSecret'>;
 
 export interface SessionOptions {
   /** Handlers of the calls the peer may make. */
   peerService: PeerHandlers;
-  /** Services that the peer may call beside Peer. */
+  /** Further services that the peer may call, next to Peer. */
   services?: readonly ServedService[];
-  /** Breaks the session off at once; `closed` then tells CANCELLED, or the reason if that is a KeibiError. */
+  /** Ends the session at once. `closed` then resolves with CANCELLED, or with the reason if that is a KeibiError. */
   signal: AbortSignal;
   heartbeat?: Partial<HeartbeatTimes>;
 }
@@ -30,7 +33,10 @@ export interface HeartbeatTimes {
   misses: number;
 }
 
-/** A handshaken control connection: both peers serve Peer and call it. Lanes belong to who holds the session. */
+/**
+ * A control connection after the handshake: both peers serve Peer and call it. The holder of the session owns the
+ * lanes.
+ */
 export interface Session {
   readonly role: Role;
   readonly id: Uint8Array;
@@ -39,21 +45,27 @@ export interface Session {
   readonly laneSecret: Uint8Array;
   /** Calls the other side's Peer service. */
   readonly client: PeerClient;
-  /** For clients of the other services there. It ends with the session. */
+  /** For clients of the peer's other services. It ends with the session. */
   readonly channel: ChannelInterface;
   /**
-   * Resolves once, when the connection is gone: undefined after a goodbye without a reason from either side, the reason given to `close`,
-   * SESSION_CLOSED with `detail.reason` after the peer's goodbye with one, else SESSION_LOST (`detail.silent` if nobody has said so) or FRAME_*.
+   * Resolves once, when the connection is closed. The value is undefined after a goodbye without a reason from either
+   * side, the reason given to `close`, or SESSION_CLOSED with `detail.reason` after the peer's goodbye with a reason.
+   * Otherwise it is SESSION_LOST (with `detail.silent` when the peer fell silent) or FRAME_*.
    */
   readonly closed: Promise<KeibiError | undefined>;
-  /** Says goodbye, waits for what was sent to leave, and closes: 2 s at most. Idempotent; all calls resolve when everything is freed. */
+  /**
+   * Sends a goodbye, flushes pending data and closes, within 2 s. Idempotent; all calls resolve when everything is
+   * freed.
+   */
   close(reason?: KeibiError): Promise<void>;
 }
 
 const HEARTBEAT: HeartbeatTimes = { intervalMs: 5000, timeoutMs: 5000, misses: 3 };
 const CLOSE_TIMEOUT_MS = 2000;
 
-/** Opens the control plane over `stream`, a connection after the handshake; `stream` is owned from now on (PROTOCOL 8). */
+/**
+ * Opens the control plane over `stream`, a connection after the handshake; `stream` is owned from now on (PROTOCOL 8).
+ */
 export function openSession(stream: Duplex, keys: AgreedKeys, role: Role, options: SessionOptions): Session {
   options.signal.throwIfAborted();
   return new ControlSession(stream, keys, role, options);
@@ -71,7 +83,7 @@ class ControlSession implements Session {
   readonly #stopServing: () => void;
   readonly #stopHeartbeat: () => void;
   #closing: Promise<void> | undefined;
-  /** Why the session ends, as one side has said in a goodbye; `said: false` until then. */
+  /** Why the session ends, as one side's goodbye states it; `said: false` until then. */
   #end: { said: boolean; reason: KeibiError | undefined } = { said: false, reason: undefined };
 
   constructor(stream: Duplex, keys: AgreedKeys, role: Role, options: SessionOptions) {
@@ -117,7 +129,7 @@ class ControlSession implements Session {
     }, CLOSE_TIMEOUT_MS);
     this.#stopHeartbeat();
     if (!this.#end.said) {
-      // A refusal means that the connection is going already, and `closed` says why.
+      // A refusal means that the connection is already closing, and `closed` reports why.
       const heard = await this.#sayGoodbye(reason?.code ?? '', deadline);
       if (heard && !this.#end.said) this.#end = { said: true, reason };
     }
@@ -132,7 +144,7 @@ class ControlSession implements Session {
     });
   }
 
-  /** The peer leaves. It ends the connection once it has our reply; if it does not, we do. */
+  /** Handles the peer's goodbye. The peer ends the connection once it has our reply; otherwise we do. */
   #receiveGoodbye(code: string): void {
     if (this.#end.said) return;
     this.#end = { said: true, reason: code === '' ? undefined : closedByPeer(code) };
@@ -149,12 +161,12 @@ class ControlSession implements Session {
   }
 }
 
-/** Nothing was heard: the peer may be there all the same, beyond a network that is gone. */
+/** The error for a silent peer, which may still be running behind a broken network. */
 function silence(message: string): KeibiError {
   return new KeibiError('SESSION_LOST', message, { detail: { silent: true } });
 }
 
-/** What a goodbye says of the whole meeting, and not of how it went. */
+/** Goodbye codes about the meeting as a whole, not about how the session went. */
 const PLAIN: readonly string[] = ['NOT_A_TRANSFER', 'OFFER_DECLINED', 'PEER_BUSY'] satisfies ErrorCode[];
 
 const CANCELLED_BY_PEER = 'The other side cancelled it. If it starts again, run the same command to go on.';

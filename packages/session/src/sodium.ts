@@ -4,7 +4,7 @@ export type Sodium = typeof import('libsodium-wrappers-sumo')['default'];
 
 let loading: Promise<Sodium> | undefined;
 
-/** Loads libsodium, once a process: 25 ms that a command which meets nobody does not pay. */
+/** Loads libsodium, once per process. It takes 25 ms, which a command without a meeting does not pay. */
 export function loadSodium(): Promise<Sodium> {
   loading ??= import('libsodium-wrappers-sumo').then(async ({ default: sodium }) => {
     await sodium.ready;
@@ -13,7 +13,7 @@ export function loadSodium(): Promise<Sodium> {
   return loading;
 }
 
-/** Overwrites secrets that are done with. */
+/** Overwrites secrets that are no longer needed. */
 export function wipe(...secrets: readonly (Uint8Array | undefined)[]): void {
   for (const secret of secrets) secret?.fill(0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// A process that holds both sides of a session, closes them, and has nothing more to do. It must not call process.exit.
+// A process that holds both sides of a session, closes them, and has nothing left to do. It must not call process.exit.
 import { status } from '@grpc/grpc-js';
 import { openSession, type PeerHandlers } from '../src/index.ts';
 import { agreedKeys, connectedSockets } from './loopback.ts';

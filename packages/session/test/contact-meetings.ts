@@ -21,13 +21,13 @@ export function publicKeys({ x25519, kem }: IdentityKeys): PublicKeys {
   return { x25519: x25519.public, kem: kem.publicKey };
 }
 
-/** One side: who it is, and whom it takes the other for. */
+/** One side: its identity, and its key for the contact it expects. */
 export interface Party {
   self: IdentityKeys;
   pair: PairKey;
 }
 
-/** Two who know each other's keys. */
+/** Two contacts that know each other's keys. */
 export async function acquainted(guest: IdentityKeys, owner: IdentityKeys): Promise<Record<Sender, Party>> {
   return {
     guest: { self: guest, pair: await PairKey.of(guest, publicKeys(owner)) },
@@ -35,7 +35,7 @@ export async function acquainted(guest: IdentityKeys, owner: IdentityKeys): Prom
   };
 }
 
-/** Two who know each other's fingerprints. */
+/** Two contacts that know each other's fingerprints. */
 export async function announced(guest: IdentityKeys, owner: IdentityKeys): Promise<Record<Sender, Party>> {
   return {
     guest: { self: guest, pair: await PairKey.ofFingerprints(guest.fingerprint, owner.fingerprint) },
@@ -45,7 +45,7 @@ export async function announced(guest: IdentityKeys, owner: IdentityKeys): Promi
 
 export type Result = MetContact | KeibiError;
 
-/** One meeting, to the end of both sides. */
+/** Runs one meeting until both sides end. */
 export async function meetContacts(
   parties: Record<Sender, Party>,
   alter?: AlterBody,

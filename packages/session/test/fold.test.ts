@@ -16,7 +16,7 @@ afterEach(async () => {
 
 type Told = [number, string];
 
-/** An initiator's session with a responder that folds and notes what it was told. */
+/** An initiator's session with a responder that folds and records the secrets it gets. */
 async function sessions(): Promise<{ initiator: Session; told: Told[] }> {
   const sockets = await connectedSockets();
   const keys = agreedKeys();
@@ -52,7 +52,7 @@ describe('a fold', () => {
     expect(told).toEqual([]);
   });
 
-  it('is not made ready twice, nor before it was agreed on', async () => {
+  it('cannot be made ready twice, or before it is agreed on', async () => {
     const { initiator, told } = await sessions();
     const ready = (number: number) =>
       new Promise<number>((resolve) => initiator.client.foldReady({ number }, (error) => resolve(error?.code ?? 0)));

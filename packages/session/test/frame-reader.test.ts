@@ -5,7 +5,7 @@ import { FrameReader } from '../src/frame-reader.ts';
 
 const LIMIT = 1000;
 
-/** Frames whose plaintext is their body, so that the cutting is seen alone. */
+/** Frames whose plaintext is their body, to test the cutting alone. */
 function plainReader(): FrameReader {
   return new FrameReader({ open: (frame) => frame.slice(4) }, (field) => {
     const length = new DataView(field.buffer, field.byteOffset).getUint32(0);
@@ -32,7 +32,7 @@ function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
 }
 
 describe('FrameReader', () => {
-  it('gives the same frames however the bytes are cut', () => {
+  it('gives the same frames for any cutting of the bytes', () => {
     const bodies = fc.array(fc.uint8Array({ maxLength: LIMIT }), { maxLength: 8 });
     fc.assert(
       fc.property(bodies, fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 60 }), (sent, sizes) => {
@@ -45,7 +45,7 @@ describe('FrameReader', () => {
     );
   });
 
-  it('refuses a length over the limit before the frame is there', () => {
+  it('refuses a length over the limit before the frame arrives', () => {
     const field = Uint8Array.of(0, 0, 0xff, 0xff);
     expect(() => [...plainReader().feed(field)]).toThrow('too large');
     const reader = plainReader();
@@ -53,13 +53,13 @@ describe('FrameReader', () => {
     expect(() => [...reader.feed(field.subarray(3))]).toThrow('too large');
   });
 
-  it.each([1, 4, 5, 9])('knows that %i bytes of a frame of 10 are not the whole', (length) => {
+  it.each([1, 4, 5, 9])('reports %i bytes of a frame of 10 as incomplete', (length) => {
     const reader = plainReader();
     expect([...reader.feed(framed(new Uint8Array(6)).slice(0, length))]).toEqual([]);
     expect(() => reader.end()).toThrow(expect.objectContaining({ code: 'FRAME_TRUNCATED' }));
   });
 
-  it('ends in peace between two frames', () => {
+  it('ends without an error between two frames', () => {
     const reader = plainReader();
     expect([...reader.feed(framed(new Uint8Array(6)))]).toHaveLength(1);
     expect(() => reader.end()).not.toThrow();

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => pairs.close());
 
-// It was an uncaught exception, which ended a daemon whose visit was given up at that moment.
+// This was an uncaught exception; it ended a daemon that gave up a visit at that moment.
 it.each(['by its owner', 'with its connection'])('a channel may be closed before it is set up: %s', async (how) => {
   const [here] = await pairs.open();
   const uncaught: unknown[] = [];

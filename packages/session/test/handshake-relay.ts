@@ -4,17 +4,23 @@ import { CONTROL_PREAMBLE } from '@keibidrop/protocol';
 
 export type From = 'initiator' | 'responder';
 
-/** What the man in the middle does with each message, length field included: the bytes to send on, none to hold it back. */
+/**
+ * How the man in the middle changes each message, length field included: returns the bytes to forward, or none to drop
+ * it.
+ */
 export type Alter = (message: Uint8Array, from: From, index: number) => Uint8Array;
 
-/** Passes handshake messages between two sockets, whole and one by one; whatever does not look like one goes on as it is. */
+/**
+ * Forwards handshake messages between two sockets, whole and one by one. Bytes that do not look like a message pass
+ * unchanged.
+ */
 export function relayHandshake(towardsInitiator: Socket, towardsResponder: Socket, alter: Alter): void {
   pump(towardsInitiator, towardsResponder, 'initiator', alter);
   pump(towardsResponder, towardsInitiator, 'responder', alter);
 }
 
 function pump(source: Socket, sink: Socket, from: From, alter: Alter): void {
-  // The preamble is for the listener, which has taken it by the time the handshake begins.
+  // The preamble is for the listener, which has already read it when the handshake begins.
   let skip = from === 'initiator' ? CONTROL_PREAMBLE.length : 0;
   let index = 0;
   let unread = Buffer.alloc(0);

@@ -14,10 +14,10 @@ import type { TcpPairs } from './tcp-pairs.ts';
 export const attempt = new Uint8Array(16).fill(0xa7);
 export const auth = new Uint8Array(32).fill(0xa8);
 
-/** Both suites, hardware AES, nothing that stops. */
+/** Both suites, hardware AES, and a signal that never aborts. */
 export const willing = { suites: ALL_SUITES, hardware: true, signal: new AbortController().signal, timeoutMs: 2_000 };
 
-/** Passes every message on. */
+/** Forwards every message unchanged. */
 export const asIs: Alter = (message) => message;
 
 export interface Outcome {
@@ -27,7 +27,7 @@ export interface Outcome {
   responderSocket: Socket;
 }
 
-/** One handshake over real sockets through a man in the middle, to the end of both sides. */
+/** Runs one handshake over real sockets through a man in the middle, until both sides end. */
 export async function shakeHands(
   pairs: TcpPairs,
   alter: Alter,
@@ -57,7 +57,7 @@ function asKeibiError(error: unknown): KeibiError {
   throw error;
 }
 
-/** Everything the two sides of an honest handshake sent, by sender. */
+/** All bytes that the two sides of an honest handshake sent, by sender. */
 export async function recorded(pairs: TcpPairs): Promise<Record<From, Uint8Array[]>> {
   const sent: Record<From, Uint8Array[]> = { initiator: [], responder: [] };
   const { initiatorSocket, responderSocket } = await shakeHands(pairs, (message, from) => {

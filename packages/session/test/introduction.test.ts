@@ -34,7 +34,7 @@ afterEach(async () => {
 
 type Introducing = Pick<PeerServer, 'introduce' | 'introduceProof'>;
 
-/** The responder's session with an initiator that answers so. */
+/** The responder's session with an initiator that uses these handlers. */
 async function responderOf(handlers: Partial<Introducing>): Promise<Session> {
   const sockets = await connectedSockets();
   const keys = agreedKeys();
@@ -50,7 +50,7 @@ type Result = PublicKeys | undefined | KeibiError;
 const codeOf = (result: Result) =>
   result instanceof KeibiError ? result.code : result === undefined ? 'nobody' : 'ok';
 
-/** Ann, who responds, and Ben introduce themselves; `alter` stands between them. */
+/** Ann, the responder, and Ben introduce themselves; `alter` changes the handlers between them. */
 async function introduced(alter: (handlers: Introducing) => Introducing = (handlers) => handlers, as = { ann, ben }) {
   const responderId = new Uint8Array(16).fill(0x5e);
   const introduction = new Introduction({ sessionId: responderId, self: as.ben });
@@ -62,7 +62,7 @@ async function introduced(alter: (handlers: Introducing) => Introducing = (handl
   const responder: Result = await introduce(session.client, { sessionId: responderId, self: as.ann }).catch(
     asKeibiError,
   );
-  // Where the responder stops first, nothing more comes.
+  // When the responder stops first, the initiator's promise stays pending.
   const nothing = new Promise<undefined>((resolve) => setImmediate(resolve, undefined));
   const initiator = await Promise.race([introduction.done.catch(asKeibiError), nothing]);
   return { responder, initiator, introduction };
@@ -70,14 +70,14 @@ async function introduced(alter: (handlers: Introducing) => Introducing = (handl
 
 type AnyHandler = handleUnaryCall<object, object>;
 
-/** Changes bytes of one message on its way. */
+/** Changes bytes of one message in transit. */
 function changing(where: string, change: (bytes: Uint8Array) => Uint8Array): (handlers: Introducing) => Introducing {
   const [call, direction, field] = where.split('.') as [keyof Introducing, 'request' | 'reply', string];
   const changed = <T extends object>(message: T): T => ({
     ...message,
     [field]: change((message as Record<string, Uint8Array>)[field] as Uint8Array),
   });
-  // The two calls have different messages, each passed on to its own handler.
+  // The two calls have different message types; each message goes to its own handler.
   const between =
     (handler: AnyHandler): AnyHandler =>
     (incoming, reply) =>
@@ -93,14 +93,14 @@ function changing(where: string, change: (bytes: Uint8Array) => Uint8Array): (ha
 }
 
 describe('an introduction', () => {
-  it('tells each side the keys of the other', async () => {
+  it('gives each side the keys of the other', async () => {
     const { responder, initiator, introduction } = await introduced();
     expect(responder).toEqual(publicKeys(ben));
     expect(initiator).toEqual(publicKeys(ann));
     expect(introduction.asked).toBe(true);
   });
 
-  it('tells nothing of who does not want to be known', async () => {
+  it('reveals nothing about a side that prefers to stay unknown', async () => {
     const session = await responderOf({});
     expect(await introduce(session.client, { sessionId: new Uint8Array(16), self: ann })).toBeUndefined();
   });
@@ -119,7 +119,7 @@ describe('an introduction', () => {
     expect([codeOf(responder), codeOf(initiator)]).toEqual(['HANDSHAKE_TAMPERED', 'HANDSHAKE_TAMPERED']);
   });
 
-  it('does not hold in another session', async () => {
+  it('is invalid in another session', async () => {
     const introduction = new Introduction({ sessionId: new Uint8Array(16).fill(1), self: ben });
     const session = await responderOf(introduction);
     const introducing = introduce(session.client, { sessionId: new Uint8Array(16).fill(2), self: ann });
@@ -127,7 +127,7 @@ describe('an introduction', () => {
     await expect(introduction.done).rejects.toMatchObject({ code: 'HANDSHAKE_TAMPERED' });
   });
 
-  it('is made once, in its order', async () => {
+  it('happens once, in its order', async () => {
     const introduction = new Introduction({ sessionId: new Uint8Array(16), self: ben });
     const { client } = await responderOf(introduction);
     const proof = { kemCiphertext: new Uint8Array(1568), proof: new Uint8Array(32) };
@@ -161,11 +161,11 @@ describe('an introduction with one field altered', () => {
     ['all bytes zero', (bytes) => new Uint8Array(bytes.length)],
   ];
 
-  it.each(fields)('ends by name for both, and nobody is believed: %s', async (where) => {
+  it.each(fields)('ends by name for both, and neither side accepts keys: %s', async (where) => {
     for (const [what, change] of changes) {
       const { responder, initiator } = await introduced(changing(where, change));
       expect(codeOf(responder), what).toMatch(/^HANDSHAKE_(TAMPERED|MALFORMED)$/);
-      // The initiator’s last word said, it has met the responder.
+      // Once the initiator has sent its last message, it has met the responder.
       const last = where === 'introduceProof.reply.proof';
       expect(codeOf(initiator), what).toMatch(last ? /^ok$/ : /^(nobody|HANDSHAKE_(TAMPERED|MALFORMED))$/);
     }

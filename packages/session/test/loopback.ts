@@ -17,7 +17,7 @@ export async function connectedSockets(): Promise<[Socket, Socket]> {
   return [dialled, accepted];
 }
 
-/** What a handshake would have given both sides: the keys of the initiator and of the responder. */
+/** The keys that a handshake would give the initiator and the responder. */
 export function agreedKeys(suite: Suite = 'aes-256-gcm'): [AgreedKeys, AgreedKeys] {
   const ours = new Uint8Array(32).fill(1);
   const theirs = new Uint8Array(32).fill(2);

@@ -3,10 +3,10 @@ import { KeibiError, type MessagePipe } from '@keibidrop/protocol';
 
 export type Sender = 'guest' | 'owner';
 
-/** What the mailbox does with each body: pass it on, perhaps altered. */
+/** How the mailbox forwards each body, perhaps altered. */
 export type AlterBody = (body: Uint8Array, from: Sender, index: number) => Uint8Array;
 
-/** A conversation in memory: what each side sends the other receives, until one of them closes. */
+/** A conversation in memory: each side receives the bodies of the other until one of them closes. */
 export function messagePipes(alter: AlterBody = (body) => body): Record<Sender, MessagePipe & { closed: boolean }> {
   const guest = new PipeEnd('guest', alter);
   const owner = new PipeEnd('owner', alter);

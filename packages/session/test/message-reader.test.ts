@@ -6,7 +6,7 @@ import { MessageReader, prefixMessage } from '../src/message-reader.ts';
 const LIMIT = 500;
 
 describe('MessageReader', () => {
-  it('gives the same messages however the bytes are cut', () => {
+  it('gives the same messages for any cutting of the bytes', () => {
     const messages = fc.array(fc.uint8Array({ maxLength: LIMIT }), { maxLength: 8 });
     fc.assert(
       fc.property(messages, fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 40 }), (sent, sizes) => {

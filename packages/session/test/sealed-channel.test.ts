@@ -16,7 +16,7 @@ async function pair(): Promise<[SealedChannel, SealedChannel]> {
 
 const cancelled = () => new KeibiError('CANCELLED');
 
-/** One real side, and a peer of which each byte is ours to choose. */
+/** One real side, and a peer whose every byte the test chooses. */
 async function withForger(): Promise<{ channel: SealedChannel; socket: Socket; seal(...bytes: number[]): Uint8Array }> {
   const [socket, accepted] = await connectedSockets();
   const [forged, ours] = agreedKeys();
@@ -30,7 +30,7 @@ async function withForger(): Promise<{ channel: SealedChannel; socket: Socket; s
 }
 
 describe('two sealed channels', () => {
-  it('carry bytes both ways at once and end cleanly', async () => {
+  it('carry bytes in both directions at once and end cleanly', async () => {
     const [left, right] = await pair();
     const sent = [0, 1, 2, 3].map((seed) => Buffer.alloc(300_000 + seed, seed));
     const ends = [left.channels[0], left.channels[1], right.channels[0], right.channels[1]];
@@ -64,7 +64,7 @@ describe('two sealed channels', () => {
     expect(await right.closed).toMatchObject({ code: 'SESSION_LOST' });
   });
 
-  it('tell the reason they were destroyed with, once', async () => {
+  it('report the reason they were destroyed with, once', async () => {
     const [left, right] = await pair();
     const reason = cancelled();
     left.destroy(reason);
@@ -74,7 +74,7 @@ describe('two sealed channels', () => {
     expect(left.channels.every((channel) => channel.destroyed)).toBe(true);
   });
 
-  it('drop what comes for a channel that was destroyed here, and end when the peer ends it', async () => {
+  it('drop bytes for a channel that was destroyed here, and end when the peer ends it', async () => {
     const [left, right] = await pair();
     right.channels[0].destroy();
     left.channels[0].end(Buffer.alloc(500_000));
@@ -89,7 +89,7 @@ describe('two sealed channels', () => {
 });
 
 describe('a refused frame', () => {
-  it('delivers what came before it and nothing after it', async () => {
+  it('delivers the bytes before it and nothing after it', async () => {
     const { channel, socket, seal } = await withForger();
     const good = seal(0, 1, 2, 3);
     const bad = seal(0, 4, 5, 6);

@@ -67,7 +67,7 @@ describe('the control plane', () => {
     expect(await Promise.all([beat(initiator), beat(responder)])).toEqual([42, 42]);
   });
 
-  it('carries one transfer with its messages in order both ways and its end', async () => {
+  it('carries one transfer with its messages in order in both directions, and its end', async () => {
     const [, responder] = await pair({
       initiator: {
         async transfer(call) {
@@ -108,7 +108,7 @@ describe('the control plane', () => {
     expect(error.metadata.get('keibidrop-code')).toEqual(['TRANSFER_DISK_FULL']);
   });
 
-  it('tells the served side when the caller cancels', async () => {
+  it('notifies the served side when the caller cancels', async () => {
     const served = new EventEmitter();
     const [, responder] = await pair({
       initiator: {
@@ -144,7 +144,7 @@ describe('the control plane', () => {
     });
   });
 
-  it('holds a sender back whose messages are not taken, but not before a long link would be full', async () => {
+  it('applies backpressure to a sender, but only after a long link would be full', async () => {
     const [, responder] = await pair({ initiator: { transfer: () => {} } });
     const call = responder.client.transfer();
     call.on('error', () => {});
@@ -157,7 +157,7 @@ describe('the control plane', () => {
     call.cancel();
   });
 
-  it('holds the served side back whose replies are not taken', async () => {
+  it('applies backpressure to the served side when its replies are not read', async () => {
     const left = new EventEmitter();
     let replies = 0;
     const wanted = new Uint8Array(256 * 1024);
@@ -173,7 +173,7 @@ describe('the control plane', () => {
     });
     const call = responder.client.transfer();
     call.on('error', () => {});
-    // Reading ahead has begun, and ends when the stream's own buffer is full.
+    // Read-ahead has begun, and ends when the stream's own buffer is full.
     await once(call, 'readable');
     await once(left, '40');
     for (let count = 0; count < 100; count++) await beat(responder);
@@ -202,7 +202,7 @@ describe('the end of a session', () => {
     expect(await responder.closed).toBeUndefined();
   });
 
-  it('needs no clock when both are there', async () => {
+  it('needs no timer when both sides respond', async () => {
     const [initiator, responder] = await pair();
     await beat(initiator);
     vi.useFakeTimers({ toFake: ['setTimeout'] });
@@ -220,7 +220,7 @@ describe('the end of a session', () => {
     expect(await Promise.all([initiator.closed, responder.closed])).toEqual([undefined, undefined]);
   });
 
-  it('tells the peer the reason', async () => {
+  it('sends the peer the reason', async () => {
     const [initiator, responder] = await pair();
     const reason = new KeibiError('TRANSFER_DISK_FULL');
     await initiator.close(reason);
@@ -231,13 +231,13 @@ describe('the end of a session', () => {
     });
   });
 
-  it('is a decline by its own name, also where the goodbye comes before the decline itself', async () => {
+  it('is a decline by its own name, even when the goodbye arrives before the decline', async () => {
     const [initiator, responder] = await pair();
     await initiator.close(new KeibiError('OFFER_DECLINED'));
     expect(await responder.closed).toMatchObject({ code: 'OFFER_DECLINED', detail: { remote: true } });
   });
 
-  it('takes a reason it does not know as no reason to trust', async () => {
+  it('reports an unknown reason as PEER_FAILED', async () => {
     const [initiator, responder] = await pair();
     await new Promise((resolve) => initiator.client.goodbye({ code: 'toString' }, resolve));
     void responder.close();
@@ -254,7 +254,7 @@ describe('the end of a session', () => {
     expect((await failed)[0]).toMatchObject({ code: status.UNAVAILABLE });
   });
 
-  it('comes within two seconds when the peer says nothing any more', async () => {
+  it('comes within two seconds when the peer is silent', async () => {
     const [socket, other] = await connectedSockets();
     const session = openSession(socket, agreedKeys()[0], 'initiator', {
       peerService: NO_CALLS,
@@ -267,7 +267,7 @@ describe('the end of a session', () => {
     other.destroy();
   });
 
-  it('comes at once by the signal, which keeps no listener', async () => {
+  it('comes at once by the signal and leaves no listener on it', async () => {
     const controller = new AbortController();
     const [initiator, responder] = await pair({ signal: controller.signal });
     await beat(initiator);
@@ -286,7 +286,7 @@ describe('the end of a session', () => {
     expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
   });
 
-  it('is not begun with an aborted signal', async () => {
+  it('is refused with an aborted signal', async () => {
     const [socket, other] = await connectedSockets();
     const signal = AbortSignal.abort();
     const options = { peerService: NO_CALLS, signal };
@@ -307,7 +307,7 @@ describe('the heartbeat', () => {
     });
     const before = Date.now();
     expect(await session.closed).toMatchObject({ code: 'SESSION_LOST', message: 'The peer stopped answering.' });
-    // An interval, then three beats that are each waited for until the next.
+    // One interval, then three beats, each awaited until the next.
     expect(Date.now() - before).toBeGreaterThanOrEqual(75);
     silent.destroy();
   });
@@ -320,7 +320,7 @@ describe('the heartbeat', () => {
   });
 });
 
-it('lets its process end by itself once both sides are closed', async () => {
+it('lets its process exit by itself once both sides are closed', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'keibidrop-session-'));
   try {
     const outfile = join(directory, 'both-sides.mjs');

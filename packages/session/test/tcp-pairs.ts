@@ -23,10 +23,10 @@ export class TcpPairs {
     return new TcpPairs(server);
   }
 
-  /** Two ends of one connection: the one that dialled, and the other. */
+  /** The two ends of one connection: the dialling end, then the other. */
   async open(): Promise<[net.Socket, net.Socket]> {
     const { port } = this.#server.address() as net.AddressInfo;
-    // Bound before it connects, so that the other end can be told apart by this port.
+    // Bound before it connects, so that this port identifies the other end.
     const dialled = net.connect({ port, host: '127.0.0.1', noDelay: true });
     this.#keep(dialled);
     await once(dialled, 'connect');
