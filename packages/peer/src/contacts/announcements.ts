@@ -13,7 +13,7 @@ export interface AnnouncementsOptions {
     former: FormerIdentity,
     announce: NonNullable<ContactLinkOptions['announce']>,
   ): Promise<ContactLink>;
-  /** The contact knows the current identity, or never will. */
+  /** The contact knows the current identity, or has refused it for good. */
   onHeard(contact: Contact, former: FormerIdentity): void;
   /** Call `take` again. */
   onChange(): void;
@@ -24,16 +24,16 @@ interface Announcement {
   readonly link: ContactLink;
 }
 
-/** The pause before a contact is told again: doubled each time, so that an older program is not disturbed. */
+/** Pause before the identity is announced to a contact again. It doubles each time, to spare older programs. */
 const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 6 * 3_600_000;
-/** A contact that has heard of enough changes for a day. */
+/** Pause after a contact that has accepted the day's limit of identity changes. */
 const LATER_PAUSE_MS = 3_600_000;
 
-/** Announces our identity to the contacts that know a former one only (PROTOCOL 10.6). */
+/** Announces our identity to the contacts that know only a former one (PROTOCOL 10.6). */
 export class Announcements {
   readonly #options: AnnouncementsOptions;
-  /** All maps are keyed by both fingerprints. */
+  /** The keys of these maps combine both fingerprints. */
   readonly #open = new Map<string, Announcement>();
   readonly #heard = new Set<string>();
   readonly #paused = new Map<string, NodeJS.Timeout>();
@@ -48,7 +48,7 @@ export class Announcements {
     return [...this.#open.values()].map(({ link }) => link);
   }
 
-  /** Announces `next` to those of the contacts that need it, and to no others. One call at a time. */
+  /** Announces `next` to the contacts that need it, and only to them. One call at a time. */
   async take(contacts: readonly Contact[], former: readonly FormerIdentity[], next: IdentityKeys): Promise<void> {
     if (next !== this.#next) this.#forget();
     this.#next = next;

@@ -19,30 +19,35 @@ import { type DeliverOptions, type FinalVerdict, SentInvitations } from './sent-
 
 export interface ContactLinkOptions {
   self: IdentityKeys;
-  /** False: we only visit, and take no invitations. */
+  /** False: we only visit, and accept no invitations. */
   resident: boolean;
   join(mailbox: string, place: Place, options: { signal: AbortSignal }): Promise<MessagePipe>;
-  /** Whether there is a conversation by which the contact can be invited; told when that changes. */
+  /** Called on change: whether a conversation exists in which the contact can be invited. */
   onHere(here: boolean): void;
   onInvitation(invitation: ReceivedInvitation): void;
-  /** It takes nothing from us, and has said so. */
+  /** The contact says that it has blocked us. */
   onBlocked(): void;
-  /** It has proved to be who it is. `paired`: in the mailbox of both keys, to which it came. */
+  /** The contact has proved its identity. `paired`: it came to the mailbox of both keys. */
   onMet(met: { keys: PublicKeys; paired: boolean }): void;
-  /** As IdentityChangeOptions. */
+  /** As in IdentityChangeOptions. */
   mayRenew: KeyDecision;
   renew: KeyDecision;
-  /** `self` is a former identity: we only announce `next`, and neither are there nor take invitations. */
+  /**
+   * Set when `self` is a former identity: the link only announces `next`. It shows no presence and accepts no
+   * invitations.
+   */
   announce?: { readonly next: IdentityKeys; onOutcome(outcome: AnnouncementOutcome): void };
 }
 
-/** Guests in our mailbox that have not proved to be the contact. */
+/** Limit of guests in our mailbox that have not proved to be the contact yet. */
 const MAX_MEETINGS = 4;
 const MEETING_MS = 10_000;
-/** Conversations with one contact: two of daemons that come at the same time, and those of its sends. */
+/** Limit of conversations with one contact: two of daemons that dial at the same time, and those of its sends. */
 const MAX_TALKS = 8;
 
-/** Everything between us and one contact: the mailboxes of both, conversations, invitations both ways. */
+/**
+ * Everything between us and one contact: the mailboxes of both, the conversations, and invitations in both directions.
+ */
 export class ContactLink {
   #contact: Contact;
   readonly #options: ContactLinkOptions;
@@ -50,7 +55,10 @@ export class ContactLink {
   readonly #visits: ContactVisits;
   readonly #received: ReceivedInvitations;
   readonly #sent = new SentInvitations(() => this.#talks);
-  /** That of both keys first, then that of a first contact: one that was restored may know no more of us than our fingerprint. */
+  /**
+   * The key of both public keys first, then the key of a first contact: a restored contact may know only our
+   * fingerprint.
+   */
   #pairs: PairKey[] = [];
   #own = new Map<string, PairKey>();
   #wanted = new Map<string, PairKey>();
@@ -83,13 +91,13 @@ export class ContactLink {
     return this.#options.self;
   }
 
-  /** The mailboxes of ours that are kept for it, and those of its in which we visit it. */
+  /** Our mailboxes that are kept for the contact, and its mailboxes in which we visit it. */
   get mailboxes(): { own: readonly string[]; wanted: readonly string[] } {
     const wanted = this.#contact.blocked ? [] : [...this.#wanted.keys()];
     return { own: this.#options.resident ? [...this.#own.keys()] : [], wanted };
   }
 
-  /** The contact as it is now: renamed, blocked, its keys known. */
+  /** Takes over the contact's current state: its name, block and keys. */
   async update(contact: Contact): Promise<void> {
     const { keys, paired, blocked } = this.#contact;
     this.#contact = contact;
@@ -102,7 +110,7 @@ export class ContactLink {
     for (const talk of [...this.#talks]) talk.close('blocked');
   }
 
-  /** Names the mailboxes anew: days pass. */
+  /** Recomputes the mailbox names, which change daily. */
   turnPage(nowMs: number): void {
     const named = (owner: 'self' | 'peer', pairs: readonly PairKey[]) =>
       new Map(mailboxDays(nowMs).flatMap((day) => pairs.map((pair) => [pair.mailbox(owner, day), pair] as const)));
@@ -112,17 +120,17 @@ export class ContactLink {
     this.#visits.keep(new Set(this.#wanted.keys()));
   }
 
-  /** One of its mailboxes may be there. */
+  /** Adds a place where one of the contact's mailboxes may be. */
   tell(mailbox: string, place: Place, fresh: boolean): void {
     this.#visits.tell(mailbox, place, fresh);
   }
 
-  /** Tries all places at once, unless the contact is here. */
+  /** Tries all places at once, unless the contact is online. */
   retry(): void {
     this.#visits.retry();
   }
 
-  /** Somebody has come to one of our mailboxes. */
+  /** Meets a guest in one of our mailboxes. */
   async greet(mailbox: string, guest: Conversation): Promise<void> {
     const pair = this.#own.get(mailbox);
     if (pair === undefined || this.#meetings >= MAX_MEETINGS || this.#closed) return guest.close();
@@ -133,13 +141,13 @@ export class ContactLink {
       const met = await meetContactAsOwner(guest, { self, pair, blocked, signal: AbortSignal.timeout(MEETING_MS) });
       this.#begin(met, 'owner', pair);
     } catch {
-      // It has been told what there is to tell, and has proved nothing.
+      // The guest has its refusal and has proved nothing.
     } finally {
       this.#meetings--;
     }
   }
 
-  /** Somebody waits for it: looks for it at once, unless it is here. */
+  /** A caller waits for the contact: looks for it at once, unless it is online. */
   seek(): void {
     if (!this.#hasResident()) this.#visits.insist();
   }
@@ -151,12 +159,12 @@ export class ContactLink {
     return delivering;
   }
 
-  /** Ends every `deliver` as moved: another link takes the place of this one. */
+  /** Ends every `deliver` as moved, because another link replaces this one. */
   release(): void {
     this.#sent.release();
   }
 
-  /** Says that we leave. Idempotent. */
+  /** Announces that we leave, and closes. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -190,7 +198,7 @@ export class ContactLink {
     }
   }
 
-  /** The contact is at the other end of a conversation. */
+  /** Starts a conversation that has reached the contact. */
   #begin({ conversation, keys }: MetContact, side: 'guest' | 'owner', pair: PairKey): void {
     const { resident, announce, onMet } = this.#options;
     if (this.#closed || this.#contact.blocked) {
@@ -237,7 +245,7 @@ export class ContactLink {
   }
 
   #invited(invitation: Invitation, talk: ContactTalk): void {
-    // A visitor is there for its own invitation only.
+    // A visitor is present for its own invitation only.
     const { resident, announce } = this.#options;
     if (resident && announce === undefined) this.#received.take(this.#contact, invitation, talk);
     else talk.send({ kind: 'invite-reply', id: invitation.id, verdict: 'busy' });
@@ -248,15 +256,15 @@ export class ContactLink {
     if (this.#talks.size === 0 && !change.isAnswered && !this.#closed) this.#options.announce?.onOutcome('lost');
     if (farewell === 'blocked') this.#blocked();
     this.#received.leave(talk);
-    // What it has brought the contact may be waiting for us to repeat by another.
+    // The contact may wait for us to repeat invitations over another conversation.
     for (const other of this.#talks) this.#sent.tellAll(other);
     this.#changed();
     if (!this.#hasResident()) this.#visits.retry();
   }
 
   /**
-   * Two who come to each other at the same time need one conversation: the one with the higher fingerprint leaves the other's mailbox. Only it
-   * does, so that one is left.
+   * Two sides that dial each other at the same time need one conversation. The side with the higher fingerprint leaves
+   * the other's mailbox. The other side never leaves, so one conversation remains.
    */
   #settle(): void {
     const talks = [...this.#talks];
@@ -267,7 +275,7 @@ export class ContactLink {
     if (higher && isVisited) kept?.close('leaving');
   }
 
-  /** Whoever owns a mailbox is there for longer. */
+  /** True if the contact stays online: the owner of a mailbox always does. */
   #hasResident(): boolean {
     return [...this.#talks].some(({ side, peerIsResident }) => side === 'guest' || peerIsResident);
   }

@@ -15,44 +15,47 @@ import type { ReceivedInvitation } from './received-invitations.ts';
 import { type DeliverOptions, type FinalVerdict, refusedBy } from './sent-invitations.ts';
 
 export interface ContactLinksOptions {
-  /** Stays the caller's, and must not be wiped before `close` has resolved. */
+  /** Remains the caller's, and must not be wiped before `close` has resolved. */
   self: IdentityKeys;
-  /** Ours that were given up; contacts that know one only hear of `self`. As `self`. */
+  /** Our former identities, owned as `self`. Contacts that know only one of them get an announcement of `self`. */
   former?: readonly FormerIdentity[];
   contacts: Pick<ContactStore, 'watch' | 'list' | 'noteMet' | 'noteHeard' | 'mayRenew' | 'renew'>;
-  /** Where contacts come to us. Absent: we only visit, as a send does, and show nobody that we are there. */
+  /** Where contacts reach us. Absent: we only visit, as a send does, and stay invisible. */
   listen?: ListenAddress | undefined;
   reach: ReachOptions;
-  /** Only these contacts, by their fingerprints as text; absent: all. */
+  /** Only these contacts, by fingerprint as text; absent: all. */
   only?: ReadonlySet<string>;
-  /** A contact has come or gone: within 10 s of the fact. */
+  /** A contact has come online or gone offline; called within 10 s. */
   onPresence?(contact: Contact, online: boolean): void;
-  /** A contact has a new identity, which nobody has compared yet. */
+  /** A contact has a new identity that no person has compared yet. */
   onRenewed?(contact: Contact): void;
-  /** To be answered. */
+  /** The invitation needs an answer. */
   onInvitation?(invitation: ReceivedInvitation): void;
-  /** The public rendezvous cannot be reached, or can again. */
+  /** The public rendezvous has become unreachable, or reachable again. */
   onRendezvous?(address: string, lost: KeibiError | undefined): void;
-  /** The contacts could not be read; those that are known stay. */
+  /** The contacts could not be read; the ones already loaded remain. */
   onTrouble?(error: KeibiError): void;
   signal: AbortSignal;
 }
 
-/** Somebody who waits for a contact. */
+/** A caller that waits for a contact. */
 interface Waiting {
   id: string;
   resolve(): void;
   reject(reason: unknown): void;
 }
 
-/** Often enough for the mailboxes of another day. */
+/** Often enough to notice the mailboxes of a new day. */
 const TURN_PAGE_MS = 30_000;
-/** Until contacts that could not be read are read again. */
+/** Pause before unreadable contacts are read again. */
 const REREAD_MS = 5_000;
-/** Of former identities, beside those of the current one: more cannot be told to this machine (door-registry.ts). */
+/**
+ * Limit for the mailboxes of former identities, next to those of the current one; this machine can announce no more
+ * (door-registry.ts).
+ */
 const MAX_MAILBOXES = 4096;
 
-/** Keeps us in touch with all contacts: who is there, what they invite us to, and what we invite them to. */
+/** Keeps us in touch with all contacts: their presence, their invitations to us and ours to them. */
 export class ContactLinks {
   readonly #options: ContactLinksOptions;
   readonly #door: Door;
@@ -62,10 +65,10 @@ export class ContactLinks {
   readonly #announcements: Announcements;
   #self: IdentityKeys;
   #former: readonly FormerIdentity[];
-  /** As they were taken last, and the taking that is under way. */
+  /** The contacts last applied, and the update that is running. */
   #contacts: readonly Contact[] = [];
   #taking: Promise<void> = Promise.resolve();
-  /** Whose they are. */
+  /** The link that each mailbox belongs to. */
   #owned = new Map<string, ContactLink>();
   #wanted = new Map<string, ContactLink>();
   readonly #closing = new AbortController();
@@ -73,7 +76,7 @@ export class ContactLinks {
   readonly #turning: NodeJS.Timeout;
   readonly #unwatch: () => void;
   readonly #watching: Promise<void>;
-  /** Who waits for whom. */
+  /** The callers that wait for a contact. */
   readonly #waiting = new Set<Waiting>();
   #days = '';
   #first: () => void = () => {};
@@ -121,12 +124,12 @@ export class ContactLinks {
     this.#watching.catch(() => {});
   }
 
-  /** Where contacts come to us. */
+  /** The address at which contacts reach us. */
   get listening(): { host: string; port: number } | undefined {
     return this.#door.listening;
   }
 
-  /** The contacts of now, and whether each is there. */
+  /** The current contacts, each with its presence. */
   contacts(): { contact: Contact; online: boolean }[] {
     return [...this.#links].map(([id, { contact }]) => ({ contact, online: this.#presence.isOnline(id) }));
   }
@@ -135,14 +138,17 @@ export class ContactLinks {
     return this.#presence.isOnline(this.#idOf(fingerprint));
   }
 
-  /** Our identity is another now: contacts are met under it, and invitations that are not answered follow. Both as in ContactLinksOptions. */
+  /** Meets contacts under a new identity; pending invitations move along. Ownership as in ContactLinksOptions. */
   async become(self: IdentityKeys, former: readonly FormerIdentity[]): Promise<void> {
     this.#self = self;
     this.#former = former;
     await this.#take(this.#contacts);
   }
 
-  /** Resolves when a contact is there. @throws CONTACT_UNKNOWN; CONTACT_BLOCKED if it says so instead; `signal.reason` on abort */
+  /**
+   * Resolves when the contact is online. @throws CONTACT_UNKNOWN; CONTACT_BLOCKED if the contact blocks us;
+   * `signal.reason` on abort
+   */
   async untilOnline({ fingerprint }: Pick<Contact, 'fingerprint'>, { signal }: { signal: AbortSignal }): Promise<void> {
     signal.throwIfAborted();
     const link = await this.#linkOf(fingerprint);
@@ -165,9 +171,9 @@ export class ContactLinks {
   }
 
   /**
-   * Invites a contact; waits until it is there, has been told and has answered.
+   * Invites a contact, and waits until it is online, has the invitation and has answered.
    *
-   * @throws CONTACT_UNKNOWN; `signal.reason` on abort: then it is withdrawn
+   * @throws CONTACT_UNKNOWN; `signal.reason` on abort, which withdraws the invitation
    */
   async deliver(
     { fingerprint }: Pick<Contact, 'fingerprint'>,
@@ -181,7 +187,7 @@ export class ContactLinks {
     }
   }
 
-  /** Says goodbye to everybody who is there. Idempotent. */
+  /** Says goodbye to every online contact. Idempotent. */
   async close(): Promise<void> {
     this.#presence.close();
     for (const link of this.#links.values()) link.close();
@@ -192,7 +198,7 @@ export class ContactLinks {
     await this.#door.close();
     await this.#watching.catch(() => {});
     await this.#taking.catch(() => {});
-    // Those that were opened meanwhile.
+    // Also closes links that were opened meanwhile.
     for (const link of [...this.#links.values(), ...this.#announcements.links]) link.close();
     await this.#noting;
   }
@@ -222,7 +228,7 @@ export class ContactLinks {
     }
   }
 
-  /** The contacts have changed, or our identity has. One call after the other. */
+  /** Applies changed contacts or a changed identity. Calls run one after the other. */
   #take(contacts: readonly Contact[]): Promise<void> {
     this.#contacts = contacts;
     this.#taking = this.#taking.catch(() => {}).then(() => this.#takeNow(contacts));
@@ -258,7 +264,7 @@ export class ContactLinks {
     for (const [id, link] of gone) this.#move(id, link);
   }
 
-  /** With a link that is gone, what waits for it follows the contact to its next one. */
+  /** Moves the waiting work of a removed link to the contact's next link. */
   #move(id: string, gone: ContactLink): void {
     const next = this.#idOf(gone.contact.fingerprint);
     const link = this.#links.get(next);
@@ -272,7 +278,7 @@ export class ContactLinks {
     if (link !== undefined && next !== id) this.#options.onRenewed?.(link.contact);
   }
 
-  /** By the fingerprint of a contact, now or before its last changes. */
+  /** Finds a contact by its current or an earlier fingerprint. */
   #idOf(fingerprint: Uint8Array): string {
     const id = formatFingerprint(fingerprint);
     if (this.#links.has(id)) return id;
@@ -282,7 +288,7 @@ export class ContactLinks {
     return renewed?.[0] ?? id;
   }
 
-  /** A contact whose keys were stored just now may not have been taken yet. @throws CONTACT_UNKNOWN */
+  /** Waits for a contact whose keys were stored a moment ago. @throws CONTACT_UNKNOWN */
   async #linkOf(fingerprint: Uint8Array): Promise<ContactLink> {
     const link = this.#links.get(this.#idOf(fingerprint));
     if (link !== undefined) return link;
@@ -328,7 +334,7 @@ export class ContactLinks {
     };
   }
 
-  /** The contact comes to us under our new identity, or we to it. */
+  /** Looks for the contact under our new identity. */
   #heard({ fingerprint }: Contact, { keys }: FormerIdentity): void {
     this.#links.get(formatFingerprint(fingerprint))?.seek();
     this.#noting = this.#noting
@@ -336,7 +342,7 @@ export class ContactLinks {
       .catch((reason) => this.#trouble(reason));
   }
 
-  /** Tells the door what there is to keep and to look for. */
+  /** Updates the door with the mailboxes to keep and to look for. */
   async #serve(): Promise<void> {
     this.#days = mailboxDays(Date.now()).join();
     this.#owned = new Map();
@@ -376,7 +382,7 @@ export class ContactLinks {
     this.#options.onPresence?.(contact, online);
   }
 
-  /** One after the other: the store locks its file for each. */
+  /** Runs one after the other, because the store locks its file for each. */
   #note(...met: Parameters<ContactStore['noteMet']>): void {
     this.#noting = this.#noting
       .then(async () => void (await this.#options.contacts.noteMet(...met)))

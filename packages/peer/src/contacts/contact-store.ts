@@ -27,20 +27,20 @@ const FILE = 'contacts.json';
 /** Contacts are below 3 KiB each. */
 const USE: FileUse = { maxBytes: 4 * 2 ** 20, unusable: 'CONTACTS_CORRUPT' };
 
-/** What a person may change of a contact. */
+/** The fields of a contact that a person may change. */
 export interface ContactChange {
   readonly verified?: boolean;
   readonly blocked?: boolean;
   readonly rule?: ContactRule;
 }
 
-/** What a meeting has brought. */
+/** The result of a meeting. */
 export interface Encounter {
   /** The contact's, as proved. */
   readonly keys: PublicKeys;
   /** It came by the mailbox of both keys. */
   readonly paired: boolean;
-  /** Fingerprint of ours in that meeting. */
+  /** Our fingerprint in that meeting. */
   readonly self: Uint8Array;
   readonly at: Date;
 }
@@ -50,14 +50,14 @@ export interface RenewedKeys {
   /** Its fingerprint so far. */
   readonly from: Uint8Array;
   readonly keys: PublicKeys;
-  /** Our own fingerprints, which are no contact's. */
+  /** Our own fingerprints, which no contact may have. */
   readonly own: readonly Uint8Array[];
   readonly at: Date;
 }
 
 /**
- * The contacts of one configuration directory, in `contacts.json` there. Any number of processes may read and change them at once; a file
- * that cannot be read is an error (CONTACTS_CORRUPT, of every method) and stays as it is.
+ * The contacts of one configuration directory, stored in `contacts.json`. Any number of processes may read and change
+ * them at once. If the file cannot be read, every method throws CONTACTS_CORRUPT and the file stays unchanged.
  */
 export class ContactStore {
   readonly #directory: string;
@@ -68,7 +68,7 @@ export class ContactStore {
     this.#file = join(directory, FILE);
   }
 
-  /** By name. */
+  /** Sorted by name. */
   async list(): Promise<Contact[]> {
     const contacts = await this.#read();
     return contacts.sort((one, other) => one.name.localeCompare(other.name));
@@ -84,10 +84,9 @@ export class ContactStore {
   }
 
   /**
-   * Keeps a contact under a name. One that is kept under that name with that fingerprint already stays as it is, but for keys that were not
-   * known.
+   * Saves a contact under a name. If the same name and fingerprint are already saved, only missing keys are added.
    *
-   * @throws USAGE for a name that is none, or if the name or the fingerprint is another contact's
+   * @throws USAGE for an invalid name, or if another contact has the name or the fingerprint
    */
   async add(who: { name: string; fingerprint: Uint8Array; keys?: PublicKeys }): Promise<Contact> {
     const name = parseContactName(who.name);
@@ -117,10 +116,11 @@ export class ContactStore {
   }
 
   /**
-   * Call before our identity changes: no contact has met the next one, so each is dialled as on a first contact, too.
+   * Call before our identity changes. No contact has met the next identity, so each is also dialled as on a first
+   * contact.
    *
-   * @param former  the one that they know, unless they know an earlier one; undefined: it announces nothing
-   * @returns       how many contacts the next one is announced to
+   * @param former the identity that they know, unless they know an earlier one; undefined: nothing is announced
+   * @returns the number of contacts to which the next identity is announced
    */
   async noteRotation(former: Uint8Array | undefined): Promise<number> {
     if ((await this.#read()).length === 0) return 0;
@@ -135,7 +135,7 @@ export class ContactStore {
     });
   }
 
-  /** The contact knows our current identity, or refuses to, and not only the one of `former`. */
+  /** Notes that the contact knows our current identity or refuses it, so the announcement from `former` is over. */
   async noteHeard(fingerprint: Uint8Array, former: Uint8Array): Promise<void> {
     await this.#change((contacts) => {
       const contact = contacts.find((one) => isSameFingerprint(one.fingerprint, fingerprint));
@@ -145,12 +145,15 @@ export class ContactStore {
     });
   }
 
-  /** Why the contact cannot have these keys; undefined if it can. */
+  /** Returns why the contact cannot have these keys; undefined if it can. */
   async mayRenew(renewed: RenewedKeys): Promise<RotationRefusal | undefined> {
     return refusalOf(await this.#read(), renewed);
   }
 
-  /** Gives the contact new keys, which it has proved; two people have to compare them again. @returns as `mayRenew`: then nothing changed */
+  /**
+   * Gives the contact new keys, which it has proved. Two people must compare them again.
+   * @returns as `mayRenew`; on a refusal nothing changes
+   */
   async renew(renewed: RenewedKeys): Promise<RotationRefusal | undefined> {
     const { from, keys, at } = renewed;
     return this.#locked(async () => {
@@ -168,17 +171,17 @@ export class ContactStore {
     });
   }
 
-  /** All of them, to be sealed in a copy of the identity; undefined if there are none. */
+  /** All contacts, for sealing into a copy of the identity; undefined if there are none. */
   async copy(): Promise<Uint8Array | undefined> {
     const contacts = await this.#read();
     return contacts.length === 0 ? undefined : encodeContacts(contacts);
   }
 
   /**
-   * Adds the contacts of a copy. Those that are here already stay as they are; a name that is another contact's gets a number.
+   * Adds the contacts of a copy. Existing contacts stay as they are; a name that is already in use gets a number.
    *
-   * @returns  how many were added
-   * @throws   CONTACTS_CORRUPT if the copy makes no sense
+   * @returns the number of contacts added
+   * @throws CONTACTS_CORRUPT if the copy cannot be decoded
    */
   async takeCopy(copy: Uint8Array): Promise<number> {
     const copied = decodeContacts(copy);
@@ -188,7 +191,7 @@ export class ContactStore {
       for (const contact of copied) {
         const known = contacts.some(({ fingerprint }) => isSameFingerprint(fingerprint, contact.fingerprint));
         if (known || contacts.length >= MAX_CONTACTS) continue;
-        // The folder of a rule is another machine's.
+        // The rule's folder belongs to another machine.
         const rule: ContactRule = contact.rule.kind === 'accept' ? { kind: 'ask' } : contact.rule;
         contacts.push({ ...contact, rule, name: freeName(contact.name, contacts) });
       }
@@ -197,7 +200,7 @@ export class ContactStore {
     });
   }
 
-  /** @throws CONTACT_UNKNOWN; USAGE for a name that is none, or another contact's */
+  /** @throws CONTACT_UNKNOWN; USAGE for an invalid name or one that another contact has */
   async rename(name: string, to: string): Promise<Contact> {
     const parsed = parseContactName(to);
     return this.#change((contacts) => {
@@ -227,20 +230,20 @@ export class ContactStore {
     return this.#change((contacts) => ({ ...named(contacts, name), ...change }));
   }
 
-  /** Notes that a contact was met. Undefined if it was removed meanwhile, and then it stays so. */
+  /** Records a meeting with a contact. Returns undefined if the contact was removed meanwhile; it stays removed. */
   async noteMet(fingerprint: Uint8Array, { keys, paired, self, at }: Encounter): Promise<Contact | undefined> {
     return this.#change((contacts) => {
       const contact = contacts.find((one) => isSameFingerprint(one.fingerprint, fingerprint));
       if (contact === undefined) return undefined;
       const { knowsFormer, ...others } = contact;
-      // It has met us as we are, so it knows that identity.
+      // It has met our current identity, so it knows that one.
       const stale = knowsFormer !== undefined && isSameFingerprint(knowsFormer, self);
       const met = { ...others, ...(stale && { knowsFormer }) };
       return { ...met, keys, paired: contact.paired || paired, lastSeen: at };
     });
   }
 
-  /** The contacts now, and again after each change, whoever makes it. @throws `signal.reason` on abort */
+  /** Yields the contacts now and after each change, by any process. @throws `signal.reason` on abort */
   async *watch({ signal }: { signal: AbortSignal }): AsyncGenerator<Contact[]> {
     signal.throwIfAborted();
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
@@ -271,7 +274,10 @@ export class ContactStore {
     }
   }
 
-  /** Puts what `change` makes in the place of the contact with that fingerprint, or at the end. Nothing is written for undefined. */
+  /**
+   * Replaces the contact with the same fingerprint by the result of `change`, or appends it. Writes nothing for
+   * undefined.
+   */
   #change<T extends Contact | undefined>(change: (contacts: readonly Contact[]) => T): Promise<T> {
     return this.#locked(async () => {
       const contacts = await this.#read();
@@ -307,7 +313,7 @@ export class ContactStore {
   }
 }
 
-/** The rules by which new keys of a contact are refused. */
+/** The rules that refuse new keys of a contact. */
 function refusalOf(contacts: readonly Contact[], { from, keys, own, at }: RenewedKeys): RotationRefusal | undefined {
   const contact = contacts.find((one) => isSameFingerprint(one.fingerprint, from));
   const fingerprint = digestOf(keys);

@@ -6,20 +6,20 @@ import type { ContactConversation } from '@keibidrop/session';
 export type TalkMessage = Extract<ContactMessage, { kind: 'invite' | 'invite-reply' | 'withdraw' }> | RotationMessage;
 
 export interface TalkOptions {
-  /** True: we are there for longer, and say so every PING_EVERY_MS. False: a visitor, which only answers. */
+  /** True: we stay online, and ping every PING_EVERY_MS. False: we are a visitor, which only answers. */
   resident: boolean;
   onMessage(message: TalkMessage): void;
-  /** The contact has shown that it is there for longer. Once. */
+  /** Called once, when the contact proves to be a resident. */
   onResident(): void;
-  /** Once. `farewell`: it has said why. */
+  /** Called once. `farewell`: the reason that the contact has sent. */
   onEnd(farewell: Farewell | undefined): void;
 }
 
 const PING_EVERY_MS = 3000;
-/** Two pings that are missed, and half a third. */
+/** Two missed pings and half of a third. */
 const SILENCE_MS = 7500;
 
-/** One conversation with a contact: alive as long as something comes. */
+/** One conversation with a contact. It lives as long as messages arrive. */
 export class ContactTalk {
   readonly side: 'guest' | 'owner';
   readonly #conversation: ContactConversation;
@@ -30,7 +30,7 @@ export class ContactTalk {
   #peerIsResident = false;
   #ended = false;
 
-  /** @param conversation  owned from now on */
+  /** @param conversation owned from now on */
   constructor(conversation: ContactConversation, side: 'guest' | 'owner', options: TalkOptions) {
     this.side = side;
     this.#conversation = conversation;
@@ -43,17 +43,17 @@ export class ContactTalk {
     void this.#run();
   }
 
-  /** Whether the contact is there for longer, and can be invited. */
+  /** Whether the contact stays online and can be invited. */
   get peerIsResident(): boolean {
     return this.#peerIsResident;
   }
 
-  /** What cannot be sent ends the conversation. */
+  /** A failed send ends the conversation. */
   send(message: ContactMessage): void {
     if (!this.#ended) this.#conversation.send(message).catch(() => this.#end(undefined));
   }
 
-  /** Says why, and ends it. Idempotent. */
+  /** Sends the reason and ends the conversation. Idempotent. */
   close(reason: Farewell): void {
     this.send({ kind: 'bye', reason });
     this.#end(undefined);
@@ -64,7 +64,7 @@ export class ContactTalk {
     try {
       for (;;) this.#take(await this.#conversation.receive({ signal }));
     } catch {
-      // Whatever it was, there is nobody to be told but by the end.
+      // The end of the conversation is the only report of this failure.
       this.#end(undefined);
     }
   }
@@ -81,7 +81,7 @@ export class ContactTalk {
   }
 
   #heardPing(): void {
-    // Two who both ping need no other answer.
+    // Two sides that both ping need no further reply.
     if (!this.#options.resident) this.send({ kind: 'pong' });
     if (this.#peerIsResident) return;
     this.#peerIsResident = true;

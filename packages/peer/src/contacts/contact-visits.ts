@@ -3,9 +3,9 @@ import { KeibiError } from '@keibidrop/protocol';
 import type { Place } from './door.ts';
 
 export interface VisitsOptions {
-  /** Whether a visit that succeeds is of use now. */
+  /** Whether a successful visit is useful now. */
   isWanted(): boolean;
-  /** Meets the contact there, if it is there. */
+  /** Meets the contact at that place, if it is there. */
   visit(mailbox: string, place: Place, options: { signal: AbortSignal }): Promise<void>;
 }
 
@@ -15,26 +15,26 @@ interface Known {
   failures: number;
   running: boolean;
   timer: NodeJS.Timeout | undefined;
-  /** When it was told last, `performance.now()`. */
+  /** Time of its last announcement, as `performance.now()`. */
   toldAt: number;
 }
 
-/** From the dial to the proof. A contact that is there takes a tenth of a second. */
+/** Time limit from the dial to the proof. An online contact takes a tenth of a second. */
 const VISIT_MS = 6000;
-/** Nearby: a place that does not answer is tried again after this, then after twice as long, up to the longest. */
+/** A nearby place that does not answer is retried after this pause, which doubles up to the longest. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 4000;
-/** A nearby place of which nothing was heard for so long is forgotten. */
+/** A nearby place without an announcement for this time is forgotten. */
 const FORGOTTEN_AFTER_MS = 10 * 60_000;
-/** At a rendezvous where the contact is not, it will look for us when it comes; this is for what nobody thought of. */
+/** At a rendezvous an absent contact looks for us when it comes online; these retries cover the cases that miss. */
 const FIRST_ABSENT_PAUSE_MS = 5000;
 const LONGEST_ABSENT_PAUSE_MS = 5 * 60_000;
-/** A contact that has blocked us does not change its mind that soon. */
+/** A contact that has blocked us is unlikely to change its mind soon. */
 const BLOCKED_PAUSE_MS = 10 * 60_000;
-/** Places of one contact: a network may tell any number. */
+/** Limit of places per contact, because a network may announce any number. */
 const MAX_PLACES = 16;
 
-/** Where one contact may be, and when to look there again. */
+/** The places where one contact may be, and when to try them again. */
 export class ContactVisits {
   readonly #options: VisitsOptions;
   readonly #known = new Map<string, Known>();
@@ -45,7 +45,10 @@ export class ContactVisits {
     this.#options = options;
   }
 
-  /** The contact may be there. @param fresh  the way there has just come up: what was tried before does not count */
+  /**
+   * Adds a place where the contact may be.
+   * @param fresh the path there has just come up, so earlier attempts do not count
+   */
   tell(mailbox: string, place: Place, fresh: boolean): void {
     if (this.#closing.signal.aborted) return;
     const key = `${mailbox} ${place.transport} ${place.host} ${place.port}`;
@@ -56,18 +59,18 @@ export class ContactVisits {
     else if (known.timer === undefined) void this.#visit(known);
   }
 
-  /** Tries every place at once: something has changed. */
+  /** Tries every place at once, after a change. */
   retry(): void {
     for (const known of this.#known.values()) this.#soon(known);
   }
 
-  /** Like `retry`, also if the contact has blocked us: somebody wants to know. */
+  /** Like `retry`, also if the contact has blocked us, because a caller waits for the answer. */
   insist(): void {
     this.#blockedUntil = 0;
     this.retry();
   }
 
-  /** Forgets the places of all mailboxes but these. */
+  /** Forgets the places of all mailboxes except these. */
   keep(mailboxes: ReadonlySet<string>): void {
     for (const [key, { mailbox, timer }] of this.#known) {
       if (mailboxes.has(mailbox)) continue;
@@ -127,7 +130,7 @@ export class ContactVisits {
     ).unref();
   }
 
-  /** Undefined: not before it is told again. */
+  /** Undefined: wait for the next announcement. */
   #pauseAfter({ place, failures, toldAt }: Known, code: string | undefined): number | undefined {
     if (code === 'CONTACT_BLOCKED') {
       this.#blockedUntil = performance.now() + BLOCKED_PAUSE_MS;
@@ -135,11 +138,11 @@ export class ContactVisits {
     }
     const absent = code === 'RENDEZVOUS_NOT_FOUND';
     if (place.transport === 'rendezvous') {
-      // The line tells when it is up again.
+      // The line announces the place again when it is back up.
       if (code === 'RENDEZVOUS_UNREACHABLE') return undefined;
       return absent ? doubled(FIRST_ABSENT_PAUSE_MS, failures, LONGEST_ABSENT_PAUSE_MS) : LONGEST_PAUSE_MS;
     }
-    // It was another's door, or it has closed.
+    // The place was another contact's door, or it has closed.
     if (absent || performance.now() - toldAt > FORGOTTEN_AFTER_MS) return undefined;
     return doubled(FIRST_PAUSE_MS, failures, LONGEST_PAUSE_MS);
   }

@@ -13,34 +13,34 @@ import {
 import type { PublicKeys } from '@keibidrop/session';
 import { lookOf, mixesScripts } from './look-alike.ts';
 
-/** What becomes of an invitation of a contact: somebody is asked, it is received into a folder at once, or it is refused. */
+/** How a contact's invitation is handled: ask the user, receive it into a folder at once, or refuse it. */
 export type ContactRule =
   | { readonly kind: 'ask' }
   /** `folder`: absolute. */
   | { readonly kind: 'accept'; readonly folder: string }
   | { readonly kind: 'never' };
 
-/** A peer who was saved. */
+/** A saved peer. */
 export interface Contact {
   readonly name: string;
   readonly fingerprint: Uint8Array;
-  /** Not yet known of one that was added by its fingerprint, until the first meeting. */
+  /** Missing for a contact that was added by its fingerprint, until the first meeting. */
   readonly keys?: PublicKeys;
   /** Two people have compared the fingerprints. */
   readonly verified: boolean;
   readonly blocked: boolean;
   readonly rule: ContactRule;
-  /** It has come by the mailbox of both keys once: we need not visit it by the one of first contact any more. */
+  /** It has once come by the mailbox of both keys, so we no longer visit the first-contact mailbox. */
   readonly paired: boolean;
   readonly added: Date;
   readonly lastSeen?: Date;
-  /** Fingerprint of ours that it knows, if that was given up since. */
+  /** Our fingerprint that it knows, if we have since given that one up. */
   readonly knowsFormer?: Uint8Array;
-  /** Its last changes of identity, the latest last. */
+  /** Its last changes of identity, in order. */
   readonly renewals?: readonly Renewal[];
 }
 
-/** A contact has announced a new identity. */
+/** A change of a contact's identity. */
 export interface Renewal {
   /** Its fingerprint before. */
   readonly from: Uint8Array;
@@ -49,13 +49,13 @@ export interface Renewal {
 
 const VERSION = 1;
 export const MAX_CONTACTS = 1000;
-/** Changes of identity that a contact may announce within a day; so many are kept. */
+/** Limit of identity changes that a contact may announce within a day. As many are stored. */
 export const MAX_RENEWALS_A_DAY = 4;
 const DAY_MS = 86_400_000;
 const MAX_NAME_CHARACTERS = 64;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** A name as it is to be kept, without white space around it. @throws USAGE */
+/** Returns a name in its stored form, without white space around it. @throws USAGE */
 export function parseContactName(text: string): string {
   const name = keptName(text);
   if (mixesScripts(name)) {
@@ -64,7 +64,7 @@ export function parseContactName(text: string): string {
   return name;
 }
 
-/** The same without the rules that came later: what stands in a file stays readable. */
+/** Like `parseContactName`, without the later rules, so that old files stay readable. */
 function keptName(text: string): string {
   const name = text.trim().normalize('NFC');
   const length = [...name].length;
@@ -76,29 +76,29 @@ function keptName(text: string): string {
   return name;
 }
 
-/** Whether a person may take two names that are not one for each other. */
+/** Whether a person may confuse two different names. */
 export function looksLike(one: string, other: string): boolean {
   return lookOf(one) === lookOf(other);
 }
 
-/** @throws USAGE for one's own */
+/** @throws USAGE if the fingerprint is our own */
 export function assertOthers(fingerprint: Uint8Array, own: Uint8Array): void {
   if (!isSameFingerprint(fingerprint, own)) return;
   throw usage('That is your own fingerprint. Add the one that keibidrop id shows on the other computer.');
 }
 
-/** Whether another change of identity of this contact is one too many. */
+/** Whether one more change of identity exceeds this contact's daily limit. */
 export function renewsTooOften({ renewals = [] }: Pick<Contact, 'renewals'>, now: Date): boolean {
   const recent = renewals.filter(({ at }) => Math.abs(now.getTime() - at.getTime()) < DAY_MS);
   return recent.length >= MAX_RENEWALS_A_DAY;
 }
 
-/** When it took a new identity that nobody has compared since; undefined: it did not. */
+/** When the contact took a new identity that no person has compared yet; undefined if it took none. */
 export function uncomparedSince({ verified, renewals }: Pick<Contact, 'verified' | 'renewals'>): Date | undefined {
   return verified ? undefined : renewals?.at(-1)?.at;
 }
 
-/** Whether two names are one, for people. */
+/** Whether people read two names as the same. */
 export function isSameName(one: string, other: string): boolean {
   return foldName(one.trim()) === foldName(other.trim());
 }
@@ -107,7 +107,7 @@ export function isSameFingerprint(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, i) => byte === other[i]);
 }
 
-/** The file of these contacts: JSON that a person can read and mend. */
+/** Encodes the contacts as JSON that a person can read and repair. */
 export function encodeContacts(contacts: readonly Contact[]): Uint8Array {
   const kept = contacts.map(({ fingerprint, keys, added, lastSeen, knowsFormer, renewals, ...rest }) => ({
     ...rest,
@@ -124,9 +124,9 @@ export function encodeContacts(contacts: readonly Contact[]): Uint8Array {
 }
 
 /**
- * What `encodeContacts` has written.
+ * Decodes the output of `encodeContacts`.
  *
- * @throws CONTACTS_CORRUPT for anything else, naming what is wrong: a damaged entry is never left out
+ * @throws CONTACTS_CORRUPT for anything else, naming the flaw; a damaged entry is never left out
  */
 export function decodeContacts(file: Uint8Array): Contact[] {
   const { version, contacts } = objectOf(parsed(file), 'It is no file of contacts.');
@@ -143,7 +143,7 @@ export function decodeContacts(file: Uint8Array): Contact[] {
   return decoded;
 }
 
-/** Whether both cannot be kept. */
+/** Whether the two cannot both be stored. */
 export function clashes(one: Pick<Contact, 'name' | 'fingerprint'>, other: Contact): boolean {
   return isSameName(one.name, other.name) || isSameFingerprint(one.fingerprint, other.fingerprint);
 }
@@ -235,7 +235,10 @@ function dateIn(value: unknown): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** The fingerprint of public keys (PROTOCOL 9), without what a command that meets nobody would have to load for it. */
+/**
+ * The fingerprint of public keys (PROTOCOL 9). It avoids loading the libraries that a command without meetings does not
+ * need.
+ */
 export function digestOf({ x25519, kem }: PublicKeys): Uint8Array {
   return createHash('sha512').update(x25519).update(kem).digest();
 }

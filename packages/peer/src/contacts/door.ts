@@ -18,31 +18,31 @@ import type { ListenAddress, ReachOptions } from '../api.ts';
 import { openListener, socketOf } from '../open-listener.ts';
 
 export interface DoorOptions {
-  /** Absent: nobody can come, we only visit others. */
+  /** Absent: contacts cannot reach us, we only visit. */
   listen?: ListenAddress | undefined;
   reach: ReachOptions;
-  /** Somebody who knows the name of one of our mailboxes has come; it may not have spoken yet. */
+  /** A guest that knows the name of one of our mailboxes has connected. It may not have sent anything yet. */
   onGuest(mailbox: string, conversation: Conversation): void;
   /**
-   * A mailbox that is wanted may be there: told again whenever it is heard again. `fresh`: the way there has just come up, so that it is
-   * worth trying whatever was tried before.
+   * A wanted mailbox may be at this place; called for each announcement. `fresh`: the path there has just come up, so
+   * try it whatever failed before.
    */
   onPlace(mailbox: string, place: Place, fresh: boolean): void;
-  /** The public rendezvous cannot be reached, or can again. */
+  /** The public rendezvous has become unreachable, or reachable again. */
   onRendezvous(address: string, lost: KeibiError | undefined): void;
   signal: AbortSignal;
 }
 
-/** Where a mailbox may be visited: on this machine, on its networks, at the public rendezvous. */
+/** Where a mailbox may be visited: on this machine, on its networks, or at the public rendezvous. */
 export interface Place extends HostPort {
   readonly transport: 'local' | 'lan' | 'rendezvous';
 }
 
-/** One directory is read, and a file for each daemon of this user. */
+/** Reads one directory, with a file for each daemon of this user. */
 const LOOK_HERE_MS = 1000;
-/** A rendezvous on which nothing comes back is found out within twice this. */
+/** A silent rendezvous connection is detected within twice this time. */
 const PING_MS = 3500;
-/** What our port holds for strangers on the same network, who can do nothing but take room. */
+/** Limits of our port for strangers on the same network, who could only use up room. */
 const LIMITS = {
   mailboxes: 0,
   contactMailboxes: 4096,
@@ -54,8 +54,10 @@ const LIMITS = {
 } as const;
 
 /**
- * Where our contacts come to us, and where we find theirs: one port, with a rendezvous of its own, for any number of mailboxes, which are told
- * to this machine and its networks; and one connection to the public rendezvous for all of them (PROTOCOL 10).
+ * Where contacts reach us, and where we find them.
+ *
+ * One port with its own rendezvous serves any number of mailboxes, which are announced on this machine and its
+ * networks. One connection to the public rendezvous serves all of them (PROTOCOL 10).
  */
 export class Door {
   readonly #options: DoorOptions;
@@ -76,7 +78,7 @@ export class Door {
     const { listen, reach } = options;
     this.#options = options;
     this.#place = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
-    // Where only a relay may be used nobody is met here.
+    // With a relay only, no contact is met here.
     const near = !reach.relayOnly;
     if (near && listen) this.#listener = openListener(listen, (incoming) => this.#accept(incoming));
     const onFound = (mailbox: string, place: HostPort) =>
@@ -86,12 +88,12 @@ export class Door {
     if (near) void this.#lookHere();
   }
 
-  /** Where it listens; undefined if nobody can come. */
+  /** The address it listens on; undefined if contacts cannot reach us. */
   get listening(): HostPort | undefined {
     return this.#listener && { host: this.#listener.host, port: this.#listener.port };
   }
 
-  /** From now on these mailboxes are ours and those are wanted, and no others. All are 32 bytes as lower hex. */
+  /** Replaces the mailboxes that we own and those that we look for. All are 32 bytes as lower-case hex. */
   serve(owned: readonly string[], wanted: readonly string[]): Promise<void> {
     const before = this.#changing.catch(() => {});
     this.#changing = before.then(() => this.#change(owned, wanted));
@@ -104,7 +106,7 @@ export class Door {
     return joinMailbox(place, mailbox, { openChannel: openGrpcChannel, contact: true, signal });
   }
 
-  /** Ends every conversation and takes back what was told. */
+  /** Ends every conversation and withdraws the announcements. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#looking);
@@ -129,7 +131,7 @@ export class Door {
     }
     const owning = owned.map((mailbox) => this.#own(mailbox, line));
     if (this.#listener) await this.#announce(this.#listener, owned);
-    // Ours first: of two that come at the same time one then finds the other.
+    // Own mailboxes first: if both sides come at the same time, one then finds the other.
     await Promise.all(owning);
     this.#wanted = new Set(wanted);
     this.#lan?.want(wanted);
@@ -157,7 +159,7 @@ export class Door {
     this.#lan?.tell({ host: listener.host, port: listener.port }, mailboxes);
   }
 
-  /** Without anybody to meet no server is bothered. */
+  /** Opens no connection to the server without mailboxes to serve. */
   #lineFor(mailboxes: number): RendezvousLine | undefined {
     const place = this.#place;
     if (place === undefined || (mailboxes === 0 && this.#line === undefined)) return this.#line;

@@ -15,7 +15,7 @@ export type AnnouncementAnswer = 'taken' | RotationRefusal;
 /** `lost`: the conversation ended without an answer, as with a program that does not know ROTATE. */
 export type AnnouncementOutcome = AnnouncementAnswer | 'lost';
 
-/** Decides about new keys of the contact. @returns why they are refused; undefined if they are not */
+/** Decides about new keys of the contact. @returns the reason to refuse them, or undefined */
 export type KeyDecision = (keys: PublicKeys) => Promise<RotationRefusal | undefined>;
 
 export interface IdentityChangeOptions {
@@ -23,7 +23,7 @@ export interface IdentityChangeOptions {
   self: IdentityKeys;
   /** The contact's keys, as proved in this conversation. */
   peer: PublicKeys;
-  /** Our new identity, which the contact does not know; undefined: there is none. */
+  /** Our new identity, unknown to the contact; undefined: there is none. */
   announced: IdentityKeys | undefined;
   /** Whether new keys of the contact may be stored. */
   mayRenew: KeyDecision;
@@ -34,7 +34,7 @@ export interface IdentityChangeOptions {
   onAnswer(answer: AnnouncementAnswer): void;
 }
 
-/** Announces a new identity in one conversation, and hears the contact's (PROTOCOL 10.6). Each at most once. */
+/** Announces a new identity in one conversation and receives the contact's (PROTOCOL 10.6). Each at most once. */
 export class IdentityChange {
   readonly #options: IdentityChangeOptions;
   #handled: Promise<void> = Promise.resolve();
@@ -59,7 +59,10 @@ export class IdentityChange {
       send({ kind: 'rotate', x25519: announced.x25519.public, kem: announced.kem.publicKey });
   }
 
-  /** Handles a message after those before it. @throws HANDSHAKE_MALFORMED, HANDSHAKE_TAMPERED: the conversation must end; what `renew` throws */
+  /**
+   * Handles messages in order. @throws HANDSHAKE_MALFORMED, HANDSHAKE_TAMPERED: the conversation must end; the errors
+   * of `renew`
+   */
   take(message: RotationMessage): Promise<void> {
     this.#handled = this.#handled.then(() => this.#handle(message));
     return this.#handled;

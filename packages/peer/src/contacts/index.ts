@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// The part of this package that keeps contacts, by itself: a command that only reads a file does not wait for networks and sessions to load.
+// The entry point for stored contacts alone: a command that only reads the file does not load networks and sessions.
 export { configDirOf } from '../config-directory.ts';
 export { assertOthers } from './contact.ts';
 export { ContactStore } from './contact-store.ts';

@@ -46,7 +46,7 @@ describe('the invitations of one contact', () => {
     return { invitations: new ReceivedInvitations((one) => came.push(one)), came, verdicts, from };
   }
 
-  it('are told once, however often they come, and are answered in the same way afterwards', () => {
+  it('are reported once, however often they arrive, and get the same answer afterwards', () => {
     const { invitations, came, verdicts, from } = received();
     for (let i = 0; i < 3; i++) invitations.take(contact, invitation(1), from);
     expect(came).toHaveLength(1);

@@ -2,22 +2,22 @@
 import type { Invitation } from '@keibidrop/protocol';
 import type { Contact } from './contact.ts';
 
-/** Invitations of one contact that wait for an answer. */
+/** Limit of one contact's unanswered invitations. */
 export const MAX_WAITING = 8;
 
-/** What is to be done with an invitation, before anybody is asked. */
+/** How to handle an invitation before the user is asked. */
 export type InvitationDecision =
   | { readonly do: 'refuse'; readonly verdict: 'blocked' | 'refused' | 'busy' }
   | { readonly do: 'take'; readonly folder: string }
   | { readonly do: 'ask' };
 
 /**
- * Applies a contact's rule to an invitation of it.
+ * Applies a contact's rule to its invitation.
  *
- * A block goes before everything else, and so that a contact cannot fill our memory, room before the rule. A rule that accepts is about what
- * is received and stays: a share, which a person opens or does not, is always asked about.
+ * A block overrides everything. The limit of unanswered invitations comes before the rule, so that a contact cannot
+ * fill our memory. An accepting rule covers transfers only: a share always needs the user's answer.
  *
- * @param waiting  how many others of this contact wait for an answer
+ * @param waiting the contact's other unanswered invitations
  */
 export function decideInvitation(
   { blocked, rule }: Pick<Contact, 'blocked' | 'rule'>,

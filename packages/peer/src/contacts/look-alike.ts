@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Names that a person takes for another: a short form of Unicode TS 39, for the scripts whose letters look like Latin ones.
+// Names that a person may confuse: a short form of Unicode TS 39, for the scripts whose letters look like Latin ones.
 
-/** Letters of these look like letters of another of them. */
+/** Letters of each of these scripts look like letters of another. */
 const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu'].map(
   (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
 );
 
-/** Latin letters and what looks like each. */
+/** Latin letters, each with its look-alikes. */
 const ALIKE: readonly (readonly [latin: string, others: string])[] = [
   ['A', 'АΑᎪ'],
   ['B', 'ВΒᏴ'],
@@ -55,13 +55,13 @@ const ALIKE: readonly (readonly [latin: string, others: string])[] = [
 ];
 const LATIN_OF = new Map(ALIKE.flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)));
 
-/** Two names with the same one look alike; it is not for showing. */
+/** Two names with the same result look alike. Not for display. */
 export function lookOf(name: string): string {
   const letters = [...name.normalize('NFKC')].map((letter) => LATIN_OF.get(letter) ?? letter).join('');
   return letters.toLowerCase().replaceAll('rn', 'm').replaceAll('vv', 'w').replace(/\s+/gu, ' ').trim();
 }
 
-/** Whether a word of it has letters of several scripts whose letters look alike. */
+/** Whether one of its words mixes scripts whose letters look alike. */
 export function mixesScripts(name: string): boolean {
   return name.split(/[^\p{L}\p{M}]+/u).some((word) => SCRIPTS.filter((script) => script.test(word)).length > 1);
 }

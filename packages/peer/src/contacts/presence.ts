@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** Whether each contact is there, without the moments between two conversations. */
+/** The presence of each contact, without the short gaps between two conversations. */
 export class Presence {
   readonly #onChange: (id: string, online: boolean) => void;
-  /** Of those who are there; with a timer, of those who have just gone. */
+  /** The online contacts; a timer marks those whose last conversation has just ended. */
   readonly #online = new Map<string, NodeJS.Timeout | undefined>();
 
-  /** @param onChange  told each change, by the id the contact is known by here */
+  /** @param onChange called for each change, with the contact's id in this class */
   constructor(onChange: (id: string, online: boolean) => void) {
     this.#onChange = onChange;
   }
@@ -15,7 +15,7 @@ export class Presence {
     return this.#online.has(id);
   }
 
-  /** A conversation with the contact has begun, or the last one has ended. */
+  /** Called when a conversation begins, or when the last one ends. */
   set(id: string, here: boolean): void {
     const known = this.#online.has(id);
     clearTimeout(this.#online.get(id));
@@ -30,18 +30,18 @@ export class Presence {
     }
   }
 
-  /** The contact is gone for good, or not one any more. */
+  /** The contact has left for good, or was removed. */
   forget(id: string): void {
     clearTimeout(this.#online.get(id));
     if (this.#online.delete(id)) this.#onChange(id, false);
   }
 
-  /** Tells nothing any more. */
+  /** Stops all reports. */
   close(): void {
     for (const timer of this.#online.values()) clearTimeout(timer);
     this.#online.clear();
   }
 }
 
-/** A contact that restarts, or whose conversation is followed by another, is not shown as gone. */
+/** A contact that restarts or switches conversations does not appear offline. */
 const GRACE_MS = 1000;

@@ -6,12 +6,13 @@ import { receive } from '../receive.ts';
 import type { ReceivedInvitation } from './received-invitations.ts';
 
 /**
- * Receives what a contact has invited us to: into the folder of its rule, without a question, or else as `options` say.
+ * Receives a transfer that a contact invited us to: into the folder of its rule without a question, else as `options`
+ * say.
  *
- * The contact is told that the invitation is taken, and shown by the name it was saved under, whatever it calls itself. Answer the invitation
- * yourself to refuse it.
+ * Notifies the contact that the invitation is accepted. The contact appears under its saved name, not the one it
+ * claims. To refuse the invitation, answer it instead.
  *
- * @throws as `receive` does; the reason of the withdrawal
+ * @throws as `receive`; the reason of the withdrawal
  */
 export async function receiveInvitation(
   invitation: ReceivedInvitation,

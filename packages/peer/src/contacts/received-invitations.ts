@@ -3,28 +3,31 @@ import { type ContactMessage, type Invitation, KeibiError, type Verdict } from '
 import type { Contact } from './contact.ts';
 import { decideInvitation } from './invitation-rule.ts';
 
-/** What a contact has invited us to, until it is answered or withdrawn. */
+/** A contact's invitation, until it is answered or withdrawn. */
 export interface ReceivedInvitation {
   /** 32 lower hex digits. */
   readonly id: string;
   /** As it was when the invitation came. */
   readonly contact: Contact;
   readonly to: Invitation['to'];
-  /** What it is about: a claim of the contact's, to be made harmless before it is shown. */
+  /** The contact's description; untrusted, so sanitize it before display. */
   readonly label: string;
-  /** How much the contact says it is. */
+  /** The size that the contact claims. */
   readonly size: Invitation['size'];
   /** Secret. */
   readonly code: string;
-  /** Where the contact's rule wants it received at once; undefined: a person has to be asked. */
+  /** The folder in which the contact's rule receives it at once; undefined: ask the user. */
   readonly folder: string | undefined;
-  /** Aborted when it is withdrawn, or the contact is gone and does not come back to it. Not by an answer. */
+  /**
+   * Aborted when the invitation is withdrawn, or when the contact leaves and does not return to it. An answer does not
+   * abort it.
+   */
   readonly signal: AbortSignal;
-  /** Tells the contact. The first answer counts. */
+  /** Notifies the contact. Only the first answer counts. */
   answer(verdict: Exclude<Verdict, 'asked' | 'blocked'>): void;
 }
 
-/** The conversation by which an invitation came last. */
+/** The conversation that last delivered an invitation. */
 export interface InvitationSource {
   send(message: ContactMessage): void;
 }
@@ -37,12 +40,14 @@ interface Waiting {
   leaving: NodeJS.Timeout | undefined;
 }
 
-/** A contact whose conversation is lost comes back and asks again, or what it wanted is over. */
+/** Within this time a disconnected contact repeats its invitation; otherwise the invitation ends. */
 const AWAY_MS = 20_000;
-/** Answers of one contact that are remembered, for invitations that are repeated because the answer was lost. */
+/** Remembered answers per contact, for invitations that are repeated because the answer was lost. */
 const MAX_ANSWERED = 64;
 
-/** The invitations of one contact that have come. Nothing here outlives the process: whoever invites repeats it. */
+/**
+ * The invitations received from one contact. They do not outlive the process, because the inviting side repeats them.
+ */
 export class ReceivedInvitations {
   readonly #onInvitation: (invitation: ReceivedInvitation) => void;
   readonly #waiting = new Map<string, Waiting>();
@@ -52,7 +57,7 @@ export class ReceivedInvitations {
     this.#onInvitation = onInvitation;
   }
 
-  /** An invitation has come, perhaps not for the first time. */
+  /** Handles an invitation, perhaps a repeated one. */
   take(contact: Contact, invitation: Invitation, from: InvitationSource): void {
     const name = invitation.id.slice();
     const id = Buffer.from(name).toString('hex');
@@ -74,12 +79,12 @@ export class ReceivedInvitations {
     }
   }
 
-  /** The contact has thought better of it. */
+  /** The contact withdraws its invitation. */
   withdraw(id: Uint8Array): void {
     this.#forget(Buffer.from(id).toString('hex'), 'The contact has withdrawn it.');
   }
 
-  /** A conversation has ended. */
+  /** Handles the end of a conversation. */
   leave(from: InvitationSource): void {
     for (const [id, waiting] of this.#waiting) {
       if (waiting.from !== from) continue;
@@ -88,7 +93,7 @@ export class ReceivedInvitations {
     }
   }
 
-  /** Nobody is to be asked about any of them any more. */
+  /** Ends all invitations; the user is no longer asked about them. */
   close(): void {
     for (const id of [...this.#waiting.keys()]) this.#forget(id, 'This contact is not listened to any more.');
   }
@@ -113,7 +118,7 @@ export class ReceivedInvitations {
     this.#waiting.delete(id);
     const [oldest] = this.#answered.keys();
     if (this.#answered.size >= MAX_ANSWERED && oldest !== undefined) this.#answered.delete(oldest);
-    // Whoever was busy may be asked again.
+    // An answer of busy allows the contact to invite again.
     if (verdict !== 'busy') this.#answered.set(id, verdict);
     waiting.from.send({ kind: 'invite-reply', id: waiting.name, verdict });
   }

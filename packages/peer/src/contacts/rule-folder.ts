@@ -5,10 +5,10 @@ import { dirname } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 
 /**
- * Checks, by trying, that what a contact sends could be received there; leaves nothing behind.
+ * Checks, by trying, that transfers of a contact can be received there. Leaves no files behind.
  *
- * @param folder  absolute; need not be there
- * @throws        USAGE
+ * @param folder absolute; need not exist
+ * @throws USAGE
  */
 export async function assertUsableFolder(folder: string): Promise<void> {
   const made: string[] = [];
@@ -23,7 +23,7 @@ export async function assertUsableFolder(folder: string): Promise<void> {
   }
 }
 
-/** Node's own recursive mkdir does not end below /proc. */
+/** Node's own recursive mkdir never returns below /proc. */
 async function make(folder: string, made: string[]): Promise<void> {
   const found = await stat(folder).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause;

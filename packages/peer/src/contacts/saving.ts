@@ -7,7 +7,7 @@ import { isLoss } from '../session-end.ts';
 import { digestOf, isSameFingerprint } from './contact.ts';
 import type { ContactStore } from './contact-store.ts';
 
-/** Under which name the other side of a session by code is kept, where, and what it learns of us. */
+/** The name and place under which a peer of a session by code is saved, and our identity for it. */
 export interface SaveOptions {
   name: string;
   /** The caller wipes it. */
@@ -15,21 +15,21 @@ export interface SaveOptions {
   contacts: ContactStore;
 }
 
-/** A sender that has begun to introduce itself and says no more. */
+/** Time limit for a sender that has begun to introduce itself. */
 const PROOF_TIMEOUT_MS = 10_000;
 
 /**
- * Keeps the other side of one transfer as a contact, if it wants to be kept and keeps us (PROTOCOL 10.4), over as many sessions as there
- * are. Whatever comes of it is an event; it never ends a transfer.
+ * Saves the peer of a transfer as a contact, if both sides want that (PROTOCOL 10.4), across all sessions of the
+ * transfer. The result is an event; it never ends a transfer.
  */
 export class Saving {
   readonly #options: SaveOptions;
   readonly #onEvent: (event: PeerEvent) => void;
   #introduction: Introduction | undefined;
   #keeping: Promise<void> | undefined;
-  /** It is kept, or never will be. */
+  /** True once the peer is saved, or never will be. */
   #concluded = false;
-  /** `connected` is the first event of a session, though who it is with was known before. */
+  /** Held back until `connected`, which must be the first event of a session. */
   #untold: SavedEvent | WarningEvent | undefined;
   #connected = false;
   #over = false;
@@ -39,13 +39,13 @@ export class Saving {
     this.#onEvent = onEvent;
   }
 
-  /** The session's `connected` was told. */
+  /** The session's `connected` event was emitted. */
   connected(): void {
     this.#connected = true;
     this.#flush();
   }
 
-  /** The sender's side: introduces us, before anything is offered, and resolves when there is an end to that. */
+  /** The sender's side: introduces us before the offer, and resolves when the introduction is over. */
   async introduce({ client, id }: Session): Promise<void> {
     if (this.#concluded) return;
     const { self } = this.#options;
@@ -72,7 +72,7 @@ export class Saving {
     return introduction;
   }
 
-  /** The receiver's side, at the end of each session; after the last nothing is told any more. */
+  /** The receiver's side, at the end of each session. After the last session no more events follow. */
   async settle({ transferDone }: { transferDone: boolean }): Promise<void> {
     const { asked = false, done = Promise.resolve() } = this.#introduction ?? {};
     const waiting = new AbortController();
@@ -105,7 +105,7 @@ export class Saving {
     this.#conclude({ type: 'saved', contact: contact?.name ?? name, fingerprint: formatFingerprint(fingerprint) });
   }
 
-  /** A session that is lost may come back, and try again. */
+  /** A lost session may return and try again. */
   #fail(reason: unknown): void {
     if (isLoss(reason)) return;
     this.#conclude(this.#notSaved(KeibiError.from(reason, 'INTERNAL').message));

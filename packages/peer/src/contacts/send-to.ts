@@ -12,29 +12,31 @@ import type { ContactLinks } from './contact-links.ts';
 import { refusedBy } from './sent-invitations.ts';
 
 export interface SendToOptions extends Omit<SendOptions, 'code' | 'wordCount' | 'insecureCode' | 'receivers'> {
-  /** Each once. */
+  /** Without duplicates. */
   contacts: readonly Contact[];
   links: Pick<ContactLinks, 'untilOnline' | 'deliver'>;
-  /** How long an absent contact, and its answer, is waited for; absent: until `signal`. */
+  /** Time limit for an absent contact and for its answer; absent: until `signal`. */
   patienceMs?: number | undefined;
 }
 
-/** A code that nobody reads aloud: 176 bits, and a number that no other sender has. */
+/** The code is never read aloud: 176 bits and a number that no other sender has. */
 const WORDS = 16;
 const NAMEPLATES = 10 ** 9;
-/** One that is there is met in a tenth of a second. */
+/** An online contact is met within a tenth of a second. */
 const ABSENCE_NOTICE_MS = 700;
-/** For a contact that has accepted to come for it. */
+/** Time limit for a contact to come after it has accepted. */
 const COMING_MS = 60_000;
 
 /**
- * Sends the same to each of these contacts, at once and without a code: each is invited when it is there, and has a sender of its own.
+ * Sends the same data to each of these contacts, at once and without a code. Each contact is invited when it is online,
+ * and has a sender of its own.
  *
- * Events of one contact have its name and `session`, its number among `contacts` from 1.
+ * Events of one contact carry its name and `session`, its number among `contacts` from 1.
  *
- * @returns  the sums over all contacts, if every one has received
- * @throws   as `send` does; CONTACT_BLOCKED, OFFER_DECLINED as a contact answers; PEER_UNREACHABLE if one is absent for too long. Of
- *           several contacts each that has not received is told as `receiverLost`, and the first one's error is thrown when all have ended.
+ * @returns the sums over all contacts, if every contact has received
+ * @throws as `send`; CONTACT_BLOCKED or OFFER_DECLINED as a contact answers; PEER_UNREACHABLE if one is absent for too
+ * long. With several contacts each failure is reported as `receiverLost`, and the first error is thrown when all have
+ * ended.
  */
 export async function sendToContacts(options: SendToOptions): Promise<SendResult> {
   const { contacts, signal, onEvent } = options;
@@ -44,7 +46,7 @@ export async function sendToContacts(options: SendToOptions): Promise<SendResult
     contacts.map(async (contact, i) => {
       const session = i + 1;
       try {
-        // The named port is one sender's.
+        // Only one sender can use the named port.
         const listen = i === 0 ? options.listen : { ...options.listen, orAnyPort: true };
         const entriesOf = options.entriesOf && (() => options.entriesOf?.(session) as EntryLog);
         return await sendToOne(contact, { ...options, listen, entriesOf }, (event) =>
@@ -116,7 +118,7 @@ async function sendToOne(
   }
 }
 
-/** Resolves when the contact has accepted. @throws what it says instead */
+/** Resolves when the contact has accepted. @throws the contact's refusal */
 async function invited(
   contact: Contact,
   invitation: Invitation,
@@ -127,7 +129,7 @@ async function invited(
   const verdict = await links.deliver(contact, invitation, {
     signal,
     onState: (state) => {
-      // A conversation that is lost and followed by another tells it again.
+      // A conversation that replaces a lost one reports the state again.
       if (state !== last && last !== 'asked') onEvent({ type: 'inviting', contact: name, state });
       last = state;
     },
@@ -136,7 +138,7 @@ async function invited(
   onEvent({ type: 'inviting', contact: name, state: 'taken' });
 }
 
-/** What of each contact's sender concerns whoever watches all of them. */
+/** Passes on those events of each contact's sender that concern a viewer of all of them. */
 class SharedEvents {
   readonly #onEvent: (event: PeerEvent) => void;
   #paused = false;
@@ -156,7 +158,7 @@ class SharedEvents {
   }
 }
 
-/** Nobody needs to know the code, where its sender waits, or when one of several has ended. */
+/** Events that are irrelevant here: the code, where its sender waits, and the end of one of several. */
 const UNTOLD: readonly PeerEvent['type'][] = ['code', 'waiting', 'mapping', 'rendezvous', 'done'];
 
 function ofContact({ name, verified }: Contact, session: number, event: PeerEvent): PeerEvent {
@@ -173,7 +175,7 @@ function ofContact({ name, verified }: Contact, session: number, event: PeerEven
   }
 }
 
-/** At most one at a time matters, and none outlives the send. */
+/** Runs at most one timer at a time, and none after the send. */
 class Timers {
   #timer: NodeJS.Timeout | undefined;
 
@@ -190,13 +192,13 @@ function kindOf({ text }: SendToOptions): Invitation['to'] {
   return text === undefined ? 'files' : 'text';
 }
 
-/** How much it is; undefined where that shows only as it is sent. */
+/** The size of the data; undefined if it is known only after sending. */
 async function sizeOf({ text, stdin, paths, signal }: SendToOptions): Promise<Invitation['size']> {
   if (text !== undefined) return { files: 0, bytes: Buffer.byteLength(text) };
   return stdin ? undefined : measureAll(paths, signal);
 }
 
-/** What the contact is asked about, before it has seen the offer: names, as many as there is room for. */
+/** The description that the contact sees before the offer: as many names as fit. */
 function labelOf({ text, stdin, paths }: SendToOptions): string {
   if (text !== undefined) return `a text of ${Buffer.byteLength(text)} bytes`;
   if (stdin) return 'what a program writes';
@@ -217,7 +219,7 @@ function labelOf({ text, stdin, paths }: SendToOptions): string {
   return label;
 }
 
-/** A declined offer is somebody's. */
+/** Names the contact in the error of a declined offer. */
 function byName({ name }: Contact, error: KeibiError): KeibiError {
   if (error.code !== 'OFFER_DECLINED' || error.detail?.verdict !== undefined) return error;
   return new KeibiError('OFFER_DECLINED', `${name} declined the offer, so nothing was sent.`, { cause: error });

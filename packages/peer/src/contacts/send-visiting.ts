@@ -8,18 +8,19 @@ import { ContactStore } from './contact-store.ts';
 import { type SendToOptions, sendToContacts } from './send-to.ts';
 
 export interface SendVisitingOptions extends Omit<SendToOptions, 'contacts' | 'links'> {
-  /** The configuration directory: identity and contacts stand there. */
+  /** The configuration directory, which holds the identity and the contacts. */
   directory: string;
-  /** Of contacts, in any case; the same one twice counts once. */
+  /** Names of contacts, in any case. Duplicates count once. */
   names: readonly string[];
   /** As IdentityStoreOptions.askPassphrase. */
   askPassphrase(): Promise<string>;
 }
 
 /**
- * Sends to contacts without a daemon of ours: visits each until it has answered.
+ * Sends to contacts without a daemon on our side: visits each until it has answered.
  *
- * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for one that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; else as `sendToContacts`
+ * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for a contact that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; else as
+ * `sendToContacts`
  */
 export async function sendVisiting(options: SendVisitingOptions): Promise<SendResult> {
   const { directory: _, names: __, askPassphrase: ___, ...sending } = options;
@@ -40,9 +41,10 @@ export interface VisitingOptions
 }
 
 /**
- * Does `work` in touch with some contacts, without a daemon of ours.
+ * Runs `work` while connected to some contacts, without a daemon on our side.
  *
- * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for one that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; what `work` throws
+ * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for a contact that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; the errors
+ * of `work`
  */
 export async function visiting<T>(
   { directory, names, askPassphrase, reach, signal, onLost, onRenewed }: VisitingOptions,
@@ -76,12 +78,15 @@ export async function visiting<T>(
   }
 }
 
-/** What a person is told of a contact that has announced a new identity. */
+/** The message for the user about a contact's new identity. */
 export function renewedText(name: string): string {
   return `${name} has a new identity. Compare it: keibidrop contacts verify ${name}`;
 }
 
-/** Each once. @throws CONTACT_UNKNOWN, CONTACTS_CORRUPT; CONTACT_BLOCKED for one that we have blocked */
+/**
+ * Returns each contact once. @throws CONTACT_UNKNOWN, CONTACTS_CORRUPT; CONTACT_BLOCKED for a contact that we have
+ * blocked
+ */
 export async function contactsNamed(names: readonly string[], store: ContactStore): Promise<Contact[]> {
   const found = new Map<string, Contact>();
   for (const name of names) {

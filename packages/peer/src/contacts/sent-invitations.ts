@@ -8,9 +8,9 @@ export interface InvitationWay {
 }
 
 export interface DeliverOptions {
-  /** Ends the waiting and withdraws what was told. */
+  /** Ends the wait and withdraws the invitation. */
   signal: AbortSignal;
-  /** It was told to the contact, or a person there is being asked; each may come again when a conversation was lost. */
+  /** Called when the contact has the invitation or asks its user. May repeat after a lost conversation. */
   onState?(state: 'told' | 'asked'): void;
 }
 
@@ -22,21 +22,24 @@ interface Sent {
   busy: boolean;
 }
 
-/** The contact's last word on an invitation. */
+/** The contact's final answer to an invitation. */
 export type FinalVerdict = Exclude<Verdict, 'asked' | 'busy'>;
 
-/** Until a contact that had no room is asked again: doubled each time, unless it answers something before. */
+/**
+ * Pause before a contact without room is invited again. It doubles each time, unless the contact answers another
+ * invitation before.
+ */
 const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 60_000;
 
-/** Our invitations to one contact that it has not answered yet: told by each conversation there is, until one brings the answer. */
+/** Our unanswered invitations to one contact. Each open conversation repeats them until one brings the answer. */
 export class SentInvitations {
   readonly #ways: () => Iterable<InvitationWay>;
   readonly #sent = new Map<string, Sent>();
   #retry: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
 
-  /** @param ways  the conversations of now */
+  /** @param ways the current conversations */
   constructor(ways: () => Iterable<InvitationWay>) {
     this.#ways = ways;
   }
@@ -45,7 +48,10 @@ export class SentInvitations {
     return this.#sent.size === 0;
   }
 
-  /** Resolves with the contact's last word, however long it is away or has no room; `moved` after `release`. @throws `signal.reason` on abort */
+  /**
+   * Resolves with the contact's final answer, however long it is absent or has no room; `moved` after `release`.
+   * @throws `signal.reason` on abort
+   */
   async deliver(
     invitation: Invitation,
     { signal, onState = () => {} }: DeliverOptions,
@@ -75,12 +81,12 @@ export class SentInvitations {
     }
   }
 
-  /** One conversation more by which the contact can be invited. */
+  /** Sends all invitations over one more conversation. */
   tellAll(way: InvitationWay): void {
     for (const sent of this.#sent.values()) this.#tell(sent, way);
   }
 
-  /** What the contact says to one; an answer to none is passed over. */
+  /** Handles the contact's answer to one invitation. Answers to unknown invitations are ignored. */
   take(id: Uint8Array, verdict: Verdict): void {
     const sent = this.#sent.get(Buffer.from(id).toString('hex'));
     if (sent === undefined) return;
@@ -90,12 +96,12 @@ export class SentInvitations {
     else if (verdict !== 'asked') this.#retryNow();
   }
 
-  /** The contact takes nothing from us. */
+  /** The contact has blocked us. */
   blocked(): void {
     for (const { settle } of [...this.#sent.values()]) settle('blocked');
   }
 
-  /** The contact is reached another way now, and invited again there. */
+  /** The contact is now reached through another link, which invites it again. */
   release(): void {
     for (const { settle } of [...this.#sent.values()]) settle('moved');
   }
@@ -132,7 +138,7 @@ export class SentInvitations {
   }
 }
 
-/** What a verdict that is no `taken` means to whoever has invited. */
+/** Converts a verdict other than `taken` into the error for the inviting side. */
 export function refusedBy(name: string, verdict: Exclude<FinalVerdict, 'taken'>): KeibiError {
   const detail = { remote: true, verdict };
   switch (verdict) {
