@@ -36,7 +36,10 @@ export interface NativeFolderWrites {
   removeAttribute(path: string, name: string): Promise<void>;
   listAttributes(path: string): Promise<string[]>;
   syncDirectory(path: string): Promise<void>;
-  put(path: string, ...put: [...NativeBase, ...NativeFinish, ...NativeContent]): Promise<Uint8Array>;
+  put(
+    path: string,
+    ...put: [...NativeBase, ...NativeFinish, ...NativeContent, locks: object | undefined]
+  ): Promise<Uint8Array>;
 }
 
 interface FolderWritesBinding {
@@ -121,9 +124,15 @@ export class FolderWrites {
     return this.native.syncDirectory(text(path));
   }
 
-  /** Writes what was changed of a file of this machine in place. @throws TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, too */
-  async put(path: string, put: PutBase & PutFinish & PutContent): Promise<Uint8Array> {
-    return this.native.put(text(path), ...checkedBase(put), ...checkedFinish(put), ...checkedContent(put));
+  /**
+   * Writes what was changed of a file of this machine in place.
+   *
+   * @param locks  a LockTable: those of whoever writes, which do not hinder it
+   * @throws TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, too
+   */
+  async put(path: string, put: PutBase & PutFinish & PutContent, locks?: { native: object }): Promise<Uint8Array> {
+    const checked = [...checkedBase(put), ...checkedFinish(put), ...checkedContent(put)] as const;
+    return this.native.put(text(path), ...checked, locks?.native);
   }
 }
 

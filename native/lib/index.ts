@@ -13,6 +13,7 @@ export { type AttributeHow, FolderWrites, type MadeEntry, type RenameHow } from 
 export { FrameOpener, FrameSealer, hasHardwareAes, libcryptoVersion, type Suite } from './frame.ts';
 export type { LaneWay } from './lane-dial.ts';
 export { type Incoming, Listener, type RelayLimits, type RelayPlace, type RelayStats } from './listener.ts';
+export { type FoundLock, type LockSpan, LockTable, type WantedLock } from './lock-table.ts';
 export { type MlKem1024, mlKem1024 } from './ml-kem.ts';
 export { RateBudget } from './rate-budget.ts';
 export { CACHE_BLOCK_BYTES, type CachedFile, ReadJob, type ReadNews, type WantedBlocks } from './read-job.ts';

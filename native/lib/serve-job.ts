@@ -4,6 +4,7 @@ import { loadBinding } from './binding.ts';
 import type { FolderWrites, NativeFolderWrites } from './folder-writes.ts';
 import { suiteBitOf } from './frame.ts';
 import type { Listener, NativeListener } from './listener.ts';
+import type { LockTable, NativeLockTable } from './lock-table.ts';
 import { checkedBase, checkedFinish, type NativeBase, type NativeFinish, type PutBase, type PutFinish } from './put.ts';
 import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
 import type { LaneKeys } from './send-job.ts';
@@ -24,6 +25,7 @@ interface ServeJobBinding {
     only: string,
     budget: NativeRateBudget | undefined,
     writes: NativeFolderWrites | undefined,
+    locks: NativeLockTable | undefined,
   ) => NativeServeJob;
 }
 
@@ -39,22 +41,25 @@ export class ServeJob {
    * @param options.only    the one file in it that may be read; absent: all
    * @param options.budget  the rate it keeps to, with the other jobs that have it; absent: no limit
    * @param options.writes  of the same folder; absent: nothing may be written
+   * @param options.locks   of the guest, which do not hinder what it writes; absent: it has none
    */
   constructor({
     folder,
     only = '',
     budget,
     writes,
+    locks,
   }: {
     folder: string;
     only?: string | undefined;
     budget?: RateBudget;
     writes?: FolderWrites | undefined;
+    locks?: LockTable | undefined;
   }) {
     assertText('folder', folder);
     assertText('only', only);
     const { ServeJob: Native } = loadBinding<ServeJobBinding>();
-    this.#native = new Native(folder, only, RateBudget.nativeOf(budget), writes?.native);
+    this.#native = new Native(folder, only, RateBudget.nativeOf(budget), writes?.native, locks?.native);
   }
 
   /** Lets the listener accept the lanes of this session until close(). The secret is copied. */

@@ -43,6 +43,7 @@ struct Handle {
   bool counted = false;             // by Passing
   bool writes = false;              // it was opened to be written, too
   bool read = false;                // somebody has seen bytes of this content, or draft
+  uint64_t taken = 0;               // of locks (locking.h): what was read before is of no account
 };
 
 // The name of a version in the cache: nothing else has it, over all mounts of the share.

@@ -49,6 +49,8 @@ Host::Host(Options options, int link, int cache)
            [this](uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft) {
              contents_.Adopt(ino, path, draft);
            }}),
+      locking_({&tree_, &link_, &write_back_, &notifier_, &waiting_,
+                [this](uint64_t ino, Locking::Then then) { AskLook(ino, std::move(then)); }}),
       walks_(&tree_),
       most_ahead_(kFirstMostAhead) {}
 

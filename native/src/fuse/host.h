@@ -17,6 +17,7 @@
 #include "core/fd.h"
 #include "fuse/arrivals.h"
 #include "fuse/content.h"
+#include "fuse/locking.h"
 #include "fuse/lowlevel.h"
 #include "fuse/mounted_folder.h"
 #include "fuse/notifier.h"
@@ -40,7 +41,8 @@ struct Options {
   std::chrono::milliseconds patience{30'000};
   uint64_t cache_bytes = 0;  // of what nobody has open
   bool writable = false;
-  std::string label;  // of this side, in the names of conflicts
+  std::string label;   // of this side, in the names of conflicts
+  bool locks = false;  // are taken at the other peer; else the kernel has them
 };
 
 // Nothing here has them: a program that asks for one is refused.
@@ -64,6 +66,7 @@ class Host {
   int Run();
 
   Waiting& waiting() { return waiting_; }
+  Locking& locking() { return locking_; }
 
   void Init(fuse_conn_info* connection);
   void OnRequest();  // before each
@@ -76,12 +79,12 @@ class Host {
                      bool with_attributes, bool answered = false);
   void Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered = false);
   void Read(fuse_req_t request, uint64_t ino, size_t size, off_t offset, Handle* handle);
-  void Release(fuse_req_t request, uint64_t ino, Handle* handle);
+  void Release(fuse_req_t request, uint64_t ino, Handle* handle, const fuse_file_info& info);
   void StatFs(fuse_req_t request);
 
   // What was written is taken over by the call, and sent later.
   void Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t length, uint64_t offset, bool append);
-  void Flush(fuse_req_t request, uint64_t ino, const Handle& handle);
+  void Flush(fuse_req_t request, uint64_t ino, const Handle& handle, uint64_t owner);
   void Sync(fuse_req_t request, uint64_t ino, bool answered = false);
   void SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wanted, int what, bool answered = false);
 
@@ -166,6 +169,8 @@ class Host {
   int ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Handle* handle);
   void ReadOnce(Reading reading);
   void ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end);
+  // A lock was taken since the handle was read: it may go on with another version.
+  void Renew(uint64_t ino, Handle* handle);
   // What the handle reads now; null with the errno that it is not readable for.
   std::shared_ptr<Content> ContentOf(const Reading& reading, int* error);
   // Somebody opens a small file, or a directory: what comes next on its way is asked for.
@@ -187,6 +192,7 @@ class Host {
   Passing passing_;
   KernelReadAhead read_ahead_;
   mount::WriteBack write_back_;
+  Locking locking_;
   mount::Walks walks_;
   Vouched vouched_;
   std::atomic<int> verifying_{0};

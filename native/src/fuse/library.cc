@@ -44,6 +44,7 @@ struct FirstLoopConfig {
   X(fuse_reply_create)                \
   X(fuse_reply_entry)                 \
   X(fuse_reply_err)                   \
+  X(fuse_reply_lock)                  \
   X(fuse_reply_none)                  \
   X(fuse_reply_open)                  \
   X(fuse_reply_readlink)              \
@@ -184,6 +185,8 @@ int fuse_reply_entry(fuse_req_t request, const fuse_entry_param* entry) {
 }
 
 int fuse_reply_err(fuse_req_t request, int error) { return library.fuse_reply_err(request, error); }
+
+int fuse_reply_lock(fuse_req_t request, const struct flock* lock) { return library.fuse_reply_lock(request, lock); }
 
 void fuse_reply_none(fuse_req_t request) { library.fuse_reply_none(request); }
 

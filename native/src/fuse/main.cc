@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL]: shows a Peer's folder until the Peer ends, to be
-// written, too, if it is told what this side is called. Descriptor 3 is one end of a socket pair, 4 the directory of
-// the cache. Started by packages/mount, and of no use to anybody else.
+// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL [locks]]: shows a Peer's folder until the Peer ends, to be
+// written, too, if it is told what this side is called, and with locks that are taken at the other peer. Descriptor 3
+// is one end of a socket pair, 4 the directory of the cache. Started by packages/mount, and of no use to anybody else.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -49,10 +49,11 @@ int main(int count, char** words) {
     std::fputs("libfuse3 is missing\n", stderr);
     return kNoLibrary;
   }
-  const bool writable = count == 6;
+  const bool locks = count == 7;
+  const bool writable = count == 6 || locks;
   const long patience_ms = count == 5 || writable ? std::strtol(words[3], nullptr, 10) : 0;
   if (patience_ms <= 0) {
-    std::fputs("usage: keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL]\n", stderr);
+    std::fputs("usage: keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL [locks]]\n", stderr);
     return kUsage;
   }
   for (const int fd : {kLink, kCache}) fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -77,6 +78,7 @@ int main(int count, char** words) {
   options.cache_bytes = std::strtoull(words[4], nullptr, 10);
   options.writable = writable;
   if (writable) options.label = words[5];
+  options.locks = locks;
   keibi::fuse::Host* const host = new keibi::fuse::Host(std::move(options), kLink, kCache);
   // The threads of the host use it to the end.
   const int code = host->Run();

@@ -28,7 +28,16 @@ void Notifier::Tell(mount::Tree::Invalidations invalidations) {
   if (invalidations.empty()) return;
   {
     const std::scoped_lock lock(mutex_);
-    for (mount::Invalidation& one : invalidations) waiting_.push_back(std::move(one));
+    for (mount::Invalidation& one : invalidations) waiting_.push_back({std::move(one), {}});
+  }
+  changed_.notify_one();
+}
+
+void Notifier::Tell(mount::Tree::Invalidations invalidations, std::function<void()> then) {
+  {
+    const std::scoped_lock lock(mutex_);
+    for (mount::Invalidation& one : invalidations) waiting_.push_back({std::move(one), {}});
+    waiting_.push_back({{}, std::move(then)});
   }
   changed_.notify_one();
 }
@@ -46,13 +55,14 @@ void Notifier::Run() {
   for (;;) {
     changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
     if (ending_) return;
-    const mount::Invalidation one = std::move(waiting_.front());
+    const auto [one, then] = std::move(waiting_.front());
     waiting_.pop_front();
     telling_ = true;
     lock.unlock();
     // That the kernel does not know it, or no longer does, is as good.
     if (one.ino != 0) fuse_lowlevel_notify_inval_inode(session_, one.ino, one.content ? 0 : kAttributesAlone, 0);
     if (one.parent != 0) fuse_lowlevel_notify_inval_entry(session_, one.parent, one.name.c_str(), one.name.size());
+    if (then) then();
     lock.lock();
     telling_ = false;
     told_.notify_all();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -20,6 +21,8 @@ class Notifier {
 
   void Begin(fuse_session* session);
   void Tell(mount::Tree::Invalidations invalidations);
+  // `then` comes when the kernel knows of these, and of all that it was to be told before; on the notifier's thread.
+  void Tell(mount::Tree::Invalidations invalidations, std::function<void()> then);
   // At once, which the kernel does not make anybody wait for: what is known of a file, but not its pages.
   void TellAttributes(uint64_t ino);
   // Tells nothing more, and waits for what is being told: a process that ends before would not end.
@@ -31,7 +34,11 @@ class Notifier {
   fuse_session* session_ = nullptr;
   std::mutex mutex_;
   std::condition_variable changed_, told_;
-  std::deque<mount::Invalidation> waiting_;
+  struct News {
+    mount::Invalidation what;
+    std::function<void()> then;
+  };
+  std::deque<News> waiting_;
   bool ending_ = false, telling_ = false;
   std::thread thread_;
 };

@@ -2,6 +2,7 @@
 #include "fuse/operations.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -61,7 +62,7 @@ void Read(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_fi
 }
 
 void Release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
-  HostOf(request).Release(request, ino, reinterpret_cast<Handle*>(info->fh));
+  HostOf(request).Release(request, ino, reinterpret_cast<Handle*>(info->fh), *info);
 }
 
 void SetAttributes(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int what, fuse_file_info*) {
@@ -106,7 +107,7 @@ void Write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t length,
 }
 
 void Flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
-  HostOf(request).Flush(request, ino, *reinterpret_cast<const Handle*>(info->fh));
+  HostOf(request).Flush(request, ino, *reinterpret_cast<const Handle*>(info->fh), info->lock_owner);
 }
 
 void Sync(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) { HostOf(request).Sync(request, ino); }
@@ -129,6 +130,35 @@ void RemoveAttribute(fuse_req_t request, fuse_ino_t ino, const char* name) {
 
 void ListAttributes(fuse_req_t request, fuse_ino_t ino, size_t size) {
   HostOf(request).ListAttributes(request, ino, size);
+}
+
+stream::LockKind KindOf(const struct flock& lock) {
+  if (lock.l_type == F_UNLCK) return stream::LockKind::kNone;
+  return lock.l_type == F_RDLCK ? stream::LockKind::kShared : stream::LockKind::kExclusive;
+}
+
+Locking::Wanted WantedOf(fuse_ino_t ino, const fuse_file_info& info, const struct flock& lock) {
+  const auto from = static_cast<uint64_t>(lock.l_start);
+  const uint64_t end = lock.l_len == 0 ? stream::kLockEnd : from + static_cast<uint64_t>(lock.l_len);
+  return {ino, {info.lock_owner, false}, {from, end}, KindOf(lock), false};
+}
+
+void TestLock(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info, struct flock* lock) {
+  HostOf(request).locking().Test(request, WantedOf(ino, *info, *lock));
+}
+
+void SetLock(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info, struct flock* lock, int sleep) {
+  Locking::Wanted wanted = WantedOf(ino, *info, *lock);
+  wanted.waits = sleep != 0;
+  HostOf(request).locking().Set(request, wanted);
+}
+
+void LockWhole(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info, int how) {
+  const int what = how & ~LOCK_NB;
+  const auto kind = what == LOCK_UN   ? stream::LockKind::kNone
+                    : what == LOCK_SH ? stream::LockKind::kShared
+                                      : stream::LockKind::kExclusive;
+  HostOf(request).locking().Set(request, {ino, {info->lock_owner, true}, {}, kind, (how & LOCK_NB) == 0});
 }
 
 void StatFs(fuse_req_t request, fuse_ino_t) { HostOf(request).StatFs(request); }
@@ -167,6 +197,9 @@ fuse_lowlevel_ops MakeOperations() {
   operations.setxattr = SetAttribute;
   operations.removexattr = RemoveAttribute;
   operations.listxattr = ListAttributes;
+  operations.getlk = TestLock;
+  operations.setlk = SetLock;
+  operations.flock = LockWhole;
   return operations;
 }
 

@@ -141,11 +141,20 @@ int Host::ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Ha
   return error;
 }
 
-void Host::Release(fuse_req_t request, uint64_t ino, Handle* handle) {
+void Host::Release(fuse_req_t request, uint64_t ino, Handle* handle, const fuse_file_info& info) {
+  if (info.flock_release != 0) locking_.Drop(ino, {info.lock_owner, true}, [](int) {});
   if (handle->counted) passing_.Closed(ino);
   delete handle;
   write_back_.Closed(ino);
   fuse_reply_err(request, 0);
+}
+
+void Host::Renew(uint64_t ino, Handle* handle) {
+  const uint64_t taken = locking_.Taken(ino);
+  if (taken <= handle->taken) return;
+  handle->taken = taken;
+  handle->read = false;
+  handle->before = nullptr;
 }
 
 std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
@@ -156,6 +165,7 @@ std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
   }
   Handle& handle = *reading.handle;
   const std::scoped_lock lock(handle.mutex);
+  Renew(reading.ino, &handle);
   if (handle.draft == nullptr && handle.content != nullptr && handle.content->Is(found.attributes))
     return handle.content;
   // A longer file may still begin with the version that this handle has read; the other peer checks that. A handle
@@ -303,6 +313,7 @@ void Host::ReadDraft(Reading reading, const std::shared_ptr<mount::Draft>& draft
   {
     const std::scoped_lock lock(reading.handle->mutex);
     Handle& handle = *reading.handle;
+    Renew(reading.ino, &handle);
     const bool follows = handle.draft == draft || (handle.draft == nullptr && handle.content != nullptr &&
                                                    handle.content->file->size() == draft->origin().size &&
                                                    handle.content->file->mtime_ns() == draft->origin().mtime_ns);

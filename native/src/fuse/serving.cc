@@ -37,6 +37,7 @@ void Host::Init(fuse_conn_info* connection) {
   // Measured: slower than one copy of ours.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
   connection->want |= connection->capable & FUSE_CAP_CACHE_SYMLINKS;
+  if (!options_.locks) connection->want &= ~static_cast<unsigned>(FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS);
 }
 
 bool Host::Mount(int* error) {
@@ -119,6 +120,8 @@ void Host::OnPeer(Type type, mount::Reader body) {
       return notifier_.Tell(tree_.Watch(body.Number<uint8_t>() != 0));
     case Type::kAway:
       return SetAway(body.Number<uint8_t>() != 0);
+    case Type::kLocksLost:
+      return locking_.Lost();
     case Type::kUnmount:
       // Not on this thread: the kernel may ask for something first.
       std::thread([this, forced = body.Number<uint8_t>() != 0] { Leave(forced); }).detach();

@@ -34,6 +34,11 @@ uint64_t Waiting::Add(fuse_req_t request) {
   return ticket;
 }
 
+bool Waiting::Holds(uint64_t ticket) {
+  const std::scoped_lock lock(mutex_);
+  return requests_.contains(ticket);
+}
+
 bool Waiting::Take(uint64_t ticket, fuse_req_t* request) {
   const std::scoped_lock lock(mutex_);
   const auto found = requests_.find(ticket);

@@ -21,6 +21,8 @@ class Waiting {
 
   // Keeps a request until Take. To be called before anybody could answer it.
   uint64_t Add(fuse_req_t request);
+  // Whether it is still to be answered.
+  bool Holds(uint64_t ticket);
   // False if it was answered already.
   bool Take(uint64_t ticket, fuse_req_t* request);
 

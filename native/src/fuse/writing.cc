@@ -72,6 +72,7 @@ int Host::MakeDraft(uint64_t ino, bool bare, std::shared_ptr<Draft>* draft) {
 
 void Host::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t length, uint64_t offset, bool append) {
   int error = write_back_.TakeError(ino);
+  if (error == 0 && locking_.IsLost(ino)) error = EIO;
   std::shared_ptr<Draft> draft = DraftOf(ino);
   Found found;
   const bool ask = error == 0 && draft == nullptr && tree_.Look(ino, false, &found) == Tree::Known::kAsk;
@@ -103,28 +104,37 @@ void Host::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t 
 }
 
 // After close(2) the next open, on either side, finds all bytes written so far.
-void Host::Flush(fuse_req_t request, uint64_t ino, const Handle& handle) {
-  if (!handle.writes) {
-    fuse_reply_err(request, 0);
-    return;
-  }
-  const int error = write_back_.TakeError(ino);
-  if (error != 0 || write_back_.Find(ino) == nullptr) {
-    write_back_.SendSoon(ino);
+void Host::Flush(fuse_req_t request, uint64_t ino, const Handle& handle, uint64_t owner) {
+  // With the first file that a process closes its locks of it go.
+  const Locking::Owner program{owner, false};
+  const bool locked = locking_.Has(ino, program);
+  const int error = handle.writes ? write_back_.TakeError(ino) : 0;
+  const bool clean = !handle.writes || error != 0 || write_back_.Find(ino) == nullptr;
+  if (clean && handle.writes) write_back_.SendSoon(ino);
+  if (clean && !locked) {
     fuse_reply_err(request, error);
     return;
   }
   Later(
       request,
-      [this, ino](fuse_req_t later, int failure) {
+      [this, ino, error](fuse_req_t later, int failure) {
         // This reply reports the error; drop it, so that it is reported once.
         if (failure != 0) write_back_.TakeError(ino);
-        fuse_reply_err(later, failure);
+        fuse_reply_err(later, error != 0 ? error : failure);
       },
-      [&](Then then) { write_back_.WhenClosed(ino, std::move(then)); });
+      [&](Then then) {
+        const auto drop = [this, ino, program, then](int failure) {
+          locking_.Drop(ino, program, [then, failure](int) { then(failure); });
+        };
+        clean ? drop(0) : write_back_.WhenClosed(ino, drop);
+      });
 }
 
 void Host::Sync(fuse_req_t request, uint64_t ino, bool answered) {
+  if (locking_.IsLost(ino)) {
+    fuse_reply_err(request, EIO);
+    return;
+  }
   std::shared_ptr<Draft> draft = DraftOf(ino);
   if (draft == nullptr && write_back_.IsUnsynced(ino) && !answered) {
     return Later(

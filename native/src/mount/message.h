@@ -48,13 +48,19 @@ enum class Type : uint8_t {
   kFetch = 22,  // whole files, ahead of who reads them, each: key 32 | size 8 | mtime 8 | path: answered by kDone when
                 // they are there, or will not be
   kLeave = 23,  // key 32: nobody goes on to read what was asked for ahead
+  // Of locks. * owner 8 | whole 1 | kind 1 (1 shared, 2 exclusive) | from 8 | end 8 (2^63: the end) | path, to the end:
+  // in kDone holder 4. EAGAIN while another has a lock there.
+  kLock = 24,
+  kUnlock = 25,    // holder 4 | from 8 | end 8
+  kTestLock = 26,  // as kLock: in kDone kind 4 (0 none) | from 8 | end 8
   // By the Peer.
-  kDone = 0x81,     // errno 4, 0 if it went well | what the request says
-  kPage = 0x82,     // entries as in a manifest (PROTOCOL 6), none with a parent
-  kChanges = 0x83,  // of each change: kind 1 (1 made, 2 changed, 3 removed) | path
-  kWatched = 0x84,  // 1: changes are told from here on, and any may have come before; 0: they are not told
-  kAway = 0x85,     // 1: the other peer is not there; 0: it is
-  kUnmount = 0x86,  // 1: also if somebody uses the folder
+  kDone = 0x81,       // errno 4, 0 if it went well | what the request says
+  kPage = 0x82,       // entries as in a manifest (PROTOCOL 6), none with a parent
+  kChanges = 0x83,    // of each change: kind 1 (1 made, 2 changed, 3 removed) | path
+  kWatched = 0x84,    // 1: changes are told from here on, and any may have come before; 0: they are not told
+  kAway = 0x85,       // 1: the other peer is not there; 0: it is
+  kUnmount = 0x86,    // 1: also if somebody uses the folder
+  kLocksLost = 0x87,  // the other peer has given up all locks
 };
 
 inline constexpr size_t kHeadBytes = 9;

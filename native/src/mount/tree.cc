@@ -15,6 +15,8 @@ using stream::EntryType;
 
 constexpr std::chrono::seconds kUnwatchedTrust{1};
 constexpr double kWatchedTrustSeconds = 3600;
+// Names that go with a file: more of them than a database has are a habit of naming.
+constexpr size_t kMostBeside = 64;
 constexpr uint64_t kMostNameBytes = uint64_t{128} << 20;  // of names and targets
 
 }  // namespace
@@ -356,6 +358,38 @@ Tree::Invalidations Tree::Doubted(uint64_t ino) {
   Invalidations told;
   doubts_++;
   if (Node* const node = NodeOf(ino); node != nullptr) DoubtAll(node, &told);
+  return told;
+}
+
+std::vector<uint64_t> Tree::Beside(uint64_t ino) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<uint64_t> beside;
+  const Node* const node = NodeOf(ino);
+  if (node == nullptr || node->parent == nullptr) return beside;
+  const auto& children = node->parent->children;
+  for (auto at = children.upper_bound(node->name); at != children.end() && at->first.starts_with(node->name); ++at) {
+    if (beside.size() == kMostBeside) break;
+    beside.push_back(at->second->ino);
+  }
+  return beside;
+}
+
+Tree::Invalidations Tree::DoubtedBeside(uint64_t ino) {
+  const std::vector<uint64_t> beside = Beside(ino);
+  const std::scoped_lock lock(mutex_);
+  Invalidations told;
+  const Node* const node = NodeOf(ino);
+  if (node == nullptr || node->parent == nullptr) return told;
+  Node* const directory = node->parent;
+  directory->list_doubted = ++doubts_;
+  // The kernel may know for a moment that they are not there.
+  for (const char* const end : {"-journal", "-wal"}) told.push_back({directory->ino, node->name + end, 0, false});
+  for (const uint64_t one : beside) {
+    Node* const other = NodeOf(one);
+    if (other == nullptr || other->pinned || other->parent != directory) continue;
+    other->doubted = doubts_;
+    told.push_back({directory->ino, other->name, other->ino, !other->IsDirectory()});
+  }
   return told;
 }
 

@@ -99,6 +99,10 @@ class Tree {
   Invalidations Apply(Change change, std::string_view path, std::vector<uint64_t>* look);
   // Nobody could look.
   Invalidations Doubted(uint64_t ino);
+  // Files whose names begin with that of `ino`, in its directory, as the journal of a database does.
+  std::vector<uint64_t> Beside(uint64_t ino) const;
+  // Another may have changed them, and which there are.
+  Invalidations DoubtedBeside(uint64_t ino);
   // What we wanted to do with a name there says that it is not what we believe.
   Invalidations DoubtedName(uint64_t parent, std::string_view name);
 

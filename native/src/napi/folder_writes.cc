@@ -9,6 +9,7 @@
 
 #include "napi/async.h"
 #include "napi/job.h"
+#include "napi/lock_table.h"
 #include "napi/module.h"
 
 namespace keibi::napi {
@@ -203,10 +204,11 @@ Napi::Value FolderWrites::SyncDirectory(const Napi::CallbackInfo& info) {
   return RunAsync(info.Env(), [writes = writes_, path = TextAt(info, 0)] { return writes->SyncDirectory(path); });
 }
 
-// (path, base size or -1, base mtime, token, keep, size, mtime, sync, directory, key, ranges) -> Promise<entry>
+// (path, base size or -1, base mtime, token, keep, size, mtime, sync, directory, key, ranges, lock table or undefined)
+// -> Promise<entry>
 Napi::Value FolderWrites::Put(const Napi::CallbackInfo& info) {
-  stream::LocalPut put{TextAt(info, 0), BaseAt(info, 1), FinishAt(info, 5),
-                       TextAt(info, 8), TextAt(info, 9), RangesAt(info, 10)};
+  stream::LocalPut put{TextAt(info, 0), BaseAt(info, 1),    FinishAt(info, 5),        TextAt(info, 8),
+                       TextAt(info, 9), RangesAt(info, 10), LockTable::From(info[11])};
   return RunForBytes(info.Env(), [writes = writes_, ledger = ledger_, put = std::move(put)](Bytes* entry) {
     return stream::PutLocally(ledger.get(), writes->folder(), put, entry);
   });

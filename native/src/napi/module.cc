@@ -16,6 +16,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitFolderWrites(env, exports);
   InitFrame(env, exports);
   InitListener(env, exports);
+  InitLockTable(env, exports);
   InitMlKem(env, exports);
   InitRateBudget(env, exports);
   InitReadJob(env, exports);

@@ -15,6 +15,7 @@ void InitFileLock(Napi::Env env, Napi::Object exports);
 void InitFolderWrites(Napi::Env env, Napi::Object exports);
 void InitFrame(Napi::Env env, Napi::Object exports);
 void InitListener(Napi::Env env, Napi::Object exports);
+void InitLockTable(Napi::Env env, Napi::Object exports);
 void InitMlKem(Napi::Env env, Napi::Object exports);
 void InitRateBudget(Napi::Env env, Napi::Object exports);
 void InitReadJob(Napi::Env env, Napi::Object exports);

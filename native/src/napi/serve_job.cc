@@ -11,6 +11,7 @@
 #include "napi/folder_writes.h"
 #include "napi/job.h"
 #include "napi/listener.h"
+#include "napi/lock_table.h"
 #include "napi/module.h"
 #include "napi/rate_budget.h"
 
@@ -22,12 +23,13 @@ using core::Status;
 
 class ServeJob : public Napi::ObjectWrap<ServeJob> {
  public:
-  // (folder, the one file in it or '', rate budget or undefined, folder writes or undefined)
+  // (folder, the one file in it or '', rate budget or undefined, folder writes or undefined, lock table or undefined)
   explicit ServeJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ServeJob>(info) {
     stream::ServeOptions options;
     options.folder = {info[0].As<Napi::String>().Utf8Value(), info[1].As<Napi::String>().Utf8Value()};
     options.budget = RateBudget::From(info[2]);
     options.ledger = FolderWrites::LedgerOf(info[3]);
+    options.locks = LockTable::From(info[4]);
     job_ = std::make_shared<stream::ServeJob>(std::move(options));
     end_ = JobEnd(info.Env(), std::nullopt, [job = job_] { job->Stop(); });
   }

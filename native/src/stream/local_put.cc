@@ -35,7 +35,7 @@ Status PutLocally(WriteLedger* ledger, const ServedFolder& folder, const LocalPu
     if (!draft.Open(put.directory, put.key).ok()) return Status::Of(Code::kDestinationUnusable);
   }
   std::shared_ptr<WrittenFile> file;
-  if (const Status status = ledger->Open(folder, put.path, put.base, &file); !status.ok()) return status;
+  if (const Status status = ledger->Open(folder, put.path, put.base, &file, put.locks); !status.ok()) return status;
   if (const Status status = Copy(draft, put.ranges, file.get()); !status.ok()) {
     ledger->Close(file);
     return status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct LocalPut {
   Finish finish;
   std::string directory, key;  // of the draft
   std::vector<ByteRange> ranges;
+  std::shared_ptr<LockTable> locks = nullptr;  // of who writes
 };
 
 // Writes it in place, as a sharing peer writes what comes by lanes. As WriteLedger and Draft; kSizeMismatch for ranges

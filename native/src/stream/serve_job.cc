@@ -11,7 +11,8 @@ namespace keibi::stream {
 ServeJob::ServeJob(ServeOptions options)
     : options_(std::move(options)),
       limiter_(options_.budget),
-      written_(options_.ledger ? std::make_unique<WrittenFiles>(options_.folder, options_.ledger) : nullptr) {}
+      written_(options_.ledger ? std::make_unique<WrittenFiles>(options_.folder, options_.ledger, options_.locks)
+                               : nullptr) {}
 
 void ServeJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener) {
   core::Fd socket(fd);

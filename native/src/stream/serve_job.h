@@ -19,6 +19,7 @@ struct ServeOptions {
   ServedFolder folder;
   std::shared_ptr<RateBudget> budget = nullptr;   // shared with other jobs; null: no limit
   std::shared_ptr<WriteLedger> ledger = nullptr;  // of all guests of the folder; null: nothing may be written
+  std::shared_ptr<LockTable> locks = nullptr;     // of this guest; null: it can lock nothing
 };
 
 // What one guest reads and writes of a shared folder in one session: its lanes, each on a thread of its own. A guest

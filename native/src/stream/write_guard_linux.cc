@@ -6,6 +6,7 @@
 #include <csignal>
 #include <thread>
 
+#include "stream/range_lock.h"
 #include "stream/write_guard.h"
 
 namespace keibi::stream {
@@ -15,20 +16,20 @@ namespace {
 constexpr int kMostLeaseTries = 10;
 constexpr std::chrono::milliseconds kBetweenTries{5};
 
-struct flock AllOf(short type) {
-  struct flock all {};
-  all.l_type = type;
-  all.l_whence = SEEK_SET;
-  return all;
+// False if another has a part of them: then none is locked.
+bool LockAll(int fd, const std::vector<LockSpan>& spans) {
+  for (const LockSpan& span : spans) {
+    if (LockSpanOf(fd, span, LockKind::kExclusive) != EAGAIN) continue;
+    LockSpanOf(fd, {}, LockKind::kNone);
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-WriteGuard::WriteGuard(int fd) : fd_(fd) {
-  struct flock all = AllOf(F_WRLCK);
-  for (int tries = 0; !locked_; tries++) {
-    locked_ = fcntl(fd_, F_OFD_SETLK, &all) == 0;
-    if (locked_ || (errno != EAGAIN && errno != EACCES)) break;
+WriteGuard::WriteGuard(int fd, const std::vector<LockSpan>& spans) : fd_(fd) {
+  for (int tries = 0; !LockAll(fd_, spans); tries++) {
     locked_out_ = tries == kMostLeaseTries;
     if (locked_out_) return;
     std::this_thread::sleep_for(kBetweenTries);
@@ -40,13 +41,7 @@ WriteGuard::WriteGuard(int fd) : fd_(fd) {
 
 WriteGuard::~WriteGuard() {
   if (alone_) fcntl(fd_, F_SETLEASE, F_UNLCK);
-  struct flock all = AllOf(F_UNLCK);
-  if (locked_) fcntl(fd_, F_OFD_SETLK, &all);
-}
-
-bool WriteGuard::IsLocked(int fd) {
-  struct flock all = AllOf(F_WRLCK);
-  return fcntl(fd, F_OFD_GETLK, &all) == 0 && all.l_type != F_UNLCK;
+  LockSpanOf(fd_, {}, LockKind::kNone);
 }
 
 }  // namespace keibi::stream

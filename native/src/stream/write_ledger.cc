@@ -64,13 +64,16 @@ Status OpenToWrite(const ServedFolder& folder, std::string_view path, WrittenFil
 }  // namespace
 
 Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, const PutBase& base,
-                         std::shared_ptr<WrittenFile>* file) {
+                         std::shared_ptr<WrittenFile>* file, const std::shared_ptr<LockTable>& locks) {
   if (const auto before = OpenOf(base.token)) Close(before);
   WrittenFile::Place place;
   if (const Status status = OpenToWrite(folder, path, &place); !status.ok()) return status;
-  if (WriteGuard::IsLocked(place.file.get())) return CallError(EBUSY);
+  {
+    const LockTable::Pause pause = locks ? locks->PauseFor(place.inode) : LockTable::Pause();
+    if (pause.is_shared() || WriteGuard::IsLocked(place.file.get(), pause.others())) return CallError(EBUSY);
+  }
   const int of = place.file.get();  // for as long as `opened` is not closed, which nobody else knows yet
-  const auto opened = std::make_shared<WrittenFile>(std::move(place), base.token, base.keep, journal_);
+  const auto opened = std::make_shared<WrittenFile>(std::move(place), base.token, base.keep, journal_, locks);
   const std::scoped_lock lock(mutex_);
   if (open_.contains(base.token) || writers_.contains(opened->inode)) return CallError(EBUSY);
   // Whoever wrote it before has left it by now.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/status.h"
+#include "stream/lock_table.h"
 #include "stream/put_journal.h"
 #include "stream/served_files.h"
 #include "stream/written_file.h"
@@ -34,12 +35,16 @@ class WriteLedger {
 
   // A file is open once. Of the same draft the one that is open is closed before: nothing of it is written any more.
   // kSourceChanged for another content than the base and than what the draft has left, kSourceMissing, kPathRefused;
-  // kCallFailed with the errno: EBUSY while another draft writes it, or another program has locked it.
+  // kCallFailed with the errno: EBUSY while another draft writes it, or another program has locked it. `locks`: those
+  // of who writes, which are no hindrance; may be null.
   core::Status Open(const ServedFolder& folder, std::string_view path, const PutBase& base,
-                    std::shared_ptr<WrittenFile>* file);
+                    std::shared_ptr<WrittenFile>* file, const std::shared_ptr<LockTable>& locks = nullptr);
   // As WrittenFile::Commit, with the same check as Open.
   core::Status Commit(const std::shared_ptr<WrittenFile>& file, const Finish& finish, std::vector<uint8_t>* entry);
   void Close(const std::shared_ptr<WrittenFile>& file);  // idempotent
+
+  // Of the same folder: what all guests lock together.
+  const std::shared_ptr<LockRoom>& lock_room() const { return lock_room_; }
 
  private:
   // Of the drafts that have written last.
@@ -59,6 +64,7 @@ class WriteLedger {
   void Leave(const std::shared_ptr<WrittenFile>& file, const std::optional<FileState>& left);
 
   const std::shared_ptr<PutJournal> journal_;
+  const std::shared_ptr<LockRoom> lock_room_ = std::make_shared<LockRoom>();
   std::mutex mutex_;
   std::map<DraftToken, Opened> open_;
   std::map<WrittenFile::Inode, DraftToken> writers_;

@@ -67,8 +67,9 @@ Status WrittenFile::CommitLocked(const Finish& finish, const MayChange& may_chan
                                  std::optional<FileState>* left) {
   struct stat now {};
   {
-    const WriteGuard guard(fd_.get());
-    if (guard.locked_out()) return CallError(EBUSY);
+    const LockTable::Pause pause = locks_ ? locks_->PauseFor(inode) : LockTable::Pause();
+    const WriteGuard guard(fd_.get(), pause.others());
+    if (pause.is_shared() || guard.locked_out()) return CallError(EBUSY);
     if (const Status status = HasPath(); !status.ok()) return status;
     if (fstat(fd_.get(), &now) != 0) return CallError();
     if (!may_change(StateOf(now))) return Status::Of(Code::kSourceChanged);

@@ -16,6 +16,7 @@
 
 #include "core/fd.h"
 #include "core/status.h"
+#include "stream/lock_table.h"
 #include "stream/put_stage.h"
 #include "stream/served_files.h"
 
@@ -56,8 +57,9 @@ class WrittenFile {
     Inode inode;
   };
 
-  // `keep`: bytes of what is there that still hold. `journal` may be null.
-  WrittenFile(Place place, const DraftToken& token, uint64_t keep, std::shared_ptr<PutJournal> journal)
+  // `keep`: bytes of what is there that still hold. `journal`, and `locks` of who writes, may be null.
+  WrittenFile(Place place, const DraftToken& token, uint64_t keep, std::shared_ptr<PutJournal> journal,
+              std::shared_ptr<LockTable> locks)
       : token(token),
         inode(place.inode),
         folder_(std::move(place.folder)),
@@ -65,6 +67,7 @@ class WrittenFile {
         name_(std::move(place.name)),
         keep_(keep),
         journal_(std::move(journal)),
+        locks_(std::move(locks)),
         stage_(std::move(place.parent)),
         fd_(std::move(place.file)) {}
 
@@ -96,6 +99,7 @@ class WrittenFile {
   const std::string path_, name_;
   const uint64_t keep_;
   const std::shared_ptr<PutJournal> journal_;
+  const std::shared_ptr<LockTable> locks_;
   std::shared_mutex mutex_;  // exclusive: to close
   PutStage stage_;
   core::Fd fd_;

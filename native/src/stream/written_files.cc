@@ -16,7 +16,7 @@ Status WrittenFiles::Open(std::string_view path, const PutBase& base, uint32_t* 
     opening_++;
   }
   std::shared_ptr<WrittenFile> file;
-  const Status status = ledger_->Open(folder_, path, base, &file);
+  const Status status = ledger_->Open(folder_, path, base, &file, locks_);
   {
     const std::scoped_lock lock(mutex_);
     opening_--;

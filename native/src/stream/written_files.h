@@ -19,8 +19,9 @@ class WrittenFiles {
  public:
   static constexpr size_t kMostOpen = 256;
 
-  WrittenFiles(ServedFolder folder, std::shared_ptr<WriteLedger> ledger)
-      : folder_(std::move(folder)), ledger_(std::move(ledger)) {}
+  // `locks`: of the guest; may be null.
+  WrittenFiles(ServedFolder folder, std::shared_ptr<WriteLedger> ledger, std::shared_ptr<LockTable> locks = nullptr)
+      : folder_(std::move(folder)), ledger_(std::move(ledger)), locks_(std::move(locks)) {}
 
   // As WriteLedger::Open; kLimitExceeded beyond kMostOpen.
   core::Status Open(std::string_view path, const PutBase& base, uint32_t* handle);
@@ -35,6 +36,7 @@ class WrittenFiles {
 
   const ServedFolder folder_;
   const std::shared_ptr<WriteLedger> ledger_;
+  const std::shared_ptr<LockTable> locks_;
   std::mutex mutex_;
   std::map<uint32_t, std::shared_ptr<WrittenFile>> files_;
   size_t opening_ = 0;

@@ -32,8 +32,9 @@ export const nativeBackend: MountBackend = {
     return helper ? undefined : 'fusermount3 is missing. Install it (Debian: apt-get install fuse3).';
   },
 
-  command({ folder, name, patienceMs, cacheBytes, label }) {
+  command({ folder, name, patienceMs, cacheBytes, label, locks }) {
     const words = [folder, name, `${patienceMs}`, `${cacheBytes}`];
-    return { program: findMountHost() ?? '', words: label === undefined ? words : [...words, label] };
+    if (label !== undefined) words.push(label, ...(locks ? ['locks'] : []));
+    return { program: findMountHost() ?? '', words };
   },
 };

@@ -19,6 +19,8 @@ export interface HostOptions {
   cacheBytes: number;
   /** What this side is called in the names of conflicts; absent: it is shown read-only. */
   label: string | undefined;
+  /** Programs' locks are taken at the source; else they are this machine's alone. */
+  locks: boolean;
 }
 
 /**

@@ -12,6 +12,7 @@ const reason = await usableBackend('native').then(
 if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${reason}`);
 
 const PROGRAM = fileURLToPath(new URL('../test/both-sides.mjs', import.meta.url));
+const SQLITE = fileURLToPath(new URL('../test/sqlite-both-sides.py', import.meta.url));
 /** `e2e/mount/both-sides.test.ts` has more of it, and over a network. */
 const SECONDS = 3;
 
@@ -28,6 +29,13 @@ describe.skipIf(reason !== undefined)('a file that programs on both sides write'
   it('is read from its beginning to its end while it grows', async () => {
     await here.show();
     expect(await run('grows', 60)).toMatchObject({ failed: {}, right: true });
+  });
+
+  it('has every commit of two programs with SQLite, and is whole', async () => {
+    await here.show();
+    const told = JSON.parse(await shell('exec python3 "$@"', SQLITE, here.at(), here.there(), `${SECONDS}`));
+    expect(told).toMatchObject({ integrity: 'ok', lost: 0, aside: 0, copies: 0, counted: true });
+    expect(Math.min(told.guest, told.sharer), JSON.stringify(told)).toBeGreaterThan(1);
   });
 
   it('has every line of who appends all the time while the other writes its head', async () => {

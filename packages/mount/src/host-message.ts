@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
-import type { SourceChange } from './mount-source.ts';
+import type { FoundSourceLock, SourceChange, SourceLock } from './mount-source.ts';
 
 // What the Peer and the mount host tell each other; native/src/mount/message.h says the same and draws it.
 
@@ -25,7 +25,13 @@ export type FromHost =
   | { type: 'space'; request: number }
   | { type: 'busy' | 'lost'; unsent: number }
   | { type: 'stop'; request: number }
+  | FromLocker
   | FromWriter;
+
+/** What the host asks of locks. */
+export type FromLocker =
+  | ({ type: 'lock' | 'testLock'; request: number; path: string } & SourceLock)
+  | { type: 'unlock'; request: number; holder: number; start: number; length: number };
 
 /** What the host asks to be changed. */
 export type FromWriter =
@@ -68,7 +74,15 @@ const HEAD_BYTES = 9;
 const MAX_MESSAGE_BYTES = 2 ** 20;
 const KEY_BYTES = 32;
 const CHANGES = { made: 1, changed: 2, removed: 3 } as const;
-const TYPES = { done: 0x81, page: 0x82, changes: 0x83, watched: 0x84, away: 0x85, unmount: 0x86 } as const;
+const TYPES = {
+  done: 0x81,
+  page: 0x82,
+  changes: 0x83,
+  watched: 0x84,
+  away: 0x85,
+  unmount: 0x86,
+  locksLost: 0x87,
+} as const;
 
 /** Cuts what comes from the host into messages. @throws INTERNAL for anything that the host never says */
 export class HostMessages {
@@ -124,6 +138,11 @@ function parse(type: number, request: number, body: Buffer): FromHost {
         return { type: 'fetch', request, files: [...filesOf(body)] };
       case 23:
         return { type: 'leave', key: body.toString('latin1') };
+      case 24:
+      case 26:
+        return { type: type === 24 ? 'lock' : 'testLock', request, ...parseLock(body) };
+      case 25:
+        return { type: 'unlock', request, holder: body.readUInt32BE(0), ...spanOf(body.subarray(4)) };
     }
     const change = parseChange(type, request, body);
     if (change !== undefined) return change;
@@ -143,6 +162,26 @@ function parseWant(body: Buffer) {
     ahead: body.readUInt32BE(KEY_BYTES + 24),
     path: body.toString('utf8', KEY_BYTES + 28),
   };
+}
+
+function parseLock(body: Buffer) {
+  const kind = at(['', 'shared', 'exclusive'] as const, body.readUInt8(9));
+  if (kind === '') throw malformed();
+  return {
+    owner: new Uint8Array(body.subarray(0, 8)),
+    whole: body.readUInt8(8) === 1,
+    kind,
+    ...spanOf(body.subarray(10)),
+    path: body.toString('utf8', 26),
+  };
+}
+
+/** No file is as long as what numbers here do not hold. */
+function spanOf(body: Buffer): { start: number; length: number } {
+  const most = BigInt(Number.MAX_SAFE_INTEGER);
+  const [start, end] = [body.readBigUInt64BE(0), body.readBigUInt64BE(8)];
+  if (start >= most) return { start: Number.MAX_SAFE_INTEGER - 1, length: 0 };
+  return { start: Number(start), length: end > most ? 0 : Number(end - start) };
 }
 
 function* filesOf(body: Buffer) {
@@ -265,6 +304,18 @@ export function encodeChanges(changes: readonly SourceChange[]): Buffer {
     return Buffer.concat([head, text]);
   });
   return encode('changes', 0, ...parts);
+}
+
+/** A lock of another: none if the kind is 0. */
+export function encodeFoundLock(request: number, found: FoundSourceLock | undefined): Buffer {
+  const { kind, start, length } = found ?? { kind: undefined, start: 0, length: 0 };
+  const end = length === 0 ? 2n ** 63n - 1n : BigInt(start + length);
+  return encodeDone(request, 0, kind === undefined ? 0 : kind === 'shared' ? 1 : 2, BigInt(start), end);
+}
+
+/** The source has given up all locks. */
+export function encodeLocksLost(): Buffer {
+  return encode('locksLost', 0);
 }
 
 /** `watched`: changes are told from now on, and may have come before. `away`: the other peer is not there. `unmount`: true if at all costs. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setMaxListeners } from 'node:events';
 import { KeibiError, PageWriter } from '@keibidrop/protocol';
+import { HostLocks } from './host-locks.ts';
 import { encodeChanges, encodeDone, encodeFlag, encodePage, type FromHost } from './host-message.ts';
 import type { HostProcess } from './host-process.ts';
 import { applyChange, manifestEntryOf, pageOf, patienceOf } from './host-writes.ts';
@@ -38,6 +39,7 @@ export class HostService {
   /** Files that were given up before they were sent. */
   #lost = 0;
   readonly #up: Promise<void>;
+  readonly #locks: HostLocks;
   #leaving = false;
 
   constructor(options: HostServiceOptions) {
@@ -47,6 +49,8 @@ export class HostService {
       this.#failed = reject;
     });
     this.#up.catch(() => {});
+    const { host, writes } = options;
+    this.#locks = new HostLocks(writes?.locks, (message) => host.tell(message));
     this.closed = this.#run();
     this.closed.catch(() => {});
   }
@@ -100,6 +104,7 @@ export class HostService {
     const broken = await this.#serve();
     this.#over.abort(new KeibiError('CANCELLED'));
     for (const stop of this.#answering.values()) stop.abort(this.#over.signal.reason);
+    this.#locks.close();
     const code = await host.closed;
     const ended = new KeibiError(
       'MOUNT_UNAVAILABLE',
@@ -154,6 +159,10 @@ export class HostService {
         return this.#answer(message.request, 1, (signal) => this.#fetch(message, signal));
       case 'space':
         return this.#answer(message.request, 1, (signal) => this.#space(message, signal));
+      case 'lock':
+      case 'testLock':
+      case 'unlock':
+        return this.#answer(message.request, 1, (signal) => this.#locks.answer(message, signal));
     }
     const { writes, cache } = this.#options;
     await this.#answer(message.request, patienceOf(message), async (signal) => {

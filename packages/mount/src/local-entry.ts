@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type Entry, type ErrorCode, KeibiError } from '@keibidrop/protocol';
+import { callFailure, type Entry, type ErrorCode, KeibiError } from '@keibidrop/protocol';
 import type { SourceEntry } from './mount-source.ts';
 
 /** What native says of a disk, in the words of a source. */
@@ -25,5 +25,17 @@ export async function told<T>(asked: Promise<T>): Promise<T> {
     throw named === undefined
       ? KeibiError.from(reason, 'INTERNAL')
       : new KeibiError(named, undefined, { cause: reason });
+  }
+}
+
+/** What a call within a folder comes to, and what the system says of one that fails. @throws `signal.reason` on abort */
+export async function doneThere<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  try {
+    return await told(work());
+  } catch (reason) {
+    const { code, errnoName } = (reason as { cause?: { code?: string; errnoName?: string } }).cause ?? {};
+    if (code !== 'SHARE_CALL_FAILED') throw KeibiError.from(reason, 'INTERNAL');
+    throw callFailure(errnoName, { cause: reason });
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { FolderWrites, type MadeEntry } from '@keibidrop/native';
-import { callFailure, checkSharePath, decodePage, type Entry, KeibiError } from '@keibidrop/protocol';
-import { sourceEntry, told } from './local-entry.ts';
+import { callFailure, checkSharePath, decodePage, type Entry } from '@keibidrop/protocol';
+import { doneThere, sourceEntry } from './local-entry.ts';
+import { LocalLocks } from './local-locks.ts';
 import type { ChangedFile, MadeSourceEntry, SourceEntry, SourceWrites } from './mount-source.ts';
 
 type Options = { signal: AbortSignal };
@@ -10,9 +11,12 @@ type Options = { signal: AbortSignal };
 export class LocalWrites implements SourceWrites {
   readonly #folder: FolderWrites;
 
+  readonly locks: LocalLocks;
+
   /** @param folder  absolute */
   constructor(folder: string) {
     this.#folder = new FolderWrites(folder);
+    this.locks = new LocalLocks(folder, this.#folder);
   }
 
   create(path: string, { mode, signal }: Options & { mode: number }): Promise<MadeSourceEntry> {
@@ -31,11 +35,11 @@ export class LocalWrites implements SourceWrites {
     path: string,
     { directory, signal }: Options & { directory: boolean },
   ): Promise<{ directoryMtimeNs: bigint }> {
-    return { directoryMtimeNs: await done(signal, () => this.#folder.remove(checkSharePath(path), directory)) };
+    return { directoryMtimeNs: await doneThere(signal, () => this.#folder.remove(checkSharePath(path), directory)) };
   }
 
   rename(from: string, to: string, { how, signal }: Options & { how: 'replace' | 'keep' | 'exchange' }): Promise<void> {
-    return done(signal, () => this.#folder.rename(checkSharePath(from), checkSharePath(to), how));
+    return doneThere(signal, () => this.#folder.rename(checkSharePath(from), checkSharePath(to), how));
   }
 
   change(path: string, { signal, ...changed }: Options & { mode?: number; mtimeNs?: bigint }): Promise<SourceEntry> {
@@ -47,7 +51,7 @@ export class LocalWrites implements SourceWrites {
   }
 
   getAttribute(path: string, name: string, { signal }: Options): Promise<Uint8Array> {
-    return done(signal, () => this.#folder.getAttribute(checkSharePath(path), name));
+    return doneThere(signal, () => this.#folder.getAttribute(checkSharePath(path), name));
   }
 
   setAttribute(
@@ -56,23 +60,24 @@ export class LocalWrites implements SourceWrites {
     value: Uint8Array,
     { how, signal }: Options & { how: 'any' | 'new' | 'old' },
   ): Promise<void> {
-    return done(signal, () => this.#folder.setAttribute(checkSharePath(path), name, value, how));
+    return doneThere(signal, () => this.#folder.setAttribute(checkSharePath(path), name, value, how));
   }
 
   removeAttribute(path: string, name: string, { signal }: Options): Promise<void> {
-    return done(signal, () => this.#folder.removeAttribute(checkSharePath(path), name));
+    return doneThere(signal, () => this.#folder.removeAttribute(checkSharePath(path), name));
   }
 
   listAttributes(path: string, { signal }: Options): Promise<string[]> {
-    return done(signal, () => this.#folder.listAttributes(checkSharePath(path)));
+    return doneThere(signal, () => this.#folder.listAttributes(checkSharePath(path)));
   }
 
   syncDirectory(path: string, { signal }: Options): Promise<void> {
-    return done(signal, () => this.#folder.syncDirectory(checkSharePath(path)));
+    return doneThere(signal, () => this.#folder.syncDirectory(checkSharePath(path)));
   }
 
   put({ path, token, ...put }: ChangedFile, { signal }: Options): Promise<SourceEntry> {
-    return entryOf(signal, () => this.#folder.put(checkSharePath(path), { ...put, token: Buffer.from(token, 'hex') }));
+    const changed = { ...put, token: Buffer.from(token, 'hex') };
+    return entryOf(signal, () => this.#folder.put(checkSharePath(path), changed, this.locks.table));
   }
 }
 
@@ -83,23 +88,12 @@ function checkTarget(target: string): string {
 }
 
 async function madeOf(signal: AbortSignal, work: () => Promise<MadeEntry>): Promise<MadeSourceEntry> {
-  const { entry, directoryMtimeNs } = await done(signal, work);
+  const { entry, directoryMtimeNs } = await doneThere(signal, work);
   const [made] = decodePage(entry, 0);
   return { ...sourceEntry(made as Entry), directoryMtimeNs };
 }
 
 async function entryOf(signal: AbortSignal, work: () => Promise<Uint8Array>): Promise<SourceEntry> {
-  const [entry] = decodePage(await done(signal, work), 0);
+  const [entry] = decodePage(await doneThere(signal, work), 0);
   return sourceEntry(entry as Entry);
-}
-
-async function done<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  try {
-    return await told(work());
-  } catch (reason) {
-    const { code, errnoName } = (reason as { cause?: { code?: string; errnoName?: string } }).cause ?? {};
-    if (code !== 'SHARE_CALL_FAILED') throw KeibiError.from(reason, 'INTERNAL');
-    throw callFailure(errnoName, { cause: reason });
-  }
 }

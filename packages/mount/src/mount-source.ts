@@ -82,6 +82,40 @@ export interface MadeSourceEntry extends SourceEntry {
 
 type Options = { signal: AbortSignal };
 
+/** A lock of a program: bytes from `start` on, `length` of them; 0: to the end, however long the file becomes. */
+export interface SourceLock {
+  /** The program, as the kernel knows it; 8 bytes. */
+  owner: Uint8Array;
+  /** It locks by flock(2); else by fcntl(2). Neither meets the other. */
+  whole: boolean;
+  kind: 'shared' | 'exclusive';
+  start: number;
+  length: number;
+}
+
+export interface FoundSourceLock {
+  kind: 'shared' | 'exclusive';
+  start: number;
+  length: number;
+}
+
+/** Locks at a source, which exclude those of the programs there. */
+export interface SourceLocks {
+  /**
+   * Does not wait.
+   *
+   * @returns holder  for `unlock`; `entry`, the file under the lock
+   * @throws  SHARE_CALL_FAILED: EAGAIN while another has a lock there, ENOLCK for one too many
+   */
+  lock(path: string, lock: SourceLock, options: Options): Promise<{ holder: number; entry: SourceEntry }>;
+  /** Also done if nobody waits for it any more. Nothing if the holder has no locks there. @returns  whether it has others */
+  unlock(holder: number, range: { start: number; length: number }, options: Options): Promise<boolean>;
+  /** A lock of another that this one would meet. */
+  test(path: string, lock: SourceLock, options: Options): Promise<FoundSourceLock | undefined>;
+  /** Calls back whenever the source has given up all locks, as after a long silence. @returns  what ends that */
+  onLost(lost: () => void): () => void;
+}
+
 /**
  * What changes a source. Each call is done there when it resolves, and fails with SHARE_CALL_FAILED (`systemErrorIn` tells what the system there
  * said), SHARE_PATH_REFUSED, SHARE_NOT_FOUND, SESSION_* or what else reading fails with. No symlink is followed.
@@ -118,6 +152,8 @@ export interface SourceWrites {
    *          any more: nothing is written then
    */
   put(file: ChangedFile, options: Options): Promise<SourceEntry>;
+  /** Absent: locks are this machine's alone. */
+  readonly locks?: SourceLocks | undefined;
 }
 
 /**

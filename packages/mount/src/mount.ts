@@ -75,6 +75,7 @@ export async function mount(options: MountOptions): Promise<Mount> {
       cache: options.cache,
       cacheBytes,
       label: writes && label,
+      locks: writes?.locks !== undefined,
     });
     const host = new HostProcess(program, words, cache.fd);
     host.onStuck = () => void abortMount(folder);

@@ -241,6 +241,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
         cache: here.cache,
         cacheBytes: 0,
         label: 'me',
+        locks: false,
       });
       const parent = `require('child_process').spawn(process.argv[1], process.argv.slice(2), { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 3], detached: true }); setInterval(() => {}, 1000)`;
       const cache = openSync(here.cache, 'r');

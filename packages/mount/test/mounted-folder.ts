@@ -11,6 +11,7 @@ import {
   type Mount,
   type MountOptions,
   mount,
+  type SourceLocks,
   type SourceWrites,
   type WantedBlocks,
   type WantedFile,
@@ -28,6 +29,8 @@ export class FarSource extends LocalSource {
   putsHeld: Promise<unknown> = Promise.resolve();
   wants = 0;
   puts: ChangedFile[] = [];
+  /** As if the source had given up all locks. */
+  loseLocks: () => void = () => {};
   /** What questions of names wait for, and how many there were. */
   looksHeld: Promise<unknown> = Promise.resolve();
   looks = 0;
@@ -40,8 +43,17 @@ export class FarSource extends LocalSource {
       await Promise.race([this.putsHeld, aborted(options.signal)]);
       return real.put(file, options);
     };
+    const { locks } = real;
+    const onLost: SourceLocks['onLost'] = (lost) => {
+      this.loseLocks = lost;
+      return () => {};
+    };
+    const own = {
+      put,
+      locks: locks && new Proxy(locks, { get: (target, name) => (name === 'onLost' ? onLost : bound(target, name)) }),
+    };
     this.writes = new Proxy(real, {
-      get: (target, name) => (name === 'put' ? put : Reflect.get(target, name).bind(target)),
+      get: (target, name) => (name in own ? Reflect.get(own, name) : bound(target, name)),
     });
   }
 
@@ -143,6 +155,10 @@ export function node(program: string, ...words: string[]): Promise<string> {
 
 /** As much as is told of a tree: paths, types, modes, sizes of files, times, targets. Followed by a sum over all content. */
 export const TREE = `cd "$1" && find . -mindepth 1 \\( -type d -printf '%P d %m\\n' -o -printf '%P %y %m %s %T@ %l\\n' \\) | sort && find . -type f -print0 | sort -z | xargs -0 sha256sum`;
+
+function bound(target: object, name: string | symbol): unknown {
+  return Reflect.get(target, name).bind(target);
+}
 
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));

@@ -5,6 +5,7 @@ import { KeibiError, messageFor } from './errors.ts';
 const NAMES = [
   'E2BIG',
   'EACCES',
+  'EAGAIN',
   'EBUSY',
   'EDQUOT',
   'EEXIST',
@@ -17,6 +18,7 @@ const NAMES = [
   'ENAMETOOLONG',
   'ENODATA',
   'ENOENT',
+  'ENOLCK',
   'ENOSPC',
   'ENOTDIR',
   'ENOTEMPTY',

@@ -44,6 +44,8 @@ export interface ShareInfo {
   writes: boolean;
   /** The same each time that this is shared, in hexadecimal digits; empty if it is not told. */
   id: string;
+  /** Names this guest's locks at the peer: another number than before stands for none of the old ones. Absent: the peer takes no locks. */
+  locks: number | undefined;
 }
 
 /** Something in a share has changed. */
@@ -65,10 +67,11 @@ export interface ShareNotice {
 const KINDS: readonly (ShareChange['kind'] | undefined)[] = [undefined, 'made', 'changed', 'removed'];
 
 /** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED, HANDSHAKE_MALFORMED */
-export function checkedInfo({ label, name, readOnly, reads, writes, id }: InfoReply): ShareInfo {
+export function checkedInfo({ label, name, readOnly, reads, writes, id, locks }: InfoReply): ShareInfo {
   const checked = { peer: checkedLabel(label), name: checkName(name, { top: true, entry: 0 }) };
   if (id.length !== 0 && id.length !== SHARE_ID_BYTES) throw malformed('what a share is');
-  return { ...checked, readOnly, reads, writes: reads && writes && !readOnly, id: Buffer.from(id).toString('hex') };
+  const told = { readOnly, reads, writes: reads && writes && !readOnly, locks };
+  return { ...checked, ...told, id: Buffer.from(id).toString('hex') };
 }
 
 /**

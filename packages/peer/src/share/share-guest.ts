@@ -245,7 +245,7 @@ export class ShareGuest {
   writes(options: { budget?: RateBudget | undefined } = {}): ShareWrites | undefined {
     if (this.#writes === undefined && this.info.writes) {
       this.#writes = new ShareWrites((signal, work) => this.#inSession(signal, work), options);
-      if (this.#session !== undefined) this.#writes.begin(this.#session);
+      if (this.#session !== undefined) this.#writes.begin(this.#session, this.info);
     }
     return this.#writes;
   }
@@ -295,7 +295,7 @@ export class ShareGuest {
       this.#session = session;
       this.#turn.resolve(session);
       this.#reads?.begin(session);
-      this.#writes?.begin(session);
+      this.#writes?.begin(session, this.#info);
       await session.ended();
     } finally {
       secret.fill(0);

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 import { mkdir, realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FolderWrites, type Listing, type RateBudget, type Root, ServeJob, SharedFolder } from '@keibidrop/native';
+import {
+  FolderWrites,
+  type Listing,
+  LockTable,
+  type RateBudget,
+  type Root,
+  ServeJob,
+  SharedFolder,
+} from '@keibidrop/native';
 import type { ListPage, SpaceReply } from '@keibidrop/proto';
 import { checkName, checkSharePath, type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { refuseMounted } from '../mount/folder-overlap.ts';
@@ -112,8 +120,13 @@ export class ShareHost {
   }
 
   /** What one guest reads and writes in place, in one session: native checks every path as this class does. To be closed. */
-  serveInPlace(budget: RateBudget, readOnly: boolean): ServeJob {
-    return new ServeJob({ folder: this.path, only: this.only, budget, writes: this.writes(readOnly) });
+  serveInPlace(budget: RateBudget, readOnly: boolean, locks?: LockTable | undefined): ServeJob {
+    return new ServeJob({ folder: this.path, only: this.only, budget, writes: this.writes(readOnly), locks });
+  }
+
+  /** What one guest locks of it. To be closed. */
+  lockTable(): LockTable {
+    return new LockTable(this.path, this.only, this.#writes);
   }
 
   /** @throws SHARE_PATH_REFUSED; SHARE_NOT_FOUND for what stands beside the one file */

@@ -150,6 +150,9 @@ function changingCalls(writes: WriteHandlers) {
     openWrite: calls.serve(ShareService.openWrite, (request) => writes.openWrite(request)),
     commit: calls.serve(ShareService.commit, (request) => writes.commit(request)),
     closeWrite: calls.serve(ShareService.closeWrite, (request) => writes.closeWrite(request)),
+    lock: calls.serve(ShareService.lock, (request) => writes.lock(request)),
+    unlock: calls.serve(ShareService.unlock, (request) => writes.unlock(request)),
+    testLock: calls.serve(ShareService.testLock, (request) => writes.testLock(request)),
   };
 }
 

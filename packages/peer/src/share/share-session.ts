@@ -10,6 +10,7 @@ import { type Receiver, replaced, type ServingSession } from '../receivers.ts';
 import { awaitRelayedLanes } from '../relayed-lanes.ts';
 import { lost } from '../session-end.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import type { GuestLocks } from './guest-locks.ts';
 import { OwnChanges } from './own-changes.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import type { ShareHost } from './share-host.ts';
@@ -31,6 +32,8 @@ export interface ShareSessionOptions {
   remember(guest: Receiver, held: Uint8Array, secret: Uint8Array): Promise<boolean>;
   /** What a guest has asked for lately, over its sessions. */
   recentOf(guest: Receiver): RecentCalls;
+  /** What a guest has locked, over its sessions. */
+  locksOf(guest: Receiver): GuestLocks;
   /** Waits with these paths under a code of their own. @throws SHARE_*, PEER_BUSY */
   invite(guest: Receiver, paths: readonly string[]): Promise<Code>;
   signal: AbortSignal;
@@ -78,19 +81,21 @@ export class ShareSession implements ServingSession {
   }
 
   async #serve(guest: Receiver): Promise<void> {
-    const { host, changes, readOnly, label, budget, port, signal, invite, remember, recentOf } = this.#options;
+    const { host, changes, readOnly, label, budget, port, signal, invite, remember, recentOf, locksOf } = this.#options;
     const { socket, keys } = this.#peer;
     this.#guest = guest;
     const over = new AbortController();
     let named = false;
     const memory = new OneMemory(keys.guestSecret, (held, secret) => remember(guest, held, secret));
-    const inPlace = host.serveInPlace(budget, readOnly);
+    // Who may change nothing has no need to keep others from it.
+    const locks = readOnly ? undefined : locksOf(guest);
+    const inPlace = host.serveInPlace(budget, readOnly, locks?.table);
     const own = new OwnChanges((path) => host.look(path));
     const service = shareServiceFor({
       host,
       changes,
       own,
-      writes: new WriteHandlers(host.writes(readOnly), inPlace, own, recentOf(guest)),
+      writes: new WriteHandlers(host.writes(readOnly), inPlace, own, recentOf(guest), locks),
       info: {
         label,
         name: host.name,
@@ -100,6 +105,7 @@ export class ShareSession implements ServingSession {
         id: host.id,
         batches: true,
         remembers: false,
+        locks: locks?.number,
       },
       onGuest: (name) => {
         if (!named) this.#options.onGuest(guest, name);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
-import type { ChangedFile, MadeSourceEntry, SourceEntry, SourceWrites } from '@keibidrop/mount';
+import type { ChangedFile, MadeSourceEntry, SourceEntry, SourceLocks, SourceWrites } from '@keibidrop/mount';
 import type { RateBudget } from '@keibidrop/native';
 import { AttributeHow, type EntryReply, MakeKind, RenameHow, ShareService, type Time } from '@keibidrop/proto';
 import { checkSharePath, KeibiError, MAX_ATTRIBUTE_BYTES, messageFor } from '@keibidrop/protocol';
 import type { UnaryMethod } from './batched-calls.ts';
 import type { GuestSession } from './guest-session.ts';
-import { checkedEntry } from './share-entries.ts';
+import { checkedEntry, type ShareInfo } from './share-entries.ts';
+import { ShareLocks } from './share-locks.ts';
 import { type InSession, SharePuts } from './share-puts.ts';
 import { Slots } from './slots.ts';
 import { fromWireTime, toWireTime } from './wire-time.ts';
@@ -28,15 +29,25 @@ export class ShareWrites implements SourceWrites {
   readonly #inSession: InSession;
   readonly #puts: SharePuts;
   readonly #slots = new Slots(MOST_CALLS);
+  readonly #locks: ShareLocks;
+  #hasLocks = false;
 
   /** @param options.budget  the rate that puts keep to; absent: no limit */
   constructor(inSession: InSession, options: { budget?: RateBudget | undefined } = {}) {
     this.#inSession = inSession;
     this.#puts = new SharePuts(inSession, options);
+    this.#locks = new ShareLocks(inSession);
   }
 
-  /** A session is up. */
-  begin(session: GuestSession): void {
+  /** Absent if the peer, an older one, takes no locks. */
+  get locks(): SourceLocks | undefined {
+    return this.#hasLocks ? this.#locks : undefined;
+  }
+
+  /** A session is up. @param info  what the peer has said of the share in it */
+  begin(session: GuestSession, { locks }: ShareInfo): void {
+    this.#hasLocks = locks !== undefined;
+    this.#locks.begin(locks);
     this.#puts.begin(session);
   }
 

@@ -9,6 +9,7 @@ import { ListeningPort, type Waiting } from '../listening-port.ts';
 import { type Receiver, Receivers } from '../receivers.ts';
 import { isLoss } from '../session-end.ts';
 import { ChangeFeed } from './change-feed.ts';
+import { GuestLocks } from './guest-locks.ts';
 import { type KnownGuest, KnownGuests } from './known-guests.ts';
 import { MOST_PULLS, Pulls } from './pulls.ts';
 import { RecentCalls } from './recent-calls.ts';
@@ -100,6 +101,8 @@ class OpenSharing implements Sharing {
   readonly #recent = new WeakMap<Receiver, RecentCalls>();
   readonly #knownAs = new WeakMap<Receiver, KnownGuest>();
   #known: KnownGuests | undefined;
+  /** By the number of the guest. */
+  readonly #locks = new Map<number, GuestLocks>();
   #resolve: () => void = () => {};
 
   constructor(options: ShareOptions, host: ShareHost) {
@@ -157,6 +160,7 @@ class OpenSharing implements Sharing {
     this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The share has ended.'));
     await Promise.all([...this.#invited.map((waiting) => waiting.close()), this.#pulls.close(), this.#changes.close()]);
     this.#guests.close();
+    await Promise.all([...this.#locks.keys()].map((guest) => this.#giveUpLocks(guest)));
     await this.#port.close();
     const { aborted, reason } = this.#options.signal;
     // Only a share that somebody has ended forgets its guests: one that failed, or will start again, does not.
@@ -210,6 +214,7 @@ class OpenSharing implements Sharing {
           return (await remembering) !== undefined;
         },
         recentOf: (guest) => this.#recentOf(guest),
+        locksOf: (guest) => this.#locksOf(guest),
         invite: async (guest, paths) => this.#pulls.begin(guest, paths, await this.#host.roots(paths)),
       },
       peer,
@@ -260,6 +265,19 @@ class OpenSharing implements Sharing {
     return known;
   }
 
+  #locksOf({ number }: Receiver): GuestLocks {
+    const locks = this.#locks.get(number) ?? new GuestLocks(this.#host);
+    this.#locks.set(number, locks);
+    locks.back();
+    return locks;
+  }
+
+  async #giveUpLocks(guest: number): Promise<void> {
+    const locks = this.#locks.get(guest);
+    this.#locks.delete(guest);
+    await locks?.close();
+  }
+
   #greet(guest: Receiver, name: string, { incoming, keys }: ArrivedPeer): void {
     const { reach, onEvent } = this.#options;
     guest.peer = name;
@@ -270,8 +288,13 @@ class OpenSharing implements Sharing {
 
   #part(guest: Receiver, error: KeibiError | undefined): void {
     const mayReturn = error !== undefined && isLoss(error);
-    if (mayReturn) this.#guests.leave(guest);
-    else this.#guests.forget(guest);
+    if (mayReturn) {
+      this.#guests.leave(guest);
+      this.#locks.get(guest.number)?.leave(() => void this.#giveUpLocks(guest.number));
+    } else {
+      this.#guests.forget(guest);
+      void this.#giveUpLocks(guest.number);
+    }
     if (this.#signal.aborted) return;
     const { number: session, peer } = guest;
     if (error?.code === 'NOT_A_TRANSFER') {

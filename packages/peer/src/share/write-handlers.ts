@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { FolderWrites, MadeEntry, ServeJob } from '@keibidrop/native';
+import type { FolderWrites, LockSpan, MadeEntry, ServeJob, WantedLock } from '@keibidrop/native';
 import {
   AttributeHow,
   type AttributeReply,
@@ -8,6 +8,9 @@ import {
   type ChangeRequest,
   type CommitRequest,
   type EntryReply,
+  LockKind,
+  type LockReply,
+  type LockRequest,
   MakeKind,
   type MakeRequest,
   type OpenWriteReply,
@@ -15,6 +18,9 @@ import {
   RenameHow,
   type RenameRequest,
   type SetAttributeRequest,
+  type TestLockReply,
+  type UnlockReply,
+  type UnlockRequest,
 } from '@keibidrop/proto';
 import {
   callFailure,
@@ -24,12 +30,14 @@ import {
   MAX_ATTRIBUTE_BYTES,
   MAX_NAME_BYTES,
 } from '@keibidrop/protocol';
+import type { GuestLocks } from './guest-locks.ts';
 import type { OwnChanges } from './own-changes.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { fromWireTime, toWireTime } from './wire-time.ts';
 
 const CALL_BYTES = 16;
 const TOKEN_BYTES = 16;
+const OWNER_BYTES = 8;
 /** What a guest may have open (PROTOCOL 11.2). */
 const MOST_HANDLES = 256;
 const RENAMES = {
@@ -42,6 +50,8 @@ const ATTRIBUTES = {
   [AttributeHow.NEW]: 'new',
   [AttributeHow.OLD]: 'old',
 } as const;
+const LOCKS = { [LockKind.SHARED]: 'shared', [LockKind.EXCLUSIVE]: 'exclusive' } as const;
+const LOCK_KINDS = { shared: LockKind.SHARED, exclusive: LockKind.EXCLUSIVE } as const;
 
 /** What native says of a folder that is written, as it is told to a guest. */
 const TOLD: Readonly<Record<string, ErrorCode>> = {
@@ -59,16 +69,24 @@ export class WriteHandlers {
   readonly #writes: FolderWrites | undefined;
   readonly #job: ServeJob;
   readonly #recent: RecentCalls;
+  readonly #locks: GuestLocks | undefined;
   readonly #own: OwnChanges;
   /** Of handles that are open. */
   readonly #paths = new Map<number, string>();
 
-  /** @param writes  absent: nobody may write   @param job, own  of this session   @param recent  of this guest */
-  constructor(writes: FolderWrites | undefined, job: ServeJob, own: OwnChanges, recent: RecentCalls) {
+  /** @param writes  absent: nobody may write   @param job, own  of this session   @param recent, locks  of this guest */
+  constructor(
+    writes: FolderWrites | undefined,
+    job: ServeJob,
+    own: OwnChanges,
+    recent: RecentCalls,
+    locks: GuestLocks | undefined,
+  ) {
     this.#writes = writes;
     this.#job = job;
     this.#own = own;
     this.#recent = recent;
+    this.#locks = locks;
   }
 
   make({ call, kind, path, mode, target }: MakeRequest): Promise<EntryReply> {
@@ -165,6 +183,37 @@ export class WriteHandlers {
     });
   }
 
+  lock(request: LockRequest): Promise<LockReply> {
+    return this.#told(async () => {
+      const path = checkSharePath(request.path);
+      const granted = this.#guestLocks().lock(path, lockOf(request));
+      // The notice of who closes a locked file is no news for who has locked it.
+      const entry = await this.#own.answer(
+        path,
+        granted.then((lock) => lock.entry),
+      );
+      return { holder: (await granted).holder, entry };
+    });
+  }
+
+  unlock({ holder, start, length }: UnlockRequest): Promise<UnlockReply> {
+    return this.#told(async () => ({ left: await this.#guestLocks().unlock(holder, spanOf(start, length)) }));
+  }
+
+  testLock(request: LockRequest): Promise<TestLockReply> {
+    return this.#told(async () => {
+      const found = await this.#guestLocks().test(checkSharePath(request.path), lockOf(request));
+      if (found === undefined) return { kind: LockKind.UNSPECIFIED, start: 0, length: 0 };
+      const { kind, start, end } = found;
+      return { kind: LOCK_KINDS[kind], start, length: end === undefined ? 0 : end - start };
+    });
+  }
+
+  #guestLocks(): GuestLocks {
+    if (this.#locks === undefined) throw callFailure('ENOLCK');
+    return this.#locks;
+  }
+
   async #made(path: string, making: Promise<MadeEntry>): Promise<EntryReply> {
     const { entry } = await this.#entry(
       path,
@@ -212,6 +261,17 @@ export class WriteHandlers {
       throw told === undefined ? reason : new KeibiError(told, undefined, { cause: reason });
     }
   }
+}
+
+function lockOf({ owner, whole, kind, start, length }: LockRequest): WantedLock {
+  if (owner.length !== OWNER_BYTES) throw callFailure('EINVAL');
+  return { owner: new Uint8Array(owner), whole, kind: known(LOCKS, kind), ...spanOf(start, length) };
+}
+
+function spanOf(start: number, length: number): LockSpan {
+  const end = length === 0 ? undefined : start + length;
+  if (bytes(start) === Number.MAX_SAFE_INTEGER || bytes(length) !== length) throw callFailure('EINVAL');
+  return { start, end: end === undefined ? undefined : bytes(end) };
 }
 
 function bits(mode: number): number {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <compare>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "fuse/lowlevel.h"
+#include "fuse/notifier.h"
+#include "fuse/waiting.h"
+#include "mount/link.h"
+#include "mount/tree.h"
+#include "mount/write_back.h"
+#include "stream/lock_ranges.h"
+
+namespace keibi::fuse {
+
+// The locks of this computer's programs, which are taken at the other peer (PROTOCOL 11.3). Before a lock is taken or
+// given up everything written is there; once one is taken the kernel knows the file, and those beside it, no better
+// than the other peer does. Any thread; callbacks come from the link's thread, the notifier's, or this object's.
+class Locking {
+ public:
+  using Then = std::function<void(int error)>;
+  // A program, or an open file: `whole` for flock(2).
+  struct Owner {
+    uint64_t id = 0;
+    bool whole = false;
+    auto operator<=>(const Owner&) const = default;
+  };
+  struct Wanted {
+    uint64_t ino = 0;
+    Owner owner;
+    stream::LockSpan span;
+    stream::LockKind kind = stream::LockKind::kNone;
+    bool waits = false;
+  };
+  struct Parts {
+    mount::Tree* tree;
+    mount::Link* link;
+    mount::WriteBack* write_back;
+    Notifier* notifier;
+    Waiting* waiting;
+    // Asks the other peer what a file is.
+    std::function<void(uint64_t ino, Then then)> look;
+  };
+
+  explicit Locking(Parts parts);
+  ~Locking();
+
+  // Takes a lock, changes it, or gives it up.
+  void Set(fuse_req_t request, const Wanted& wanted);
+  void Test(fuse_req_t request, const Wanted& wanted);
+  // Gives up all that the owner has of the file.
+  void Drop(uint64_t ino, const Owner& owner, Then then);
+
+  bool Has(uint64_t ino, const Owner& owner);
+  // Somebody believes to have a lock of it that is no more.
+  bool IsLost(uint64_t ino);
+  // Rises whenever a lock of the file was taken: what was read of it before may be another version.
+  uint64_t Taken(uint64_t ino);
+  // The other peer has given up all of them.
+  void Lost();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Held {
+    uint32_t holder = 0;
+    stream::LockRanges ranges;
+    bool lost = false;
+  };
+  struct File {
+    std::map<Owner, Held> owners;
+    uint64_t taken = 0;
+  };
+  struct Attempt {
+    Wanted wanted;
+    uint64_t ticket = 0;
+    std::chrono::milliseconds pause{0};
+  };
+
+  void Ask(const Attempt& attempt);
+  void Granted(const Attempt& attempt, mount::Tree::Doubt doubt, uint32_t holder, const std::vector<uint8_t>& page);
+  void Refused(Attempt attempt, int error);
+  void Answer(uint64_t ticket, int error);
+  void GiveUp(const Wanted& wanted, Then then);
+  void Tell(uint32_t holder, const stream::LockSpan& span, Then then);
+  // Calls back when the other peer has what was written of the file, and of those beside it.
+  void WhenSent(uint64_t ino, Then then);
+  mount::Writer BodyOf(const Wanted& wanted, const std::string& path) const;
+  void Run();
+
+  const Parts parts_;
+  std::mutex mutex_;
+  std::unordered_map<uint64_t, File> files_;
+  std::atomic<bool> any_lost_ = false;
+  uint64_t takes_ = 0;
+
+  std::condition_variable changed_;
+  std::multimap<Clock::time_point, Attempt> later_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace keibi::fuse

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+
+#include "stream/lock_table.h"
+
+namespace keibi::napi {
+
+// The locks of one guest, for native/lib/lock-table.ts, which has checked every argument. Disks are asked on threads of
+// the pool.
+class LockTable : public Napi::ObjectWrap<LockTable> {
+ public:
+  static Napi::Function Define(Napi::Env env);
+  // (folder, the one file in it or '', folder writes)
+  explicit LockTable(const Napi::CallbackInfo& info);
+
+  // Null for undefined.
+  static std::shared_ptr<stream::LockTable> From(const Napi::Value& value);
+
+ private:
+  Napi::Value Lock(const Napi::CallbackInfo& info);
+  Napi::Value Unlock(const Napi::CallbackInfo& info);
+  Napi::Value Test(const Napi::CallbackInfo& info);
+  Napi::Value Refused(const Napi::CallbackInfo& info);
+  Napi::Value Close(const Napi::CallbackInfo& info);
+
+  const std::shared_ptr<stream::LockRoom> room_;
+  const std::shared_ptr<stream::LockTable> table_;
+};
+
+}  // namespace keibi::napi

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace keibi::stream {
+
+// The end of a lock that reaches to the end of its file, however long that becomes.
+inline constexpr uint64_t kLockEnd = uint64_t{1} << 63;
+
+enum class LockKind : uint8_t { kNone = 0, kShared = 1, kExclusive = 2 };
+
+// Bytes [from, end) of a file.
+struct LockSpan {
+  uint64_t from = 0, end = kLockEnd;
+  bool operator==(const LockSpan&) const = default;
+};
+
+// What one owner has locked of a file, as fcntl(2) keeps it: a new lock takes the place of what it covers. One thread.
+class LockRanges {
+ public:
+  struct Range {
+    LockSpan span;
+    LockKind kind = LockKind::kNone;
+    bool operator==(const Range&) const = default;
+  };
+
+  void Set(const LockSpan& span, LockKind kind);
+
+  bool empty() const { return ranges_.empty(); }
+  size_t count() const { return ranges_.size(); }
+  std::vector<Range> Within(const LockSpan& span) const;  // ascending, cut to the span
+  bool Touches(const LockSpan& span) const { return !Within(span).empty(); }
+
+ private:
+  struct Held {
+    uint64_t end;
+    LockKind kind;
+  };
+  void Split(uint64_t at);
+
+  std::map<uint64_t, Held> ranges_;  // by their beginnings
+};
+
+// What of a whole file none of these spans covers.
+std::vector<LockSpan> SpansBeside(std::vector<LockSpan> spans);
+
+}  // namespace keibi::stream
