@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const VERSIONS = ['20.19.0', '22.0.0', '24.0.0'];
+const VERSIONS = ['20.19.0', '22.12.0', '24.0.0'];
 // Each way that the addon, the bundle and the daemon are used.
 const TESTS = [
   'e2e/packages/installed.test.ts',
