@@ -21,10 +21,10 @@ export default defineConfig({
   build: {
     outDir: fileURLToPath(new URL('dist/renderer', import.meta.url)),
     emptyOutDir: true,
-    // The oldest that the tests run in: Chrome 83, of the Electron that can be had without a download.
+    // The oldest browser of the tests: Chrome 83, in the Electron that needs no download.
     target: 'chrome83',
     cssTarget: 'chrome83',
-    // Both pages forbid what is inlined.
+    // The content policy of both pages forbids inlined assets.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,

@@ -336,7 +336,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
         };
         return [...(await open(`${url}/page`)), ...(await open('data:text/html,<p>hello</p>'))];
       }, stranger);
-      const refused = { error: { code: 'USAGE', message: 'This is no page of KeibiDrop.' } };
+      const refused = { error: { code: 'USAGE', message: 'This is not a page of KeibiDrop.' } };
       expect(answers).toEqual([refused, refused, refused, refused]);
     });
 
@@ -350,7 +350,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
         await ours?.loadURL(address);
         return given;
       });
-      expect(answer).toMatchObject({ error: { code: 'USAGE', message: 'This is no page of KeibiDrop.' } });
+      expect(answer).toMatchObject({ error: { code: 'USAGE', message: 'This is not a page of KeibiDrop.' } });
       await page.getByRole('heading', { level: 1 }).first().waitFor();
       expect(await own.call('status')).toMatchObject({ pid: daemon.running.pid });
     });

@@ -121,7 +121,7 @@ describe('send', () => {
     ['SESSION_LOST', 'left before it had everything.'],
     ['OFFER_DECLINED', 'declined the offer.'],
     ['TRANSFER_DISK_FULL', 'failed: why'],
-  ] as const)('says that a receiver is gone: %s', async (code, text) => {
+  ] as const)('reports a lost receiver: %s', async (code, text) => {
     const lost = {
       type: 'receiverLost',
       session: 1,
@@ -198,13 +198,13 @@ describe('receive', () => {
     expect({ accepted: asked.accepted, exit }).toEqual({ accepted: true, exit: 0 });
   });
 
-  it.each(['', 'n', 'yeah', 'no'])('takes the answer "%s" for no', async (answer) => {
+  it.each(['', 'n', 'yeah', 'no'])('takes the answer "%s" as no', async (answer) => {
     const error = new KeibiError('OFFER_DECLINED');
     const { asked, exit } = await run(RECEIVE, { error }, { terminal: true, answers: [answer] });
     expect({ accepted: asked.accepted, exit }).toEqual({ accepted: false, exit: 3 });
   });
 
-  it.each(['y', 'Y', ' yes '])('takes the answer "%s" for yes', async (answer) => {
+  it.each(['y', 'Y', ' yes '])('takes the answer "%s" as yes', async (answer) => {
     const { asked } = await run(RECEIVE, {}, { terminal: true, answers: [answer] });
     expect(asked.accepted).toBe(true);
   });
@@ -226,7 +226,7 @@ describe('receive', () => {
     ['with --json', [...RECEIVE, '--json'], true],
     ['with --stdout and no terminal', [...RECEIVE, '--stdout'], false],
     ['with --ask and no terminal', [...RECEIVE, '--yes', '--ask'], false],
-  ])('refuses to go on unasked %s', async (_, argv, terminal) => {
+  ])('refuses to continue %s', async (_, argv, terminal) => {
     const { exit, asked, stdout, stderr } = await run(argv, {}, { terminal });
     expect(exit).toBe(2);
     expect(asked.receive).toBeUndefined();
@@ -305,7 +305,7 @@ describe('exit codes', () => {
     ['SESSION_LOST', 5],
     ['TRANSFER_DISK_FULL', 1],
     ['INTERNAL', 70],
-  ] as const)('%s ends with %d, in words or as one JSON line', async (code, exit) => {
+  ] as const)('%s ends with %d, as text or as one JSON line', async (code, exit) => {
     const error = new KeibiError(code);
     const people = await run([...RECEIVE, '--yes'], { error });
     expect(people).toMatchObject({ exit, stdout: '' });

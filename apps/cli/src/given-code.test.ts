@@ -15,7 +15,7 @@ describe('outside the arguments', () => {
     ['standard input', ['receive', '-', '--yes'], { input: [Buffer.from('7-guitar'), Buffer.from('-pencil\nmore')] }],
     ['KD_CODE', ['receive', '--yes'], { env: { KD_CODE: '7-guitar-pencil' } }],
     ['the terminal', ['receive', '--yes'], { terminal: true, answers: ['7-guitar', '7 Guitar pencil'] }],
-  ])('a code comes from %s', async (_, argv, options: RecordedIoOptions) => {
+  ])('reads a code from %s', async (_, argv, options: RecordedIoOptions) => {
     const { asked, exit } = await run(argv, options);
     expect(exit).toBe(0);
     expect(asked.receive?.code.text).toBe('7-guitar-pencil');
@@ -24,7 +24,7 @@ describe('outside the arguments', () => {
   it.each([
     [['receive', '--yes'], 'receive'],
     [['connect'], 'connect'],
-  ])('%j says how to give a code where it cannot be asked for', async (argv, verb) => {
+  ])('%j explains how to give a code without a terminal', async (argv, verb) => {
     const { exit, stderr } = await run(argv);
     expect(exit).toBe(2);
     expect(stderr).toContain(`KD_CODE, or as in keibidrop ${verb} 7-guitar-pencil`);

@@ -68,7 +68,7 @@ describe('the lines of several transfers', () => {
       ],
     ],
     [40, ['1 bob    35%  112 MiB/s  ETA 0:21', '2 carol   0%      0 B/s', '3 dave        not begun']],
-  ])('in %d columns stand under one another', (columns, lines) => expect(progressLines(rows, columns)).toEqual(lines));
+  ])('in %d columns are aligned', (columns, lines) => expect(progressLines(rows, columns)).toEqual(lines));
 
   it('fit any width, even with names in wide characters', () => {
     const wide = [...rows, { name: '4 東京の机の上のコンピュータ 🦆 e\u0301', progress: half, via: 'direct' }];

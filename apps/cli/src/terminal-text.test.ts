@@ -17,9 +17,9 @@ describe('harmless', () => {
     ['a line separator', 'a\u2028b', 'a\\u{2028}b'],
     ['half a surrogate pair', 'a\ud83db', 'a\\u{d83d}b'],
     ['a tag character', 'a\u{e0041}', 'a\\u{e0041}'],
-  ])('shows %s as an escape', (_, text, shown) => expect(harmless(text)).toBe(shown));
+  ])('escapes %s', (_, text, shown) => expect(harmless(text)).toBe(shown));
 
-  it.each(['plain name.txt', 'naïve café', '写真 📷', 'it\'s "quoted" & $HOME'])('leaves %s as it is', (text) =>
+  it.each(['plain name.txt', 'naïve café', '写真 📷', 'it\'s "quoted" & $HOME'])('leaves %s unchanged', (text) =>
     expect(harmless(text)).toBe(text),
   );
 });

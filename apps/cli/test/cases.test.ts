@@ -11,16 +11,16 @@ vi.setConfig({ testTimeout: 30_000 });
 
 const folder = fileURLToPath(new URL('cases', import.meta.url));
 
-/** One command line and what must come of it, run in an empty folder that is its home, too. */
+/** One command line and its expected result, run in an empty folder that is also its home. */
 interface Case {
   name: string;
   args: string[];
   env?: Record<string, string>;
-  /** Files to make first, by their path in that folder. */
+  /** Files to create first, by path in that folder. */
   files?: Record<string, string>;
   stdin?: string;
   exit: number;
-  /** Regular expressions, each of which must match somewhere; `^` and `$` are the ends of lines. None: must be empty. */
+  /** Regular expressions, each of which must match somewhere; `^` and `$` are the ends of lines. Undefined: the output must be empty. */
   stdout?: string[];
   stderr?: string[];
   /** Every line of stdout is a JSON object with `event`. */

@@ -23,7 +23,7 @@ const events = (stdout: string): { event: string; [key: string]: unknown }[] =>
     .map((line) => JSON.parse(line));
 
 describe('an interrupt', () => {
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('by %s ends a sender in order, with 130', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('by %s ends a sender cleanly with 130', async (signal) => {
     const sender = start(['send', 'a.txt', '--json', ...LISTEN], home);
     await sender.shows(/"waiting"/);
     sender.child.kill(signal);
@@ -34,7 +34,7 @@ describe('an interrupt', () => {
 });
 
 describe('a relay', () => {
-  it('says where it listens, and ends with 0 when told to', async () => {
+  it('prints where it listens, and ends with 0 when stopped', async () => {
     const relay = start(['relay', ...LISTEN], home);
     const [, port] = await relay.shows(/^Listening on 127\.0\.0\.1, port (\d+)\.$/m);
     await relay.shows(new RegExp(`^Peers use it with: KD_RENDEZVOUS=127\\.0\\.0\\.1:${port}$`, 'm'));
@@ -47,7 +47,7 @@ describe('a relay', () => {
     expect(log).toEqual(['listening', 'draining', 'ended']);
   });
 
-  it('tells programs the same as events, and is silent with --quiet', async () => {
+  it('prints the same as events with --json, and nothing else with --quiet', async () => {
     const relay = start(['relay', '--json', '--quiet', ...LISTEN], home);
     await relay.shows(/"listening"/);
     relay.child.kill('SIGINT');
@@ -60,7 +60,7 @@ describe('a relay', () => {
   });
 });
 
-it('goes on when the reader of its output goes away', async () => {
+it('continues when the reader of its output closes', async () => {
   const sender = start(['send', 'a.txt', '--code', CODE, ...LISTEN], home);
   await sender.shows(/Code: /);
   sender.child.stdout?.destroy();
@@ -69,7 +69,7 @@ it('goes on when the reader of its output goes away', async () => {
 });
 
 describe('a transfer between two processes', () => {
-  it('tells programs the events of docs/cli.md, in order, on both sides', async () => {
+  it('prints the events of docs/cli.md in order on both sides with --json', async () => {
     const sender = start(['send', 'a.txt', '--json', '--verbose', '--code', CODE, ...LISTEN], home);
     const [, port] = await sender.shows(/"waiting".*"port":(\d+)/);
     const argv = ['receive', CODE, '--json', '--yes', '--verbose', '--connect', `127.0.0.1:${port}`, '--out', 'in'];
@@ -91,7 +91,7 @@ describe('a transfer between two processes', () => {
     expect(await readFile(join(home, 'in', 'a.txt'), 'utf8')).toBe('content');
   });
 
-  it('tells people the code and what was done', async () => {
+  it('prints the code and the result as text', async () => {
     const sender = start(['send', 'a.txt', ...LISTEN], home);
     const [, code = ''] = await sender.shows(/^On the other computer: keibidrop receive (\S+)$/m);
     const receiver = start(['receive', code, '--yes', '--out', 'in'], home);
@@ -100,7 +100,7 @@ describe('a transfer between two processes', () => {
     expect(receiver.printed.stdout).toMatch(new RegExp(`^Received 1 file, 7 B in .* into ${join(home, 'in')}\\.\n$`));
   });
 
-  it('prints a text that was sent, and nothing else, on standard output', async () => {
+  it('prints a received text alone on standard output', async () => {
     const sender = start(['send', '--text', 'two\nlines', '--code', CODE, '--quiet', ...LISTEN], home);
     await sender.shows(/Code/);
     const receiver = start(['receive', CODE, '--yes'], home);
@@ -117,10 +117,10 @@ describe('a transfer between two processes', () => {
     expect(receiver.printed.stdout === stdin).toBe(true);
   });
 
-  it('names what could not be written, exits with 1 on both sides, and brings the others', async () => {
+  it('names files that could not be written, exits with 1 on both sides, and delivers the others', async () => {
     await mkdir(join(home, 'dir'));
     for (const name of ['blocked', 'good']) await writeFile(join(home, 'dir', name), name);
-    // A folder that is not empty stands where the file should go, and --overwrite does not remove folders.
+    // A non-empty folder blocks the file's path, and --overwrite does not remove folders.
     await mkdir(join(home, 'in', 'dir', 'blocked', 'occupied'), { recursive: true });
     const sender = start(['send', 'dir', '--code', CODE, '--json', ...LISTEN], home);
     await sender.shows(/"waiting"/);
@@ -134,7 +134,7 @@ describe('a transfer between two processes', () => {
     expect(await readFile(join(home, 'in', 'dir', 'good'), 'utf8')).toBe('good');
   });
 
-  it('tells a wrong guess to the sender, which goes on waiting', async () => {
+  it('reports a wrong guess at the sender, which keeps waiting', async () => {
     const sender = start(['send', 'a.txt', '--code', CODE, '--json', ...LISTEN], home);
     await sender.shows(/"waiting"/);
     const wrong = start(['receive', '7-wrong-words', '--yes'], home);

@@ -2,17 +2,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The program as it is delivered; KD_TEST_PROGRAM names another build of it. */
+/** The built program; KD_TEST_PROGRAM names another build. */
 const program = process.env.KD_TEST_PROGRAM ?? fileURLToPath(new URL('../dist/keibidrop.mjs', import.meta.url));
 
-/** A command that runs in a process of its own. */
+/** A command running in its own process. */
 export interface Running {
   readonly child: ChildProcess;
-  /** What it printed so far. */
+  /** Output so far. */
   readonly printed: { stdout: string; stderr: string };
-  /** Resolves once `pattern` matches what it printed to stdout; rejects if it ends before. */
+  /** Resolves once `pattern` matches its stdout; rejects if the process ends first. */
   shows(pattern: RegExp): Promise<RegExpExecArray>;
-  /** The exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 

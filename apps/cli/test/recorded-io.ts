@@ -2,7 +2,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import type { Io, Screen } from '../src/io.ts';
 
-/** An Io that keeps what is printed, answers questions from a list, and has a clock that stands still until it is told to move. */
+/** An Io that records output, answers questions from a list, and has a clock that only `advance` moves. */
 export interface RecordedIo extends Io {
   readonly printed: { stdout: string; stderr: string };
   readonly questions: string[];
@@ -16,7 +16,7 @@ export interface RecordedIoOptions {
   rows?: number;
   colour?: boolean;
   answers?: string[];
-  /** Chunks that standard input delivers. */
+  /** Chunks of standard input. */
   input?: Buffer[];
   env?: Record<string, string>;
   cwd?: string;

@@ -57,7 +57,7 @@ export const OFFER: OfferSummary = {
   suite: 'aes-256-gcm',
 };
 
-/** What the command under test asked the peer for. */
+/** Calls that the command under test made to the peer. */
 export interface Asked {
   send?: SendOptions;
   receive?: ReceiveOptions;
@@ -69,7 +69,7 @@ export interface Asked {
   waitForBench?: WaitForBenchOptions;
 }
 
-/** The injection point of the commands: plays events and settles as told, and keeps what it was asked. */
+/** A PeerPackage for tests: plays scripted events, settles as scripted, and records its calls. */
 export function createScriptedPeer(script: {
   events?: PeerEvent[];
   figures?: BenchEvent[];
@@ -99,7 +99,7 @@ export function createScriptedPeer(script: {
     freeBytes,
     History,
     IdentityStore,
-    // Tests leave the keychain of who runs them alone.
+    // Tests do not use the developer's keychain.
     systemKeychain: () => ({ read: noKeychain, write: noKeychain, remove: noKeychain }),
     parseContactName,
     PauseSwitch,
@@ -109,7 +109,7 @@ export function createScriptedPeer(script: {
     shareEventJson,
     offeredBy,
     openDaemon,
-    // Nor does a test open anything on their desktop.
+    // Tests open nothing on the desktop.
     openByDesktop: async () => false,
     placeOf,
     recording,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** What a terminal of `columns` by `rows` shows after `text`: its lines, without what scrolled off. Every character takes one column. */
+/** The visible lines of a terminal of `columns` by `rows` after `text`. Every character takes one column. */
 export function shownBy(text: string, { columns, rows }: { columns: number; rows: number }): string[] {
   const lines = [''];
   let [row, column] = [0, 0];

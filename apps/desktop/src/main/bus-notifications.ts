@@ -45,7 +45,7 @@ export class BusNotifications {
     const opened = new BusNotifications(bus, (about) => new Message(about));
     try {
       const [abilities] = await opened.#call({ ...AT, member: 'GetCapabilities' });
-      if (!Array.isArray(abilities) || !abilities.includes('actions')) throw new Error('It shows no buttons.');
+      if (!Array.isArray(abilities) || !abilities.includes('actions')) throw new Error('The desktop shows no buttons.');
       await opened.#call({
         destination: BUS,
         interface: BUS,
@@ -79,7 +79,7 @@ export class BusNotifications {
     const actions = [DEFAULT, title, ...Object.entries(buttons).flat()];
     const body = ['KeibiDrop', 0, 'keibidrop', title, text, actions, {}, USUAL_TIME];
     const [id] = await this.#call({ ...AT, member: 'Notify', signature: 'susssasa{sv}i', body });
-    if (typeof id !== 'number') throw new Error('The desktop gave the notification no number.');
+    if (typeof id !== 'number') throw new Error('The desktop returned no notification number.');
     this.#shown.set(id, notice);
     return id;
   }

@@ -68,7 +68,7 @@ export class DaemonDoor {
   #post(method: string, body: object, signal: AbortSignal, onPiece: (piece: string) => void): Promise<void> {
     signal.throwIfAborted();
     // The name becomes part of the path.
-    if (!NAME.test(method)) throw new ApiError('USAGE', 'There is no such call.');
+    if (!NAME.test(method)) throw new ApiError('USAGE', 'Unknown call.');
     const path = `/api/${method.charAt(0).toUpperCase()}${method.slice(1)}`;
     const { hostname: host, port } = this.#url;
     const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' };

@@ -57,7 +57,7 @@ export class DaemonLink {
 
   /** Disconnects from the daemon, which keeps running. */
   async close(): Promise<void> {
-    this.#over.abort(new ApiError('CANCELLED', 'The window closes.'));
+    this.#over.abort(new ApiError('CANCELLED', 'The window is closing.'));
     await this.#running;
   }
 

@@ -52,7 +52,7 @@ export function openDoorOf(
 
 function failureOf(failure: Failure | undefined, error: Error | null): ApiError {
   if (failure !== undefined) return new ApiError(failure.code, failure.message);
-  return new ApiError('UNREACHABLE', error?.message ?? 'The program ended without a word.');
+  return new ApiError('UNREACHABLE', error?.message ?? 'The program ended without a message.');
 }
 
 /** Reads the last event of the output that carries an address or an error. */

@@ -28,7 +28,7 @@ export interface PageListener {
  */
 export function hearPage(page: () => WebContents | undefined, handlers: Handlers, listener: PageListener): void {
   ipcMain.handle(CHANNELS.request, (event, name: unknown, args: unknown) => {
-    if (!isPage(event, page())) return refused('This is no page of KeibiDrop.');
+    if (!isPage(event, page())) return refused('This is not a page of KeibiDrop.');
     return outcomeOf(handlers, name, args);
   });
   const on = (channel: string, hear: (value: unknown) => void) =>
@@ -47,7 +47,7 @@ export function hearPage(page: () => WebContents | undefined, handlers: Handlers
 
 async function outcomeOf(handlers: Handlers, name: unknown, args: unknown): Promise<Outcome<unknown>> {
   if (typeof name !== 'string' || !Object.hasOwn(handlers, name)) {
-    return refused('There is no such request.');
+    return refused('Unknown request.');
   }
   const asked = name as RequestName;
   try {

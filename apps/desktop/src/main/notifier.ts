@@ -58,7 +58,7 @@ export class Notifier {
     const { texts, tell, answer } = this.#parts;
     const { t } = texts();
     const bus = await this.#openBus();
-    if (bus === undefined) throw new Error('No notifications with buttons here.');
+    if (bus === undefined) throw new Error('The desktop shows no notifications with buttons.');
     const id = await bus.show({
       title,
       text,

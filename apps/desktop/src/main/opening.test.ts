@@ -32,18 +32,18 @@ describe('a link', () => {
 describe('a command line', () => {
   it.each<[string, string[], Intent[]]>([
     ['with no arguments', [], []],
-    ['of files', ['a.txt', '/b'], [{ kind: 'send', paths: ['/here/a.txt', '/b'] }]],
-    ['of a file twice', ['a.txt', './a.txt'], [{ kind: 'send', paths: ['/here/a.txt'] }]],
-    ['of a file manager', ['file:///home/me/a%20b.txt'], [{ kind: 'send', paths: ['/home/me/a b.txt'] }]],
-    ['of a file on another machine', ['file://other/share/a.txt'], []],
-    ['of a web page', ['https://example.org/a.txt'], []],
+    ['with files', ['a.txt', '/b'], [{ kind: 'send', paths: ['/here/a.txt', '/b'] }]],
+    ['with a file twice', ['a.txt', './a.txt'], [{ kind: 'send', paths: ['/here/a.txt'] }]],
+    ['from a file manager', ['file:///home/me/a%20b.txt'], [{ kind: 'send', paths: ['/home/me/a b.txt'] }]],
+    ['with a file on another machine', ['file://other/share/a.txt'], []],
+    ['with a web address', ['https://example.org/a.txt'], []],
     [
       'with options',
       ['--no-sandbox', '--original-process-start-time=1', 'a.txt'],
       [{ kind: 'send', paths: ['/here/a.txt'] }],
     ],
-    ['of a link', ['keibidrop://receive/7-guitar-pencil'], [{ kind: 'receive', code: '7-guitar-pencil' }]],
-    ['of a link that makes no sense', ['keibidrop://receive/x'], []],
+    ['with a link', ['keibidrop://receive/7-guitar-pencil'], [{ kind: 'receive', code: '7-guitar-pencil' }]],
+    ['with an invalid link', ['keibidrop://receive/x'], []],
   ])('%s', (_what, args, intents) => {
     expect(openingOf(args, '/here', anything)).toEqual({ intents, hidden: false });
   });

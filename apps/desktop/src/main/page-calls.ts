@@ -45,7 +45,7 @@ export class PageCalls {
       if (this.#subscriptions.get(id) === running) this.#send(CHANNELS.told, value);
     };
     if (this.#subscriptions.size >= MOST_SUBSCRIPTIONS) {
-      this.#send(CHANNELS.told, { id, end: { code: 'INTERNAL', message: 'The page listens to too much.' } });
+      this.#send(CHANNELS.told, { id, end: { code: 'INTERNAL', message: 'The page has too many subscriptions.' } });
       return;
     }
     this.#subscriptions.set(id, running);
@@ -69,6 +69,6 @@ export class PageCalls {
   /** The page is gone: cancel all its calls. */
   forget(): void {
     for (const id of [...this.#subscriptions.keys()]) this.unsubscribe(id);
-    for (const running of this.#calls.values()) running.abort(new ApiError('CANCELLED', 'The page has gone.'));
+    for (const running of this.#calls.values()) running.abort(new ApiError('CANCELLED', 'The page is gone.'));
   }
 }

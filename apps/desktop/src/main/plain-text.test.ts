@@ -4,17 +4,17 @@ import { menuText, noticeText, plainText } from './plain-text.ts';
 
 describe("a peer's words", () => {
   it.each<[string, string, string]>([
-    ['as they are', 'Grüße 📋 日本', 'Grüße 📋 日本'],
-    ['without line ends', 'a\nb\r\u2028c', 'a\ufffdb\ufffd\ufffdc'],
-    ['without escapes', '\u001b[31mred', '\ufffd[31mred'],
-    ['without turns of direction', 'exe.\u202efdp', 'exe.\ufffdfdp'],
-    ['without what cannot be seen', 'a\u200bb\u{e0041}', 'a\ufffdb\ufffd'],
-    ['without half a character', 'a\ud83d', 'a\ufffd'],
+    ['stay unchanged', 'Grüße 📋 日本', 'Grüße 📋 日本'],
+    ['lose line ends', 'a\nb\r\u2028c', 'a\ufffdb\ufffd\ufffdc'],
+    ['lose escapes', '\u001b[31mred', '\ufffd[31mred'],
+    ['lose direction marks', 'exe.\u202efdp', 'exe.\ufffdfdp'],
+    ['lose invisible characters', 'a\u200bb\u{e0041}', 'a\ufffdb\ufffd'],
+    ['lose half characters', 'a\ud83d', 'a\ufffd'],
   ])('%s', (_what, words, shown) => {
     expect(plainText(words)).toBe(shown);
   });
 
-  it('are short', () => {
+  it('are shortened', () => {
     expect(plainText('😀'.repeat(100))).toBe(`${'😀'.repeat(59)}…`);
   });
 

@@ -94,7 +94,10 @@ export class Quitting {
 
   async #call<M extends 'stop' | 'status'>(method: M) {
     const over = new AbortController();
-    const timer = setTimeout(() => over.abort(new ApiError('UNREACHABLE', 'It does not answer.')), STOP_TIMEOUT_MS);
+    const timer = setTimeout(
+      () => over.abort(new ApiError('UNREACHABLE', 'The daemon does not answer.')),
+      STOP_TIMEOUT_MS,
+    );
     try {
       return await (await this.#parts.link.door()).call(method, {}, { signal: over.signal });
     } finally {

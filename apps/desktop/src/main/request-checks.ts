@@ -84,5 +84,5 @@ function path(value: unknown): string {
 }
 
 function wrong(): ApiError {
-  return new ApiError('USAGE', 'That request makes no sense.');
+  return new ApiError('USAGE', 'The request is invalid.');
 }

@@ -6,13 +6,13 @@ const HALF = { state: 'running', bytes: 50, totalBytes: 100, totalsFinal: true, 
 
 describe('shareOf', () => {
   it.each([
-    ['half of it', {}, 0.5],
-    ['nothing that is known', { totalBytes: 0, bytes: 0, totalsFinal: false }, undefined],
-    ['empty files that run', { totalBytes: 0, bytes: 0 }, 1],
-    ['empty files that wait', { totalBytes: 0, bytes: 0, state: 'waiting' }, undefined],
-    ['what is done', { state: 'done', totalBytes: 0, bytes: 0 }, 1],
-    ['what has stopped at the half', { state: 'failed' }, 0.5],
-    ['more than was said', { bytes: 101 }, 1],
+    ['half done', {}, 0.5],
+    ['unknown size', { totalBytes: 0, bytes: 0, totalsFinal: false }, undefined],
+    ['running with empty files', { totalBytes: 0, bytes: 0 }, 1],
+    ['waiting with empty files', { totalBytes: 0, bytes: 0, state: 'waiting' }, undefined],
+    ['done', { state: 'done', totalBytes: 0, bytes: 0 }, 1],
+    ['failed at half', { state: 'failed' }, 0.5],
+    ['more than announced', { bytes: 101 }, 1],
   ])('of %s', (_what, change, expected) => {
     expect(shareOf({ ...HALF, ...change })).toBe(expected);
   });
@@ -24,7 +24,7 @@ describe('secondsLeft', () => {
     ['while it is paused', { state: 'paused' }, undefined],
     ['while the sender still counts', { totalsFinal: false }, undefined],
     ['while nothing moves', { bytesPerSecond: 0 }, undefined],
-    ['with more than was said', { bytes: 101 }, 0],
+    ['with more than announced', { bytes: 101 }, 0],
   ])('%s', (_what, change, expected) => {
     expect(secondsLeft({ ...HALF, ...change })).toBe(expected);
   });
@@ -39,14 +39,14 @@ describe('awaitsReceivers', () => {
     peers: [{ state: 'connected' }],
   };
   it.each([
-    ['one of two is there', {}, true],
-    ['both are there', { peers: [{ state: 'connected' }, { state: 'lost' }] }, false],
+    ['one of two has joined', {}, true],
+    ['both have joined', { peers: [{ state: 'connected' }, { state: 'lost' }] }, false],
     ['one of them has failed', { peers: [{ state: 'connected' }, { state: 'failed' }] }, true],
-    ['any number may come', { receivers: 0 }, true],
-    ['nobody has come yet', { receivers: 1, state: 'waiting', peers: [] }, true],
-    ['the only one is there', { receivers: 1 }, false],
+    ['any number may join', { receivers: 0 }, true],
+    ['no receiver has joined yet', { receivers: 1, state: 'waiting', peers: [] }, true],
+    ['the only receiver has joined', { receivers: 1 }, false],
     ['it has ended', { state: 'done', code: undefined }, false],
-    ['it is held', { state: 'paused' }, true],
+    ['it is paused', { state: 'paused' }, true],
     ['it waits for a contact', { state: 'waiting', contact: 'Ben', peers: [] }, false],
   ])('when %s', (_when, change, expected) => {
     expect(awaitsReceivers({ ...send, ...change })).toBe(expected);

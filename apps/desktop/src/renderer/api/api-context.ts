@@ -7,6 +7,6 @@ export const ApiContext = createContext<Api | undefined>(undefined);
 /** The page's access to the daemon. */
 export function useApi(): Api {
   const api = useContext(ApiContext);
-  if (api === undefined) throw new Error('There is no ApiContext around this.');
+  if (api === undefined) throw new Error('ApiContext is missing.');
   return api;
 }

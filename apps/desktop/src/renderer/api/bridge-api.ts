@@ -104,7 +104,7 @@ export class BridgeApi implements Api {
   async #gathered(files: readonly File[], isFolder: (index: number) => boolean): Promise<GatheredItem[]> {
     return files.map((file, i): GatheredItem => {
       const path = this.#pathOf(file);
-      if (path === '') throw new ApiError('USAGE', 'What was dropped is no file of this computer.');
+      if (path === '') throw new ApiError('USAGE', 'The dropped item is not a file on this computer.');
       const { name, size } = file;
       return isFolder(i)
         ? { name, kind: 'folder', files: undefined, bytes: undefined, source: { path } }

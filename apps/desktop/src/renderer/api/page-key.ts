@@ -44,7 +44,7 @@ export class PageKey {
     const response = await asked(`/proof/${nonce}`, { credentials: 'omit' });
     const expected = await proofOf(key, `keibidrop page ${location.host} ${nonce}`);
     if (!response.ok || (await response.text()) !== expected) {
-      throw new ApiError('DAEMON_REFUSED', 'The key of this page is of another daemon.');
+      throw new ApiError('DAEMON_REFUSED', 'The key of this page belongs to another daemon.');
     }
     return `Bearer ${key}`;
   }

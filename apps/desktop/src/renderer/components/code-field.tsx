@@ -99,7 +99,7 @@ function Words({ id, value, shown, active, onTake }: WordsProps) {
     >
       {shown.map((code, i) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active one.
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the field hears the keys.
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys.
         <div
           key={code}
           id={`${id}-${i}`}

@@ -94,11 +94,11 @@ function Rows({ pages }: { pages: ReturnType<typeof useFilePages> }) {
       ref={scroll}
       className={styles.scroll}
       style={{ height }}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
       tabIndex={0}
       aria-label={t('transfers.files')}
     >
-      {/* biome-ignore lint/a11y/useSemanticElements: rows that are not there cannot be a list's by themselves. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a list element cannot hold unrendered rows. */}
       <div className={styles.rows} style={{ height: virtual.getTotalSize() }} role="list">
         {rows.map(({ index, start }) => (
           <Row key={index} file={fileAt(index)} index={index} total={total} start={start} />

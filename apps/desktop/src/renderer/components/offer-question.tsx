@@ -66,7 +66,7 @@ function Names({ offer: { names, nameCount } }: { offer: Offer }) {
   const { t } = useTexts();
   const more = nameCount - names.length;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
     <ul className={styles.names} tabIndex={0} aria-label={t('receive.names')}>
       {names.map((name) => (
         <li key={name}>

@@ -13,7 +13,7 @@ export function ReceivedText({ text }: { text: string }) {
         <h2>{t('receive.text')}</h2>
         <CopyButton look="primary" text={text} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard. */}
       <pre className={styles.text} dir="auto" tabIndex={0}>
         {text}
       </pre>

@@ -8,7 +8,7 @@ describe('a path in the home folder', () => {
     ['/home/ada/Downloads/ü', '~/Downloads/ü'],
     ['/home/adam/x', '/home/adam/x'],
     ['/srv/home/ada', '/srv/home/ada'],
-  ])('%s is shown as %s, and taken for it', (path, shown) => {
+  ])('%s is shown as %s, and parsed back', (path, shown) => {
     expect(withTilde(path, '/home/ada')).toBe(shown);
     expect(withoutTilde(shown, '/home/ada')).toBe(path);
   });

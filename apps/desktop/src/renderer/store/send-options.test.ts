@@ -37,11 +37,11 @@ describe('sendRequestOf', () => {
   });
 
   it.each([
-    ['one receiver by a code', {}, [], 'Ben'],
+    ['one receiver with a code', {}, [], 'Ben'],
     ['several', { receivers: 2 }, [], undefined],
     ['a contact', {}, ['Anna'], undefined],
-    ['nobody, incognito', { incognito: true }, [], undefined],
-    ['somebody without a name', { save: ' ' }, [], undefined],
+    ['no one when incognito', { incognito: true }, [], undefined],
+    ['no one without a name', { save: ' ' }, [], undefined],
   ])('keeps %s', (_who, chosen, to, saved) => {
     expect(sendRequestOf({ ...USUAL_SEND, save: ' Ben ', ...chosen }, to).save).toBe(saved);
   });

@@ -18,7 +18,7 @@ export const HistoryDays = memo(function HistoryDays({ entries }: { entries: rea
       <Section key={day.key} title={title}>
         <RowList label={title}>
           {day.entries.map((entry, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two may have ended at the same time, and none changes.
+            // biome-ignore lint/suspicious/noArrayIndexKey: two may have the same time, and none changes.
             <HistoryRow key={`${entry.time} ${i}`} entry={entry} />
           ))}
         </RowList>

@@ -24,7 +24,7 @@ export function useHistory(): OwnHistory {
   const ended = useDaemon(({ transfers }) => [...transfers.values()].filter(hasEnded).length);
   const [asked, reload] = useReducer((times: number) => times + 1, 0);
   const [known, setKnown] = useState<Omit<OwnHistory, 'reload'>>({ entries: undefined, error: undefined });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what has ended is why it is asked anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a finished transfer adds an entry.
   useEffect(() => {
     if (!live) return;
     const over = new AbortController();

@@ -37,7 +37,7 @@ export function EntryList({ label, entries, place, chosen, onChoose }: EntryList
     onChoose(next);
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by the keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
     <section ref={scroller} className={styles.scroller} aria-label={label} tabIndex={0}>
       <ul className={styles.entries} style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start }) => {
