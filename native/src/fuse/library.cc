@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace keibi::fuse {
@@ -71,6 +72,8 @@ struct Library {
   int (*loop)(fuse_session*, fuse_loop_config*) = nullptr;
   int (*first_loop)(fuse_session*, FirstLoopConfig*) = nullptr;
 
+  int (*version)() = nullptr;
+
   // Since 3.17, and since 3.13.
   int (*sized_custom_io)(fuse_session*, const fuse_custom_io*, size_t, int) = nullptr;
   int (*custom_io)(fuse_session*, const fuse_custom_io*, int) = nullptr;
@@ -87,6 +90,7 @@ bool Find(void* handle, const char* name, Function* found) {
 
 bool FindAll(void* handle) {
   bool complete = Find(handle, "fuse_session_new", &library.session_new);
+  complete = Find(handle, "fuse_version", &library.version) && complete;
 #define KEIBI_FUSE_FIND(name) complete = Find(handle, #name, &library.name) && complete;
   KEIBI_FUSE_FUNCTIONS(KEIBI_FUSE_FIND)
 #undef KEIBI_FUSE_FIND
@@ -138,6 +142,15 @@ bool SetCustomIo(fuse_session* session, const fuse_custom_io& io) {
   const int fd = fuse_session_fd(session);
   if (library.sized_custom_io != nullptr) return library.sized_custom_io(session, &io, sizeof io, fd) == 0;
   return library.custom_io != nullptr && library.custom_io(session, &io, fd) == 0;
+}
+
+bool ReleasesFlock(const fuse_file_info& info) {
+  constexpr size_t kBitsAt = sizeof(int);  // after `flags`
+  constexpr unsigned kBit = 5;
+  uint32_t bits = 0;
+  std::memcpy(&bits, reinterpret_cast<const std::byte*>(&info) + kBitsAt, sizeof bits);
+  const int version = library.version();
+  return (bits >> (version == 315 || version == 316 ? kBit + 1 : kBit) & 1) != 0;
 }
 
 }  // namespace keibi::fuse

@@ -18,5 +18,7 @@ fuse_session* NewSession(fuse_args* arguments, const fuse_lowlevel_ops& operatio
 int ServeSession(fuse_session* session, unsigned threads);
 // Takes reads and writes of the session over. False before libfuse 3.13, which cannot do that.
 bool SetCustomIo(fuse_session* session, const fuse_custom_io& io);
+// `flock_release` of a release, which libfuse 3.15 and 3.16 have one bit further than all others.
+bool ReleasesFlock(const fuse_file_info& info);
 
 }  // namespace keibi::fuse

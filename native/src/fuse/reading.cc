@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuse/host.h"
+#include "fuse/library.h"
 
 // Open files, and what is read of them.
 namespace keibi::fuse {
@@ -142,7 +143,7 @@ int Host::ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Ha
 }
 
 void Host::Release(fuse_req_t request, uint64_t ino, Handle* handle, const fuse_file_info& info) {
-  if (info.flock_release != 0) locking_.Drop(ino, {info.lock_owner, true}, [](int) {});
+  if (ReleasesFlock(info)) locking_.Drop(ino, {info.lock_owner, true}, [](int) {});
   if (handle->counted) passing_.Closed(ino);
   delete handle;
   write_back_.Closed(ino);
