@@ -7,8 +7,8 @@ import { reportEnded } from './daemon-transfer.ts';
 describe('the end of a transfer of the daemon', () => {
   it.each([
     [{ files: 2, skipped: 0, bytes: 5 }, 'Received 2 files, 5 B into /in.\n'],
-    [{ files: 501, skipped: 501, bytes: 900 }, 'Received nothing new into /in: 501 files existed already.\n'],
-    [{ files: 3, skipped: 1, bytes: 9 }, 'Received 2 files into /in; 1 file existed already.\n'],
+    [{ files: 501, skipped: 501, bytes: 900 }, 'Received nothing new into /in: 501 files were already present.\n'],
+    [{ files: 3, skipped: 1, bytes: 9 }, 'Received 2 files into /in; 1 file was already present.\n'],
   ])('%o does not count existing files as received', (numbers, said) => {
     const io = createRecordedIo();
     const view = { kind: 'receive', state: 'done', place: '/in', ...numbers } as TransferView;

@@ -95,7 +95,7 @@ export async function noteShown(
 function receivedSentence(counted: string, files: number, skipped: number, place: string): string {
   const into = `into ${harmless(place)}`;
   if (skipped === 0) return `Received ${counted} ${into}.`;
-  const there = `${formatCount(skipped, 'file')} existed already`;
+  const there = `${formatCount(skipped, 'file')} ${skipped === 1 ? 'was' : 'were'} already present`;
   return files <= 0
     ? `Received nothing new ${into}: ${there}.`
     : `Received ${formatCount(files, 'file')} ${into}; ${there}.`;
