@@ -19,7 +19,7 @@ export class GuessLock {
     return this.#now() < this.#until;
   }
 
-  /** A guess was wrong. @returns for how many milliseconds no other is judged; 0 while some are left */
+  /** A guess was wrong. @returns  for how many milliseconds no other is judged; 0 while some are left */
   wrong(): number {
     const locks = ++this.#wrong - MAX_WRONG_GUESSES;
     if (locks < 0) return 0;

@@ -21,7 +21,7 @@ export class CandidateExchange {
   readonly #sealer: FrameSealer;
   readonly #opener: FrameOpener;
 
-  /** @param meeting its seal keys are copied into native memory and zeroed here */
+  /** @param meeting  its seal keys are copied into native memory and zeroed here */
   constructor(pipe: MessagePipe, meeting: Meeting, role: 'guest' | 'owner') {
     const { sealGuest, sealOwner } = meeting;
     const [writeKey, readKey] = role === 'guest' ? [sealGuest, sealOwner] : [sealOwner, sealGuest];

@@ -21,7 +21,7 @@ export class ContactConversation {
   readonly #sealer: FrameSealer;
   readonly #opener: FrameOpener;
 
-  /** @param keys copied into native memory and zeroed here */
+  /** @param keys  copied into native memory and zeroed here */
   constructor(pipe: MessagePipe, keys: { write: Uint8Array; read: Uint8Array }) {
     this.#pipe = pipe;
     this.#sealer = new FrameSealer({ suite: SUITE, key: keys.write });

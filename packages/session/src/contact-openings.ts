@@ -25,9 +25,9 @@ export interface Openings {
 /**
  * Exchanges one opening per side, the guest's first, sealed with the pair key (PROTOCOL 10.2).
  *
- * @param kinds of the guest's opening and of the owner's
- * @param make builds our opening; the owner calls it only after the guest's opening is verified
- * @returns `nonces`: the guest's and the owner's
+ * @param kinds  of the guest's opening and of the owner's
+ * @param make  builds our opening; the owner calls it only after the guest's opening is verified
+ * @returns  `nonces`: the guest's and the owner's
  * @throws HANDSHAKE_MALFORMED; HANDSHAKE_TAMPERED when the contact did not seal the opening; the errors of the pipe
  */
 export async function exchangeOpenings(

@@ -18,9 +18,9 @@ const refuse = (_call: unknown, reply: (error: ReturnType<typeof refusal>) => vo
  * Serves Peer at the other end of `duplex`. Heartbeats are echoed. `onGoodbye` gets the code of the peer's goodbye; it
  * is empty when all went well.
  *
- * @param duplex owned from now on
- * @param more further services that this side of the session serves
- * @returns a function that ends the connection and every running call
+ * @param duplex  owned from now on
+ * @param more  further services that this side of the session serves
+ * @returns  a function that ends the connection and every running call
  */
 export function serveControl(
   duplex: Duplex,

@@ -21,8 +21,8 @@ export const MAX_FOLDS = 255;
 /**
  * Agrees on the secret of fold `number`, as the initiator.
  *
- * @param number 1 for the first fold of a session, then one more each time
- * @param onSecret must give the secret to every reader before it returns
+ * @param number  1 for the first fold of a session, then one more each time
+ * @param onSecret  must give the secret to every reader before it returns
  * @throws the call's failure; HANDSHAKE_MALFORMED for invalid shares
  */
 export async function fold(client: PeerClient, number: number, onSecret: OnFold): Promise<void> {
@@ -48,7 +48,7 @@ export class FoldResponder {
   /** Agreed on, but the initiator's openers do not have it yet. */
   #waiting: Uint8Array | undefined;
 
-  /** @param onSecret moves the sealers to the fold */
+  /** @param onSecret  moves the sealers to the fold */
   constructor(onSecret: OnFold) {
     this.#onSecret = onSecret;
   }

@@ -25,7 +25,7 @@ export class FrameReader {
   #frameFilled = 0;
 
   /**
-   * @param bodyBytes checks the four bytes of a length field and returns the number of bytes that follow it; throws
+   * @param bodyBytes  checks the four bytes of a length field and returns the number of bytes that follow it; throws
    * FRAME_TOO_LARGE
    */
   constructor(opener: Opener, bodyBytes: (lengthField: Uint8Array) => number) {

@@ -35,7 +35,7 @@ const MAX_CONCURRENT_CALLS = 64;
  * that was dialled cannot do that, so the channel is ours: no names, no proxies, no retries, no keepalive. It also
  * answers the first call of a process 15 ms sooner.
  *
- * @param connection owned from now on
+ * @param connection  owned from now on
  */
 export function openGrpcChannel(connection: Duplex): ChannelInterface {
   return new DuplexGrpcChannel(connection);
@@ -114,8 +114,8 @@ export interface ServedService {
 
 /**
  * Serves `services` to the peer at the other end of `duplex`.
- * @param duplex owned from now on
- * @returns a function that ends the connection and every running call
+ * @param duplex  owned from now on
+ * @returns  a function that ends the connection and every running call
  */
 export function serveDuplex(duplex: Duplex, services: readonly ServedService[]): () => void {
   const server = new Server({

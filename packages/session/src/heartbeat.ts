@@ -15,7 +15,7 @@ export interface HeartbeatOptions {
 
 /**
  * Sends the peer a heartbeat at every interval. The timers do not keep the process alive.
- * @returns a function that stops the beats; `onLost` is not called afterwards
+ * @returns  a function that stops the beats; `onLost` is not called afterwards
  */
 export function startHeartbeat({ client, intervalMs, timeoutMs, misses, onLost }: HeartbeatOptions): () => void {
   let missed = 0;

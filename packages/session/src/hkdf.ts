@@ -26,7 +26,7 @@ export function extract(sodium: Sodium, salt: Uint8Array, ...secrets: readonly U
 /**
  * HKDF-Expand with SHA-512 (RFC 5869 2.3), with `label` and `context` as `info`: the Expand of PROTOCOL.
  *
- * @param length at most 64, so that one round suffices
+ * @param length  at most 64, so that one round suffices
  */
 export function expand(
   sodium: Sodium,

@@ -36,7 +36,7 @@ export interface Introducing {
 /**
  * Introduces us to the initiator, as the responder.
  *
- * @returns the initiator's keys, which it has proved to have; undefined if the initiator prefers to stay unknown
+ * @returns  the initiator's keys, which it has proved to have; undefined if the initiator prefers to stay unknown
  * @throws HANDSHAKE_MALFORMED, HANDSHAKE_TAMPERED; the call's failure
  */
 export async function introduce(client: PeerClient, { sessionId, self }: Introducing): Promise<PublicKeys | undefined> {

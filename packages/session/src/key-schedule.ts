@@ -37,7 +37,7 @@ export interface Keys {
 /**
  * The hash over all bytes that both sides sent before the first confirm.
  *
- * @param hello1, hello2 M1 and M2 as sent, length fields included; the confirm at the end of M2 is left out
+ * @param hello1, hello2  M1 and M2 as sent, length fields included; the confirm at the end of M2 is left out
  */
 export function transcriptOf(sodium: Sodium, hello1: Uint8Array, hello2: Uint8Array): Uint8Array {
   const unconfirmed = hello2.subarray(0, hello2.length - CONFIRM_BYTES);

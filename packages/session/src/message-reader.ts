@@ -15,7 +15,7 @@ export class MessageReader {
   #message: Buffer | undefined;
   #filled = 0;
 
-  /** @param maxBytes longest accepted message; a longer one is refused before any memory is allocated for it */
+  /** @param maxBytes  longest accepted message; a longer one is refused before any memory is allocated for it */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }

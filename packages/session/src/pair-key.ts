@@ -68,7 +68,7 @@ export class PairKey {
   /**
    * Derives the key that seals one opening of a meeting in the owner's mailbox. The caller wipes it.
    *
-   * @param nonces of the openings up to this one, which is the first or the second of its kind
+   * @param nonces  of the openings up to this one, which is the first or the second of its kind
    */
   openingKey(step: 'keys' | 'ciphertext', owner: 'self' | 'peer', nonces: readonly Uint8Array[]): Uint8Array {
     const writer = nonces.length === 1 ? 'guest' : 'owner';
@@ -94,7 +94,7 @@ export class PairKey {
  * The days whose mailboxes are in use: today first, plus a neighbouring day in the first and last hour of a day (UTC),
  * so that clocks may differ by an hour. An owner keeps all of them; a guest tries them in this order.
  *
- * @param nowMs milliseconds since 1970
+ * @param nowMs  milliseconds since 1970
  */
 export function mailboxDays(nowMs: number): number[] {
   const today = Math.floor(nowMs / DAY_MS);

@@ -58,7 +58,7 @@ export function scalarMult(sodium: Sodium, scalar: Uint8Array, generator: Uint8A
 /**
  * `G.scalar_mult_vfy` (draft 8.3).
  *
- * @returns undefined for the draft's G.I, on which the protocol aborts: `share` is no valid encoding or the neutral
+ * @returns  undefined for the draft's G.I, on which the protocol aborts: `share` is no valid encoding or the neutral
  * element
  */
 export function scalarMultVfy(sodium: Sodium, scalar: Uint8Array, share: Uint8Array): Uint8Array | undefined {

@@ -88,7 +88,7 @@ export function returnSealKey(
   return expand(sodium, seal, `KeibiDrop return seal ${writer}`, 32, nonces);
 }
 
-/** @param forgotten the owner says that it does not know the secret; the sender of that message is unproved */
+/** @param forgotten  the owner says that it does not know the secret; the sender of that message is unproved */
 function unknownSession(forgotten: boolean): KeibiError {
   return new KeibiError('RENDEZVOUS_NOT_FOUND', 'The sender does not know the session any more.', {
     detail: { remote: true, forgotten },

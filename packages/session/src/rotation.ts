@@ -20,8 +20,8 @@ export interface RotationProofs {
 /**
  * The contact's side: tests whether the announcer holds the secrets of `fresh`.
  *
- * @param rotation.former fingerprint of the announcer in this conversation
- * @param rotation.self our identity in this conversation
+ * @param rotation.former  fingerprint of the announcer in this conversation
+ * @param rotation.self  our identity in this conversation
  * @throws HANDSHAKE_MALFORMED for invalid keys
  */
 export async function testRotation({
@@ -47,9 +47,9 @@ export async function testRotation({
 /**
  * The announcer's side: answers the contact's test.
  *
- * @param rotation.former our fingerprint in this conversation
- * @param rotation.fresh our new identity
- * @param rotation.contact the contact's keys, as proved in this conversation
+ * @param rotation.former  our fingerprint in this conversation
+ * @param rotation.fresh  our new identity
+ * @param rotation.contact  the contact's keys, as proved in this conversation
  * @throws HANDSHAKE_MALFORMED for invalid keys
  */
 export async function proveRotation({

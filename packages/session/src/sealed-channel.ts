@@ -40,7 +40,7 @@ const CHANNEL_BYTES = 1;
  * so a slow side applies backpressure and buffers stay small. Any refused frame destroys the connection and both
  * channels.
  *
- * @param stream a connection after the handshake; owned from now on
+ * @param stream  a connection after the handshake; owned from now on
  */
 export function openSealedChannel(stream: Duplex, keys: SealedChannelKeys): SealedChannel {
   return new SealedConnection(stream, keys);

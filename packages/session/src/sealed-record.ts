@@ -13,7 +13,7 @@ export const RECORD_OVERHEAD_BYTES = SEALED_AT + TAG_BYTES;
 
 /**
  * Seals a record that a program keeps in a file.
- * @param name of the file: under another name the record does not open
+ * @param name  of the file: under another name the record does not open
  */
 export async function sealRecord(record: Uint8Array, key: Uint8Array, name: string): Promise<Uint8Array> {
   const sodium = await loadSodium();

@@ -51,7 +51,7 @@ const MOST_MEBIBYTES = 1024;
 
 /**
  * Seals `secret` for a file. The caller keeps ownership of both arguments.
- * @param extended the secret holds more than an identity, which version 1 cannot read
+ * @param extended  the secret holds more than an identity, which version 1 cannot read
  */
 export async function sealSecret(
   secret: Uint8Array,

@@ -39,7 +39,7 @@ export async function benchAlone(options: BenchAloneOptions): Promise<void> {
   }
 }
 
-/** @returns from the session being up until the file stands */
+/** @returns  from the session being up until the file stands */
 async function transfer(
   scratch: string,
   size: number,

@@ -119,8 +119,8 @@ export class ContactStore {
    * Call before our identity changes. No contact has met the next identity, so each is also dialled as on a first
    * contact.
    *
-   * @param former the identity that they know, unless they know an earlier one; undefined: nothing is announced
-   * @returns the number of contacts to which the next identity is announced
+   * @param former  the identity that they know, unless they know an earlier one; undefined: nothing is announced
+   * @returns  the number of contacts to which the next identity is announced
    */
   async noteRotation(former: Uint8Array | undefined): Promise<number> {
     if ((await this.#read()).length === 0) return 0;
@@ -152,7 +152,7 @@ export class ContactStore {
 
   /**
    * Gives the contact new keys, which it has proved. Two people must compare them again.
-   * @returns as `mayRenew`; on a refusal nothing changes
+   * @returns  as `mayRenew`; on a refusal nothing changes
    */
   async renew(renewed: RenewedKeys): Promise<RotationRefusal | undefined> {
     const { from, keys, at } = renewed;
@@ -180,7 +180,7 @@ export class ContactStore {
   /**
    * Adds the contacts of a copy. Existing contacts stay as they are; a name that is already in use gets a number.
    *
-   * @returns the number of contacts added
+   * @returns  the number of contacts added
    * @throws CONTACTS_CORRUPT if the copy cannot be decoded
    */
   async takeCopy(copy: Uint8Array): Promise<number> {

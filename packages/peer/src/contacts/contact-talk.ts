@@ -30,7 +30,7 @@ export class ContactTalk {
   #peerIsResident = false;
   #ended = false;
 
-  /** @param conversation owned from now on */
+  /** @param conversation  owned from now on */
   constructor(conversation: ContactConversation, side: 'guest' | 'owner', options: TalkOptions) {
     this.side = side;
     this.#conversation = conversation;

@@ -47,7 +47,7 @@ export class ContactVisits {
 
   /**
    * Adds a place where the contact may be.
-   * @param fresh the path there has just come up, so earlier attempts do not count
+   * @param fresh  the path there has just come up, so earlier attempts do not count
    */
   tell(mailbox: string, place: Place, fresh: boolean): void {
     if (this.#closing.signal.aborted) return;

@@ -15,7 +15,7 @@ export type AnnouncementAnswer = 'taken' | RotationRefusal;
 /** `lost`: the conversation ended without an answer, as with a program that does not know ROTATE. */
 export type AnnouncementOutcome = AnnouncementAnswer | 'lost';
 
-/** Decides about new keys of the contact. @returns the reason to refuse them, or undefined */
+/** Decides about new keys of the contact. @returns  the reason to refuse them, or undefined */
 export type KeyDecision = (keys: PublicKeys) => Promise<RotationRefusal | undefined>;
 
 export interface IdentityChangeOptions {

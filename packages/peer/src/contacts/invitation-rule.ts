@@ -17,7 +17,7 @@ export type InvitationDecision =
  * A block overrides everything. The limit of unanswered invitations comes before the rule, so that a contact cannot
  * fill our memory. An accepting rule covers transfers only: a share always needs the user's answer.
  *
- * @param waiting the contact's other unanswered invitations
+ * @param waiting  the contact's other unanswered invitations
  */
 export function decideInvitation(
   { blocked, rule }: Pick<Contact, 'blocked' | 'rule'>,

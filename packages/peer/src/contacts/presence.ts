@@ -6,7 +6,7 @@ export class Presence {
   /** The online contacts; a timer marks those whose last conversation has just ended. */
   readonly #online = new Map<string, NodeJS.Timeout | undefined>();
 
-  /** @param onChange called for each change, with the contact's id in this class */
+  /** @param onChange  called for each change, with the contact's id in this class */
   constructor(onChange: (id: string, online: boolean) => void) {
     this.#onChange = onChange;
   }

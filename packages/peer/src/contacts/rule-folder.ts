@@ -7,7 +7,7 @@ import { KeibiError } from '@keibidrop/protocol';
 /**
  * Checks, by trying, that transfers of a contact can be received there. Leaves no files behind.
  *
- * @param folder absolute; need not exist
+ * @param folder  absolute; need not exist
  * @throws USAGE
  */
 export async function assertUsableFolder(folder: string): Promise<void> {

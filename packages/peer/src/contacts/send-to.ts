@@ -33,7 +33,7 @@ const COMING_MS = 60_000;
  *
  * Events of one contact carry its name and `session`, its number among `contacts` from 1.
  *
- * @returns the sums over all contacts, if every contact has received
+ * @returns  the sums over all contacts, if every contact has received
  * @throws as `send`; CONTACT_BLOCKED or OFFER_DECLINED as a contact answers; PEER_UNREACHABLE if one is absent for too
  * long. With several contacts each failure is reported as `receiverLost`, and the first error is thrown when all have
  * ended.

@@ -39,7 +39,7 @@ export class SentInvitations {
   #retry: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
 
-  /** @param ways the current conversations */
+  /** @param ways  the current conversations */
   constructor(ways: () => Iterable<InvitationWay>) {
     this.#ways = ways;
   }

@@ -6,9 +6,9 @@ import { notInvited } from './share-unknown.ts';
 import type { SharesOptions } from './shares-options.ts';
 
 /**
- * Says yes to a contact's invitation to a share, and waits until that is open.
+ * Accepts a contact's invitation to a share, and waits until the share is open.
  *
- * @throws SHARE_UNKNOWN if it has not invited us; what kept it from opening; `signal.reason` on abort
+ * @throws SHARE_UNKNOWN if there is no such invitation; the error that kept the share from opening; `signal.reason` on abort
  */
 export async function acceptInvitation(
   name: string,

@@ -9,7 +9,7 @@ import type { DaemonParts } from './daemon.ts';
 import { folderPath } from './folder-path.ts';
 import type { LocalGroup } from './local-calls.ts';
 
-/** The people known here, and whoever waits nearby. */
+/** The calls about contacts and nearby peers. */
 export function contactCalls({
   contacts,
   identity,
@@ -26,7 +26,7 @@ export function contactCalls({
 
     async addContact({ name, fingerprint }) {
       const parsed = parseFingerprint(fingerprint);
-      // One that a passphrase locks, or that is not made yet, is not opened for this.
+      // An identity that is locked or does not exist yet is not opened just for this check.
       const { state } = await identity.state();
       if (state === 'open' || state === 'closed') assertOthers(parsed, (await identity.open()).keys.fingerprint);
       return { contact: contacts.view(await store.add({ name, fingerprint: parsed })) };

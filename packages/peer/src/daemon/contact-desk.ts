@@ -25,9 +25,9 @@ import type { GivenAnswer, Questions } from './questions.ts';
 import type { ReadSettings } from './transfer-options.ts';
 import type { InvitedReceive } from './transfers.ts';
 
-/** Until contacts that could not be read, or links that could not be opened, are tried again. */
+/** Pause before unreadable contacts are read again, or links that failed to open are reopened. */
 const RETRY_MS = 30_000;
-/** How often former identities whose time is over are looked for. */
+/** How often expired former identities are looked for. */
 const FORGET_EVERY_MS = 3_600_000;
 
 export interface ContactDeskOptions {
@@ -37,22 +37,22 @@ export interface ContactDeskOptions {
   identity: IdentityKeeper;
   events: EventStream;
   questions: Questions;
-  /** Receives what a contact has sent, into its folder or else where the settings say. */
+  /** Receives a contact's transfer, into its folder or else where the settings say. */
   receive(invitation: InvitedReceive): Promise<unknown>;
   /** Connects to a folder that a contact shares. */
   connect(invitation: { contact: string; code: string }): Promise<unknown>;
-  /** Called with what went wrong where no client waits for it. */
+  /** Reports an error that no client waits for. */
   onTrouble(error: KeibiError): void;
 }
 
-/** The daemon's contacts: who there is, who is there, and what they send. */
+/** The daemon's contacts: the list, their presence, and their transfers to us. */
 export class ContactDesk {
   readonly store: ContactStore;
   readonly #options: ContactDeskOptions;
   readonly #closing = new AbortController();
   #known: readonly Contact[] = [];
   #links: Promise<ContactLinks> | undefined;
-  /** Those that are open. */
+  /** The links, once open. */
   #open: ContactLinks | undefined;
   #watching: Promise<void> = Promise.resolve();
   #forgetting: NodeJS.Timeout | undefined;
@@ -65,14 +65,14 @@ export class ContactDesk {
     this.store = new ContactStore(options);
   }
 
-  /** Begins to watch the contacts, and to be there for them once there are any. */
+  /** Starts to watch the contacts, and to be online for them once there are any. */
   open(): void {
     this.#watching = this.#watch();
     const forget = () => this.#forget().catch((reason) => this.#tell(KeibiError.from(reason, 'INTERNAL')));
     this.#forgetting = setInterval(forget, FORGET_EVERY_MS).unref();
   }
 
-  /** All of them, as clients are told. */
+  /** The event with all contacts, for clients. */
   event(): EventJson {
     return { event: 'contacts', contacts: this.#known.map((contact) => this.view(contact)) };
   }
@@ -94,7 +94,7 @@ export class ContactDesk {
     };
   }
 
-  /** Sends to contacts by their names, as soon as each is there. @throws CONTACT_UNKNOWN, CONTACT_BLOCKED; as `sendToContacts` does */
+  /** Sends to contacts by name, each as soon as it is online. @throws CONTACT_UNKNOWN, CONTACT_BLOCKED; as `sendToContacts` */
   async sendTo(names: readonly string[], options: Omit<SendToOptions, 'contacts' | 'links'>): Promise<SendResult> {
     const [{ contactsNamed }, { sendToContacts }] = await Promise.all([
       import('../contacts/send-visiting.ts'),
@@ -104,13 +104,13 @@ export class ContactDesk {
     return sendToContacts({ ...options, contacts, links: await this.#linked() });
   }
 
-  /** What keeps the other side of a transfer under that name. @throws USAGE, CONTACTS_CORRUPT, IDENTITY_* */
+  /** The options that save the peer of a transfer under that name. @throws USAGE, CONTACTS_CORRUPT, IDENTITY_* */
   async saving(name: string): Promise<SaveOptions> {
     const { keys } = await this.#options.identity.open();
     return { name: parseContactName(name), self: keys, contacts: this.store };
   }
 
-  /** Invites a contact, by its name, to a share as soon as it is there. @throws CONTACT_UNKNOWN, IDENTITY_*; `signal.reason` on abort */
+  /** Invites a contact, by name, to a share as soon as it is online. @throws CONTACT_UNKNOWN, IDENTITY_*; `signal.reason` on abort */
   async inviteToShare(
     name: string,
     { code, label }: { code: string; label: string },
@@ -122,14 +122,14 @@ export class ContactDesk {
     return links.deliver(contact, { id: randomBytes(INVITATION_ID_BYTES), code, label, to: 'share' }, { signal });
   }
 
-  /** The identity has been unlocked: what needs it is tried anew. */
+  /** Retries the work that needs the identity, now that it is unlocked. */
   retry(): void {
     this.#unlocked.abort();
     this.#unlocked = new AbortController();
     if (this.#known.length > 0) this.#linked().catch(() => {});
   }
 
-  /** Our identity is another now. */
+  /** Switches to a new identity. */
   async become({ keys, former }: OpenedIdentity): Promise<void> {
     const links = await this.#links?.catch(() => undefined);
     if (links === undefined) this.retry();
@@ -143,7 +143,7 @@ export class ContactDesk {
     await (await this.#links?.catch(() => undefined))?.close();
   }
 
-  /** A file that makes no sense is told once, and does not end the watch. */
+  /** Reports an unreadable file once; the watch continues. */
   async #watch(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -151,7 +151,7 @@ export class ContactDesk {
         for await (const contacts of this.store.watch({ signal })) {
           this.#known = contacts;
           this.#options.events.emit(0, this.event());
-          // Who has no contacts needs neither an identity nor a port.
+          // Without contacts neither an identity nor a port is needed.
           if (contacts.length > 0) await this.#linked();
           await this.#forget();
         }
@@ -164,7 +164,7 @@ export class ContactDesk {
     }
   }
 
-  /** Former identities that no contact needs. */
+  /** Removes former identities that no contact needs. */
   async #forget(): Promise<void> {
     const left = await this.#options.identity.forgetFormer(() => this.store.list());
     if (left !== undefined) await this.become(left);
@@ -208,7 +208,7 @@ export class ContactDesk {
         return;
       }
       signal.throwIfAborted();
-      // What nobody can take on is not told as taken.
+      // Connect or receive first: the contact learns "taken" only after that has succeeded.
       if (to === 'share') await this.#options.connect({ contact: contact.name, code });
       else {
         const { out = folder, beneath, owner } = given ?? {};

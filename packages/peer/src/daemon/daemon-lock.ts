@@ -7,7 +7,7 @@ import { KeibiError } from '@keibidrop/protocol';
 import { tryLockFile } from '../lock-file.ts';
 
 const MAX_NOTE_BYTES = 4096;
-/** A program that waits for the end of a daemon holds the lock for a moment. */
+/** A program that waits for a daemon to end holds the lock for a moment. */
 const TRIES = 10;
 const RETRY_MS = 20;
 
@@ -19,9 +19,10 @@ export interface DaemonNote {
 }
 
 /**
- * Takes the lock of a state directory, by the inode of a file in it: every path to the directory leads to the same lock.
+ * Takes the lock of a state directory. It locks the inode of a file there, so every path to the directory leads to the same
+ * lock.
  *
- * @throws DAEMON_RUNNING naming the process that holds it; CONFIG_INVALID if the file cannot be made
+ * @throws DAEMON_RUNNING naming the process that holds it; CONFIG_INVALID if the file cannot be created
  */
 export async function holdDaemonLock(file: string, socket: string): Promise<FileHandle> {
   const held = await locked(file);
@@ -36,13 +37,13 @@ export async function holdDaemonLock(file: string, socket: string): Promise<File
   }
 }
 
-/** Clears the note and gives the lock up. */
+/** Clears the note and releases the lock. */
 export async function releaseDaemonLock(held: FileHandle): Promise<void> {
   await held.truncate(0).catch(() => {});
   await held.close();
 }
 
-/** The note of the last daemon, which may have been killed; undefined if there is none that makes sense. */
+/** Reads the note of the last daemon, which may have been killed; undefined if it is missing or malformed. */
 export async function readDaemonNote(file: string): Promise<DaemonNote | undefined> {
   try {
     if ((await stat(file)).size > MAX_NOTE_BYTES) return undefined;

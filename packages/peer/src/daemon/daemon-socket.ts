@@ -8,14 +8,17 @@ import { KeibiError } from '@keibidrop/protocol';
 import { stateDirOf } from '../config.ts';
 import { holdDaemonLock, releaseDaemonLock } from './daemon-lock.ts';
 
-/** What a socket's address holds, its end included. */
+/** Limit of a socket address, its terminating zero excluded. */
 const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 
-/** Where the daemon of one configuration directory stands: a socket in the user's runtime directory, and a lock in the state directory. */
+/**
+ * The files of the daemon of one configuration directory: a socket in the user's runtime directory, and a lock in the state
+ * directory.
+ */
 export interface DaemonPlace {
   readonly directory: string;
   readonly socket: string;
-  /** The one file that all programs find, whatever their runtime directory is. */
+  /** Shared by all programs, whatever their runtime directory is. */
   readonly lock: string;
   /** Leads a browser to the page. */
   readonly page: string;
@@ -29,18 +32,18 @@ export function daemonPlace(configDir: string, env: NodeJS.ProcessEnv = process.
   return { directory, socket, lock: join(stateDirOf(configDir), 'daemon.lock'), page: join(directory, `${name}.html`) };
 }
 
-/** A socket that listens, and this process's right to. */
+/** A listening socket, with the lock that reserves it for this process. */
 export interface DaemonSocket {
   readonly server: Server;
   close(): Promise<void>;
 }
 
 /**
- * Listens for this user's programs; of all daemons of one configuration directory one does.
+ * Listens for this user's programs. Only one daemon per configuration directory can.
  *
- * Who has the lock, which ends with its process, is the daemon: a socket that it finds is what a dead one has left.
+ * The process that holds the lock is the daemon, and the lock ends with it. An existing socket is a leftover of a dead daemon.
  *
- * @throws DAEMON_RUNNING; CONFIG_INVALID if the runtime directory is not this user's alone, or its path too long
+ * @throws DAEMON_RUNNING; CONFIG_INVALID if the runtime directory is open to other users, or its path is too long
  */
 export async function listenForClients(
   { directory, socket, lock }: DaemonPlace,
@@ -63,7 +66,7 @@ export async function listenForClients(
 /**
  * Connects to the daemon.
  *
- * @throws DAEMON_UNREACHABLE if none runs; CONFIG_INVALID if the runtime directory is not this user's alone
+ * @throws DAEMON_UNREACHABLE if none runs; CONFIG_INVALID if the runtime directory is open to other users
  */
 export async function connectToDaemon({
   directory,
@@ -86,7 +89,7 @@ function listening(path: string, onClient: (client: Socket) => void): Promise<Se
   });
 }
 
-/** Node removes the socket's file as it closes; nobody else has made one there, since the lock is still held. */
+/** Node removes the socket's file when it closes. No other daemon has created one, since the lock is still held. */
 async function endListening(server: Server, socket: string, held: FileHandle): Promise<void> {
   await new Promise<void>((resolve) => server.close(() => resolve()));
   await rm(socket, { force: true });

@@ -32,17 +32,17 @@ import type { ReadSettings } from './transfer-options.ts';
 import { isTransferEntry, Transfers } from './transfers.ts';
 
 export interface DaemonOptions {
-  /** Of the daemon's own command line: what it holds stands for every transfer that says nothing else. */
+  /** From the daemon's own command line; the defaults of every transfer. */
   settings: SettingsQuery;
-  /** Of the program. */
+  /** The version of the program. */
   version: string;
-  /** Where the page is that the HTTP door shows; absent: nowhere. */
+  /** The folder of the page that the HTTP door serves; absent: no page. */
   pageDir?: string | undefined;
-  /** Takes a line for each thing that went wrong where no client waits for it. */
+  /** Logs one line per error that no client waits for. */
   log(line: string): void;
 }
 
-/** What the calls work with. */
+/** The parts that the calls work with. */
 export interface DaemonParts {
   readonly version: string;
   readonly configDir: string;
@@ -51,7 +51,7 @@ export interface DaemonParts {
   readonly started: number;
   /** Where settings come from. */
   readonly settings: SettingsQuery;
-  /** The settings as they are now. */
+  /** Reads the current settings. */
   readonly read: ReadSettings;
   readonly events: EventStream;
   readonly questions: Questions;
@@ -62,16 +62,16 @@ export interface DaemonParts {
   readonly identity: IdentityKeeper;
   readonly contacts: ContactDesk;
   readonly page: PageDoor;
-  /** How many programs are connected. */
+  /** The number of connected programs. */
   clients(): number;
-  /** Begins the daemon's end. @returns  how many transfers come back with the next one */
+  /** Starts to end the daemon. @returns  the number of transfers that the next daemon resumes */
   stop(): Promise<number>;
 }
 
-/** One Peer for all of a user's programs, until it is stopped. */
+/** One peer process for all of a user's programs, until it is stopped. */
 export class Daemon {
   readonly place: DaemonPlace;
-  /** Resolves when it has ended. */
+  /** Resolves when the daemon has ended. */
   readonly ended: Promise<void>;
   readonly #parts: DaemonParts;
   readonly #server: LocalServer;
@@ -81,9 +81,9 @@ export class Daemon {
   #end: () => void = () => {};
 
   /**
-   * Listens, and takes up what an earlier daemon has not done.
+   * Listens, and resumes the unfinished work of an earlier daemon.
    *
-   * @throws DAEMON_RUNNING if there is one for this configuration directory; CONFIG_INVALID
+   * @throws DAEMON_RUNNING if this configuration directory has a daemon already; CONFIG_INVALID
    */
   static async open(options: DaemonOptions): Promise<Daemon> {
     const { configDir } = await loadSettings(options.settings);
@@ -105,7 +105,7 @@ export class Daemon {
       this.#end = resolve;
     });
     const { flags, env } = settings;
-    // Wherever it was started: what it receives goes where people look for it.
+    // Independent of the directory it was started in: received files go where people look for them.
     const cwd = downloads();
     const read: ReadSettings = (asked) =>
       loadSettings({ flags: { ...flags, ...defined(asked), config: configDir }, env, cwd });
@@ -169,11 +169,11 @@ export class Daemon {
   }
 
   /**
-   * Ends it; what it does comes back with the next one. May be called again, also after it has failed.
+   * Ends the daemon; the next one resumes its work. May be called again, also after a failure.
    *
-   * @param force  end also if what is to come back cannot be saved: it comes back as it was saved last
-   * @returns      how many transfers come back
-   * @throws       DISK_FULL, CONFIG_INVALID; the daemon then stays as it was
+   * @param force  end even if the work cannot be saved; the next daemon then resumes from the last saved state
+   * @returns  the number of transfers to resume
+   * @throws DISK_FULL, CONFIG_INVALID; the daemon then stays as it was
    */
   stop({ force = false } = {}): Promise<number> {
     this.#stopping ??= this.#stop(force).catch((reason) => {
@@ -189,10 +189,10 @@ export class Daemon {
     await (force ? saving.catch((reason) => this.#onTrouble(KeibiError.from(reason, 'INTERNAL'))) : saving);
     await Promise.all([contacts.close(), mounts.close()]);
     const [unfinished] = await Promise.all([transfers.close(), shares.close()]);
-    // Whoever would start a lost one again knows that this one was ended by somebody.
+    // Marks the stop as deliberate, so that clients do not restart the daemon as lost.
     const message = 'The daemon was stopped. Run the same command again to start it.';
     events.close(new KeibiError('DAEMON_LOST', message, { detail: { stopped: true } }));
-    // Whoever asked for the end hears that it has come.
+    // The caller that requested the stop still gets its reply.
     setImmediate(async () => {
       await Promise.all([page.close(), this.#server.close()]);
       await this.#socket?.close();
@@ -202,12 +202,12 @@ export class Daemon {
   }
 }
 
-/** The files of transfers on the disk, beside the journal. */
+/** The files of transfers on the disk, next to the journal. */
 function keptIn(stateDir: string): { drops: Drops; texts: KeptTexts } {
   return { drops: new Drops(join(stateDir, 'drops')), texts: new KeptTexts(join(stateDir, 'texts')) };
 }
 
-/** All calls; a group that lacks one does not compile. */
+/** All calls; a missing group fails to compile. */
 function callsOf(parts: DaemonParts): LocalCalls {
   return {
     ...statusCalls(parts),
@@ -223,7 +223,7 @@ function callsOf(parts: DaemonParts): LocalCalls {
   };
 }
 
-/** The folders of others, and what is shown of them. */
+/** The shares, and the mounts that show them. */
 function foldersOf(
   stateDir: string,
   common: Omit<SharesOptions, 'file' | 'journals' | 'onShare'>,

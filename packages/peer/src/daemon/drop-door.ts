@@ -3,20 +3,20 @@ import type { IncomingMessage } from 'node:http';
 import { KeibiError } from '@keibidrop/protocol';
 import type { Drops } from './drops.ts';
 
-/** An upload of which nothing comes for so long is broken off. */
+/** An upload that sends nothing for this time is aborted. */
 const SILENT_MS = 60_000;
 const ID = /^[0-9a-f]{32}$/;
 const MAX_BODY_BYTES = 1024;
 
 /**
- * What a browser drops, which has no path that the daemon could read:
+ * Serves drops: files from a browser, which have no path that the daemon could read.
  *
- *   POST   /drop            {bytes?} -> {drop}: begins one
- *   PUT    /drop/ID/PATH    adds a file, whose bytes are the body; X-Modified: its mtime, in milliseconds since 1970
- *   PUT    /drop/ID/PATH/   adds a folder
- *   DELETE /drop/ID         takes it all back
+ * POST /drop {bytes?} -> {drop}: begins one
+ * PUT /drop/ID/PATH adds a file from the body; X-Modified: its mtime, in milliseconds since 1970
+ * PUT /drop/ID/PATH/ adds a folder
+ * DELETE /drop/ID removes it
  *
- * Each name of PATH is percent-encoded by itself. Send takes it over by its ID.
+ * Each name of PATH is percent-encoded by itself. Send takes the drop over by its ID.
  */
 export async function answerDrop(drops: Drops, request: IncomingMessage): Promise<object> {
   const [, , id, ...names] = (request.url ?? '').split('/');
@@ -45,14 +45,14 @@ function uploadOf(request: IncomingMessage) {
   return { bytes: Number(length), modified: time, body: (signal: AbortSignal) => heard(request, signal) };
 }
 
-/** @throws USAGE for what no file system takes */
+/** @throws USAGE for a time that no file system stores */
 function timeOf(text: string): number {
   const time = Number(text);
   if (text === '' || Number.isNaN(new Date(time).getTime())) throw new KeibiError('USAGE', 'X-Modified is no time.');
   return time;
 }
 
-/** The body, for as long as something comes of it. */
+/** Yields the body as long as data arrives. */
 async function* heard(request: IncomingMessage, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const end = () => request.destroy();
   const timer = setTimeout(end, SILENT_MS);
@@ -69,12 +69,12 @@ async function* heard(request: IncomingMessage, signal?: AbortSignal): AsyncGene
   }
 }
 
-/** A body whose request outlives an end before its end: it is still to be answered. */
+/** Iterates over a body without destroying its request, which still needs a reply after an early exit. */
 export function unbroken(request: IncomingMessage): AsyncIterable<Buffer> {
   return request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
 }
 
-/** How much will come, if the body says so. */
+/** The announced size, if the body states one. */
 async function bytesOf(request: IncomingMessage): Promise<number> {
   let text = '';
   for await (const piece of heard(request)) {
@@ -86,7 +86,7 @@ async function bytesOf(request: IncomingMessage): Promise<number> {
     const { bytes = 0 } = JSON.parse(text);
     if (Number.isSafeInteger(bytes) && bytes >= 0) return bytes;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new KeibiError('USAGE', 'bytes must be a number of bytes.');
 }

@@ -6,54 +6,55 @@ import { checkName, KeibiError, MAX_DEPTH, messageFor } from '@keibidrop/protoco
 import { freeBytes } from '../free-space.ts';
 
 const ID_BYTES = 16;
-/** Drops that nothing has been sent of yet. */
+/** Limit of drops that are not sent yet. */
 const MAX_OPEN = 64;
-/** What the disk keeps free for everybody else. */
+/** Space that uploads leave free on the disk. */
 const KEPT_FREE = 16 * 2 ** 20;
-/** After so long without an upload a drop that was not sent is forgotten. */
+/** An unsent drop without an upload for this time is removed. */
 const IDLE_MS = 60 * 60_000;
 
-/** One file on its way into a drop. */
+/** One upload into a drop. */
 export interface Upload {
-  /** How long it is. */
+  /** Its length. */
   bytes: number;
   /** Its mtime, in milliseconds since 1970. */
   modified: number | undefined;
-  /** Ends with an error if it was broken off, as it is once nobody wants it any more. */
+  /** Ends with an error if the upload is aborted; `signal` aborts it. */
   body(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 interface Drop {
   readonly folder: string;
-  /** Names at its top, in the order in which they came. */
+  /** Names at its top, in order of arrival. */
   readonly tops: Set<string>;
-  /** Uploads that run. */
+  /** Running uploads. */
   readonly running: Set<Promise<void>>;
-  /** Ends them. */
+  /** Aborts them. */
   readonly ending: AbortController;
   idle: NodeJS.Timeout | undefined;
-  /** A transfer has it. */
+  /** A transfer owns it. */
   taken: boolean;
 }
 
 /**
- * Files that came without a path, from a browser, until they are sent.
+ * Files that arrive without a path, from a browser, until they are sent.
  *
- * Each drop is a folder of this user's alone, in which only what was uploaded stands, under checked names. It is opened, filled, and taken by one
- * transfer, which says when it is of no more use; or it is removed. What a daemon that was killed leaves the next one removes.
+ * Each drop is a folder of this user only. It contains only uploaded files, under checked names. It is opened and filled; then
+ * one transfer takes it and removes it when done, or it is removed unsent. The next daemon removes the leftovers of one that
+ * was killed.
  */
 export class Drops {
   readonly #root: string;
   readonly #drops = new Map<string, Drop>();
-  /** Of uploads that run, what is still to come. */
+  /** Bytes that running uploads have still to send. */
   #reserved = 0;
 
-  /** @param root  the folder that all drops stand in; made when it is needed */
+  /** @param root  the folder of all drops; created when needed */
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** Removes what no transfer has taken. @param taken  by transfers that an earlier daemon has not done */
+  /** Removes the drops that no transfer has taken. @param taken  by unfinished transfers of an earlier daemon */
   async restore(taken: readonly string[]): Promise<void> {
     for (const id of taken) this.#drops.set(id, { ...fresh(join(this.#root, id)), taken: true });
     const left = await readdir(this.#root).catch(() => []);
@@ -62,7 +63,7 @@ export class Drops {
     }
   }
 
-  /** Begins one. @param bytes  how much will come, if that is known @throws TRANSFER_DISK_FULL, TRANSFER_LIMIT_EXCEEDED */
+  /** Opens a drop. @param bytes  expected size, if known @throws TRANSFER_DISK_FULL, TRANSFER_LIMIT_EXCEEDED */
   async open(bytes = 0): Promise<string> {
     if ([...this.#drops.values()].filter(({ taken }) => !taken).length >= MAX_OPEN) {
       throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'Too much was dropped that is not sent yet.');
@@ -80,10 +81,11 @@ export class Drops {
   }
 
   /**
-   * Adds a file. Resolves when it stands there whole; otherwise nothing of it does.
+   * Adds a file. Resolves when the whole file is stored; on failure nothing of it remains.
    *
    * @param path  its names, from the top of the drop
-   * @throws      DROP_UNKNOWN, TRANSFER_PATH_REFUSED, TRANSFER_DISK_FULL; USAGE if it is there already, or other than it was said to be
+   * @throws DROP_UNKNOWN, TRANSFER_PATH_REFUSED, TRANSFER_DISK_FULL; USAGE if the file exists already or differs from its
+   * announced length
    */
   put(id: string, path: readonly string[], upload: Upload): Promise<void> {
     return this.#change(id, path, async (drop) => {
@@ -93,12 +95,12 @@ export class Drops {
     });
   }
 
-  /** Adds a folder, unless it is there. Throws as `put` does. */
+  /** Adds a folder, unless it exists. Throws as `put`. */
   putFolder(id: string, path: readonly string[]): Promise<void> {
     return this.#change(id, path, async (drop) => void (await this.#folder(drop, path)));
   }
 
-  /** Forgets one, and removes it from the disk, whoever has it. Idempotent. */
+  /** Removes a drop from the disk, even if a transfer has taken it. Idempotent. */
   async remove(id: string): Promise<void> {
     const drop = this.#drops.get(id);
     if (drop === undefined) return;
@@ -109,7 +111,10 @@ export class Drops {
     await rm(drop.folder, { recursive: true, force: true });
   }
 
-  /** It belongs to a transfer from now on. @returns  what stands at its top, absolute @throws DROP_UNKNOWN; USAGE while uploads run, or if it is empty */
+  /**
+   * Hands a drop over to a transfer. @returns  the absolute paths at its top @throws DROP_UNKNOWN; USAGE while uploads run, or
+   * if it is empty
+   */
   take(id: string): string[] {
     const drop = this.#known(id);
     const { folder, tops, running, idle } = drop;
@@ -120,7 +125,7 @@ export class Drops {
     return [...tops].map((name) => join(folder, name));
   }
 
-  /** The transfer that took it did not come to be. */
+  /** The transfer that took it was not created. */
   giveBack(id: string): void {
     const drop = this.#drops.get(id);
     if (drop === undefined) return;
@@ -128,12 +133,12 @@ export class Drops {
     this.#wait(id, drop);
   }
 
-  /** A transfer has it, and it is still there. */
+  /** True while a transfer owns it and it exists. */
   isTaken(id: string): boolean {
     return this.#drops.get(id)?.taken === true;
   }
 
-  /** Removes all that no transfer has taken. */
+  /** Removes all drops that no transfer has taken. */
   async close(): Promise<void> {
     const open = [...this.#drops].filter(([, { taken }]) => !taken);
     await Promise.all(open.map(([id]) => this.remove(id)));
@@ -167,7 +172,7 @@ export class Drops {
     }
   }
 
-  /** Makes folders one below the other: none is a symlink that somebody has put there. */
+  /** Creates nested folders. Refuses a symlink that another program has placed there. */
   async #folder({ folder }: Drop, names: readonly string[]): Promise<string> {
     let path = folder;
     if (!(await lstat(folder)).isDirectory()) throw unusable(folder);
@@ -184,7 +189,7 @@ export class Drops {
   async #write(path: string, { bytes, modified, body }: Upload, signal: AbortSignal): Promise<void> {
     const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
     signal.throwIfAborted();
-    // Nothing that stands there is opened, a symlink least of all.
+    // Never opens an existing file, least of all a symlink.
     const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     let left = bytes;
     this.#reserved += bytes;
@@ -222,7 +227,7 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
 }
 
-/** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED for what no receiver would take */
+/** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED for a path that receivers refuse */
 function assertPath(path: readonly string[]): void {
   if (path.length === 0) throw new KeibiError('TRANSFER_PATH_REFUSED');
   if (path.length > MAX_DEPTH) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'That is in too many folders.');

@@ -4,7 +4,7 @@ import { EventStream } from './event-stream.ts';
 
 const ALL = { progress: true, files: true };
 
-/** A client that reads what is there when asked. */
+/** A client that reads the pending events when asked. */
 function client(events: EventStream, wanted = ALL, present: { transfer: number; event: { event: string } }[] = []) {
   const over = new AbortController();
   const stream = events.watch(() => present, wanted, over.signal);
@@ -21,7 +21,7 @@ function client(events: EventStream, wanted = ALL, present: { transfer: number; 
 }
 
 describe('a stream of events', () => {
-  it('tells what there is, then that this was all, then everything in one sequence', async () => {
+  it('reports the present state, then its end, then all events in one sequence', async () => {
     const events = new EventStream();
     events.emit(0, { event: 'before' });
     const { stream, read } = client(events, ALL, [{ transfer: 1, event: { event: 'transfer' } }]);
@@ -35,7 +35,7 @@ describe('a stream of events', () => {
     ]);
   });
 
-  it('leaves out what was not asked for, and progress that nobody has read yet', async () => {
+  it('leaves out unwanted events, and progress that the client has not read yet', async () => {
     const events = new EventStream();
     const { read } = client(events, { progress: true, files: false });
     await read(1);
@@ -59,7 +59,7 @@ describe('a stream of events', () => {
     expect(await quick.read(1)).toEqual(['last']);
   });
 
-  it('ends with its client, and leaves nothing behind', async () => {
+  it('ends with its client and leaves nothing behind', async () => {
     const events = new EventStream();
     const { read, over } = client(events);
     await read(1);

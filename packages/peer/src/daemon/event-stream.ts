@@ -3,12 +3,15 @@ import type { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
 import type { EventJson } from '../event-json.ts';
 
-/** Events that wait for one client; one more ends its stream. */
+/** Limit of a client's pending events; one more ends its stream. */
 const MAX_WAITING = 4096;
-/** Events that wait for one client above which it is told of progress only once it has caught up: the next one says more. */
+/**
+ * Above this number of pending events a client gets no progress until it has caught up. The next progress event supersedes a
+ * skipped one.
+ */
 const MAX_BEFORE_PROGRESS = 16;
 
-/** What one client wants to hear. */
+/** The events that one client wants. */
 export interface Wanted {
   progress: boolean;
   files: boolean;
@@ -19,7 +22,7 @@ export class EventStream {
   readonly #clients = new Set<Subscription>();
   #sequence = 0;
 
-  /** How many listen. */
+  /** The number of listening clients. */
   get clients(): number {
     return this.#clients.size;
   }
@@ -33,10 +36,10 @@ export class EventStream {
   }
 
   /**
-   * Yields `present`, then everything from now on, until `signal`.
+   * Yields `present`, then every later event, until `signal`.
    *
-   * @param present  what there is now; called at once, so that nothing happens in between
-   * @throws         EVENTS_LOST if the client reads too slowly; `signal.reason`
+   * @param present  the present state; called at once, so that no event falls in between
+   * @throws EVENTS_LOST if the client reads too slowly; `signal.reason`
    */
   async *watch(
     present: () => readonly { transfer: number; event: EventJson }[],
@@ -93,7 +96,7 @@ class Subscription {
     this.#wake();
   }
 
-  /** @throws what ended it, after everything that came before */
+  /** @throws the reason of the end, after all earlier events */
   async next(): Promise<local.Event> {
     for (;;) {
       const event = this.#waiting.shift();

@@ -3,9 +3,12 @@ import type { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
 import { EntryList, EntryLog, type EntryState } from '@keibidrop/transfer';
 
-/** Of all lists together: some three million entries. Those of transfers that have ended go first, the oldest before the others. */
+/**
+ * Limit of all lists together: some three million entries. Lists of ended transfers are evicted first, the oldest before the
+ * others.
+ */
 const MAX_KEPT_BYTES = 128 * 2 ** 20;
-/** Sessions of one transfer; the list of an older one goes. */
+/** Limit of sessions per transfer; the oldest list is evicted. */
 const MAX_SESSIONS = 64;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -23,7 +26,7 @@ interface TransferLists {
   ended: boolean;
 }
 
-/** What the transfers of a daemon consist of, for whoever looks. */
+/** The files of the daemon's transfers, for clients that list them. */
 export class FileLists {
   readonly #transfers = new Map<number, TransferLists>();
   readonly #maxBytes: number;
@@ -33,13 +36,13 @@ export class FileLists {
     this.#maxBytes = maxBytes;
   }
 
-  /** A run of a transfer begins: what an earlier one consisted of is of no more use. */
+  /** Starts a run of a transfer, and drops the lists of an earlier run. */
   begin(transfer: number): void {
     this.remove(transfer);
     this.#transfers.set(transfer, { sessions: new Map(), ended: false });
   }
 
-  /** Where a session of a transfer that has begun notes what it consists of. */
+  /** Opens the list in which a session of a running transfer records its files. */
   open(transfer: number, session: number): EntryLog {
     const { sessions } = this.#transfers.get(transfer) ?? { sessions: new Map<number, SessionList>() };
     const before = sessions.get(session);
@@ -51,7 +54,7 @@ export class FileLists {
     );
     opened.list = new EntryList(opened.log);
     if (before !== undefined) this.#bytes -= before.bytes;
-    // The newest is the last.
+    // Re-inserted, so that the newest is last.
     sessions.delete(session);
     sessions.set(session, opened);
     const [oldest] = sessions;
@@ -62,7 +65,7 @@ export class FileLists {
     return opened.log;
   }
 
-  /** A transfer has ended; it may still be looked at, as long as there is room. */
+  /** Marks a transfer as ended. Its lists stay as long as there is room. */
   end(transfer: number): void {
     const lists = this.#transfers.get(transfer);
     if (lists !== undefined) lists.ended = true;
@@ -74,7 +77,7 @@ export class FileLists {
     for (const one of lists?.sessions.values() ?? []) this.#release(one);
   }
 
-  /** A part of the list of a transfer. @throws USAGE; `signal.reason` */
+  /** Returns a part of a transfer's list. @throws USAGE; `signal.reason` */
   async part(request: local.FilesRequest, signal: AbortSignal): Promise<local.FilesReply> {
     const { transfer, first, limit = DEFAULT_LIMIT, filter = '', state, session } = request;
     if (limit > MAX_LIMIT) throw new KeibiError('USAGE', `One part has at most ${MAX_LIMIT} files.`);
@@ -97,7 +100,7 @@ export class FileLists {
         return false;
       }
       for (const one of oldest[1].sessions.values()) this.#release(one);
-      // Kept as forgotten, and not looked at again.
+      // An empty entry marks the lists as evicted, so that they are not visited again.
       this.#transfers.delete(oldest[0]);
       this.#transfers.set(oldest[0], { sessions: new Map(), ended: true });
     }

@@ -13,7 +13,7 @@ import type { LocalGroup } from './local-calls.ts';
 
 const MAX_FOLDERS = 10_000;
 
-/** Folders of this machine, for pages that have no dialog of their own. */
+/** The calls about folders of this machine, for pages without a file dialog. */
 export function folderCalls({
   transfers,
   settings,
@@ -42,7 +42,7 @@ export function folderCalls({
 
     async openPlace({ transfer, path: asked = '' }) {
       const path = resolve(transfer === 0 ? folderPath(asked) : transfers.get(transfer).folder());
-      // Nothing but a folder: opening a file may run it.
+      // Opens folders only: opening a file may run it.
       if (!(await isFolder(path))) throw new KeibiError('FOLDER_UNREADABLE');
       if (!(await openByDesktop(path, settings.env))) throw new KeibiError('DESKTOP_UNAVAILABLE');
       return { path };
@@ -50,7 +50,7 @@ export function folderCalls({
   };
 }
 
-/** Where to begin: what is received goes where there may be nothing yet. */
+/** The folder to start in: the save folder may not exist yet. */
 async function firstFolder(savePath: string): Promise<string> {
   return (await isFolder(savePath)) ? savePath : homedir();
 }

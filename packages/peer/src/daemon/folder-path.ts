@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { expandHome } from '../home-folder.ts';
 
-/** A folder of this machine as a client names it: absolute, or `~` and what is in the home folder. @throws USAGE */
+/** Parses a client's folder path: absolute, or `~` for the home folder. @throws USAGE */
 export function folderPath(text: string): string {
   const path = expandHome(text);
   if (isAbsolute(path) && !path.includes('\0')) return path;

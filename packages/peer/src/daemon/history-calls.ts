@@ -4,7 +4,7 @@ import type { LocalGroup } from './local-calls.ts';
 
 const LISTED = 100;
 
-/** What was sent and received. */
+/** The calls about the history of transfers. */
 export function historyCalls({ history }: DaemonParts): LocalGroup<'history' | 'clearHistory'> {
   return {
     history: async ({ limit = LISTED }) => ({ entries: await history.list(limit) }),

@@ -12,13 +12,13 @@ import { PageKeys } from './page-keys.ts';
 import { listenForPage, type PagePlace } from './page-place.ts';
 
 const HOST = '127.0.0.1';
-/** A text, each of whose bytes JSON may write as six. */
+/** A text whose every byte JSON may escape as six. */
 const MAX_BODY_BYTES = 6 * MAX_TEXT_BYTES + 4096;
 const API = '/api/';
 const DROP = /^\/drop(\/|$)/;
 const ENTER = '/enter';
 const PROOF = '/proof/';
-/** From the first byte of a call to its last; uploads have a limit of their own. */
+/** Time limit from the first byte of a call to its last; uploads have their own limit. */
 const CALL_MS = 30_000;
 const CSP = [
   "default-src 'none'",
@@ -41,27 +41,28 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** The HTTP statuses of the gRPC ones that say more than 500. */
+/** HTTP statuses of the error codes that do not map to FAILED. */
 const STATUS: Readonly<Record<string, number>> = { USAGE: 400, DAEMON_REFUSED: 403, INTERNAL: 500 };
 const FAILED = 422;
-/** Of a body that is refused; more is not waited for. */
+/** Limit of a refused body that is still read. */
 const MAX_UNREAD_BYTES = 64 * 2 ** 20;
 const BINARY = /^(image|font)\//;
 
-/** What the door leads to. */
+/** The services that the door exposes. */
 export interface BehindDoor {
   calls: LocalCalls;
   drops: Drops;
-  /** Where the page is; absent: nowhere. */
+  /** The folder of the page; absent: no page. */
   pageDir: string | undefined;
 }
 
 /**
- * The HTTP door: the page, the calls of Local as `POST /api/NAME` with JSON both ways, where one of many replies has a line for each, and drops.
+ * The HTTP door. It serves the page, the calls of Local as `POST /api/NAME` with JSON in both directions, and drops. Streaming
+ * calls reply with one line of JSON per message.
  *
- * It listens on loopback, where every user and every web page of this machine can reach it. So a call needs the keys of
- * this user's browsers and programs (PageKeys). Its Host must be this address and its Origin, if the browser sends one,
- * this page: a page of another origin can neither call nor, through DNS rebinding, read.
+ * It listens on loopback, which every user and every web page of this machine can reach. So a call needs the keys of this
+ * user's browsers and programs (PageKeys). Its Host must be this address, and its Origin, if the browser sends one, this page.
+ * A page of another origin can neither call nor, through DNS rebinding, read.
  */
 export class HttpDoor {
   readonly #server: Server;
@@ -73,12 +74,12 @@ export class HttpDoor {
   private constructor(behind: BehindDoor, page: PageAssets) {
     this.#behind = behind;
     this.#page = page;
-    // An upload takes as long as it takes; calls have a limit of their own.
+    // Uploads may take any time; calls have their own limit.
     const limits = { maxHeaderSize: 16 * 1024, headersTimeout: CALL_MS, requestTimeout: 0 };
     this.#server = createServer(limits, (request, response) => void this.#serve(request, response));
   }
 
-  /** @param kept  where the page was before */
+  /** @param kept  the previous address of the page */
   static async open(behind: BehindDoor, kept: PagePlace | undefined): Promise<HttpDoor> {
     const door = new HttpDoor(behind, await readPage(behind.pageDir));
     door.#place = await listenForPage(door.#server, kept);
@@ -86,7 +87,7 @@ export class HttpDoor {
     return door;
   }
 
-  /** Where it is, to be kept for the next daemon. */
+  /** The page's address, which is stored for the next daemon. */
   get place(): PagePlace {
     if (this.#place === undefined) throw new KeibiError('INTERNAL');
     return this.#place;
@@ -102,7 +103,7 @@ export class HttpDoor {
     return this.#keys.token;
   }
 
-  /** An address of the page that opens once. The ticket is behind the `#`: browsers do not send that to any server. */
+  /** A page URL that opens once. The ticket follows the `#`, which browsers never send to a server. */
   newUrl(): string {
     return `http://${this.address}/#ticket=${this.#keys.newTicket()}`;
   }
@@ -132,7 +133,7 @@ export class HttpDoor {
     }
   }
 
-  /** @throws DAEMON_REFUSED for a request that another page, or a name that leads here, may have made */
+  /** @throws DAEMON_REFUSED for a request that may come from another page, or from another host name for this address */
   #assertOurs({ headers }: IncomingMessage): void {
     const site = headers['sec-fetch-site'];
     const ours =
@@ -166,7 +167,7 @@ export class HttpDoor {
     response.once('close', () => gone.abort(new KeibiError('CANCELLED')));
     const handler = this.#behind.calls[method] as (request: unknown, caller: { signal: AbortSignal }) => unknown;
     const replied = handler(asked, { signal: gone.signal });
-    // A page that is opened renews its cookie.
+    // Opening a page renews its cookie.
     if (method === 'watch' && request.headers.cookie !== undefined) {
       response.setHeader('set-cookie', this.#keys.setCookie);
     }
@@ -183,7 +184,7 @@ function assertJsonCall({ method, headers }: IncomingMessage): void {
   }
 }
 
-/** What the body says, as if it had come by gRPC. @throws USAGE */
+/** Converts the body to the message that gRPC would deliver. @throws USAGE */
 async function asMessage(method: Method, request: IncomingMessage): Promise<unknown> {
   const { requestSerialize, requestDeserialize } = local.LocalService[method];
   const body = await bodyOf(request);
@@ -223,7 +224,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** A line of JSON for each reply; a failure in the middle is the last one, `{"error": …}`. */
+/** Writes one line of JSON per reply. A failure in the middle is the last line, `{"error": …}`. */
 async function stream(replies: AsyncIterable<unknown>, response: ServerResponse, gone: AbortSignal): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   response.flushHeaders();
@@ -246,7 +247,7 @@ function serveAsset(page: PageAssets, path: string, { method }: IncomingMessage,
 
 function refuse(request: IncomingMessage, response: ServerResponse, reason: unknown): void {
   const error = localErrorOf(reason);
-  // Who is still sending hears of it only if somebody goes on reading, or by a connection that breaks.
+  // A client that is still sending sees the reply only if its body is read, or if the connection is closed.
   const { 'content-length': length = MAX_UNREAD_BYTES + 1 } = request.headers;
   if (Number(length) > MAX_UNREAD_BYTES) response.setHeader('connection', 'close');
   else request.resume();

@@ -4,7 +4,7 @@ import type { Identity } from '../identity/identity-store.ts';
 import type { DaemonParts } from './daemon.ts';
 import type { LocalGroup } from './local-calls.ts';
 
-/** Who this peer is. */
+/** The calls about this peer's identity. */
 export function identityCalls({
   identity,
   contacts,

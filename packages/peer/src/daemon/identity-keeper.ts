@@ -21,7 +21,7 @@ export class IdentityKeeper {
     this.#directory = directory;
   }
 
-  /** Makes the identity if there is none. @throws IDENTITY_LOCKED while a passphrase locks it, IDENTITY_CORRUPT */
+  /** Opens the identity, and creates it if there is none. @throws IDENTITY_LOCKED while a passphrase locks it, IDENTITY_CORRUPT */
   open(): Promise<OpenedIdentity> {
     return this.#open(locked);
   }
@@ -31,7 +31,7 @@ export class IdentityKeeper {
     return this.#open(() => passphrase);
   }
 
-  /** Opens the identity that another program has put in place of ours, which stays if that fails. @throws as `unlock` */
+  /** Opens the identity that another program has stored in place of ours; on failure ours stays. @throws as `unlock` */
   async reload(passphrase: string | undefined): Promise<OpenedIdentity> {
     const identity = await this.#store(passphrase === undefined ? locked : () => passphrase).openWithFormer();
     this.#opened = Promise.resolve(identity);
@@ -40,10 +40,10 @@ export class IdentityKeeper {
   }
 
   /**
-   * Removes former identities whose time is over, or that no contact needs.
+   * Removes former identities that have expired or that no contact needs.
    *
-   * @param contacts  reads them; called after the identity is known, so that they are not older
-   * @returns         the identity with those that are left; undefined if none was removed
+   * @param contacts  reads the contacts; called after the identity is loaded, so that they are not older
+   * @returns  the identity with the remaining ones; undefined if none was removed
    */
   async forgetFormer(contacts: () => Promise<readonly Contact[]>): Promise<OpenedIdentity | undefined> {
     const opened = this.#opened;
@@ -61,7 +61,7 @@ export class IdentityKeeper {
     return left;
   }
 
-  /** How it is, without opening it. */
+  /** The state of the identity, without opening it. */
   async state(): Promise<{ state: IdentityState; reason?: string }> {
     if (this.#isOpen) return { state: 'open' };
     try {
@@ -74,7 +74,7 @@ export class IdentityKeeper {
     }
   }
 
-  /** What failed is tried again. */
+  /** A failed attempt is not kept, so the next call tries again. */
   #open(passphrase: () => string): Promise<OpenedIdentity> {
     this.#opened ??= this.#store(passphrase)
       .openWithFormer()

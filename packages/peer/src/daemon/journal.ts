@@ -3,7 +3,7 @@ import { readFile, rename } from 'node:fs/promises';
 import { fileError } from '../disk-full.ts';
 import { writePrivate } from '../private-file.ts';
 
-/** What the daemon has been asked for and has not done yet. */
+/** The requests that the daemon has not finished. */
 export interface JournalState<Entry> {
   /** The number of the next transfer. */
   next: number;
@@ -14,27 +14,26 @@ export interface JournalState<Entry> {
 const VERSION = 1;
 
 /**
- * A small file that survives `kill -9` at any moment: every state replaces the one before as a whole.
+ * A small file that survives `kill -9` at any moment: every state replaces the previous one as a whole.
  *
- * Writes run one after the other; of states that come while one is being written only the newest is.
+ * Writes run one after the other. States that arrive during a write are merged into the newest.
  */
 export class Journal<Entry> {
   readonly #file: string;
   readonly #isEntry: (value: unknown) => boolean;
   #writing: Promise<void> | undefined;
-  /** The file holds exactly this. */
+  /** The exact content of the file. */
   #written: string | undefined;
   #next: { state: () => JournalState<Entry>; written: Promise<void> } | undefined;
 
-  /** @param isEntry  whether a value from the file is an entry: a hand may have been at it */
+  /** @param isEntry  whether a value from the file is a valid entry, because people may edit the file */
   constructor(file: string, isEntry: (value: unknown) => boolean) {
     this.#file = file;
     this.#isEntry = isEntry;
   }
 
   /**
-   * Reads the last written state; undefined if there is none. A file that is damaged, in whole or in part, is renamed
-   * and kept.
+   * Reads the last written state; undefined if there is none. A file with any damage is renamed and kept.
    *
    * @returns  `damaged`: the new name of that file
    */
@@ -44,7 +43,7 @@ export class Journal<Entry> {
       text = await readFile(this.#file, 'utf8');
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
-        // No file says the same as one without entries.
+        // A missing file equals one without entries.
         this.#written = textOf({ next: 1, transfers: [] });
         return {};
       }
@@ -61,7 +60,7 @@ export class Journal<Entry> {
     return { damaged, ...(found && { state: { next: found.next, transfers } }) };
   }
 
-  /** Resolves once what `state` returns, at a moment after this call, is on the disk. @throws DISK_FULL, CONFIG_INVALID */
+  /** Resolves once the result of `state`, taken at a moment after this call, is on the disk. @throws DISK_FULL, CONFIG_INVALID */
   write(state: () => JournalState<Entry>): Promise<void> {
     if (this.#next !== undefined) {
       this.#next.state = state;
@@ -82,7 +81,7 @@ export class Journal<Entry> {
 
   async #put(state: JournalState<Entry>): Promise<void> {
     const text = textOf(state);
-    // A full disk must not fail a state that is on it already.
+    // A full disk must not fail a state that is already stored.
     if (text === this.#written) return;
     this.#written = undefined;
     await writePrivate(this.#file, Buffer.from(text), { replace: true }, 'CONFIG_INVALID');
@@ -103,7 +102,7 @@ function parsed<Entry>(text: string): JournalState<Entry> | undefined {
   }
 }
 
-/** The fields of what may be anything. */
+/** The fields of an arbitrary value; none if it is no object. */
 export function fieldsIn(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { local } from '@keibidrop/proto';
 
-/** Rises when programs of one version no longer understand the daemon of another. */
+/** Raised when programs of one version no longer understand the daemon of another. */
 export const LOCAL_API = 1;
 
-/** What clients say and hear most. */
+/** The most frequent messages of clients. */
 export type SendRequest = local.SendRequest;
 export type ReceiveRequest = local.ReceiveRequest;
 export type TransferView = local.Transfer;
@@ -14,19 +14,19 @@ export type ShareEntryView = local.ShareEntry;
 
 type Service = typeof local.LocalService;
 
-/** The name of a call, as in proto/local.proto but for its first letter. */
+/** The name of a call, as in proto/local.proto except for its first letter. */
 export type Method = keyof Service;
 export type RequestOf<M extends Method> = Parameters<Service[M]['requestSerialize']>[0];
 export type ReplyOf<M extends Method> = Parameters<Service[M]['responseSerialize']>[0];
 
 /** Calls with one reply. */
 export type Unary = { [M in Method]: Service[M]['responseStream'] extends true ? never : M }[Method];
-/** Calls with any number of them. */
+/** Calls with any number of replies. */
 export type Streaming = Exclude<Method, Unary>;
 
-/** Who calls. */
+/** The client that calls. */
 export interface Caller {
-  /** Aborted when the client has gone away or no longer wants the reply. */
+  /** Aborted when the client disconnects or no longer wants the reply. */
   readonly signal: AbortSignal;
 }
 
@@ -35,17 +35,18 @@ type Handler<M extends Method> = M extends Unary
   : (request: RequestOf<M>, caller: Caller) => AsyncIterable<ReplyOf<M>>;
 
 /**
- * What answers each call, whichever door it came through. They get requests of the right shape, whose values nobody has checked,
- * and throw KeibiErrors, which reach the client with code, message and detail.
+ * The handlers of all calls, for gRPC and HTTP alike. Requests have the right shape but unchecked values. Handlers throw
+ * KeibiErrors, which reach the client with code, message and detail.
  *
- * Groups of them stand in files of their own (`*-calls.ts`), each a function from what it needs to `LocalGroup<its names>`.
+ * Groups of handlers live in their own files (`*-calls.ts`). Each is a function from its dependencies to `LocalGroup<its
+ * names>`.
  */
 export type LocalCalls = { readonly [M in Method]: Handler<M> };
 export type LocalGroup<M extends Method> = Pick<LocalCalls, M>;
 
 type Requests = { readonly [M in Method]: { fromJSON(json: unknown): RequestOf<M> } };
 
-/** Makes a request of JSON; what is not there gets its default. One line a call. */
+/** Converts JSON to a request; missing fields get their defaults. One line per call. */
 const requests: Requests = {
   hello: local.HelloRequest,
   status: local.StatusRequest,
@@ -95,7 +96,7 @@ export function isStreaming(method: Method): method is Streaming {
   return local.LocalService[method].responseStream;
 }
 
-/** @throws Error if a value cannot be what it is to be */
+/** @throws Error if a value has the wrong type */
 export function requestOf<M extends Method>(method: M, json: unknown): RequestOf<M> {
   return requests[method].fromJSON(json);
 }

@@ -30,10 +30,10 @@ export class LocalClient {
   }
 
   /**
-   * Connects to the daemon that runs.
+   * Connects to the running daemon.
    *
-   * @param options.anyVersion  also to one that may not understand most calls
-   * @throws DAEMON_UNREACHABLE if none does, DAEMON_INCOMPATIBLE if it is of another version; CONFIG_INVALID
+   * @param options.anyVersion  also accept a daemon that may not understand most calls
+   * @throws DAEMON_UNREACHABLE if none runs, DAEMON_INCOMPATIBLE if it has another version; CONFIG_INVALID
    */
   static async connect(
     place: Pick<DaemonPlace, 'directory' | 'socket'>,
@@ -53,9 +53,9 @@ export class LocalClient {
   }
 
   /**
-   * One call with one reply. What is left out of the request gets its default.
+   * Makes one call with one reply. Missing fields of the request get their defaults.
    *
-   * @throws what the daemon threw; DAEMON_LOST if it ends; `signal.reason`
+   * @throws the daemon's error; DAEMON_LOST if it ends; `signal.reason`
    */
   call<M extends Unary>(
     method: M,
@@ -75,7 +75,7 @@ export class LocalClient {
     });
   }
 
-  /** One call with any number of replies. Throws as `call` does. */
+  /** Makes one call with any number of replies. Throws as `call`. */
   async *stream<M extends Streaming>(
     method: M,
     request: Partial<RequestOf<M>>,

@@ -2,14 +2,14 @@
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { type ErrorCode, type ErrorDetail, grpcStatusOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
 
-/** A KeibiError as it goes through the daemon's doors. */
+/** A KeibiError as it passes through gRPC and HTTP. */
 export interface LocalError {
   code: ErrorCode;
   message: string;
   detail?: ErrorDetail;
 }
 
-/** Binary, since what it says may be in any language. */
+/** Binary metadata, because the text may be in any language. */
 const KEY = 'keibidrop-error-bin';
 
 export function localErrorOf(reason: unknown): LocalError {
@@ -21,7 +21,7 @@ export function errorOf({ code, message, detail }: LocalError): KeibiError {
   return new KeibiError(code, message, detail && { detail });
 }
 
-/** How a failure leaves the gRPC door. */
+/** Converts a failure to a gRPC status. */
 export function statusOf(reason: unknown): StatusObject {
   const error = localErrorOf(reason);
   const metadata = new Metadata();
@@ -29,20 +29,20 @@ export function statusOf(reason: unknown): StatusObject {
   return { code: grpcStatusOf(error.code), details: error.code, metadata };
 }
 
-/** What a failed call failed of. */
+/** Converts the status of a failed call to its error. */
 export function errorOfStatus(reason: unknown): KeibiError {
   const { metadata, code } = reason as Partial<ServiceError>;
   const [told] = metadata?.get(KEY) ?? [];
   if (Buffer.isBuffer(told)) {
     const error = JSON.parse(told.toString()) as LocalError;
-    // A daemon of a later version may know more codes.
+    // A daemon of a later version may send unknown codes.
     return isErrorCode(error.code) ? errorOf(error) : new KeibiError('INTERNAL', error.message);
   }
   const gone = code === status.UNAVAILABLE || code === status.CANCELLED;
   return new KeibiError(gone ? 'DAEMON_LOST' : 'INTERNAL', undefined, { cause: reason });
 }
 
-/** Causes within the detail would become `{}`, and could say more than they should: only what JSON shows stays. */
+/** Keeps only the parts of the detail that JSON shows. Causes inside it would become `{}`, and could reveal too much. */
 function plain(detail: ErrorDetail): ErrorDetail {
   return JSON.parse(
     JSON.stringify(detail, (_key, value) => (value instanceof Error ? localErrorOf(value) : value)),

@@ -18,21 +18,21 @@ import { KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
 import { isStreaming, type LocalCalls, type Method } from './local-calls.ts';
 import { statusOf } from './local-error.ts';
 
-/** A text and the fields around it, or many paths. */
+/** Room for a text with its fields, or for many paths. */
 const MAX_MESSAGE_BYTES = 4 * MAX_TEXT_BYTES;
-/** Programs of one user; one more is refused. */
+/** Limit of connected programs of one user; one more is refused. */
 const MAX_CLIENTS = 1024;
-/** How long an ending daemon waits for its last replies to be taken. */
+/** How long an ending daemon waits until its last replies are taken. */
 const LAST_WORDS_MS = 1000;
-/** And for clients to hang up: one whose connection is cut in the moment of a reply may not hear it. */
+/** Time for clients to hang up: a connection closed right after a reply may lose the reply. */
 const HANG_UP_MS = 300;
 
-/** The gRPC door: the Local service over sockets that somebody else accepts. */
+/** The gRPC door: serves Local over sockets that the caller accepts. */
 export class LocalServer {
   readonly #server: Server;
   readonly #attach: (socket: Socket) => void;
   readonly #clients = new Set<Socket>();
-  /** Calls that are not over. */
+  /** Unfinished calls. */
   readonly #calls = new Set<ServerHttp2Stream>();
 
   constructor(calls: LocalCalls) {
@@ -52,7 +52,7 @@ export class LocalServer {
     this.#attach = (socket) => injector.injectConnection(socket);
   }
 
-  /** How many programs are connected. */
+  /** The number of connected programs. */
   get clients(): number {
     return this.#clients.size;
   }
@@ -69,7 +69,7 @@ export class LocalServer {
     this.#attach(socket);
   }
 
-  /** Ends every connection, once what was replied is out, or nobody takes it. */
+  /** Ends every connection, after its replies are sent or a timeout. */
   async close(): Promise<void> {
     const over = AbortSignal.timeout(LAST_WORDS_MS);
     await Promise.all([...this.#calls].map((call) => once(call, 'close', { signal: over }))).catch(() => {});
@@ -80,7 +80,7 @@ export class LocalServer {
     for (const socket of this.#clients) socket.destroySoon();
   }
 
-  /** Should a later grpc-js hide the stream, last words may get lost. */
+  /** If a later grpc-js hides the stream, the last replies may get lost. */
   #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
     const { stream } = call as { stream?: ServerHttp2Stream };
     if (stream !== undefined) {
@@ -128,7 +128,7 @@ function streaming(calls: LocalCalls, method: Method): UntypedHandleCall {
   return answer as unknown as UntypedHandleCall;
 }
 
-/** Resolves when the client has room for more, or is gone. */
+/** Resolves when the client can take more, or has left. */
 function written(call: ServerWritableStream<never, unknown>, value: unknown): Promise<void> {
   return new Promise((resolve) => {
     if (call.cancelled || call.destroyed || call.write(value)) {

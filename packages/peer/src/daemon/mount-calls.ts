@@ -6,7 +6,7 @@ import type { LocalGroup } from './local-calls.ts';
 
 type Names = 'mount' | 'unmount' | 'mounts';
 
-/** Shares that are shown as folders. */
+/** The calls about mounted shares. */
 export function mountCalls({ mounts }: DaemonParts): LocalGroup<Names> {
   return {
     mount: async (request, { signal }) => ({ mount: await mounts.add(request, { signal }), unsent: 0 }),

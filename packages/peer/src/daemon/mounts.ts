@@ -21,22 +21,22 @@ const NOBODYS_CACHE =
 const PASSING: ReadonlySet<string> = new Set(['MOUNT_BUSY', 'MOUNT_UNAVAILABLE']);
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Each is a process. */
+/** Limited because each mount is a process. */
 const MAX_MOUNTS = 64;
 
-/** For how long a program waits for what does not come; KD_MOUNT_PATIENCE_MS changes it, for tests. */
+/** How long a program waits for missing data; KD_MOUNT_PATIENCE_MS overrides it in tests. */
 function patienceMs(): number | undefined {
   return Number(process.env.KD_MOUNT_PATIENCE_MS) || undefined;
 }
 
-/** What of a mount outlives the daemon. */
+/** The part of a mount that outlives the daemon. */
 interface MountEntry {
   id: number;
   added: number;
   folder: string;
   /** The name of the share. */
   share: string;
-  /** It was connected to for this mount alone. */
+  /** The share was connected only for this mount. */
   connected: boolean;
   readOnly?: boolean | undefined;
   cacheBytes?: number | undefined;
@@ -46,10 +46,10 @@ interface MountEntry {
 interface OpenMount {
   readonly entry: MountEntry;
   view: local.Mount;
-  /** Undefined while the share is not there. */
+  /** Undefined while the share is away. */
   shown?: Mount | undefined;
   opening?: Promise<void> | undefined;
-  /** Until it is tried again, and for how long. */
+  /** The timer of the next attempt, and its delay. */
   retry?: NodeJS.Timeout | undefined;
   pauseMs?: number | undefined;
 }
@@ -57,19 +57,19 @@ interface OpenMount {
 export interface MountsOptions {
   shares: Pick<Shares, 'connect' | 'accept' | 'guest' | 'guestOf' | 'list' | 'end'>;
   events: EventStream;
-  /** Where they are kept. */
+  /** The journal of mounts. */
   file: string;
-  /** Where what was read is kept, a folder for each of them. */
+  /** The folder of the read caches, one folder per mount. */
   caches: string;
-  /** Of a contact, by its name, as text. @throws CONTACT_UNKNOWN */
+  /** The fingerprint of a contact, as text. @throws CONTACT_UNKNOWN */
   fingerprintOf(contact: string): Promise<string>;
-  /** The settings: what this side is called in the names of conflicts. */
+  /** The settings: they name this side in conflict copies. */
   read: ReadSettings;
-  /** Called with what went wrong where no client waits for it. */
+  /** Reports an error that no client waits for. */
   onTrouble(error: KeibiError): void;
 }
 
-/** The shares that this daemon shows as folders. They come back with the next daemon. */
+/** The shares that this daemon mounts. The next daemon mounts them again. */
 export class Mounts {
   readonly #options: MountsOptions;
   readonly #journal: Journal<MountEntry>;
@@ -84,7 +84,7 @@ export class Mounts {
     this.#caches = new MountCaches(options.caches);
   }
 
-  /** Takes up what an earlier daemon has shown: each is mounted when its share is there. To be called before shares are. */
+  /** Restores the mounts of an earlier daemon: each is mounted when its share is available. Call it before shares are restored. */
   async restore(): Promise<string | undefined> {
     const { state, damaged } = await this.#journal.read();
     this.#next = state?.next ?? 1;
@@ -97,7 +97,7 @@ export class Mounts {
     return [...this.#open.values()].map(({ view }) => view);
   }
 
-  /** Shows a share. @throws MOUNT_*, USAGE; what `connect` throws; `signal.reason` on abort */
+  /** Mounts a share. @throws MOUNT_*, USAGE; the errors of `connect`; `signal.reason` on abort */
   async add(request: local.MountRequest, { signal }: { signal: AbortSignal }): Promise<local.Mount> {
     const folder = folderPath(request.folder);
     const { readOnly, cacheBytes, keepCache } = request;
@@ -136,7 +136,7 @@ export class Mounts {
     return added.view;
   }
 
-  /** @returns  undefined if it is none of ours   @throws MOUNT_BUSY */
+  /** @returns  undefined if the folder is no mount of ours @throws MOUNT_BUSY */
   async end(folder: string, { force }: { force: boolean }): Promise<local.MountReply | undefined> {
     const place = await realpath(folder).catch(() => folder);
     const found = [...this.#open.values()].find(({ view, entry }) =>
@@ -149,7 +149,7 @@ export class Mounts {
     return { mount: found.view, unsent };
   }
 
-  /** A share is there, or away, or gone. @param error  what ended it */
+  /** A share has opened, closed or ended. @param error  the reason of its end */
   follow(share: local.Share, open: boolean, error?: KeibiError): void {
     for (const one of this.#open.values()) {
       if (one.entry.share !== share.name || share.kind !== 'guest') continue;
@@ -159,7 +159,7 @@ export class Mounts {
     }
   }
 
-  /** Ends all of them, once what was written is sent, if that can be; they come back with the next daemon. */
+  /** Unmounts all, after sending pending writes where possible. The next daemon mounts them again. */
   async close(): Promise<void> {
     this.#closing = true;
     for (const { retry } of this.#open.values()) clearTimeout(retry);
@@ -185,7 +185,7 @@ export class Mounts {
     return this.#options.shares.connect({ code: target, connect, reach, contact: undefined }, options);
   }
 
-  /** What we share would be shown within itself. @throws MOUNT_UNAVAILABLE */
+  /** Refuses a folder inside our own shares, because the mount would appear within itself. @throws MOUNT_UNAVAILABLE */
   async #refuseShared(folder: string): Promise<void> {
     const place = await placeOf(folder);
     for (const { kind, folder: shared = '' } of this.#options.shares.list()) {
@@ -243,20 +243,20 @@ export class Mounts {
       });
   }
 
-  /** The one that is kept of its share, if it is to be, and no other mount uses it. */
+  /** The stored cache of the share, if the user wants one and no other mount uses it. */
   async #cacheOf(
     { id, keepCache }: MountEntry,
     { guest, view }: { guest: ShareGuest; view: local.Share },
   ): Promise<MountCache> {
     const known = await this.#knownShare(guest, view.contact);
     if (known !== undefined && !keepCache) await this.#caches.drop(known);
-    // The other backend takes nothing over.
+    // Only the native backend can reuse a cache.
     const keeps = keepCache === true && (await usableBackend()).name === 'native';
     const kept = known !== undefined && keeps ? await this.#caches.openKept(known) : undefined;
     return kept ?? this.#caches.open(id);
   }
 
-  /** Undefined of one that was met by a code, which may be anybody's, or whose contact is none any more. */
+  /** Undefined for a share met by a code, which proves no identity, or for a contact that was removed. */
   async #knownShare({ info }: ShareGuest, contact: string | undefined): Promise<KnownShare | undefined> {
     if (contact === undefined) return undefined;
     try {
@@ -266,7 +266,7 @@ export class Mounts {
     }
   }
 
-  /** Somebody else has unmounted it, or its host was killed: then it is mounted again. */
+  /** Another program has unmounted it, or its host was killed. A killed mount is mounted again. */
   async #hasEnded(one: OpenMount, error: KeibiError | undefined): Promise<void> {
     one.shown = undefined;
     if (this.#closing || !this.#open.has(one.entry.id)) return;
@@ -301,7 +301,7 @@ export class Mounts {
       });
   }
 
-  /** It is kept, and says what is in its way. */
+  /** Keeps the mount and shows the reason of the failure. */
   #tryLater(one: OpenMount, error: KeibiError): void {
     if (one.view.reason !== error.message) {
       this.#options.onTrouble(error);
@@ -335,7 +335,7 @@ export class Mounts {
     this.#options.events.emit(0, { event: 'mount', ...one.view });
   }
 
-  /** Resolves once all that is to come back is on the disk. @throws DISK_FULL, CONFIG_INVALID */
+  /** Resolves once all mounts to restore are on the disk. @throws DISK_FULL, CONFIG_INVALID */
   save(): Promise<void> {
     return this.#journal.write(() => ({
       next: this.#next,
@@ -353,7 +353,7 @@ function viewOf({ id, added, folder, share, readOnly = false, keepCache = false 
   return { id, added, folder, share, state: 'waiting', readOnly, keepCache, peer: undefined };
 }
 
-/** Without symlinks, also of a folder that is not there yet. */
+/** Resolves symlinks, also for a folder that does not exist yet. */
 async function placeOf(folder: string): Promise<string> {
   try {
     return await realpath(folder);

@@ -7,11 +7,11 @@ export interface Asset {
   body: Buffer;
 }
 
-/** The files of the page by the paths that they have at the door. */
+/** The files of the page by URL path. */
 export type PageAssets = ReadonlyMap<string, Asset>;
 
 const INDEX = 'index.html';
-/** Whatever else is in the folder is not shown. */
+/** Files of other types are not served. */
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html',
   '.css': 'text/css',
@@ -34,7 +34,7 @@ const MISSING = `<!doctype html>
 <code>keibidrop ui</code>. Everything can be done on the command line as well: <code>keibidrop --help</code>.</p>
 `;
 
-/** Reads the page once, so that what is shown is of one build; a page that says so where there is none. */
+/** Reads the page once, so that all files are of one build. Without a page, serves a page that says so. */
 export async function readPage(folder: string | undefined): Promise<PageAssets> {
   const assets = new Map<string, Asset>();
   for (const file of await filesOf(folder)) {

@@ -9,18 +9,18 @@ import type { BehindDoor, HttpDoor } from './http-door.ts';
 import type { LocalGroup } from './local-calls.ts';
 import { keepPagePlace, readPagePlace } from './page-place.ts';
 
-/** The HTTP server of the page: opened when the user first wants the page, then by every later daemon at its start. */
+/** The HTTP server of the page. It opens when the user first wants the page, then at the start of every later daemon. */
 export class PageDoor {
-  /** Leads a browser to the page: this user's alone, for as long as the door is open. */
+  /** A file that leads a browser to the page. Only this user can read it; it exists while the door is open. */
   readonly #launcher: string;
-  /** Keeps the address of the page for the next daemon. */
+  /** Stores the address of the page for the next daemon. */
   readonly #file: string;
   readonly #behind: () => BehindDoor;
   readonly #onTrouble: (error: KeibiError) => void;
   #door: Promise<HttpDoor> | undefined;
   #address: string | undefined;
 
-  /** @param onTrouble  called with what went wrong where no client waits for it */
+  /** @param onTrouble  reports an error that no client waits for */
   constructor(place: DaemonPlace, stateDir: string, behind: () => BehindDoor, onTrouble: (error: KeibiError) => void) {
     this.#launcher = place.page;
     this.#file = join(stateDir, 'page.json');
@@ -33,7 +33,7 @@ export class PageDoor {
     return this.#address;
   }
 
-  /** Opens it again where an earlier daemon had it, so that pages that are still open find it. Failing is reported, not thrown. */
+  /** Reopens it at the earlier address, so that open pages find it. Failures are reported, not thrown. */
   async reopen(): Promise<void> {
     try {
       if ((await readPagePlace(this.#file)) !== undefined) await this.#opened();
@@ -42,7 +42,7 @@ export class PageDoor {
     }
   }
 
-  /** An address that opens once, and the file that leads there: every user of the machine can read a browser's command line. */
+  /** Returns a URL that opens once, and a file that leads there: every user of the machine can read a browser's command line. */
   async open(): Promise<{ url: string; file: string; token: string }> {
     const door = await this.#opened();
     const file = this.#launcher;
@@ -74,18 +74,18 @@ export class PageDoor {
       const text = `Another program has port ${kept.port}, so the page has moved to ${door.address}. Open it with keibidrop ui.`;
       this.#onTrouble(new KeibiError('CONFIG_INVALID', text));
     }
-    // Without a kept address the page works until the daemon ends.
+    // Without a stored address the page works until the daemon ends.
     if (kept !== door.place) await keepPagePlace(this.#file, door.place).catch(this.#onTrouble);
     return door;
   }
 }
 
-/** The page in a browser. */
+/** The call that opens the page in a browser. */
 export function pageCalls({ page }: DaemonParts): LocalGroup<'openPage'> {
   return { openPage: () => page.open() };
 }
 
-/** @param url  of letters that HTML leaves as they are */
+/** @param url  only characters that HTML does not escape */
 function leadingTo(url: string): string {
   return `<!doctype html><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${url}">\n`;
 }

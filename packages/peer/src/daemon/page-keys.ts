@@ -5,9 +5,9 @@ import { KeibiError } from '@keibidrop/protocol';
 
 export const PAGE_SECRET_BYTES = 32;
 const TOKEN_BYTES = 32;
-/** A launcher opens the browser at once; a person may paste the address. */
+/** A launcher opens the browser at once, but a person may paste the address. */
 const TICKET_MS = 10 * 60_000;
-/** Addresses that were handed out and not opened; the oldest goes. */
+/** Limit of unused tickets; the oldest is dropped. */
 const MAX_TICKETS = 64;
 /** Renewed each time a page opens. */
 const COOKIE_SECONDS = 90 * 24 * 3600;
@@ -27,14 +27,14 @@ export class PageKeys {
   readonly #address: string;
   readonly #cookie: string;
   readonly #key: Buffer;
-  /** By hash, with the time until which each is good. */
+  /** By hash, with the time at which each expires. */
   readonly #tickets = new Map<string, number>();
 
   /** @param address  HOST:PORT of the door */
   constructor(secret: Uint8Array, address: string) {
     this.#address = address;
     const port = address.slice(address.lastIndexOf(':') + 1);
-    // Cookies of one host are shared by its ports: each door has a name of its own.
+    // All ports of a host share its cookies, so each door uses its own name.
     this.#cookie = `keibidrop-${port}=${derived(secret, 'keibidrop page cookie').toString('base64url')}`;
     this.#key = derived(secret, 'keibidrop page key');
   }
@@ -48,7 +48,7 @@ export class PageKeys {
     return ticket;
   }
 
-  /** Takes a ticket for the key of the page. @throws DAEMON_REFUSED */
+  /** Exchanges a ticket for the key of the page. @throws DAEMON_REFUSED */
   enter(ticket: string): string {
     const hash = hashOf(ticket);
     const until = this.#tickets.get(hash);

@@ -7,14 +7,14 @@ import { readPrivate, writePrivate } from '../private-file.ts';
 import { PAGE_SECRET_BYTES } from './page-keys.ts';
 
 const HOST = '127.0.0.1';
-/** Below the ports that systems draw for outgoing connections, which would often be taken. */
+/** Below the ports that systems use for outgoing connections, which are often taken. */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_767;
 const TRIES = 32;
 const VERSION = 1;
 const FILE = { maxBytes: 1024, unusable: 'CONFIG_INVALID' } as const;
 
-/** Where the page of a user is, and what its browsers' keys follow from: kept in the state directory. */
+/** The port of a user's page, and the secret of its browser keys. Stored in the state directory. */
 export interface PagePlace {
   readonly port: number;
   readonly secret: Uint8Array;
@@ -40,8 +40,8 @@ export async function keepPagePlace(file: string, { port, secret }: PagePlace): 
 }
 
 /**
- * Listens at the port that was kept, or, where another program has that one, at a new one with a new secret: that program may have been
- * shown what follows from the old one.
+ * Listens at the stored port. If another program has taken it, listens at a new port with a new secret, because that program
+ * may have seen values derived from the old one.
  */
 export async function listenForPage(server: Server, kept: PagePlace | undefined): Promise<PagePlace> {
   if (kept !== undefined && (await tryListen(server, kept.port))) return kept;
@@ -55,7 +55,7 @@ export async function listenForPage(server: Server, kept: PagePlace | undefined)
   return { port: (server.address() as AddressInfo).port, secret };
 }
 
-/** @returns  false where the port is taken, or not for this user */
+/** @returns  false if the port is taken or not allowed for this user */
 async function tryListen(server: Server, port: number): Promise<boolean> {
   try {
     server.listen(port, HOST);

@@ -3,17 +3,17 @@ import type { local } from '@keibidrop/proto';
 import type { ErrorCode } from '@keibidrop/protocol';
 import type { PeerEvent } from '../events.ts';
 
-/** Sessions that are told; of more the oldest that have ended are left out, then the oldest. */
+/** Limit of reported sessions. Beyond it the oldest ended ones are left out, then the oldest. */
 const MAX_PEERS = 100;
 const OVER: readonly string[] = ['done', 'failed'];
 
-/** The fields of local.Transfer that say with whom a run is, by which way, and why by no better one. */
+/** The fields of local.Transfer about the peers of a run, its connection, and why no better connection works. */
 type Fields = Pick<
   local.Transfer,
   'peers' | 'tried' | 'reconnecting' | 'reachability' | 'failed' | 'resumedBytes' | 'guessesLeft'
 >;
 
-/** Who takes part in one run, from its events. */
+/** The peers of one run, built from its events. */
 export class PeerFigures {
   readonly #peers = new Map<number, local.TransferPeer>();
   /** By the name of a contact, until its session begins. */
@@ -23,7 +23,7 @@ export class PeerFigures {
   #reachability: local.Reachability | undefined;
   #guessesLeft: number;
 
-  /** @param guesses  wrong codes that may be tried; 0 if there is none */
+  /** @param guesses  wrong codes that are allowed; 0 without a code */
   constructor(guesses: number) {
     this.#guessesLeft = guesses;
   }
@@ -82,7 +82,7 @@ export class PeerFigures {
     const peers = [...this.#peers.values(), ...this.#invited.values()];
     const sum = (of: 'failed' | 'resumedBytes') => peers.reduce((total, peer) => total + peer[of], 0);
     return {
-      // Others may keep what they are told.
+      // Copied, because callers may keep the result.
       peers: peers.map((peer) => ({ ...peer })),
       tried: this.#tried,
       reconnecting: this.#reconnecting,
@@ -99,7 +99,7 @@ export class PeerFigures {
     else this.#invited.set(contact, { ...fresh(0), state: 'inviting', contact, invitation: state });
   }
 
-  /** What is known of an invited contact is its session's from now on. */
+  /** Moves the data of an invited contact to its session. */
   #adopt(contact: string, session: number): void {
     const invited = this.#invited.get(contact);
     this.#invited.delete(contact);

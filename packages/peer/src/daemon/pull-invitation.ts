@@ -5,11 +5,11 @@ import { KeibiError } from '@keibidrop/protocol';
 import type { ShareGuest } from '../share/share-guest.ts';
 import type { Shares } from './shares.ts';
 
-/** Where a pull is received from. */
+/** How to receive the data of a pull. */
 export type PullInvitation = Pick<local.ReceiveRequest, 'code' | 'near' | 'connect' | 'reach'>;
 
 /**
- * Asks who shares for a code, which is good for one receive of what is named.
+ * Requests a code from the sharer, valid for one receive of the given paths.
  *
  * @param paths  as clients name them, all of one share
  * @throws SHARE_*, USAGE; `signal.reason`
@@ -30,7 +30,7 @@ export async function invitationTo(
   return { code: code.text, near: placeOf(guest), connect, reach };
 }
 
-/** Where a share is reached now, for a transfer that follows. */
+/** The sharer's current address, for the transfer that follows. */
 function placeOf({ place }: ShareGuest): string | undefined {
   return place === undefined ? undefined : formatHostPort(place);
 }

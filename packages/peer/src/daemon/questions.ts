@@ -3,19 +3,19 @@ import type { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
 import type { EventStream } from './event-stream.ts';
 
-/** What a person is asked. */
+/** A question for the user. */
 export interface Asked {
   /** 0: of none. */
   transfer: number;
   kind: string;
-  /** What one has to know to answer. */
+  /** The facts needed to answer. */
   about: object;
   answers: readonly string[];
 }
 
 export interface GivenAnswer {
   answer: string;
-  /** The same for all like it. */
+  /** Applies to all similar questions. */
   always: boolean;
   /** For an offer or an invitation: the folder to receive into instead. */
   out?: string | undefined;
@@ -29,7 +29,7 @@ interface Open {
   resolve(given: GivenAnswer): void;
 }
 
-/** Questions that wait until any client answers them. */
+/** Pending questions, until any client answers them. */
 export class Questions {
   readonly #events: EventStream;
   readonly #open = new Map<number, Open>();
@@ -39,7 +39,7 @@ export class Questions {
     this.#events = events;
   }
 
-  /** @throws `signal.reason` if nobody needs to know any more */
+  /** @throws `signal.reason` when the answer is no longer needed */
   async ask(asked: Asked, { signal }: { signal: AbortSignal }): Promise<GivenAnswer> {
     signal.throwIfAborted();
     const question = ++this.#last;
@@ -63,7 +63,7 @@ export class Questions {
     }
   }
 
-  /** @throws QUESTION_GONE, USAGE for an answer it does not have */
+  /** @throws QUESTION_GONE; USAGE for an answer that the question does not offer */
   answer(question: number, given: GivenAnswer): void {
     const open = this.#open.get(question);
     if (open === undefined) throw new KeibiError('QUESTION_GONE');
@@ -75,7 +75,7 @@ export class Questions {
     open.resolve(given);
   }
 
-  /** The oldest first. */
+  /** The pending questions, oldest first. */
   list(): local.Question[] {
     return [...this.#open].map(([question, { asked }]) => ({
       question,

@@ -4,7 +4,7 @@ import { changeSettings, settingsInForce } from '../config.ts';
 import type { DaemonParts } from './daemon.ts';
 import type { LocalGroup } from './local-calls.ts';
 
-/** The settings of the file, which hold from the next transfer on. */
+/** The settings of the file, which apply from the next transfer on. */
 export function settingsCalls({ settings: query, events }: DaemonParts): LocalGroup<'settings' | 'changeSettings'> {
   const reply = async () => ({ settings: await settingsInForce(query) });
   return {

@@ -9,7 +9,7 @@ type Names = 'addShare' | 'connect' | 'shares' | 'endShare' | 'listShare' | 'wat
 
 const NS_PER_MS = 1_000_000n;
 
-/** Folders that are shared, by this daemon and with it. */
+/** The calls about our own shares and those of others. */
 export function shareCalls({ shares, transfers }: DaemonParts): LocalGroup<Names> {
   return {
     addShare: async (request) => ({ share: await shares.add(request) }),
@@ -51,7 +51,7 @@ function viewOf({ mtimeNs, ...entry }: ShareEntry): local.ShareEntry {
   return { ...entry, modified: Number(mtimeNs / NS_PER_MS), target: entry.target };
 }
 
-/** Whether a change at `path` is of interest to who looks at `place`: below it, or above it. */
+/** Whether a change at `path` matters to a viewer of `place`: it is above or below. */
 function isAt(path: string, place: string): boolean {
   return place === '' || path === place || path.startsWith(`${place}/`) || place.startsWith(`${path}/`);
 }

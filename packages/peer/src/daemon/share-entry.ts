@@ -3,13 +3,13 @@ import type { local } from '@keibidrop/proto';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { fieldsIn, isId } from './journal.ts';
 
-/** By which a share is met that has been met before: the number of its code, and the name of this guest's secret of it. */
+/** Identifies a share that we have met before: the number of its code, and the name of our guest secret for it. */
 export interface MetShare {
   nameplate: string;
   name: string;
 }
 
-/** What of a share outlives the daemon. `code` is the one that was drawn. */
+/** The part of a share that outlives the daemon. `code` is the drawn code. */
 export type ShareEntry = (
   | { kind: 'own'; request: local.AddShareRequest }
   | { kind: 'guest'; request: local.ConnectRequest; met?: MetShare }
@@ -17,24 +17,24 @@ export type ShareEntry = (
   id: number;
   added: number;
   name: string;
-  /** Of an own one: the code of each contact that was invited, and whether it has answered. */
+  /** For an own share: the code of each invited contact, and whether it has answered. */
   invited?: Record<string, { code: string; answered: boolean }>;
 };
 
-/** What of an entry goes to the disk: no code that is not needed there any more. */
+/** The part of an entry that is stored: without a code that is no longer needed. */
 export function keptEntry(entry: ShareEntry): ShareEntry {
   if (entry.kind === 'own' || entry.met === undefined) return entry;
   return { ...entry, request: { ...entry.request, code: '' } };
 }
 
-/** How the mailbox of an entry is named; without words if only its number is kept. @throws CODE_MALFORMED */
+/** The code that names the mailbox of an entry; without words if only its number is stored. @throws CODE_MALFORMED */
 export function codeOf({ request, met }: ShareEntry & { kind: 'guest' }): Code {
   if (request.code !== '') return parseCode(request.code);
   if (met === undefined) throw new KeibiError('CODE_MALFORMED');
   return { nameplate: met.nameplate, words: [], text: '' };
 }
 
-/** Whether a value from the journal of shares can be taken up. */
+/** Whether a value from the journal is a valid share entry. */
 export function isShareEntry(value: unknown): boolean {
   const { id, added, name, kind, request, met } = fieldsIn(value);
   const { path, code } = fieldsIn(request);

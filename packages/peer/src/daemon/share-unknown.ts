@@ -7,7 +7,7 @@ export function notInvited(name: string): KeibiError {
   return new KeibiError('SHARE_UNKNOWN', text);
 }
 
-/** There is no share of that name. @param there  which there are */
+/** The error for an unknown share name. @param there  the names of the existing shares */
 export function unknownShare(name: string, there: readonly string[]): KeibiError {
   const names = there.join(', ');
   const what = there.length === 0 ? 'Connect to one first: keibidrop connect CODE.' : `There is: ${names}.`;

@@ -7,31 +7,31 @@ import type { EventStream } from './event-stream.ts';
 import type { Questions } from './questions.ts';
 import type { ReadSettings } from './transfer-options.ts';
 
-/** How a share is connected to. */
+/** How to connect to a share. */
 export interface Connecting {
   ending?: AbortController;
-  /** Ends it until it is open. */
+  /** Aborts the attempt until the share is open. */
   caller?: AbortSignal | undefined;
-  /** As ConnectOptions has it. */
+  /** As in ConnectOptions. */
   codeGiven: boolean;
 }
 
-/** What the shares of a daemon work with. */
+/** The dependencies of a daemon's shares. */
 export interface SharesOptions {
   read: ReadSettings;
-  /** Invites a contact as soon as it is there. @returns  what it has answered */
+  /** Invites a contact as soon as it is online. @returns  its answer */
   invite(name: string, about: { code: string; label: string }, options: { signal: AbortSignal }): Promise<Verdict>;
   events: EventStream;
   questions: Questions;
   history: Pick<History, 'add'>;
-  /** Where they are kept. */
+  /** The journal of shares. */
   file: string;
-  /** As ShareOptions has it. */
+  /** As in ShareOptions. */
   journals: string;
-  /** Where the secrets of guests are: those of our shares, and ours of others'. */
+  /** The files with guest secrets: those of our guests, and ours as a guest. */
   known: { guests: SealedPlace; shares: SealedPlace };
-  /** Called with each that is new, or another than before, and with those that have ended. @param error  what ended it */
+  /** Called for each new, changed or ended share. @param error  the reason of its end */
   onShare(share: local.Share, open: boolean, error?: KeibiError): void;
-  /** Called with what went wrong where no client waits for it. */
+  /** Reports an error that no client waits for. */
   onTrouble(error: KeibiError): void;
 }

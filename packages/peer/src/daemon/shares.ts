@@ -15,13 +15,13 @@ import { unknownShare } from './share-unknown.ts';
 import type { Connecting, SharesOptions } from './shares-options.ts';
 import { commonOf, flagsOf } from './transfer-options.ts';
 
-/** All of this daemon: each has a port, or a connection. */
+/** Limit of this daemon's shares: each has a port or a connection. */
 const MAX_SHARES = 256;
-/** Before who shares is looked for again after a new start. */
+/** Pause before a restored share is tried again. */
 const AGAIN_MS = 10_000;
 const NO_GUESTS = { guests: 0, knownGuests: 0, forgottenGuests: 0 };
 
-/** One that is open. */
+/** An open share. */
 interface OpenShare {
   readonly entry: ShareEntry;
   view: local.Share;
@@ -30,12 +30,12 @@ interface OpenShare {
   sharing?: Sharing;
 }
 
-/** What this daemon shares, and the shares that it is connected to. They come back with the next daemon. */
+/** The folders that this daemon shares, and the shares it is connected to. The next daemon restores them. */
 export class Shares {
   readonly #options: SharesOptions;
   readonly #journal: Journal<ShareEntry>;
   readonly #open = new Map<number, OpenShare>();
-  /** Of all of them, until they have ended. */
+  /** One promise per share, until it has ended. */
   readonly #running = new Set<Promise<void>>();
   readonly #known: KnownShares;
   #next = 1;
@@ -47,7 +47,7 @@ export class Shares {
     this.#known = new KnownShares(options.known.shares);
   }
 
-  /** Takes up what an earlier daemon had, in the background: who shares may not be there yet. */
+  /** Restores the shares of an earlier daemon in the background, because a sharer may still be offline. */
   async restore(): Promise<string | undefined> {
     const { state, damaged } = await this.#journal.read();
     this.#next = state?.next ?? 1;
@@ -77,18 +77,18 @@ export class Shares {
     });
   }
 
-  /** Shares a folder. @throws what `share` does; USAGE */
+  /** Shares a folder. @throws the errors of `share`; USAGE */
   async add(request: local.AddShareRequest): Promise<local.Share> {
     const path = folderPath(request.path);
     return this.#keep(await this.#share({ kind: 'own', request: { ...request, path }, ...this.#fresh() }));
   }
 
-  /** Connects to a share. @throws what ShareGuest.connect does; USAGE */
+  /** Connects to a share. @throws the errors of ShareGuest.connect; USAGE */
   async connect(request: local.ConnectRequest, { signal }: { signal: AbortSignal }): Promise<local.Share> {
     return this.#connectNew(request, signal);
   }
 
-  /** Connects to what a contact shares with us. */
+  /** Connects to a folder that a contact shares with us. */
   async connectInvited({ contact, code }: { contact: string; code: string }): Promise<local.Share> {
     const request = { code, contact, connect: undefined, reach: undefined };
     try {
@@ -100,7 +100,7 @@ export class Shares {
     }
   }
 
-  /** The share of a contact: the open one, or the one that it has invited us to. Throws as acceptInvitation does. */
+  /** The share of a contact: the open one, or the one that it invites us to. Throws as acceptInvitation. */
   async accept(name: string, { signal }: { signal: AbortSignal }): Promise<local.Share> {
     const isIts = (contact: unknown) => typeof contact === 'string' && contact.toLowerCase() === name.toLowerCase();
     const open = this.list().find(({ contact }) => isIts(contact));
@@ -116,9 +116,9 @@ export class Shares {
   }
 
   /**
-   * The share that a path of a client leads to, and the path within it.
+   * Finds the share that a client's path leads to, and the path within it.
    *
-   * @param text  SHARE, SHARE/PATH, or a path within the only one there is
+   * @param text  SHARE, SHARE/PATH, or a path within the only share
    * @throws SHARE_UNKNOWN
    */
   find(text: string): { guest: ShareGuest; view: local.Share; path: string } {
@@ -136,13 +136,13 @@ export class Shares {
     return { guest: share.guest, view: share.view, path };
   }
 
-  /** A connected one by its name. */
+  /** A connected share by its name. */
   guest(name: string): { guest: ShareGuest; view: local.Share } | undefined {
     const found = [...this.#open.values()].find(({ view }) => view.name === name);
     return found?.guest && { guest: found.guest, view: found.view };
   }
 
-  /** A connected one by the code that it was met under, which is not kept. @throws CODE_MALFORMED */
+  /** A connected share by the code under which we met it; the code itself is not stored. @throws CODE_MALFORMED */
   async guestOf(code: string): Promise<local.Share | undefined> {
     const name = await this.#known.nameOf(parseCode(code));
     const met = ({ entry, guest }: OpenShare) =>
@@ -150,27 +150,27 @@ export class Shares {
     return [...this.#open.values()].find(met)?.view;
   }
 
-  /** A code that somebody has just given. */
+  /** Connects with a code that the user has just entered. */
   async #connectNew(request: local.ConnectRequest, caller?: AbortSignal): Promise<local.Share> {
     return this.#keep(await this.#connect({ kind: 'guest', request, ...this.#fresh() }, { caller, codeGiven: true }));
   }
 
-  /** How a connected one is met. @throws SHARE_UNKNOWN */
+  /** How a connected share is met. @throws SHARE_UNKNOWN */
   requestOf(id: number): local.ConnectRequest {
     const { entry } = this.#open.get(id) ?? {};
     if (entry?.kind !== 'guest') throw new KeibiError('SHARE_UNKNOWN');
     return entry.request;
   }
 
-  /** Ends all of them; they come back with the next daemon as they were saved last. */
+  /** Ends all shares. The next daemon restores them as last saved. */
   async close(): Promise<void> {
     this.#closing = true;
-    // A loss and no end: guests wait for the next daemon, which shares under the same codes.
+    // Sent as a loss, not an end: guests wait for the next daemon, which shares under the same codes.
     for (const { ending } of this.#open.values()) ending.abort(new KeibiError('SESSION_LOST', 'The daemon has ended.'));
     await Promise.allSettled(this.#running);
   }
 
-  /** Tries for as long as it takes. Resolves once it is open, and keeps itself then. @throws what it will not be open for */
+  /** Retries without limit and resolves once the share is open. @throws errors that a retry cannot mend */
   async #bringBack({ entry, ending }: OpenShare): Promise<void> {
     for (;;) {
       try {
@@ -205,7 +205,7 @@ export class Shares {
     return view;
   }
 
-  /** Resolves once all that is to come back is on the disk. @throws DISK_FULL, CONFIG_INVALID */
+  /** Resolves once all shares to restore are on the disk. @throws DISK_FULL, CONFIG_INVALID */
   save(): Promise<void> {
     return this.#journal.write(() => ({
       next: this.#next,
@@ -228,7 +228,7 @@ export class Shares {
       guests: this.#options.known.guests,
       code: code === undefined ? undefined : parseCode(code),
       wordCount: settings.codeLength,
-      // One that was drawn once is strong enough, or somebody has insisted on it.
+      // A restored code was drawn, and so is strong enough, or the user insisted on it.
       insecureCode: insecureCode || entry.name !== '',
       listen: settings.listen,
       signal: ending.signal,
@@ -254,7 +254,7 @@ export class Shares {
     return opened;
   }
 
-  /** Lets a contact in by a code of its own, which it is told once it is there. */
+  /** Admits a contact under a code of its own, which is sent once the contact is online. */
   async #invite({ entry, view, ending }: OpenShare, sharing: Sharing, name: string): Promise<void> {
     const { signal } = ending;
     try {
@@ -356,7 +356,7 @@ export class Shares {
     this.#options.onShare(view, true);
   }
 
-  /** Keeps it until it is over, which the next daemon need not know of if it was not this one's end. */
+  /** Tracks a share until it ends, then removes it. If the daemon itself ends, the share stays in the journal. */
   #run(share: OpenShare, over: Promise<void>): void {
     const running = over
       .then(
@@ -366,7 +366,7 @@ export class Shares {
       .then(async (error) => {
         const { id, name } = share.view;
         const wanted = share.ending.signal.aborted;
-        // What was brought back has another to keep it.
+        // A restored share is tracked by a newer run.
         if (this.#closing || this.#open.get(id) !== share) return;
         this.#open.delete(id);
         const { code, message } = error ?? {};

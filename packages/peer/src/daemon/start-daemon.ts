@@ -14,28 +14,28 @@ import { readDaemonNote } from './daemon-lock.ts';
 import { type DaemonPlace, daemonPlace } from './daemon-socket.ts';
 import { LocalClient } from './local-client.ts';
 
-/** A log that is longer is put aside when the next daemon starts. */
+/** A longer log is rotated when the next daemon starts. */
 const MAX_LOG_BYTES = 1024 * 1024;
 const MAX_LINE_BYTES = 64 * 1024;
-/** How long a program waits for a daemon that another has just started. */
+/** How long a program waits for a daemon that another program has just started. */
 const MAX_WAIT_MS = 15_000;
 const LOOK_AGAIN_MS = 50;
 
 export interface FindDaemonOptions {
-  /** Of the program that looks for it. */
+  /** The environment of the program that looks for the daemon. */
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   /** `--config`, if it was given. */
   config?: string | undefined;
-  /** What runs `keibidrop`, to start a daemon where none runs; absent: none is started. */
+  /** The command that runs `keibidrop`, to start a daemon where none runs; absent: none is started. */
   program?: readonly string[];
   signal: AbortSignal;
 }
 
 /**
- * Connects to this user's daemon, which is started if need be.
+ * Connects to this user's daemon, and starts one if needed.
  *
- * @throws DAEMON_UNREACHABLE, DAEMON_INCOMPATIBLE, CONFIG_INVALID; what kept it from starting; `signal.reason`
+ * @throws DAEMON_UNREACHABLE, DAEMON_INCOMPATIBLE, CONFIG_INVALID; the error that kept it from starting; `signal.reason`
  */
 export async function findDaemon(options: FindDaemonOptions): Promise<LocalClient> {
   const { env, cwd, config, program, signal } = options;
@@ -50,7 +50,7 @@ export async function findDaemon(options: FindDaemonOptions): Promise<LocalClien
     try {
       return await connectTo(place, { signal });
     } catch (reason) {
-      // Another starter's daemon holds the lock before it listens.
+      // A daemon that another program starts holds the lock before it listens.
       if (running === undefined || !isAbsent(reason)) throw reason;
       if (waitedMs >= MAX_WAIT_MS) throw running;
     }
@@ -58,7 +58,7 @@ export async function findDaemon(options: FindDaemonOptions): Promise<LocalClien
   }
 }
 
-/** Connects to the socket of this program's runtime directory, or to the one that the holder of the lock has named. */
+/** Connects to the socket of this program's runtime directory, or to the one that the lock's holder names. */
 async function connectTo(
   place: DaemonPlace,
   options: { signal: AbortSignal; anyVersion?: boolean },
@@ -76,7 +76,10 @@ function isAbsent(reason: unknown): boolean {
   return reason instanceof KeibiError && reason.code === 'DAEMON_UNREACHABLE';
 }
 
-/** Ends this user's daemon, and waits until it has ended. @returns  how many transfers come back with the next one; undefined if none ran */
+/**
+ * Ends this user's daemon and waits for its end. @returns  the number of transfers that the next one resumes; undefined if none
+ * ran
+ */
 export async function stopDaemon({
   env,
   cwd,
@@ -92,7 +95,7 @@ export async function stopDaemon({
   try {
     const { unfinished } = await daemon.call('stop', {}, { signal });
     daemon.close();
-    // Its lock is the last that it gives up.
+    // The daemon releases its lock last.
     await withLock(place.lock, async () => {});
     return unfinished;
   } finally {
@@ -100,7 +103,7 @@ export async function stopDaemon({
   }
 }
 
-/** Starts a daemon that outlives this process, and waits until it listens. @returns  DAEMON_RUNNING if another was quicker */
+/** Starts a daemon that outlives this process, and waits until it listens. @returns  DAEMON_RUNNING if another starter was faster */
 async function startDaemon(
   program: readonly string[],
   configDir: string,
@@ -129,7 +132,7 @@ async function startDaemon(
   }
 }
 
-/** Reads the first line of a daemon: that it listens, or why it does not. */
+/** Reads the first line of a daemon: it listens, or it states why not. */
 async function listening(output: AsyncIterable<Buffer>, signal: AbortSignal): Promise<KeibiError | undefined> {
   let text = '';
   for await (const piece of output) {
@@ -140,7 +143,7 @@ async function listening(output: AsyncIterable<Buffer>, signal: AbortSignal): Pr
   const [line = ''] = text.split('\n');
   const { event, code, message } = told(line);
   if (event === 'listening') return undefined;
-  // Of two starters one was quicker.
+  // Another starter was faster.
   if (code === 'DAEMON_RUNNING') return new KeibiError(code, message);
   throw new KeibiError(
     code !== undefined && isErrorCode(code) ? code : 'DAEMON_UNREACHABLE',

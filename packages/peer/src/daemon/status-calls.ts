@@ -4,7 +4,7 @@ import { KeibiError } from '@keibidrop/protocol';
 import type { DaemonParts } from './daemon.ts';
 import { LOCAL_API, type LocalGroup } from './local-calls.ts';
 
-/** The daemon itself: that it is there, how it is, what happens, its end. */
+/** The calls about the daemon itself: hello, status, events and stop. */
 export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' | 'watch' | 'stop'> {
   const { version, configDir, contacts, events, transfers, questions, shares, mounts } = daemon;
   return {

@@ -8,7 +8,7 @@ import type { Transfer } from './transfer.ts';
 
 type Names = 'send' | 'receive' | 'transfers' | 'control' | 'files' | 'questions' | 'answer';
 
-/** Sends and receives. */
+/** The calls about sends and receives. */
 export function transferCalls({ transfers, shares, questions }: DaemonParts): LocalGroup<Names> {
   const { drops, lists } = transfers;
   const actions: Record<string, (transfer: Transfer, caller: Caller) => unknown> = {

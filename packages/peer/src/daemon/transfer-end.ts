@@ -18,7 +18,7 @@ export function endOf(summary: TransferSummary): TransferEnd {
 
 export function failureOf(reason: unknown, signal: AbortSignal): TransferEnd {
   const error = KeibiError.from(signal.aborted ? signal.reason : reason, 'INTERNAL');
-  // The other side's person has ended it: nothing has gone wrong.
+  // The other side's user has cancelled it, so this is no failure.
   if (error.code === 'SESSION_CLOSED' && error.detail?.reason === 'CANCELLED')
     return { at: Date.now(), state: 'cancelled', error };
   return error.code === 'CANCELLED'

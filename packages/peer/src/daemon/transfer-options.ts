@@ -8,7 +8,7 @@ import type { SettingFlags, Settings } from '../config.ts';
 import { parseContactName } from '../contacts/contact.ts';
 import { folderPath } from './folder-path.ts';
 
-/** Reads the settings as they are now; what a client said stands in place of flags. */
+/** Reads the current settings; the client's values replace command line flags. */
 export type ReadSettings = (flags: SettingFlags) => Promise<Settings>;
 
 type Run = 'signal' | 'onEvent' | 'pausing';

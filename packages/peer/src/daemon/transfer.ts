@@ -18,14 +18,14 @@ import type { Questions } from './questions.ts';
 import { endOf, failureOf, type TransferEnd } from './transfer-end.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 
-/** What somebody asked the daemon for. */
+/** A client's request for a transfer. */
 export type Order = { kind: 'send'; request: local.SendRequest } | { kind: 'receive'; request: local.ReceiveRequest };
 
-/** What of a transfer outlives the daemon. */
+/** The part of a transfer that outlives the daemon. */
 export type TransferEntry = Order & {
   id: number;
   added: number;
-  /** A person holds it. */
+  /** The user has paused it. */
   paused: boolean;
   /** For a send: its code, which stays the same. */
   code?: string | undefined;
@@ -35,7 +35,7 @@ export type TransferEntry = Order & {
   place?: string | undefined;
   /** For a receive: the contact that sends it. */
   contact?: string | undefined;
-  /** For a receive: the size that the user has accepted before the offer came. */
+  /** For a receive: the size that the user accepted before the offer came. */
   agreed?: { files: number; bytes: number } | undefined;
   /** For a receive: the paths that it takes from a share. Its code is valid for one run. */
   pull?: string[] | undefined;
@@ -46,32 +46,32 @@ export type TransferEntry = Order & {
 type ReceiveEntry = Extract<TransferEntry, { kind: 'receive' }>;
 
 /**
- * queued: its turn has not come. waiting: for a peer. running: bytes move. paused: by this side, or by every peer. asking: a person is to answer.
- * done, failed, cancelled: it has ended.
+ * queued: not begun yet. waiting: for a peer. running: bytes move. paused: by this side, or by every peer. asking: the user
+ * must answer. done, failed, cancelled: it has ended.
  */
 export type TransferState = 'queued' | 'waiting' | 'running' | 'paused' | 'asking' | 'done' | 'failed' | 'cancelled';
 
-/** What a transfer needs of the daemon. */
+/** The services of the daemon that a transfer uses. */
 export interface TransferHost {
   read: ReadSettings;
   questions: Questions;
   sendTo: ContactDesk['sendTo'];
   saving: ContactDesk['saving'];
-  /** What transfers consist of. */
+  /** The file lists of all transfers. */
   lists: FileLists;
   /** Called in order. */
   onEvent(transfer: Transfer, event: EventJson): void;
-  /** What it sends, if it sends anything, is still there as far as anybody knows. */
+  /** False if the drop that it sends is known to be gone. */
   hasSource(transfer: Transfer): boolean;
-  /** A text has come. Resolves once it survives this daemon. @throws DISK_FULL, TRANSFER_LIMIT_EXCEEDED */
+  /** A text has arrived. Resolves once it survives this daemon. @throws DISK_FULL, TRANSFER_LIMIT_EXCEEDED */
   keepText(transfer: Transfer, text: string, from: ConnectedEvent | undefined): Promise<void>;
-  /** It is another than it was, in more than its numbers. */
+  /** Called when anything but the counters changed. */
   onChange(transfer: Transfer): void;
-  /** What outlives the daemon is another. Resolves once that is on the disk, or cannot be. */
+  /** The stored part has changed. Resolves once it is on the disk, or cannot be stored. */
   onEntry(transfer: Transfer): Promise<void>;
 }
 
-/** One send or receive, from being asked for to its end, and again if it is retried. */
+/** One send or receive, from the request to its end, including retries. */
 export class Transfer {
   readonly entry: TransferEntry;
   readonly #host: TransferHost;
@@ -82,12 +82,12 @@ export class Transfer {
   /** The queue holds it. */
   #held = false;
   #asking = 0;
-  /** Events that wait for the disk. */
+  /** Events held back until the disk has the code. */
   #untold: PeerEvent[] | undefined;
-  /** A person's answer to every collision that is still to come. */
+  /** The user's answer to all further collisions. */
   #always: CollisionAnswer | undefined;
 
-  /** @param text  what came to an earlier daemon, of an entry that is unread */
+  /** @param text  the unread text of an earlier daemon */
   constructor(entry: TransferEntry, host: TransferHost, text?: string) {
     this.entry = entry;
     this.#host = host;
@@ -103,7 +103,7 @@ export class Transfer {
     return this.entry.id;
   }
 
-  /** How it ended, if it has. */
+  /** How it ended; undefined until then. */
   get end(): TransferEnd | undefined {
     return this.#end;
   }
@@ -112,7 +112,7 @@ export class Transfer {
     return this.#run !== undefined;
   }
 
-  /** False once the sender has refused the code of a receive: each try with it uses up one of the sender's three. */
+  /** False once the sender has refused the code of a receive: each attempt uses up one of the sender's three guesses. */
   get codeIsGood(): boolean {
     const { kind, pull } = this.entry;
     const code = this.#end?.error?.code;
@@ -123,7 +123,7 @@ export class Transfer {
     return this.#figures.sessions.size > 0;
   }
 
-  /** Its bytes would move if the queue let them: no person holds it, here or at every peer. */
+  /** True if only the queue may stop its bytes: no user has paused it, here or at every peer. */
   get mayMove(): boolean {
     return !this.entry.paused && this.#figures.wanted;
   }
@@ -185,7 +185,7 @@ export class Transfer {
     return entry.request.to.length === 0 ? undefined : entry.request.to.join(', ');
   }
 
-  /** What the history keeps of it, once it has ended; undefined if it is to leave nothing. */
+  /** The history entry of an ended transfer; undefined if it has not ended or must leave no trace. */
   historyEntry(): HistoryEntry | undefined {
     const { entry } = this;
     if (this.#end === undefined || entry.request.incognito) return undefined;
@@ -195,7 +195,7 @@ export class Transfer {
     return historyEntryOf({ kind: entry.kind, place, contact: this.#contact, figures: this.#figures, ...end, error });
   }
 
-  /** Where it goes, or what it sends stands. @throws USAGE if that is nowhere a person would look */
+  /** The folder that it receives into or sends from. @throws USAGE if the user has no such folder */
   folder(): string {
     const { entry } = this;
     const { place = '' } =
@@ -208,7 +208,7 @@ export class Transfer {
     return this.entry.kind === 'send' && this.entry.request.drop !== undefined;
   }
 
-  /** Begins; a failure becomes its end. */
+  /** Starts a run; a failure becomes its end. */
   begin(): void {
     if (this.#run !== undefined) return;
     const ending = new AbortController();
@@ -227,7 +227,7 @@ export class Transfer {
     this.#host.onChange(this);
   }
 
-  /** Holds it, or lets it go on, because a person says so. */
+  /** Pauses or resumes it for the user. */
   pause(paused: boolean): void {
     if (this.#end !== undefined || this.entry.paused === paused) return;
     this.entry.paused = paused;
@@ -236,7 +236,7 @@ export class Transfer {
     this.#host.onChange(this);
   }
 
-  /** The same because of others before it. */
+  /** Pauses or resumes it for the queue. */
   hold(held: boolean): void {
     if (this.#held === held) return;
     this.#held = held;
@@ -244,7 +244,7 @@ export class Transfer {
     this.#host.onChange(this);
   }
 
-  /** Ends it, unless it has ended. Resolves when it has. */
+  /** Cancels it, unless it has ended. Resolves when it has ended. */
   async cancel(): Promise<void> {
     const run = this.#run;
     if (run === undefined) {
@@ -255,7 +255,7 @@ export class Transfer {
     await run.over;
   }
 
-  /** It may begin once more. */
+  /** Resets an ended transfer, so that it can run again. */
   renew(): void {
     if (this.#run !== undefined) return;
     if (this.#end?.error?.code === 'CODE_EXHAUSTED') this.entry.code = undefined;
@@ -265,7 +265,7 @@ export class Transfer {
     this.#host.onChange(this);
   }
 
-  /** Ends it because the daemon ends: it has not ended for good. */
+  /** Stops the run because the daemon ends; the next daemon resumes it. */
   async suspend(): Promise<void> {
     const run = this.#run;
     run?.ending.abort(new KeibiError('SESSION_CLOSED', 'The daemon has ended.'));
@@ -280,7 +280,7 @@ export class Transfer {
     const entriesOf = (session: number) => lists.open(this.id, session);
     const run = { signal, pausing, verbose: true, entriesOf, onEvent: (event: PeerEvent) => this.#onEvent(event) };
     if (entry.kind === 'send') {
-      // A code that was drawn once is strong enough, or somebody has insisted on it.
+      // A stored code was drawn, and so is strong enough, or the user insisted on it.
       const again = entry.code === undefined ? {} : { code: entry.code, insecureCode: true };
       const options = { ...(await sendOptionsOf({ ...entry.request, ...again }, read)), ...run };
       const { to } = entry.request;
@@ -310,7 +310,7 @@ export class Transfer {
     const { answer, out = place } = await this.#ask('offer', about, ['yes', 'no'], signal);
     if (answer !== 'yes') return false;
     entry.accepted = key;
-    // The next run, also of another daemon, goes there as well.
+    // Later runs, also of another daemon, use the same destination.
     if (out !== place) entry.place = entry.request.out = out;
     await this.#host.onEntry(this);
     return { out };
@@ -342,7 +342,7 @@ export class Transfer {
     else this.#tell(event);
   }
 
-  /** Nobody hears of a code that the next daemon would not know. */
+  /** Stores a new code before any client sees it, so that the next daemon knows it. */
   async #keepCode(event: CodeEvent): Promise<void> {
     const untold: PeerEvent[] = [event];
     this.#untold = untold;

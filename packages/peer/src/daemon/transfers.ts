@@ -15,13 +15,13 @@ import type { Questions } from './questions.ts';
 import { type Order, Transfer, type TransferEntry, type TransferHost } from './transfer.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 
-/** Sends that wait for receivers, each with a port of its own; those after them begin as they end. */
+/** Limit of sends that wait for receivers, each with a port of its own. Later sends begin when earlier ones end. */
 const MAX_BEGUN_SENDS = 32;
-/** Ended ones that stay in the list; the oldest go. */
+/** Limit of ended transfers in the list; the oldest are removed. */
 const MAX_ENDED = 200;
-/** All that have not ended. */
+/** Limit of transfers that have not ended. */
 const MAX_TRANSFERS = 10_000;
-/** Texts that wait to be shown; one more is refused, so that its sender knows. */
+/** Limit of unread texts. One more is refused, so that its sender notices. */
 const MAX_UNREAD = 1000;
 const FIRST_INCOGNITO = 1_000_001;
 
@@ -35,7 +35,7 @@ export interface TransfersOptions {
   texts: KeptTexts;
   history: History;
   journal: Journal<TransferEntry>;
-  /** Called with what went wrong where no client waits for it. */
+  /** Reports an error that no client waits for. */
   onTrouble(error: KeibiError): void;
 }
 
@@ -49,20 +49,20 @@ export interface InvitedReceive extends Pick<local.ReceiveRequest, 'code' | 'out
 /**
  * Every send and receive of this daemon, in the order of its queue.
  *
- * A send begins at once, so that its code can be given away. Of those that a receiver has accepted and does not pause, the first of the queue
- * moves bytes; the others are held, unless they were asked for with `now`. Receives are not held.
+ * A send begins at once, so that its code can be shared. Among the accepted and unpaused sends the first of the queue moves
+ * bytes. The others are held, except those requested with `now`. Receives are never held.
  */
 export class Transfers {
-  /** What they consist of. */
+  /** The file lists of all transfers. */
   readonly lists = new FileLists();
   readonly #options: TransfersOptions;
   readonly #all: Transfer[] = [];
   readonly #told = new Map<Transfer, local.Transfer>();
   readonly #recorded = new WeakSet<object>();
   #next = 1;
-  /** Numbers of their own, so that no gap in the others tells of them later. */
+  /** A separate series of numbers, so that incognito transfers leave no gap in the other one. */
   #nextIncognito = FIRST_INCOGNITO;
-  /** Orders that are not on the disk yet, and must not begin before. */
+  /** Orders that are not on the disk yet; they must not begin before. */
   readonly #unsaved = new Set<TransferEntry>();
   #closing = false;
   #scheduling = false;
@@ -71,12 +71,12 @@ export class Transfers {
     this.#options = options;
   }
 
-  /** What some of them send. */
+  /** The browser uploads that some transfers send. */
   get drops(): Drops {
     return this.#options.drops;
   }
 
-  /** Takes up what an earlier daemon has not done. @returns  where a journal is kept that made no sense */
+  /** Restores the unfinished transfers of an earlier daemon. @returns  where a damaged journal is kept */
   async restore(): Promise<string | undefined> {
     const { state, damaged } = await this.#options.journal.read();
     this.#next = state?.next ?? 1;
@@ -116,11 +116,11 @@ export class Transfers {
     await this.#options.texts.put(id, text);
     entry.unread = { at: Date.now(), from };
     await this.save();
-    // A journal that is closed has not taken it.
+    // A closed journal has not stored it.
     if (this.#closing) throw new KeibiError('DAEMON_LOST');
   }
 
-  /** Takes on an order, and would remember it. @throws USAGE, CODE_MALFORMED, CONFIG_INVALID, DISK_FULL */
+  /** Accepts an order and stores it. @throws USAGE, CODE_MALFORMED, CONFIG_INVALID, DISK_FULL */
   async add(order: Order, about: Pick<TransferEntry, 'agreed' | 'contact' | 'pull'> = {}): Promise<Transfer> {
     const { read } = this.#options;
     const place = await checked(order, read);
@@ -134,7 +134,7 @@ export class Transfers {
     try {
       if (!incognito) await this.save();
     } catch (reason) {
-      // Its client hears that it failed, so no code of it may wait for a receiver.
+      // The client sees a failure, so its code must not wait for a receiver.
       this.#drop(transfer);
       throw reason;
     } finally {
@@ -144,7 +144,10 @@ export class Transfers {
     return transfer;
   }
 
-  /** Takes on what a contact has invited us to, into `out` or where the settings say. More than was agreed to is asked about. */
+  /**
+   * Accepts a contact's invitation, into `out` or where the settings say. A larger size than `agreed` needs the user's
+   * confirmation.
+   */
   addInvited({ contact, code, agreed, ...to }: InvitedReceive): Promise<Transfer> {
     const yes = agreed === undefined;
     const request = { code, ...to, yes, verify: false, durable: false, incognito: false, reach: undefined };
@@ -162,16 +165,16 @@ export class Transfers {
     return found;
   }
 
-  /** Holds all that have not ended, or lets them go on. */
+  /** Pauses or resumes all transfers that have not ended. */
   pauseAll(paused: boolean): void {
     for (const transfer of this.#all) transfer.pause(paused);
   }
 
   /**
-   * An ended one runs once more, as the last of the queue.
+   * Runs an ended transfer again, as the last of the queue.
    *
-   * @param invite  asks for another code, for what is pulled from a share
-   * @throws USAGE if it has not ended, or its code cannot be right; DROP_UNKNOWN; what `invite` throws
+   * @param invite  requests another code, for data pulled from a share
+   * @throws USAGE if it has not ended, or its code was refused; DROP_UNKNOWN; the errors of `invite`
    */
   async retry(transfer: Transfer, invite: (paths: string[]) => Promise<PullInvitation>): Promise<void> {
     if (transfer.end === undefined) throw new KeibiError('USAGE', 'It has not ended, so there is nothing to retry.');
@@ -184,20 +187,20 @@ export class Transfers {
     this.#schedule();
   }
 
-  /** Puts one in front of all others. */
+  /** Moves one to the front of the queue. */
   first(transfer: Transfer): void {
     this.#move(transfer, 0);
     void this.#onEntry();
     this.#schedule();
   }
 
-  /** Takes an ended one off the list. @throws USAGE if it has not ended */
+  /** Removes an ended transfer from the list. @throws USAGE if it has not ended */
   remove(transfer: Transfer): void {
     if (transfer.end === undefined) throw new KeibiError('USAGE', 'It has not ended. Cancel it first.');
     this.#forget(transfer);
   }
 
-  /** Ends all of them; they come back with the next daemon as they were saved last. @returns  how many */
+  /** Ends all; the next daemon resumes them as last saved. @returns  how many */
   async close(): Promise<number> {
     const unfinished = this.#all.filter(({ end, entry }) => end === undefined && !entry.request.incognito);
     await this.#onEntry();
@@ -224,7 +227,7 @@ export class Transfers {
       keepText: (of, words, from) => this.#keepText(of, words, from),
     };
     const transfer = new Transfer(entry, host, text);
-    // An earlier daemon has noted its end.
+    // An earlier daemon has recorded its end.
     if (transfer.end !== undefined) this.#recorded.add(transfer.end);
     this.#all.push(transfer);
     this.#onChange(transfer);
@@ -240,7 +243,7 @@ export class Transfers {
     const { end } = transfer;
     if (end !== undefined && !this.#recorded.has(end)) {
       this.#recorded.add(end);
-      // What failed may be tried again.
+      // A failed transfer may be retried.
       if (end.state !== 'failed' || transfer.entry.request.incognito) this.#removeDrop(transfer);
       this.#record(transfer);
     }
@@ -301,7 +304,7 @@ export class Transfers {
     this.#all.splice(to, 0, transfer);
   }
 
-  /** Resolves once all that is to come back is on the disk. @throws DISK_FULL, CONFIG_INVALID */
+  /** Resolves once all transfers to restore are on the disk. @throws DISK_FULL, CONFIG_INVALID */
   save(): Promise<void> {
     if (this.#closing) return Promise.resolve();
     return this.#options.journal.write(() => ({
@@ -310,9 +313,9 @@ export class Transfers {
     }));
   }
 
-  /** Begins what may begin, and lets the first of the sends that have a receiver move its bytes. */
+  /** Starts the transfers that may begin. Of the sends with a receiver, only the first may move bytes. */
   #schedule(): void {
-    // What follows from a change is looked at by who makes it.
+    // Changes that scheduling itself causes must not schedule again.
     if (this.#scheduling || this.#closing) return;
     this.#scheduling = true;
     const open = this.#all.filter(({ end, entry }) => end === undefined && !this.#unsaved.has(entry));
@@ -320,21 +323,21 @@ export class Transfers {
     const mayBegin = [...open.filter(({ entry }) => entry.kind === 'receive'), ...sends.slice(0, MAX_BEGUN_SENDS)];
     for (const transfer of mayBegin) if (!transfer.begun && !transfer.entry.paused) transfer.begin();
     const inTurn = sends.filter(({ entry }) => entry.kind === 'send' && !entry.request.now);
-    // A receiver that pauses, or has not answered yet, must not keep the others waiting.
+    // A receiver that has paused or not answered must not block the other sends.
     const [first] = inTurn.filter(({ mayMove }) => mayMove);
     for (const transfer of inTurn) transfer.hold(transfer.connected && first !== undefined && transfer !== first);
     this.#scheduling = false;
   }
 }
 
-/** Reads an order as its run will. @returns  where a receive goes */
+/** Reads an order as its run will. @returns  the destination of a receive */
 async function checked(order: Order, read: ReadSettings): Promise<string | undefined> {
   if (order.kind === 'receive') return (await receiveOptionsOf(order.request, read)).out;
   await sendOptionsOf(order.request, read);
   return undefined;
 }
 
-/** Whether a value from the journal can be taken up. Its settings are checked as it begins. */
+/** Whether a value from the journal is a valid entry. Its settings are checked when it begins. */
 export function isTransferEntry(value: unknown): boolean {
   const { id, kind, added, paused, request } = fieldsIn(value);
   const { paths, to, code } = fieldsIn(request);
@@ -350,7 +353,7 @@ function isRemembered({ end, entry }: Transfer): boolean {
   return (end === undefined || entry.unread !== undefined) && !entry.request.incognito;
 }
 
-/** What of a transfer is worth telling when it changes: progress has its own events. */
+/** The fields of a transfer that are reported on change; progress has its own events. */
 function withoutNumbers(view: local.Transfer | undefined): Partial<local.Transfer> | undefined {
   if (view === undefined) return undefined;
   const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond, failed, resumedBytes, ...rest } = view;
@@ -362,7 +365,7 @@ function fieldsWithoutNumbers(peer: local.TransferPeer): Partial<local.TransferP
   return rest;
 }
 
-/** What it sends, if that was dropped in a browser. */
+/** The drop that it sends, if any. */
 function dropOf(entry: TransferEntry): string[] {
   return entry.kind === 'send' && entry.request.drop !== undefined ? [entry.request.drop] : [];
 }
