@@ -14,15 +14,15 @@ import { assertRoom, withScratch } from './scratch.ts';
 const PARTS: Readonly<Partial<Record<BenchFile, BenchPart>>> = { link: 'link', reading: 'peerRead', whole: 'whole' };
 
 /**
- * Measures the way to a peer that waits with `waitForBench`, its disk and this one, and says what limits. Keeps nothing.
+ * Measures the connection to a peer that runs `waitForBench`, and both disks, and reports the limiting part. Stores no files.
  *
- * @throws OFFER_DECLINED for a code that offers something else; TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL; what `receive`
- *         throws; `signal.reason` on abort
+ * @throws OFFER_DECLINED for a code that offers something else; TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL; the errors
+ * of `receive`; `signal.reason` on abort
  */
 export async function benchAgainst(options: BenchAgainstOptions): Promise<void> {
   const measurements = new Measurements(options);
   try {
-    // How much it will be is known once the peer has offered.
+    // The size is known only from the peer's offer.
     await withScratch(options.dir, 0, async (scratch) => {
       const { size, suite } = await new Pass(options, measurements).run(scratch);
       const bytesPerSecond = measurements.rates.find(({ part }) => part === 'whole')?.bytesPerSecond ?? 0;
@@ -37,7 +37,7 @@ export async function benchAgainst(options: BenchAgainstOptions): Promise<void> 
   }
 }
 
-/** The transfer, and when each of its files was complete. */
+/** The transfer, and the time at which each of its files was complete. */
 class Pass {
   readonly #options: BenchAgainstOptions;
   readonly #measurements: Measurements;
@@ -55,7 +55,7 @@ class Pass {
     const result = await receiveWith(
       {
         ...this.#options,
-        // Half a measurement is none.
+        // An interrupted measurement is useless.
         patienceMs: 0,
         out: scratch,
         collisions: 'rename',
@@ -77,7 +77,7 @@ class Pass {
     return { size: this.#size, suite: this.#suite };
   }
 
-  /** Nobody is asked: what is no bench is declined, and of a bench nothing is kept. */
+  /** Decides without the user: declines other offers, and discards the files of a bench. */
   async #admit(offer: OfferSummary): Promise<boolean> {
     const size = sizeOfOffer(offer);
     if (size === undefined) {
@@ -92,12 +92,12 @@ class Pass {
 
   #take(event: PeerEvent): void {
     if (event.type === 'file') this.#complete(event.path as BenchFile);
-    // What is left of a transfer's events tells of files, and there are none for anybody.
+    // The other events concern files, which a bench does not keep.
     else if (event.type === 'connected' || event.type === 'progress' || event.type === 'warning')
       this.#options.onEvent(event);
   }
 
-  /** One file begins where the one before it ends: the lanes are never idle between them. */
+  /** Each file begins when the previous one ends, because the lanes are never idle in between. */
   #complete(file: BenchFile): void {
     const now = performance.now();
     const part = PARTS[file];

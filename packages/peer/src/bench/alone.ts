@@ -11,10 +11,11 @@ import { withScratch } from './scratch.ts';
 const SOURCE = 'source';
 
 /**
- * Measures disk, ciphers, digest and TCP of this machine each alone, then a real transfer from another process into this one, and says
- * what limits.
+ * Measures disk, ciphers, digest and TCP of this machine separately, then a real transfer from another process to this one.
+ * Reports the limiting part.
  *
- * @throws USAGE (the size), TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL; what a transfer throws; `signal.reason` on abort
+ * @throws USAGE (the size), TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL; the errors of a transfer; `signal.reason` on
+ * abort
  */
 export async function benchAlone(options: BenchAloneOptions): Promise<void> {
   const { dir, signal, onEvent } = options;
@@ -23,7 +24,7 @@ export async function benchAlone(options: BenchAloneOptions): Promise<void> {
   const suite = ownSuite(options.suite);
   const measurements = new Measurements(options);
   try {
-    // What is sent and what is received.
+    // One file to send and one to receive.
     await withScratch(dir, 2 * size, async (scratch) => {
       onEvent({ type: 'start', bytes: size, dir });
       await measurements.disk(join(scratch, SOURCE), size);
@@ -39,7 +40,7 @@ export async function benchAlone(options: BenchAloneOptions): Promise<void> {
   }
 }
 
-/** @returns  from the session being up until the file stands */
+/** @returns  the time from the start of the session until the file is complete */
 async function transfer(
   scratch: string,
   size: number,
@@ -48,7 +49,7 @@ async function transfer(
 ): Promise<Whole> {
   const source = join(scratch, SOURCE);
   const out = join(scratch, 'received');
-  // Read from the disk once more, as a file is that nobody has just made.
+  // Flushed from the page cache, so that it is read from the disk like an old file.
   await measurements.run((bench) => bench.flush(source));
   const sender = await startSender(source, { scratch, signal });
   try {

@@ -5,12 +5,15 @@ import type { ListenAddress, TransferOptions } from '../api.ts';
 import type { PeerEvent } from '../events.ts';
 
 /**
- * What was measured.
+ * The parts of a bench.
  *
- *   write, read     this disk, page cache left out      seal, open, sha256   one core of this machine
- *   loopback        TCP of this machine with itself     link                 to the peer, sealed, from memory to nowhere
- *   peerRead        the peer's disk, through the link   whole                a file, from the one disk to the other
- *   wholeOnDisk     the whole, until the disk and not only the page cache has it
+ * - `write`, `read`: this disk, without the page cache
+ * - `seal`, `open`, `sha256`: one core of this machine
+ * - `loopback`: TCP within this machine
+ * - `link`: sealed data from memory to the peer, which discards it
+ * - `peerRead`: the peer's disk, through the link
+ * - `whole`: a file from one disk to the other
+ * - `wholeOnDisk`: like `whole`, until the file is on the disk and not only in the page cache
  */
 export type BenchPart =
   | 'write'
@@ -24,52 +27,52 @@ export type BenchPart =
   | 'whole'
   | 'wholeOnDisk';
 
-/** There is room, and writing begins. The first event of a bench that writes before it meets anybody. */
+/** There is enough space, and writing begins. The first event of a bench that writes before it meets its peer. */
 export interface StartEvent {
   type: 'start';
-  /** Of each file. */
+  /** The size of each file. */
   bytes: number;
   dir: string;
 }
 
-/** One figure. */
+/** One measured rate. */
 export interface MeasuredEvent {
   type: 'measured';
   part: BenchPart;
   bytesPerSecond: number;
-  /** Of `seal` and `open`. */
+  /** For `seal` and `open`. */
   suite?: Suite;
-  /** Of `read` and `write`: the file system keeps files in memory, so no disk was measured. */
+  /** For `read` and `write`: the file system keeps files in memory, so no disk was measured. */
   fromMemory?: boolean;
 }
 
-/** How long a TCP connection to the peer takes to stand. */
+/** The time to open a TCP connection to the peer. */
 export interface RoundTripEvent {
   type: 'roundTrip';
   seconds: number;
 }
 
-/** What limits: the slowest part, or that all of them share the machine. The last event. */
+/** The bottleneck: the slowest part, or that all parts share the machine. The last event. */
 export interface LimitEvent {
   type: 'limit';
   part: BenchPart | 'sharing';
-  /** What that lets through. */
+  /** The rate that it allows. */
   bytesPerSecond: number;
-  /** The part that would limit next. */
+  /** The next bottleneck after this one. */
   next?: { part: BenchPart; bytesPerSecond: number };
-  /** How fast a file went from end to end; more than the disk's rate where memory takes it first. */
+  /** The rate of a file from end to end; above the disk's rate where memory takes it first. */
   wholeBytesPerSecond: number;
 }
 
 export type BenchEvent = StartEvent | MeasuredEvent | RoundTripEvent | LimitEvent | PeerEvent;
 
 interface BenchOptions {
-  /** Where temporary files go; absolute, and there. */
+  /** The folder of temporary files; absolute and existing. */
   dir: string;
   suite?: Suite | undefined;
-  /** What this peer calls itself. */
+  /** This peer's display name. */
   label: string;
-  /** Ends it; everything temporary is removed and the promise rejects with `signal.reason`. */
+  /** Aborts the bench; all temporary files are removed and the promise rejects with `signal.reason`. */
   signal: AbortSignal;
   onEvent(event: BenchEvent): void;
 }
@@ -78,14 +81,14 @@ interface BenchOptions {
 export interface SenderProcess {
   code: Code;
   address: HostPort;
-  /** Ends it if it still runs; resolves when it is gone. */
+  /** Ends it if it still runs; resolves when it has exited. */
   end(): Promise<void>;
 }
 
 export interface BenchAloneOptions extends BenchOptions {
   /** Bytes of each file. */
   size: number;
-  /** `scratch` is a directory to do in as one likes. */
+  /** `scratch` is a directory for any temporary files. */
   startSender(path: string, options: { scratch: string; signal: AbortSignal }): Promise<SenderProcess>;
 }
 

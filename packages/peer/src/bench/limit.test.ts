@@ -24,7 +24,7 @@ it.each<[string, Partial<Record<BenchPart, number>>, number, string, number, Ben
   expect(limit).toMatchObject({ part, bytesPerSecond, next: { part: next }, wholeBytesPerSecond: whole });
 });
 
-it('does not take a short transfer for a shared machine', () => {
+it('does not mistake a short transfer for a shared machine', () => {
   expect(limitOf(rates(machine), { bytesPerSecond: 100, seconds: 0.1 }).part).toBe('write');
 });
 

@@ -11,20 +11,20 @@ export interface Whole {
   seconds: number;
 }
 
-/** A whole below this share of its slowest part is held up by no part but by all of them running at once. */
+/** If the whole is below this share of its slowest part, no single part limits it: they all share the machine. */
 const SHARING = 0.7;
-/** A whole that took less is told by how a transfer begins and ends, which costs tens of milliseconds, rather than by its bytes. */
+/** The start and end of a transfer take tens of milliseconds and dominate a shorter whole. */
 const TELLING_SECONDS = 0.25;
-/** A link this near to the cipher's speed is not slower than the cipher: the rest is what moving costs. */
+/** A link this close to the cipher's speed is limited by the cipher; moving the bytes costs the rest. */
 const CIPHER_BOUND = 0.7;
-/** The peer's disk is read through the link: only what is clearly slower than the link is the disk's doing. */
+/** The peer's disk is read through the link, so only a clearly lower rate is due to the disk. */
 const SAME = 0.9;
 
 /**
- * Says which of the parts limits.
+ * Finds the limiting part.
  *
- * @param parts  what every byte of a transfer passes, each measured alone; not empty
- * @param whole  what a transfer made of it, from end to end
+ * @param parts  all parts that every byte of a transfer passes, each measured alone; not empty
+ * @param whole  the rate of a real transfer, from end to end
  */
 export function limitOf(parts: readonly Rate[], { bytesPerSecond: whole, seconds }: Whole): Omit<LimitEvent, 'type'> {
   const slowestFirst = distinct(parts).sort((a, b) => a.bytesPerSecond - b.bytesPerSecond);

@@ -6,10 +6,10 @@ import type { Rate } from './limit.ts';
 
 const CIPHER_MS = 400;
 const SHA256_MS = 200;
-/** More than enough to be exact, and done within a second. */
+/** Enough for an exact result, and done within a second. */
 const MAX_LOOPBACK_BYTES = 2 ** 30;
 
-/** Native measurements that end with a signal, told one by one and kept. */
+/** Runs native measurements until a signal. Reports and keeps each result. */
 export class Measurements {
   readonly #bench = new Bench();
   readonly #signal: AbortSignal;
@@ -33,7 +33,10 @@ export class Measurements {
     this.#onEvent({ type: 'measured', part, bytesPerSecond, ...more });
   }
 
-  /** Writing and reading `file`, which is made and stays. Both are told at the end: reading shows whether there is a disk at all. */
+  /**
+   * Measures writing and reading of `file`, which is created and stays. Both are reported at the end, because only reading
+   * shows whether a disk is involved.
+   */
   async disk(file: string, size: number): Promise<void> {
     const writeSeconds = await this.run((bench) => bench.write(file, size));
     const { bytes, seconds, fromMemory } = await this.run((bench) => bench.read(file));
@@ -42,7 +45,7 @@ export class Measurements {
     this.tell('read', bytes / seconds, more);
   }
 
-  /** Suites in full; only `limiting` is one of the parts that can limit. */
+  /** Measures every suite; only `limiting` counts as a part that can limit. */
   async suites(suites: readonly Suite[], limiting: Suite): Promise<void> {
     for (const suite of suites) {
       const { seal, open } = await this.run((bench) => bench.suite(suite, CIPHER_MS));
@@ -74,7 +77,7 @@ export class Measurements {
   }
 }
 
-/** The suite that counts: the one that was forced, else what this machine would agree on with one like it. */
+/** The suite to measure: the forced one, else the one that two machines like this would agree on. */
 export function ownSuite(forced: Suite | undefined): Suite {
   const self = { suites: forced ? [forced] : ALL_SUITES, hardware: hasHardwareAes() };
   const suite = chooseSuite(self, self);

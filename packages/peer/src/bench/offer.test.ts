@@ -6,7 +6,7 @@ const MIB = 2 ** 20;
 const names = ['warm-up', 'link', 'reading', 'whole'];
 const offer = { files: 4, nameCount: 4, names, bytes: 26 * MIB };
 
-it('tells the size of each file from that of all', () => {
+it('derives the size of each file from the total size', () => {
   for (const asked of [8 * MIB, 8 * MIB + 1, 256 * MIB, 2 ** 34]) {
     const size = benchSize(asked);
     const generated = benchRoots(size, { reading: '/r', whole: '/w' }).map(

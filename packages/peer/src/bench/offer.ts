@@ -2,25 +2,28 @@
 import type { Root } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 
-/** Files shorter than this measure the clock and the hand-over from file to file; longer ones only the patience of people. */
+/** Shorter files measure the clock and the gap between files; longer ones only take time. */
 const MIN_SIZE = 8 * 2 ** 20;
 const MAX_SIZE = 16 * 2 ** 30;
 const STEP = 4 * 2 ** 20;
 
 /**
- * What the waiting side of a bench offers, in this order: all lanes busy and TCP at speed before anything counts, then a file from
- * memory, one from its disk, and one more from its disk that the other side writes to its own.
+ * The files that the waiting side of a bench offers, in this order. The warm-up fills all lanes and brings TCP to speed. Then
+ * follow a file from memory, one from its disk, and one from its disk that the other side writes to its own.
  */
 export const BENCH_FILES = ['warm-up', 'link', 'reading', 'whole'] as const;
 export type BenchFile = (typeof BENCH_FILES)[number];
 
-/** The size that is measured with: whole steps, since each file tells its own by that of all. @throws USAGE out of range */
+/**
+ * The size to measure with. It is rounded up to whole steps, since each file's size is derived from the total. @throws USAGE
+ * out of range
+ */
 export function benchSize(asked: number): number {
   if (!(asked >= MIN_SIZE && asked <= MAX_SIZE)) throw new KeibiError('USAGE', '--size must be from 8M to 16G.');
   return Math.ceil(asked / STEP) * STEP;
 }
 
-/** @param onDisk  files that are there, of `size` bytes each */
+/** @param onDisk  existing files of `size` bytes each */
 export function benchRoots(size: number, onDisk: { reading: string; whole: string }): Root[] {
   return [
     { name: 'warm-up', path: '', generatedBytes: size / 4 },
@@ -30,7 +33,7 @@ export function benchRoots(size: number, onDisk: { reading: string; whole: strin
   ];
 }
 
-/** The size of each file of an offer, or undefined for one that is no bench. */
+/** The size of each file of an offer; undefined if the offer is no bench. */
 export function sizeOfOffer(offer: {
   files: number;
   nameCount: number;

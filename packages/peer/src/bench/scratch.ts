@@ -3,14 +3,14 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError, messageFor } from '@keibidrop/protocol';
 
-/** Room that stays free on a disk: nobody's machine is filled up to be measured. */
+/** Space that a bench leaves free on the disk. */
 const SPARE_BYTES = 64 * 2 ** 20;
 
 /**
- * Runs with a temporary directory in `dir`, which is gone with everything in it when the promise settles.
+ * Runs with a temporary directory in `dir`, which is removed with its content when the promise settles.
  *
- * @param bytes  how much will be written there
- * @throws       TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL, both before anything is written
+ * @param bytes  expected size of its content
+ * @throws TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL, both before anything is written
  */
 export async function withScratch<T>(dir: string, bytes: number, run: (scratch: string) => Promise<T>): Promise<T> {
   let scratch: string;
@@ -41,7 +41,7 @@ export async function assertRoom(dir: string, bytes: number): Promise<void> {
   );
 }
 
-/** The same for errors of the system and of native, in words of this command. */
+/** Converts errors of the system and of native code to errors of this command. */
 function unusable(reason: unknown, dir: string): unknown {
   if (reason instanceof KeibiError || !(reason instanceof Error)) return reason;
   const { code } = reason as NodeJS.ErrnoException;

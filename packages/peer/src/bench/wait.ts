@@ -10,9 +10,11 @@ import { benchRoots, benchSize } from './offer.ts';
 import { withScratch } from './scratch.ts';
 
 /**
- * Waits for one peer that runs `benchAgainst` with the code. Offers nothing but noise, made as it is sent or lying on this disk for as long.
+ * Waits for one peer that runs `benchAgainst` with the code. Offers only random data, generated or temporarily stored on this
+ * disk.
  *
- * @throws USAGE (the size), CODE_TOO_WEAK, TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL; what `send` throws; `signal.reason` on abort
+ * @throws USAGE (the size), CODE_TOO_WEAK, TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL; the errors of `send`;
+ * `signal.reason` on abort
  */
 export async function waitForBench(options: WaitForBenchOptions): Promise<SendResult> {
   const { dir, code, signal } = options;
@@ -24,14 +26,14 @@ export async function waitForBench(options: WaitForBenchOptions): Promise<SendRe
     return await withScratch(dir, 2 * size, async (scratch) => {
       const onDisk = { reading: join(scratch, 'reading'), whole: join(scratch, 'whole') };
       options.onEvent({ type: 'start', bytes: size, dir });
-      // Else they would be read from memory.
+      // Otherwise the files would be read from memory.
       const forget = (file: string) => measurements.run((bench) => bench.flush(file));
       for (const file of Object.values(onDisk)) {
         await measurements.run((bench) => bench.write(file, size));
         await forget(file);
       }
       const onEvent = (event: PeerEvent) => {
-        // Whoever comes next is to find what the first one found.
+        // The next receiver must read from the disk too.
         if (event.type === 'receiverLost') for (const file of Object.values(onDisk)) void forget(file).catch(() => {});
         options.onEvent(event);
       };

@@ -8,17 +8,17 @@ import type { HistoryEntry } from './history.ts';
 /** A run that has ended. */
 export interface EndedRun {
   kind: HistoryEntry['kind'];
-  /** The destination, or where what was sent stands. */
+  /** The destination, or the folder of the sent files. */
   place: string;
-  /** Whom it was with, if that is known before anybody came. */
+  /** The contact, if it is known before a peer connects. */
   contact?: string | undefined;
-  /** What its events told. */
+  /** The totals of its events. */
   figures: TransferFigures;
   /** Milliseconds since 1970. */
   at: number;
   /** If it ran to its end. */
   summary?: TransferSummary | undefined;
-  /** If that was no success. */
+  /** If it failed. */
   error?: KeibiError | undefined;
 }
 
@@ -41,7 +41,7 @@ export function historyEntryOf({ kind, place, figures, at, summary, error, ...ru
   };
 }
 
-/** Where what is sent stands. */
+/** The folder of the sent files. */
 export function placeOf(paths: readonly string[]): string {
   const [first] = paths;
   return first === undefined ? '' : dirname(first);

@@ -11,15 +11,15 @@ export interface HistoryEntry {
   /** ISO 8601, when it ended. */
   time: string;
   kind: 'send' | 'receive';
-  /** The names of what was offered. */
+  /** The names of the offered files. */
   what: string;
-  /** The contact's name, or what the peer calls itself; '' if nobody came. */
+  /** The contact's name, or the peer's own display name; '' if no peer connected. */
   with: string;
   /** `with` is a contact's name. */
   contact: boolean;
-  /** The destination, or the folder of what was sent. */
+  /** The destination, or the folder of the sent files. */
   place: string;
-  /** Of the connection: `local`, `lan`, …; absent if there was none. */
+  /** The path of the connection: `local`, `lan`, …; absent without a connection. */
   path?: string | undefined;
   files: number;
   bytes: number;
@@ -29,24 +29,24 @@ export interface HistoryEntry {
   result: string;
 }
 
-/** How much of it is kept. */
+/** Limits of the history. */
 export interface HistoryLimits {
-  /** 0: nothing is written, and what is there is removed. */
+  /** 0: nothing is written, and existing entries are removed. */
   entries: number;
   days: number;
 }
 
 const FILE = 'history.jsonl';
-/** Pruned when it is so much longer than it may be: not at every entry. */
+/** The file is pruned when it exceeds its limit by this factor, not at every entry. */
 const SLACK = 1.1;
 const DAY_MS = 86_400_000;
 const MAX_LINE_BYTES = 16 * 1024;
 
-/** What was sent and received, a JSON object a line, in a file that is this user's alone; any number of processes may add. */
+/** Finished transfers, one JSON object per line, in a file that only this user can read. Any number of processes may add. */
 export class History {
   readonly #file: string;
   readonly #limits: () => Promise<HistoryLimits>;
-  /** Resolves once what was added here is in the file. */
+  /** Resolves once all entries added here are in the file. */
   #added: Promise<void> = Promise.resolve();
 
   constructor(directory: string, limits: () => Promise<HistoryLimits>) {
@@ -71,7 +71,7 @@ export class History {
       try {
         const { size } = await file.stat();
         const last = size === 0 ? undefined : (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer[0];
-        // A line that a power cut has torn ends here, and costs no other.
+        // Ends a line that a power cut has torn, so that only that entry is lost.
         const whole = last === undefined || last === 0x0a ? line : Buffer.concat([Buffer.from('\n'), line]);
         await file.appendFile(whole);
       } finally {
@@ -81,7 +81,7 @@ export class History {
     });
   }
 
-  /** The newest first, at most `limit`; what was added by this object is among them. */
+  /** Lists the newest entries first, at most `limit`, including all that this object has added. */
   async list(limit: number): Promise<HistoryEntry[]> {
     await this.#added.catch(() => {});
     const { days, entries: most } = await this.#limits();
@@ -93,7 +93,7 @@ export class History {
     return entries.slice(-most).reverse().slice(0, limit);
   }
 
-  /** @returns  how many entries there were */
+  /** @returns  the number of removed entries */
   async clear(): Promise<number> {
     return this.#alone(async () => {
       const { length } = entriesIn(await this.#text());
@@ -102,7 +102,7 @@ export class History {
     });
   }
 
-  /** Keeping nothing also holds for what was kept before. */
+  /** A limit of 0 also removes earlier entries. */
   async #forget(): Promise<void> {
     if ((await this.#text()) !== '') await this.clear();
   }
@@ -141,7 +141,7 @@ export class History {
   }
 }
 
-/** Lines that make no sense are passed over. */
+/** Skips malformed lines. */
 function entriesIn(text: string): HistoryEntry[] {
   return text.split('\n').flatMap((line) => {
     try {

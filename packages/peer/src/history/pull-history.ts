@@ -6,11 +6,11 @@ import { namesOf } from '../transfer-figures.ts';
 import type { HistoryEntry } from './history.ts';
 
 /**
- * What guests take of a share, as sends in the history.
+ * Records the pulls of a share's guests as sends in the history.
  *
- * @param shared  what is shared, absolute
- * @param keep    called with each pull that has ended
- * @returns       takes the events of the share, in their order
+ * @param shared  the shared path, absolute
+ * @param keep  called with each pull that has ended
+ * @returns  a function that takes the events of the share, in order
  */
 export function pullHistory(shared: string, keep: (entry: HistoryEntry) => void): (event: ShareEvent) => void {
   const guests = new Map<number, ConnectedEvent>();

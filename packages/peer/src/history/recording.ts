@@ -9,7 +9,7 @@ import { historyEntryOf } from './history-entry.ts';
 
 export interface RecordingOptions {
   kind: HistoryEntry['kind'];
-  /** What is sent; of a receive it comes with the offer. */
+  /** The names of the sent files; a receive learns them from the offer. */
   what?: string;
   place: string;
   stateDir: string;
@@ -18,9 +18,9 @@ export interface RecordingOptions {
 }
 
 /**
- * Does one send or receive and puts it into the history, however it ends. A history that cannot be written is a warning.
+ * Runs one send or receive and adds it to the history, however it ends. A history that cannot be written is a warning.
  *
- * @param run  gets what its events go to
+ * @param run  is given the listener for its events
  */
 export async function recording<T extends TransferSummary>(
   { kind, what = '', place, stateDir, limits, onEvent }: RecordingOptions,
@@ -37,7 +37,7 @@ export async function recording<T extends TransferSummary>(
     let done: PeerEvent | undefined;
     const summary = await run((event) => {
       figures.take(event);
-      // The last event of a run: a warning about the history comes before it.
+      // Held back, because a warning about the history must precede the last event of a run.
       if (event.type === 'done') done = event;
       else onEvent(event);
     });

@@ -29,14 +29,14 @@ export async function newSecret(): Promise<Uint8Array> {
   return secret;
 }
 
-/** The fingerprint of the identity in a secret, which stays the caller's. */
+/** The fingerprint of the identity in a secret. The caller keeps ownership. */
 export async function fingerprintIn(secret: Uint8Array): Promise<Uint8Array> {
   const { keys } = await identityOf(secret.slice(), 'key');
   keys.wipe();
   return keys.fingerprint;
 }
 
-/** The keys in a secret, which is wiped. */
+/** Derives the keys of a secret, and wipes the secret. */
 export async function identityOf(secret: Uint8Array, lock: LockKind): Promise<Identity> {
   if (secret.length !== SECRET_BYTES) throw new KeibiError('IDENTITY_CORRUPT');
   const created = new Date(Number(new DataView(secret.buffer, secret.byteOffset).getBigUint64(0)));

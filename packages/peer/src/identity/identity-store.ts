@@ -28,38 +28,38 @@ import { type Keychain, systemKeychain } from './keychain.ts';
 
 export type { Identity } from './identity-secret.ts';
 
-/** With those before it that some contact has not heard of. */
+/** An identity, with the former ones that some contact still knows it by. */
 export interface OpenedIdentity extends Identity {
   readonly former: readonly FormerIdentity[];
 }
 
-/** An identity that took the place of another. */
+/** An identity that has replaced another. */
 export interface NextIdentity extends Identity {
-  /** Contacts to whom it is announced. */
+  /** The number of contacts to whom it is announced. */
   readonly announcedTo: number;
 }
 
 /** The identity and contacts of an imported copy. */
 export interface ImportedIdentity extends NextIdentity {
-  /** As ContactStore.copy() made them; undefined of a copy without. */
+  /** As made by ContactStore.copy(); undefined for a copy without contacts. */
   readonly contacts: Uint8Array | undefined;
 }
 
 export interface IdentityStoreOptions {
-  /** The configuration directory: `identity` and, unless something else locks it, `identity.key` stand there. */
+  /** The configuration directory. It holds `identity` and, unless it is locked otherwise, `identity.key`. */
   directory: string;
-  /** Where the key of a new identity is kept, if that can be had, else in a key file; absent: the one of the system. */
+  /** Where the key of a new identity is stored; if it cannot be reached, a key file is used. Absent: the system's keychain. */
   keychain?: Keychain | 'none';
-  /** Asked for when the identity is locked by one. @throws IDENTITY_LOCKED if nobody can be asked */
+  /** Called when a passphrase locks the identity. @throws IDENTITY_LOCKED if no user can be asked */
   askPassphrase(): Promise<string>;
-  /** Asked before a new identity takes the place of one that is gone; absent: it does not. @param what  a sentence about what is gone */
+  /** Called before a new identity replaces a lost one; absent: none is created. @param what  a sentence about the loss */
   confirmNew?: ((what: string) => Promise<boolean>) | undefined;
 }
 
 const KEY_BYTES = 32;
 const FILE_BYTES = SECRET_BYTES + SEALED_OVERHEAD_BYTES;
 
-/** By what an identity is to be locked: a passphrase, a key file, or `best`: the keychain, else a key file. */
+/** How to lock an identity: a passphrase, a key file, or `best`: the keychain, else a key file. */
 type NewLock = { readonly passphrase: string } | 'key' | 'best';
 
 /** The identity of one configuration directory, sealed on its disk. */
@@ -79,7 +79,7 @@ export class IdentityStore {
   }
 
   /**
-   * The identity; a new one if there never was one. A file that cannot be read is an error and stays as it is.
+   * Opens the identity, or creates one if there never was one. If the file cannot be read, this throws and leaves it unchanged.
    *
    * @throws IDENTITY_CORRUPT, IDENTITY_LOCKED; IDENTITY_MISSING if there was one
    */
@@ -88,7 +88,7 @@ export class IdentityStore {
     return identityOf(secret, lock);
   }
 
-  /** As `open`, with the former ones. One that cannot be opened is passed over; one that no contact needs is removed. */
+  /** Like `open`, with the former identities. Skips one that cannot be opened, and removes one that no contact needs. */
   async openWithFormer(): Promise<OpenedIdentity> {
     const { secret, lock, former } = await this.#secret({ former: true });
     const identity = await identityOf(secret, lock);
@@ -110,10 +110,10 @@ export class IdentityStore {
   }
 
   /**
-   * Makes a new identity in place of the one there, locked by the passphrase or, without one, by keychain or key file.
+   * Replaces the identity by a new one, locked by the passphrase or, without one, by keychain or key file.
    *
-   * @param options.announce  false: contacts do not hear of it
-   * @throws  IDENTITY_LOCKED if a passphrase locks the old one, which has to announce it, and cannot be had
+   * @param options.announce  false: contacts are not notified
+   * @throws IDENTITY_LOCKED if the old identity must announce the new one but its passphrase is missing
    */
   async rotate(passphrase: string | undefined, { announce = true } = {}): Promise<NextIdentity> {
     const before = await this.lockKind().catch(() => undefined);
@@ -121,16 +121,16 @@ export class IdentityStore {
     return this.#succeed(await newSecret(), lock, { announce });
   }
 
-  /** Locks the identity by a passphrase from now on, or, without one, by a key file. */
+  /** Locks the identity by a passphrase or, without one, by a key file. */
   async lock(passphrase: string | undefined): Promise<Identity> {
     const { secret, former } = await this.#secret({ former: true });
     return this.#replace(secret, passphrase === undefined ? 'key' : { passphrase }, former);
   }
 
   /**
-   * A copy for another machine, or for a drawer: always locked by a passphrase.
+   * Writes a copy for another machine or as a backup, always locked by a passphrase.
    *
-   * @param contacts  sealed with it, so that the copy reaches them; absent: it holds none
+   * @param contacts  sealed into the copy, so that it can reach them; absent: it holds none
    */
   async export(path: string, passphrase: string, contacts?: Uint8Array): Promise<void> {
     const { secret: own } = await this.#secret();
@@ -152,7 +152,7 @@ export class IdentityStore {
   /**
    * Takes over an exported identity, locked by keychain or key file. It is announced as by `rotate`.
    *
-   * @throws USAGE if there is no such file, or an identity already and it is not to be replaced
+   * @throws USAGE if the file is missing, or an identity exists that must not be replaced
    */
   async import(
     path: string,
@@ -171,13 +171,13 @@ export class IdentityStore {
     return { ...(await this.#succeed(secret, 'best', { announce })), contacts };
   }
 
-  /** How the identity is locked, without opening it; undefined if there is none. */
+  /** Returns how the identity is locked, without opening it; undefined if there is none. */
   async lockKind(): Promise<LockKind | undefined> {
     const file = await readPrivate(this.#file);
     return file && this.#lockOf(file);
   }
 
-  /** Replaces the identity, which is kept for the contacts that know it until they know the next one. */
+  /** Replaces the identity. The old one is kept until the contacts that know it know the next one. */
   async #succeed(secret: Uint8Array, newLock: NewLock, { announce }: { announce: boolean }): Promise<NextIdentity> {
     const { directory } = this.#options;
     const { own, former } = await this.#givenUp(announce);
@@ -198,7 +198,10 @@ export class IdentityStore {
     }
   }
 
-  /** The identity that announces the next one; undefined if none is to, or none can be opened. @throws IDENTITY_LOCKED if only its passphrase is missing */
+  /**
+   * The identity that announces the next one; undefined if none should, or none can be opened. @throws IDENTITY_LOCKED if only
+   * its passphrase is missing
+   */
   async #givenUp(announce: boolean): Promise<{ own: Uint8Array | undefined; former: FormerSecret[] }> {
     const nothing = { own: undefined, former: [] };
     const lock = await this.lockKind().catch(() => undefined);
@@ -213,13 +216,13 @@ export class IdentityStore {
     }
   }
 
-  /** @param former  sealed again, as the new lock may be another */
+  /** @param former  resealed, because the new lock may differ */
   async #replace(secret: Uint8Array, newLock: NewLock, former: readonly FormerSecret[]): Promise<Identity> {
     const before = await this.lockKind().catch(() => undefined);
     try {
       for (const { file, secret: own } of former) await this.#write(own, newLock, { replace: true, file });
       const lock = await this.#write(secret, newLock, { replace: true });
-      // Nobody who finds them later opens an older copy of the identity with them.
+      // Otherwise a later finder could open an older copy of the identity with these keys.
       if (lock !== 'key') await rm(this.#keyFile, { force: true });
       if (before === 'keychain' && lock !== 'keychain') await this.#keychain?.remove(this.#file).catch(() => {});
       return await identityOf(secret, lock);
@@ -241,7 +244,7 @@ export class IdentityStore {
     }
   }
 
-  /** @throws IDENTITY_CORRUPT, with the place of the file and the ways to get it back */
+  /** @throws IDENTITY_CORRUPT, naming the file and the ways to restore it */
   async #lockOf(file: Uint8Array): Promise<LockKind> {
     try {
       return await lockKindOf(file);
@@ -254,9 +257,9 @@ export class IdentityStore {
     }
   }
 
-  /** Another process may be quicker: what then stands there is the identity. */
+  /** Another process may be faster: its identity then counts. */
   async #first(): Promise<Uint8Array> {
-    // A keychain takes the last key that it is given, and a file the first identity.
+    // Locked, because a keychain keeps the last key written and a file the first identity.
     await this.#alone(async () => {
       if ((await readPrivate(this.#file)) === undefined) await this.#writeFirst();
     });
@@ -276,7 +279,7 @@ export class IdentityStore {
     try {
       await this.#write(secret, 'best', { replace: false });
     } catch (reason) {
-      // A key without an identity looks like one whose identity was lost.
+      // A key without an identity would look like a lost identity.
       if (left === undefined) await rm(this.#keyFile, { force: true });
       throw reason;
     } finally {
@@ -288,7 +291,7 @@ export class IdentityStore {
   async #leftOfLost(): Promise<string | undefined> {
     if ((await readPrivate(this.#keyFile)) !== undefined) return 'its key file is';
     const contacts = await this.#contacts.list().catch(() => undefined);
-    // Contacts by fingerprint alone may be kept before there is an identity.
+    // Contacts by fingerprint alone may be saved before there is an identity.
     return contacts?.every(({ keys }) => keys === undefined) ? undefined : 'contacts that know it are';
   }
 
@@ -320,7 +323,7 @@ export class IdentityStore {
     );
   }
 
-  /** @returns  by what it is locked now */
+  /** @returns  how it is locked now */
   async #write(
     secret: Uint8Array,
     newLock: NewLock,
@@ -342,8 +345,8 @@ export class IdentityStore {
   }
 
   /**
-   * The key that the keychain has already, which may still open what stands here, else a new one, read back before anything is sealed by
-   * it; undefined if there is no keychain that keeps it.
+   * The key that the keychain already has, which may still open the existing files, else a new one. A new key is read back
+   * before it seals anything. Undefined without a keychain that stores it.
    */
   async #keptInKeychain(): Promise<SecretKey | undefined> {
     const keychain = this.#keychain;
@@ -367,7 +370,7 @@ export class IdentityStore {
     return withLock(`${this.#file}.lock`, act);
   }
 
-  /** The first to need the key file makes it. A damaged one opens nothing any more, so it goes. */
+  /** Reads the key file, or creates it at first use. Replaces a damaged one, which no longer opens anything. */
   async #keyFileKey(): Promise<SecretKey> {
     const found = await readPrivate(this.#keyFile);
     if (found?.length === KEY_BYTES) return { kind: 'key', key: found };

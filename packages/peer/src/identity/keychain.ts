@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** Keeps small secrets for one user of the machine, sealed while that user is away. */
+/** Stores small secrets for one user of the machine, sealed while that user is away. */
 export interface Keychain {
-  /** What is kept under a name; undefined if nothing is. @throws if there is no keychain, or it stays locked */
+  /** The secret under a name; undefined if there is none. @throws if there is no keychain, or it stays locked */
   read(name: string): Promise<Uint8Array | undefined>;
   /** @throws as `read` */
   write(name: string, secret: Uint8Array): Promise<void>;
@@ -11,10 +11,10 @@ export interface Keychain {
 }
 
 const SERVICE = 'KeibiDrop';
-/** A person may have to unlock it first. */
+/** Long enough for a person to unlock it. */
 const PATIENCE_MS = 60_000;
 
-/** The one of the operating system, through a library that is loaded at first use and need not be installed. */
+/** The keychain of the operating system. Its library is loaded at first use and is optional. */
 export function systemKeychain(): Keychain {
   return {
     read: async (name) => {

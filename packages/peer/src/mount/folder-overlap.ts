@@ -5,12 +5,12 @@ import { dirname, join, relative } from 'node:path';
 import { type MountSource, mountsOfOurs } from '@keibidrop/mount';
 import { KeibiError } from '@keibidrop/protocol';
 
-/** Folders above one that are tried: no more than a sharing peer answers at once. */
+/** Limit of parent folders to test: as many as a sharing peer answers at once. */
 const MAX_ABOVE = 32;
-/** A peer that does not answer is not waited for. */
+/** A peer that does not answer within this time is ignored. */
 const ANSWER_MS = 5_000;
 
-/** Whether one of two folders is the other, or holds it. Both absolute, without symlinks. */
+/** Whether one of two folders equals or contains the other. Both absolute, without symlinks. */
 export function overlap(one: string, other: string): boolean {
   return holds(one, other) || holds(other, one);
 }
@@ -19,7 +19,10 @@ function holds(folder: string, path: string): boolean {
   return folder === path || path.startsWith(folder === '/' ? folder : `${folder}/`);
 }
 
-/** What is shared must not be, hold or be held by what somebody else shares with us: it would be shown within itself. @throws TRANSFER_SOURCE_UNSUPPORTED */
+/**
+ * Refuses to share a folder that equals, contains or lies in a mounted share, because the share would appear within itself.
+ * @throws TRANSFER_SOURCE_UNSUPPORTED
+ */
 export async function refuseMounted(folder: string): Promise<void> {
   const mounted = (await mountsOfOurs()).find((one) => overlap(one.folder, folder));
   if (mounted === undefined) return;
@@ -28,8 +31,8 @@ export async function refuseMounted(folder: string): Promise<void> {
 }
 
 /**
- * A share must not be shown in a folder that it holds itself, by whatever process of this computer or another it is shared: it would have no end.
- * Whether it does is found out by a file that is put there for a moment, and looked for in the share.
+ * Refuses to mount a share inside the folder that it shares, on this computer or another, because it would contain itself
+ * without end. To find out, it briefly creates a file there and looks for that file in the share.
  *
  * @throws MOUNT_UNAVAILABLE
  */
@@ -38,7 +41,7 @@ export async function refuseShownWithin(
   folder: string,
   { signal }: { signal: AbortSignal },
 ): Promise<void> {
-  if ((await mountsOfOurs()).some((one) => one.folder === folder)) return; // it is told to be in use
+  if ((await mountsOfOurs()).some((one) => one.folder === folder)) return; // the mount itself reports it as in use
   const mark = `.keibidrop-${randomUUID()}`;
   const marked = await markAbove(folder, mark);
   if (marked === undefined) return;
@@ -59,7 +62,7 @@ export async function refuseShownWithin(
   throw new KeibiError('MOUNT_UNAVAILABLE', text);
 }
 
-/** @returns  the folder, or the first one above it that is there; undefined where nothing may be written */
+/** @returns  the folder or its nearest existing parent; undefined if it is not writable */
 async function markAbove(folder: string, mark: string): Promise<string | undefined> {
   try {
     await writeFile(join(folder, mark), '', { flag: 'wx', mode: 0o600 });

@@ -17,11 +17,11 @@ import type { ShareReads } from '../share/share-reads.ts';
 
 type Options = { signal: AbortSignal };
 
-/** Before a list is asked for again that was one too many: a sharing peer takes 8 at a time. */
+/** Pause after a list request that exceeded the limit: a sharing peer serves 8 at a time. */
 const BUSY_MS = 20;
 const isBusy = (reason: unknown) => reason instanceof KeibiError && reason.code === 'PEER_BUSY';
 
-/** The files of a share, to be mounted. What it is asked while there is no session waits for the next one, for as long as the caller does. */
+/** The files of a share, for a mount. Requests without a session wait for the next one, as long as the caller does. */
 export class GuestSource implements MountSource {
   readonly writes: SourceWrites | undefined;
   readonly #guest: ShareGuest;
@@ -48,7 +48,7 @@ export class GuestSource implements MountSource {
         return;
       } catch (reason) {
         options.signal.throwIfAborted();
-        // Of one that has begun the rest would be another listing's.
+        // The rest of a partial listing would belong to another version of the folder.
         if (told) throw reason;
         if (isBusy(reason)) await setTimeout(BUSY_MS, undefined, options);
         else if (!isLoss(reason)) throw reason;
@@ -80,6 +80,6 @@ export class GuestSource implements MountSource {
     return this.#guest.space(options);
   }
 
-  /** The guest stays: it is its owner's. */
+  /** Does nothing: the guest belongs to its owner. */
   async close(): Promise<void> {}
 }

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** What is kept of a share after something was left in it. */
+/** Leaves a file in the cache of a share, and returns the cache's folder. */
 async function leave(share: typeof PHOTOS): Promise<string> {
   const cache = await caches.openKept(share);
   writeFileSync(join(`${cache?.folder}`, 'left'), 'here');
@@ -23,7 +23,7 @@ async function leave(share: typeof PHOTOS): Promise<string> {
   return `${cache?.folder}`;
 }
 
-it('a cache of a mount alone begins empty and goes with it', async () => {
+it('a cache that is not kept starts empty and is removed with its mount', async () => {
   const cache = await caches.open(7);
   writeFileSync(join(cache.folder, 'left'), 'here');
   expect(statSync(cache.folder).mode & 0o777).toBe(0o700);
@@ -32,7 +32,7 @@ it('a cache of a mount alone begins empty and goes with it', async () => {
   expect(existsSync(cache.folder)).toBe(false);
 });
 
-it('one that is kept is found again by the same share of the same person alone', async () => {
+it('a kept cache is found only by the same share of the same person', async () => {
   const kept = await leave(PHOTOS);
   expect(statSync(kept).mode & 0o777).toBe(0o700);
   const others = [{ fingerprint: 'bob' }, { id: '02'.repeat(16) }, { name: 'music' }];
@@ -51,7 +51,7 @@ it('two mounts of a share do not use one cache', async () => {
   expect(await caches.openKept(PHOTOS)).toBeDefined();
 });
 
-it('what was kept is gone after a new start of the machine, and when somebody drops it', async () => {
+it('a kept cache is gone after a restart of the machine, and after a drop', async () => {
   const kept = await leave(PHOTOS);
   const music = await leave({ ...PHOTOS, name: 'music' });
   for (const one of [kept, music]) writeFileSync(join(dirname(one), 'boot'), 'before');
@@ -64,7 +64,7 @@ it('what was kept is gone after a new start of the machine, and when somebody dr
   expect(existsSync(again)).toBe(false);
 });
 
-it('of many that are kept those go that were used longest ago', async () => {
+it('the least recently used of many kept caches are evicted', async () => {
   const kept: string[] = [];
   for (let i = 0; i < 20; i++) {
     kept.push(await leave({ ...PHOTOS, name: `${i}` }));

@@ -3,44 +3,45 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A share that is known again: whose it is, and which of theirs. */
+/** Identifies a share across mounts: its owner, and which of the owner's shares it is. */
 export interface KnownShare {
-  /** Of who shares, as text. */
+  /** The sharer's fingerprint, as text. */
   fingerprint: string;
-  /** As the peer tells it, in hexadecimal digits; empty if it does not. */
+  /** As the peer reports it, in hexadecimal digits; empty if it does not. */
   id: string;
   name: string;
 }
 
-/** Where one mount keeps what was read. */
+/** The folder of one mount's read cache. */
 export interface MountCache {
   readonly folder: string;
-  /** The mount has ended. */
+  /** Called when the mount has ended. */
   close(): Promise<void>;
 }
 
 const MOST_KEPT = 16;
-/** Of the disk, as if none were kept. */
+/** Kept caches may take this part of the space that would be free without them. */
 const PART_OF_DISK = 4;
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 const BYTES_OF_DISK_BLOCK = 512;
 
 /**
- * The caches of this daemon's mounts. Most go with their mount; one that is kept is found by the next mount of the same share of the same
- * person, as long as the machine runs: what it says it has is on no disk for certain (native: stream/cache_file.h).
+ * The read caches of this daemon's mounts. Most are removed with their mount. A kept one is found by the next mount of the same
+ * share of the same person, until the machine restarts: a cache may list blocks that never reached the disk (native:
+ * stream/cache_file.h).
  */
 export class MountCaches {
   readonly #folder: string;
   readonly #kept: string;
   readonly #used = new Set<string>();
 
-  /** @param folder  of nobody else; made when it is needed */
+  /** @param folder  used by no other program; created when needed */
   constructor(folder: string) {
     this.#folder = folder;
     this.#kept = join(folder, 'kept');
   }
 
-  /** Empty, and gone with the mount of that number. */
+  /** Opens an empty cache, which is removed with the mount of that number. */
   async open(id: number): Promise<MountCache> {
     const folder = join(this.#folder, String(id));
     const clear = () => rm(folder, { recursive: true, force: true });
@@ -49,7 +50,7 @@ export class MountCaches {
     return { folder, close: clear };
   }
 
-  /** With what the mount before has left there. Undefined while another mount uses it. */
+  /** Opens the cache that the previous mount has left. Undefined while another mount uses it. */
   async openKept(share: KnownShare): Promise<MountCache | undefined> {
     const name = nameOf(share);
     if (this.#used.has(name)) return undefined;
@@ -74,13 +75,13 @@ export class MountCaches {
     }
   }
 
-  /** Drops what is kept of a share, unless a mount uses it. */
+  /** Drops the kept cache of a share, unless a mount uses it. */
   async drop(share: KnownShare): Promise<void> {
     const name = nameOf(share);
     if (!this.#used.has(name)) await rm(join(this.#kept, name), { recursive: true, force: true });
   }
 
-  /** Drops kept caches of before the machine's last start, and those used longest ago when all together take too much. */
+  /** Drops caches from before the machine's last start, and the least recently used ones when all together are too large. */
   async trim(): Promise<void> {
     const boot = await bootId();
     const kept: { place: string; usedMs: number; bytes: number }[] = [];
@@ -105,13 +106,13 @@ function nameOf({ fingerprint, id, name }: KnownShare): string {
   return createHash('sha256').update(`${fingerprint}\0${id}\0${name}`).digest('hex').slice(0, 32);
 }
 
-/** Another one after each start of the machine. */
+/** Changes with each start of the machine. */
 async function bootId(): Promise<string | undefined> {
   const text = await readFile(BOOT_ID, 'utf8').catch(() => '');
   return text.trim() || undefined;
 }
 
-/** Since which start of the machine it has been kept. */
+/** The boot during which the cache was kept. */
 async function bootOf(place: string): Promise<string> {
   return readFile(join(place, 'boot'), 'utf8').catch(() => '');
 }
