@@ -135,9 +135,6 @@ describe('the packages, installed on a computer with only Node', () => {
     expect([2, 7]).toContain(await host.ended);
   });
 
-<<<<<<< HEAD
-  it('say what is missing without the native package', async () => {
-=======
   const itIfReleased = RELEASED === undefined ? () => {} : it;
   itIfReleased('need no more than the oldest system has', async () => {
     const files = ['keibidrop.node', 'keibidrop-mount'];
@@ -145,8 +142,7 @@ describe('the packages, installed on a computer with only Node', () => {
     expect(run(process.execPath, join(ROOT, 'scripts/elf-needs.mjs'), ...paths)).toBe('');
   });
 
-  it('say what is missing where the native package is not installed', async () => {
->>>>>>> 01edd11 (Test the packages of a release as those of a checkout)
+  it('say what is missing without the native package', async () => {
     const name = await nativeName();
     await rename(modules(name), sandbox.path('elsewhere'));
     try {
