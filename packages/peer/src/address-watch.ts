@@ -2,16 +2,16 @@
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** The system tells programs nothing of this that Node would pass on, so it is asked. */
+/** Node reports no address changes, so the addresses are polled. */
 const LOOK_EVERY_MS = 1000;
 
-/** Addresses of interfaces that are up, without zones. */
+/** Addresses of active interfaces, without zones. */
 function ownAddresses(): Set<string> {
   return new Set(Object.values(networkInterfaces()).flatMap((of) => of?.map(({ address }) => plain(address)) ?? []));
 }
 
 /**
- * Calls back when this machine has other addresses than a moment ago: it has moved, or woken up. The timer keeps no process alive.
+ * Calls back when this machine's addresses change, because it has moved or woken up. The timer does not keep the process alive.
  * @returns  stops the watch; no call follows
  */
 export function watchOwnAddresses(onChange: (own: ReadonlySet<string>) => void): () => void {
@@ -26,7 +26,7 @@ export function watchOwnAddresses(onChange: (own: ReadonlySet<string>) => void):
 }
 
 /**
- * Calls back once if this machine loses the address at its end of a connection, whose packets then come back to nobody.
+ * Calls back once if this machine loses the address at its end of a connection, so that replies no longer arrive.
  * @returns  stops the watch; no call follows
  */
 export function watchOwnEnd({ localAddress }: Pick<Socket, 'localAddress'>, onGone: () => void): () => void {
@@ -36,7 +36,7 @@ export function watchOwnEnd({ localAddress }: Pick<Socket, 'localAddress'>, onGo
     stop();
     onGone();
   });
-  // What is not in the list now, as an address of a container may be, cannot vanish from it.
+  // An address that is not in the list, as in some containers, cannot vanish from it.
   if (!ownAddresses().has(address)) stop();
   return stop;
 }

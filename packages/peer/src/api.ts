@@ -8,7 +8,10 @@ import type { PauseSwitch } from './pause-switch.ts';
 
 /** Where a sender listens. */
 export interface ListenAddress extends HostPort {
-  /** True if any free port will do when `port` is taken; false: the port was asked for by name, so a taken one is an error (CONFIG_INVALID). */
+  /**
+   * True: any free port will do if `port` is taken. False: the user asked for this port, so a taken one is an error
+   * (CONFIG_INVALID).
+   */
   orAnyPort: boolean;
 }
 
@@ -16,41 +19,47 @@ export interface ListenAddress extends HostPort {
 export interface ReachOptions {
   /** `HOST:PORT` or a URL of a public rendezvous. Absent: only the one each sender embeds. */
   rendezvous?: string | undefined;
-  /** Which networks are searched for peers: all, none, or the one interface named. */
+  /** Which networks to search for peers: all, none, or the one interface named. */
   discovery: Discovery;
   /** Never use a relay. */
   directOnly: boolean;
-  /** Use nothing but the relay of `rendezvous`, which must then be named: no address is told, none but the relay's is dialled. */
+  /** Use only the relay of `rendezvous`, which is then required. No address is revealed, and only the relay is dialled. */
   relayOnly: boolean;
 }
 
-/** What both sides of a transfer can be told. */
+/** Options of both sides of a transfer. */
 export interface TransferOptions {
   /** Forces one suite; absent: both sides compute the choice (PROTOCOL 3). */
   suite?: Suite | undefined;
-  /** Upper bound of what this side's lanes carry, to or from all peers together; absent: none. */
+  /** Limit for all lanes of this side, to or from all peers together; absent: none. */
   limitBytesPerSecond?: number | undefined;
   reach: ReachOptions;
-  /** What this peer calls itself, at most MAX_LABEL_BYTES of UTF-8. */
+  /** This peer's display name, at most MAX_LABEL_BYTES of UTF-8. */
   label: string;
-  /** Keeps the other side as a contact, if it asks for the same; absent: nobody learns who this is. Of a sender: with `receivers: 1`. */
+  /**
+   * Saves the other side as a contact, if it wants the same; absent: our identity stays hidden. For a sender only with
+   * `receivers: 1`.
+   */
   save?: SaveOptions | undefined;
-  /** Holds everything that this side sends or receives; absent: nobody can. */
+  /** Pauses all data of this side; absent: it cannot be paused. */
   pausing?: PauseSwitch | undefined;
   /** Emit a `file` event for each file. */
   verbose?: boolean | undefined;
-  /** Says where each session, by its number as in events, notes what it consists of; called again for one that comes back. Absent: nobody looks. */
+  /**
+   * Returns the log in which a session, by its number as in events, records its files. Called again when a session returns.
+   * Absent: no log.
+   */
   entriesOf?: ((session: number) => EntryLog) | undefined;
-  /** Ends the transfer; the promise then rejects with `signal.reason`. */
+  /** Aborts the transfer; the promise then rejects with `signal.reason`. */
   signal: AbortSignal;
   /** Called in order, on the event loop, never after the promise has settled. Must not throw. */
   onEvent(event: PeerEvent): void;
 }
 
-/** Exactly one of `paths` (not empty), `stdin` and `text` says what is offered. */
+/** Exactly one of `paths` (not empty), `stdin` and `text` sets the content of the offer. */
 export interface SendOptions extends TransferOptions {
   paths: string[];
-  /** Folders that `paths` may not leave when they are read, also through a symlink that comes later; absent: anything may be sent. */
+  /** Folders that `paths` may not leave while they are read, even through a symlink created later; absent: no limit. */
   beneath?: readonly string[] | undefined;
   /** Offer standard input as one file of unknown size. */
   stdin?: boolean | undefined;
@@ -62,50 +71,50 @@ export interface SendOptions extends TransferOptions {
   /** Skips assertCodeStrength for `code`. */
   insecureCode?: boolean | undefined;
   listen: ListenAddress;
-  /** Ends after this many receivers have been served; 0: goes on until `signal`. */
+  /** Ends after this many receivers have been served; 0: runs until `signal`. */
   receivers: number;
 }
 
-/** False declines an offer. `out` is the destination instead of the one that was meant: absolute, created if missing. */
+/** False declines an offer. `out` replaces the destination: absolute, created if missing. */
 export type OfferAnswer = boolean | { out: string };
 
-/** What a receiver does with a file whose name is taken by something that is not up to date. */
+/** How a receiver resolves a name that is taken by a different or outdated file. */
 export type CollisionAnswer = 'rename' | 'overwrite' | 'skip';
 
 export interface ReceiveOptions extends TransferOptions {
-  /** Where addresses are remembered at which senders were reached; absent, or with discovery off: nowhere. */
+  /** File that remembers the addresses at which senders were reached; absent, or with discovery off: none. */
   addressFile?: string | undefined;
   code: Code;
   /** The destination directory, absolute; created if missing. */
   out: string;
-  /** A folder that `out` may not leave, also through a symlink that comes later: FOLDER_NOT_ALLOWED. */
+  /** A folder that `out` may not leave, even through a symlink created later: FOLDER_NOT_ALLOWED. */
   beneath?: string | undefined;
-  /** Write the one offered file to standard output instead of `out`. A text is only ever handed over as an event. */
+  /** Write the one offered file to standard output instead of `out`. A text is always delivered as an event. */
   toStdout?: boolean | undefined;
   /** Dial only this address. */
   connect?: HostPort | undefined;
-  /** Where the sender was reached a moment ago: looked for there before anywhere else. */
+  /** Recent address of the sender, which is tried first. */
   near?: HostPort | undefined;
-  /** How long a lost session is tried to be taken up again; 0: not at all, 24 h if absent. */
+  /** How long to try to resume a lost session; 0: not at all, 24 h if absent. */
   patienceMs?: number | undefined;
-  /** `ask` calls `resolveCollision`, which must then be given. */
+  /** `ask` calls `resolveCollision`, which is then required. */
   collisions: CollisionAnswer | 'ask';
-  /** Re-read what was written and compare it with the sender's digests. */
+  /** Re-read the written files and compare them with the sender's digests. */
   verify?: boolean | undefined;
-  /** Sync every file before it gets its name, and everything before the end: a power cut takes nothing that was received. */
+  /** Sync every file before it gets its name, and all of them before the end, so that received files survive a power cut. */
   durable?: boolean | undefined;
   /**
-   * Asked once, with the whole offer, before anything is written; false declines (OFFER_DECLINED), `out` accepts it into another destination.
-   * Absent: accepted at once, without waiting for the walk to end.
+   * Called once, with the whole offer, before anything is written. False declines (OFFER_DECLINED); `out` accepts into another
+   * destination. Absent: accepts at once, without waiting for the walk to end.
    */
   confirm?: ((offer: OfferSummary) => Promise<OfferAnswer>) | undefined;
-  /** Called with a text that was offered; the sender hears that it has come once this has resolved. */
+  /** Called with an offered text. The sender learns of its arrival once this has resolved. */
   keepText?: ((text: string) => Promise<void>) | undefined;
   /** One call at a time; `path` is relative to `out`. */
   resolveCollision?: ((path: string) => Promise<CollisionAnswer>) | undefined;
 }
 
-/** What a receiver is asked about. Everything in it comes from the peer, to be made harmless before it is shown. */
+/** The offer that a receiver confirms. All of it is the peer's text: sanitize it before display. */
 export interface OfferSummary {
   files: number;
   directories: number;
@@ -113,18 +122,18 @@ export interface OfferSummary {
   bytes: number;
   /** The top-level names, at most 20. */
   names: string[];
-  /** How many top-level names there are in all. */
+  /** The total number of top-level names. */
   nameCount: number;
   peer: string;
   path: PathName;
   suite: Suite;
-  /** A text is offered, not files; `bytes` is its length. */
+  /** The offer is a text, not files; `bytes` is its length. */
   text?: boolean;
-  /** Standard input is offered: its size is not known, `bytes` does not count it. */
+  /** The offer is standard input: its size is unknown and not part of `bytes`. */
   stream?: boolean;
 }
 
-/** What became of a transfer that ran to its end, which it also did if `failed` is not empty. */
+/** The result of a transfer that ran to its end, even if `failed` is not empty. */
 export interface TransferSummary extends TransferCounts {
   failed: FailedEntry[];
 }
@@ -136,14 +145,14 @@ export interface SendResult extends TransferSummary {
 
 export interface ReceiveResult extends TransferSummary {
   peer: string;
-  /** The text, if one was offered. */
+  /** The text, if the offer was one. */
   text?: string;
 }
 
 /**
- * What a face (command line, desktop) can ask of this package.
+ * The calls that a front end (command line, desktop) makes to this package.
  *
- * Both reject with a KeibiError, or with `signal.reason` once aborted; entries that failed on their own do not reject.
+ * Both reject with a KeibiError, or with `signal.reason` once aborted. Entries that failed individually do not reject.
  */
 export interface PeerApi {
   send(options: SendOptions): Promise<SendResult>;

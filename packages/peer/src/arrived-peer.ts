@@ -10,28 +10,30 @@ import type { Receiver } from './receivers.ts';
 import type { SenderReach } from './sender-reach.ts';
 import { pathTo } from './suites.ts';
 
-/** A peer that has come to our port and shaken hands: it knows the code, or a session that was lost. */
+/** A peer that has completed a handshake at our port, by the code or by the secret of a lost session. */
 export interface ArrivedPeer {
   readonly incoming: Incoming;
   readonly socket: Socket;
   readonly keys: Keys & { readonly attempt: Uint8Array };
-  /** Of the code it may have come by. */
+  /** The desk of the code it may have used. */
   readonly desk: MeetingDesk;
 }
 
-/** How a session comes in. */
+/** Decides which peers get a session. */
 export interface Admission {
-  /** A peer with the code. @throws to turn it away */
+  /** A peer with the code. @throws to refuse it */
   take(returning: ReturnSecret): Receiver;
-  /** One whose session was lost, or that is known; undefined if that is forgotten. */
+  /** A returning or known peer; undefined if its secret is forgotten. */
   takeBack(attempt: Uint8Array, returning: ReturnSecret): Promise<Receiver | undefined>;
 }
 
 /**
- * Who has come: by the code, or back. A meeting is used up by that, a return not before its peer has been heard.
+ * Admits a peer that comes by the code or returns. Admission uses up a meeting at once; a return stays usable until the peer
+ * has spoken.
  *
- * @param cut  the session is not to be any more
- * @throws     what `admission` throws, HANDSHAKE_MALFORMED; the keys are wiped and the connection ended then, PEER_BUSY being said first
+ * @param cut  aborted when the session is no longer wanted
+ * @throws the errors of `admission`, HANDSHAKE_MALFORMED; then the keys are wiped and the connection ended, after a goodbye for
+ * PEER_BUSY
  */
 export async function admit(
   { incoming, socket, keys, desk }: ArrivedPeer,
@@ -56,7 +58,7 @@ export async function admit(
   }
 }
 
-/** Says goodbye to a peer that has shaken hands and is not served, so that it does not take that for a lost connection. Never rejects. */
+/** Says goodbye to a peer that is not served after its handshake, so that it does not report a lost connection. Never rejects. */
 export async function turnAway(
   { socket, keys }: Pick<ArrivedPeer, 'socket' | 'keys'>,
   reason: KeibiError,
@@ -70,7 +72,7 @@ export async function turnAway(
   await session.close(reason);
 }
 
-/** The way a peer has come. */
+/** The path by which a peer has connected. */
 export function pathOfArrival(
   { relayed, remoteAddress, remotePort }: Incoming,
   reach: SenderReach,

@@ -8,24 +8,25 @@ import { pause } from './reconnect.ts';
 import { pathTo } from './suites.ts';
 
 export interface BetterPathOptions {
-  /** What the sender has told of itself. */
+  /** The candidates that the sender has sent. */
   told: readonly Candidate[];
-  /** Opens one more way through the routers; the port of ours from which it leads. */
+  /** Opens one more path through the routers. Returns our port of that path. */
   punch(): Promise<number>;
-  /** Moves the lanes; rejects if that address does not lead to the sender, and nothing has changed then. */
+  /** Moves the lanes. Rejects without any change if that address does not lead to the sender. */
   move(to: LanePath, path: PathName): Promise<void>;
   signal: AbortSignal;
 }
 
-/** Before the first try, and the longest before another. */
+/** Pauses before the first and, at most, before further attempts. */
 const FIRST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 60_000;
 /** A sender takes 256 punches of one session, and lanes that have moved need some. */
 const MOST_PUNCHES = 128;
 
 /**
- * Tries the addresses of a sender that was reached through a relay again, all at a time, with ever longer pauses and whenever this machine has
- * other addresses, until the lanes have moved to one of them or `signal` is aborted. Never rejects: the relay goes on meanwhile.
+ * Looks for a better path to a sender that was reached through a relay. It tries all addresses at once, after ever longer
+ * pauses and whenever this machine's addresses change. It ends when the lanes have moved or `signal` is aborted. Never rejects:
+ * the relay carries the transfer meanwhile.
  */
 export async function seekBetterPath({ told, punch, move, signal }: BetterPathOptions): Promise<void> {
   let punches = 0;
@@ -50,7 +51,7 @@ export async function seekBetterPath({ told, punch, move, signal }: BetterPathOp
   }
 }
 
-/** Whether anybody listens there: a lane that waits for that would hold a thread of the program. */
+/** Checks that the address accepts connections, because a lane that waits for it would block a thread of the program. */
 async function knock(candidate: Candidate, signal: AbortSignal): Promise<void> {
   const socket = await createDirectTransport().dial(candidate, { signal });
   socket.on('error', () => {});

@@ -2,7 +2,10 @@
 import { resolve } from 'node:path';
 import envPaths from 'env-paths';
 
-/** Where this user's configuration is; absolute, and perhaps not there. A file of its own: commands that only look there load nothing else. */
+/**
+ * The user's configuration directory; absolute, and it may be missing. In a file of its own, so that commands that need only
+ * this load nothing else.
+ */
 export function configDirOf({
   flags,
   env,

@@ -6,21 +6,21 @@ import { KeibiError } from '@keibidrop/protocol';
 import { parse } from 'smol-toml';
 import { fileError } from './disk-full.ts';
 
-/** New values by key, as text; '' takes the key out of the file. */
+/** New values by key, as text; '' removes the key from the file. */
 export type ConfigChanges = Readonly<Record<string, string>>;
 
 /**
- * Changes lines of a TOML file, and leaves all others as a person has written them: comments, order, tables.
+ * Changes lines of a TOML file and leaves all others as they are: comments, order, tables.
  *
- * @param check  called with the path of a file that has the changes; what it throws, nothing is changed after
- * @throws       CONFIG_INVALID if the file cannot be read or written, or has a key in a way that no line stands for
+ * @param check  called with the path of a file that has the changes; if it throws, nothing is changed
+ * @throws CONFIG_INVALID if the file cannot be read or written, or defines a key in a way that has no line of its own
  */
 export async function changeConfigFile(
   named: string,
   changes: ConfigChanges,
   check: (candidate: string) => Promise<void>,
 ): Promise<void> {
-  // Many keep it elsewhere, behind a symlink.
+  // Many users keep the file elsewhere, behind a symlink.
   const path = await realpath(named).catch(() => named);
   const before = await textOf(path);
   let after = before;
@@ -46,7 +46,7 @@ export async function changeConfigFile(
   }
 }
 
-/** Top-level keys stand before the first table. */
+/** Top-level keys belong before the first table. */
 function withValue(text: string, key: string, value: string): string {
   const table = /^[ \t]*\[/m.exec(text)?.index ?? text.length;
   const [head, tables] = [text.slice(0, table), text.slice(table)];
@@ -56,13 +56,13 @@ function withValue(text: string, key: string, value: string): string {
   return `${head === '' || head.endsWith('\n') ? head : `${head}\n`}${fresh}${tables}`;
 }
 
-/** A value over several lines, or a key in quotes, is not ours to rewrite. */
+/** Refuses to rewrite a value over several lines or a quoted key. */
 function assertChanged(text: string, changes: ConfigChanges, path: string): void {
   let values: Record<string, unknown> = {};
   try {
     values = parse(text);
   } catch {
-    // What does not parse does not have the values either.
+    // A file that does not parse fails the check below.
   }
   for (const [key, value] of Object.entries(changes)) {
     if ((values[key] ?? '') === value) continue;

@@ -68,7 +68,7 @@ describe('changing settings', () => {
   const change = (changes: Record<string, string>) =>
     changeSettings({ flags: {}, env: { KD_CONFIG_DIR: directory }, cwd: '/work' }, changes);
 
-  it('rewrites the lines of its keys, and no other', async () => {
+  it('rewrites the lines of its keys and no others', async () => {
     await load('# mine\nlimit = 10 # a lot\nlabel = "a"\n\n[relay]\nlisten = "1"\n');
     await change({ limit: '5M', label: '', save_path: '/in "quotes"' });
     expect(await file()).toBe('# mine\nlimit = "5M"\n\nsave_path = "/in \\"quotes\\""\n[relay]\nlisten = "1"\n');
@@ -87,14 +87,14 @@ describe('changing settings', () => {
     expect(await file()).toBe('label = "a"\n');
   });
 
-  it('leaves alone what no line stands for', async () => {
+  it('leaves values alone that span several lines', async () => {
     const text = 'label = """\na"""\n';
     await load(text);
     await expect(change({ label: 'b' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
     expect(await file()).toBe(text);
   });
 
-  it('tells what goes before the file', async () => {
+  it('reports the option or variable that overrides the file', async () => {
     await load('limit = "10M"\nlisten = "9"\n');
     const env = { KD_CONFIG_DIR: directory, KD_LISTEN: '8' };
     const settings = await settingsInForce({ flags: {}, env, cwd: '/work' });
@@ -144,7 +144,7 @@ describe('flags beat the environment, which beats the file', () => {
     expect((await load(toml, env, flags))[name]).toEqual(flag);
   });
 
-  it('for listen, where only the port of a flag is insisted on', async () => {
+  it('for listen, where only the port of a flag is mandatory', async () => {
     const toml = 'listen = "1"';
     expect((await load(toml)).listen).toEqual({ host: '::', port: 1, orAnyPort: true });
     expect((await load(toml, { KD_LISTEN: '2' })).listen).toEqual({ host: '::', port: 2, orAnyPort: true });
@@ -163,11 +163,11 @@ describe('flags beat the environment, which beats the file', () => {
   });
 });
 
-it('takes an empty variable for one that is not set', async () => {
+it('treats an empty variable as unset', async () => {
   expect(await load('listen = "1"', { KD_LISTEN: '' })).toMatchObject({ listen: { port: 1 } });
 });
 
-it('knows the home directory in the file', async () => {
+it('expands the home directory in the file', async () => {
   expect(await load('save_path = "~/in"')).toMatchObject({ savePath: join(homedir(), 'in') });
 });
 

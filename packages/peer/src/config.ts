@@ -28,37 +28,37 @@ import {
 } from './setting-values.ts';
 import type { SealedPlace } from './share/sealed-folder.ts';
 
-/** The port a sender listens on unless told otherwise (docs/cli.md). */
+/** The port a sender listens on by default (docs/cli.md). */
 export const DEFAULT_PORT = 26431;
 
 const HISTORY_ENTRIES = 1000;
 const HISTORY_DAYS = 365;
 
-/** What holds for every command of one run: flags beat the environment, which beats the file, which beats the defaults. */
+/** The settings of one run: flags beat the environment, which beats the file, which beats the defaults. */
 export interface Settings {
-  /** Where `config.toml` is looked for; absolute, and perhaps not there. */
+  /** The directory of `config.toml`; absolute, and it may be missing. */
   configDir: string;
   /** Absent: only the rendezvous that each sender embeds. */
   rendezvous: string | undefined;
   listen: ListenAddress;
   /** The peer's address, if `--connect` names it. */
   connect: HostPort | undefined;
-  /** Where received files go; absolute, and perhaps not there. */
+  /** The folder of received files; absolute, and it may be missing. */
   savePath: string;
   discovery: ReachOptions['discovery'];
   log: LogLevel;
   limitBytesPerSecond: number | undefined;
-  /** How long a receiver tries to come back to a sender it has lost; absent: as long as `receive` does by itself. */
+  /** How long a receiver tries to reconnect to a lost sender; absent: the default of `receive`. */
   patienceMs: number | undefined;
   /** Words of a new code. */
   codeLength: number;
-  /** What this peer calls itself. */
+  /** This peer's display name. */
   label: string;
-  /** How much is remembered of what was sent and received. */
+  /** Limits of the history. */
   history: HistoryLimits;
 }
 
-/** Values as people typed them on a command line; absent ones fall through to the environment. */
+/** Values from a command line, as typed; absent ones fall back to the environment. */
 export interface SettingFlags {
   config?: string | undefined;
   rendezvous?: string | undefined;
@@ -71,7 +71,7 @@ export interface SettingFlags {
   codeLength?: string | undefined;
 }
 
-/** Where a value may come from. The keys of this table are the only ones the file may have. */
+/** The sources of each setting. The file may contain only the keys of this table. */
 const sources: Readonly<Record<SettingName, Source<SettingFlags>>> = {
   rendezvous: { key: 'rendezvous', env: 'KD_RENDEZVOUS', flag: 'rendezvous' },
   listen: { key: 'listen', env: 'KD_LISTEN', flag: 'listen' },
@@ -114,7 +114,7 @@ export interface SettingsQuery {
  * Reads the settings of one run.
  *
  * @param env  the environment; an empty variable counts as not set
- * @param cwd  what relative paths are relative to; those of the file are relative to its directory
+ * @param cwd  base of relative paths; those of the file are relative to its directory
  * @throws USAGE for a flag, CONFIG_INVALID for a variable or a line of the file, each naming the place
  */
 export async function loadSettings(options: SettingsQuery): Promise<Settings> {
@@ -145,16 +145,16 @@ function settingsIn(file: ConfigFile, { flags, env, cwd }: SettingsQuery, config
   };
 }
 
-/** One key of the file: its value, wherever it comes from, and what goes before the file. */
+/** One key of the file: its value from any source, and the source that overrides the file. */
 export interface SettingInForce {
   key: string;
   /** Absent: the default. */
   value: string | undefined;
-  /** The option or variable that was given instead. */
+  /** The option or variable that overrides the file. */
   fixed: string | undefined;
 }
 
-/** Every setting that the file may have. Throws as `loadSettings` does. */
+/** Every setting that the file may have. Throws as `loadSettings`. */
 export async function settingsInForce(options: SettingsQuery): Promise<SettingInForce[]> {
   const { flags, env } = options;
   await loadSettings(options);
@@ -170,9 +170,9 @@ export async function settingsInForce(options: SettingsQuery): Promise<SettingIn
 }
 
 /**
- * Changes keys of the file; '' takes one out.
+ * Changes keys of the file; '' removes one.
  *
- * @throws USAGE for a key that is none; CONFIG_INVALID for a value, which then changes nothing, and as changeConfigFile does
+ * @throws USAGE for an unknown key; CONFIG_INVALID for a bad value, which changes nothing, and as changeConfigFile
  */
 export async function changeSettings(options: SettingsQuery, changes: ConfigChanges): Promise<void> {
   for (const key of Object.keys(changes)) {
@@ -187,19 +187,19 @@ export async function changeSettings(options: SettingsQuery, changes: ConfigChan
   });
 }
 
-/** Who types it sees no directory that it could be relative to. */
+/** Requires an absolute path, because the user sees no base directory for a relative one. */
 function checkSavePath(text: string | undefined): void {
   if (text === undefined || text === '' || isAbsolute(expandHome(text))) return;
   throw new KeibiError('CONFIG_INVALID', `save_path must begin with / or ~/; it is ${JSON.stringify(text)}.`);
 }
 
-/** Where what the programs of one configuration directory remember stands; absolute, and perhaps not there. */
+/** The directory of state files for one configuration directory; absolute, and it may be missing. */
 export function stateDirOf(configDir: string): string {
   const { config, log } = envPaths('keibidrop', { suffix: '' });
   return isSameDirectory(configDir, config) ? log : join(configDir, 'state');
 }
 
-/** Also where one is a symlink to the other, or mounted from it. */
+/** True also if one is a symlink to the other, or a bind mount of it. */
 function isSameDirectory(one: string, other: string): boolean {
   if (one === other) return true;
   try {
@@ -210,7 +210,7 @@ function isSameDirectory(one: string, other: string): boolean {
   }
 }
 
-/** What guests and sharers keep of each other (PROTOCOL 3.2): the key lies apart from what it opens. */
+/** The secrets of guests and sharers (PROTOCOL 3.2). The key file lies apart from the files that it opens. */
 export function knownIn(configDir: string): { guests: SealedPlace; shares: SealedPlace } {
   const [stateDir, keyFile] = [stateDirOf(configDir), join(configDir, 'known.key')];
   return {
@@ -219,7 +219,7 @@ export function knownIn(configDir: string): { guests: SealedPlace; shares: Seale
   };
 }
 
-/** Of what is being written in shares, as ShareOptions has it. */
+/** The journals of writes into shares, as in ShareOptions. */
 export function journalsOf(stateDir: string): string {
   return join(stateDir, 'puts');
 }
@@ -228,7 +228,10 @@ export function configFileIn(configDir: string): string {
   return join(configDir, 'config.toml');
 }
 
-/** A port named by a flag is meant; one of the environment or the file is a preference, so that two senders can run side by side. */
+/**
+ * A port from a flag is mandatory. A port from the environment or the file is a preference, so that two senders can run side by
+ * side.
+ */
 function listenAddress(found: Found | undefined): ListenAddress {
   const address = parsed(found, parseListen) ?? { host: ANY_HOST, port: DEFAULT_PORT };
   return { ...address, orAnyPort: found?.from !== 'flag' };
@@ -236,11 +239,11 @@ function listenAddress(found: Found | undefined): ListenAddress {
 
 function absolutePath(found: Found | undefined, base: { cwd: string; configDir: string }): string {
   const path = parsed(found, parsePath) ?? '.';
-  // The shell has expanded the ~ of a flag or a variable; nobody has in the file.
+  // The shell expands the ~ of a flag or a variable, but not of the file.
   return found?.from === 'file' ? resolve(base.configDir, expandHome(path)) : resolve(base.cwd, path);
 }
 
-/** The machine's own name, made to fit MAX_LABEL_BYTES. */
+/** The machine's own name, shortened to MAX_LABEL_BYTES. */
 function ownName(): string {
   try {
     return parseLabel(hostname());

@@ -23,7 +23,7 @@ async function checksOf(options: Partial<Parameters<typeof diagnose>[0]> = {}): 
 }
 
 describe('diagnose', () => {
-  it('finds this machine, on which the tests run, fit', async () => {
+  it('finds the machine that runs the tests healthy', async () => {
     const checks = await checksOf();
     expect([...checks.values()].filter(({ status }) => status === 'failed')).toEqual([]);
     expect(checks.get('Node.js')?.text).toContain(process.versions.node);
@@ -50,14 +50,14 @@ describe('diagnose', () => {
     expect((await checksOf({ listen })).get('port')).toMatchObject({ status: 'failed' });
   });
 
-  it('looks at the nearest parent of a save path that is not there', async () => {
+  it('checks the nearest parent of a missing save path', async () => {
     expect((await checksOf({ savePath: join('/tmp', 'not', 'there') })).get('save path')).toMatchObject({
       status: 'ok',
     });
     expect((await checksOf({ savePath: '/proc/self/not-there' })).get('save path')).toMatchObject({ status: 'failed' });
   });
 
-  it('sees that the clock is not that of a server', async () => {
+  it('detects that the clock differs from a server’s', async () => {
     const server = createHttpServer((_, response) => {
       response.setHeader('date', new Date(Date.now() - 3_600_000).toUTCString());
       response.end('{"host":"127.0.0.1","port":1}');
@@ -73,7 +73,7 @@ describe('diagnose', () => {
     }
   });
 
-  it('stops when it is told to', async () => {
+  it('stops on abort', async () => {
     const reason = new Error('enough');
     await expect(checksOf({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });

@@ -11,10 +11,10 @@ import { ALL_SUITES, chooseSuite, KeibiError, type Suite } from '@keibidrop/prot
 import type { ListenAddress, ReachOptions } from './api.ts';
 import { ReachDiagnosis, type ReachDiagnosisOptions } from './reach-diagnosis.ts';
 
-/** `ok`; `note`: good to know; `warning`: works, but worse than it could; `failed`: sending or receiving will not work. */
+/** `ok`; `note`: good to know; `warning`: works, but could work better; `failed`: sending or receiving will not work. */
 export type CheckStatus = 'ok' | 'note' | 'warning' | 'failed';
 
-/** What one check found. `name` is a fixed word or two; `text` one sentence. */
+/** The result of one check. `name` is a fixed word or two; `text` one sentence. */
 export interface Check {
   name: string;
   status: CheckStatus;
@@ -24,21 +24,21 @@ export interface Check {
 export type Finding = Omit<Check, 'name'>;
 
 const MIN_NODE = [20, 19] as const;
-/** When this was written: a clock before it is wrong. */
+/** The time when this was written: an earlier clock is wrong. */
 const CLOCK_FLOOR = Date.UTC(2025, 0, 1);
 const CLOCK_SKEW_MS = 2000;
-/** A server's clock may be off a little, too. */
+/** Tolerates that a server's clock is slightly off too. */
 const SERVER_SKEW_MS = 30_000;
 const SEAL_MS = 80;
 const LOW_DISK_BYTES = 2 ** 30;
-/** What 1 Gbit/s holds in 250 ms. */
+/** The data in flight at 1 Gbit/s and 250 ms. */
 const LONG_LINK_BYTES = 32 * 2 ** 20;
 
 /**
- * Tries what sending and receiving need on this machine, one check after another.
+ * Runs the checks for sending and receiving on this machine, one after another.
  *
- * A check that throws is a failed one. Leaves nothing behind, and dials nobody but the servers that are named; the networks hear one question, and the
- * router is asked for a port unless discovery is off.
+ * A check that throws counts as failed. Leaves nothing behind, and dials only the named servers. Unless discovery is off, it
+ * sends one multicast query and asks the router for a port.
  */
 export async function* diagnose(
   options: ReachDiagnosisOptions & { savePath: string },
@@ -95,13 +95,13 @@ function checkNative(): Finding {
     : { status: 'note', text: `${loads}; no hardware AES, so ${suite}` };
 }
 
-/** The suite that a peer like this machine would agree on with it. */
+/** The suite that two machines like this one would agree on. */
 function ownSuite(hardware: boolean): Suite {
   const self = { suites: ALL_SUITES, hardware };
   return chooseSuite(self, self) ?? 'chacha20-poly1305';
 }
 
-/** Seals 1 MiB frames for a moment, on one thread, from JavaScript: less than the lanes do, but of the same order. */
+/** Seals 1 MiB frames for a moment, on one thread, from JavaScript. Slower than the lanes, but of the same order. */
 function checkSealing(): Finding {
   const speeds = ALL_SUITES.map((suite) => `${suite} ${(sealSpeed(suite) / 1e9).toFixed(1)} GB/s`);
   return { status: 'ok', text: `${speeds.join(', ')} on one core` };
@@ -126,7 +126,7 @@ function sealSpeed(suite: Suite): number {
   }
 }
 
-/** Announces a sender that is none and looks for it: without that, senders of this machine are not found by its receivers. */
+/** Announces a dummy sender and looks for it. If that fails, receivers do not find senders on this machine. */
 async function checkRuntimeDirectory(): Promise<Finding> {
   const mailbox = randomBytes(32).toString('hex');
   const withdraw = await announce(mailbox, { host: '127.0.0.1', port: 1 });
@@ -153,7 +153,7 @@ function checkPort({ host, port, orAnyPort }: ListenAddress): Promise<Finding> {
   });
 }
 
-/** Asks each network for senders and waits to hear the question itself: then nothing on this machine is in the way. */
+/** Sends a query to each network and waits to receive it itself, which shows that this machine does not block multicast. */
 async function checkMulticast(discovery: ReachOptions['discovery']): Promise<Finding> {
   if (discovery === 'off') return { status: 'note', text: 'is not used: discovery is off' };
   const tried = await tryMulticast(discovery);
@@ -171,7 +171,10 @@ function nameOf({ interface: name, family }: { interface: string; family: 4 | 6 
   return `${name} (IPv${family})`;
 }
 
-/** Times of files decide what is up to date: they and the clock must agree. Contacts find each other by the day (PROTOCOL 10). */
+/**
+ * File times decide whether a file is up to date, so they and the clock must agree. Contacts find each other by the day
+ * (PROTOCOL 10).
+ */
 async function checkClock(aheadMs: number | undefined): Promise<Finding> {
   const now = Date.now();
   const text = new Date(now).toISOString();
@@ -202,7 +205,7 @@ async function checkSavePath(savePath: string): Promise<Finding> {
   return { status: bavail * bsize < LOW_DISK_BYTES ? 'warning' : 'ok', text };
 }
 
-/** `path`, or the nearest parent of it that is there. */
+/** `path`, or its nearest existing parent. */
 async function nearestThere(path: string): Promise<string> {
   const parent = dirname(path);
   const there = await access(path).then(
@@ -221,7 +224,7 @@ async function checkBbr(): Promise<Finding> {
     : { status: 'note', text: `is not available (${available.trim()}): long links are slower; try modprobe tcp_bbr` };
 }
 
-/** A connection carries at most this much in a round trip. */
+/** A connection carries at most this much per round trip. */
 async function checkSocketBuffers(): Promise<Finding> {
   if (process.platform !== 'linux') return { status: 'note', text: 'are checked on Linux only' };
   const [read = 0, write = 0] = await Promise.all(['tcp_rmem', 'tcp_wmem'].map(mostBytes));
@@ -231,7 +234,7 @@ async function checkSocketBuffers(): Promise<Finding> {
   return { status: 'note', text: `${text}: fast long links need more lanes than with ${raise}` };
 }
 
-/** The largest size that the kernel lets a connection's buffer grow to. */
+/** The largest size to which the kernel lets a connection's buffer grow. */
 async function mostBytes(name: string): Promise<number> {
   const sizes = (await readFile(`/proc/sys/net/ipv4/${name}`, 'utf8')).trim().split(/\s+/);
   return Number(sizes.at(-1));

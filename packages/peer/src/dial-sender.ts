@@ -24,14 +24,14 @@ import type { ReceiveOptions } from './api.ts';
 import type { PathName, TriedWay } from './events.ts';
 import { pathTo, suiteOffer } from './suites.ts';
 
-/** A sender at the other end of a connection that has shaken hands. */
+/** A sender after a completed handshake. */
 export interface ReachedSender {
   readonly socket: Socket;
   readonly keys: Keys;
-  /** Where it was dialled. */
+  /** The address that was dialled. */
   readonly candidate: Candidate;
   readonly path: PathName;
-  /** The ways that were tried beside this one. */
+  /** The other paths that were tried. */
   readonly tried: readonly TriedWay[];
 }
 
@@ -43,10 +43,10 @@ type DialOptions = Pick<ReceiveOptions, 'suite' | 'reach' | 'connect' | 'signal'
 const REFUSED = 'It is not dialled: it is neither public nor on a network of this computer.';
 const REFUSED_RELAY = 'It is not dialled: it is neither public nor the host of the rendezvous.';
 
-/** An address in one of these ways is not what it is in others. */
+/** The addresses of these transports are not comparable with those of others. */
 const UNLIKE = new Set(['relay', 'punched']);
 
-/** They only dial what has been found, or told. */
+/** They only dial addresses that were found or received. */
 const DIALLERS = [
   createRegistryTransport(),
   createLanTransport({ discovery: 'off' }),
@@ -57,12 +57,12 @@ const DIALLERS = [
 ];
 
 /**
- * Dials a sender on every way there is; the first on which it proves that it is the one we met wins.
+ * Dials a sender on all paths at once. The first path on which it proves its identity wins.
  *
- * @param options.refused  candidates of the sender that the policy forbids to dial; reported as failed ways
- * @param options.claim  called right before we prove ourselves on a way that has won here; what it throws ends that way
- * @param prepared  the keys of one handshake; the others draw theirs
- * @throws          PEER_UNREACHABLE, HANDSHAKE_*, SESSION_LOST; `signal.reason` on abort
+ * @param options.refused  candidates of the sender that the policy forbids to dial; reported as failed paths
+ * @param options.claim  called right before our proof on a winning path; if it throws, that path ends
+ * @param prepared  the keys of one handshake; the other handshakes draw their own
+ * @throws PEER_UNREACHABLE, HANDSHAKE_*, SESSION_LOST; `signal.reason` on abort
  */
 export async function dialSender(
   told: readonly Candidate[],
@@ -100,7 +100,7 @@ function isAllowed({ transport }: Candidate, { directOnly, relayOnly }: ReceiveO
   return transport === 'relay' ? !directOnly : !relayOnly;
 }
 
-/** What may help if none of the candidates leads to the sender. */
+/** Advice for the user when no candidate leads to the sender. */
 function adviceFor(
   told: readonly Candidate[],
   { reach, named, refused }: { reach: ReceiveOptions['reach']; named: boolean; refused: readonly Candidate[] },

@@ -3,7 +3,7 @@ import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
 
 const FULL = ['ENOSPC', 'EDQUOT'];
 
-/** The error for a file of ours that cannot be read or written: DISK_FULL where that is why, else `code`. */
+/** The error for one of our files that cannot be read or written: DISK_FULL if the disk is full, else `code`. */
 export function fileError(code: ErrorCode, path: string, how: string, cause: unknown): KeibiError {
   if (cause instanceof KeibiError) return cause;
   if (isDiskFull(cause)) {

@@ -88,20 +88,20 @@ describe('the objects of docs/cli.md', () => {
   });
 });
 
-it('names files only if asked to', () => {
+it('names files only on request', () => {
   expect(eventJson({ type: 'file', path: 'a', session: 1 }, { verbose: false, receivers: false })).toBeUndefined();
 });
 
-it('does not say done if something failed', () => {
+it('omits done if something failed', () => {
   expect(eventJson({ type: 'done', failed: 1, ...counts }, one)).toBeUndefined();
 });
 
-it('says to which receiver a object belongs if there may be several', () => {
+it('names the receiver of an object if there may be several', () => {
   const json = eventJson({ type: 'file', path: 'a', session: 4 }, { verbose: true, receivers: true });
   expect(json).toEqual({ event: 'file', path: 'a', receiver: 4 });
 });
 
-it('tells of each receiver only if there may be several', () => {
+it('reports each receiver only if there may be several', () => {
   const event: PeerEvent = { type: 'receiverDone', session: 4, peer: 'bob', failed: 0, ...counts };
   expect(eventJson(event, one)).toBeUndefined();
   const json = eventJson(event, { verbose: false, receivers: true });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { PeerEvent, TransferCounts } from './events.ts';
 
-/** One object of `--json`: `event` and what belongs to it. */
+/** One object of `--json`: `event` and its fields. */
 export interface EventJson {
   readonly event: string;
   readonly [field: string]: unknown;
@@ -14,13 +14,14 @@ export interface EventJsonOptions {
 }
 
 /**
- * An event as programs are told of it (docs/cli.md), or undefined if they are not.
+ * Converts an event to its JSON for programs (docs/cli.md); undefined if it has none.
  *
- * @param options.receivers  more than one receiver may be served: what belongs to one then says to which, by its number
- * @param options.totals     progress also says how many files there are, and whether all is known; absent: it has the fields of docs/cli.md
+ * @param options.receivers  several receivers may be served, so an event of one receiver carries its number
+ * @param options.totals  progress also carries the number of files and whether the totals are final; absent: only the fields of
+ * docs/cli.md
  */
 export function eventJson(event: PeerEvent, options: EventJsonOptions): EventJson | undefined {
-  // With one receiver its end is the end of the run, which `done` tells.
+  // With one receiver its end is the end of the run, which `done` reports.
   if (event.type === 'receiverDone' && !options.receivers) return undefined;
   const fields = fieldsOf(event, options);
   if (fields === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { ErrorCode, Suite } from '@keibidrop/protocol';
 /** How two peers reach each other, best first. */
 export type PathName = 'local' | 'lan' | 'direct' | 'mapped' | 'punched' | 'relay';
 
-/** One entry that did not arrive, or was not read, and why. `path` is relative, with `/`, as the sending peer named it. */
+/** One entry that failed to arrive or to be read, and why. `path` is relative, with `/`, as the sending peer named it. */
 export interface FailedEntry {
   path: string;
   code: ErrorCode;
@@ -14,24 +14,28 @@ export interface FailedEntry {
 
 /** The counts of a transfer that ran to its end. */
 export interface TransferCounts {
-  /** Files that stand complete at the receiver because of this run; directories and symlinks are not counted. */
+  /** Files that this run completed at the receiver; directories and symlinks are not counted. */
   files: number;
-  /** Bytes of those files, what an earlier run had already brought included. */
+  /** Bytes of those files, including those from an earlier run. */
   bytes: number;
-  /** Files left alone: up to date already, or a collision answered with "skip". */
+  /** Skipped files: already up to date, or a collision answered with "skip". */
   skipped: number;
-  /** Bytes of `bytes` that were there from an earlier run and not sent again. */
+  /** The part of `bytes` that an earlier run had received. */
   resumedBytes: number;
-  /** From the session being up until everything stands under its final name. */
+  /** From the start of the session until everything has its final name. */
   seconds: number;
 }
 
 /**
- * Everything a peer tells while it works: one tagged union for the command line and the desktop.
+ * All events of a peer at work: one tagged union for the command line and the desktop.
  *
- * The command line writes each as one `--json` line, `type` becoming `event` and the other fields staying as they are (docs/cli.md), except:
- * `file` only with --verbose; `offer` and `progress` keep the fields of docs/cli.md and may carry more; `done` only when `failed` is 0, since
- * otherwise the run ends with an `error` line, which the command line writes from the result or the thrown KeibiError.
+ * The command line writes each as one `--json` line. `type` becomes `event`, and the other fields stay as they are
+ * (docs/cli.md), with these exceptions:
+ *
+ * - `file` only with --verbose;
+ * - `offer` and `progress` keep the fields of docs/cli.md and may carry more;
+ * - `done` only when `failed` is 0, since otherwise the run ends with an `error` line, which the command line writes from the
+ *   result or the thrown KeibiError.
  */
 export type PeerEvent =
   | CodeEvent
@@ -56,33 +60,36 @@ export type PeerEvent =
   | ReceiverDoneEvent
   | DoneEvent;
 
-/** What belongs to a transfer with a contact says so. */
+/** Fields of the events of a transfer with a contact. */
 export interface OfContact {
-  /** As it is saved here, not as it calls itself. */
+  /** The name under which it is saved here, not the one it claims. */
   contact?: string;
 }
 
-/** The sender has a code to give away. Once. */
+/** The sender has a code to share. Emitted once. */
 export interface CodeEvent {
   type: 'code';
   code: string;
 }
 
-/** How far the invitation of one contact is: it is not there yet, it was told, somebody there is asked, it was accepted. */
+/** The state of one contact's invitation: not online yet, delivered, its user is asked, or accepted. */
 export interface InvitingEvent extends OfContact {
   type: 'inviting';
   contact: string;
   state: 'absent' | 'told' | 'asked' | 'taken';
 }
 
-/** The sender listens and can be met. Once, after `code`. */
+/** The sender listens and can be met. Emitted once, after `code`. */
 export interface WaitingEvent {
   type: 'waiting';
   host: string;
   port: number;
 }
 
-/** The public rendezvous, after `waiting`: `open` when receivers can find this sender there, `lost` while they cannot and it is tried again. */
+/**
+ * The public rendezvous, after `waiting`: `open` when receivers can find this sender there, `lost` while it is unreachable and
+ * retried.
+ */
 export interface RendezvousEvent {
   type: 'rendezvous';
   state: 'open' | 'lost';
@@ -94,41 +101,41 @@ export interface RendezvousEvent {
   message?: string;
 }
 
-/** What the sender's router says to being asked for a port that leads here, after `waiting` and when that changes. */
+/** The router's reply to a request for a port mapping, after `waiting` and on change. */
 export interface MappingEvent {
   type: 'mapping';
   state: 'open' | 'failed';
   /** With `open`: `HOST:PORT` outside. */
   address?: string;
-  /** With `open`: how the router was asked. */
+  /** With `open`: the protocol used to ask the router. */
   by?: string;
   /** With `failed`: why, a sentence. */
   message?: string;
 }
 
-/** The receiver searches its networks for the sender, and has not found it yet. At most once. */
+/** The receiver still searches its networks for the sender. Emitted at most once. */
 export interface LookingEvent {
   type: 'looking';
 }
 
 /**
- * A session is up. `session` counts the peers of one send or receive from 1: one that was lost and comes back keeps its number, and is told
- * as connected once more; so is one whose lanes have moved to a better path.
+ * A session has started. `session` counts the peers of one send or receive from 1. A lost peer that returns keeps its number
+ * and is reported as connected again, as is one whose lanes have moved to a better path.
  */
 export interface ConnectedEvent extends OfContact {
   type: 'connected';
   path: PathName;
   suite: Suite;
-  /** What the peer calls itself: a claim of the peer's, to be made harmless before it is shown. */
+  /** The peer's display name: its own claim, so sanitize it before display. */
   peer: string;
-  /** Of a contact: whether its fingerprint was compared. */
+  /** For a contact: whether its fingerprint was compared. */
   verified?: boolean;
   session: number;
-  /** At the receiver: the ways that were tried and did not lead to this session, in the order they failed. */
+  /** At the receiver: the paths that failed before this session, in order of failure. */
   tried?: readonly TriedWay[];
 }
 
-/** The receiver has lost its session and is about to try for another, in `nextInMs`. `attempt` counts from 1 since the loss. */
+/** The receiver has lost its session and tries another in `nextInMs`. `attempt` counts from 1 since the loss. */
 export interface ReconnectingEvent {
   type: 'reconnecting';
   /** Why the session was lost: a sentence. */
@@ -137,24 +144,24 @@ export interface ReconnectingEvent {
   nextInMs: number;
 }
 
-/** A receiver has said yes to the offer of this sender: its bytes may move. Not part of `--json`. */
+/** A receiver has accepted the offer, so its bytes may move. Not part of `--json`. */
 export interface AcceptedEvent extends OfContact {
   type: 'accepted';
   session: number;
 }
 
-/** Somebody holds the transfer, or lets it go on: this side with all its peers, or one peer. */
+/** The transfer was paused or resumed, by this side for all its peers, or by one peer. */
 export interface PausedEvent extends OfContact {
   type: 'paused';
   paused: boolean;
   by: 'self' | 'peer';
-  /** Of the peer. */
+  /** The peer's session. */
   session?: number;
 }
 
-/** One way to the peer that was not taken, and why. */
+/** One path to the peer that failed, and why. */
 export interface TriedWay {
-  /** What kind of way it is: `local`, `lan`, `direct`, `mapped`, `punched`, `relay`. */
+  /** The kind of path: `local`, `lan`, `direct`, `mapped`, `punched`, `relay`. */
   transport: string;
   /** `HOST:PORT` */
   address: string;
@@ -170,12 +177,15 @@ export interface OfferEvent extends OfContact {
   directories: number;
   symlinks: number;
   bytes: number;
-  /** At the receiver: the top-level names, at most 20, and how many there are in all. The peer's words, to be made harmless. */
+  /**
+   * At the receiver: the top-level names, at most 20, and their total number. They are the peer's text: sanitize them before
+   * display.
+   */
   names?: readonly string[];
   nameCount?: number;
 }
 
-/** How far one session is, at most ten times a second and once at its end. Counts what stands on the receiver's disk. */
+/** Progress of one session, at most ten times a second and once at its end. Counts the bytes on the receiver's disk. */
 export interface ProgressEvent extends OfContact {
   type: 'progress';
   session: number;
@@ -187,30 +197,30 @@ export interface ProgressEvent extends OfContact {
   totalsFinal: boolean;
   /** Over the last few seconds, not since the start. */
   bytesPerSecond: number;
-  /** At the receiver: part of `bytes` that was there from an earlier run. */
+  /** At the receiver: the part of `bytes` from an earlier run. */
   resumedBytes?: number;
 }
 
-/** One file is complete. Only emitted if `verbose` is asked for. */
+/** One file is complete. Emitted only with `verbose`. */
 export interface FileEvent extends OfContact {
   type: 'file';
   path: string;
   session: number;
 }
 
-/** One entry failed; the others go on. */
+/** One entry failed; the others continue. */
 export interface FailedEvent extends FailedEntry, OfContact {
   type: 'failed';
   session: number;
 }
 
-/** A text came instead of files. */
+/** A text arrived instead of files. */
 export interface TextEvent {
   type: 'text';
   text: string;
 }
 
-/** Something a person should know that stops nothing: a file that is kept under another name, a slower path taken. */
+/** A note for the user that stops nothing: a file saved under another name, a slower path taken. */
 export interface WarningEvent {
   type: 'warning';
   message: string;
@@ -220,23 +230,23 @@ export interface WarningEvent {
   names?: readonly string[];
 }
 
-/** The other side of a session by code is a contact now, or was one and stays it. */
+/** The other side of a session by code is now a contact, or already was one. */
 export interface SavedEvent {
   type: 'saved';
   contact: string;
   fingerprint: string;
 }
 
-/** Somebody tried a wrong code at this sender. `remaining` guesses are left before the offer ends. */
+/** A guest used a wrong code at this sender. `remaining` guesses are left before the offer ends. */
 export interface WrongCodeEvent {
   type: 'wrongCode';
   remaining: number;
 }
 
-/** A session of this sender ended before its transfer did; the sender goes on waiting if it may. */
+/** A session of this sender ended before its transfer did; the sender keeps waiting if it may. */
 export interface ReceiverLostEvent extends OfContact {
   type: 'receiverLost';
-  /** It was the network: the receiver may come back by itself, and is then told as connected under the same number. */
+  /** The network failed: the receiver may return by itself, and is then reported as connected under the same number. */
   mayReturn: boolean;
   session: number;
   peer: string;
@@ -244,7 +254,7 @@ export interface ReceiverLostEvent extends OfContact {
   message: string;
 }
 
-/** One receiver of this sender has everything it will get. */
+/** One receiver of this sender has received everything it will get. */
 export interface ReceiverDoneEvent extends TransferCounts, OfContact {
   type: 'receiverDone';
   session: number;
@@ -252,9 +262,12 @@ export interface ReceiverDoneEvent extends TransferCounts, OfContact {
   failed: number;
 }
 
-/** The last event of a send or receive that ran to its end; the numbers of its result. A sender's are the sums over its receivers. */
+/**
+ * The last event of a send or receive that ran to its end, with the numbers of its result. A sender's are the sums over its
+ * receivers.
+ */
 export interface DoneEvent extends TransferCounts {
   type: 'done';
-  /** How many entries did not make it; the result lists them. */
+  /** The number of failed entries; the result lists them. */
   failed: number;
 }

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Bytes that may still be written under `path`, or under the nearest parent that is there; undefined if nobody can say. */
+/** Bytes that may still be written under `path`, or under its nearest existing parent; undefined if unknown. */
 export async function freeBytes(path: string): Promise<number | undefined> {
   try {
     const { bavail, bsize } = await statfs(path);

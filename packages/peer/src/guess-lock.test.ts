@@ -16,7 +16,7 @@ describe('a lock against guesses', () => {
     }
   });
 
-  it('gives whoever waits every lock out fewer than 400 guesses in a year', () => {
+  it('allows fewer than 400 guesses in a year to an attacker who waits for every lock to open', () => {
     let now = 0;
     let guesses = 0;
     const lock = new GuessLock(() => now);

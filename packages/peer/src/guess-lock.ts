@@ -2,10 +2,10 @@
 import { MAX_WRONG_GUESSES } from '@keibidrop/protocol';
 
 const FIRST_LOCK_MS = 60_000;
-/** The longest lock, so that strangers cannot close a share for good: they then have one guess a day. */
+/** The longest lock. Strangers cannot close a share for good: after this time they have one guess a day. */
 const LONGEST_LOCK_MS = 24 * 60 * 60_000;
 
-/** Counts wrong guesses at a code that stays: after three it is locked for a minute, and twice as long after each further one. */
+/** Counts wrong guesses at a permanent code. After three it is locked for a minute, and twice as long after each further one. */
 export class GuessLock {
   readonly #now: () => number;
   #wrong = 0;
@@ -19,7 +19,7 @@ export class GuessLock {
     return this.#now() < this.#until;
   }
 
-  /** A guess was wrong. @returns  for how many milliseconds no other is judged; 0 while some are left */
+  /** Counts a wrong guess. @returns  the lock in milliseconds; 0 while guesses are left */
   wrong(): number {
     const locks = ++this.#wrong - MAX_WRONG_GUESSES;
     if (locks < 0) return 0;

@@ -14,7 +14,7 @@ function listen(): Listener {
   return listener;
 }
 
-it('knows which connections come from where it has dialled', () => {
+it('recognizes connections from the places it has dialled', () => {
   const holes = new Holes(listen());
   holes.openTo([
     { transport: 'punched', host: '192.0.2.1', port: 7 },
@@ -44,7 +44,7 @@ it.each([
   expect(holes.has({ host, port: 7 })).toBe(false);
 });
 
-it('dials nobody where only a relay may be used', () => {
+it('never dials where only a relay may be used', () => {
   const holes = new Holes(undefined);
   holes.open({ host: '192.0.2.1', port: 7 });
   expect(holes.has({ host: '192.0.2.1', port: 7 })).toBe(false);

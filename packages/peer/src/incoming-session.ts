@@ -17,15 +17,15 @@ import { causeOf, lost } from './session-end.ts';
 import { Throughput } from './throughput.ts';
 import type { TransferClock } from './transfer-clock.ts';
 
-/** What a measurement changes about receiving. */
+/** The hooks with which a measurement changes receiving. */
 export interface ReceiveHooks {
-  /** Files that are only counted as they come and written nowhere. */
+  /** True for a file that is only counted as it arrives, and not written. */
   discards?(path: string): boolean;
-  /** The offer is accepted and nothing of a file is on its way yet; lanes will be dialled to this address. */
+  /** Called when the offer is accepted, before any file data; lanes will be dialled to this address. */
   beforeLanes?(address: HostPort): Promise<void>;
 }
 
-/** What all sessions of one run of the receiver share. */
+/** Shared by all sessions of one receive. */
 export interface IncomingRun {
   options: ReceiveOptions & ReceiveHooks;
   tally: RunTally;
@@ -45,19 +45,19 @@ export class IncomingSession {
   readonly #over = new AbortController();
   #incoming: IncomingTransfer | undefined;
 
-  /** @param told  the sender's addresses, to be tried again if only a relay led to it */
+  /** The sender's addresses are tried again if only a relay led to it. */
   constructor(reached: ReachedSender, run: IncomingRun, told: readonly Candidate[]) {
     this.#reached = reached;
     this.#run = run;
     this.#told = told;
   }
 
-  /** Why another session cannot go on with this transfer, if so: a sentence. */
+  /** Why another session could not continue this transfer: a sentence; else undefined. */
   get stuckBecause(): string | undefined {
     return this.#incoming?.transfer.stuckBecause;
   }
 
-  /** Moves the lanes to a better path, which is then told. @throws as LaneKeeper.moveTo(); SESSION_CLOSED if nothing is on its way */
+  /** Moves the lanes to a better path and reports it. @throws as LaneKeeper.moveTo(); SESSION_CLOSED without a transfer */
   async #moveLanes(to: LanePath, path: PathName): Promise<void> {
     const incoming = this.#incoming;
     if (incoming === undefined) throw new KeibiError('SESSION_CLOSED');
@@ -67,14 +67,14 @@ export class IncomingSession {
     this.#run.options.onEvent({ type: 'connected', path, suite, peer: incoming.peer, session: 1 });
   }
 
-  /** While the relay carries the transfer, unless nothing else may. */
+  /** Only while the relay carries the transfer, and only if other paths are allowed. */
   #seekBetterPath(punch: () => Promise<number>): void {
     if (this.#reached.path !== 'relay' || this.#run.options.reach.relayOnly) return;
     const move = (to: LanePath, path: PathName) => this.#moveLanes(to, path);
     void seekBetterPath({ told: this.#told, punch, move, signal: this.#over.signal });
   }
 
-  /** Receives and says goodbye. Wipes the keys. @throws what ended the session; `signal.reason` on abort */
+  /** Receives and says goodbye. Wipes the keys. @throws the reason of the session's end; `signal.reason` on abort */
   async run(): Promise<ReceiveResult> {
     const { options, clock, saving } = this.#run;
     const { socket, keys, path } = this.#reached;
@@ -103,7 +103,7 @@ export class IncomingSession {
       digests: refuseCall,
       ...saving?.awaitedIn(keys.sessionId),
     };
-    // An abort ends the transfer, which then says goodbye; it does not cut the session. A network that is gone does.
+    // An abort ends the transfer, which then says goodbye. It does not cut the session; a lost network does.
     const cut = new AbortController();
     const session = openSession(socket, keys, 'initiator', {
       peerService,
@@ -148,7 +148,7 @@ export class IncomingSession {
   }
 }
 
-/** The transfer's callbacks as events. */
+/** Converts the transfer's callbacks to events. */
 class IncomingTransfer {
   readonly transfer: ReceiveTransfer;
   peer = '';
@@ -204,7 +204,7 @@ class IncomingTransfer {
     });
   }
 
-  /** The session is gone: what the transfer still holds is put away. */
+  /** The session is over: releases all that the transfer still holds. */
   end(reason: unknown): boolean {
     const ends = this.transfer.end(reason);
     if (ends) this.#ending.abort(reason);
@@ -216,7 +216,7 @@ function networkGone(): KeibiError {
   return new KeibiError('SESSION_LOST', 'This computer has left the network.', { detail: { silent: true } });
 }
 
-/** Bytes to standard output come in order on one lane; KD_LANES asks for a number of them in tests. Otherwise the path decides. */
+/** Standard output needs one lane to keep the bytes in order. KD_LANES sets the number in tests; otherwise the path decides. */
 function laneCount({ toStdout }: ReceiveOptions): number | undefined {
   if (toStdout) return 1;
   const asked = Number(process.env.KD_LANES);

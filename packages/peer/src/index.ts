@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What a face (command line, desktop) can ask of a peer: send, receive, settings, its identity, a diagnosis of this machine, who waits nearby, a server for others. It puts session, discovery,
-// server and transfer together; it prints nothing and knows no terminal, window or exit code.
+// The interface for front ends (command line, desktop): send, receive, settings, identity, diagnosis, nearby peers, and a
+// server for others.
+// It combines session, discovery, server and transfer. It prints nothing and knows no terminal, window or exit code.
 export { openRelayServer, type RelayServer } from '@keibidrop/server';
 export type * from './api.ts';
 export { benchAgainst } from './bench/against.ts';

@@ -2,13 +2,13 @@
 import { FOLD_BYTES } from '@keibidrop/protocol';
 import { fold, MAX_FOLDS, type OnFold, type Session } from '@keibidrop/session';
 
-/** KD_FOLD_BYTES folds earlier, in tests; never later. */
+/** KD_FOLD_BYTES makes folds more frequent, for tests; it cannot delay them. */
 function foldBytes(): number {
   const asked = Number(process.env.KD_FOLD_BYTES);
   return asked > 0 ? Math.min(asked, FOLD_BYTES) : FOLD_BYTES;
 }
 
-/** Folds fresh keys into a session's lanes each time FOLD_BYTES have come through them (PROTOCOL 4.3). The initiator's side. */
+/** Folds fresh keys into a session's lanes each time they have carried FOLD_BYTES (PROTOCOL 4.3). The initiator's side. */
 export class KeyRenewal {
   readonly #session: Session;
   readonly #onSecret: OnFold;
@@ -20,8 +20,8 @@ export class KeyRenewal {
 
   /**
    * @param onSecret  gives the secret to every lane's reader
-   * @param onFailed  the session is not to go on under old keys
-   * @param onReady   the other side's readers have it, too: writers may move
+   * @param onFailed  called when a fold fails: the session must not continue under old keys
+   * @param onReady  called when the other side's readers have the secret too: writers may move
    */
   constructor(
     session: Session,

@@ -4,7 +4,7 @@ import type { WarningEvent } from './events.ts';
 
 const MOST_NAMED = 5;
 
-/** A warning of names that cannot be sent, before a code is shown; undefined if there are none. */
+/** Warns of names that cannot be sent, before a code is shown; undefined if there are none. */
 export async function leftBehindWarning(roots: readonly Root[]): Promise<WarningEvent | undefined> {
   let count = 0;
   const names: string[] = [];

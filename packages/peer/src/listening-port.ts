@@ -18,7 +18,7 @@ export interface PortOptions {
   listen: ListenAddress;
   reach: ReachOptions;
   suite?: Suite | undefined;
-  /** Codes at one time; 1 if absent. */
+  /** Limit of concurrent codes; 1 if absent. */
   codes?: number;
   onEvent(event: PeerEvent): void;
   signal: AbortSignal;
@@ -30,13 +30,13 @@ export interface WaitOptions {
   wordCount?: number | undefined;
   /** Digits of a new code's nameplate; absent: few, to be read aloud. */
   digits?: number | undefined;
-  /** Who may come back without the code. */
+  /** The receivers that may return without the code. */
   receivers: Receivers;
-  /** By which others may come without the code (PROTOCOL 3.2); absent: there are none. */
+  /** The secrets of other peers that may come without the code (PROTOCOL 3.2); absent: there are none. */
   knownSecretOf?(attempt: Uint8Array): ReturnSecret | undefined;
   /** Whether one more peer may come. */
   hasRoom(): boolean;
-  /** Serves whoever has shaken hands. Never rejects. */
+  /** Serves a peer after its handshake. Never rejects. */
   serve(peer: ArrivedPeer): Promise<void>;
   onWrongCode(remaining: number): void;
   /** The last guess was wrong: the code admits no more peers. With `onLocked` it is locked for that time instead. */
@@ -46,21 +46,21 @@ export interface WaitOptions {
 }
 
 const DEFAULT_WORDS = 2;
-/** Nameplates of generated codes are short, to be read aloud: a machine has few senders, a public rendezvous many. */
+/** Generated nameplates are short, to be read aloud: a machine has few senders, a public rendezvous many. */
 const NAMEPLATES = 1000;
 const PUBLIC_NAMEPLATES = 100_000;
 const NAMEPLATE_TRIES = 20;
-/** More digits are drawn after so many nameplates that were taken. */
+/** More digits are drawn after this many taken nameplates. */
 const TRIES_OF_ONE_LENGTH = 4;
-/** A peer that only a relay may lead to still has a listener, which joins relays; nobody else can dial it. */
+/** With a relay only, the listener joins relays, but no other peer can dial it. */
 const NOWHERE: ListenAddress = { host: '127.0.0.1', port: 0, orAnyPort: true };
-/** Concurrent connections without a proven code. One more ends the oldest of its network: silent ones block no peer. */
+/** Concurrent connections without a proven code. One more ends the oldest of its network, so silent ones block no peer. */
 const HANDSHAKES = { most: 64, mostOfNetwork: 32 };
 
-/** A guest that has proved the code shakes hands within a few round trips. */
+/** A guest that has proved the code completes its handshake within a few round trips. */
 const COMING_MS = 5000;
 
-/** The one port at which a peer is met, and the codes that are waited under there. */
+/** The port at which peers are met, and the codes for which it waits. */
 export class ListeningPort {
   readonly listener: Listener;
   readonly reach: SenderReach;
@@ -72,7 +72,10 @@ export class ListeningPort {
   readonly #handshakes = new Crowd(HANDSHAKES);
   readonly #active = new Set<Promise<void>>();
 
-  /** @throws CONFIG_INVALID (the port, the interface); PEER_UNREACHABLE if only a relay is to be used and no rendezvous is named; USAGE */
+  /**
+   * @throws CONFIG_INVALID (the port, the interface); PEER_UNREACHABLE if only a relay may be used and no rendezvous is named;
+   * USAGE
+   */
   constructor(options: PortOptions) {
     const { reach, listen, onEvent, signal, codes = 1 } = options;
     assertInterface(reach.discovery);
@@ -89,9 +92,10 @@ export class ListeningPort {
   }
 
   /**
-   * Waits under a code, until that is closed; a generated one is drawn until its nameplate is free on this machine and at the rendezvous.
+   * Waits under a code until it is closed. A generated code is drawn until its nameplate is free on this machine and at the
+   * rendezvous.
    *
-   * @throws RENDEZVOUS_BUSY if the code's number is taken; PEER_UNREACHABLE if only a relay is to be used and there is none
+   * @throws RENDEZVOUS_BUSY if the code's number is taken; PEER_UNREACHABLE if only a relay may be used and there is none
    */
   async wait(options: WaitOptions): Promise<Waiting> {
     const { code, owners, withdraw } = await this.#announce(options);
@@ -106,14 +110,14 @@ export class ListeningPort {
     return waiting;
   }
 
-  /** Whoever waits has said so: from now on the rendezvous' events are told, and a router is asked for a port. */
+  /** Call after the `waiting` event: from now on rendezvous events are emitted, and a router is asked for a port. */
   begin(): void {
     this.reach.begin();
-    // What the first peer would otherwise wait for is loaded while nobody waits.
+    // Loads the libraries now, so that the first peer does not wait for them.
     void Promise.all([this.#rendezvous.ready(), warmUpHandshakes()]).catch(() => {});
   }
 
-  /** Ends everything that waits here. */
+  /** Ends all codes of this port. */
   async close(): Promise<void> {
     await Promise.all([this.reach.close(), ...[...this.#waiting].map((waiting) => waiting.close())]);
     this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The sender has ended.'));
@@ -138,7 +142,7 @@ export class ListeningPort {
     }
   }
 
-  /** Where only a relay may be used nobody is to meet us here. */
+  /** With a relay only, the mailbox is not announced on this machine. */
   async #own(mailbox: string, signal: AbortSignal): Promise<{ owners: Owner[]; withdraw(): Promise<void> }> {
     const { relayOnly } = this.#options.reach;
     const withdraw = relayOnly ? async () => {} : await announce(mailbox, this.listener);
@@ -165,11 +169,11 @@ export class ListeningPort {
     this.#active.add(served);
   }
 
-  /** Shakes hands, and leaves the peer to the code it has come by, or has lost its session of. */
+  /** Runs the handshake, and hands the peer to the code or the lost session that its attempt names. */
   async #serve(incoming: Incoming): Promise<void> {
     const socket = socketOf(incoming);
     socket.setNoDelay(true);
-    // Handshake and session each learn of errors in their own way; between them nobody listens.
+    // Handshake and session have their own error listeners; this one covers the time between them.
     socket.on('error', () => {});
     const handshake = new AbortController();
     const done = this.#handshakes.add(networkOf(incoming.remoteAddress), () =>
@@ -192,13 +196,13 @@ export class ListeningPort {
       done();
       await place?.admit({ incoming, socket, keys });
     } catch {
-      // Whoever has not shown to know a code is nobody to tell about.
+      // A peer without a proven code gets no report.
       done();
     }
   }
 }
 
-/** One code that is waited under. */
+/** One code under which the port waits. */
 export class Waiting {
   readonly code: Code;
   readonly desk: MeetingDesk;
@@ -209,7 +213,7 @@ export class Waiting {
   #withdrawn: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @param withdraw  takes back what this machine and its networks were told */
+  /** @param withdraw  removes the announcements on this machine and its networks */
   constructor(
     code: Code,
     owners: readonly Owner[],
@@ -234,7 +238,7 @@ export class Waiting {
     });
   }
 
-  /** What is mixed into the handshake that names this attempt; undefined if it is not one of ours. */
+  /** The secret for the handshake that names this attempt; undefined if the attempt is not ours. */
   authOf(attempt: Uint8Array): Uint8Array | undefined {
     return this.desk.authOf(attempt) ?? this.#secretOf(attempt)?.auth;
   }
@@ -244,7 +248,7 @@ export class Waiting {
     return receivers.secretOf(attempt) ?? knownSecretOf?.(attempt);
   }
 
-  /** Serves a peer that has shaken hands. */
+  /** Serves a peer after its handshake. */
   async admit(peer: Omit<ArrivedPeer, 'desk'>): Promise<void> {
     if (this.#closed !== undefined) return turnAway(peer, new KeibiError('PEER_BUSY'));
     const served = this.#options.serve({ ...peer, desk: this.desk }).finally(() => this.#active.delete(served));
@@ -252,18 +256,18 @@ export class Waiting {
     await served;
   }
 
-  /** Nobody new finds it from now on. A guest that is being talked to hears the end of that. Idempotent. */
+  /** Hides the code from new guests. Meetings that have begun run to their end. Idempotent. */
   withdraw(): Promise<void> {
     this.#withdrawn ??= this.#withdraw();
     return this.#withdrawn;
   }
 
-  /** Resolves once every peer that has proved the code is served or turned away, at the latest after COMING_MS. */
+  /** Resolves once every peer that has proved the code is served or refused, at the latest after COMING_MS. */
   settled(): Promise<void> {
     return this.desk.settled(AbortSignal.timeout(COMING_MS));
   }
 
-  /** Withdraws the code and resolves when nobody is served any more, whose end is the caller's to bring about. Idempotent. */
+  /** Withdraws the code, and resolves when no peer is served any more. The caller must end the running sessions. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What a face that talks to the daemon from outside Node needs to know of it: the shapes of its calls (proto/local.proto), as they are in JSON.
-// Types, and what is pure: nothing of the peer comes along.
+// The types of the daemon's calls (proto/local.proto), as JSON, for front ends outside Node. Only types and pure functions:
+// nothing of the peer is loaded.
 import type { local } from '@keibidrop/proto';
 
 export { completeCode, parseCode, parseFingerprint } from '@keibidrop/protocol';

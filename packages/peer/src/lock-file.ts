@@ -5,7 +5,10 @@ import { tryLock } from '@keibidrop/native';
 
 const RETRY_MS = 5;
 
-/** Takes the lock of a file, which is made; undefined if another holds it. Closing the handle, or the end of the process, gives it back. */
+/**
+ * Takes the lock of a file, which is created if missing; undefined if another process holds it. Closing the handle, or the end
+ * of the process, releases it.
+ */
 export async function tryLockFile(path: string): Promise<FileHandle | undefined> {
   const file = await open(path, 'a', 0o600);
   if (tryLock(file.fd)) return file;
@@ -13,7 +16,7 @@ export async function tryLockFile(path: string): Promise<FileHandle | undefined>
   return undefined;
 }
 
-/** Does `work` while no other process holds the lock of that file; waits for it. */
+/** Runs `work` while this process alone holds the lock of that file; waits for the lock. */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   for (;;) {
     const held = await tryLockFile(path);
