@@ -8,17 +8,17 @@ export interface PathMeasure {
   readonly folder: boolean;
   readonly files: number;
   readonly bytes: number;
-  /** False: there is more than was counted. */
+  /** False: the count stopped at a limit. */
   readonly complete: boolean;
 }
 
 const MAX_ENTRIES = 200_000;
 const MAX_MS = 20_000;
-/** Files of one folder that are asked about at the same time. */
+/** Concurrent stat calls within one folder. */
 const AT_ONCE = 64;
 
 /**
- * Counts a file, or the files below a folder, without following symlinks below it. What cannot be read counts nothing.
+ * Counts a file, or the files below a folder, without following symlinks inside it. Unreadable entries count as nothing.
  *
  * @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE; `signal.reason`
  */
@@ -67,7 +67,7 @@ async function measureFolder(folder: string, { counted, folders, until, signal }
   return true;
 }
 
-/** All paths of a send together; undefined where they are more than can be counted, or one cannot be read. */
+/** Counts all paths of a send together; undefined if there are too many to count, or one cannot be read. */
 export async function measureAll(
   paths: readonly string[],
   signal: AbortSignal,

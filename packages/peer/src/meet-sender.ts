@@ -29,12 +29,15 @@ import { dialSender, type ReachedSender } from './dial-sender.ts';
 import { fromOwnPort, toldOf } from './own-way.ts';
 import { relayNotNamed } from './sender-reach.ts';
 
-/** What it takes to come to a peer that waits under a code. */
+/** The options for meeting a peer that waits under a code. */
 export type MeetOptions = Pick<
   ReceiveOptions,
   'addressFile' | 'code' | 'connect' | 'near' | 'onEvent' | 'patienceMs' | 'reach' | 'signal' | 'suite'
 > & {
-  /** A secret of ours that the peer knows: only that is used, and of the code its number (PROTOCOL 3.2). It stays the caller's. */
+  /**
+   * A secret of ours that the peer knows. It replaces the code, of which only the number is used (PROTOCOL 3.2). The caller
+   * keeps ownership.
+   */
   known?: ReturnSecret | undefined;
 };
 
@@ -42,11 +45,11 @@ const MEETING_TIMEOUT_MS = 30_000;
 /** A script, or two quick people, may start the receiver a moment before the sender. */
 const SENDER_GRACE_MS = 1500;
 const SENDER_RETRY_MS = 40;
-/** A server is asked less often than this machine. */
+/** A server is polled less often than this machine. */
 const RENDEZVOUS_RETRY_MS = 500;
-/** When a person wants to know what takes so long. */
+/** After this time the user wants to know why it takes so long. */
 const LOOKING_NOTICE_MS = 500;
-/** Relays of one sender that are looked at: ours names one. */
+/** Limit of relays per sender; our own sender names one. */
 const MAX_RELAYS = 4;
 const ABSENT: readonly ErrorCode[] = ['RENDEZVOUS_NOT_FOUND', 'RENDEZVOUS_UNREACHABLE', 'PEER_UNREACHABLE'];
 
@@ -56,14 +59,14 @@ interface SenderAddresses {
   readonly refused: Candidate[];
 }
 
-/** A peer that was met and reached, and all the addresses it has told. */
+/** A peer that was met and reached, and all addresses it has sent. */
 export interface MetSender {
   readonly reached: ReachedSender;
   readonly told: readonly Candidate[];
 }
 
 /**
- * Finds whoever waits under a code, proves the code, or `known`, and shakes hands.
+ * Finds the peer that waits under a code, proves the code, or `known`, and runs the handshake.
  *
  * @throws RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*; `signal.reason` on abort
  */
@@ -80,7 +83,7 @@ export async function meetSender(options: MeetOptions): Promise<MetSender> {
     return { reached, told: candidates };
   } finally {
     met?.wipe();
-    // Not used if the handshake was never reached; wiping twice does no harm.
+    // Unused if the handshake was never reached; wiping twice is harmless.
     void prepared.then(
       ({ wipe }) => wipe(),
       () => {},
@@ -88,13 +91,13 @@ export async function meetSender(options: MeetOptions): Promise<MetSender> {
   }
 }
 
-/** Keeps an address at which the sender has proved itself, for a network where multicast does not find it. */
+/** Stores an address at which the sender has proved itself, for networks where multicast does not find it. */
 async function remember({ candidate, path }: ReachedSender, { reach, addressFile }: MeetOptions): Promise<void> {
   if (addressFile === undefined || reach.discovery === 'off' || (path !== 'lan' && path !== 'direct')) return;
   await rememberAddress(addressFile, candidate);
 }
 
-/** Finds the sender's mailbox, proves the code, learns where to dial. */
+/** Finds the sender's mailbox, proves the code, and receives the addresses to dial. */
 async function meet(options: MeetOptions): Promise<{ meeting: Meeting } & SenderAddresses> {
   const { code, known } = options;
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
@@ -109,7 +112,7 @@ async function meet(options: MeetOptions): Promise<{ meeting: Meeting } & Sender
   }
 }
 
-/** Finds the mailbox of a sender whose session was lost, and learns where to dial now. */
+/** Finds the mailbox of a sender whose session was lost, and receives its current addresses. */
 export async function meetAgain(options: MeetOptions, secret: ReturnSecret, signal: AbortSignal) {
   const { pipe, place } = await joinAnywhere(searchOf(options, signal));
   const meeting = await meetAgainAsGuest(pipe, secret, { signal });
@@ -121,7 +124,7 @@ export async function meetAgain(options: MeetOptions, secret: ReturnSecret, sign
   }
 }
 
-/** Where and how the mailbox is looked for. */
+/** Where and how to look for the mailbox. */
 function searchOf(
   { code, connect, near, reach, addressFile }: MeetOptions,
   signal: AbortSignal,
@@ -139,7 +142,7 @@ function searchOf(
   };
 }
 
-/** Asks a sender that was met for its addresses, and sorts out those that it must not have us dial. Ends the conversation. */
+/** Exchanges addresses with a sender, and sorts out those that it may not make us dial. Ends the conversation. */
 async function addressesOf(
   { pipe, place }: JoinedMailbox,
   meeting: Meeting,
@@ -151,7 +154,8 @@ async function addressesOf(
     const observed = reach.relayOnly ? undefined : pipe.observed;
     await exchange.send(toldOf(observed));
     const named = await exchange.receive({ signal });
-    // Where its mailbox was is the surest way to the sender, and the only one if a person named it; a public rendezvous is no sender.
+    // The mailbox's own place is the surest path to the sender, and the only one if the user named it. A public rendezvous is
+    // no sender.
     if (connect !== undefined) return { candidates: [place], refused: [] };
     const { dialable, refused } = await sortOut(named, metAt({ pipe, place }, reach), reach);
     const candidates = fromOwnPort(dialable, observed);
@@ -173,7 +177,7 @@ function metAt({ pipe, place }: JoinedMailbox, { rendezvous }: MeetOptions['reac
   };
 }
 
-/** With `--relay-only` the peer may not bring a relay of its own: it would see who dials that. */
+/** With `--relay-only` the peer may not bring its own relay, which would see the address of the guest. */
 async function sortOut(named: readonly Candidate[], met: MetAt, { relayOnly }: MeetOptions['reach']) {
   const dialable: Candidate[] = [];
   const refused: Candidate[] = [];
@@ -190,7 +194,7 @@ async function sortOut(named: readonly Candidate[], met: MetAt, { relayOnly }: M
   return { dialable, refused };
 }
 
-/** Where a sender is looked for before the public rendezvous: nowhere if only a relay may lead to it. */
+/** The transports to search before the public rendezvous: none with a relay only. */
 function searchedBy({ discovery, relayOnly }: MeetOptions['reach'], addressFile: string | undefined): Transport[] {
   if (relayOnly) return [];
   if (discovery === 'off') return [createRegistryTransport()];
@@ -198,14 +202,14 @@ function searchedBy({ discovery, relayOnly }: MeetOptions['reach'], addressFile:
   return [createRegistryTransport(), createLanTransport({ discovery }), ...remembered];
 }
 
-/** Says that the networks are searched, if that takes a moment. */
+/** Reports that the networks are searched, if that takes a moment. */
 async function tellingWhileLooking<T>({ connect, reach, onEvent }: MeetOptions, look: () => Promise<T>): Promise<T> {
   if (connect || reach.relayOnly || reach.discovery === 'off') return look();
   const timer = globalThis.setTimeout(() => onEvent({ type: 'looking' }), LOOKING_NOTICE_MS);
   return look().finally(() => clearTimeout(timer));
 }
 
-/** Looks again for a short while if nobody waits yet. */
+/** Keeps looking for a short while if no sender waits yet. */
 async function joinPatiently(find: Parameters<typeof joinAnywhere>[0]): Promise<JoinedMailbox> {
   const deadline = performance.now() + SENDER_GRACE_MS;
   for (;;) {

@@ -22,34 +22,37 @@ import { GuessLock } from './guess-lock.ts';
 
 export interface MeetingDeskOptions {
   code: Code;
-  /** Where a guest may dial: asked once for each that has shown that it knows the code. */
+  /** Candidates for a guest; called once per guest that has proved the code. */
   candidates(): readonly Candidate[];
-  /** Where a guest with the right code may be dialled, if it says so. */
+  /** The candidates of a guest with the right code. */
   onGuest?(candidates: readonly Candidate[]): void;
   /** Whether one more receiver may come. */
   hasRoom(): boolean;
-  /** Of a receiver whose session was lost, if it may come back. */
+  /** The secret of a receiver whose session was lost, if it may return. */
   returnSecretOf(attempt: Uint8Array): ReturnSecret | undefined;
   onWrongCode(remaining: number): void;
   /** The last guess was wrong: the offer has to end. */
   onExhausted?(error: KeibiError): void;
-  /** Instead: the code stays, and no new guest is let in for so long. */
+  /** Instead of `onExhausted`: the code stays, and new guests are locked out for this time. */
   onLocked?(milliseconds: number): void;
   signal: AbortSignal;
 }
 
 /** The guest may dial each candidate, and the place where it met us. */
 const MAX_HANDSHAKES_OF_ONE = MAX_CANDIDATES + 1;
-/** From a guest's arrival to its right code, and from that to its handshake. */
+/** Time limit from a guest's arrival to its right code, and from that to its handshake. */
 const MEETING_TIMEOUT_MS = 30_000;
 
-/** The sending peer's side of the mailbox: lets in who knows the code, counts who does not, and keeps what the handshake needs. */
+/**
+ * The sending peer's side of the mailbox: admits guests that know the code, counts wrong guesses, and keeps the secrets for the
+ * handshakes.
+ */
 export class MeetingDesk {
   readonly #options: MeetingDeskOptions;
   readonly #meetings = new Map<string, { meeting: Meeting; handshakes: number; timer: NodeJS.Timeout }>();
   readonly #lock = new GuessLock();
   #wrong = 0;
-  /** Guests that are being talked to. */
+  /** The number of running conversations with guests. */
   #greeting = 0;
   #onSettled: () => void = () => {};
 
@@ -57,7 +60,7 @@ export class MeetingDesk {
     this.#options = options;
   }
 
-  /** Greets guests until the mailbox closes. Of several mailboxes all guests count together. */
+  /** Greets guests until the mailbox closes. All mailboxes share one count of guesses. */
   async serve(owner: Owner): Promise<void> {
     for await (const conversation of owner) {
       this.#greeting++;
@@ -70,7 +73,7 @@ export class MeetingDesk {
     }
   }
 
-  /** Resolves when no guest is being talked to or has yet to shake hands, or on abort. */
+  /** Resolves when no guest is in conversation or has a handshake pending, or on abort. */
   settled(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       this.#onSettled = resolve;
@@ -80,8 +83,9 @@ export class MeetingDesk {
   }
 
   /**
-   * The secret of a meeting, for a handshake that may yet fail: a guest tries several ways at once, and an attempt that somebody has
-   * overheard must not use the meeting up. Undefined if there is none, or one way more than a guest could be told has been tried.
+   * The secret of a meeting, for a handshake that may still fail. A guest tries several paths at once, and an eavesdropper's
+   * attempt must not use up the meeting. Undefined if there is no such meeting, or after more handshakes than a guest has
+   * paths.
    */
   authOf(attempt: Uint8Array): Uint8Array | undefined {
     const held = this.#meetings.get(Buffer.from(attempt).toString('hex'));
@@ -89,7 +93,7 @@ export class MeetingDesk {
     return held.meeting.auth;
   }
 
-  /** Ends a meeting with the handshake that has come to its end, which the first does: then nobody knows the attempt any more. */
+  /** Ends a meeting with its first completed handshake. Afterwards the attempt is unknown. */
   take(attempt: Uint8Array): Meeting | undefined {
     const key = Buffer.from(attempt).toString('hex');
     const held = this.#meetings.get(key);
@@ -111,7 +115,8 @@ export class MeetingDesk {
   async #greet(conversation: Conversation): Promise<void> {
     const { code, hasRoom, returnSecretOf } = this.#options;
     const signal = AbortSignal.any([this.#options.signal, AbortSignal.timeout(MEETING_TIMEOUT_MS)]);
-    // Also before a refusal: a guest that has not spoken yet would find the conversation gone before it can hear why.
+    // Received even before a refusal: a guest that has not sent yet would find the conversation closed before it reads the
+    // reason.
     const first = await conversation.receive({ signal });
     const message = decodeMeetingMessage(first);
     if (message.kind === 'return') {
@@ -133,7 +138,7 @@ export class MeetingDesk {
   async #tell(conversation: Conversation, meeting: Meeting, signal: AbortSignal): Promise<void> {
     const exchange = new CandidateExchange(conversation, meeting, 'owner');
     await exchange.send(this.#options.candidates());
-    // The guest ends the conversation when it has what it needs.
+    // The guest ends the conversation once it has our candidates.
     await exchange.receive({ signal }).then(this.#options.onGuest, () => {});
     exchange.close();
   }
@@ -148,7 +153,7 @@ export class MeetingDesk {
     if (this.#greeting === 0 && this.#meetings.size === 0) this.#onSettled();
   }
 
-  /** Why no guess is judged now. */
+  /** Why guesses are refused now; undefined if they are not. */
   #refusal(): Refusal | undefined {
     if (this.#options.onLocked !== undefined) return this.#lock.isLocked ? 'locked' : undefined;
     return this.#wrong < MAX_WRONG_GUESSES ? undefined : 'code-exhausted';

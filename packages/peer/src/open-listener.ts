@@ -7,7 +7,7 @@ import type { ListenAddress } from './api.ts';
 /** Limit for one network, of 256 undecided connections. It is high because a relay's address has many guests. */
 const UNDECIDED_OF_NETWORK = 128;
 
-/** @throws CONFIG_INVALID when the port that was asked for by name cannot be had */
+/** @throws CONFIG_INVALID if a port that the user asked for is not available */
 export function openListener(listen: ListenAddress, onConnection: (incoming: Incoming) => void): Listener {
   const options = { undecidedOfNetwork: UNDECIDED_OF_NETWORK, onConnection };
   const { host, port, orAnyPort } = listen;
@@ -30,7 +30,7 @@ export function openListener(listen: ListenAddress, onConnection: (incoming: Inc
   }
 }
 
-/** What the listener has accepted, as a socket of Node's. */
+/** Converts an accepted connection to a Node socket. */
 export function socketOf({ fd }: Incoming): Socket {
   return new Socket({ fd, readable: true, writable: true });
 }

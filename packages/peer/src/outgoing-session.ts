@@ -19,7 +19,7 @@ import { Throughput } from './throughput.ts';
 export interface OutgoingSessionOptions {
   send: SendOptions;
   roots: Root[];
-  /** What all receivers' sessions may send together. */
+  /** The rate limit that all receivers' sessions share. */
   budget: RateBudget;
   port: Pick<ListeningPort, 'listener' | 'reach'>;
   receivers: Receivers;
@@ -29,10 +29,10 @@ export interface OutgoingSessionOptions {
 
 const LEFT_NETWORK = 'This computer has left the network.';
 
-/** What became of one receiver's session. */
+/** The result of one receiver's session. */
 export interface SessionOutcome extends TransferOutcome {
   peer: string;
-  /** From the session being up, or the receiver's yes if a person had to give it, to the receiver having everything. */
+  /** From the start of the session, or from the user's acceptance if one was needed, until the receiver has everything. */
   seconds: number;
 }
 
@@ -54,7 +54,7 @@ export class OutgoingSession implements ServingSession {
     });
   }
 
-  /** Undefined until it is known who it is. */
+  /** Undefined until the receiver is identified. */
   get receiver(): Receiver | undefined {
     return this.#receiver;
   }
@@ -65,10 +65,10 @@ export class OutgoingSession implements ServingSession {
   }
 
   /**
-   * Serves, says goodbye.
+   * Serves the receiver and says goodbye.
    *
-   * @param admission  asked before anything is offered
-   * @throws       HANDSHAKE_MALFORMED, FRAME_*, SESSION_*, OFFER_DECLINED; `signal.reason` on abort
+   * @param admission  called before anything is offered
+   * @throws HANDSHAKE_MALFORMED, FRAME_*, SESSION_*, OFFER_DECLINED; `signal.reason` on abort
    */
   async run(admission: Admission): Promise<SessionOutcome> {
     try {
@@ -111,7 +111,7 @@ export class OutgoingSession implements ServingSession {
       return { ...outcome, peer: receiver.peer, seconds };
     } catch (symptom) {
       const reason = await causeOf(symptom, session);
-      // The goodbye tells the peer why; what it finds out by itself (a dead connection) needs no words.
+      // The goodbye states the reason. A dead connection needs none, because the peer notices it.
       await session.close(KeibiError.from(reason, 'CANCELLED'));
       throw reason;
     } finally {
@@ -128,7 +128,7 @@ export class OutgoingSession implements ServingSession {
     let total = { files: 0, bytes: 0 };
     let totalsFinal = false;
     let moved = false;
-    // A small walk can end before the receiver has said its name: `connected` is still the first event of a session.
+    // A small walk can end before the receiver has sent its name; `connected` must still be the first event of a session.
     const early: PeerEvent[] = [];
     let named = false;
     const onEvent = (event: PeerEvent) => (named ? send.onEvent(event) : void early.push(event));
@@ -153,7 +153,7 @@ export class OutgoingSession implements ServingSession {
         if (send.text !== undefined) offer({ files: 0, bytes: Buffer.byteLength(send.text) });
       },
       onAccepted: () => {
-        // A person has said yes once; what follows counts, whatever the network does meanwhile.
+        // The user accepts only once; the time counts from then on, across lost sessions.
         if (!receiver.accepted) Object.assign(receiver, { accepted: true, startedAt: performance.now() });
         onEvent({ type: 'accepted', session });
       },

@@ -8,7 +8,7 @@ const lan = { transport: 'direct', host: '192.168.1.2', port: 26431 };
 const guess = { transport: 'direct', host: '198.51.100.1', port: 26431 };
 const seenAt = (port: number, fromPort: number) => ({ host: '198.51.100.1', port, fromPort });
 
-describe('what a sender tells of itself', () => {
+describe('the candidates of a sender', () => {
   it.each([
     ['nothing', undefined, []],
     [
@@ -23,12 +23,12 @@ describe('what a sender tells of itself', () => {
     expect(tell({ listening, observed })).toEqual([lan, ...more]);
   });
 
-  it('is not what a router may lead elsewhere, if it listens on one address only', () => {
+  it('omit ports that a router may forward elsewhere, if it listens on one address only', () => {
     const bound = { host: '192.168.1.2', port: 26431 };
     expect(tell({ listening: bound, observed: seenAt(7, 26431), mapped: guess })).toEqual([lan]);
   });
 
-  it('names a mapped port once, and as that', () => {
+  it('name a mapped port once, and as mapped', () => {
     const mapped = { host: guess.host, port: 26431 };
     const punched = { transport: 'punched', host: guess.host, port: 7 };
     const observed = seenAt(7, 26431);

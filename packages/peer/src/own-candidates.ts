@@ -3,24 +3,24 @@ import { isIP } from 'node:net';
 import { type HostPort, type Observation, reachableAddresses } from '@keibidrop/discovery';
 import type { Candidate } from '@keibidrop/protocol';
 
-/** What is known of where a sender can be dialled. */
+/** The known addresses of a sender's port. */
 export interface OwnPort {
   /** As it listens. */
   readonly listening: HostPort;
   /** As a rendezvous sees it. */
   readonly observed?: Observation | undefined;
-  /** As its router says that it leads to it. */
+  /** As mapped by its router. */
   readonly mapped?: HostPort | undefined;
 }
 
-/** Whether what listens there takes connections to every address of the machine, and so those that routers pass on. */
+/** Whether the listener accepts connections to every address of the machine, and so also those that routers forward. */
 export function isBoundToAll({ host }: HostPort): boolean {
   return host === '::' || host === '0.0.0.0';
 }
 
 /**
- * What a sender tells of itself beside a relay, best first (PROTOCOL 2.2).
- * @param own  the addresses under which this machine is reached without any router's help
+ * The candidates of a sender except its relay, best first (PROTOCOL 2.2).
+ * @param own  the addresses that reach this machine without help of a router
  */
 export function ownCandidates(
   { listening, observed, mapped }: OwnPort,
@@ -31,7 +31,7 @@ export function ownCandidates(
   if (!isBoundToAll(listening)) return direct;
   const viaRouter = mapped === undefined ? [] : [{ transport: 'mapped', host: mapped.host, port: mapped.port }];
   if (observed === undefined || isLoopback(observed.host)) return [...direct, ...viaRouter];
-  // A router may pass our port on, and a rented machine may not know its public address.
+  // A router may forward our port, and a rented machine may not know its public address.
   const guessed = { host: observed.host, port };
   const known = own.includes(guessed.host) || (mapped?.host === guessed.host && mapped.port === port);
   const punched = punchable(observed, port);
@@ -43,7 +43,7 @@ export function ownCandidates(
   ];
 }
 
-/** What the listening port is outside: as it was seen, or as another port was that kept its number. */
+/** The outside address of the listening port: as observed, or inferred from another port whose number the router kept. */
 function punchable({ host, port, fromPort }: Observation, listening: number): HostPort | undefined {
   if (fromPort === listening) return { host, port };
   return port === fromPort ? { host, port: listening } : undefined;

@@ -11,15 +11,15 @@ it('dials a sender that knows our port from that port, soon after the best addre
   expect(fromOwnPort([lan, wan, punched], seenAt('203.0.113.1'))).toEqual([lan, { ...punched, fromPort: 5 }, wan]);
 });
 
-it('leaves the way through a router that both are behind for last', () => {
+it('dials through the router last when both are behind it', () => {
   expect(fromOwnPort([lan, punched, wan], seenAt('198.51.100.1'))).toEqual([lan, wan, { ...punched, fromPort: 5 }]);
 });
 
-it('does not punch where the sender was told no port', () => {
+it('does not punch if the sender has no port of ours', () => {
   expect(fromOwnPort([lan, punched], undefined)).toEqual([lan]);
   expect(toldOf(undefined)).toEqual([]);
 });
 
-it('tells a sender the port as it is seen from outside', () => {
+it('sends a sender the port as it is seen from outside', () => {
   expect(toldOf(seenAt('203.0.113.1'))).toEqual([{ transport: 'punched', host: '203.0.113.1', port: 4 }]);
 });

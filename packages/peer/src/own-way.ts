@@ -2,15 +2,17 @@
 import type { Observation } from '@keibidrop/discovery';
 import type { Candidate } from '@keibidrop/protocol';
 
-/** What a sender is told of us: the port from which we dial it, as the rendezvous sees it (PROTOCOL 2.5). */
+/** Our candidate for a sender: the port from which we dial it, as the rendezvous sees it (PROTOCOL 2.5). */
 export function toldOf(observed: Observation | undefined): Candidate[] {
   return observed === undefined ? [] : [{ transport: 'punched', host: observed.host, port: observed.port }];
 }
 
 /**
- * The sender's candidates as we can dial them: those to be punched from the port of ours that it was told, and not at all if it was told none.
+ * The sender's candidates as we dial them. Punched ones are dialled from the port that we have sent to the sender, and left out
+ * if we have sent none.
  *
- * It dials as soon as it knows us, so that way is tried second. Where both are behind one address it leads to that router and back: then it comes last.
+ * The sender dials as soon as it knows our port, so this path is tried second. If both are behind one address, it leads to that
+ * router and back, and is tried last.
  */
 export function fromOwnPort(told: readonly Candidate[], observed: Observation | undefined): Candidate[] {
   const isPunched = ({ transport }: Candidate) => transport === 'punched';

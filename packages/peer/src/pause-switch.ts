@@ -2,7 +2,7 @@
 import type { RateBudget } from '@keibidrop/native';
 import type { PausedEvent } from './events.ts';
 
-/** Holds a transfer and lets it go on: made by a face, given to `send` or `receive`, worked by a person. */
+/** Pauses and resumes a transfer. A front end creates it, passes it to `send` or `receive`, and operates it for the user. */
 export class PauseSwitch {
   readonly #listeners = new Set<(paused: boolean) => void>();
   #paused = false;
@@ -19,13 +19,13 @@ export class PauseSwitch {
     this.#set(false);
   }
 
-  /** Calls back at each change. @returns  ends that */
+  /** Calls back at each change. @returns  unsubscribes */
   onChange(listener: (paused: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** What `hold` is told: now, and at each change. @returns  ends that */
+  /** Calls `hold` with the state now and at each change. @returns  unsubscribes */
   drive(hold: (paused: boolean) => void): () => void {
     hold(this.#paused);
     return this.onChange(hold);
@@ -38,7 +38,7 @@ export class PauseSwitch {
   }
 }
 
-/** What a switch does to a run: holds its budget, and tells of each change, and of a hold at the start. */
+/** Applies a switch to a run: holds its budget, and reports each change, and a hold at the start. */
 export function holdingBy(budget: RateBudget, onEvent: (event: PausedEvent) => void): (paused: boolean) => void {
   let told = false;
   return (paused) => {

@@ -4,20 +4,20 @@ import { assertInterface, formatHostPort, sendersHere, sendersOnLan } from '@kei
 import type { ReachOptions } from './api.ts';
 import type { PathName } from './events.ts';
 
-/** A sender that waits, at one of its addresses. */
+/** A waiting sender, at one of its addresses. */
 export interface WaitingSender {
   path: Extract<PathName, 'local' | 'lan'>;
-  /** What it calls its offer on the network, the same at each of its addresses; it says nothing about who it is. */
+  /** The name of its offer on the network, the same at each of its addresses; it reveals no identity. */
   name?: string;
   /** `HOST:PORT`, for `connect`. */
   address: string;
 }
 
 /**
- * Yields the senders of this machine and user, then those of the networks as they answer, but for those of this process: nobody receives from
- * oneself. Takes as long as a look at the network.
+ * Yields the senders of this machine and user, then those of the networks as they answer. Leaves out the senders of this
+ * process. Takes as long as one search of the network.
  *
- * @throws CONFIG_INVALID if `discovery` names an interface that is not there; `signal.reason` on abort
+ * @throws CONFIG_INVALID if `discovery` names a missing interface; `signal.reason` on abort
  */
 export async function* waitingSenders(
   options: Pick<ReachOptions, 'discovery'> & { signal: AbortSignal },

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
 import { fileError } from './disk-full.ts';
 
-/** What is kept in a file: the most that is read of it, and the error when it cannot be used. */
+/** How a file is used: the limit for reading it, and the error when it cannot be used. */
 export interface FileUse {
   readonly maxBytes: number;
   readonly unusable: ErrorCode;
@@ -17,16 +17,16 @@ const COPY: FileUse = { ...IDENTITY, maxBytes: 5 * 2 ** 20 };
 const OTHERS = 0o077;
 
 /**
- * Reads a small file that is this user's alone.
+ * Reads a small file that only this user can access.
  *
  * @returns  undefined if there is none
- * @throws   `use.unusable` if others may read or write it, or it cannot be read
+ * @throws `use.unusable` if others may read or write it, or it cannot be read
  */
 export function readPrivate(path: string, use: FileUse = IDENTITY): Promise<Uint8Array | undefined> {
   return read(path, OTHERS, use);
 }
 
-/** The same for a file that may stand on a stick, where everything is everybody's. */
+/** The same without the check of permissions, for a copy on a removable disk that has none. */
 export function readCopy(path: string): Promise<Uint8Array | undefined> {
   return read(path, 0, COPY);
 }
@@ -34,7 +34,7 @@ export function readCopy(path: string): Promise<Uint8Array | undefined> {
 async function read(path: string, forbidden: number, use: FileUse): Promise<Uint8Array | undefined> {
   let file: FileHandle | undefined;
   try {
-    // Not blocking: a pipe of that name must not hold us up.
+    // Not blocking, because the path may be a pipe.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await file.stat();
     if (!found.isFile()) throw new KeibiError(use.unusable, `${path} is not a file.`);
@@ -53,11 +53,11 @@ async function read(path: string, forbidden: number, use: FileUse): Promise<Uint
 }
 
 /**
- * Writes a file that only this user can read, as a whole or not at all, and on the disk when it resolves.
+ * Writes a file that only this user can read. It is written completely or not at all, and is on the disk when this resolves.
  *
- * @param replace  false: what stands there already stays
- * @returns        whether it was written
- * @throws         DISK_FULL; `unusableAs` if it cannot be written for another reason
+ * @param replace  false: keeps an existing file
+ * @returns  whether it was written
+ * @throws DISK_FULL; `unusableAs` if it cannot be written for another reason
  */
 export async function writePrivate(
   path: string,

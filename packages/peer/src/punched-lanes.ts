@@ -5,16 +5,17 @@ import { askToPunch, type Session } from '@keibidrop/session';
 import type { ReceiveOptions } from './api.ts';
 
 /**
- * Makes one more way through the routers between us and a sender: one port of ours, as the rendezvous sees it, is told to the sender, which dials it.
+ * Opens one more path through the routers to a sender: sends the sender one of our ports, as the rendezvous sees it, and the
+ * sender dials it.
  *
- * @returns  the port of ours from which the sender's address is to be dialled now
- * @throws   RENDEZVOUS_UNREACHABLE; the call's failure; `signal.reason` on abort
+ * @returns  our port from which the sender's address must now be dialled
+ * @throws RENDEZVOUS_UNREACHABLE; the call's failure; `signal.reason` on abort
  */
 export async function openHole(
   client: Session['client'],
   { reach: { rendezvous }, signal }: Pick<ReceiveOptions, 'reach' | 'signal'>,
 ): Promise<number> {
-  // Without one nothing could have been punched.
+  // Punched candidates exist only with a rendezvous.
   if (rendezvous === undefined) throw new KeibiError('INTERNAL');
   const { host, port, fromPort } = await observePort(parseRendezvous(rendezvous), { fromPort: 0, signal });
   await askToPunch(client, { host, port });

@@ -20,18 +20,18 @@ import type { Finding } from './diagnosis.ts';
 export interface ReachDiagnosisOptions {
   listen: ListenAddress;
   discovery: ReachOptions['discovery'];
-  /** Servers that tell how they see this machine: `HOST:PORT` or URLs; a name with several addresses counts as several. */
+  /** Servers that report how they see this machine: `HOST:PORT` or URLs. A name with several addresses counts as several. */
   rendezvous: readonly string[];
   signal: AbortSignal;
 }
 
-/** More would say the same. */
+/** More servers would report the same. */
 const MOST_SERVERS = 4;
 
-/** How others can come to this machine, as far as servers that see it from outside can tell. */
+/** Tests how others can reach this machine, as far as outside servers can tell. */
 export class ReachDiagnosis {
   readonly #options: ReachDiagnosisOptions;
-  /** What each server said that has answered. */
+  /** The observations of the servers that answered. */
   #seen: { server: HostPort; observed: ObservedWithClock }[] = [];
 
   constructor(options: ReachDiagnosisOptions) {
@@ -70,7 +70,7 @@ export class ReachDiagnosis {
     return { status: 'warning', text: answering === '' ? text : `${answering} answers, ${text}` };
   }
 
-  /** How far this machine's clock is ahead of the first server that tells its own, in milliseconds. */
+  /** How far this machine's clock is ahead of the first server that reports its own, in milliseconds. */
   get clockAheadMs(): number | undefined {
     return this.#seen.find(({ observed }) => observed.aheadMs !== undefined)?.observed.aheadMs;
   }
@@ -97,7 +97,7 @@ export class ReachDiagnosis {
         };
   }
 
-  /** Listens, and has a server dial back. */
+  /** Listens, and asks a server to dial back. */
   async firewall(): Promise<Finding> {
     const { listen, signal } = this.#options;
     const [known] = this.#seen;
@@ -135,7 +135,7 @@ export class ReachDiagnosis {
   }
 }
 
-/** Every address of a server, IPv4 first: that is where NATs are. */
+/** Every address of a server, IPv4 first, because that is where NATs are. */
 async function addressesOf(text: string): Promise<HostPort[]> {
   const { host, port } = parseRendezvous(text);
   const found = await lookup(host, { all: true, order: 'ipv4first' }).catch(() => []);

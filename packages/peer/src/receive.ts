@@ -12,9 +12,10 @@ import { TransferClock } from './transfer-clock.ts';
 import { WayBack } from './way-back.ts';
 
 /**
- * Receives once what a code offers, over as many sessions as the network makes of it.
+ * Receives the offer of a code once, over as many sessions as the network requires.
  *
- * @throws CONFIG_INVALID (the interface), RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*, OFFER_DECLINED, SESSION_*, FRAME_*, TRANSFER_*; `signal.reason` on abort
+ * @throws CONFIG_INVALID (the interface), RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*, OFFER_DECLINED, SESSION_*, FRAME_*,
+ * TRANSFER_*; `signal.reason` on abort
  */
 export function receive(options: ReceiveOptions): Promise<ReceiveResult> {
   return receiveWith(options, {});
@@ -27,7 +28,7 @@ export async function receiveWith(options: ReceiveOptions, hooks: ReceiveHooks):
   return new Receiving(options, hooks).run(await meetSender(options));
 }
 
-/** One run: sessions with one sender, one after the other. */
+/** One run: consecutive sessions with one sender. */
 class Receiving {
   readonly #run: IncomingRun;
   readonly #way: WayBack;

@@ -6,55 +6,55 @@ import type { ReturnSecret } from '@keibidrop/session';
 export interface Receiver {
   /** Counts from 1 in the order of first handshakes. */
   readonly number: number;
-  /** What it last called itself. */
+  /** Its latest display name. */
   peer: string;
-  /** When its first session was up, or it was accepted if a person had to say so; milliseconds of `performance.now()`. */
+  /** Start of its first session, or of its acceptance if the user was asked; milliseconds of `performance.now()`. */
   startedAt: number;
-  /** It has said yes. */
+  /** It has accepted the offer. */
   accepted: boolean;
 }
 
 /** A session that serves a receiver. */
 export interface ServingSession {
-  /** Ends it at once, without a word. Resolves when everything of it is freed. */
+  /** Ends it at once, without a goodbye. Resolves when everything of it is freed. */
   replace(): Promise<void>;
 }
 
-/** A receiver that may come back, or is being served. */
+/** A receiver that may return, or is being served. */
 interface Kept extends Receiver {
   /** Undefined: away. */
   session: ServingSession | undefined;
-  /** By which it may come back, the newest first; those before it until the receiver has shown to know it. */
+  /** The secrets for its return, newest first. Older ones stay until the receiver has shown that it knows the newest. */
   readonly secrets: ReturnSecret[];
   timer: NodeJS.Timeout | undefined;
 }
 
 /** As long as a receiver tries. */
 const AWAY_MS = 24 * 60 * 60_000;
-/** One more that is away, and the one that has been away longest is forgotten. */
+/** Limit of absent receivers; beyond it the one absent longest is forgotten. */
 const MAX_AWAY = 256;
 
-/** The receivers of one send: who is served, who has been lost and may come back. It keeps copies of the secrets it is given. */
+/** The receivers of one send: those being served, and those that were lost and may return. Keeps copies of the secrets. */
 export class Receivers {
   readonly #kept = new Map<number, Kept>();
   #numbers = 0;
 
-  /** How many are being served. */
+  /** The number of receivers being served. */
   get served(): number {
     return [...this.#kept.values()].filter(({ session }) => session !== undefined).length;
   }
 
-  /** How many are being served or away. */
+  /** The number of receivers being served or away. */
   get size(): number {
     return this.#kept.size;
   }
 
-  /** The secret of a return that is still open, by the attempt a handshake or a guest names. */
+  /** The secret of a possible return, by the attempt that a handshake or a guest names. */
   secretOf(attempt: Uint8Array): ReturnSecret | undefined {
     return this.#holderOf(attempt)?.secrets.find((secret) => isSame(secret.attempt, attempt));
   }
 
-  /** Takes a receiver that has come with the code; the one that has been away longest loses its place to it if there are only `places`. */
+  /** Adds a receiver that came with the code. If all `places` are taken, the one absent longest is forgotten. */
   add(session: ServingSession, returning: ReturnSecret, places: number): Receiver {
     if (this.#kept.size >= places) this.#forgetLongestAway();
     const receiver = { number: ++this.#numbers, peer: '', startedAt: performance.now(), accepted: false };
@@ -64,10 +64,10 @@ export class Receivers {
   }
 
   /**
-   * Takes a receiver that has come back. A session that still believes itself alive is replaced: the network has changed, and its
-   * heartbeats have not noticed yet.
+   * Takes a receiver back. If its old session still counts as alive, it is replaced: the network has changed before its
+   * heartbeats failed.
    *
-   * @returns  undefined if `attempt` is not one of a return
+   * @returns  undefined if `attempt` names no possible return
    */
   async takeBack(attempt: Uint8Array, session: ServingSession, returning: ReturnSecret): Promise<Receiver | undefined> {
     const kept = this.#holderOf(attempt);
@@ -85,24 +85,24 @@ export class Receivers {
     return this.#kept.get(number)?.session === session;
   }
 
-  /** The receiver has spoken under the keys of its newest session: it will not ask for an older one. */
+  /** The receiver has spoken under the keys of its newest session, so it will not return to an older one. */
   prove({ number }: Receiver): void {
     for (const secret of this.#kept.get(number)?.secrets.splice(1) ?? []) secret.wipe();
   }
 
-  /** The session was lost; its receiver may come back. */
+  /** The session was lost; its receiver may return. */
   leave({ number }: Receiver): void {
     const kept = this.#kept.get(number);
     if (kept === undefined) return;
     kept.session = undefined;
     kept.timer = setTimeout(() => this.forget(kept), AWAY_MS).unref();
-    // The last in the map is the last to be forgotten.
+    // Re-inserted, so that it is the last to be forgotten.
     this.#kept.delete(number);
     this.#kept.set(number, kept);
     if (this.size - this.served > MAX_AWAY) this.#forgetLongestAway();
   }
 
-  /** The receiver has everything, or is not to come back. */
+  /** The receiver has everything, or may not return. */
   forget({ number }: Receiver): void {
     const kept = this.#kept.get(number);
     clearTimeout(kept?.timer);
@@ -125,7 +125,7 @@ export class Receivers {
   }
 }
 
-/** Why a session ended that another has replaced. */
+/** The reason of a session that another has replaced. */
 export function replaced(): KeibiError {
   return new KeibiError('SESSION_LOST', 'The receiver came back over another connection.');
 }

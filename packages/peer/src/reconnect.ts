@@ -6,46 +6,48 @@ import { watchOwnAddresses } from './address-watch.ts';
 import { dialSender, type ReachedSender } from './dial-sender.ts';
 import type { MeetOptions } from './meet-sender.ts';
 
-/** A session that ended without a verdict, and what leads back to its sender. */
+/** A session that ended without a verdict, and the data for finding its sender again. */
 export interface LostSession {
   readonly reason: KeibiError;
-  /** Where the sender was reached, and every other address it has told. */
+  /** The address at which the sender was reached, and every other address it has sent. */
   readonly known: readonly Candidate[];
-  /** By any of which the sender may know the session, the likeliest first. */
+  /** Secrets by which the sender may know the session, the likeliest first. */
   readonly secrets: readonly ReturnSecret[];
 }
 
 export interface ReconnectOptions {
   receive: Omit<MeetOptions, 'addressFile' | 'code'>;
-  /** Asks for the sender's addresses of now, and meets it once more. Absent where a person has named the only one to be dialled. */
+  /** Meets the sender again and returns its current addresses. Absent if the user named the only address to dial. */
   lookAgain?:
     | ((secret: ReturnSecret, signal: AbortSignal) => Promise<{ meeting: Meeting; candidates: Candidate[] }>)
     | undefined;
-  /** A sender that has ended may begin anew, which is not for this to wait for: the first sign that nobody is there is enough. */
+  /** True: the sender may start over, which the caller handles. So the first sign of its absence ends the wait. */
   mayBeginAnew?: boolean;
 }
 
-/** Between two tries: the first, doubled with each that fails, and the longest. All by chance up to a quarter less. */
+/** The first pause between attempts, doubled with each failure, and the longest. Each is randomly shortened by up to a quarter. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
-/** One try: a dial may be on its way that long, and one that is sent into a gap is sent again by TCP meanwhile. */
+/** Time limit of one attempt: as long as a dial may take, including TCP's own retries. */
 const TRY_MS = 15_000;
-/** Ways that the sender has opened for one try. */
+/** Candidates that the sender opens for one attempt only. */
 const USED_UP: readonly string[] = ['relay', 'punched'];
-/** How long a receiver tries unless told otherwise. */
+/** How long a receiver tries by default. */
 export const PATIENCE_MS = 24 * 60 * 60_000;
 /**
- * A sender whose connection has ended, and at whose address nobody listens, has ended too, and one that is started there does not know the
- * session; this is for a firewall or a router that refuses for a moment. A rendezvous that has been restarted does not know its mailboxes
- * until their owners come back, which may take them 30 s.
+ * Patience for a sender that seems to have ended.
+ *
+ * If the connection has ended and its address refuses, the sender has ended too; a new sender there does not know the session.
+ * The wait covers a firewall or a router that refuses for a moment. A restarted rendezvous does not know its mailboxes until
+ * their owners return, which may take 30 s.
  */
 const REFUSED_PATIENCE_MS = 5000;
 const NOT_FOUND_PATIENCE_MS = 45_000;
 
 /**
- * Comes back to the sender of a lost session, however long that takes.
+ * Reconnects to the sender of a lost session, retrying as long as patience lasts.
  *
- * @throws SESSION_LOST when patience is over, or the sender shows to have ended; `signal.reason` on abort
+ * @throws SESSION_LOST when patience is over or the sender has ended; `signal.reason` on abort
  */
 export async function reconnect(lost: LostSession, options: ReconnectOptions): Promise<ReachedSender> {
   const { signal, onEvent, patienceMs = PATIENCE_MS } = options.receive;
@@ -71,7 +73,7 @@ export async function reconnect(lost: LostSession, options: ReconnectOptions): P
   }
 }
 
-/** Dials what is known and asks for what is new, side by side; whoever proves first to be the sender is it. */
+/** Dials the known addresses and asks for new ones, in parallel. The first path on which the sender proves its identity wins. */
 async function tryOnce(secret: ReturnSecret, lost: LostSession, { receive, lookAgain }: ReconnectOptions) {
   const over = new AbortController();
   const signal = AbortSignal.any([receive.signal, over.signal, AbortSignal.timeout(TRY_MS)]);
@@ -104,7 +106,7 @@ async function tryOnce(secret: ReturnSecret, lost: LostSession, { receive, lookA
   }
 }
 
-/** How a sender shows that it is not there any more, rather than out of reach. */
+/** The sign that a sender has ended, rather than being out of reach. */
 type Absence = 'refused' | 'not-found';
 
 function absenceOf(
@@ -128,7 +130,7 @@ function attemptsOf(error: unknown): { address?: string; error: KeibiError }[] {
   return [{ error }, ...(attempts ?? [])];
 }
 
-/** Nobody listens at an address, or somebody who knows nothing of the session. */
+/** The address refuses connections, or its listener does not know the session. */
 function saysNobody({ cause, detail }: KeibiError): boolean {
   return (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED' || detail?.alert === 'unknown-attempt';
 }
@@ -137,7 +139,7 @@ function patienceWith(kind: Absence): number {
   return kind === 'refused' ? REFUSED_PATIENCE_MS : NOT_FOUND_PATIENCE_MS;
 }
 
-/** Waits, but no longer than until this machine has other addresses: that is the moment to try. @throws `signal.reason` on abort */
+/** Waits, but ends early when this machine's addresses change, because a retry may then succeed. @throws `signal.reason` on abort */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
@@ -154,7 +156,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** @param failures  tries in a row that failed */
+/** @param failures  consecutive failed attempts */
 function pauseMs(failures: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS) * (1 - Math.random() / 4);
 }
@@ -165,7 +167,7 @@ function senderEnded(cause: unknown): KeibiError {
   return new KeibiError('SESSION_LOST', message, { cause });
 }
 
-/** What happened, without what an error would say to do. */
+/** The event itself, without the advice of the error message. */
 function sentenceOf({ detail, message }: KeibiError): string {
   return detail?.silent === true ? message : 'The connection was lost.';
 }

@@ -18,11 +18,11 @@ async function load(flags: RelayFlags, { toml = '', env = {} } = {}) {
 }
 
 describe('settings of a relay', () => {
-  it('are what the defaults say', async () => {
+  it('have defaults', async () => {
     expect(await load({})).toMatchObject({ redis: undefined, advertise: undefined, limits: relayLimitsOf({}) });
   });
 
-  it('come from flags before the table of the file, and leave the rest of the file to the others', async () => {
+  it('come from flags before the table of the file, and leave the rest of the file alone', async () => {
     const toml = `label = "x"\n[relay]\nmailboxes = 5\npairs = 7\nidle = "90s"\nredis = "redis://file"\nlimit = "1M"`;
     const { limits, redis } = await load({ pairs: '9' }, { toml, env: { KD_REDIS: 'redis://environment' } });
     expect(limits.rendezvous).toMatchObject({ mailboxes: 5, connections: 10, mailboxesPerNetwork: 100 });
@@ -48,7 +48,7 @@ describe('settings of a relay', () => {
     await expect(load(flags)).rejects.toMatchObject({ code: 'USAGE', message: expect.stringMatching(message) });
   });
 
-  it('refuse what is no setting of a relay, naming its line', async () => {
+  it('refuse an unknown setting, naming its line', async () => {
     await expect(load({}, { toml: '[relay]\npears = 3\n' })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringMatching(/config\.toml:2: pears is not a setting\. The settings are redis, /),

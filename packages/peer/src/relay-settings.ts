@@ -17,7 +17,7 @@ import {
   parseTimeLimit,
 } from './setting-values.ts';
 
-/** What holds for one run of `keibidrop relay`. */
+/** The settings of one run of `keibidrop relay`. */
 export interface RelaySettings {
   listen: ListenAddress;
   log: LogLevel;
@@ -29,7 +29,7 @@ export interface RelaySettings {
   limits: RelayServerLimits;
 }
 
-/** Values as people typed them. */
+/** Values as typed. */
 export type RelayFlags = { [flag in RelayName | 'listen' | 'config']?: string | undefined };
 
 type RelayName =
@@ -61,7 +61,7 @@ const sources: Readonly<Record<RelayName, Source<RelayFlags>>> = {
 };
 const keys = Object.values(sources).flatMap(({ key }) => key ?? []);
 
-/** Reads the settings of a relay. Throws as `loadSettings` does. */
+/** Reads the settings of a relay. Throws as `loadSettings`. */
 export async function loadRelaySettings(
   query: Omit<SettingsQuery, 'flags'> & { flags: RelayFlags },
 ): Promise<RelaySettings> {

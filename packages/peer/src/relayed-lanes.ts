@@ -3,7 +3,10 @@ import { relayLaneTokens } from '@keibidrop/session';
 import type { ArrivedPeer } from './arrived-peer.ts';
 import type { ListeningPort } from './listening-port.ts';
 
-/** Waits at the relay for the lanes of a peer that has come through it, until what it returns is called. Nothing for another. */
+/**
+ * Waits at the relay for the lanes of a peer that came through it, until the returned function is called. Does nothing for
+ * other peers.
+ */
 export function awaitRelayedLanes(
   { incoming: { relayed, remoteAddress: host, remotePort: port }, keys: { laneSecret } }: ArrivedPeer,
   { reach }: Pick<ListeningPort, 'reach'>,

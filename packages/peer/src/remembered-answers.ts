@@ -4,9 +4,9 @@ import type { CollisionAnswer, OfferAnswer, OfferSummary, ReceiveOptions } from 
 type Questions = Pick<ReceiveOptions, 'confirm' | 'resolveCollision'>;
 
 /**
- * Asks a person each question once a run, however many sessions it takes; an offer of other things is asked about like a new one.
+ * Asks the user each question once per run, across all its sessions. A changed offer counts as a new question.
  *
- * A question that is on the screen when its session is lost stays there: the next session waits for its answer.
+ * A question that is open when its session is lost stays open: the next session waits for its answer.
  */
 export class RememberedAnswers implements Questions {
   readonly confirm: Questions['confirm'];

@@ -12,11 +12,11 @@ function notAFile(path: string): string {
 const STDIN_NAME = 'stdin';
 
 /**
- * What was named on a command line or dropped on a window, as roots of an offer: absolute, each with a name of its own.
+ * Converts paths from a command line or a drop to the roots of an offer: absolute, each with a unique name.
  *
- * A path that is a symlink stands for what it points at: a person named it.
+ * A path that is a symlink stands for its target, because the user named it.
  *
- * @param beneath  folders that the paths may not leave: below them no symlink is followed, whenever the paths are read
+ * @param beneath  folders that the paths may not leave: no symlink below them is followed, whenever the paths are read
  * @throws TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE, TRANSFER_SOURCE_UNSUPPORTED, FOLDER_NOT_ALLOWED naming the path
  */
 export async function resolveRoots(
@@ -42,7 +42,7 @@ export async function resolveRoots(
 }
 
 /**
- * What a peer asks for of a folder that is shared, as roots of an offer: no symlink beneath the folder is followed.
+ * Converts a peer's requested paths of a shared folder to roots of an offer. No symlink beneath the folder is followed.
  *
  * @param paths  checked, '' for the folder itself
  */

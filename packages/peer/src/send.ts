@@ -18,11 +18,11 @@ const EXHAUSTED_WHILE_RUNNING = 'The code was guessed wrong three times, so nobo
 /**
  * Offers files, standard input or a text until enough receivers have been served.
  *
- * A receiver that is lost in the middle may come back by itself and goes on where it was, or with the same code, as another may.
+ * A lost receiver may return by itself and resumes. It may also start over with the same code, as another receiver may.
  *
- * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED, CONFIG_INVALID (the port, the interface), TRANSFER_SOURCE_*; RENDEZVOUS_BUSY if the code's
- *         number is taken; PEER_UNREACHABLE if only a relay is to be used and there is none; OFFER_DECLINED if every receiver declined;
- *         `signal.reason` on abort
+ * @throws USAGE, CODE_TOO_WEAK, CODE_EXHAUSTED, CONFIG_INVALID (the port, the interface), TRANSFER_SOURCE_*; RENDEZVOUS_BUSY if
+ * the code's number is taken; PEER_UNREACHABLE if only a relay may be used and there is none; OFFER_DECLINED if every receiver
+ * declined; `signal.reason` on abort
  */
 export async function send(options: SendOptions): Promise<SendResult> {
   options.signal.throwIfAborted();
@@ -37,17 +37,17 @@ export async function send(options: SendOptions): Promise<SendResult> {
   return sendRoots(options, text === undefined ? await resolveRoots(options.paths, options) : []);
 }
 
-/** Where a send is one of several things. */
+/** Shared parts for a send that is one of several. */
 export interface SendPlace {
-  /** Waits there, beside others, instead of at a port of its own; `options.listen` counts for nothing then. */
+  /** A shared port to wait at, instead of one of its own; `options.listen` is then ignored. */
   port?: ListeningPort | undefined;
-  /** The rate it shares; `options.limitBytesPerSecond` counts for nothing then. */
+  /** A shared rate limit; `options.limitBytesPerSecond` is then ignored. */
   budget?: RateBudget;
   /** Digits of the nameplate of a new code; absent: few, to be read aloud. */
   digits?: number;
 }
 
-/** Offers roots, whatever `options.paths` says; a code is taken as it is. Throws as `send` does. */
+/** Offers roots instead of `options.paths`. A given code is not checked for strength. Throws as `send`. */
 export async function sendRoots(options: SendOptions, roots: Root[], place: SendPlace = {}): Promise<SendResult> {
   const sender = new Sender(options, roots, place);
   try {
@@ -86,7 +86,7 @@ class Sender {
 
   async run(): Promise<SendResult> {
     const { signal, onEvent } = this.#options;
-    // A pull reports each such name to the one who pulls.
+    // A pull reports each such name to the guest that pulls.
     const roots = this.#place.port === undefined ? this.#roots : [];
     const [{ host, port }, leftBehind] = await Promise.all([this.#wait(), leftBehindWarning(roots)]);
     if (leftBehind !== undefined) onEvent(leftBehind);
@@ -112,7 +112,7 @@ class Sender {
   }
 
   async close(): Promise<void> {
-    // Only then: whoever has guessed wrong for the last time hears of it meanwhile.
+    // First withdraw, so that a guest with a last wrong guess still gets its refusal.
     await this.#waiting?.withdraw();
     this.#ending.abort(new KeibiError('SESSION_CLOSED', 'The sender has ended.'));
     await this.#waiting?.close();
@@ -120,7 +120,7 @@ class Sender {
     if (this.#place.port === undefined) await this.#port?.close();
   }
 
-  /** Makes this sender known. @returns  where it listens */
+  /** Announces this sender. @returns  its listener */
   async #wait(): Promise<ListeningPort['listener']> {
     const { listen, reach, suite, onEvent, code, wordCount } = this.#options;
     const port = this.#place.port ?? new ListeningPort({ listen, reach, suite, onEvent, signal: this.#signal });
@@ -139,19 +139,19 @@ class Sender {
     return port.listener;
   }
 
-  /** Nobody else can join; who has the right code already is served to the end. */
+  /** Admits no more guests. Those that have the right code already are served to the end. */
   #exhaust(error: KeibiError): void {
     this.#exhausted = error;
     if (this.#receivers.size === 0) this.#reject(error);
     else this.#options.onEvent({ type: 'warning', message: EXHAUSTED_WHILE_RUNNING });
   }
 
-  /** Whoever is away gives its place to one who is here. */
+  /** Absent receivers give up their places to present ones. */
   #hasRoom(): boolean {
     return this.#receivers.served < this.#places();
   }
 
-  /** How many receivers there may be that have not got everything yet. */
+  /** The number of receivers that may still be served. */
   #places(): number {
     const { receivers } = this.#options;
     return receivers === 0 ? Number.POSITIVE_INFINITY : receivers - this.#served.length - this.#declined;
@@ -160,7 +160,7 @@ class Sender {
   async #serve(peer: ArrivedPeer): Promise<void> {
     const receivers = this.#receivers;
     const shared = { send: this.#options, roots: this.#roots, budget: this.#budget, receivers, saving: this.#saving };
-    // One for each session: Node takes many listeners on one for a leak.
+    // One per session, because Node warns of a leak when one signal has many listeners.
     const signal = AbortSignal.any([this.#signal]);
     const session = new OutgoingSession({ ...shared, port: this.#port as ListeningPort, signal }, peer);
     try {
@@ -175,7 +175,7 @@ class Sender {
       if (receiver !== undefined && receivers.isServing(receiver, session)) this.#end(receiver, outcome);
     } catch (reason) {
       const { receiver } = session;
-      // Of a session that another has replaced nobody has to hear.
+      // A session that another has replaced is not reported.
       if (receiver === undefined || !receivers.isServing(receiver, session)) return;
       this.#lose(receiver, KeibiError.from(reason, 'SESSION_LOST'));
     }

@@ -27,16 +27,16 @@ export interface SenderReachOptions {
   signal: AbortSignal;
 }
 
-/** How long a relay is asked to wait for a guest: as long as its meeting is kept. */
+/** How long a relay waits for a guest: as long as its meeting is kept. */
 const RELAY_WAIT_MS = 30_000;
-/** Before a relay is asked again for the same lane. */
+/** Pause before the relay is asked again for the same lane. */
 const LANE_PAUSE_MS = 1000;
 
-/** How receivers come to one sender from afar: its mailbox at a public rendezvous, the addresses it tells, and the relay. */
+/** How distant receivers reach one sender: its mailbox at a public rendezvous, its candidates, and the relay. */
 export class SenderReach {
   readonly #options: SenderReachOptions;
   readonly #rendezvous: HostPort | undefined;
-  /** Told once the sender waits: nothing comes before `waiting`. */
+  /** Held back until the sender waits, because no event may precede `waiting`. */
   #untold: (RendezvousEvent | WarningEvent)[] | undefined = [];
   #begun = false;
   #state: MailboxState | undefined;
@@ -44,7 +44,7 @@ export class SenderReach {
   #mapped: MappedPort | undefined;
   #unmap: (() => Promise<void>) | undefined;
 
-  /** @throws PEER_UNREACHABLE if only a relay is to be used and no rendezvous is named; USAGE if that is no address */
+  /** @throws PEER_UNREACHABLE if only a relay may be used and no rendezvous is named; USAGE if its address is invalid */
   constructor(options: SenderReachOptions) {
     const { rendezvous, relayOnly } = options.reach;
     this.#options = options;
@@ -54,10 +54,10 @@ export class SenderReach {
   }
 
   /**
-   * Takes a mailbox at the public rendezvous, if one is named, until `over`. One that is down is tried again, which events tell of the mailbox
-   * that was taken before `begin`.
+   * Takes a mailbox at the public rendezvous, if one is named, until `over`. A rendezvous that is down is retried. Events
+   * report the state of the mailbox that was taken before `begin`.
    *
-   * @throws RENDEZVOUS_BUSY if another sender has the mailbox; PEER_UNREACHABLE if only a relay is to be used and there is none
+   * @throws RENDEZVOUS_BUSY if another sender has the mailbox; PEER_UNREACHABLE if only a relay may be used and there is none
    */
   async own(mailbox: string, over: AbortSignal): Promise<Owner | undefined> {
     const place = this.#rendezvous;
@@ -82,7 +82,7 @@ export class SenderReach {
     return owner;
   }
 
-  /** The sender waits and has said so: from now on events are told as they come. */
+  /** Call after the `waiting` event: emits the pending events, and later ones as they come. */
   begin(): void {
     const untold = this.#untold ?? [];
     this.#begun = true;
@@ -91,17 +91,17 @@ export class SenderReach {
     this.#map();
   }
 
-  /** Gives back what a router has given. */
+  /** Removes the router's port mapping. */
   async close(): Promise<void> {
     await this.#unmap?.();
   }
 
-  /** Whether a connection that was simply dialled has come through a port of the router. */
+  /** Whether a plain connection came through a mapped port of the router. */
   isMapped(remoteAddress: string): boolean {
     return this.#mapped !== undefined && !isPrivateAddress(remoteAddress);
   }
 
-  /** What one guest is told, best first. If a relay is among it, it waits there for this guest alone. */
+  /** The candidates for one guest, best first. If a relay is among them, the sender waits there for this guest only. */
   candidates(): Candidate[] {
     const { reach } = this.#options;
     const direct = reach.relayOnly ? [] : ownCandidates(this.#port());
@@ -110,9 +110,9 @@ export class SenderReach {
   }
 
   /**
-   * Waits at a relay for one lane of a session after the other, until `signal`: the next as soon as one is there.
+   * Waits at a relay for the lanes of a session, one after another, until `signal`.
    *
-   * @param relay   where the session's control connection was joined
+   * @param relay  where the session's control connection was joined
    * @param tokens  one for each lane number
    */
   async joinLanes(relay: HostPort, tokens: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
@@ -122,7 +122,7 @@ export class SenderReach {
         await listener.joinRelay({ ...relay, token: tokens[lane] as Uint8Array, waitMs: RELAY_WAIT_MS }, { signal });
         lane++;
       } catch {
-        // That nobody has asked for one more lane is no failure, and the receiver tells what is one.
+        // It is no failure if the receiver opens no further lane; real failures are reported by the receiver.
         await sleep(LANE_PAUSE_MS, undefined, { signal }).catch(() => {});
       }
     }
@@ -133,7 +133,10 @@ export class SenderReach {
     return { listening: this.#options.listener, observed, mapped: this.#mapped };
   }
 
-  /** Who is met from afar asks the router for a port, in the background, unless there is none in the way, or networks are to be left alone. */
+  /**
+   * Asks the router for a port mapping, in the background. Skipped without a rendezvous, with a public address, with a relay
+   * only, or with discovery off.
+   */
   #map(): void {
     const { listener, reach, onEvent, signal } = this.#options;
     const { observed } = this.#port();
@@ -155,7 +158,7 @@ export class SenderReach {
     const { listener, signal, onEvent } = this.#options;
     listener.joinRelay({ ...relay.own, token, waitMs: RELAY_WAIT_MS }, { signal }).catch((reason) => {
       const error = KeibiError.from(reason, 'PEER_UNREACHABLE');
-      // The guest had a better way, or is gone.
+      // The guest had a better path, or has left.
       if (signal.aborted || error.code === 'HANDSHAKE_TIMEOUT') return;
       onEvent({ type: 'warning', message: `The relay did not take a receiver: ${error.message}` });
     });
@@ -181,7 +184,7 @@ export class SenderReach {
   }
 }
 
-/** What both sides say if only a relay is to be used and nothing leads to one. */
+/** The error of both sides when only a relay may be used and none is named. */
 export function relayNotNamed(): KeibiError {
   return new KeibiError(
     'PEER_UNREACHABLE',

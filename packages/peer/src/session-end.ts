@@ -4,7 +4,7 @@ import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
 import type { Session } from '@keibidrop/session';
 
 const LAST_WORDS_MS = 500;
-/** What a network does to a session, whichever side finds it out. */
+/** Codes of a failed network, on either side. */
 const LOSSES: readonly unknown[] = [
   'SESSION_LOST',
   'FRAME_TRUNCATED',
@@ -12,20 +12,20 @@ const LOSSES: readonly unknown[] = [
   'HANDSHAKE_TIMEOUT',
 ] satisfies ErrorCode[];
 
-/** Whether a session was lost, so that another may go on where it was, and not ended by a verdict of either side. */
+/** Whether a session was lost, so that another can resume it, rather than ended by a verdict of either side. */
 export function isLoss(reason: unknown): reason is KeibiError {
   if (!(reason instanceof KeibiError)) return false;
   return LOSSES.includes(reason.code === 'SESSION_CLOSED' ? reason.detail?.reason : reason.code);
 }
 
-/** Rejects when the session ends: with the reason the peer gave, or with what happened to the connection. */
+/** Rejects when the session ends, with the peer's reason or the failure of the connection. */
 export async function lost(session: Session): Promise<never> {
   throw (await session.closed) ?? new KeibiError('SESSION_CLOSED');
 }
 
 /**
- * Why a transfer failed. Its call and its lanes break when the peer leaves, perhaps a moment before the session knows why it left:
- * then what the session says counts.
+ * The reason of a failed transfer. When the peer leaves, its call and lanes may break just before the session knows why; then
+ * the session's reason counts.
  */
 export async function causeOf(symptom: unknown, session: Session): Promise<unknown> {
   if (!(symptom instanceof KeibiError && symptom.code === 'SESSION_LOST')) return symptom;

@@ -4,24 +4,24 @@ import { KeibiError } from '@keibidrop/protocol';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { BadValue } from './setting-values.ts';
 
-/** A value as text, and what to call the place it came from in an error. */
+/** A value as text, and the name of its source for an error. */
 export interface Found {
   text: string;
   from: 'flag' | 'env' | 'file';
   place: string;
 }
 
-/** Where one setting may come from: its key in the file, its variable, its flag. */
+/** The possible sources of one setting: its key in the file, its variable, its flag. */
 export interface Source<Flags> {
   readonly key?: string;
   readonly env?: string;
   readonly flag?: keyof Flags & string;
 }
 
-/** What a file says, by key. */
+/** The values of a file, by key. */
 export type ConfigFile = ReadonlyMap<string, Found>;
 
-/** The tables of the file, each with a reader of its own. */
+/** The tables of the file, each with its own reader. */
 const TABLES: readonly string[] = ['relay'];
 
 /** Finds values: flags beat the environment, which beats the file. An empty variable counts as not set. */
@@ -53,10 +53,10 @@ export function parsed<T>(found: Found | undefined, parse: (text: string) => T):
 }
 
 /**
- * Reads what a TOML file says, or the table `table` of it; nothing if there is no such file or table.
+ * Reads a TOML file, or its table `table`; empty if there is no such file or table.
  *
- * @param known  the keys that may be there
- * @throws       CONFIG_INVALID naming the line
+ * @param known  the permitted keys
+ * @throws CONFIG_INVALID naming the line
  */
 export async function readConfigFile(path: string, known: readonly string[], table?: string): Promise<ConfigFile> {
   let toml: string;

@@ -16,7 +16,7 @@ import {
 
 function table<T>(name: string, parse: (text: string) => T, good: [string, T][], bad: string[]): void {
   describe(name, () => {
-    it.each(good)('takes "%s" as %j', (text, value) => expect(parse(text)).toEqual(value));
+    it.each(good)('parses "%s" as %j', (text, value) => expect(parse(text)).toEqual(value));
     it.each(bad)('refuses "%s"', (text) => {
       expect(() => parse(text)).toThrow(BadValue);
       expect(() => parse(text)).toThrow(/^must be /);

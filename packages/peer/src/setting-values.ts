@@ -3,9 +3,12 @@ import { type HostPort, parseHostPort as parseAddress } from '@keibidrop/discove
 import { MAX_LABEL_BYTES } from '@keibidrop/protocol';
 import type { ReachOptions } from './api.ts';
 
-/** What is wrong with a value, as the end of a sentence: "must be …". Whoever knows where the value came from makes the error of it. */
+/**
+ * The flaw of a value, as the end of a sentence: "must be …". The caller, which knows the source of the value, turns it into an
+ * error.
+ */
 export class BadValue extends Error {
-  /** The value may hold a password: it is not to be repeated. */
+  /** The value may hold a password, so messages must not repeat it. */
   readonly secret: boolean;
 
   constructor(message: string, { cause, secret = false }: { cause?: unknown; secret?: boolean } = {}) {
@@ -16,7 +19,7 @@ export class BadValue extends Error {
 
 const rateUnits = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 } as const;
 
-/** Bytes a second: a number and K, M or G, which are powers of 1024; `B`, `iB` and `/s` may follow. */
+/** Bytes per second: a number and K, M or G, which are powers of 1024; `B`, `iB` and `/s` may follow. */
 export function parseRate(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?(?:\/s)?$/i.exec(text.trim());
   const unit = match?.[2]?.toLowerCase() as keyof typeof rateUnits | undefined;
@@ -43,7 +46,7 @@ export function parseDuration(text: string): number {
 
 const MOST_LIMITED_DAYS = 20;
 
-/** Milliseconds after which something ends: a duration that is one. */
+/** Milliseconds after which something ends: a duration of at least a second. */
 export function parseTimeLimit(text: string): number {
   const ms = parseDuration(text);
   if (ms < timeUnits.s || ms > MOST_LIMITED_DAYS * timeUnits.d) {
@@ -73,7 +76,7 @@ export function parseListen(text: string): HostPort {
   return { host, port };
 }
 
-/** The host of `HOST:PORT`, whatever the port. */
+/** The host of `HOST:PORT`. */
 function hostOf(text: string): string | undefined {
   try {
     return parseAddress(`${text}:1`).host;
@@ -85,7 +88,7 @@ function hostOf(text: string): string | undefined {
 /** Listens on every address, IPv4 and IPv6. */
 export const ANY_HOST = '::';
 
-/** `HOST:PORT` or a URL; the text is kept as it is. */
+/** `HOST:PORT` or a URL; the text is returned unchanged. */
 export function parseRendezvous(text: string): string {
   const trimmed = text.trim();
   if (/^(https?|grpcs?|tls):\/\/./i.test(trimmed) && URL.canParse(trimmed)) return trimmed;
@@ -99,21 +102,21 @@ export function parseRendezvous(text: string): string {
 
 const MOST_COUNTED = 1_000_000;
 
-/** How many of something there may be. */
+/** A positive count. */
 export function parseCount(text: string): number {
   const count = /^\d{1,7}$/.test(text.trim()) ? Number(text) : 0;
   if (count < 1 || count > MOST_COUNTED) throw new BadValue(`must be a number from 1 to ${MOST_COUNTED}`);
   return count;
 }
 
-/** How many of something are kept; 0: none. */
+/** The number of entries to keep; 0: none. */
 export function parseAmount(text: string): number {
   const amount = /^\d{1,7}$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (!(amount <= MOST_COUNTED)) throw new BadValue(`must be a number from 0 to ${MOST_COUNTED}`);
   return amount;
 }
 
-/** `redis://` or `rediss://` (by TLS), with user, password, port and database as is usual; the text is kept as it is. */
+/** `redis://` or `rediss://` (by TLS), with the usual user, password, port and database. The text is returned unchanged. */
 export function parseRedisUrl(text: string): string {
   const trimmed = text.trim();
   const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
@@ -145,14 +148,14 @@ export function parseLogLevel(text: string): LogLevel {
   return level as LogLevel;
 }
 
-/** How many words a new code gets. */
+/** The number of words in a new code. */
 export function parseCodeLength(text: string): number {
   const words = /^\d{1,2}$/.test(text.trim()) ? Number(text) : 0;
   if (words < 2 || words > 16) throw new BadValue('must be a number of words from 2 to 16');
   return words;
 }
 
-/** What this peer calls itself. */
+/** This peer's display name. */
 export function parseLabel(text: string): string {
   const label = text.trim();
   const bytes = new TextEncoder().encode(label).length;

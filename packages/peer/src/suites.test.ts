@@ -18,7 +18,7 @@ describe('the path of a connection', () => {
   });
 });
 
-describe('where a peer says that the lanes have moved to', () => {
+describe('the reported path of moved lanes', () => {
   it.each(['lan', 'punched'] as const)('%s is shown', (path) => expect(betterPathOf(path)).toBe(path));
   it.each(['relay', '', 'toString', '\u001b[2J'])('%j is not', (path) => expect(betterPathOf(path)).toBeUndefined());
 });

@@ -7,12 +7,12 @@ import type { PathName } from './events.ts';
 
 const BETTER_THAN_RELAY: readonly PathName[] = ['local', 'lan', 'direct', 'mapped', 'punched'];
 
-/** What this peer offers in a handshake: everything, or the one suite that was forced. */
+/** This peer's offer in a handshake: every suite, or the one that was forced. */
 export function suiteOffer(forced: Suite | undefined): SuiteOffer {
   return { suites: forced ? [forced] : ALL_SUITES, hardware: hasHardwareAes() };
 }
 
-/** What a peer may say of where the lanes of a relayed session have moved to; undefined for anything else. */
+/** Checks the path to which a peer says that the lanes of a relayed session have moved; undefined for anything else. */
 export function betterPathOf(told: string): PathName | undefined {
   return BETTER_THAN_RELAY.find((path) => path === told);
 }
@@ -21,8 +21,8 @@ export function betterPathOf(told: string): PathName | undefined {
  * The path of a connection that was dialled without help of others.
  *
  * @param address  of the peer
- * @param own      ours on that connection
- * @param lan      the network was searched for the peer, or the peer may have searched it for us
+ * @param own  our address on that connection
+ * @param lan  the network was searched for the peer, or the peer may have searched it for us
  */
 export function pathTo(
   address: string,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** Seconds of a transfer from its first session to its end, without the time in which a person is asked. */
+/** Seconds of a transfer from its first session to its end, without the time in which the user is asked. */
 export class TransferClock {
   #started: number | undefined;
 
-  /** A session is up. Later sessions of the same run count on from the first. */
+  /** A session has started. Later sessions of the same run keep counting from the first. */
   begin(): void {
     this.#started ??= performance.now();
   }
@@ -14,7 +14,7 @@ export class TransferClock {
     return this.#started === undefined ? 0 : (performance.now() - this.#started) / 1000;
   }
 
-  /** Returns the same question; the time until its answer does not count. */
+  /** Wraps a question, so that the time until its answer does not count. */
   stoppedWhile<Of extends unknown[], Answer>(ask: (...of: Of) => Promise<Answer>): (...of: Of) => Promise<Answer> {
     return async (...of) => {
       const from = performance.now();

@@ -6,18 +6,18 @@ import type { ConnectedEvent, PeerEvent, ProgressEvent } from './events.ts';
 const SHOWN_NAMES = 3;
 const TEXT = 'text';
 
-/** What the events of one run add up to, over all of its peers. */
+/** The totals of one run, built from its events over all of its peers. */
 export class TransferFigures {
-  /** The names of what is offered; '' while they are not known. */
+  /** The names of the offered files; '' while they are unknown. */
   what: string;
   code: string | undefined;
-  /** The text that came. */
+  /** The received text. */
   text: string | undefined;
   /** The peer that connected last. */
   last: ConnectedEvent | undefined;
-  /** Peers that are connected. */
+  /** The connected peers. */
   readonly sessions = new Set<number>();
-  /** Of those, the ones that hold the transfer. */
+  /** Those of them that pause the transfer. */
   readonly holding = new Set<number>();
   readonly #accepted = new Set<number>();
   readonly #progress = new Map<number, ProgressEvent>();
@@ -64,7 +64,7 @@ export class TransferFigures {
     }
   }
 
-  /** Some peer has accepted the offer and does not hold the transfer. */
+  /** Some peer has accepted the offer and does not pause the transfer. */
   get wanted(): boolean {
     return [...this.sessions].some((session) => this.#accepted.has(session) && !this.holding.has(session));
   }
@@ -102,7 +102,7 @@ export class TransferFigures {
   }
 }
 
-/** What a send offers, as a person would say it. */
+/** The content of a send, as shown to the user. */
 export function offeredBy({ paths, text }: Pick<local.SendRequest, 'paths' | 'text'>): string {
   return text === undefined ? namesOf(paths.map((path) => basename(path))) : TEXT;
 }

@@ -8,15 +8,15 @@ import { isLoss } from './session-end.ts';
 
 const LOST = 'The connection was lost.';
 
-/** What leads back to a peer that was reached by a code, over all sessions with it. */
+/** The addresses and secrets that lead back to a peer, over all sessions with it. */
 export class WayBack {
   readonly #options: MeetOptions & { mayBeginAnew?: boolean };
-  /** Every address that the peer has told, the one where it was reached last in front. */
+  /** Every address that the peer has sent, the last successful one first. */
   #known: readonly Candidate[] = [];
-  /** The newest first; those before it until the peer is known to have it too. */
+  /** Newest first. Older ones stay until the peer is known to have the newest. */
   #secrets: ReturnSecret[] = [];
 
-  /** @param options.mayBeginAnew  as ReconnectOptions has it */
+  /** @param options.mayBeginAnew  as in ReconnectOptions */
   constructor(options: MeetOptions & { mayBeginAnew?: boolean }) {
     this.#options = options;
   }
@@ -25,7 +25,7 @@ export class WayBack {
     return this.#known;
   }
 
-  /** The first session is up; or the peer has begun anew, and knows nothing of those before. */
+  /** Called for the first session, or when the peer has started over and forgotten the earlier ones. */
   begin({ reached, told }: MetSender): void {
     this.#forget(0);
     this.#known = told;
@@ -38,10 +38,10 @@ export class WayBack {
   }
 
   /**
-   * Comes back to the peer of a session that has ended.
+   * Reconnects to the peer of a session that has ended.
    *
-   * @param stuckBecause  why another session could not go on, if so: a sentence
-   * @throws              `reason` if there is no coming back from it; SESSION_LOST
+   * @param stuckBecause  why another session could not continue, if so: a sentence
+   * @throws `reason` if reconnecting is pointless; SESSION_LOST
    */
   async comeBack(reason: unknown, stuckBecause?: string): Promise<ReachedSender> {
     const { signal, patienceMs = PATIENCE_MS, connect, mayBeginAnew = false } = this.#options;
@@ -63,7 +63,7 @@ export class WayBack {
     return reached;
   }
 
-  /** Wipes what it has. */
+  /** Wipes all secrets. */
   close(): void {
     this.#forget(0);
   }
@@ -73,7 +73,7 @@ export class WayBack {
     this.#known = [candidate, ...this.#known.filter((known) => known !== candidate)];
   }
 
-  /** Keeps the newest of the secrets, so many of them. */
+  /** Keeps only that many of the newest secrets. */
   #forget(kept: number): void {
     for (const secret of this.#secrets.splice(kept)) secret.wipe();
   }
