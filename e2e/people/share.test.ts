@@ -154,7 +154,7 @@ describe('keibidrop share', () => {
   });
 
   it.each<[string, string[], number, string]>([
-    ['a missing argument', [], 2, 'Say what to share'],
+    ['a missing argument', [], 2, 'Name a folder to share'],
     ['a missing folder', ['gone'], 1, 'gone: The file is not there'],
     ['a device', ['/dev/null'], 1, 'neither a folder nor a file'],
   ])('refuses %s', async (_what, args, exit, message) => {

@@ -174,7 +174,7 @@ describe('invalid argv', () => {
     ['send a --recievers 2', '--receivers'],
     ['receive 7-a-b --overwite', '--overwrite'],
     ['sned a', 'send'],
-    ['share', 'Say what to share'],
+    ['share', 'Name a folder to share'],
     ['connect 7-guitar-pencil --leave photos', '--leave takes no code'],
     ['pull', 'Name a file or folder to pull'],
     ['add', 'Say what to share'],

@@ -225,7 +225,7 @@ describe('messages about the connection path', () => {
     const connected = 'Connected to bob (relay, aes-256-gcm).\n';
     expect(shown(events, { role: 'receive' })).toBe(connected);
     expect(shown(events, { role: 'receive', verbose: true })).toBe(
-      `${connected}  not by [::1]:9 (direct): no\\x1banswer\n`,
+      `${connected}  not through [::1]:9 (direct): no\\x1banswer\n`,
     );
   });
 
