@@ -38,7 +38,7 @@ it.each([
   'fe80::1',
   '255.255.255.255',
   'a.example',
-])('does not dial %s, whoever asks for it', (host) => {
+])('never dials %s on request', (host) => {
   const holes = new Holes(listen());
   holes.open({ host, port: 7 });
   expect(holes.has({ host, port: 7 })).toBe(false);

@@ -13,7 +13,8 @@ import { ContactStore } from '../src/contacts/contact-store.ts';
 import { MAX_WAITING } from '../src/contacts/invitation-rule.ts';
 import type { ReceivedInvitation } from '../src/contacts/received-invitations.ts';
 
-// Two peers of this process, each with a configuration directory of its own; the mailboxes, the sealed conversations and the port are real.
+// Two peers in this process, each with its own configuration directory. The mailboxes, the sealed conversations and the port
+// are real.
 
 const LISTEN = { host: '127.0.0.1', port: 0, orAnyPort: true };
 const INVITATION: Invitation = {
@@ -44,7 +45,7 @@ interface Person {
   readonly store: ContactStore;
 }
 
-/** Two who know each other's fingerprints, and with `keys` each other's keys. */
+/** Two contacts that know each other's fingerprints, and with `keys` each other's keys. */
 async function acquainted({ keys = true } = {}): Promise<{ anna: Person; ben: Person }> {
   const person = async (name: string) => {
     const self = await identityFromSeed(await drawIdentitySeed());
@@ -60,7 +61,7 @@ async function acquainted({ keys = true } = {}): Promise<{ anna: Person; ben: Pe
   return { anna, ben };
 }
 
-/** A peer that is there; `until` waits for the presence of its one contact. */
+/** An online peer; `until` waits for the presence of its one contact. */
 async function linked(
   { self, store }: Person,
   { visits = false, reach = {} as Partial<ReachOptions>, troubled = false } = {},
@@ -142,7 +143,7 @@ describe('two contacts', () => {
     expect(known?.lastSeen).toBeInstanceOf(Date);
   });
 
-  it('are known again after their file could not be read for a moment', async () => {
+  it('are online again after their file could not be read for a moment', async () => {
     const { anna, ben } = await acquainted();
     const one = await linked(anna, { troubled: true });
     const file = join(directory, 'anna', 'contacts.json');
@@ -158,7 +159,7 @@ describe('two contacts', () => {
     await Promise.all([one.online(), other.online()]);
   });
 
-  it('are strangers to each other if one has not saved the other', async () => {
+  it('are strangers if one has not saved the other', async () => {
     const { anna, ben } = await acquainted();
     await ben.store.remove('Anna');
     const [one, other] = [await linked(anna), await linked(ben)];
@@ -171,7 +172,7 @@ describe('two contacts', () => {
 });
 
 describe('an invitation', () => {
-  it('is asked about and answered, both ways', async () => {
+  it('is asked about and answered, in both directions', async () => {
     const { anna, ben } = await acquainted();
     const [one, other] = [await linked(anna), await linked(ben)];
     const states: string[] = [];
@@ -182,14 +183,14 @@ describe('an invitation', () => {
     came.answer('declined');
     came.answer('taken');
     expect(await delivering).toBe('declined');
-    // Each is told once more where a conversation is followed by another.
+    // Each state may repeat when one conversation follows another.
     expect([...new Set(states)]).toEqual(['told', 'asked']);
     const back = other.links.deliver(anna.self, { ...INVITATION, id: randomBytes(16) }, { signal });
     (await one.invitation()).answer('taken');
     expect(await back).toBe('taken');
   });
 
-  it('waits for a contact that is away, and for one that goes and comes back before it has answered', async () => {
+  it('waits for a contact that is away, and for one that leaves and returns before it has answered', async () => {
     const { anna, ben } = await acquainted();
     const one = await linked(anna);
     const delivering = one.links.deliver(ben.self, INVITATION, { signal });
@@ -208,7 +209,7 @@ describe('an invitation', () => {
     const deliver = () => one.links.deliver(ben.self, { ...INVITATION, id: randomBytes(16) }, { signal });
     const delivering = Array.from({ length: MAX_WAITING + 1 }, deliver);
     await other.invitation(MAX_WAITING - 1);
-    // One more round trip of the same conversation: the last invitation has been refused by then.
+    // One more round trip of the same conversation, after which the last invitation has been refused.
     const back = other.links.deliver(anna.self, INVITATION, { signal });
     (await one.invitation()).answer('taken');
     expect(await back).toBe('taken');
@@ -219,7 +220,7 @@ describe('an invitation', () => {
     expect((await Promise.all(delivering)).sort()).toEqual(['declined', ...Array(MAX_WAITING).fill('taken')]);
   });
 
-  it('that is withdrawn is over for the contact', async () => {
+  it('that is withdrawn ends for the contact', async () => {
     const { anna, ben } = await acquainted();
     const [one, other] = [await linked(anna), await linked(ben)];
     const controller = new AbortController();
@@ -234,7 +235,7 @@ describe('an invitation', () => {
   it.each([
     ['refused', { rule: { kind: 'never' } as const }],
     ['blocked', { blocked: true }],
-  ])('is %s without a question where the contact wants it so', async (verdict, change) => {
+  ])('is %s without a question if the contact has set that', async (verdict, change) => {
     const { anna, ben } = await acquainted();
     await ben.store.change('Anna', change);
     const [one, other] = [await linked(anna), await linked(ben)];
@@ -243,7 +244,7 @@ describe('an invitation', () => {
     expect(other.invitations).toEqual([]);
   });
 
-  it('of a contact whose rule accepts says into which folder', async () => {
+  it('of a contact with an accepting rule names the folder', async () => {
     const { anna, ben } = await acquainted();
     await ben.store.change('Anna', { rule: { kind: 'accept', folder: '/srv/anna' } });
     const [one, other] = [await linked(anna), await linked(ben)];
@@ -254,7 +255,7 @@ describe('an invitation', () => {
     expect(await delivering).toBe('taken');
   });
 
-  it('comes by a visitor, who is not shown as online, beside a daemon or without one', async () => {
+  it('works from a visitor, who is not shown as online, beside a daemon or without one', async () => {
     const { anna, ben } = await acquainted();
     const other = await linked(ben);
     const visitor = await linked(anna, { visits: true });
@@ -272,7 +273,7 @@ describe('an invitation', () => {
 });
 
 describe('a block', () => {
-  it('ends what is there, is told to the contact by name, and ends with it', async () => {
+  it('ends open invitations, reaches the contact by name, and ends with it', async () => {
     const { anna, ben } = await acquainted();
     const [one, other] = [await linked(anna), await linked(ben)];
     await Promise.all([one.online(), other.online()]);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(directory, '..'), { recursive: true }));
 
-/** Somebody with these public keys, which only have to have the right lengths. */
+/** A contact with these public keys, which only need the right lengths. */
 function person(number: number) {
   const keys = { x25519: new Uint8Array(32).fill(number), kem: new Uint8Array(1568).fill(number) };
   const fingerprint = new Uint8Array(createHash('sha512').update(keys.x25519).update(keys.kem).digest());
@@ -32,7 +32,7 @@ describe('a name that looks like another', () => {
   it.each([
     ['Anna', 'Anne'],
     ['Ian', 'Jan'],
-  ])('%s and %s are told apart', async (one, other) => {
+  ])('%s and %s are distinct', async (one, other) => {
     await store.add({ name: one, ...ann });
     expect((await store.add({ name: other, fingerprint: ben.fingerprint })).name).toBe(other);
   });
@@ -54,7 +54,7 @@ describe('a name that looks like another', () => {
     expect(await names()).toHaveLength(2);
   });
 
-  it('mixes no alphabets within a word, but may between words and in a file that is there', async () => {
+  it('mixes no alphabets within a word, but may between words and in an existing file', async () => {
     for (const name of ['Аnna', 'Αnna', 'Боb']) {
       await expect(store.add({ name, ...ann })).rejects.toThrowError(refused('USAGE', /several alphabets/));
     }
@@ -68,13 +68,13 @@ describe('a name that looks like another', () => {
 });
 
 describe('contacts', () => {
-  it('are none at first, and none are written for having been looked at', async () => {
+  it('are none at first, and reading them writes no file', async () => {
     expect(await store.list()).toEqual([]);
     await expect(store.get('Ann')).rejects.toMatchObject({ code: 'CONTACT_UNKNOWN' });
     await expect(readdir(directory)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('are kept by name, for another process too', async () => {
+  it('are saved by name, for other processes too', async () => {
     const added = await store.add({ name: 'Ann', ...ann });
     await store.add({ name: 'Ben', fingerprint: ben.fingerprint });
     const other = new ContactStore({ directory });
@@ -94,21 +94,21 @@ describe('contacts', () => {
     expect(await other.byFingerprint(ben.fingerprint)).not.toHaveProperty('keys');
   });
 
-  it('are this user’s alone, and but for a lock nothing else is left beside them', async () => {
+  it('are readable by this user only, and leave nothing but a lock beside them', async () => {
     await store.add({ name: 'Ann', ...ann });
     expect((await stat(file())).mode & 0o777).toBe(0o600);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     expect((await readdir(directory)).sort()).toEqual(['contacts.json', 'contacts.json.lock']);
   });
 
-  it('can be added again, and their keys be learnt so', async () => {
+  it('can be added again, which adds their keys', async () => {
     const first = await store.add({ name: 'Ann', fingerprint: ann.fingerprint });
     const again = await store.add({ name: 'ANN', ...ann });
     expect(again).toEqual({ ...first, keys: ann.keys });
     expect(await store.list()).toEqual([again]);
   });
 
-  it('have a name and a fingerprint of their own', async () => {
+  it('have a unique name and fingerprint', async () => {
     await store.add({ name: 'Ann', ...ann });
     await expect(store.add({ name: 'ann', ...ben })).rejects.toThrowError(refused('USAGE', /“Ann” is another contact/));
     await expect(store.add({ name: 'Anna', ...ann })).rejects.toThrowError(refused('USAGE', /Rename/));
@@ -117,7 +117,7 @@ describe('contacts', () => {
     expect(await names()).toEqual(['Ann', 'Ben']);
   });
 
-  it('are renamed, also in capitals only, and removed', async () => {
+  it('are renamed, even by case only, and removed', async () => {
     await store.add({ name: 'Ann', ...ann });
     await store.rename('ann', 'ANN');
     expect(await names()).toEqual(['ANN']);
@@ -126,7 +126,7 @@ describe('contacts', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('keep what a person says of them', async () => {
+  it('keep the user’s choices', async () => {
     await store.add({ name: 'Ann', ...ann });
     await store.change('Ann', { verified: true });
     await store.change('Ann', { blocked: true, rule: { kind: 'accept', folder: '/srv/in' } });
@@ -139,7 +139,7 @@ describe('contacts', () => {
     expect((await store.get('Ann')).rule).toEqual({ kind: 'never' });
   });
 
-  it('keep what a meeting brings, and stay removed', async () => {
+  it('keep the result of a meeting, and stay removed', async () => {
     await store.add({ name: 'Ann', fingerprint: ann.fingerprint });
     const at = new Date('2026-01-02T03:04:05.678Z');
     await store.noteMet(ann.fingerprint, { keys: ann.keys, paired: false, self: ann.fingerprint, at });
@@ -169,14 +169,14 @@ describe('contacts', () => {
     expect(await store.get('Ann')).toMatchObject({ knowsFormer: first });
     const met = (self: Uint8Array) =>
       store.noteMet(ann.fingerprint, { keys: ann.keys, paired: true, self, at: new Date() });
-    // A daemon that has not heard of the rotation meets it as before.
+    // A daemon that has missed the rotation meets it as before.
     expect(await met(first)).toMatchObject({ knowsFormer: first });
     expect((await met(third))?.knowsFormer).toBeUndefined();
     await store.noteHeard(ben.fingerprint, second);
     expect(await store.get('Ben')).toMatchObject({ knowsFormer: first });
   });
 
-  it('keep the name, the rule and what else a person chose under new keys, but not the mark', async () => {
+  it('keep the name, the rule and other choices under new keys, but not the mark', async () => {
     const next = person(3);
     const renewed = { from: ann.fingerprint, keys: next.keys, own: [], at: new Date('2026-01-02T03:04:05.678Z') };
     await store.add({ name: 'Ann', ...ann });
@@ -186,7 +186,7 @@ describe('contacts', () => {
     const [contact] = await new ContactStore({ directory }).list();
     expect(contact).toMatchObject({ name: 'Ann', ...next, verified: false, rule: { folder: '/srv/in' } });
     expect(contact?.renewals).toEqual([{ from: ann.fingerprint, at: renewed.at }]);
-    // The former fingerprint is nobody's now.
+    // The former fingerprint belongs to no contact now.
     expect(await store.renew({ ...renewed, keys: person(4).keys })).toBe('final');
   });
 
@@ -219,7 +219,7 @@ describe('contacts', () => {
   });
 });
 
-describe('contacts that several change at once', () => {
+describe('contacts that several processes change at once', () => {
   it('lose nothing', async () => {
     const people = Array.from({ length: 16 }, (_, i) => ({ name: `p${10 + i}`, ...person(10 + i) }));
     await Promise.all(people.map((one) => new ContactStore({ directory }).add(one)));
@@ -227,7 +227,7 @@ describe('contacts that several change at once', () => {
     expect((await readdir(directory)).sort()).toEqual(['contacts.json', 'contacts.json.lock']);
   });
 
-  it('are told to who watches, until that has seen enough', async () => {
+  it('are reported to a watcher until it stops', async () => {
     const controller = new AbortController();
     const seen: string[][] = [];
     const watching = (async () => {
@@ -243,7 +243,7 @@ describe('contacts that several change at once', () => {
   });
 });
 
-describe('a file of contacts that is not as it was written', () => {
+describe('a file of contacts that was altered', () => {
   type Entry = Record<string, unknown>;
   const edited = (edit: (entry: Entry, all: Entry[]) => void) => async () => {
     const content = JSON.parse(await readFile(file(), 'utf8'));

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A way to a port that breaks when it is told to, and lets nobody through until it is mended. */
+/** A path to a port that can be cut, and refuses connections until it is restored. */
 export class CuttableWay {
   readonly #server: Server;
   readonly #sockets: Socket[] = [];
@@ -37,7 +37,7 @@ export class CuttableWay {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** How many bytes its connections have brought to the port. */
+  /** The bytes that its connections have carried to the port. */
   get carried(): number {
     return this.#sockets.reduce((sum, socket) => sum + socket.bytesRead, 0);
   }
@@ -47,12 +47,12 @@ export class CuttableWay {
     for (const socket of this.#sockets.splice(0)) socket.resetAndDestroy();
   }
 
-  /** The connection that was made last. */
+  /** Cuts the newest connection. */
   cutNewest(): void {
     this.#sockets.pop()?.resetAndDestroy();
   }
 
-  /** What comes on the connection that was made last is not what was sent. */
+  /** Corrupts the bytes of the newest connection. */
   spoilNewest(): void {
     this.#spoilt = this.#sockets.at(-1);
   }

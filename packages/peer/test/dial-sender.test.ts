@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ReceiveOptions } from '../src/api.ts';
 import { dialSender } from '../src/dial-sender.ts';
 
-// Who is found where a sender was said to be: the race is won by the peer and by nobody else.
+// Other programs may listen at a sender's addresses: only the right sender wins the race.
 
 const ATTEMPT = new Uint8Array(16).fill(7);
 const AUTH = new Uint8Array(32).fill(8);
@@ -32,8 +32,8 @@ async function listen(onConnection: (socket: Socket) => void): Promise<Candidate
 }
 
 /**
- * A KeibiDrop sender that knows the meeting, or another one. It answers once `guests` have come; `met` then has the port of each that it
- * has shaken hands with, when all `answers` are given.
+ * A KeibiDrop sender that knows this meeting, or another one. It answers once `guests` have connected. When all `answers` are
+ * given, `met` has the port of each guest after its handshake.
  */
 async function listenAsSender(auth: Uint8Array | undefined, guests = 1) {
   const met: string[] = [];
@@ -69,7 +69,7 @@ function dial(candidates: Candidate[], reach: Partial<ReceiveOptions['reach']> =
 const RELAY: Candidate = { transport: 'relay', host: '127.0.0.1', port: 1, token: '00'.repeat(32) };
 
 describe('a sender that is dialled', () => {
-  it('is found behind a web server, a listener that is silent, another sender and a port where nobody listens', async () => {
+  it('is found among a web server, a silent listener, another sender and a closed port', async () => {
     const web = await listen((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const silent = await listen(() => {});
     const other = await listenAsSender(new Uint8Array(32));

@@ -7,7 +7,7 @@ import { openRelayServer, type RelayServer } from '@keibidrop/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Door, type DoorOptions, type Place } from '../src/contacts/door.ts';
 
-// Two doors on one machine, and a rendezvous: what a contact does with them is not of interest here.
+// Two doors on one machine, and a rendezvous. The use of the conversations is not tested here.
 
 const OURS = 'aa'.repeat(32);
 const THEIRS = 'bb'.repeat(32);
@@ -33,7 +33,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** What happens at a door, each kind in order. */
+/** The events of a door, each kind in order. */
 class Log<T> {
   readonly all: T[] = [];
   #wake = () => {};
@@ -80,7 +80,7 @@ async function serve(port = 0): Promise<string> {
 const anything = () => true;
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-/** A word each way. */
+/** Sends one message in each direction. */
 async function talk(pipe: MessagePipe, guests: Log<{ conversation: Conversation }>): Promise<void> {
   await pipe.send(Buffer.from('knock'));
   const { conversation } = await guests.until(anything);
@@ -91,7 +91,7 @@ async function talk(pipe: MessagePipe, guests: Log<{ conversation: Conversation 
 }
 
 describe('two doors', () => {
-  it('find one another on this machine, whichever comes first', async () => {
+  it('find one another on this machine, whichever starts first', async () => {
     const [one, other] = [open(), open()];
     await one.door.serve([OURS], [THEIRS]);
     await other.door.serve([THEIRS], [OURS]);
@@ -103,7 +103,7 @@ describe('two doors', () => {
     await talk(await one.door.join(THEIRS, back, { signal }), other.guests);
   });
 
-  it('meet at a rendezvous alone, by one connection each for all their mailboxes', async () => {
+  it('meet at a rendezvous alone, over one connection each for all their mailboxes', async () => {
     const rendezvous = await serve();
     const mailboxes = (digit: string) =>
       Array.from({ length: 200 }, (_, i) => digit + i.toString(16).padStart(63, '0'));
@@ -123,7 +123,7 @@ describe('two doors', () => {
     });
   });
 
-  it('come back to a rendezvous that was gone, and say so', async () => {
+  it('return to a rendezvous that was down, and report both', async () => {
     const rendezvous = await serve();
     const [one, other] = [open({ rendezvous }), open({ rendezvous, relayOnly: true }, { visits: true })];
     await one.door.serve([OURS], []);
@@ -139,7 +139,7 @@ describe('two doors', () => {
     await talk(await other.door.join(OURS, place, { signal }), one.guests);
   });
 
-  it('that are closed have taken back what they told', async () => {
+  it('withdraw their announcements when they close', async () => {
     const [one, other] = [open(), open()];
     await one.door.serve([OURS], []);
     await one.door.close();
@@ -151,7 +151,7 @@ describe('two doors', () => {
 });
 
 describe('a visitor', () => {
-  it('is met by nobody', async () => {
+  it('cannot be visited', async () => {
     const [visitor, other] = [open({}, { visits: true }), open()];
     await visitor.door.serve([], [THEIRS]);
     expect(visitor.door.listening).toBeUndefined();

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => room.close());
 
-it('asks for a list again in the next session, and lets the event loop have its turn until there is one', async () => {
+it('repeats a list request in the next session, and yields to the event loop until there is one', async () => {
   await mkdir(room.path('folder'));
   await writeFile(room.path('folder', 'file'), '');
   await room.share('folder');

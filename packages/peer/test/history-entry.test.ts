@@ -8,7 +8,7 @@ const CONNECTED = { type: 'connected', path: 'lan', suite: 'aes-256-gcm', peer: 
 const COUNTS = { files: 3, bytes: 3000, skipped: 0, resumedBytes: 1000, seconds: 2 };
 const run = { kind: 'receive', place: '/in', at: Date.UTC(2026, 0, 2) } as const;
 
-it('an entry says what, with whom, how much and how fast', () => {
+it('an entry has the names, the peer, the size and the rate', () => {
   const figures = new TransferFigures('');
   figures.take(CONNECTED);
   const names = ['a', 'b', 'c', 'd'];
@@ -29,14 +29,14 @@ it('an entry says what, with whom, how much and how fast', () => {
   });
 });
 
-it('a contact goes by its name, whether it came or not', () => {
+it('a contact is named, whether it came or not', () => {
   const figures = new TransferFigures('a');
   expect(historyEntryOf({ ...run, figures, contact: 'Ann' })).toMatchObject({ with: 'Ann', contact: true });
   figures.take({ ...CONNECTED, contact: 'Bob' });
   expect(historyEntryOf({ ...run, figures })).toMatchObject({ with: 'Bob', contact: true });
 });
 
-it('what failed says why, and how far it came', () => {
+it('a failed transfer has the reason and its progress', () => {
   const figures = new TransferFigures('a');
   const progress = { files: 1, bytes: 500, totalFiles: 3, totalBytes: 3000, totalsFinal: true, bytesPerSecond: 9 };
   figures.take(CONNECTED);
@@ -45,6 +45,6 @@ it('what failed says why, and how far it came', () => {
   expect(entry).toMatchObject({ result: 'SESSION_LOST', files: 1, bytes: 500, seconds: 0, bytesPerSecond: 0 });
 });
 
-it('what is sent stands where its first path stands', () => {
+it('a send has the folder of its first path', () => {
   expect([placeOf(['/a/b', '/c']), placeOf([])]).toEqual(['/a', '']);
 });

@@ -37,7 +37,7 @@ const open = (limits: { entries?: number; days?: number } = {}) =>
 const whats = (entries: readonly HistoryEntry[]) => entries.map(({ what }) => what);
 
 describe('the history', () => {
-  it('lists the newest first, from a file of this user alone', async () => {
+  it('lists the newest first, from a file that only this user can read', async () => {
     const history = open();
     for (const what of ['a', 'b', 'c']) await history.add(entry(what));
     expect(whats(await history.list(2))).toEqual(['c', 'b']);
@@ -45,7 +45,7 @@ describe('the history', () => {
     expect(await open().list(9)).toEqual(await history.list(9));
   });
 
-  it('of no entries removes what was kept before, when it is looked at or added to', async () => {
+  it('with no entries allowed removes earlier ones, when it is read or added to', async () => {
     for (const look of [(none: History) => none.list(9), (none: History) => none.add(entry('b'))]) {
       await open().add(entry('a'));
       await look(open({ entries: 0 }));
@@ -67,7 +67,7 @@ describe('the history', () => {
     expect(events).toEqual(['waiting', 'warning', 'done']);
   });
 
-  it('survives a torn last line, which costs no other entry', async () => {
+  it('survives a torn last line without losing other entries', async () => {
     await open().add(entry('a'));
     await open().add(entry('torn'));
     await truncate(file, (await stat(file)).size - 10);
@@ -77,7 +77,7 @@ describe('the history', () => {
     expect(whats(await open().list(9))).toEqual(['b', 'a']);
   });
 
-  it('keeps no more than so many, and none older than so many days', async () => {
+  it('keeps no more than the limits of entries and days', async () => {
     const history = open({ entries: 10 });
     for (let i = 0; i < 25; i++) await history.add(entry(`${i}`));
     const { length } = (await readFile(file, 'utf8')).trim().split('\n');
@@ -91,12 +91,12 @@ describe('the history', () => {
     expect(await readFile(file, 'utf8')).not.toContain('old');
   });
 
-  it('writes nothing if it is to keep nothing', async () => {
+  it('writes nothing if it must keep nothing', async () => {
     await open({ entries: 0 }).add(entry('a'));
     await expect(stat(directory)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('takes entries of many at once, and forgets all when told to', async () => {
+  it('takes concurrent entries of several writers, and clears all on request', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `${i}`);
     await Promise.all(names.map((what) => open({ entries: 1000 }).add(entry(what))));
     expect(whats(await open().list(100)).sort()).toEqual(names.sort());

@@ -34,26 +34,26 @@ async function fingerprint(identity: Promise<Identity>): Promise<string> {
 }
 
 describe('an identity', () => {
-  it('is made at first need and stays the same', async () => {
+  it('is created at first need and stays the same', async () => {
     expect(await store().lockKind()).toBeUndefined();
     const first = await fingerprint(store().open());
     expect(await fingerprint(store().open())).toBe(first);
     expect(await store().lockKind()).toBe('key');
   });
 
-  it('is this user’s alone, and nothing else is left beside it', async () => {
+  it('is readable by this user only, with no other file beside it', async () => {
     await store().open();
     for (const name of ['identity', 'identity.key']) expect((await stat(place(name))).mode & 0o777).toBe(0o600);
     expect((await stat(place('.'))).mode & 0o777).toBe(0o700);
     expect((await readdir(place('.'))).sort()).toEqual(['identity', 'identity.key', 'identity.lock']);
   });
 
-  it('is one identity when several need the first at once', async () => {
+  it('is one identity when several processes need the first at once', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => fingerprint(store().open())));
     expect(new Set(all).size).toBe(1);
   });
 
-  it('opens with its passphrase only, once it has one, and its key file is gone', async () => {
+  it('opens only with its passphrase, once it has one, and its key file is gone', async () => {
     const before = await fingerprint(store().open());
     await store().lock(PASSPHRASE);
     expect((await readdir(place('.'))).sort()).toEqual(['identity', 'identity.lock']);
@@ -65,7 +65,7 @@ describe('an identity', () => {
     expect(await fingerprint(store().open())).toBe(before);
   });
 
-  it('moves to another machine as a copy, even by a stick on which everything is everybody’s', async () => {
+  it('moves to another machine as a copy, even on a stick without permissions', async () => {
     const ours = await fingerprint(store().open());
     const copy = join(directory, 'me.kdid');
     await store().export(copy, PASSPHRASE);
@@ -81,7 +81,7 @@ describe('an identity', () => {
     expect(await fingerprint(there.open())).toBe(ours);
   });
 
-  it('is not given up for another without being told so', async () => {
+  it('is not replaced by another without consent', async () => {
     await store().export(join(directory, 'me.kdid'), PASSPHRASE);
     const other = store(undefined, 'other');
     const before = await fingerprint(other.open());
@@ -94,7 +94,7 @@ describe('an identity', () => {
     expect(await fingerprint(other.open())).toBe(await fingerprint(store().open()));
   });
 
-  it('is another one after rotation', async () => {
+  it('is a new one after rotation', async () => {
     const before = await fingerprint(store().open());
     const after = await fingerprint(store().rotate(undefined));
     expect(after).not.toBe(before);
@@ -102,7 +102,7 @@ describe('an identity', () => {
   });
 });
 
-describe('an identity that was given up', () => {
+describe('a former identity', () => {
   const contacts = () => new ContactStore({ directory: join(directory, 'config') });
   const files = async () => (await readdir(place('.'))).filter((name) => name.startsWith('identity.former-'));
   const former = async (of = store()) => {
@@ -140,7 +140,7 @@ describe('an identity that was given up', () => {
     expect(await files()).toHaveLength(1);
   });
 
-  it('goes after 90 days', async () => {
+  it('is removed after 90 days', async () => {
     await store().open();
     await store().rotate(undefined);
     const [file = ''] = await files();
@@ -149,7 +149,7 @@ describe('an identity that was given up', () => {
     expect(await files()).toEqual([]);
   });
 
-  it('is not kept, and neither are earlier ones, if nothing is to be announced', async () => {
+  it('is not kept, and neither are earlier ones, if nothing is announced', async () => {
     await store().open();
     await store().rotate(undefined);
     expect((await store().rotate(undefined, { announce: false })).announcedTo).toBe(0);
@@ -169,7 +169,7 @@ describe('an identity that was given up', () => {
   });
 });
 
-describe('what is wrong is an error of its own, and nothing is made anew', () => {
+describe('each flaw is a separate error and creates no new identity', () => {
   const breakages: [string, (path: typeof place) => Promise<void>, string, RegExp][] = [
     [
       'an identity cut short',
@@ -220,7 +220,7 @@ describe('what is wrong is an error of its own, and nothing is made anew', () =>
     );
   });
 
-  describe('an identity that is gone', () => {
+  describe('a lost identity', () => {
     const asking = (agreed?: boolean) =>
       new IdentityStore({
         directory: join(directory, 'config'),
@@ -230,7 +230,7 @@ describe('what is wrong is an error of its own, and nothing is made anew', () =>
       });
     const contacts = () => new ContactStore({ directory: join(directory, 'config') });
 
-    it('is not replaced without a question while its key is there', async () => {
+    it('is not replaced without a question while its key exists', async () => {
       const before = await fingerprint(store().open());
       await rm(place('identity'));
       for (const agreed of [undefined, false]) {
@@ -241,7 +241,7 @@ describe('what is wrong is an error of its own, and nothing is made anew', () =>
       expect(await fingerprint(asking(true).open())).not.toBe(before);
     });
 
-    it('is not replaced while contacts know it, which those kept by a fingerprint alone do not', async () => {
+    it('is not replaced while contacts know it, except contacts saved by fingerprint alone', async () => {
       const fingerprintOfAnn = createHash('sha512')
         .update(new Uint8Array(32 + 1568))
         .digest();
@@ -257,7 +257,7 @@ describe('what is wrong is an error of its own, and nothing is made anew', () =>
     });
   });
 
-  it('can be left behind by a new one, or an imported one', async () => {
+  it('can be abandoned for a new one, or an imported one', async () => {
     await store().open();
     await store().export(join(directory, 'me.kdid'), PASSPHRASE);
     for (const name of ['identity', 'identity.key']) await truncate(place(name), 16);
@@ -279,7 +279,7 @@ describe('an identity that the keychain locks', () => {
     if (!desktop.unlocked) throw new Error('it stays locked');
     return answer();
   };
-  /** What every desktop has, in memory: e2e/identity/keychain.test.ts has a real one. */
+  /** A keychain in memory; e2e/identity/keychain.test.ts uses a real one. */
   const keychain: Keychain = {
     read: (name) => asked(() => kept.get(name)?.slice()),
     write: (name, secret) => asked(() => void kept.set(name, secret.slice())),
@@ -287,7 +287,7 @@ describe('an identity that the keychain locks', () => {
   };
   const locked = (passphrase?: string) => store(passphrase, 'config', keychain);
 
-  it('is one identity when several need the first at once, and has no key file', async () => {
+  it('is one identity when several processes need the first at once, and has no key file', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => fingerprint(locked().open())));
     expect(new Set(all).size).toBe(1);
     expect((await locked().open()).lock).toBe('keychain');
@@ -295,7 +295,7 @@ describe('an identity that the keychain locks', () => {
     expect(kept.size).toBe(1);
   });
 
-  it('has a key file instead where the keychain cannot be had', async () => {
+  it('has a key file instead if the keychain is unavailable', async () => {
     desktop.unlocked = false;
     const first = await locked().open();
     expect(first.lock).toBe('key');
@@ -308,7 +308,7 @@ describe('an identity that the keychain locks', () => {
     ['stays locked', () => Object.assign(desktop, { unlocked: false }), /cannot be reached, or stays locked/],
     ['has lost the key', () => kept.clear(), /has no key of it/],
     ['has another key', () => kept.forEach((key) => void key.fill(1)), /key of another identity/],
-  ])('is an error, and nothing is made anew, when the keychain %s', async (_, breakIt, words) => {
+  ])('is an error, and creates no new identity, when the keychain %s', async (_, breakIt, words) => {
     await locked().open();
     breakIt();
     const left = await readFile(place('identity'));
@@ -317,7 +317,7 @@ describe('an identity that the keychain locks', () => {
     expect(await readdir(place('.'))).not.toContain('identity.key');
   });
 
-  it('goes to a passphrase, a key file, and by an import back, and leaves no key behind', async () => {
+  it('moves to a passphrase, a key file and, by an import, back, and leaves no key behind', async () => {
     const before = await fingerprint(locked().open());
     await locked().export(join(directory, 'me.kdid'), PASSPHRASE);
     await locked().lock(PASSPHRASE);
@@ -330,7 +330,7 @@ describe('an identity that the keychain locks', () => {
     expect(await fingerprint(locked().open())).toBe(before);
   });
 
-  it('stays locked so after rotation, by the key that opens the one before', async () => {
+  it('stays locked so after rotation, by the key that opens the previous one', async () => {
     const before = await fingerprint(locked().open());
     const [key] = [...kept.values()];
     expect((await locked().rotate(undefined)).lock).toBe('keychain');

@@ -16,7 +16,7 @@ afterEach(() => rm(directory, { recursive: true }));
 const open = () => new Journal<string>(file, (entry) => typeof entry === 'string');
 
 describe('the journal', () => {
-  it('gives back what was written last, from a file of this user alone', async () => {
+  it('returns the last written state, from a file that only this user can read', async () => {
     expect(await open().read()).toEqual({});
     await open().write(() => ({ next: 3, transfers: ['a', 'b'] }));
     expect(await open().read()).toEqual({ state: { next: 3, transfers: ['a', 'b'] } });
@@ -40,7 +40,7 @@ describe('the journal', () => {
     expect(await readdir(join(directory, 'state'))).toEqual(['transfers.json']);
   });
 
-  it('goes on after a write that failed', async () => {
+  it('keeps working after a failed write', async () => {
     const journal = open();
     await writeFile(join(directory, 'state'), 'in the way');
     await expect(journal.write(() => ({ next: 1, transfers: [] }))).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
@@ -49,7 +49,7 @@ describe('the journal', () => {
     expect((await open().read()).state?.next).toBe(2);
   });
 
-  it('takes up the entries that make sense, and keeps the file with the others', async () => {
+  it('restores the valid entries, and keeps the file with the others', async () => {
     await open().write(() => ({ next: 1, transfers: [] }));
     const text = '{"v":1,"next":3,"transfers":[null,"a",{}]}';
     await writeFile(file, text);
@@ -59,7 +59,7 @@ describe('the journal', () => {
   });
 
   it.each(['', '{', '[]', '{"v":2,"next":1,"transfers":[]}', '{"v":1,"next":"1","transfers":[]}', '{"v":1,"next":1}'])(
-    'keeps what makes no sense under another name: %j',
+    'keeps a malformed file under another name: %j',
     async (text) => {
       await open().write(() => ({ next: 1, transfers: [] }));
       await writeFile(file, text);

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => room.close());
 
-describe('what is kept of guests', () => {
+describe('the stored data of guests', () => {
   const record = fc.record<KnownGuestRecord>({
     used: fc.nat(Number.MAX_SAFE_INTEGER),
     secrets: fc.array(fc.uint8Array({ minLength: 32, maxLength: 32 }), { minLength: 1, maxLength: 4 }),
@@ -45,7 +45,7 @@ describe('what is kept of guests', () => {
     );
   });
 
-  it('is written as it was read, or is nothing, whatever its bytes', () => {
+  it('is written as it was read, or refused, for any bytes', () => {
     // Few values of a byte, so that many of them are counts.
     const bytes = fc.array(fc.constantFrom(0, 1, 2, 4, 5, 255), { maxLength: 300 });
     fc.assert(
@@ -69,17 +69,17 @@ describe('the guests of a share', () => {
     const known = await open();
     const guest = await known.remember(undefined, NONE, secretOf(1));
     await known.remember(guest, await attemptOf(1), secretOf(2));
-    // The guest may have died before it kept the second.
+    // The guest may have died before it stored the second.
     expect(await knows(known, 1, 2)).toEqual([true, true]);
     await known.remember(guest, await attemptOf(2), secretOf(3));
     expect(await knows(known, 1, 2, 3)).toEqual([false, true, true]);
-    // However often what it is answered gets lost.
+    // However often the reply to it is lost.
     for (let number = 4; number < 12; number++) await known.remember(guest, await attemptOf(2), secretOf(number));
     expect(await knows(known, 2, 3, 9, 10, 11)).toEqual([true, false, true, true, true]);
     await known.close({ forget: true });
   });
 
-  it('are known to the next run of the share under that code, from a sealed file of this user alone', async () => {
+  it('are known to the next run of the share under that code, from a sealed file that only this user can read', async () => {
     const known = await open();
     await known.remember(undefined, NONE, secretOf(1));
     await known.close({ forget: false });
@@ -106,7 +106,7 @@ describe('the guests of a share', () => {
     expect(await knows(await open(), 1)).toEqual([false]);
   });
 
-  it('are forgotten and counted beyond the most, the one unused longest first, and after a time without use', async () => {
+  it('are forgotten and counted beyond the limit, the longest unused first, and after a time without use', async () => {
     const known = await KnownGuests.open({ place: undefined, code: CODE });
     const here = await known.remember(undefined, NONE, secretOf(1));
     here.used = 0;
@@ -121,7 +121,7 @@ describe('the guests of a share', () => {
       guest.used = i;
     }
     expect([known.count, known.forgotten]).toEqual([MAX_KNOWN_GUESTS, 1]);
-    // One that is here is not unused.
+    // A connected guest counts as used.
     expect(await knows(known, 1)).toEqual([true]);
     expect(known.secretOf((await ReturnSecret.ofGuest(number(0))).attempt)).toBeUndefined();
     expect(known.secretOf((await ReturnSecret.ofGuest(number(1))).attempt)).toBeDefined();
@@ -140,7 +140,7 @@ describe('the guests of a share', () => {
     await next.close({ forget: true });
   });
 
-  it('keep what they had when the disk takes nothing', async () => {
+  it('keep the stored secrets when the disk is full', async () => {
     const known = await open();
     const guest = await known.remember(undefined, NONE, secretOf(1));
     await rm(guests.folder, { recursive: true });
@@ -161,7 +161,7 @@ describe('a guest of a share', () => {
   });
   afterEach(() => tap.close());
 
-  /** A sharer, which `stop` ends as a daemon does that another follows. */
+  /** A sharer; `stop` ends it like a daemon that another one follows. */
   async function start(): Promise<{ sharing: Sharing; stop(): Promise<void> }> {
     const ending = new AbortController();
     const sharing = await room.share('folder', {
@@ -179,18 +179,18 @@ describe('a guest of a share', () => {
     return { sharing, stop };
   }
 
-  /** Of a new process: it has nothing but what is on the disk. */
+  /** The memory of a new process, which has only the files on the disk. */
   const memory = async (): Promise<ShareMemory> => {
     const known = new KnownShares(shares);
     return known.memoryOf(await known.nameOf(CODE));
   };
   const join = async (options: Partial<ConnectOptions> = {}) =>
     room.connect({ connect: tap.place, memory: await memory(), ...options });
-  /** As a daemon that has the number alone. */
+  /** As a daemon that has stored only the number of the code. */
   const stored = { codeGiven: false, met: true, code: { nameplate: CODE.nameplate, words: [], text: '' } };
   const met = () => [tap.count('HELLO'), tap.count('RETURN')];
 
-  it('uses the code once, whichever of the two begins anew', async () => {
+  it('uses the code once, whichever side restarts', async () => {
     const { sharing, stop } = await start();
     await (await join()).close();
     await (await join()).close();
@@ -213,7 +213,7 @@ describe('a guest of a share', () => {
     expect(tap.count('HELLO')).toBe(1);
   });
 
-  it('comes again after several of its processes came at one time', async () => {
+  it('returns after several of its processes came at once', async () => {
     await start();
     await (await join()).close();
     const both = await Promise.all([join(stored), join(stored), join(stored)]);
@@ -222,7 +222,7 @@ describe('a guest of a share', () => {
     expect(met()).toEqual([1, 4]);
   });
 
-  it('comes while wrong codes have locked new guests out', async () => {
+  it('returns while wrong codes have locked new guests out', async () => {
     const { sharing } = await start();
     await (await join()).close();
     for (let tries = 0; tries < 3; tries++) {
@@ -235,7 +235,7 @@ describe('a guest of a share', () => {
     expect(sharing.guests.known).toBe(1);
   });
 
-  it('comes again after it, or the sharer, has died between any two steps', async () => {
+  it('returns after it, or the sharer, has died between any two steps', async () => {
     const { stop } = await start();
     await (await join()).close();
     const dying = async (): Promise<ShareMemory> => ({ ...(await memory()), keep: async () => {} });
@@ -248,7 +248,7 @@ describe('a guest of a share', () => {
     expect(tap.count('HELLO')).toBe(1);
   });
 
-  it('keeps its secret when the sharer can keep none', async () => {
+  it('keeps its secret when the sharer can store none', async () => {
     await start();
     await (await join()).close();
     const kept = await (await memory()).secret();
@@ -261,7 +261,7 @@ describe('a guest of a share', () => {
     await (await join(stored)).close();
   });
 
-  it('with a secret that is not the share’s is refused, and the code is used again only if a person gave it', async () => {
+  it('with a secret of another share is refused, and uses the code again only if the user entered it', async () => {
     const { sharing } = await start();
     await (await memory()).keep(secretOf(5));
     await expect(join(stored)).rejects.toMatchObject({ code: 'SHARE_FORGOTTEN' });
@@ -277,7 +277,7 @@ describe('a guest of a share', () => {
     await (await join(stored)).close();
   });
 
-  it('is not whoever has heard its attempt', async () => {
+  it('cannot be impersonated by an eavesdropper on its attempt', async () => {
     const { sharing } = await start();
     await (await join()).close();
     const secret = (await (await memory()).secret()) ?? NONE;
@@ -293,7 +293,7 @@ describe('a guest of a share', () => {
     await (await join(stored)).close();
   });
 
-  it('forgets a secret that was not used for long', async () => {
+  it('forgets a secret that was unused for long', async () => {
     const known = new KnownShares(shares);
     const [left, other] = [known.memoryOf('left'), known.memoryOf('other')];
     await left.keep(secretOf(1));

@@ -3,7 +3,7 @@ import { type Conversation, Inbox, KeibiError, type MessagePipe, type Owner } fr
 
 const { signal } = new AbortController();
 
-/** A mailbox in memory: `join` has a guest arrive at its owner. */
+/** A mailbox in memory: `join` delivers a guest to its owner. */
 export class MailboxInMemory implements Owner {
   readonly #arrivals = new Inbox<Conversation>(8);
 

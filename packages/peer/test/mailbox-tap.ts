@@ -6,12 +6,12 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 const BODIES = { HELLO: Buffer.of(0x12, 50, 1, 1), RETURN: Buffer.of(0x12, 34, 7, 1) } as const;
 const PREAMBLE = 'PRI * HT';
 
-/** A way to a sharer's port that may change, and counts how often guests have met there by the code, and by a secret. */
+/** A path to a sharer's port, which may change. Counts how often guests have met there by the code, and by a secret. */
 export class MailboxTap {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #meetings: Buffer[][] = [];
-  /** Where the sharer listens now. */
+  /** The sharer's current port. */
   port = 0;
 
   static async open(): Promise<MailboxTap> {
@@ -44,7 +44,7 @@ export class MailboxTap {
     return { host: '127.0.0.1', port: (this.#server.address() as AddressInfo).port };
   }
 
-  /** Meetings that a guest has begun so. */
+  /** The number of meetings that guests began with this body. */
   count(kind: keyof typeof BODIES): number {
     return this.#meetings.filter((said) => Buffer.concat(said).includes(BODIES[kind])).length;
   }

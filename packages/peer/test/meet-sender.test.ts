@@ -9,7 +9,7 @@ import { CandidateExchange, meetAsOwner, openGrpcChannel as openChannel } from '
 import { afterEach, expect, it } from 'vitest';
 import { meetSender } from '../src/meet-sender.ts';
 
-// Which candidates a receiver reveals to a sender that knows the code, and which of the sender's it dials.
+// The candidates that a receiver reveals to a sender that knows the code, and the sender's candidates that it dials.
 
 const CODE = parseCode('7-guitar-pencil');
 const { signal } = new AbortController();
@@ -33,7 +33,7 @@ function serve(): { host: string; port: number } {
   return { host: '127.0.0.1', port: listener.port };
 }
 
-/** Counts who comes. */
+/** Counts connections. */
 async function trap(host: string): Promise<{ port: number; visits(): number }> {
   let visits = 0;
   const server = createServer((socket) => {
@@ -45,7 +45,7 @@ async function trap(host: string): Promise<{ port: number; visits(): number }> {
   return { port: (server.address() as AddressInfo).port, visits: () => visits };
 }
 
-/** A sender that names whatever it likes; resolves with what the receiver names, and how its search ended. */
+/** A sender that names arbitrary candidates. Resolves with the receiver's candidates, and the result of its search. */
 async function meetOneThatNames(candidates: Candidate[], relayOnly: boolean) {
   const place = serve();
   const owner = await ownMailbox(place, mailboxOf(CODE.nameplate), { openChannel, signal, onState: () => {} });
@@ -67,7 +67,7 @@ async function meetOneThatNames(candidates: Candidate[], relayOnly: boolean) {
 
 const token = '00'.repeat(32);
 
-it('dials no name and no address that no peer can have, and lists them among what failed', async () => {
+it('dials no name and no address that no peer can have, and lists them as failed', async () => {
   const here = await trap('127.0.0.1');
   const strange: Candidate[] = [
     { transport: 'direct', host: '224.0.0.1', port: 80 },
@@ -88,13 +88,13 @@ it('dials no name and no address that no peer can have, and lists them among wha
   for (const { error } of tried) expect(error.message).toMatch(/^It is not dialled: /);
 });
 
-it('shows its address to nobody but the rendezvous with --relay-only', async () => {
+it('shows its address only to the rendezvous with --relay-only', async () => {
   const own = await trap('127.0.0.1');
   const foreign = await trap('127.0.0.2');
   const names: Candidate[] = [
     { transport: 'direct', host: '127.0.0.1', port: own.port },
     { transport: 'punched', host: '127.0.0.1', port: own.port },
-    // A "relay" of the sender's own would show it who dials.
+    // A "relay" of the sender's own would show it the address of the guest.
     { transport: 'relay', host: '127.0.0.2', port: foreign.port, token },
     { transport: 'relay', host: 'localhost', port: own.port, token },
   ];

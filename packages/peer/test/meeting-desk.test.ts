@@ -34,7 +34,7 @@ afterEach(() => desk.close());
 
 const guess = (mailbox: MailboxInMemory, code: string) => meetAsGuest(mailbox.join(), parseCode(code), { signal });
 
-/** Meets with the right code; the guest's side of the meeting and what it was told. */
+/** Meets with the right code. Returns the guest's meeting and the candidates it received. */
 async function meet(mailbox: MailboxInMemory) {
   const pipe = mailbox.join();
   const meeting = await meetAsGuest(pipe, CODE, { signal });
@@ -60,7 +60,7 @@ describe('the meeting desk', () => {
     expect((await meet(near)).candidates).toEqual([{ ...TOLD, port: TOLD.port + 1 }]);
   });
 
-  it('keeps a meeting through handshakes that fail, until one comes to its end', async () => {
+  it('keeps a meeting through failed handshakes, until one completes', async () => {
     const { meeting } = await meet(near);
     for (let handshake = 0; handshake < 3; handshake++) expect(desk.authOf(meeting.attempt)).toEqual(meeting.auth);
     expect(desk.take(meeting.attempt)?.auth).toEqual(meeting.auth);
@@ -68,7 +68,7 @@ describe('the meeting desk', () => {
     expect(desk.authOf(meeting.attempt)).toBeUndefined();
   });
 
-  it('answers no more handshakes of one meeting than a guest has ways to try', async () => {
+  it('answers no more handshakes of one meeting than a guest has paths to try', async () => {
     const { meeting } = await meet(near);
     const answered = Array.from({ length: MAX_CANDIDATES + 5 }, () => desk.authOf(meeting.attempt) !== undefined);
     expect(answered.filter(Boolean)).toHaveLength(MAX_CANDIDATES + 1);

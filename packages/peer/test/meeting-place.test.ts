@@ -56,7 +56,7 @@ describe('a guest', () => {
     guest.close();
   });
 
-  it('is told that its code is wrong, though the owner closes at once', async () => {
+  it('learns that its code is wrong, though the owner closes at once', async () => {
     const { guest, owner } = await meet();
     const wrong = parseCode('7-guitar-window');
     await expect(
@@ -73,7 +73,7 @@ describe('a guest', () => {
     await expect(guest.send(Buffer.from('late'))).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   });
 
-  it('has its last words delivered when it closes', async () => {
+  it('delivers its last message when it closes', async () => {
     const { guest, owner } = await meet();
     void guest.send(Buffer.from('good'));
     void guest.send(Buffer.from('bye'));
@@ -84,7 +84,7 @@ describe('a guest', () => {
     await expect(owner.receive({ signal })).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   });
 
-  it('gets the reason of an abort while it waits, leaves no listener, and can go on', async () => {
+  it('gets the reason of an abort while it waits, leaves no listener, and can continue', async () => {
     const { guest, owner } = await meet();
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -97,14 +97,14 @@ describe('a guest', () => {
     guest.close();
   });
 
-  it('learns at once that the process of the owner is gone', async () => {
+  it('learns at once that the owner’s process has ended', async () => {
     const { guest } = await meet();
     const receiving = guest.receive({ signal });
     await rendezvous.close();
     await expect(receiving).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   });
 
-  it('leaves no listener on the signal once it has joined, or has not', async () => {
+  it('leaves no listener on the signal, whether it has joined or not', async () => {
     const controller = new AbortController();
     const options = { signal: controller.signal, openChannel };
     await expect(joinMailbox(place, MAILBOX, options)).rejects.toMatchObject({ code: 'RENDEZVOUS_NOT_FOUND' });
@@ -114,7 +114,7 @@ describe('a guest', () => {
     pipe.close();
   });
 
-  it('is refused where the mailbox is full', async () => {
+  it('is refused if the mailbox is full', async () => {
     await rendezvous.close();
     await listener.close();
     serve({ guests: 1 });
@@ -124,14 +124,14 @@ describe('a guest', () => {
     });
   });
 
-  it('finds no rendezvous where nothing listens', async () => {
+  it('finds no rendezvous at a closed port', async () => {
     await listener.close();
     await expect(joinMailbox(place, MAILBOX, { signal, openChannel })).rejects.toMatchObject({
       code: 'RENDEZVOUS_UNREACHABLE',
     });
   });
 
-  it('can be called off while a rendezvous does not answer', async () => {
+  it('can be aborted while a rendezvous does not answer', async () => {
     const silent = await listenSilently();
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -163,7 +163,7 @@ describe('a code', () => {
     await withdraw();
   });
 
-  it('is found at the address a person named, and nowhere else', async () => {
+  it('is found at the address the user named, and nowhere else', async () => {
     rendezvous.own(MAILBOX);
     await announce(MAILBOX, { ...place, port: 1 }, { directory });
     const found = await joinAnywhere({ mailbox: MAILBOX, connect: place, transports: search(), signal, openChannel });
@@ -185,7 +185,7 @@ describe('a code', () => {
     found.pipe.close();
   });
 
-  it('that nobody has is not found, and the message says where it was looked for and what to do', async () => {
+  it('without a sender is not found, and the message says where it was searched and what to do', async () => {
     const finding = joinAnywhere({ mailbox: MAILBOX, rendezvous: place, transports: search(), signal, openChannel });
     await expect(finding).rejects.toMatchObject({
       code: 'RENDEZVOUS_NOT_FOUND',
@@ -198,7 +198,7 @@ describe('a code', () => {
     });
   });
 
-  it('looked for at an address where nothing answers is PEER_UNREACHABLE', async () => {
+  it('searched at a silent address is PEER_UNREACHABLE', async () => {
     await listener.close();
     await expect(joinAnywhere({ mailbox: MAILBOX, connect: place, signal, openChannel })).rejects.toMatchObject({
       code: 'PEER_UNREACHABLE',

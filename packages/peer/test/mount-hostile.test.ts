@@ -11,7 +11,7 @@ import { GuestSource } from '../src/mount/guest-source.ts';
 import { ShareRoom } from './share-room.ts';
 
 const PATIENCE_MS = 1000;
-/** Of the mount host, after whatever it was told. */
+/** Memory limit of the mount host after any hostile message. */
 const MOST_RESIDENT = 160 * 2 ** 20;
 
 const reason = await whyNotMountable();
@@ -22,14 +22,14 @@ const entry = (name: string, more: Partial<Entry> = {}): Entry =>
 const link = (name: string, target: string) => entry(name, { type: 'symlink', size: 0, target } as Partial<Entry>);
 const folder = (name: string) => entry(name, { type: 'directory', size: 0, mode: 0o755 });
 
-/** An entry as nobody here would encode it. */
+/** An entry that our own encoder would refuse. */
 function named(bad: string): Uint8Array {
   const page = encodePage([entry('x'.repeat(bad.length))]);
   page.set(new TextEncoder().encode(bad), page.length - bad.length);
   return page;
 }
 
-describe.skipIf(reason !== undefined)('a share of a hostile peer that is mounted', () => {
+describe.skipIf(reason !== undefined)('a mounted share of a hostile peer', () => {
   let room: ShareRoom;
   let shown: Mount | undefined;
   let at: string;
@@ -44,7 +44,7 @@ describe.skipIf(reason !== undefined)('a share of a hostile peer that is mounted
     await room.close();
   });
 
-  /** Mounts what `list` says is in each directory. */
+  /** Mounts a share whose directories have the entries of `list`. */
   async function show(list: (path: string) => Uint8Array[], handlers: Partial<ShareServer> = {}): Promise<void> {
     await room.hostileHost({
       list: (call) => {
@@ -74,13 +74,13 @@ describe.skipIf(reason !== undefined)('a share of a hostile peer that is mounted
     ['a way up', '..'],
     ['itself', '.'],
     ['a NUL', 'a\0b'],
-  ])('shows nothing of a directory with %s for a name', async (_what, name) => {
+  ])('refuses a directory whose listing has %s as a name', async (_what, name) => {
     await show(() => [named(name)]);
     expect(await shell('ls -la "$1"', at)).toMatch(/error|invalid|too large|No such/i);
     expect(await shell('ls "$1/../" | head -3', at)).not.toBe('');
   });
 
-  it('sends a symlink nowhere but where the system follows it, and in a circle not at all', async () => {
+  it('leads a symlink only where the system follows it, and nowhere for a circle', async () => {
     await show((path) =>
       path === '' ? [encodePage([link('one', 'two'), link('two', 'one'), link('self', '.')])] : [],
     );
@@ -89,7 +89,7 @@ describe.skipIf(reason !== undefined)('a share of a hostile peer that is mounted
     expect(await shell('find "$1" | wc -l', at)).toBe('4');
   });
 
-  it('takes only so much of a directory without an end', async () => {
+  it('reads a limited part of an endless directory', async () => {
     const target = 't'.repeat(4000);
     await show(() => [], {
       list: async (call) => {
@@ -113,7 +113,7 @@ describe.skipIf(reason !== undefined)('a share of a hostile peer that is mounted
     expect(residentOfHost()).toBeLessThan(MOST_RESIDENT);
   });
 
-  it('fails what is read of files of sizes that cannot be, in time, and keeps no room for them', async () => {
+  it('fails reads of files with impossible sizes, in time, and reserves no space for them', async () => {
     const huge = entry('huge', { size: MAX_FILE_BYTES });
     await show((path) => (path === '' ? [encodePage([huge, entry('none', { size: 5 })])] : []), {
       stat: ({ request: { path } }, reply) =>
@@ -130,7 +130,7 @@ describe.skipIf(reason !== undefined)('a share of a hostile peer that is mounted
     expect(Number.parseInt(blocks, 10)).toBeLessThan(4096);
   });
 
-  it('that is never the same is never a mix: who reads is told to look again, or reads nothing', async () => {
+  it('that changes on every read never yields a mix: the reader must retry, or reads nothing', async () => {
     let looks = 0;
     const moving = () => entry('moving', { size: 1000 + (looks++ % 7), mtimeNs: BigInt(looks) * 1_000_000n });
     await show((path) => (path === '' ? [encodePage([moving()])] : []), {

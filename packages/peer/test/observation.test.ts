@@ -34,7 +34,7 @@ async function ownFrom(fromPort: number, mailbox: string): Promise<MailboxState 
   return state;
 }
 
-it('a server tells how it sees a port, from which others can be dialled afterwards', async () => {
+it('a server reports how it sees a port, from which others can be dialled afterwards', async () => {
   const seen = await observePort(place, { fromPort: 0, signal });
   expect(seen).toMatchObject({ host: '127.0.0.1', port: seen.fromPort, fromPort: expect.any(Number) });
   expect(Math.abs(seen.aheadMs ?? Number.NaN)).toBeLessThan(60_000);
@@ -46,14 +46,14 @@ it('a server tells how it sees a port, from which others can be dialled afterwar
   });
 });
 
-it('an owner is seen at the port on which it listens, and at another one while that is taken', async () => {
+it('an owner is seen at its listening port, and at another one while that is taken', async () => {
   const { port } = listen();
   expect(await ownFrom(port, MAILBOX)).toMatchObject({ observed: { host: '127.0.0.1', port, fromPort: port } });
   const second = await ownFrom(port, 'cd'.repeat(32));
   expect(second?.kind === 'open' && second.observed?.fromPort).not.toBe(port);
 });
 
-it('a guest is told how it is seen', async () => {
+it('a guest learns how it is seen', async () => {
   await ownFrom(listen().port, MAILBOX);
   const pipe = await joinMailbox(place, MAILBOX, { openChannel, signal, fromPort: 0 });
   open.push(pipe);
@@ -68,7 +68,7 @@ it.each([
   ['too much', `HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n${'x'.repeat(5000)}`],
   ['something else', 'SSH-2.0\r\n'],
   ['nothing', ''],
-])('a server that says %s is none', async (_, answer) => {
+])('a server that reports %s is refused', async (_, answer) => {
   const connections: Socket[] = [];
   const server = createServer((socket) => {
     connections.push(socket.on('error', () => {}));

@@ -7,7 +7,7 @@ import { RendezvousServer } from '@keibidrop/server';
 import { meetAsGuest, meetAsOwner, openGrpcChannel as openChannel } from '@keibidrop/session';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-// A mailbox whose owner is at the far end of gRPC, too: discovery's owner and guest, and the server between them.
+// A mailbox whose owner is also remote: discovery's owner and guest, and the gRPC server between them.
 
 const CODE = parseCode('7-guitar-pencil');
 const MAILBOX = mailboxOf(CODE.nameplate);
@@ -40,7 +40,7 @@ afterEach(async () => {
   await stop();
 });
 
-/** Owns the mailbox, and has every state in the order it was told. */
+/** Owns the mailbox and records every state in order. */
 async function own(at = place, mailbox = MAILBOX) {
   const states = new States();
   const owner = await ownMailbox(at, mailbox, { openChannel, signal, onState: (state) => states.add(state) });
@@ -70,7 +70,7 @@ class States {
 const join = () => joinMailbox(place, MAILBOX, { signal, openChannel });
 
 describe('the owner of a mailbox at a server', () => {
-  it('meets guests by the code, each in a conversation of its own', async () => {
+  it('meets guests by the code, each in its own conversation', async () => {
     const { guests, states } = await own();
     expect(states.all).toEqual(['open']);
     for (const _ of [1, 2]) {
@@ -84,7 +84,7 @@ describe('the owner of a mailbox at a server', () => {
     }
   });
 
-  it('delivers its last words before it dismisses a guest', async () => {
+  it('delivers its last message before it dismisses a guest', async () => {
     const { guests } = await own();
     const guest = await join();
     await guest.send(Buffer.from('hello'));
@@ -100,38 +100,38 @@ describe('the owner of a mailbox at a server', () => {
     await expect(value.send(Buffer.from('late'))).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   });
 
-  it('ends the conversation of a guest that says more than is taken, and no other', async () => {
+  it('ends the conversation of a guest that sends too much, and no other', async () => {
     const { guests } = await own();
     const [quiet, loud] = [await join(), await join()];
     await quiet.send(Buffer.from('quiet'));
     const { value: first } = (await guests.next()) as { value: Conversation };
-    // The server holds as many back as the owner does; together they are not enough for this.
+    // The server buffers as many as the owner does; this exceeds both together.
     for (let count = 0; count < 64; count++) await loud.send(Buffer.from(`${count}`)).catch(() => {});
     await expect(loud.receive({ signal })).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
     await first.send(Buffer.from('still here'));
     expect(text(await quiet.receive({ signal }))).toBe('still here');
   });
 
-  it('is refused a mailbox that another has, and gets another one', async () => {
+  it('is refused a mailbox that another owner has, and gets a different one', async () => {
     await own();
     await expect(own()).rejects.toMatchObject({ code: 'RENDEZVOUS_BUSY', detail: { taken: true } });
     await own(place, mailboxOf('8'));
   });
 
-  it('frees the mailbox when it gives it up', async () => {
+  it('frees the mailbox when it closes', async () => {
     const { owner, guests } = await own();
     owner.close();
     owner.close();
     expect(await guests.next()).toEqual({ done: true, value: undefined });
     for (;;) {
-      // The server hears of it a moment later.
+      // The server notices a moment later.
       const again = await own().catch((reason) => reason);
       if (!(again instanceof Error)) break;
       expect(again).toMatchObject({ code: 'RENDEZVOUS_BUSY' });
     }
   });
 
-  it('comes back to a server that was gone, says both, and is found there again', async () => {
+  it('returns to a server that was down, reports both, and is found there again', async () => {
     const { guests, states } = await own();
     const guest = await join();
     await guest.send(Buffer.from('hello'));
@@ -148,7 +148,7 @@ describe('the owner of a mailbox at a server', () => {
     expect(text(await next.value.receive({ signal }))).toBe('again');
   });
 
-  it('goes on trying a server that was not there at first, and tells the loss once', async () => {
+  it('retries a server that was down at first, and reports the loss once', async () => {
     await stop();
     const { states } = await own();
     expect(states.all).toEqual(['lost']);
@@ -156,7 +156,7 @@ describe('the owner of a mailbox at a server', () => {
     expect(await states.until(2)).toEqual(['lost', 'open']);
   });
 
-  it('goes on trying while the server holds the mailbox for another, be that its own connection of before', async () => {
+  it('retries while the server holds the mailbox for another owner, even for its own former connection', async () => {
     const { states } = await own();
     await stop();
     await states.until(2);
@@ -167,7 +167,7 @@ describe('the owner of a mailbox at a server', () => {
     expect(await states.until(4)).toEqual(['open', 'lost', 'lost', 'open']);
   });
 
-  it('stops with the abort, whatever it was doing', async () => {
+  it('stops with the abort at any point', async () => {
     await stop();
     const controller = new AbortController();
     const reason = new Error('enough');

@@ -22,7 +22,7 @@ import { MeetingDesk } from '../src/meeting-desk.ts';
 import { Receivers, type ServingSession } from '../src/receivers.ts';
 import { MailboxInMemory } from './mailbox-in-memory.ts';
 
-// Who may take up a lost session: the peer it was lost with, by what only the two of them know.
+// Only the peer of a lost session may resume it, by a secret that only the two of them know.
 
 const TOLD: Candidate = { transport: 'direct', host: '192.0.2.1', port: 26431 };
 const { signal } = new AbortController();
@@ -75,7 +75,7 @@ beforeEach(() => {
 afterEach(() => receivers.close());
 
 describe('a return', () => {
-  it('is agreed on by both sides of a session and by no two sessions', async () => {
+  it('is agreed on by both sides of a session, and differs between sessions', async () => {
     const [ours, theirs] = await firstSession();
     const [others] = await firstSession();
     expect(ours.returning).toEqual(theirs.returning);
@@ -83,7 +83,7 @@ describe('a return', () => {
     expect(others.returning.auth).not.toEqual(ours.returning.auth);
   });
 
-  it('is shaken hands on by who knows the secret, and by nobody who has only heard the attempt', async () => {
+  it('needs the secret in its handshake; an overheard attempt is not enough', async () => {
     const [ours, theirs] = await firstSession();
     receivers.add(session(), theirs.returning, 1);
     const known = (attempt: Uint8Array) => receivers.secretOf(attempt)?.auth;
@@ -99,7 +99,7 @@ describe('a return', () => {
 describe('the receivers of a send', () => {
   const secret = async () => (await firstSession())[1].returning;
 
-  it('take one back under its number, and replace a session that still believes itself alive', async () => {
+  it('take one back under its number, and replace a session that still counts as alive', async () => {
     const [lost, next] = [await secret(), await secret()];
     const [before, after] = [session(), session()];
     const receiver = receivers.add(before, lost, 1);
@@ -112,7 +112,7 @@ describe('the receivers of a send', () => {
     expect([receivers.served, receivers.size, before.replacements, after.replacements]).toEqual([1, 1, 1, 0]);
   });
 
-  it('know an old secret until its receiver was heard under the newer keys', async () => {
+  it('know an old secret until its receiver has spoken under the newer keys', async () => {
     const [lost, next] = [await secret(), await secret()];
     const receiver = receivers.add(session(), lost, 1);
     await receivers.takeBack(lost.attempt, session(), next);
@@ -122,7 +122,7 @@ describe('the receivers of a send', () => {
     expect(receivers.secretOf(next.attempt)?.auth).toEqual(next.auth);
   });
 
-  it('wipe and forget the secrets of one that has everything', async () => {
+  it('wipe and forget the secrets of a served receiver', async () => {
     const lost = await secret();
     const receiver = receivers.add(session(), lost, 1);
     const kept = receivers.secretOf(lost.attempt);
@@ -133,7 +133,7 @@ describe('the receivers of a send', () => {
     expect(await receivers.takeBack(lost.attempt, session(), lost)).toBeUndefined();
   });
 
-  it('give the place of the one that has been away longest to one that is there', async () => {
+  it('give the place of the one absent longest to a present one', async () => {
     const secrets = [await secret(), await secret(), await secret()] as const;
     const [first, second] = [receivers.add(session(), secrets[0], 2), receivers.add(session(), secrets[1], 2)];
     receivers.leave(second);
@@ -176,23 +176,23 @@ describe('a meeting without a code', () => {
     }
   }
 
-  it('tells the addresses of now to the receiver of a lost session, also if nobody new may come', async () => {
+  it('sends the current addresses to the receiver of a lost session, even if new ones are refused', async () => {
     expect(await told(mailbox.join(), lost)).toEqual([TOLD]);
     expect(await told(mailbox.join(), lost)).toEqual([TOLD]);
   });
 
-  it('tells them to nobody who knows the attempt alone', async () => {
+  it('hides them from a peer that knows only the attempt', async () => {
     const thief = lost.copy();
     thief.wipe();
     await expect(told(mailbox.join(), thief)).rejects.toMatchObject({ code: 'FRAME_AUTH_FAILED' });
   });
 
-  it('refuses who comes back to a session that it does not know', async () => {
+  it('refuses a peer whose session it does not know', async () => {
     const stranger = (await firstSession())[0].returning;
     await expect(told(mailbox.join(), stranger)).rejects.toMatchObject({ code: 'RENDEZVOUS_NOT_FOUND' });
   });
 
-  it('seals with other keys each time, whatever a server repeats', async () => {
+  it('seals with other keys each time, even if a server replays messages', async () => {
     const said: string[][] = [[], []];
     for (const bodies of said) {
       const pipe = mailbox.join();

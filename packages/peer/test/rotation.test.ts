@@ -13,7 +13,7 @@ import { ContactStore } from '../src/contacts/contact-store.ts';
 import { IdentityChange } from '../src/contacts/identity-change.ts';
 import type { ReceivedInvitation } from '../src/contacts/received-invitations.ts';
 
-// Anna has a new identity. Two peers of this process, as in contact-links.test.ts; the conversations and the ports are real.
+// Anna has a new identity. Two peers in this process, as in contact-links.test.ts; the conversations and the ports are real.
 
 const LISTEN = { host: '127.0.0.1', port: 0, orAnyPort: true };
 const INVITATION: Invitation = { id: randomBytes(16), code: '7-guitar-pencil', to: 'files', label: 'photos' };
@@ -80,7 +80,7 @@ async function linked(store: ContactStore, self: IdentityKeys, options: Partial<
   return links;
 }
 
-/** Anna after the change, as her daemon is. */
+/** Anna after the change, like her daemon. */
 async function rotated(options: Partial<ContactLinksOptions> = {}): Promise<ContactLinks> {
   await anna.store.noteRotation(anna.before.fingerprint);
   return linked(anna.store, anna.after, { former: [former(anna.before)], ...options });
@@ -94,7 +94,7 @@ async function known(store: ContactStore, name: string, { fingerprint }: Identit
   }
 }
 
-/** Resolves when the contact does not know only a former identity of ours. */
+/** Resolves when the contact knows more than a former identity of ours. */
 async function heard(store: ContactStore): Promise<void> {
   for await (const contacts of store.watch({ signal })) {
     if (contacts.every(({ knowsFormer }) => knowsFormer === undefined)) return;
@@ -102,7 +102,7 @@ async function heard(store: ContactStore): Promise<void> {
 }
 
 describe('a new identity', () => {
-  it('reaches a contact that is there, which is told and compares again', async () => {
+  it('reaches an online contact, which is notified and compares again', async () => {
     const renewed: string[] = [];
     const bens = await linked(ben.store, ben.before, { onRenewed: ({ name }) => renewed.push(name) });
     const annas = await rotated();
@@ -131,7 +131,7 @@ describe('a new identity', () => {
     await heard(anna.store);
   });
 
-  it('takes invitations along that wait on both sides', async () => {
+  it('takes pending invitations of both sides along', async () => {
     const came: ReceivedInvitation[] = [];
     const take = (invitation: ReceivedInvitation) => {
       came.push(invitation);
@@ -169,7 +169,7 @@ describe('a new identity', () => {
     await Promise.all([heard(anna.store), heard(ben.store)]);
   });
 
-  it('is announced as the latest, also to a contact that missed one', async () => {
+  it('is announced as the latest, even to a contact that missed one', async () => {
     const annas = await rotated();
     const latest = await identity();
     await anna.store.noteRotation(anna.after.fingerprint);
@@ -194,7 +194,7 @@ function bensContacts(mayRenew: ContactLinksOptions['contacts']['mayRenew']): Co
 }
 
 describe('an announcement changes nothing', () => {
-  /** Resolves when Ben has refused to take that identity for Anna's. */
+  /** Resolves when Ben has refused that identity as Anna's. */
   async function refused(announced: IdentityKeys): Promise<void> {
     let decided = () => {};
     const asked = new Promise<void>((resolve) => {
@@ -249,7 +249,7 @@ describe('an announcement changes nothing', () => {
     expect(await ben.store.list()).toEqual([]);
   });
 
-  it('where the program ends the conversation, as an older one does, and is not repeated at once', async () => {
+  it('if the program ends the conversation, as an older one does, and is not repeated at once', async () => {
     let announced = 0;
     const contacts = bensContacts(() => {
       announced++;
@@ -267,7 +267,7 @@ describe('an announcement changes nothing', () => {
 });
 
 describe('in one conversation', () => {
-  /** Both sides; what one says the other takes. */
+  /** Both sides; each receives the messages of the other. */
   function conversation(announced: IdentityKeys) {
     const stored: PublicKeys[] = [];
     const answers: string[] = [];
@@ -328,7 +328,7 @@ describe('in one conversation', () => {
     },
   );
 
-  it('nothing comes twice, or before its time', async () => {
+  it('nothing is accepted twice, or out of order', async () => {
     const { annas, bens, stored, settled } = conversation(anna.after);
     const malformed = { code: 'HANDSHAKE_MALFORMED' };
     const [proof, ciphertext] = [new Uint8Array(32), new Uint8Array(1568)];

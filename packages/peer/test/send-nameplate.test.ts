@@ -38,7 +38,7 @@ function serve(options: RendezvousOptions): void {
   });
 }
 
-/** What a sender without a code of its own tells of itself until it waits; `public`: at the rendezvous, too. */
+/** The events of a sender without a code of its own until it waits; `public`: also at the rendezvous. */
 async function started({ public: at = true } = {}): Promise<PeerEvent[]> {
   const ending = new AbortController();
   const events: PeerEvent[] = [];
@@ -86,11 +86,11 @@ it('draws another number by itself while others have those it drew', async () =>
   expect(mailboxOf(nameplate ?? '')).toBe(drawn.at(-1));
 });
 
-it('draws longer numbers for a public rendezvous, where many senders are, than for this machine', async () => {
+it('draws longer numbers for a public rendezvous, which has many senders, than for this machine', async () => {
   serve({ limits: { mailboxes: 40 } });
   const numbers: number[] = [];
   for (let count = 0; count < 20; count++) numbers.push(Number(nameplateIn(await started())));
-  // That all twenty are short by chance is less likely than 10^-40.
+  // All twenty are short by chance with a probability below 10^-40.
   expect(Math.max(...numbers)).toBeGreaterThan(LOCAL);
   expect(Number(nameplateIn(await started({ public: false })))).toBeLessThanOrEqual(LOCAL);
 });

@@ -45,7 +45,7 @@ describe('calls in batches', () => {
     return answers.toSorted((a, b) => a.number - b.number);
   }
 
-  it('are answered each by its number, also those that fail', async () => {
+  it('are answered each by its number, including failed ones', async () => {
     await writeFile(room.path('folder', 'file'), 'x');
     const garbage = { number: 8, method: 'Stat', request: Buffer.alloc(9, 0xff) };
     const answers = await answersTo([stat(7, 'file'), garbage, stat(9, '../x'), stat(10, 'nothing')]);
@@ -60,7 +60,7 @@ describe('calls in batches', () => {
     );
   });
 
-  it('are refused beyond what runs at one time', async () => {
+  it('are refused beyond the limit of concurrent calls', async () => {
     const answers = await answersTo(Array.from({ length: 100 }, (_, i) => stat(i, '')));
     expect(answers.filter(({ failure }) => failure === undefined)).toHaveLength(32);
     expect(answers.filter(({ failure }) => failure === 'PEER_BUSY')).toHaveLength(68);
@@ -77,7 +77,7 @@ describe('calls in batches', () => {
   });
 });
 
-describe('a host that answers batches as it likes', () => {
+describe('a host that answers batches arbitrarily', () => {
   const answering =
     (answer: (call: NumberedCall) => NumberedAnswer[]): ShareServer['calls'] =>
     (call) =>
@@ -93,7 +93,7 @@ describe('a host that answers batches as it likes', () => {
     return room.connect();
   }
 
-  it('is believed about what was asked alone', async () => {
+  it('is trusted only about the calls that were made', async () => {
     const guest = await connect(
       answering((call) => [good({ ...call, number: call.number + 1 }), good(call), good(call)]),
     );
@@ -112,7 +112,7 @@ describe('a host that answers batches as it likes', () => {
   });
 });
 
-describe('what a guest has changed itself', () => {
+describe('a guest’s own change', () => {
   let guest: ShareGuest;
   let writes: ShareWrites;
   let told: string[];
@@ -130,7 +130,7 @@ describe('what a guest has changed itself', () => {
     })().catch(() => {});
   });
 
-  /** What was told until a change of somebody else's is. */
+  /** The reports until the next change by another peer. */
   async function toldSoFar(): Promise<string[]> {
     const last = `last-${++lasts}`;
     await writeFile(room.path('folder', last), '');
@@ -138,7 +138,7 @@ describe('what a guest has changed itself', () => {
     return told.splice(0).filter((one) => !one.includes('last-'));
   }
 
-  it('it is not told, until somebody else has changed it', async () => {
+  it('is not reported to it, until another peer has changed the file', async () => {
     await writes.create('mine', { signal: room.signal, mode: 0o600 });
     await writes.change('mine', { signal: room.signal, mode: 0o640 });
     expect(await toldSoFar()).toEqual([]);
@@ -148,7 +148,7 @@ describe('what a guest has changed itself', () => {
     expect(await toldSoFar()).toEqual(['changed mine']);
   });
 
-  it('it is told of directories, and of what is gone', async () => {
+  it('is reported for directories and for removed files', async () => {
     await writes.makeDirectory('made', { signal: room.signal, mode: 0o700 });
     expect(await toldSoFar()).toEqual(['made made']);
     await writes.create('mine', { signal: room.signal, mode: 0o600 });
@@ -157,18 +157,18 @@ describe('what a guest has changed itself', () => {
     expect(await toldSoFar()).toEqual(['removed mine']);
   });
 
-  it('it is told when it has not waited for the answer', async () => {
+  it('is reported if it has not waited for the answer', async () => {
     await writes.create('heard', { signal: room.signal, mode: 0o600 });
     const impatient = new AbortController();
     const making = writes.create('unheard', { signal: impatient.signal, mode: 0o600 });
-    // It is sent already, and not answered.
+    // The call is sent already, but not answered.
     await new Promise((resolve) => process.nextTick(() => process.nextTick(resolve)));
     impatient.abort(new Error('enough'));
     await expect(making).rejects.toThrow('enough');
     expect(await toldSoFar()).toEqual(expect.arrayContaining(['made unheard']));
   });
 
-  it('is told to its other watches, and to other guests', async () => {
+  it('is reported to its other watches, and to other guests', async () => {
     const other = (await room.connect()).watch({ signal: room.signal, withoutOwn: true });
     const whole = guest.watch({ signal: room.signal });
     await Promise.all([other.next(), whole.next()]);

@@ -34,7 +34,7 @@ describe('a hostile guest', () => {
     ['what is not there', 'nothing', 'SHARE_NOT_FOUND'],
   ];
 
-  it.each(PATHS)('gets a name for %s and nothing else, whatever it calls', async (_what, path, code) => {
+  it.each(PATHS)('gets a named error for %s and nothing else, whatever it calls', async (_what, path, code) => {
     const { client } = await room.hostileGuest();
     const refused = expect.objectContaining({ details: code });
     await expect(unary((done) => client.stat({ path }, done), room)).rejects.toEqual(refused);
@@ -42,7 +42,7 @@ describe('a hostile guest', () => {
     await expect(collect(client.list({ path }) as AsyncIterable<unknown>)).rejects.toEqual(refused);
   });
 
-  it('is refused calls that make no sense, with a name for each', async () => {
+  it('is refused malformed calls, with a name for each', async () => {
     await writeFile(room.path('folder', 'file'), 'content');
     const { client } = await room.hostileGuest();
     const call = Buffer.alloc(16, 1);
@@ -80,7 +80,7 @@ describe('a hostile guest', () => {
     expect(await readFile(room.path('folder', 'file'), 'utf8')).toBe('content');
   });
 
-  it('is shown a symlink that leads out, and given the link but nothing behind it', async () => {
+  it('sees a symlink that leads out, and gets the link but not its target', async () => {
     const guest = await room.connect();
     expect(await guest.stat('way', room)).toMatchObject({ type: 'symlink', target: room.path('outside') });
     await expect(collect(guest.list('way', room))).rejects.toMatchObject({ code: 'SHARE_NOT_FOUND' });
@@ -89,7 +89,7 @@ describe('a hostile guest', () => {
     expect(await guest.pull(['way', 'secret'], pull)).toMatchObject({ files: 0, bytes: 0 });
   });
 
-  it('is told that it asks for too much, and the others are served on', async () => {
+  it('learns that it asks for too much, and the others are still served', async () => {
     const { client } = await room.hostileGuest();
     const watches = Array.from({ length: 3 }, () => client.watch({ withoutOwn: false }));
     const failed = await Promise.race(
@@ -124,7 +124,7 @@ const NO_ID = new Uint8Array();
 
 describe('a hostile host', () => {
   const file = (name: string): Entry => ({ type: 'file', mode: 0o644, parent: TOP, mtimeNs: 0n, size: 1, name });
-  /** An entry as nobody here would encode it: `good`, with the bytes of its name replaced. */
+  /** An entry that our own encoder would refuse: `good`, with the bytes of its name replaced. */
   const named = (good: string, bad: string) => {
     const page = encodePage([file(good)]);
     page.set(new TextEncoder().encode(bad), page.length - good.length);
@@ -222,7 +222,7 @@ describe('a hostile host', () => {
     await expect(room.connect()).rejects.toMatchObject({ code });
   });
 
-  it('is refused for a code that is none', async () => {
+  it('is refused for an invalid code', async () => {
     await room.hostileHost({ fetch: (_call, reply) => reply(null, { code: '../x' }) });
     const guest = await room.connect();
     await expect(guest.invitation(['a'], room)).rejects.toMatchObject({ code: 'CODE_MALFORMED' });

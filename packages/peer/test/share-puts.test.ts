@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => room.close());
 
-/** A draft with all of these bytes, made on what a file is now. */
+/** A draft with these bytes, based on the file's current version. */
 async function draftOf(guest: ShareGuest, path: string, content: Buffer, token = KEY): Promise<ChangedFile> {
   await writeFile(room.path('drafts', `${KEY}.data`), content);
   const { size, mtimeNs } = await guest.stat(path, room);
@@ -43,7 +43,7 @@ async function draftOf(guest: ShareGuest, path: string, content: Buffer, token =
 const inShare = (path: string) => readFile(room.path('folder', path));
 const writesOf = (guest: ShareGuest) => guest.writes() as SourceWrites;
 
-/** A share, and a way to it that breaks when it is told to. */
+/** A share, and a path to it that can be cut. */
 async function shared(): Promise<{ way: CuttableWay; guest: ShareGuest; states: string[] }> {
   await room.share('folder');
   const { host, port } = await room.until('waiting');
@@ -55,7 +55,7 @@ async function shared(): Promise<{ way: CuttableWay; guest: ShareGuest; states: 
 }
 
 describe('writing into a share', () => {
-  it('goes on in another session when one is lost, with what it has begun', async () => {
+  it('resumes begun writes in another session when one is lost', async () => {
     const content = randomBytes(96 * 2 ** 20);
     await writeFile(room.path('folder', 'file'), 'before');
     const { way, guest, states } = await shared();
@@ -73,7 +73,7 @@ describe('writing into a share', () => {
     await way.close();
   });
 
-  it('goes on by other lanes when one is cut, in the same session', async () => {
+  it('continues over other lanes when one is cut, in the same session', async () => {
     vi.stubEnv('KD_LANES', '2');
     const content = randomBytes(96 * 2 ** 20);
     await writeFile(room.path('folder', 'file'), '');
@@ -88,7 +88,7 @@ describe('writing into a share', () => {
     await way.close();
   });
 
-  it('goes on under keys that are folded in on the way', async () => {
+  it('continues under keys that are folded in meanwhile', async () => {
     vi.stubEnv('KD_FOLD_BYTES', String(2 ** 20));
     await writeFile(room.path('folder', 'file'), '');
     await room.share('folder');
@@ -102,7 +102,7 @@ describe('writing into a share', () => {
     expect((await inShare('file')).equals(content)).toBe(true);
   });
 
-  it('meets a file that somebody else has changed meanwhile, and leaves it', async () => {
+  it('detects a file that another peer has changed meanwhile, and leaves it', async () => {
     await writeFile(room.path('folder', 'file'), 'before');
     const { way, guest } = await shared();
     const put = await draftOf(guest, 'file', Buffer.from('ours'));
@@ -117,7 +117,7 @@ describe('writing into a share', () => {
     await way.close();
   });
 
-  it('makes a name once, also when the answer is lost with the session', async () => {
+  it('creates a name once, even if the answer is lost with the session', async () => {
     const { way, guest } = await shared();
     const names = Array.from({ length: 40 }, (_, i) => `name-${i}`);
     const made = names.map((name) => writesOf(guest).create(name, { mode: 0o600, signal: room.signal }));
@@ -130,7 +130,7 @@ describe('writing into a share', () => {
     await way.close();
   });
 
-  it('leaves no file taken when its signal comes in the middle of opening it', async () => {
+  it('leaves no file locked when its signal comes while opening it', async () => {
     await writeFile(room.path('folder', 'file'), '');
     const { way, guest } = await shared();
     const put = await draftOf(guest, 'file', Buffer.from('ours'));
@@ -165,7 +165,7 @@ describe('writing into a share', () => {
     await way.close();
   });
 
-  it('writes many files at one time', async () => {
+  it('writes many files at the same time', async () => {
     await room.share('folder');
     const guest = await room.connect();
     const writes = writesOf(guest);
@@ -185,7 +185,7 @@ describe('writing into a share', () => {
     expect((await stat(room.path('folder', 'file-299'), { bigint: true })).mtimeNs).toBe(299n);
   });
 
-  it('reaches one file alone where one is shared', async () => {
+  it('reaches only the one file that is shared', async () => {
     await writeFile(room.path('folder', 'file'), 'before');
     await writeFile(room.path('folder', 'beside'), 'beside');
     await room.share('folder/file');
@@ -210,8 +210,8 @@ describe('writing into a share', () => {
   });
 });
 
-describe('a share that nobody may write', () => {
-  it('says so, and refuses each call whoever makes it', async () => {
+describe('a read-only share', () => {
+  it('says so, and refuses each call of every guest', async () => {
     await writeFile(room.path('folder', 'file'), 'content');
     chmodSync(room.path('folder', 'file'), 0o640);
     await room.share('folder', { readOnly: true });

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => room.close());
 
-/** A file of the share as a mount would name it, by what its guest is told. */
+/** A file of the share as a mount would name it, from its guest's data. */
 async function cached(guest: ShareGuest, path: string): Promise<CachedFile> {
   const { size, mtimeNs } = await guest.stat(path, room);
   const key = createHash('sha256').update(`${path}\0${size}\0${mtimeNs}`).digest('hex').slice(0, 32);
@@ -27,7 +27,7 @@ async function cached(guest: ShareGuest, path: string): Promise<CachedFile> {
 const inCache = ({ key }: CachedFile) => readFile(room.path('cache', `${key}.data`));
 const blocksOf = ({ size }: CachedFile) => Math.ceil(size / CACHE_BLOCK_BYTES);
 
-/** Reads a file from its beginning to its end, as a mount does for a reader that goes on and on. */
+/** Reads a file from beginning to end, like a mount for a sequential reader. */
 async function readThrough(reads: ShareReads, file: CachedFile, step = 16): Promise<void> {
   let ahead = 0;
   for (let first = 0; first < blocksOf(file); first += step) {
@@ -37,7 +37,7 @@ async function readThrough(reads: ShareReads, file: CachedFile, step = 16): Prom
 }
 
 describe('reading a share in place', () => {
-  it('brings the blocks that are wanted, and whole files by what is read ahead', async () => {
+  it('fetches the blocks that are wanted, and whole files by read-ahead', async () => {
     const content = randomBytes(20 * 2 ** 20 + 77);
     await writeFile(room.path('folder', 'sub', 'file'), content);
     await room.share('folder');
@@ -58,7 +58,7 @@ describe('reading a share in place', () => {
     expect((await inCache(file)).equals(content)).toBe(true);
   });
 
-  it('says that a file has changed, is gone or was never there, and reads it as it is now', async () => {
+  it('reports a file that has changed, is gone or never existed, and reads its current version', async () => {
     const path = room.path('folder', 'file');
     await writeFile(path, randomBytes(4 * CACHE_BLOCK_BYTES));
     await room.share('folder');
@@ -85,7 +85,7 @@ describe('reading a share in place', () => {
     await reads.want({ ...again, key: 'other' }, rest, room);
   });
 
-  it('reads nothing beside what is shared', async () => {
+  it('reads nothing outside the shared files', async () => {
     await writeFile(room.path('secret'), 'secret');
     await symlink(room.path('secret'), room.path('folder', 'link'));
     await room.share('folder');
@@ -102,7 +102,7 @@ describe('reading a share in place', () => {
     }
   });
 
-  it('waits while there is no session, and goes on when there is one again', async () => {
+  it('waits while there is no session, and continues when there is one again', async () => {
     const content = randomBytes(64 * 2 ** 20);
     await writeFile(room.path('folder', 'file'), content);
     await room.share('folder');
@@ -127,7 +127,7 @@ describe('reading a share in place', () => {
     await way.close();
   });
 
-  it('goes on by another lane when one is cut, in the same session', async () => {
+  it('continues over another lane when one is cut, in the same session', async () => {
     const content = randomBytes(64 * 2 ** 20);
     await writeFile(room.path('folder', 'file'), content);
     await room.share('folder');
@@ -148,7 +148,7 @@ describe('reading a share in place', () => {
     await way.close();
   });
 
-  it('ends the share with the reason when its lane is tampered with, and leaves nothing of that in the cache', async () => {
+  it('ends the share with the reason when its lane is tampered with, and leaves no tampered data in the cache', async () => {
     await writeFile(room.path('folder', 'file'), randomBytes(2 ** 20));
     await room.share('folder');
     const { host, port } = await room.until('waiting');
@@ -166,7 +166,7 @@ describe('reading a share in place', () => {
     await way.close();
   });
 
-  it('comes by several lanes through a relay', async () => {
+  it('uses several lanes through a relay', async () => {
     vi.stubEnv('KD_LANES', '3');
     const log = { level: 'silent' as const, write: () => {} };
     const server = await openRelayServer({ listen: { host: '127.0.0.1', port: 0 }, log, signal: room.signal });

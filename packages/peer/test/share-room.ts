@@ -67,7 +67,7 @@ export class ShareRoom {
     return guest;
   }
 
-  /** A guest that says what it likes. */
+  /** A guest that sends arbitrary messages. */
   async hostileGuest(): Promise<{ client: ShareClient }> {
     const { reached } = await meetSender({ ...this.#meeting(), onEvent: () => {} });
     const session = this.#session(reached, 'initiator', []);
@@ -75,7 +75,7 @@ export class ShareRoom {
     return { client: new ShareClient('peer', credentials.createInsecure(), { channelOverride }) };
   }
 
-  /** Somebody who waits under CODE and answers what it likes. */
+  /** A host that waits under CODE and answers arbitrarily. */
   async hostileHost(handlers: Partial<ShareServer>, said: Partial<InfoReply> = {}): Promise<void> {
     const info: ShareServer['info'] = (_call, reply) =>
       reply(null, {
@@ -116,7 +116,7 @@ export class ShareRoom {
     });
   }
 
-  /** The first event of that type, past or to come. */
+  /** The first event of that type, past or future. */
   until<Type extends ShareEvent['type']>(type: Type): Promise<Extract<ShareEvent, { type: Type }>> {
     const find = () => this.events.find((event) => event.type === type) as Extract<ShareEvent, { type: Type }>;
     return vi.waitUntil(find, { timeout: 240_000, interval: 5 });
@@ -146,7 +146,7 @@ export class ShareRoom {
   }
 }
 
-/** All that a generator yields. */
+/** Collects all values of a generator. */
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const one of source) all.push(one);

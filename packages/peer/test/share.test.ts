@@ -35,12 +35,12 @@ async function namesOf(guest: ShareGuest, path: string): Promise<string[]> {
 }
 
 describe('a share', () => {
-  it('shows what is there at that moment, to several guests', async () => {
+  it('shows the current content to several guests', async () => {
     await room.share('folder', { readOnly: true });
     const [one, other] = await Promise.all([room.connect(), room.connect()]);
     const { id } = other.info;
     expect(one.info).toEqual({ peer: 'host', name: 'folder', readOnly: true, reads: true, writes: false, id });
-    // Known again by the next who connects, whatever the code.
+    // Recognized by the next guest that connects, whatever the code.
     expect(id).toBe(Buffer.from(await shareIdentity(room.path('folder'))).toString('hex'));
     expect(await shareIdentity(room.path('folder', 'sub'))).not.toEqual(await shareIdentity(room.path('folder')));
     expect(await namesOf(one, '')).toEqual(['a.txt', 'sub']);
@@ -53,7 +53,7 @@ describe('a share', () => {
     await expect(one.stat('gone', room)).rejects.toMatchObject({ code: 'SHARE_NOT_FOUND', detail: { remote: true } });
   });
 
-  it('gives a file, a folder, several of them, or everything, as receive does it', async () => {
+  it('gives a file, a folder, several of them, or everything, like receive', async () => {
     await symlink('a.txt', room.path('folder', 'link'));
     await room.share('folder');
     const guest = await room.connect();
@@ -66,7 +66,7 @@ describe('a share', () => {
     ]);
     expect(await guest.pull([''], pulling())).toMatchObject({ files: 2 });
     expect(await received('folder/sub/b.txt')).toBe('there');
-    // A second pull of what is there costs nothing, and another file of that name stays.
+    // A second pull of unchanged files costs nothing, and another file of that name stays.
     expect(await guest.pull(['a.txt'], pulling())).toMatchObject({ files: 0, skipped: 1 });
     await writeFile(room.path('out', 'a.txt'), 'mine');
     await guest.pull(['a.txt'], pulling());
@@ -89,14 +89,14 @@ describe('a share', () => {
     expect({ seen: seen.size, several: pages > 10 }).toEqual({ seen: count, several: true });
   });
 
-  it('can be left in the middle of a list, as often as one likes', async () => {
+  it('can be left in the middle of a list, any number of times', async () => {
     await room.share('folder');
     const guest = await room.connect();
     for (let i = 0; i < 20; i++) for await (const _page of guest.list('', room)) break;
     expect(await namesOf(guest, 'sub')).toEqual(['b.txt']);
   });
 
-  it('is told as ended to its guests', async () => {
+  it('reports its end to its guests', async () => {
     const sharing = await room.share('folder');
     const guest = await room.connect();
     await sharing.close();
@@ -112,7 +112,7 @@ describe('a share', () => {
     expect(await room.until('guestLeft')).toMatchObject({ session: 1, peer: 'guest', mayReturn: false });
   });
 
-  it('locks new guests out after wrong guesses, and goes on for those that have joined', async () => {
+  it('locks new guests out after wrong guesses, and still serves those that have joined', async () => {
     const sharing = await room.share('folder');
     const guest = await room.connect();
     const guess = (code: string) => room.connect({ code: parseCode(code) });
@@ -130,7 +130,7 @@ describe('a share', () => {
     expect(await Promise.race([sharing.ended, 'shared still'])).toBe('shared still');
   });
 
-  it('lets a contact in by words of its own', async () => {
+  it('admits a contact by words of its own', async () => {
     const sharing = await room.share('folder');
     const code = await sharing.invite();
     expect(code.words.length).toBe(16);
@@ -140,7 +140,7 @@ describe('a share', () => {
 });
 
 describe('changes', () => {
-  /** What is told of `change`, until `path` is. */
+  /** The reports of `change`, until `path` is reported. */
   async function told(guest: ShareGuest, path: string, change: () => Promise<unknown>) {
     const seen = new Map<string, string>();
     for await (const notice of guest.watch(room)) {
@@ -166,18 +166,18 @@ describe('changes', () => {
         await rename(room.path('elsewhere'), at('tree'));
       },
     ],
-  ])('tell %s', async (_what, path, kind, change) => {
+  ])('are reported for %s', async (_what, path, kind, change) => {
     await room.share('folder');
     const guest = await room.connect();
     const seen = await told(guest, path, () => change((...parts) => room.path('folder', ...parts)));
     expect(seen.get(path)).toBe(kind);
   });
 
-  it('are told to every guest, and one that does not take them is told to look again', async () => {
+  it('are reported to every guest, and a slow one must look again', async () => {
     const feed = new ChangeFeed({ path: room.path('folder'), only: undefined }, () => {});
     const [slow, quick] = [feed.follow(room), feed.follow(room)];
     await Promise.all([slow.next(), quick.next()]);
-    // More than is kept for anybody.
+    // More than is buffered for any guest.
     await run('sh', ['-c', 'seq 9000 | xargs touch; touch last'], { cwd: room.path('folder') });
     for (let seen = false; !seen; ) {
       const { value } = await quick.next();

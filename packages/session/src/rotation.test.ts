@@ -40,7 +40,7 @@ describe('the proof of a new identity', () => {
     ['for another former identity', () => ({ former: eve.fingerprint })],
     ['for another contact', () => ({ contact: publicKeys(eve) })],
     ['for another new identity', () => ({ fresh: { ...fresh, fingerprint: eve.fingerprint } })],
-  ])('cannot be given %s', async (_, announcer) => {
+  ])('cannot be made %s', async (_, announcer) => {
     const { tested, proved } = await exchange(announcer());
     await expect(checkRotationProof(proved.announcer, tested.announcer)).rejects.toMatchObject(tampered);
     await expect(checkRotationProof(tested.contact, proved.contact)).rejects.toMatchObject(tampered);
@@ -54,9 +54,9 @@ describe('the proof of a new identity', () => {
   });
 
   it.each([
-    ['an X25519 key that is none', () => ({ ...publicKeys(fresh), x25519: new Uint8Array(32) })],
-    ['an ML-KEM key that is none', () => ({ ...publicKeys(fresh), kem: new Uint8Array(1568).fill(0xff) })],
-  ])('is not asked for %s', async (_, keys) => {
+    ['an invalid X25519 key', () => ({ ...publicKeys(fresh), x25519: new Uint8Array(32) })],
+    ['an invalid ML-KEM key', () => ({ ...publicKeys(fresh), kem: new Uint8Array(1568).fill(0xff) })],
+  ])('is not requested for %s', async (_, keys) => {
     const testing = testRotation({ former: former.fingerprint, fresh: keys(), self: contact });
     await expect(testing).rejects.toMatchObject({ code: 'HANDSHAKE_MALFORMED' });
   });

@@ -77,7 +77,7 @@ describe('a sealed file that does not open', () => {
   it.each<[string, number, number, RegExp]>([
     ['a later version', 4, 3, /later KeibiDrop \(format 3/],
     ['an older version', 4, 0, /format 0 is older/],
-    ['a lock that is none', 5, 3, /no KeibiDrop has written/],
+    ['an unknown lock', 5, 3, /no KeibiDrop has written/],
     ['no pass of Argon2id', 6, 0, /no KeibiDrop has written/],
     ['hours of Argon2id', 6, 255, /no KeibiDrop has written/],
     ['all memory for Argon2id', 7, 255, /no KeibiDrop has written/],
@@ -92,7 +92,7 @@ describe('a sealed file that does not open', () => {
     ['the salt', 9],
     ['the nonce', 25],
     ['the secret', 49],
-  ])('an attacker who also mends the digest cannot change %s', async (_, at) => {
+  ])('an attacker who also repairs the digest cannot change %s', async (_, at) => {
     const file = altered(files.key, (copy) => copy.set([at === 5 ? 1 : (copy[at] as number) ^ 2], at));
     for (const lock of LOCKS)
       await expect(openSecret(file, lock)).rejects.toThrowError(refused('IDENTITY_LOCKED', /./));

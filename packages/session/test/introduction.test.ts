@@ -108,7 +108,7 @@ describe('an introduction', () => {
   it.each([
     ['the X25519 secret', () => ({ ...eve, kem: ann.kem })],
     ['the ML-KEM secret', () => ({ ...eve, x25519: ann.x25519 })],
-  ])('is not believed of who tells the keys of another and has only %s', async (_, secrets) => {
+  ])('refuses the keys of another peer from a sender that has only %s', async (_, secrets) => {
     const { x25519, kem } = secrets();
     const pretending = {
       ...ann,

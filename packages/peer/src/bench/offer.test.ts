@@ -31,6 +31,6 @@ it.each<[string, Partial<typeof offer & { text: boolean }>]>([
   ['a size that is no bench of ours', { bytes: 26 * MIB + 1 }],
   ['too much', { bytes: (2 ** 34 / 4) * 13 * 2 }],
   ['too little', { bytes: 13 * MIB }],
-])('takes %s for no bench', (_, change) => {
+])('does not accept %s as a bench', (_, change) => {
   expect(sizeOfOffer({ ...offer, ...change })).toBeUndefined();
 });
