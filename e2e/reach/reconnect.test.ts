@@ -142,7 +142,7 @@ describe('a sender that ended without notice', () => {
     expect(await receiver.ended).toBe(5);
     expect(lastOf(receiver)).toMatchObject({
       code: 'SESSION_LOST',
-      message: expect.stringContaining('the sender is not there any more'),
+      message: expect.stringContaining('the sender has ended'),
     });
     expect(receiver.events().filter(({ event }) => event === 'reconnecting').length).toBeGreaterThan(3);
   });

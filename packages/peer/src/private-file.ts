@@ -39,7 +39,7 @@ async function read(path: string, forbidden: number, use: FileUse): Promise<Uint
     const found = await file.stat();
     if (!found.isFile()) throw new KeibiError(use.unusable, `${path} is not a file.`);
     if ((found.mode & forbidden) !== 0) {
-      throw new KeibiError(use.unusable, `Others may read or change ${path}. Run chmod 600 on it if nobody has.`);
+      throw new KeibiError(use.unusable, `Others may read or change ${path}. If no one has, run chmod 600 on it.`);
     }
     const buffer = new Uint8Array(Math.min(found.size, use.maxBytes));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);

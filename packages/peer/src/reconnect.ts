@@ -79,7 +79,7 @@ async function tryOnce(secret: ReturnSecret, lost: LostSession, { receive, lookA
   const signal = AbortSignal.any([receive.signal, over.signal, AbortSignal.timeout(TRY_MS)]);
   let claimed = false;
   const claim = () => {
-    if (claimed) throw new KeibiError('CANCELLED', 'Another way was quicker.');
+    if (claimed) throw new KeibiError('CANCELLED', 'Another path was faster.');
     claimed = true;
   };
   const dial = async (candidates: readonly Candidate[], meeting: Pick<Meeting, 'attempt' | 'auth'>) => {
@@ -102,7 +102,7 @@ async function tryOnce(secret: ReturnSecret, lost: LostSession, { receive, lookA
   try {
     return await Promise.any(fresh === undefined ? [known] : [known, fresh]);
   } finally {
-    over.abort(new KeibiError('CANCELLED', 'Another way was quicker.'));
+    over.abort(new KeibiError('CANCELLED', 'Another path was faster.'));
   }
 }
 
@@ -163,7 +163,7 @@ function pauseMs(failures: number): number {
 
 function senderEnded(cause: unknown): KeibiError {
   const message =
-    'The connection was lost, and the sender is not there any more. Send again, then run the same command to go on.';
+    'The connection was lost, and the sender has ended. Send again, then run the same command to continue.';
   return new KeibiError('SESSION_LOST', message, { cause });
 }
 
@@ -173,6 +173,6 @@ function sentenceOf({ detail, message }: KeibiError): string {
 }
 
 function patienceOver(reason: KeibiError, cause: unknown): KeibiError {
-  const text = `${sentenceOf(reason)} The sender could not be reached again in time. Run the same command to go on.`;
+  const text = `${sentenceOf(reason)} The sender could not be reached again in time. Run the same command to continue.`;
   return new KeibiError('SESSION_LOST', text, { cause });
 }

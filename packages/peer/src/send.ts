@@ -13,7 +13,8 @@ import { type Receiver, Receivers } from './receivers.ts';
 import { resolveRoots } from './roots.ts';
 import { isLoss } from './session-end.ts';
 
-const EXHAUSTED_WHILE_RUNNING = 'The code was guessed wrong three times, so nobody else can join. What runs goes on.';
+const EXHAUSTED_WHILE_RUNNING =
+  'The code was guessed wrong three times, so no one else can join. Running transfers continue.';
 
 /**
  * Offers files, standard input or a text until enough receivers have been served.

@@ -160,7 +160,7 @@ export class SenderReach {
       const error = KeibiError.from(reason, 'PEER_UNREACHABLE');
       // The guest had a better path, or has left.
       if (signal.aborted || error.code === 'HANDSHAKE_TIMEOUT') return;
-      onEvent({ type: 'warning', message: `The relay did not take a receiver: ${error.message}` });
+      onEvent({ type: 'warning', message: `The relay refused a receiver: ${error.message}` });
     });
     return { transport: 'relay', ...relay.guests, token: token.toString('hex') };
   }

@@ -253,9 +253,9 @@ describe('a file of contacts that was altered', () => {
   const breakages: [string, () => Promise<void>, RegExp][] = [
     ['cut short', () => truncate(file(), 900), /cut short/],
     ['empty', () => truncate(file(), 0), /cut short/],
-    ['of another kind', () => writeFile(file(), '[]'), /no file of contacts/],
+    ['of another kind', () => writeFile(file(), '[]'), /not a file of contacts/],
     ['of a later version', () => writeFile(file(), '{"version": 2}'), /later KeibiDrop \(format 2/],
-    ['of an older version', () => writeFile(file(), '{"version": 0, "contacts": []}'), /no file of contacts/],
+    ['of an older version', () => writeFile(file(), '{"version": 0, "contacts": []}'), /not a file of contacts/],
     ['open to others', () => chmod(file(), 0o644), /chmod 600/],
     [
       'with a name that acts on a terminal',
@@ -286,7 +286,7 @@ describe('a file of contacts that was altered', () => {
     ['without its flags', edited((entry) => Object.assign(entry, { blocked: undefined })), /no “blocked”/],
     ['without a day', edited((entry) => Object.assign(entry, { added: 'yesterday' })), /no day/],
     ['with a contact twice', edited((entry, all) => void all.push(entry)), /Contact 2 has the name or the fingerprint/],
-    ['with a contact that is none', edited((_, all) => void all.push(7 as unknown as Entry)), /Contact 2 is none/],
+    ['with an invalid contact', edited((_, all) => void all.push(7 as unknown as Entry)), /Contact 2 is invalid/],
   ];
 
   it.each(breakages)('is an error that says so, and stays: %s', async (_, breakIt, words) => {

@@ -188,9 +188,9 @@ describe('each flaw is a separate error and creates no new identity', () => {
       'another file',
       (at) => writeFile(at('identity'), 'hello'.repeat(100)),
       'IDENTITY_CORRUPT',
-      /no file of a KeibiDrop identity/,
+      /not the file of a KeibiDrop identity/,
     ],
-    ['no key file', (at) => rm(at('identity.key')), 'IDENTITY_LOCKED', /identity\.key is not there/],
+    ['no key file', (at) => rm(at('identity.key')), 'IDENTITY_LOCKED', /identity\.key is missing/],
     ['half a key file', (at) => truncate(at('identity.key'), 16), 'IDENTITY_LOCKED', /identity\.key is damaged/],
     [
       'another key file',

@@ -69,7 +69,7 @@ export async function meetContactAsOwner(pipe: MessagePipe, options: OwnerMeetin
   const met = await meet({ pipe, side: 'owner', signal, first }, options);
   return closedOnFailure(met.conversation, async () => {
     await met.conversation.send(blocked ? { kind: 'bye', reason: 'blocked' } : { kind: 'ready' });
-    if (blocked) throw new KeibiError('CONTACT_BLOCKED', 'A contact that you have blocked was turned away.');
+    if (blocked) throw new KeibiError('CONTACT_BLOCKED', 'A contact that you have blocked was refused.');
     await proof(met.conversation, signal);
     return met;
   });

@@ -125,7 +125,7 @@ export async function meetAsOwner(
     if (!sodium.memcmp(ta, tagOf(sodium, isk, 'guest', run))) {
       onWrongGuess();
       await refuseGuest(pipe, 'wrong-code');
-      throw new KeibiError('CODE_WRONG', 'A guest came with a wrong code and was turned away.');
+      throw new KeibiError('CODE_WRONG', 'A guest used a wrong code and was refused.');
     }
     await pipe.send(encodeMeetingMessage({ kind: 'owner-confirm', tb: tagOf(sodium, isk, 'owner', run) }));
     return meetingOf(sodium, isk);

@@ -114,7 +114,7 @@ function sharedSecret(sodium: Sodium, secret: Uint8Array, key: Uint8Array): Uint
   try {
     return sodium.crypto_scalarmult(secret, key);
   } catch (cause) {
-    throw new KeibiError('HANDSHAKE_MALFORMED', 'The contact has a key that is none.', { cause });
+    throw new KeibiError('HANDSHAKE_MALFORMED', 'The contact has an invalid key.', { cause });
   }
 }
 

@@ -90,7 +90,7 @@ export function returnSealKey(
 
 /** @param forgotten  the owner says that it does not know the secret; the sender of that message is unproved */
 function unknownSession(forgotten: boolean): KeibiError {
-  return new KeibiError('RENDEZVOUS_NOT_FOUND', 'The sender does not know the session any more.', {
+  return new KeibiError('RENDEZVOUS_NOT_FOUND', 'The sender no longer knows the session.', {
     detail: { remote: true, forgotten },
   });
 }

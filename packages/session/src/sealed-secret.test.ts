@@ -58,14 +58,14 @@ describe('a sealed file that does not open', () => {
     for (let at = 0; at < files.key.length; at++) {
       const flipped = files.key.slice();
       flipped[at] = (flipped[at] as number) ^ 1;
-      const words = at < 4 ? /no file/ : at === 4 ? /older/ : /damaged/;
+      const words = at < 4 ? /not the file/ : at === 4 ? /older/ : /damaged/;
       await expect(openSecret(flipped, key), `byte ${at}`).rejects.toThrowError(refused('IDENTITY_CORRUPT', words));
     }
   });
 
   it('is refused with any wrong length', async () => {
     for (let length = 0; length < files.key.length; length++) {
-      const words = length < 4 ? /no file/ : /cut short|damaged/;
+      const words = length < 4 ? /not the file/ : /cut short|damaged/;
       await expect(openSecret(files.key.subarray(0, length), key), `${length}`).rejects.toThrowError(
         refused('IDENTITY_CORRUPT', words),
       );

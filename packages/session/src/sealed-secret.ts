@@ -126,7 +126,7 @@ function headerOf(file: Uint8Array): Header {
 
 /** Runs every check that needs no key. */
 function checked(sodium: Sodium, file: Uint8Array): Header {
-  if (!MAGIC.every((byte, i) => file[i] === byte)) throw corrupt('This is no file of a KeibiDrop identity.');
+  if (!MAGIC.every((byte, i) => file[i] === byte)) throw corrupt('This is not the file of a KeibiDrop identity.');
   const version = file[MAGIC.length];
   if (version === undefined) throw corrupt('It is cut short.');
   if (version > VERSION)

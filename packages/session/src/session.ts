@@ -169,7 +169,7 @@ function silence(message: string): KeibiError {
 /** Goodbye codes about the meeting as a whole, not about how the session went. */
 const PLAIN: readonly string[] = ['NOT_A_TRANSFER', 'OFFER_DECLINED', 'PEER_BUSY'] satisfies ErrorCode[];
 
-const CANCELLED_BY_PEER = 'The other side cancelled it. If it starts again, run the same command to go on.';
+const CANCELLED_BY_PEER = 'The other side cancelled it. If it starts again, run the same command to continue.';
 
 function closedByPeer(code: string): KeibiError {
   if (isErrorCode(code) && PLAIN.includes(code)) return new KeibiError(code, undefined, { detail: { remote: true } });

@@ -81,7 +81,7 @@ class Pass {
   async #admit(offer: OfferSummary): Promise<boolean> {
     const size = sizeOfOffer(offer);
     if (size === undefined) {
-      const message = 'That code offers something else than a bench. Use keibidrop receive with it.';
+      const message = 'That code does not offer a bench. Use it with keibidrop receive.';
       throw new KeibiError('OFFER_DECLINED', message);
     }
     await assertRoom(this.#options.dir, size);

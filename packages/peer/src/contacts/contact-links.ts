@@ -192,7 +192,7 @@ export class ContactLinks {
     this.#presence.close();
     for (const link of this.#links.values()) link.close();
     this.#announcements.close();
-    this.#closing.abort(new KeibiError('SESSION_CLOSED', 'Contacts are not listened to any more.'));
+    this.#closing.abort(new KeibiError('SESSION_CLOSED', 'The contacts have been closed.'));
     clearInterval(this.#turning);
     this.#unwatch();
     await this.#door.close();

@@ -345,7 +345,7 @@ function refuseLookAlike(name: string, contacts: readonly Contact[]): void {
 
 function corrupt(file: string, reason: unknown): KeibiError {
   const what = reason instanceof KeibiError ? reason.message : 'It is damaged.';
-  const message = `The stored contacts cannot be read. ${what} Put ${file} back from a copy, or move it away to begin anew.`;
+  const message = `The stored contacts cannot be read. ${what} Put ${file} back from a copy, or move it away to start without contacts.`;
   return new KeibiError('CONTACTS_CORRUPT', message, { cause: reason });
 }
 

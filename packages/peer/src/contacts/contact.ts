@@ -72,7 +72,7 @@ function keptName(text: string): string {
     throw usage(`A contact’s name has 1 to ${MAX_NAME_CHARACTERS} characters, all of them visible.`);
   }
   if (name.startsWith('-')) throw usage('A contact’s name cannot begin with a dash: it would be taken for an option.');
-  if (isCode(name)) throw usage('That looks like a code. Choose a name that nobody takes for one.');
+  if (isCode(name)) throw usage('That looks like a code. Choose another name.');
   return name;
 }
 
@@ -129,11 +129,11 @@ export function encodeContacts(contacts: readonly Contact[]): Uint8Array {
  * @throws CONTACTS_CORRUPT for anything else, naming the flaw; a damaged entry is never left out
  */
 export function decodeContacts(file: Uint8Array): Contact[] {
-  const { version, contacts } = objectOf(parsed(file), 'It is no file of contacts.');
+  const { version, contacts } = objectOf(parsed(file), 'It is not a file of contacts.');
   if (typeof version === 'number' && version > VERSION) {
     throw corrupt(`It was written by a later KeibiDrop (format ${version}, this one reads ${VERSION}).`);
   }
-  if (version !== VERSION || !Array.isArray(contacts)) throw corrupt('It is no file of contacts.');
+  if (version !== VERSION || !Array.isArray(contacts)) throw corrupt('It is not a file of contacts.');
   if (contacts.length > MAX_CONTACTS) throw corrupt(`It has more than ${MAX_CONTACTS} contacts.`);
   const decoded = contacts.map((entry, i) => decodeContact(entry, i + 1));
   decoded.forEach((contact, i) => {
@@ -150,7 +150,7 @@ export function clashes(one: Pick<Contact, 'name' | 'fingerprint'>, other: Conta
 
 function decodeContact(value: unknown, number: number): Contact {
   const wrong = (what: string) => corrupt(`Contact ${number} has ${what}.`);
-  const entry = objectOf(value, `Contact ${number} is none.`);
+  const entry = objectOf(value, `Contact ${number} is invalid.`);
   const { name, verified, blocked, paired } = entry;
   if (typeof name !== 'string' || !isName(name)) throw wrong('an impossible name');
   for (const [what, flag] of Object.entries({ verified, blocked, paired })) {

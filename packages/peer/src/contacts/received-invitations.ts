@@ -95,7 +95,7 @@ export class ReceivedInvitations {
 
   /** Ends all invitations; the user is no longer asked about them. */
   close(): void {
-    for (const id of [...this.#waiting.keys()]) this.#forget(id, 'This contact is not listened to any more.');
+    for (const id of [...this.#waiting.keys()]) this.#forget(id, 'The invitations of this contact have been closed.');
   }
 
   #keep(

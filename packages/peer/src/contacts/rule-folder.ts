@@ -30,7 +30,7 @@ async function make(folder: string, made: string[]): Promise<void> {
     return undefined;
   });
   if (found?.isDirectory()) return;
-  if (found !== undefined) throw new Error('it is no folder');
+  if (found !== undefined) throw new Error('it is not a folder');
   await make(dirname(folder), made);
   await mkdir(folder);
   made.push(folder);

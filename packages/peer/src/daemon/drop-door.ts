@@ -26,7 +26,7 @@ export async function answerDrop(drops: Drops, request: IncomingMessage): Promis
   if (request.method === 'DELETE' && path.length === 0) await drops.remove(id);
   else if (request.method === 'PUT' && path.at(-1) === '') await drops.putFolder(id, path.slice(0, -1));
   else if (request.method === 'PUT') await drops.put(id, path, uploadOf(request));
-  else throw new KeibiError('USAGE', 'Drops are made with POST, filled with PUT and taken back with DELETE.');
+  else throw new KeibiError('USAGE', 'Drops are created with POST, filled with PUT and removed with DELETE.');
   return {};
 }
 
@@ -48,7 +48,7 @@ function uploadOf(request: IncomingMessage) {
 /** @throws USAGE for a time that no file system stores */
 function timeOf(text: string): number {
   const time = Number(text);
-  if (text === '' || Number.isNaN(new Date(time).getTime())) throw new KeibiError('USAGE', 'X-Modified is no time.');
+  if (text === '' || Number.isNaN(new Date(time).getTime())) throw new KeibiError('USAGE', 'X-Modified is not a time.');
   return time;
 }
 

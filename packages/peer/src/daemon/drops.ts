@@ -66,7 +66,7 @@ export class Drops {
   /** Opens a drop. @param bytes  expected size, if known @throws TRANSFER_DISK_FULL, TRANSFER_LIMIT_EXCEEDED */
   async open(bytes = 0): Promise<string> {
     if ([...this.#drops.values()].filter(({ taken }) => !taken).length >= MAX_OPEN) {
-      throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'Too much was dropped that is not sent yet.');
+      throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'Too many drops wait to be sent.');
     }
     await mkdir(this.#root, { recursive: true, mode: 0o700 });
     if (!(await lstat(this.#root)).isDirectory()) throw unusable(this.#root);
@@ -118,7 +118,7 @@ export class Drops {
   take(id: string): string[] {
     const drop = this.#known(id);
     const { folder, tops, running, idle } = drop;
-    if (running.size > 0) throw new KeibiError('USAGE', 'What was dropped is still being uploaded.');
+    if (running.size > 0) throw new KeibiError('USAGE', 'The drop is still being uploaded.');
     if (tops.size === 0) throw new KeibiError('USAGE', 'Nothing was uploaded.');
     clearTimeout(idle);
     drop.taken = true;
@@ -254,15 +254,16 @@ function asKeibiError(reason: unknown): KeibiError {
 }
 
 function full(cause?: unknown): KeibiError {
-  const text = 'There is no room on this computer for what was dropped. Make room, or send it with keibidrop send.';
+  const text =
+    'There is not enough space on this computer for the dropped files. Free some space, or use keibidrop send.';
   return new KeibiError('TRANSFER_DISK_FULL', text, { cause });
 }
 
 function otherThanSaid(): KeibiError {
-  return new KeibiError('USAGE', 'The upload is of another length than it was said to be.');
+  return new KeibiError('USAGE', 'The length of the upload differs from the announced length.');
 }
 
 function unusable(path: string): KeibiError {
-  const message = messageFor('TRANSFER_PATH_REFUSED', `${path} is no folder of ours`);
+  const message = messageFor('TRANSFER_PATH_REFUSED', `${path} is not a folder of a drop`);
   return new KeibiError('TRANSFER_PATH_REFUSED', message);
 }

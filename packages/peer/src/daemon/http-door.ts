@@ -193,7 +193,7 @@ async function asMessage(method: Method, request: IncomingMessage): Promise<unkn
     const message = requestOf(method, asked);
     return requestDeserialize((requestSerialize as (value: unknown) => Buffer)(message));
   } catch (cause) {
-    throw new KeibiError('USAGE', 'That is no request of this call.', { cause });
+    throw new KeibiError('USAGE', 'That is not a valid request of this call.', { cause });
   }
 }
 

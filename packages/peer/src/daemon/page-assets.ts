@@ -29,7 +29,7 @@ const MISSING = `<!doctype html>
 <meta name="viewport" content="width=device-width">
 <title>KeibiDrop</title>
 <link rel="icon" href="data:,">
-<h1>The page is not there</h1>
+<h1>The page is missing</h1>
 <p>This KeibiDrop was built without its page. In a checkout, run <code>scripts/setup</code>, then <code>keibidrop stop</code> and
 <code>keibidrop ui</code>. Everything can be done on the command line as well: <code>keibidrop --help</code>.</p>
 `;

@@ -69,7 +69,7 @@ export class PageKeys {
    * @throws USAGE
    */
   proof(nonce: string): string {
-    if (!NONCE.test(nonce)) throw new KeibiError('USAGE', 'A proof is asked for with 32 hexadecimal digits.');
+    if (!NONCE.test(nonce)) throw new KeibiError('USAGE', 'A request for a proof needs 32 hexadecimal digits.');
     return createHmac('sha256', this.#key).update(`keibidrop page ${this.#address} ${nonce}`).digest('hex');
   }
 

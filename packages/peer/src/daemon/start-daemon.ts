@@ -147,7 +147,7 @@ async function listening(output: AsyncIterable<Buffer>, signal: AbortSignal): Pr
   if (code === 'DAEMON_RUNNING') return new KeibiError(code, message);
   throw new KeibiError(
     code !== undefined && isErrorCode(code) ? code : 'DAEMON_UNREACHABLE',
-    message ?? 'The daemon ended as it was started. Run keibidrop daemon to see why.',
+    message ?? 'The daemon ended while it started. Run keibidrop daemon to see why.',
   );
 }
 

@@ -23,7 +23,7 @@ export async function sendOptionsOf(request: local.SendRequest, read: ReadSettin
   for (const path of paths) if (!isAbsolute(path)) throw usage(`${JSON.stringify(path)} is not an absolute path.`);
   if (receivers > MAX_RECEIVERS) throw usage(`There can be ${MAX_RECEIVERS} receivers at most.`);
   if (save !== undefined && (receivers !== 1 || to.length > 0))
-    throw usage('Saving keeps one receiver, who comes by a code.');
+    throw usage('Saving a contact needs a single receiver, who uses a code.');
   checkSave(request);
   const codeLength = wordCount === undefined ? undefined : String(wordCount);
   const settings = await read({ ...flagsOf(reach), listen, codeLength });
@@ -79,7 +79,7 @@ export async function receiveOptionsOf(
 function checkSave({ save, incognito }: { save?: string | undefined; incognito: boolean }): void {
   if (save === undefined) return;
   parseContactName(save);
-  if (incognito) throw usage('Incognito keeps nobody: leave out one of them.');
+  if (incognito) throw usage('An incognito transfer saves no contact: leave out one of the two options.');
 }
 
 export function flagsOf(reach: local.Reach | undefined): SettingFlags {

@@ -180,7 +180,7 @@ export class Transfers {
     if (transfer.end === undefined) throw new KeibiError('USAGE', 'It has not ended, so there is nothing to retry.');
     const { pull, request } = transfer.entry;
     if (!this.#hasSource(transfer)) throw new KeibiError('DROP_UNKNOWN');
-    if (!transfer.codeIsGood) throw new KeibiError('USAGE', 'That code is not the right one. Receive with another.');
+    if (!transfer.codeIsGood) throw new KeibiError('USAGE', 'That code was wrong. Receive with another.');
     if (pull !== undefined) Object.assign(request, await invite(pull));
     this.#move(transfer, this.#all.length);
     transfer.renew();

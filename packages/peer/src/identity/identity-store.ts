@@ -300,7 +300,7 @@ export class IdentityStore {
     if (lock === 'keychain') return this.#keychainKey();
     const key = await readPrivate(this.#keyFile);
     if (key?.length === KEY_BYTES) return { kind: 'key', key };
-    const what = key === undefined ? 'is not there' : 'is damaged';
+    const what = key === undefined ? 'is missing' : 'is damaged';
     throw new KeibiError(
       'IDENTITY_LOCKED',
       `The key file ${this.#keyFile} ${what}. Put it back from a copy, import an exported identity, or make a new one with keibidrop id rotate.`,

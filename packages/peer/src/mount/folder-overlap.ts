@@ -58,7 +58,7 @@ export async function refuseShownWithin(
   } finally {
     await rm(join(marked, mark), { force: true });
   }
-  const text = `${folder} is in the folder that ${source.name} shares: it would be shown within itself. Choose another folder.`;
+  const text = `${folder} is in the folder that ${source.name} shares, so the mount would contain itself. Choose another folder.`;
   throw new KeibiError('MOUNT_UNAVAILABLE', text);
 }
 
