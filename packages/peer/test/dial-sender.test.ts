@@ -101,9 +101,9 @@ describe('a sender that is dialled', () => {
   });
 
   it.each<[string, Candidate[], Partial<ReceiveOptions['reach']>, string]>([
-    ['only a relay is told and it must be direct', [RELAY], { directOnly: true }, 'also waits at a relay'],
+    ['the sender names only a relay, with --direct-only', [RELAY], { directOnly: true }, 'also waits at a relay'],
     [
-      'no relay is told and it must be one',
+      'the sender names no relay, with --relay-only',
       [{ ...RELAY, transport: 'direct' }],
       { relayOnly: true },
       'waits at no relay',

@@ -104,7 +104,7 @@ describe('a host that answers batches arbitrarily', () => {
   it.each<[string, ShareServer['calls']]>([
     ['another entry', answering((call) => [{ ...good(call), reply: entry('b') }])],
     ['nonsense', answering((call) => [{ ...good(call), reply: Buffer.alloc(9, 0xff) }])],
-    ['a failure that is none', answering((call) => [{ ...good(call), failure: 'oh' }])],
+    ['an invalid failure', answering((call) => [{ ...good(call), failure: 'oh' }])],
     ['the end of its answers', (call) => call.end()],
   ])('is refused for %s', async (_what, calls) => {
     const guest = await connect(calls);

@@ -31,7 +31,7 @@ describe('a hostile guest', () => {
     ['an endless path', 'd/'.repeat(20_000), 'SHARE_PATH_REFUSED'],
     ['a name that is too long', 'n'.repeat(300), 'SHARE_PATH_REFUSED'],
     ['a way through a symlink', 'way/secret', 'SHARE_NOT_FOUND'],
-    ['what is not there', 'nothing', 'SHARE_NOT_FOUND'],
+    ['a missing file', 'nothing', 'SHARE_NOT_FOUND'],
   ];
 
   it.each(PATHS)('gets a named error for %s and nothing else, whatever it calls', async (_what, path, code) => {
@@ -143,7 +143,7 @@ describe('a hostile host', () => {
     ['a name with a NUL', [named('aaa', 'a\0b')], 'TRANSFER_PATH_REFUSED'],
     ['one name twice', [encodePage([file('a')]), encodePage([file('a')])], 'TRANSFER_PATH_REFUSED'],
     ['an entry that is cut off', [encodePage([file('a')]).subarray(0, 10)], 'TRANSFER_PATH_REFUSED'],
-    ['a size that is none', [encodePage([file('a')]).fill(0xff, 15, 23)], 'TRANSFER_LIMIT_EXCEEDED'],
+    ['an invalid size', [encodePage([file('a')]).fill(0xff, 15, 23)], 'TRANSFER_LIMIT_EXCEEDED'],
     ['a page that is too long', [new Uint8Array(300 * 1024)], 'TRANSFER_LIMIT_EXCEEDED'],
     ['an entry with a parent', [encodePage([{ ...file('a'), parent: 0 }])], 'HANDSHAKE_MALFORMED'],
     ['a stream', [encodePage([{ ...file('a'), type: 'stream', size: 0 }])], 'HANDSHAKE_MALFORMED'],

@@ -156,7 +156,7 @@ describe('changes', () => {
     ['a file that is written', 'a.txt', 'changed', (at) => writeFile(at('a.txt'), 'longer')],
     ['a new name', 'c.txt', 'made', (at) => rename(at('a.txt'), at('c.txt'))],
     ['an old name', 'a.txt', 'removed', (at) => rename(at('a.txt'), at('c.txt'))],
-    ['what is removed', 'sub', 'removed', (at) => rm(at('sub'), { recursive: true })],
+    ['a removed folder', 'sub', 'removed', (at) => rm(at('sub'), { recursive: true })],
     [
       'a tree that is moved in',
       'tree',

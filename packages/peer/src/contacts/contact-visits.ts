@@ -26,7 +26,7 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 4000;
 /** A nearby place without an announcement for this time is forgotten. */
 const FORGOTTEN_AFTER_MS = 10 * 60_000;
-/** At a rendezvous an absent contact looks for us when it comes online; these retries cover the cases that miss. */
+/** At a rendezvous an absent contact looks for us when it comes online; these retries are a fallback. */
 const FIRST_ABSENT_PAUSE_MS = 5000;
 const LONGEST_ABSENT_PAUSE_MS = 5 * 60_000;
 /** A contact that has blocked us is unlikely to change its mind soon. */

@@ -16,7 +16,7 @@ const VERSION = 1;
 /**
  * A small file that survives `kill -9` at any moment: every state replaces the previous one as a whole.
  *
- * Writes run one after the other. States that arrive during a write are merged into the newest.
+ * Writes run one after the other. Of the states that arrive during a write only the newest is written.
  */
 export class Journal<Entry> {
   readonly #file: string;
