@@ -31,7 +31,7 @@ Networks NetworksOf(const std::string& address) {
   in_addr ipv4{};
   if (inet_pton(AF_INET, address.c_str(), &ipv4) == 1) return Named('4', &ipv4, kIpv4Widths);
   in6_addr ipv6{};
-  const std::string plain = address.substr(0, address.find('%'));  // without the interface of a link-local one
+  const std::string plain = address.substr(0, address.find('%'));  // without the interface of a link-local address
   if (inet_pton(AF_INET6, plain.c_str(), &ipv6) == 1) return Named('6', &ipv6, kIpv6Widths);
   return {{address, 1}};
 }

@@ -8,24 +8,24 @@
 
 namespace keibi::relay {
 
-// A network, and how many times the limit of the narrowest one it may have.
+// A network and its share: how many times the narrowest network's limit it may have.
 struct Network {
   std::string name;
   size_t share = 1;
   bool operator==(const Network&) const = default;
 };
 
-// The networks that a numeric address is in, narrowest first: IPv4 /32 and /24, IPv6 /64, /56 and /48. One customer has
-// the narrowest, and some have the widest; each has the share that packages/server/src/network.ts gives it.
+// The networks of a numeric address, narrowest first: IPv4 /32 and /24, IPv6 /64, /56 and /48. Every customer has the
+// narrowest, some the widest; packages/server/src/network.ts defines the share of each.
 using Networks = std::vector<Network>;
 Networks NetworksOf(const std::string& address);
 
-// How many of something each network has. One thread.
+// Counts connections per network. One thread.
 class NetworkCount {
  public:
-  // Whether one more may come: `limit` holds for the narrowest network, its share of it for each around it.
+  // Whether one more fits: `limit` applies to the narrowest network, and `limit` times its share to each wider one.
   bool HasRoom(const Networks& networks, size_t limit) const { return FullOf(networks, limit) == nullptr; }
-  // The narrowest of them that is full, or null.
+  // The narrowest full network, or null.
   const Network* FullOf(const Networks& networks, size_t limit) const;
   void Add(const Networks& networks);
   void Remove(const Networks& networks);

@@ -7,20 +7,20 @@
 
 namespace keibi::relay {
 
-// Bytes that may be moved now, at so many a second. What was moved beyond is owed first. One thread.
+// A token bucket for bytes. An overdraft is paid back before more bytes may move. One thread.
 class ByteBudget {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // 0: no limit.
+  // 0: no limit
   void SetRate(uint64_t bytes_per_second) { rate_ = bytes_per_second; }
 
-  // The most that one turn should move: a sixteenth of a second's bytes, so that all pairs have theirs within it.
+  // The most that one turn should move: a sixteenth of a second's bytes, so that all pairs get a turn within a second.
   uint64_t turn_bytes() const {
     return rate_ == 0 ? kMostBytes : std::clamp<uint64_t>(rate_ / kTurnsPerSecond, kLeastBytes, kMostBytes);
   }
 
-  // Whether something may be moved.
+  // Whether bytes may move now.
   bool Has(Clock::time_point now) {
     if (rate_ == 0) return true;
     const double seconds = std::chrono::duration<double>(now - filled_).count();
@@ -32,7 +32,7 @@ class ByteBudget {
     if (rate_ > 0) left_ -= static_cast<double>(bytes);
   }
 
-  // Until something may be moved again. After Has has said no.
+  // How long until bytes may move again. Call it only after Has returned false.
   std::chrono::milliseconds Pause() const {
     return std::chrono::ceil<std::chrono::milliseconds>(
         std::chrono::duration<double>((1 - left_) / static_cast<double>(rate_)));

@@ -24,11 +24,11 @@ Flow::State Flow::Pump(int from, int to, uint64_t turn_bytes, PipePool* pool, ui
       pool->Return(std::move(pipe_));
       return shutdown(to, SHUT_WR) == 0 ? State::kEnded : State::kBroken;
     }
-    if (turn >= turn_bytes) {  // the other pairs have theirs
+    if (turn >= turn_bytes) {  // the other pairs get their turn
       pool->Return(std::move(pipe_));
       return State::kMore;
     }
-    // Into an empty pipe, so that EAGAIN can only be the socket's.
+    // Fills only an empty pipe, so that EAGAIN can only come from the socket.
     const ssize_t arrived = pipe_->Fill(from, static_cast<size_t>(turn_bytes - turn));
     if (arrived < 0 && errno != EAGAIN) return State::kBroken;
     if (arrived < 0) {

@@ -44,29 +44,29 @@ struct Arrival {
 struct Meeting;
 using Meetings = std::list<Meeting*>;
 
-// One connection that waits, or two that are joined. The sides' ids with the poller are 2 * id and 2 * id + 1.
+// One waiting connection, or two joined ones. The poller's ids of the sides are 2 * id and 2 * id + 1.
 struct Meeting {
   Meeting(uint64_t id, const Token& token, Side first) : id(id), token(token), first(std::move(first)) {}
 
   const uint64_t id;
   const Token token;
-  Side first, second;                       // second: once it has come
+  Side first, second;                       // second: valid once it has come
   Flow there, back;                         // from the first to the second, and from the second to the first
   bool queued = false;                      // in Impl::unfinished
-  Clock::time_point since = Clock::now();   // it waits, or is joined
-  Clock::time_point active = Clock::now();  // when bytes moved last
+  Clock::time_point since = Clock::now();   // since it waits, or was joined
+  Clock::time_point active = Clock::now();  // when bytes last moved
   Meetings::iterator by_age{}, by_activity{};
 
   bool paired() const { return second.fd.valid(); }
 };
 
-// The client may be gone already; then the connection shows it.
+// The client may already be gone; the connection shows that later.
 void Say(const Fd& fd, Answer answer) {
   const auto byte = static_cast<uint8_t>(answer);
   [[maybe_unused]] const ssize_t sent = send(fd.get(), &byte, 1, MSG_NOSIGNAL);
 }
 
-// splice(2) has no MSG_NOSIGNAL. The signal stays pending on this thread, where nobody looks.
+// splice(2) has no MSG_NOSIGNAL. The blocked signal stays pending on this thread and is ignored.
 void BlockSigpipe() {
   sigset_t pipe;
   sigemptyset(&pipe);
@@ -76,7 +76,8 @@ void BlockSigpipe() {
 
 }  // namespace
 
-// All but `arrivals`, `limits` (by the mutex), the counts, `poller.Wake` and `stopping` is the thread's own.
+// Only the hub's thread uses these members, except `arrivals` and `limits` (under the mutex), the counts, `poller.Wake`
+// and `stopping`.
 struct Hub::Impl {
   void Run() {
     BlockSigpipe();
@@ -169,13 +170,13 @@ struct Hub::Impl {
     Say(meeting->second.fd, Answer::kJoined);
   }
 
-  // One that waits has nothing to say before the answer; speaking and leaving are the same to us.
+  // A waiting connection must send nothing before the answer; the hub treats data and a close the same.
   static bool IsSilent(const Fd& fd) {
     uint8_t byte;
     return recv(fd.get(), &byte, 1, MSG_PEEK) < 0 && (errno == EAGAIN || errno == EINTR);
   }
 
-  // A pair whose turn it is waits with its bytes in its sockets while the budget is used up.
+  // While the budget is used up, a pair waits and leaves its bytes in its sockets.
   bool MayPump() {
     throttled = !budget.Has(Clock::now());
     return !throttled;
@@ -259,7 +260,7 @@ struct Hub::Impl {
   Limits now;  // the limits of this turn
   uint64_t next_id = 1;
   std::unordered_map<uint64_t, std::unique_ptr<Meeting>> meetings;
-  std::map<Token, Meeting*> by_token;  // ordered: tokens are chosen by strangers, who could make hashes collide
+  std::map<Token, Meeting*> by_token;  // ordered: strangers choose the tokens and could force hash collisions
   NetworkCount networks;
   Meetings waiting;                  // the oldest first
   Meetings by_age, by_activity;      // pairs, the oldest first and the one idle for longest first

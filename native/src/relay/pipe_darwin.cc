@@ -8,8 +8,8 @@
 
 #include "relay/pipe.h"
 
-// Written from the manual pages, never compiled (docs/PORTING.md). There is no splice(2) here, so that bytes pass
-// through this process: they are looked at first, and taken as far as they went on.
+// Written from the manual pages, never compiled (docs/PORTING.md). There is no splice(2), so the bytes pass through
+// this process: it peeks at them first, then consumes as many as it could forward.
 namespace keibi::relay {
 namespace {
 
@@ -25,7 +25,7 @@ ssize_t Move(int from, int to, size_t most) {
 
 }  // namespace
 
-// A pair of sockets: of a pipe nobody can look at bytes without taking them.
+// A pair of sockets, because a pipe does not allow a peek.
 std::unique_ptr<Pipe> Pipe::Open() {
   std::array<int, 2> ends;
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) return nullptr;

@@ -9,8 +9,7 @@
 namespace keibi::relay {
 namespace {
 
-constexpr size_t kPipeBytes =
-    1 << 20;  // two system calls a MiB; the system may grant less, which costs only more calls
+constexpr size_t kPipeBytes = 1 << 20;  // two system calls per MiB; a smaller grant by the system only costs more calls
 constexpr unsigned kFlags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
 
 }  // namespace
