@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// The limits of PROTOCOL 1. packages/protocol/src/limits.ts says the same; a test compares them.
+// The limits of PROTOCOL 1. packages/protocol/src/limits.ts holds the same values; a test compares them.
 namespace keibi::core {
 
 inline constexpr size_t kChunkBytes = size_t{1} << 20;

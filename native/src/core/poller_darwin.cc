@@ -14,9 +14,9 @@ namespace keibi::core {
 namespace {
 
 constexpr uint64_t kWakeId = UINT64_MAX;
-constexpr int kMostEvents = 64;  // of one Wait; the others come with the next
+constexpr int kMostEvents = 64;  // of one Wait; the next Wait returns the others
 
-// EV_CLEAR is what epoll calls an edge.
+// EV_CLEAR makes an event edge-triggered, like EPOLLET.
 struct kevent EventOf(uintptr_t ident, int16_t filter, uint16_t flags, uint32_t what, uint64_t id) {
   struct kevent event;
   EV_SET(&event, ident, filter, flags, what, 0, reinterpret_cast<void*>(static_cast<uintptr_t>(id)));
@@ -50,7 +50,7 @@ bool Poller::AddForWriting(int fd, uint64_t id) {
 }
 
 void Poller::Remove(int fd) {
-  // One by one: a filter that is not there is an error, and ends a list of changes.
+  // One by one: a missing filter is an error and would stop a list of changes.
   for (const int16_t filter : {EVFILT_READ, EVFILT_WRITE}) {
     const struct kevent event = EventOf(static_cast<uintptr_t>(fd), filter, EV_DELETE, 0, 0);
     Change(poll_.get(), &event, 1);
@@ -64,7 +64,7 @@ void Poller::Wait(int timeout_ms, std::vector<uint64_t>* ready) {
   const int count = kevent(poll_.get(), nullptr, 0, events.data(), kMostEvents, timeout_ms < 0 ? nullptr : &timeout);
   for (int i = 0; i < count; i++) {
     const auto id = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(events[i].udata));
-    // Reading and writing of one descriptor are two events.
+    // Reading and writing on one descriptor are two events.
     if (events[i].filter != EVFILT_USER && std::find(ready->begin(), ready->end(), id) == ready->end())
       ready->push_back(id);
   }

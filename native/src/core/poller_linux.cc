@@ -8,7 +8,7 @@ namespace keibi::core {
 namespace {
 
 constexpr uint64_t kWakeId = UINT64_MAX;
-constexpr int kMostEvents = 64;  // of one Wait; the others come with the next
+constexpr int kMostEvents = 64;  // of one Wait; the next Wait returns the others
 
 constexpr uint32_t kReading = EPOLLIN | EPOLLRDHUP;
 

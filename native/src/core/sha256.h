@@ -10,9 +10,9 @@ namespace keibi::core {
 
 inline constexpr size_t kSha256Bytes = 32;
 
-// SHA-256 (FIPS 180-4) of the parts, one after another, for names and numbers that the other peer must not make
-// collide. No secrets and no amounts: libcrypto's is faster, and takes 3 MB more in the mount host, which has no other
-// use for it.
+// SHA-256 (FIPS 180-4) of the parts in order, for names and numbers in which the other peer must not cause a collision.
+// Not for secrets or bulk data: libcrypto is faster, but costs 3 MB more in the mount host, which does not need it
+// otherwise.
 std::array<uint8_t, kSha256Bytes> Sha256(std::string_view first, std::string_view second = {});
 
 }  // namespace keibi::core

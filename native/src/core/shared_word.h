@@ -7,10 +7,10 @@
 
 namespace keibi::core {
 
-// Waits until a word of shared memory is no longer `seen`, for `most` at the longest; may return before. One file per
-// system, chosen by the build.
+// Waits until a word of shared memory differs from `seen`, for at most `most`; may return earlier. One file per system,
+// chosen by the build.
 void WaitForChange(const std::atomic<uint32_t>* word, uint32_t seen, std::chrono::microseconds most);
-// Wakes who waits for this word, in any process.
+// Wakes all waiters on this word, in any process.
 void WakeWaiting(const std::atomic<uint32_t>* word);
 
 }  // namespace keibi::core

@@ -4,7 +4,7 @@
 
 #include "core/shared_word.h"
 
-// os_sync_wait_on_address is of macOS 14.4: before it nothing public waits for a word of another process.
+// os_sync_wait_on_address needs macOS 14.4; earlier versions have no public wait on a word shared between processes.
 namespace keibi::core {
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "core/shared_word.h"
 
-// futex(2), and not its private kind: the word may be of several processes.
+// futex(2) without FUTEX_PRIVATE_FLAG: several processes may share the word.
 namespace keibi::core {
 
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);

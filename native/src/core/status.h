@@ -37,7 +37,7 @@ enum class Code {
   kInternal,
 };
 
-// The result of a native call: a code and, where the system said why, its errno. Cheap to copy, never ignored.
+// The result of a native call: a code and, where the system gave one, its errno. Cheap to copy, never ignored.
 struct [[nodiscard]] Status {
   Code code = Code::kOk;
   int system_error = 0;

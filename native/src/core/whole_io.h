@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-// pread(2) and pwrite(2), until all is done.
+// pread(2) and pwrite(2), repeated until all bytes are done.
 namespace keibi::core {
 
-// How much there was: less than `bytes` only where the file ends. Negative with errno.
+// Returns the bytes read, fewer than `bytes` only at the end of the file. Negative with errno.
 ssize_t ReadWhole(int fd, uint8_t* to, size_t bytes, uint64_t offset);
 
 // False with errno.
