@@ -33,7 +33,7 @@ Key Expand(const Key& secret, const char* label, const uint8_t* context, size_t 
   unsigned int block_bytes = 0;
   const uint8_t* done =
       HMAC(EVP_sha512(), secret.data(), Key::size(), info.data(), info_bytes, block.data(), &block_bytes);
-  // A key that is not one would seal under a constant: better no process than that one.
+  // A failed HMAC would leave a constant as the key: abort instead of sealing under it.
   if (done == nullptr || block_bytes != block.size()) std::abort();
   return Key(block.data());
 }

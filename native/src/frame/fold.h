@@ -12,7 +12,7 @@ namespace keibi::frame {
 
 // The secrets of a session's later key exchanges (PROTOCOL 4.3), shared by all lanes of one direction. Any thread.
 //
-// A writer moves to the newest as soon as it is here, so it may only be added once the reader is known to have it.
+// A writer moves to the newest secret at once, so add one only when the reader is known to have it.
 class FoldSecrets {
  public:
   // `number` is one more than the last; anything else is ignored.
@@ -22,8 +22,7 @@ class FoldSecrets {
   bool Get(uint32_t number, Key* secret) const;
 
  private:
-  static constexpr uint32_t kKept =
-      16;  // a lane that is behind needs older ones; at 64 GiB each none is further behind
+  static constexpr uint32_t kKept = 16;  // a lane that lags needs older secrets; at 64 GiB each no lane lags further
 
   std::atomic<uint32_t> newest_ = 0;
   mutable std::mutex mutex_;

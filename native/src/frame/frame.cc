@@ -35,14 +35,14 @@ uint64_t RekeyBytes() {
   return bytes;
 }
 
-// One direction's key and where it stands in its nonce sequence (PROTOCOL 4.1, 4.2).
+// One direction's key and its position in the nonce sequence (PROTOCOL 4.1, 4.2).
 struct Sequence {
   Sequence(aead::Suite suite, Cipher::Direction direction, Key first_key)
       : cipher(suite, direction), key(std::move(first_key)), usable(cipher.SetKey(key.data())) {}
 
   uint32_t fold() const { return epoch >> kFoldShift; }
 
-  // To the next epoch; the old key is gone afterwards.
+  // Moves to the next epoch and erases the old key.
   bool Ratchet() {
     if ((epoch & kEpochMask) == kEpochMask) return false;
     key = Expand(key, kRatchetLabel);
@@ -50,7 +50,7 @@ struct Sequence {
     return cipher.SetKey(key.data());
   }
 
-  // To the first epoch of a later fold, mixing its secret into the key.
+  // Moves to the first epoch of a later fold and mixes the fold's secret into the key.
   bool Fold(uint32_t number) {
     Key secret;
     if (number > kMaxFold || !folds || !folds->Get(number, &secret)) return false;
@@ -63,7 +63,7 @@ struct Sequence {
   Key key;
   bool usable;
   uint32_t epoch = 0;
-  uint64_t counter = 0;  // of the next frame; goes on through epochs
+  uint64_t counter = 0;  // of the next frame; continues across epochs
   std::shared_ptr<const FoldSecrets> folds;
 };
 
@@ -109,7 +109,7 @@ size_t Sealer::Seal(uint8_t* frame, size_t plaintext_bytes) {
   StoreBigEndian<uint32_t>(frame, static_cast<uint32_t>(aead::kNonceBytes + plaintext_bytes + aead::kTagBytes));
   StoreBigEndian<uint32_t>(nonce, sequence.epoch);
   StoreBigEndian<uint64_t>(nonce + 4, sequence.counter);
-  // Spent before it is used, so that no failure can lead to the same nonce again.
+  // Spent before its use, so that no failure can lead to the same nonce again.
   sequence.counter++;
   state.epoch_frames++;
   state.epoch_bytes += plaintext_bytes;
@@ -125,7 +125,7 @@ struct Opener::State {
 
   Status Refuse(Code code) { return refusal = Status::Of(code); }
 
-  // Whether `nonce` is the one that follows; moves to the next epoch if that is where it says it is.
+  // Whether `nonce` is the next one in sequence. Moves to the next epoch or fold if the nonce begins it.
   bool Follow(const uint8_t* nonce) {
     const uint32_t epoch = LoadBigEndian<uint32_t>(nonce);
     if (LoadBigEndian<uint64_t>(nonce + 4) != sequence.counter) return false;
@@ -161,7 +161,7 @@ Status Opener::Open(uint8_t* frame, size_t frame_bytes, size_t* plaintext_bytes)
   size_t body_bytes = 0;
   if (const Status status = BodyBytes(frame, &body_bytes); !status.ok()) return state.Refuse(status.code);
   if (frame_bytes < kLengthBytes + body_bytes) return state.Refuse(Code::kFrameTruncated);
-  // The length is additional data, so one that does not fit the frame is a forged one.
+  // The length is additional data, so a length that does not fit the frame is forged.
   if (frame_bytes > kLengthBytes + body_bytes) return state.Refuse(Code::kFrameAuthFailed);
 
   const uint8_t* const nonce = frame + kLengthBytes;

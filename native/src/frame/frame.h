@@ -14,10 +14,10 @@ namespace keibi::frame {
 using Key = core::Secret<aead::kKeyBytes>;
 
 inline constexpr size_t kLengthBytes = 4;
-inline constexpr size_t kHeaderBytes = kLengthBytes + aead::kNonceBytes;  // what stands before the ciphertext
+inline constexpr size_t kHeaderBytes = kLengthBytes + aead::kNonceBytes;  // the bytes before the ciphertext
 inline constexpr size_t kOverheadBytes = kHeaderBytes + aead::kTagBytes;
 
-// How long one epoch lasts (PROTOCOL 4.2). Shorter ones are for tests (KD_REKEY_BYTES).
+// How long one epoch lasts (PROTOCOL 4.2). Tests use shorter epochs (KD_REKEY_BYTES).
 struct RatchetPolicy {
   uint64_t bytes;
   uint64_t frames;
@@ -30,15 +30,15 @@ class FoldSecrets;
 class Sealer {
  public:
   Sealer(aead::Suite suite, Key key, RatchetPolicy policy = RatchetPolicy::Default());
-  Sealer(Sealer&&) noexcept;  // the one moved from may only be destroyed
+  Sealer(Sealer&&) noexcept;  // a moved-from object may only be destroyed
   ~Sealer();
 
   //   frame: | 16 bytes, written here | n bytes of plaintext, sealed in place | 16 bytes, written here |
-  // Returns the frame's whole size, n + kOverheadBytes, or 0 if n is over kMaxFramePlaintext or the cipher failed (a
-  // bug).
+  // Returns the frame's whole size, n + kOverheadBytes. Returns 0 if n is over kMaxFramePlaintext or the cipher failed
+  // (a bug).
   size_t Seal(uint8_t* frame, size_t plaintext_bytes);
 
-  // From now on moves to the newest fold before each frame (PROTOCOL 4.3).
+  // From now on Seal moves to the newest fold before each frame (PROTOCOL 4.3).
   void Follow(std::shared_ptr<const FoldSecrets> folds);
 
  private:
@@ -46,23 +46,23 @@ class Sealer {
   std::unique_ptr<State> state_;
 };
 
-// Opens frames in place, in order; any refusal is final: every later call returns the same. One reader, one thread at a
-// time.
+// Opens frames in place, in order. A refusal is final: every later call returns the same status. One reader, one thread
+// at a time.
 class Opener {
  public:
   Opener(aead::Suite suite, Key key);
-  Opener(Opener&&) noexcept;  // the one moved from may only be destroyed
+  Opener(Opener&&) noexcept;  // a moved-from object may only be destroyed
   ~Opener();
 
   // The bytes that follow the length field, or kFrameTooLarge when the field is out of range.
   static core::Status BodyBytes(const uint8_t length_field[kLengthBytes], size_t* body_bytes);
 
-  // frame: one whole frame; afterwards its plaintext stands at frame + kHeaderBytes.
+  // frame: one whole frame; on success its plaintext is at frame + kHeaderBytes.
   // Errors: kFrameTooLarge, kFrameTruncated (fewer bytes than the length field says), kFrameReplayed (an unexpected
-  // nonce), kFrameAuthFailed (the plaintext's place is zero then), kInternal (the cipher failed: a bug).
+  // nonce), kFrameAuthFailed (the plaintext area is zeroed), kInternal (the cipher failed: a bug).
   core::Status Open(uint8_t* frame, size_t frame_bytes, size_t* plaintext_bytes);
 
-  // Where the secrets of folds come from that the writer moves to (PROTOCOL 4.3).
+  // Sets the source of the fold secrets to which the writer may move (PROTOCOL 4.3).
   void Follow(std::shared_ptr<const FoldSecrets> folds);
 
  private:
