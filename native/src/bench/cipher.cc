@@ -21,8 +21,8 @@ using core::Status;
 
 namespace {
 
-// Frames of one turn: enough that the clock is read rarely, few enough that they stay in a core's cache, as a lane's
-// one buffer does.
+// Frames in one turn: enough that the clock is read rarely, few enough that they stay in a core's cache, like a lane's
+// single buffer.
 constexpr size_t kTurn = 4;
 constexpr size_t kFrameBytes = core::kChunkBytes + frame::kOverheadBytes;
 
@@ -32,7 +32,7 @@ double Seconds(std::chrono::milliseconds budget) { return std::chrono::duration<
 
 Status MeasureSuite(aead::Suite suite, std::chrono::milliseconds budget, const std::atomic<bool>& stopped,
                     SuiteSpeed* speed) {
-  const uint8_t key[aead::kKeyBytes] = {};  // of data that is nobody's
+  const uint8_t key[aead::kKeyBytes] = {};  // protects no real data
   frame::Sealer sealer(suite, frame::Key(key));
   frame::Opener opener(suite, frame::Key(key));
   std::array<std::vector<uint8_t>, kTurn> frames;

@@ -9,7 +9,7 @@
 
 namespace keibi::bench {
 
-// Bytes of plaintext a second, on the one core this runs on.
+// Bytes of plaintext per second on one core.
 struct SuiteSpeed {
   double seal = 0;
   double open = 0;

@@ -24,9 +24,9 @@ using core::Status;
 
 namespace {
 
-// Often enough that a stop does not wait for gigabytes to be written out, and memory is not what is measured.
+// Often enough that a stop does not wait for gigabytes to be written out, and that the figure is not memory speed.
 constexpr uint64_t kSyncEvery = uint64_t{64} << 20;
-constexpr double kCachedShare = 0.1;  // a file of which more is in memory was not read from a disk
+constexpr double kCachedShare = 0.1;  // a file with more than this share in memory was not read from a disk
 
 Status Sync(int fd) { return fdatasync(fd) == 0 ? Status::Ok() : stream::WriteError(Code::kDestinationUnusable); }
 

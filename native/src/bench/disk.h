@@ -11,8 +11,8 @@ namespace keibi::bench {
 
 // All of these block, and end soon after `stopped` with kCancelled.
 
-// Writes a new file of `bytes` of noise in 1 MiB writes until the disk has it: fdatasync is part of the time, so the
-// page cache cannot flatter. Closed and complete only if ok. kDiskFull, kDestinationUnusable.
+// Writes a new file of `bytes` of noise in 1 MiB writes. The time includes fdatasync, so the page cache cannot flatter
+// the result. The file is closed and complete only if ok. kDiskFull, kDestinationUnusable.
 core::Status WriteToDisk(const std::string& path, uint64_t bytes, const std::atomic<bool>& stopped, double* seconds);
 
 struct DiskRead {
@@ -24,7 +24,7 @@ struct DiskRead {
 // Drops a file from the page cache, then reads it in 1 MiB reads. kSourceUnreadable.
 core::Status ReadFromDisk(const std::string& path, const std::atomic<bool>& stopped, DiskRead* read);
 
-// Until the disk has what is still in the page cache of a file, and the cache has forgotten it. kSourceUnreadable.
+// Writes a file's dirty pages to the disk and drops the file from the page cache. kSourceUnreadable.
 core::Status FlushToDisk(const std::string& path, double* seconds);
 
 }  // namespace keibi::bench

@@ -66,7 +66,7 @@ Status MeasureLoopback(uint64_t bytes, const std::atomic<bool>& stopped, double*
       if (moved < 0 && errno != EINTR) break;
       if (moved > 0) sent += static_cast<uint64_t>(moved);
     }
-    shutdown(from.get(), SHUT_WR);  // whoever waits for more learns that there is none
+    shutdown(from.get(), SHUT_WR);  // the reader then sees the end of the stream
   });
   Status status = Status::Ok();
   for (uint64_t got = 0; status.ok() && got < bytes;) {

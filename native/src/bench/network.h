@@ -9,12 +9,12 @@
 
 namespace keibi::bench {
 
-// Moves `bytes` over one TCP connection of this machine with itself, a thread at each end, in 1 MiB writes, and tells
-// how long that took. kSessionLost with the errno; kCancelled soon after `stopped`.
+// Moves `bytes` over one loopback TCP connection in 1 MiB writes, with one thread at each end, and measures the time.
+// kSessionLost with the errno; kCancelled soon after `stopped`.
 core::Status MeasureLoopback(uint64_t bytes, const std::atomic<bool>& stopped, double* seconds);
 
-// The round trip to a listening address: the least of a few times that a TCP connection took to stand. Nothing is sent.
-// kPeerUnreachable with the errno, kCancelled.
+// The round trip to a listening address: the shortest of several TCP connects. Sends no data. kPeerUnreachable with the
+// errno, kCancelled.
 core::Status MeasureRoundTrip(const std::string& host, uint16_t port, const std::atomic<bool>& stopped,
                               double* seconds);
 
