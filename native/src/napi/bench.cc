@@ -11,8 +11,8 @@
 #include "napi/job.h"
 #include "napi/module.h"
 
-// Bench for native/lib/bench.ts, which has checked every argument. All methods run on the JavaScript thread, what they
-// measure on the pool.
+// Bench for native/lib/bench.ts, which has checked every argument. All methods run on the JavaScript thread; the
+// measurements run on the pool.
 namespace keibi::napi {
 namespace {
 
@@ -98,7 +98,7 @@ class Bench : public Napi::ObjectWrap<Bench> {
   }
 
  private:
-  // Runs a measurement with one figure off the JavaScript thread.
+  // Runs a measurement that yields one number off the JavaScript thread.
   template <typename Measure>
   Napi::Promise Number(const Napi::CallbackInfo& info, Measure measure) {
     const auto figure = std::make_shared<double>(0);

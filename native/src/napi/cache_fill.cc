@@ -6,7 +6,7 @@
 #include "napi/async.h"
 #include "napi/module.h"
 
-// fillCache for native/lib/cache-fill.ts, which has checked every argument. Disks are asked on threads of the pool.
+// fillCache for native/lib/cache-fill.ts, which has checked every argument. Disk access happens on pool threads.
 namespace keibi::napi {
 namespace {
 

@@ -45,7 +45,7 @@ class ChangeWatch : public Napi::ObjectWrap<ChangeWatch> {
     return result;
   }
 
-  // () -> Promise, once its thread has ended
+  // () -> Promise, resolved when the watch's thread has ended
   Napi::Value Close(const Napi::CallbackInfo& info) { return end_.Close(info.Env()); }
 
  private:

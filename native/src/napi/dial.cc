@@ -14,7 +14,7 @@
 namespace keibi::napi {
 namespace {
 
-// The native half of native/lib/dial.ts: one connection from a port of ours.
+// The native half of native/lib/dial.ts: one connection from a chosen local port.
 class Dial : public Napi::ObjectWrap<Dial> {
  public:
   // (from port, host, port, timeout ms, insist)
@@ -29,7 +29,7 @@ class Dial : public Napi::ObjectWrap<Dial> {
   }
   ~Dial() override { stopped_->store(true); }
 
-  // () -> Promise<fd>; once
+  // () -> Promise<fd>; may be called only once
   Napi::Value Open(const Napi::CallbackInfo& info) {
     const auto fd = std::make_shared<core::Fd>();
     return RunAsync(
@@ -41,7 +41,7 @@ class Dial : public Napi::ObjectWrap<Dial> {
         [fd](Napi::Env env) { return Napi::Number::New(env, fd->release()); });
   }
 
-  // () -> void: the promise rejects soon
+  // () -> void; the promise rejects soon
   Napi::Value Cancel(const Napi::CallbackInfo& info) {
     stopped_->store(true);
     return info.Env().Undefined();

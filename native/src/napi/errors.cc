@@ -51,7 +51,7 @@ struct Name {
   const char* name;
 };
 
-// strerrorname_np is glibc's alone; these are what files and sockets answer.
+// strerrorname_np exists only in glibc; these are the errors of files and sockets.
 constexpr Name kNames[] = {
     {E2BIG, "E2BIG"},
     {EACCES, "EACCES"},

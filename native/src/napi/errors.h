@@ -9,11 +9,11 @@ namespace keibi::napi {
 
 const char* CodeName(core::Code code);  // the ErrorCode of packages/protocol/src/errors.ts
 
-// The only maker of JavaScript errors: an Error with `code`, and where the system said why `errno` (negative, as Node
-// has it) and `errnoName`. Its message is a sentence without paths or secrets. `status` is not ok.
+// The only maker of JavaScript errors: an Error with `code` and, where the system gave an errno, `errno` (negative, as
+// in Node) and `errnoName`. Its message is a sentence without paths or secrets. `status` is not ok.
 Napi::Error MakeError(Napi::Env env, core::Status status);
 
-// An error of the system's own: `code` is the errno's name, as Node's errors have it ('EADDRINUSE').
+// An error in Node's own form: `code` is the errno's name, such as 'EADDRINUSE'.
 Napi::Error MakeSystemError(Napi::Env env, const char* syscall, int system_error);
 
 // Throws MakeError(env, status) into JavaScript; the caller returns at once.

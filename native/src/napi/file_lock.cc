@@ -9,7 +9,7 @@
 namespace keibi::napi {
 namespace {
 
-// (fd) -> whether it has the lock of its file now. Never waits.
+// (fd) -> whether it now holds the lock of its file. Never waits.
 Napi::Value TryLock(const Napi::CallbackInfo& info) {
   int result = 0;
   do {

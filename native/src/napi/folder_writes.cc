@@ -31,7 +31,7 @@ uint64_t SizeAt(const Napi::CallbackInfo& info, size_t i) {
   return static_cast<uint64_t>(info[i].As<Napi::Number>().Int64Value());
 }
 
-// Resolves with the bytes that `work` makes.
+// Resolves with the bytes that `work` produces.
 Napi::Promise RunForBytes(Napi::Env env, std::function<Status(Bytes*)> work) {
   const auto bytes = std::make_shared<Bytes>();
   return RunAsync(
@@ -39,7 +39,7 @@ Napi::Promise RunForBytes(Napi::Env env, std::function<Status(Bytes*)> work) {
       [bytes](Napi::Env own) { return BytesOf(own, bytes->data(), bytes->size()); });
 }
 
-// Resolves with what `work` makes and the mtime of the directory it is in.
+// Resolves with the entry that `work` creates and the mtime of its directory.
 Napi::Promise RunForMade(Napi::Env env, std::function<Status(Bytes* entry, int64_t* directory_ns)> work) {
   struct Made {
     Bytes entry;
@@ -127,7 +127,7 @@ Napi::Value FolderWrites::MakeSymlink(const Napi::CallbackInfo& info) {
                     });
 }
 
-// (path, whether it is a directory) -> Promise<mtime of the directory it was in>
+// (path, whether it is a directory) -> Promise<mtime of its former directory>
 Napi::Value FolderWrites::Remove(const Napi::CallbackInfo& info) {
   const auto directory_ns = std::make_shared<int64_t>();
   return RunAsync(

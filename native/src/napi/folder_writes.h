@@ -11,15 +11,15 @@
 
 namespace keibi::napi {
 
-// What may be changed of one folder, for native/lib/folder-writes.ts, which has checked every argument. Disks are asked
-// on threads of the pool.
+// Changes to one folder, for native/lib/folder-writes.ts, which has checked every argument. Disk access happens on pool
+// threads.
 class FolderWrites : public Napi::ObjectWrap<FolderWrites> {
  public:
   static Napi::Function Define(Napi::Env env);
-  // (folder, the one file in it or '', where puts are recorded or '')
+  // (folder, the one shared file in it or '', path of the put journal or '')
   explicit FolderWrites(const Napi::CallbackInfo& info);
 
-  // Null for undefined.
+  // Null if `value` is undefined.
   static std::shared_ptr<stream::WriteLedger> LedgerOf(const Napi::Value& value);
 
  private:
@@ -41,11 +41,11 @@ class FolderWrites : public Napi::ObjectWrap<FolderWrites> {
   const std::shared_ptr<stream::WriteLedger> ledger_;
 };
 
-// Arguments of a put from `i` on: base size (-1: none), base mtime, token, keep.
+// Arguments of a put, starting at `i`: base size (-1: none), base mtime, token, keep.
 stream::PutBase BaseAt(const Napi::CallbackInfo& info, size_t i);
 // size, mtime, whether to sync.
 stream::Finish FinishAt(const Napi::CallbackInfo& info, size_t i);
-// Offsets and lengths in turn.
+// Offsets and lengths, alternating.
 std::vector<stream::ByteRange> RangesAt(const Napi::CallbackInfo& info, size_t i);
 
 }  // namespace keibi::napi

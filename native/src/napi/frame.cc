@@ -60,7 +60,7 @@ class FrameOpener : public Napi::ObjectWrap<FrameOpener> {
     opener_.emplace(SuiteFrom(info[0]), KeyFrom(info[1]));
   }
 
-  // (frame) -> bytes of plaintext, which stand at kHeaderBytes
+  // (frame) -> bytes of plaintext, which begins at kHeaderBytes
   Napi::Value Open(const Napi::CallbackInfo& info) {
     auto bytes = info[0].As<Napi::Uint8Array>();
     size_t plaintext_bytes = 0;

@@ -14,8 +14,8 @@
 
 namespace keibi::napi {
 
-// What native/lib/guest-job.ts has of a job on the lanes of a guest; it has checked every argument. All methods run on
-// the JavaScript thread.
+// The methods that native/lib/guest-job.ts calls on a job with a guest's lanes; it has checked every argument. All
+// methods run on the JavaScript thread.
 template <typename Derived, typename Job>
 class GuestJob : public Napi::ObjectWrap<Derived> {
  public:
@@ -62,13 +62,13 @@ class GuestJob : public Napi::ObjectWrap<Derived> {
     return Napi::Number::New(info.Env(), static_cast<double>(job_->bytes()));
   }
 
-  // () -> Promise, once all threads have ended
+  // () -> Promise, resolved when all threads have ended
   Napi::Value Close(const Napi::CallbackInfo& info) { return end_.Close(info.Env()); }
 
  protected:
   using Method = Napi::ClassPropertyDescriptor<Derived>;
 
-  // Defines the class with these methods and its own.
+  // Defines the class with these methods and the common ones.
   static Napi::Function Define(Napi::Env env, const char* name, std::vector<Method> methods) {
     for (const Method& common :
          {Derived::InstanceMethod("addLane", &Derived::AddLane),
@@ -81,7 +81,7 @@ class GuestJob : public Napi::ObjectWrap<Derived> {
   }
 
   Job& job() { return *job_; }
-  // For what runs on another thread.
+  // For work on another thread.
   const std::shared_ptr<Job>& shared_job() { return job_; }
 
  private:

@@ -31,7 +31,7 @@ void Waker::Call(Shared* shared, Napi::Env env, const Napi::Function& on_wake) {
     if (shared->released) return;
   }
   on_wake.Call({});
-  // Node 20 only warns of an exception in a callback like this one; it must be an uncaught one as everywhere else.
+  // Node 20 only warns about an exception in such a callback; make it an uncaught exception as everywhere else.
   if (env.IsExceptionPending()) napi_fatal_exception(env, env.GetAndClearPendingException().Value());
 }
 

@@ -20,7 +20,7 @@
 
 namespace keibi::napi {
 
-// Calls a JavaScript function without arguments from any thread; calls that come before the last one ran are merged.
+// Calls a JavaScript function without arguments from any thread. Merges calls that arrive before the last one ran.
 class Waker {
  public:
   Waker(Napi::Env env, const Napi::Function& on_wake);
@@ -29,7 +29,7 @@ class Waker {
 
  private:
   struct Shared {
-    std::mutex mutex;  // a function that was released must not be touched any more
+    std::mutex mutex;  // a released function must not be touched
     Napi::ThreadSafeFunction function;
     bool posted = false;
     bool released = false;
@@ -41,14 +41,15 @@ class Waker {
 
 using CleanupHook = Napi::Env::CleanupHook<std::function<void()>>;
 
-// Stops a job: when it is closed or, if its owner forgot it, when the env ends, which its threads must not outlive.
+// Stops a job when it is closed. If its owner forgot that, stops it when the env ends, which its threads must not
+// outlive.
 class JobEnd {
  public:
   JobEnd() = default;
-  // `stop` may block and is idempotent. What the job wakes, if anything, is not called any more then.
+  // `stop` may block and must be idempotent. After that the waker, if any, calls nothing.
   JobEnd(Napi::Env env, std::optional<Waker> waker, std::function<void()> stop);
 
-  Napi::Promise Close(Napi::Env env);  // once `stop` has returned
+  Napi::Promise Close(Napi::Env env);  // resolves when `stop` has returned
 
  private:
   std::optional<Waker> waker_;
@@ -62,12 +63,12 @@ inline uint32_t NumberAt(const Napi::CallbackInfo& info, size_t i) { return info
 stream::ExpectedLanes LanesFrom(const Napi::Value& session_id, const Napi::Value& lane_secret, const Napi::Value& suite,
                                 frame::Role self);
 
-// (host, port, …, 6: relay token or undefined, 7: own port or undefined), as native/lib/lane-dial.ts has them.
+// (host, port, …, 6: relay token or undefined, 7: own port or undefined), as in native/lib/lane-dial.ts.
 stream::LanePlace PlaceFrom(const Napi::CallbackInfo& info);
 
 Napi::Uint8Array BytesOf(Napi::Env env, const uint8_t* bytes, size_t size);
 Napi::Array NumbersOf(Napi::Env env, const std::vector<uint32_t>& numbers);
-// [{ lane, frames, code }], code '' for one that ended well.
+// [{ lane, frames, code }]; code is '' for a lane that ended without an error.
 Napi::Array EndsOf(Napi::Env env, const std::vector<stream::LaneEnd>& ends);
 // [{ lane, bytes, rttMs, control }]
 Napi::Array StatesOf(Napi::Env env, const std::vector<stream::LaneState>& states);

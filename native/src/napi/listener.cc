@@ -12,7 +12,7 @@
 namespace keibi::napi {
 namespace {
 
-// Connections posted and not called back yet; at so many the listener leaves the next ones in its backlog.
+// Connections posted but not yet called back; at this many the listener leaves further ones in its backlog.
 constexpr size_t kMostPosted = 256;
 
 constexpr napi_type_tag kListenerTag = {0x7f0c2a5d1c6e4b93, 0xa1d85e0f63b7429c};
@@ -50,17 +50,17 @@ void DeliverIncoming(Napi::Env env, Napi::Function callback, Listener* listener,
   const napi_value argument = ToObject(env, *incoming);
   const napi_status status = napi_call_function(env, env.Undefined(), callback, 1, &argument, nullptr);
   const bool thrown = env.IsExceptionPending();
-  // In an env that is being torn down nothing can be called: the descriptor is still ours to close.
+  // An env in teardown cannot call anything: the descriptor is then still ours to close.
   if (status == napi_ok || thrown) incoming->fd.release();
   if (!thrown) return;
-  // Node 20 only warns of an exception in a callback like this one; it must be an uncaught one as everywhere else.
+  // Node 20 only warns about an exception in such a callback; make it an uncaught exception as everywhere else.
   const Napi::Error error = env.GetAndClearPendingException();
   napi_fatal_exception(env, error.Value());
 }
 
 void DeliverJoined(Napi::Env env, Napi::Function, std::nullptr_t*, Joined* joined) {
   const std::unique_ptr<Joined> owned(joined);
-  if (static_cast<napi_env>(env) == nullptr) return;  // which ends, and its promises with it
+  if (static_cast<napi_env>(env) == nullptr) return;  // the env ends, and its promises end with it
   if (joined->status.ok()) return joined->deferred.Resolve(env.Undefined());
   joined->deferred.Reject(MakeError(env, joined->status).Value());
 }
@@ -87,7 +87,7 @@ Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(
   options.http = info[3].ToBoolean();
   options.max_undecided_of_network = info[4].As<Napi::Number>().Uint32Value();
   options.max_handed_over = kMostPosted;
-  // Without a limit of its own: the listener counts, and a full queue would drop connections silently.
+  // Without a queue limit: the listener counts itself, and a full queue would drop connections silently.
   callback_ = Callback::New(info.Env(), info[2].As<Napi::Function>(), "keibidrop listener", 0, 1, this);
   joined_ = JoinedCall::New(info.Env(), "keibidrop listener, relays", 0, 1);
 
@@ -102,7 +102,7 @@ Listener::Listener(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Listener>(
     MakeSystemError(info.Env(), "listen", status.system_error).ThrowAsJavaScriptException();
     return;
   }
-  // Hooks run last in first out: this one before the callback's own, after which the thread must not post any more.
+  // Hooks run in reverse order: this one runs before the callback's own hook, after which the thread must not post.
   napi_add_env_cleanup_hook(env_, OnEnvEnd, this);
   open_ = true;
   Ref();
@@ -123,7 +123,7 @@ void Listener::Close() {
   napi_remove_env_cleanup_hook(env_, OnEnvEnd, this);
   listener_->Stop();
   callback_.Abort();
-  joined_.Release();  // after what Stop has posted
+  joined_.Release();  // after Stop has posted its last results
 }
 
 // (host, port, token, wait ms, number) -> Promise

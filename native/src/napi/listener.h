@@ -14,7 +14,7 @@ class Listener;
 // Called on the listener's thread, runs on the JavaScript thread; owns `incoming`.
 void DeliverIncoming(Napi::Env env, Napi::Function callback, Listener* listener, stream::Incoming* incoming);
 
-// How a joinRelay() ended, on its way to the JavaScript thread.
+// The outcome of a joinRelay(), to be delivered on the JavaScript thread.
 struct Joined {
   Napi::Promise::Deferred deferred;
   core::Status status;
@@ -25,22 +25,21 @@ void DeliverJoined(Napi::Env env, Napi::Function callback, std::nullptr_t* conte
 
 // The native half of native/lib/listener.ts. JavaScript thread only.
 //
-// In call order: the constructor starts the listener's thread; that thread posts connections, DeliverIncoming calls
-// back with them; Close (from close(), from the env's end or from the destructor, the first counts) joins the thread,
-// then drops the connections that were posted and not delivered, closing the descriptors. What was to be joined still
-// fails.
+// In call order: the constructor starts the listener's thread; that thread posts connections; DeliverIncoming calls
+// back with them. Close (from close(), the env's end or the destructor; the first counts) joins the thread. It then
+// drops posted connections that were not delivered and closes their descriptors. Pending joins still fail.
 class Listener : public Napi::ObjectWrap<Listener> {
  public:
   static Napi::Function Define(Napi::Env env);
 
-  // The object behind `value`, or null if it is something else.
+  // The object wrapped by `value`, or null if it is something else.
   static Listener* From(const Napi::Value& value);
 
   // (host, port, callback(incoming), http, undecided of a network)
   explicit Listener(const Napi::CallbackInfo& info);
   ~Listener() override;
 
-  // For jobs that expect lanes. After close() it is stopped and expects nothing.
+  // For jobs that expect lanes. After close() the listener is stopped and expects nothing.
   std::shared_ptr<stream::Listener> listener() const { return listener_; }
 
  private:
@@ -64,12 +63,12 @@ class Listener : public Napi::ObjectWrap<Listener> {
   bool open_ = false;
 };
 
-// The lanes of a session that a job expects of a listener. JavaScript thread.
+// The lanes of a session that a job expects from a listener. JavaScript thread.
 class Expectation {
  public:
   // (listener, session id, lane secret, suite bit)
   void Begin(const Napi::CallbackInfo& info, std::shared_ptr<stream::LaneAcceptor> job);
-  void End();  // nothing if it never began
+  void End();  // does nothing if it never began
 
  private:
   std::shared_ptr<stream::Listener> listener_;

@@ -17,14 +17,14 @@ constexpr napi_type_tag kLockTableTag = {0x5e31b8f2a94c4d06, 0x93c7d1e06f2a58b4}
 
 using core::Status;
 
-// -1 as an end: the end of the file, wherever that is.
+// An end of -1 is the end of the file, however long it is.
 stream::LockSpan SpanAt(const Napi::CallbackInfo& info, size_t i) {
   const int64_t end = info[i + 1].As<Napi::Number>().Int64Value();
   return {static_cast<uint64_t>(info[i].As<Napi::Number>().Int64Value()),
           end < 0 ? stream::kLockEnd : static_cast<uint64_t>(end)};
 }
 
-// owner, whether it locks as flock(2) does, kind, start, end.
+// owner, whether it locks like flock(2), kind, start, end.
 stream::WantedLock WantedAt(const Napi::CallbackInfo& info, size_t i) {
   stream::WantedLock wanted;
   std::copy_n(info[i].As<Napi::Uint8Array>().Data(), wanted.owner.id.size(), wanted.owner.id.data());
@@ -55,7 +55,8 @@ std::shared_ptr<stream::LockTable> LockTable::From(const Napi::Value& value) {
   return Unwrap(value.As<Napi::Object>())->table_;
 }
 
-// (path, owner, whole, kind, start, end) -> Promise<{ holder, entry }>, an empty entry if another has a lock there
+// (path, owner, whole, kind, start, end) -> Promise<{ holder, entry }>; an empty entry means another owner's lock
+// conflicts
 Napi::Value LockTable::Lock(const Napi::CallbackInfo& info) {
   const auto granted = std::make_shared<stream::GrantedLock>();
   return RunAsync(
@@ -103,7 +104,7 @@ Napi::Value LockTable::Test(const Napi::CallbackInfo& info) {
       });
 }
 
-// () -> locks of all guests of the folder that were refused since they were too many
+// () -> locks of all the folder's guests that were refused because of the limit
 Napi::Value LockTable::Refused(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(room_->refused.load()));
 }

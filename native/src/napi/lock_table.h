@@ -9,15 +9,15 @@
 
 namespace keibi::napi {
 
-// The locks of one guest, for native/lib/lock-table.ts, which has checked every argument. Disks are asked on threads of
-// the pool.
+// The locks of one guest, for native/lib/lock-table.ts, which has checked every argument. Disk access happens on pool
+// threads.
 class LockTable : public Napi::ObjectWrap<LockTable> {
  public:
   static Napi::Function Define(Napi::Env env);
-  // (folder, the one file in it or '', folder writes)
+  // (folder, the one shared file in it or '', folder writes)
   explicit LockTable(const Napi::CallbackInfo& info);
 
-  // Null for undefined.
+  // Null if `value` is undefined.
   static std::shared_ptr<stream::LockTable> From(const Napi::Value& value);
 
  private:

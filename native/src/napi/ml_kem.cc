@@ -6,7 +6,7 @@
 #include "napi/errors.h"
 #include "napi/module.h"
 
-// ML-KEM-1024 for native/lib/ml-kem.ts, which has checked every argument and allocated what is written.
+// ML-KEM-1024 for native/lib/ml-kem.ts, which has checked every argument and allocated every output.
 namespace keibi::napi {
 namespace {
 

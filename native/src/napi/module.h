@@ -3,8 +3,8 @@
 
 #include <napi.h>
 
-// What each file of napi/ adds to the addon's exports. On the JavaScript thread of the env that loads it; nothing here
-// is shared between envs.
+// The part of the addon's exports that each file of napi/ adds. On the JavaScript thread of the env that loads it; envs
+// share nothing here.
 namespace keibi::napi {
 
 void InitBench(Napi::Env env, Napi::Object exports);

@@ -14,7 +14,7 @@ class RateBudget : public Napi::ObjectWrap<RateBudget> {
  public:
   static Napi::Function Define(Napi::Env env);
 
-  // The budget behind `value`; null, which is no limit, if it is something else.
+  // The budget wrapped by `value`; null, which means no limit, if it is something else.
   static std::shared_ptr<stream::RateBudget> From(const Napi::Value& value);
 
   // (bytes per second)

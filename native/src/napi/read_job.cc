@@ -56,7 +56,7 @@ class ReadJob : public GuestJob<ReadJob, stream::ReadJob> {
     return info.Env().Undefined();
   }
 
-  // (want, file, first, count, ahead) -> whether all is here
+  // (want, file, first, count, ahead) -> whether all blocks are cached
   Napi::Value Want(const Napi::CallbackInfo& info) {
     bool here = false;
     const Status status = job().Want(NumberAt(info, 0), NumberAt(info, 1), NumberAt(info, 2), NumberAt(info, 3),
@@ -75,7 +75,7 @@ class ReadJob : public GuestJob<ReadJob, stream::ReadJob> {
     return Napi::Number::New(info.Env(), job().ahead_blocks());
   }
 
-  // () -> { settled, codes, lanesEnded }: wants, and for each an ErrorCode or ''
+  // () -> { settled, codes, lanesEnded }: the settled wants, and for each an ErrorCode or ''
   Napi::Value TakeNews(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const stream::ReadNews news = job().TakeNews();

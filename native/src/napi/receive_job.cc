@@ -35,7 +35,7 @@ Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
 
 class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
  public:
-  // (out, collisions, to stdout, report placed, durable, rate budget or undefined, on wake, folder not to leave or '')
+  // (out, collisions, to stdout, report placed, durable, rate budget or undefined, on wake, enclosing folder or '')
   explicit ReceiveJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ReceiveJob>(info) {
     stream::ReceiveOptions options;
     options.out = info[0].As<Napi::String>().Utf8Value();
@@ -177,7 +177,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return Napi::String::New(info.Env(), job_->destination().FinalPath(NumberAt(info, 0)));
   }
 
-  // (entry) -> Promise<digests of its chunks as they are on disk>
+  // (entry) -> Promise<digests of its chunks as on disk>
   Napi::Value Digest(const Napi::CallbackInfo& info) {
     const auto digests = std::make_shared<std::vector<uint8_t>>();
     return RunAsync(
@@ -190,7 +190,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return RunAsync(info.Env(), [job = job_, entry = NumberAt(info, 0)] { return job->Distrust(entry); });
   }
 
-  // (entry) -> Promise<survey>, as decide
+  // (entry) -> Promise<survey>, like decide
   Napi::Value Refetch(const Napi::CallbackInfo& info) {
     const auto result = std::make_shared<stream::SurveyResult>();
     return RunAsync(
@@ -202,7 +202,7 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return RunAsync(info.Env(), [job = job_] { return job->Finish(); });
   }
 
-  // () -> Promise, once all threads have ended and the bitmaps are saved
+  // () -> Promise, resolved when all threads have ended and the bitmaps are saved
   Napi::Value Close(const Napi::CallbackInfo& info) { return end_.Close(info.Env()); }
 
  private:

@@ -82,7 +82,7 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
     return info.Env().Undefined();
   }
 
-  // ([lane, frames, …]): the receiver has taken so many of each
+  // ([lane, frames, …]): the receiver has taken so many frames of each lane
   Napi::Value Acknowledge(const Napi::CallbackInfo& info) {
     const auto taken = info[0].As<Napi::Array>();
     Status status = Status::Ok();
@@ -134,7 +134,7 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
         [digests](Napi::Env env) { return BytesOf(env, digests->data(), digests->size()); });
   }
 
-  // () -> Promise, once all threads have ended
+  // () -> Promise, resolved when all threads have ended
   Napi::Value Close(const Napi::CallbackInfo& info) {
     expectation_.End();
     return end_.Close(info.Env());

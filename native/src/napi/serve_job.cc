@@ -23,7 +23,8 @@ using core::Status;
 
 class ServeJob : public Napi::ObjectWrap<ServeJob> {
  public:
-  // (folder, the one file in it or '', rate budget or undefined, folder writes or undefined, lock table or undefined)
+  // (folder, the one shared file in it or '', rate budget or undefined, folder writes or undefined, lock table or
+  // undefined)
   explicit ServeJob(const Napi::CallbackInfo& info) : Napi::ObjectWrap<ServeJob>(info) {
     stream::ServeOptions options;
     options.folder = {info[0].As<Napi::String>().Utf8Value(), info[1].As<Napi::String>().Utf8Value()};
@@ -76,12 +77,12 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
     });
   }
 
-  // () -> bytes of files, sent
+  // () -> bytes of files sent
   Napi::Value Bytes(const Napi::CallbackInfo& info) {
     return Napi::Number::New(info.Env(), static_cast<double>(job_->bytes()));
   }
 
-  // () -> Promise, once all threads have ended
+  // () -> Promise, resolved when all threads have ended
   Napi::Value Close(const Napi::CallbackInfo& info) {
     expectation_.End();
     return end_.Close(info.Env());

@@ -9,14 +9,13 @@
 #include "napi/job.h"
 #include "napi/module.h"
 
-// SharedFolder for native/lib/shared-folder.ts, which has checked every argument. Disks are asked on threads of the
-// pool.
+// SharedFolder for native/lib/shared-folder.ts, which has checked every argument. Disk access happens on pool threads.
 namespace keibi::napi {
 namespace {
 
 using core::Status;
 
-// One pass over a directory, as JavaScript holds it.
+// One pass over a directory, held by JavaScript.
 class Listing : public Napi::ObjectWrap<Listing> {
  public:
   static Napi::Function Define(Napi::Env env) {
@@ -81,7 +80,7 @@ class SharedFolder : public Napi::ObjectWrap<SharedFolder> {
   // (path) -> Promise<Listing>
   Napi::Value List(const Napi::CallbackInfo& info) {
     const auto listing = std::make_shared<std::shared_ptr<stream::Listing>>();
-    // Held by the result alone, which runs and is dropped on this thread.
+    // Only the result holds it; the result runs and is dropped on this thread.
     const auto define = std::make_shared<Napi::FunctionReference>(Napi::Persistent(listings_.Value()));
     return RunAsync(
         info.Env(), [folder = folder_, path = PathOf(info), listing] { return folder->Open(path, listing.get()); },

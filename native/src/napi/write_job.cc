@@ -29,7 +29,7 @@ class WriteJob : public GuestJob<WriteJob, stream::WriteJob> {
          InstanceMethod<&WriteJob::TakeNews>("takeNews")});
   }
 
-  // () -> how many sessions have ended
+  // () -> number of sessions that have ended
   Napi::Value Session(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), job().session()); }
 
   // (number)
