@@ -5,7 +5,7 @@
 
 namespace keibi::fuzz {
 
-// A property of every input; libFuzzer keeps the input that breaks it.
+// Aborts unless a property of every input holds; libFuzzer then keeps the input.
 inline void Check(bool holds) {
   if (!holds) std::abort();
 }

@@ -6,8 +6,8 @@
 #include "check.h"
 #include "stream/entry.h"
 
-// A page of a manifest (PROTOCOL 6). An entry that is accepted keeps the limits and encodes to the bytes that it came
-// from; one that is refused moves nothing.
+// A page of a manifest (PROTOCOL 6). An accepted entry keeps the limits and encodes to the bytes it came from; a
+// refused entry leaves the offset unchanged.
 using keibi::fuzz::Check;
 using keibi::stream::Entry;
 

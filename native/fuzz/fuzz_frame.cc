@@ -8,8 +8,8 @@
 #include "core/limits.h"
 #include "frame/frame.h"
 
-// What reaches an Opener from the network. Two checks beside the sanitizers': nothing opens that the sealer did not
-// make, and an Opener that refused once never opens again.
+// Untrusted bytes for an Opener. Beside the sanitizers this checks that only the sealer's frames open, and that an
+// Opener that refused once never opens again.
 using keibi::aead::Suite;
 using keibi::frame::Key;
 using keibi::frame::kHeaderBytes;
@@ -27,8 +27,8 @@ Key FixedKey() {
   return Key(bytes);
 }
 
-// Cuts `data` into frames by their own length fields, as a lane does, and has each refused: without the key none is
-// right.
+// Cuts `data` into frames by their own length fields, as a lane does. The Opener must refuse all of them, since the
+// input's author has no key.
 void OpenAll(Suite suite, const uint8_t* data, size_t size) {
   Opener opener(suite, FixedKey());
   while (size >= kLengthBytes) {
@@ -43,7 +43,7 @@ void OpenAll(Suite suite, const uint8_t* data, size_t size) {
   }
 }
 
-// A genuine conversation with one change that the input chooses: position, mask, epoch length, sizes.
+// A genuine conversation with one alteration chosen by the input: position, mask, epoch length, sizes.
 void Alter(Suite suite, const uint8_t* data, size_t size) {
   if (size < 8) return;
   Sealer sealer(suite, FixedKey(), {1u + data[0], 1u + data[1] % 8});

@@ -8,7 +8,7 @@
 #include "stream/lane_registry.h"
 #include "stream/undecided.h"
 
-// The first bytes of a connection, in two pieces: the preamble and the lane hello, from a stranger without a key.
+// The first bytes of a connection, in two pieces: the preamble and the lane hello, sent by a stranger without a key.
 using keibi::core::Fd;
 using keibi::stream::LaneRegistry;
 using keibi::stream::Undecided;

@@ -9,8 +9,8 @@
 #include "stream/part_file.h"
 #include "temporary_folder.h"
 
-// The bitmap that an earlier run left of a file (PROTOCOL 7), damaged or forged, with a sum that is right. A part that
-// is resumed has one bit for each chunk and takes those that are missing.
+// The bitmap that an earlier run left for a file (PROTOCOL 7), damaged or forged, with a correct checksum. A resumed
+// part has one bit for each chunk and accepts the missing chunks.
 using keibi::core::Fd;
 using keibi::fuzz::Check;
 using keibi::stream::PartFile;

@@ -5,7 +5,7 @@
 #include "stream/put_journal.h"
 #include "temporary_folder.h"
 
-// A journal of puts that is damaged, or another's: it opens, answers, takes records, and opens again.
+// A damaged or foreign journal of puts: it opens, answers, takes records, and opens again.
 using keibi::stream::DraftToken;
 using keibi::stream::FileState;
 using keibi::stream::PutJournal;

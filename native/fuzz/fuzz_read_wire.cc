@@ -6,7 +6,7 @@
 #include "check.h"
 #include "stream/asks.h"
 
-// Frames of reads and refusals (PROTOCOL 11.1). A record that is taken encodes to the bytes that it came from.
+// Frames of reads and refusals (PROTOCOL 11.1). An accepted record encodes to the bytes it came from.
 using keibi::stream::Ask;
 using keibi::stream::Refusal;
 

@@ -12,8 +12,8 @@
 #include "relay/hub.h"
 #include "stream/undecided.h"
 
-// Both ends of a relay's wire: a stranger's hello and all that follows it, in two pieces, and a relay's answer.
-// Two hellos with one token must be joined, and the rest of each must reach the other.
+// Both ends of a relay's wire: a stranger's hello and the bytes after it, in two pieces, and a relay's answer.
+// Two hellos with one token must be joined, and the remaining bytes of each must reach the other.
 using keibi::core::Fd;
 using keibi::fuzz::Check;
 using keibi::relay::Hub;
@@ -22,7 +22,7 @@ using keibi::stream::Undecided;
 namespace {
 
 constexpr std::chrono::hours kLong{1};
-constexpr int kPatienceMs = 60'000;  // only ends what hangs
+constexpr int kPatienceMs = 60'000;  // only ends a hang
 
 std::unique_ptr<Hub> OpenHub() {
   std::unique_ptr<Hub> hub;
@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   data++;
   size--;
   keibi::relay::Token token{};
-  // A peer speaks on only after the answer: the relay ends one that does not wait.
+  // A peer must wait for the answer before it sends more: the relay ends a connection that does not wait.
   constexpr size_t kHelloBytes = sizeof(keibi::relay::RelayHello);
   const size_t hello_bytes = std::min(size, kHelloBytes);
   const size_t first = hello_bytes == 0 ? 0 : cut % hello_bytes;
@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Check(send(each->peer.get(), rest, rest_bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(rest_bytes));
   }
   for (const Connection* each : {&one, &other}) Hears(each->peer.get(), rest, rest_bytes);
-  // The next input may hold the same token, which is taken until this pair has ended.
+  // The next input may hold the same token, which stays in use until this pair ends.
   one.peer = Fd();
   other.peer = Fd();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);

@@ -7,8 +7,8 @@
 #include "stream/segment.h"
 #include "stream/writes.h"
 
-// Frames of writes, their outcomes (PROTOCOL 11.2) and segments (PROTOCOL 5.2). Nothing that is taken reaches beyond
-// the frame or the longest file, and a record encodes to the bytes that it came from.
+// Frames of writes, their outcomes (PROTOCOL 11.2) and segments (PROTOCOL 5.2). No accepted record reaches beyond the
+// frame or the longest file, and each encodes to the bytes it came from.
 using keibi::fuzz::Check;
 using keibi::stream::Segment;
 using keibi::stream::Write;

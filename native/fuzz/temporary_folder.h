@@ -10,7 +10,7 @@
 
 namespace keibi::fuzz {
 
-// A folder of this process, removed at its orderly end.
+// A folder of this process, removed when the process exits normally.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
