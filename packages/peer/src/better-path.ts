@@ -20,7 +20,7 @@ export interface BetterPathOptions {
 /** Pauses before the first and, at most, before further attempts. */
 const FIRST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 60_000;
-/** A sender takes 256 punches of one session, and lanes that have moved need some. */
+/** A sender accepts 256 punches per session, and moved lanes need some of them. */
 const MOST_PUNCHES = 128;
 
 /**

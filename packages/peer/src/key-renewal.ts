@@ -35,7 +35,7 @@ export class KeyRenewal {
     this.#onFailed = onFailed;
   }
 
-  /** @param bytes  that the lanes have carried since the session began */
+  /** @param bytes  carried by the lanes since the session began */
   onBytes(bytes: number): void {
     if (this.#running || this.#folds === MAX_FOLDS || bytes < (this.#folds + 1) * this.#every) return;
     this.#running = true;

@@ -5,11 +5,11 @@ import type { Candidate } from '@keibidrop/protocol';
 
 /** The known addresses of a sender's port. */
 export interface OwnPort {
-  /** As it listens. */
+  /** The address it listens on. */
   readonly listening: HostPort;
-  /** As a rendezvous sees it. */
+  /** Its address as a rendezvous sees it. */
   readonly observed?: Observation | undefined;
-  /** As mapped by its router. */
+  /** Its address as mapped by the router. */
   readonly mapped?: HostPort | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface FileUse {
 }
 
 const IDENTITY: FileUse = { maxBytes: 8192, unusable: 'IDENTITY_LOCKED' };
-/** With contacts. */
+/** A copy may also hold contacts. */
 const COPY: FileUse = { ...IDENTITY, maxBytes: 5 * 2 ** 20 };
 const OTHERS = 0o077;
 

@@ -22,14 +22,14 @@ export interface ServingSession {
 
 /** A receiver that may return, or is being served. */
 interface Kept extends Receiver {
-  /** Undefined: away. */
+  /** Undefined while the receiver is away. */
   session: ServingSession | undefined;
   /** The secrets for its return, newest first. Older ones stay until the receiver has shown that it knows the newest. */
   readonly secrets: ReturnSecret[];
   timer: NodeJS.Timeout | undefined;
 }
 
-/** As long as a receiver tries. */
+/** Equals the time for which a receiver retries. */
 const AWAY_MS = 24 * 60 * 60_000;
 /** Limit of absent receivers; beyond it the one absent longest is forgotten. */
 const MAX_AWAY = 256;
@@ -110,7 +110,7 @@ export class Receivers {
     this.#kept.delete(number);
   }
 
-  /** Forgets all. */
+  /** Forgets all receivers. */
   close(): void {
     for (const kept of [...this.#kept.values()]) this.forget(kept);
   }

@@ -8,7 +8,7 @@ function notAFile(path: string): string {
   return `${path}: This is a pipe, a socket or a device, not a file or folder. To send a stream, pipe it into keibidrop send -.`;
 }
 
-/** The name under which standard input travels. */
+/** The file name for standard input. */
 const STDIN_NAME = 'stdin';
 
 /**

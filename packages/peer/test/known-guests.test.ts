@@ -46,7 +46,7 @@ describe('the stored data of guests', () => {
   });
 
   it('is written as it was read, or refused, for any bytes', () => {
-    // Few values of a byte, so that many of them are counts.
+    // Few distinct byte values, so that many of them act as counts.
     const bytes = fc.array(fc.constantFrom(0, 1, 2, 4, 5, 255), { maxLength: 300 });
     fc.assert(
       fc.property(bytes, (foreign) => {

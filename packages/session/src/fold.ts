@@ -7,7 +7,7 @@ import { expand, extract, sha512 } from './hkdf.ts';
 import { refusal } from './refusal.ts';
 import { type Sodium, wipe } from './sodium.ts';
 
-// A fold (PROTOCOL 4.3): fresh X25519 and ML-KEM-1024 for the lanes of a session that carries very much.
+// A fold (PROTOCOL 4.3): fresh X25519 and ML-KEM-1024 for the lanes of a session that carries a lot of data.
 //
 //   Fold       initiator -> number, X25519 share, ML-KEM key      <- X25519 share, ML-KEM ciphertext
 //   FoldReady  initiator -> number: its openers have the secret; the responder's sealers may move

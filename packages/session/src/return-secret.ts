@@ -24,7 +24,7 @@ export class ReturnSecret {
     this.seal = seal;
   }
 
-  /** @param root  of the session's keys, `prk` in PROTOCOL 3 */
+  /** @param root  the root of the session's keys, `prk` in PROTOCOL 3 */
   static of(sodium: Sodium, root: Uint8Array): ReturnSecret {
     const derived = (what: string, length: number) => expand(sodium, root, `KeibiDrop return ${what}`, length);
     return new ReturnSecret(derived('attempt', ATTEMPT_BYTES), derived('auth', 32), derived('seal', 32));

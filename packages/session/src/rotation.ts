@@ -82,7 +82,7 @@ interface Tested {
   /** The announcer's former and new fingerprint, then the contact's. */
   readonly fingerprints: readonly [Uint8Array, Uint8Array, Uint8Array];
   readonly ciphertext: Uint8Array;
-  /** X25519, then ML-KEM. Wiped. */
+  /** The X25519 secret, then the ML-KEM secret. Wiped. */
   readonly secrets: readonly [Uint8Array, Uint8Array];
 }
 

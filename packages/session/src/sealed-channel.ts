@@ -21,7 +21,7 @@ export interface SealedChannel {
   destroy(reason: KeibiError): void;
 }
 
-/** Keys of one control connection; both are copied by `openSealedChannel`. */
+/** Keys of one control connection. `openSealedChannel` copies both. */
 export interface SealedChannelKeys {
   suite: Suite;
   writeKey: Uint8Array;

@@ -43,7 +43,7 @@ export interface Session {
   readonly suite: Suite;
   /** The array of `keys`, not a copy: the holder wipes it. */
   readonly laneSecret: Uint8Array;
-  /** Calls the other side's Peer service. */
+  /** Calls the peer's Peer service. */
   readonly client: PeerClient;
   /** For clients of the peer's other services. It ends with the session. */
   readonly channel: ChannelInterface;

@@ -50,7 +50,7 @@ function unusable(reason: unknown, dir: string): unknown {
   }
   const system = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'TRANSFER_DESTINATION_UNUSABLE'];
   if (!system.includes(code ?? '')) return reason;
-  // "ENOENT: no such file or directory, mkdtemp '/…'" or "the destination cannot be written: Permission denied".
+  // For example "ENOENT: no such file or directory, mkdtemp '/…'" or "the destination cannot be written: Permission denied".
   const why = /^.*: ([^,]+)/.exec(reason.message)?.[1] ?? reason.message;
   const message = `${dir} cannot be written (${why}). Choose another with --dir.`;
   return new KeibiError('TRANSFER_DESTINATION_UNUSABLE', message, { cause: reason });

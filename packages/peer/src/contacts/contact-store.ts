@@ -24,7 +24,7 @@ import {
 } from './contact.ts';
 
 const FILE = 'contacts.json';
-/** Contacts are below 3 KiB each. */
+/** A contact takes less than 3 KiB. */
 const USE: FileUse = { maxBytes: 4 * 2 ** 20, unusable: 'CONTACTS_CORRUPT' };
 
 /** The fields of a contact that a person may change. */
@@ -38,7 +38,7 @@ export interface ContactChange {
 export interface Encounter {
   /** The contact's, as proved. */
   readonly keys: PublicKeys;
-  /** It came by the mailbox of both keys. */
+  /** The contact used the mailbox of both keys. */
   readonly paired: boolean;
   /** Our fingerprint in that meeting. */
   readonly self: Uint8Array;
@@ -47,7 +47,7 @@ export interface Encounter {
 
 /** New keys that a contact has announced. */
 export interface RenewedKeys {
-  /** Its fingerprint so far. */
+  /** The contact's fingerprint before the change. */
   readonly from: Uint8Array;
   readonly keys: PublicKeys;
   /** Our own fingerprints, which no contact may have. */

@@ -142,7 +142,7 @@ export class ContactVisits {
       if (code === 'RENDEZVOUS_UNREACHABLE') return undefined;
       return absent ? doubled(FIRST_ABSENT_PAUSE_MS, failures, LONGEST_ABSENT_PAUSE_MS) : LONGEST_PAUSE_MS;
     }
-    // The place was another contact's door, or it has closed.
+    // The place was another contact's endpoint, or it has closed.
     if (absent || performance.now() - toldAt > FORGOTTEN_AFTER_MS) return undefined;
     return doubled(FIRST_PAUSE_MS, failures, LONGEST_PAUSE_MS);
   }

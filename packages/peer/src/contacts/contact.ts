@@ -42,7 +42,7 @@ export interface Contact {
 
 /** A change of a contact's identity. */
 export interface Renewal {
-  /** Its fingerprint before. */
+  /** The fingerprint before the change. */
   readonly from: Uint8Array;
   readonly at: Date;
 }

@@ -5,9 +5,9 @@ import { decideInvitation } from './invitation-rule.ts';
 
 /** A contact's invitation, until it is answered or withdrawn. */
 export interface ReceivedInvitation {
-  /** 32 lower hex digits. */
+  /** 32 lower-case hexadecimal digits. */
   readonly id: string;
-  /** As it was when the invitation came. */
+  /** The contact at the time of the invitation. */
   readonly contact: Contact;
   readonly to: Invitation['to'];
   /** The contact's description; untrusted, so sanitize it before display. */
@@ -33,7 +33,7 @@ export interface InvitationSource {
 }
 
 interface Waiting {
-  /** As the contact names it. */
+  /** The id in the contact's own form. */
   readonly name: Uint8Array;
   readonly ending: AbortController;
   from: InvitationSource;

@@ -18,7 +18,7 @@ interface Sent {
   readonly invitation: Invitation;
   readonly onState: (state: 'told' | 'asked') => void;
   readonly settle: (verdict: Verdict | 'moved') => void;
-  /** The contact had no room for it. */
+  /** The contact had no room for the invitation. */
   busy: boolean;
 }
 

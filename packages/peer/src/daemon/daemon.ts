@@ -36,7 +36,7 @@ export interface DaemonOptions {
   settings: SettingsQuery;
   /** The version of the program. */
   version: string;
-  /** The folder of the page that the HTTP door serves; absent: no page. */
+  /** The folder of the page that the HTTP server serves; absent: no page. */
   pageDir?: string | undefined;
   /** Logs one line per error that no client waits for. */
   log(line: string): void;

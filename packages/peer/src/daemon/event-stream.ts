@@ -27,7 +27,7 @@ export class EventStream {
     return this.#clients.size;
   }
 
-  /** @param transfer  0: of none */
+  /** @param transfer  its number, or 0 for events of no transfer */
   emit(transfer: number, event: EventJson): void {
     this.#sequence++;
     if (this.#clients.size === 0) return;

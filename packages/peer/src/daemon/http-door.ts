@@ -48,7 +48,7 @@ const FAILED = 422;
 const MAX_UNREAD_BYTES = 64 * 2 ** 20;
 const BINARY = /^(image|font)\//;
 
-/** The services that the door exposes. */
+/** The services that the HTTP server exposes. */
 export interface BehindDoor {
   calls: LocalCalls;
   drops: Drops;
@@ -57,7 +57,7 @@ export interface BehindDoor {
 }
 
 /**
- * The HTTP door. It serves the page, the calls of Local as `POST /api/NAME` with JSON in both directions, and drops. Streaming
+ * The HTTP server of the daemon. It serves the page, the calls of Local as `POST /api/NAME` with JSON in both directions, and drops. Streaming
  * calls reply with one line of JSON per message.
  *
  * It listens on loopback, which every user and every web page of this machine can reach. So a call needs the keys of this

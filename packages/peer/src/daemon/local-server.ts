@@ -27,7 +27,7 @@ const LAST_WORDS_MS = 1000;
 /** Time for clients to hang up: a connection closed right after a reply may lose the reply. */
 const HANG_UP_MS = 300;
 
-/** The gRPC door: serves Local over sockets that the caller accepts. */
+/** The gRPC server: serves Local over sockets that the caller accepts. */
 export class LocalServer {
   readonly #server: Server;
   readonly #attach: (socket: Socket) => void;

@@ -11,7 +11,7 @@ import { keepPagePlace, readPagePlace } from './page-place.ts';
 
 /** The HTTP server of the page. It opens when the user first wants the page, then at the start of every later daemon. */
 export class PageDoor {
-  /** A file that leads a browser to the page. Only this user can read it; it exists while the door is open. */
+  /** A file that leads a browser to the page. Only this user can read it; it exists while the HTTP server is open. */
   readonly #launcher: string;
   /** Stores the address of the page for the next daemon. */
   readonly #file: string;

@@ -30,11 +30,11 @@ export class PageKeys {
   /** By hash, with the time at which each expires. */
   readonly #tickets = new Map<string, number>();
 
-  /** @param address  HOST:PORT of the door */
+  /** @param address  HOST:PORT of the HTTP server */
   constructor(secret: Uint8Array, address: string) {
     this.#address = address;
     const port = address.slice(address.lastIndexOf(':') + 1);
-    // All ports of a host share its cookies, so each door uses its own name.
+    // All ports of a host share its cookies, so each server uses its own name.
     this.#cookie = `keibidrop-${port}=${derived(secret, 'keibidrop page cookie').toString('base64url')}`;
     this.#key = derived(secret, 'keibidrop page key');
   }

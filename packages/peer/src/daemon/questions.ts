@@ -5,7 +5,7 @@ import type { EventStream } from './event-stream.ts';
 
 /** A question for the user. */
 export interface Asked {
-  /** 0: of none. */
+  /** The transfer's number, or 0 for none. */
   transfer: number;
   kind: string;
   /** The facts needed to answer. */

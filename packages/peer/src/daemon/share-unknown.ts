@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
 
-/** A contact has not invited us. */
+/** The error for a contact that has not invited us. */
 export function notInvited(name: string): KeibiError {
   const text = `${name} has not invited you to a share. Ask for it; there it is: keibidrop add DIR --to YOU.`;
   return new KeibiError('SHARE_UNKNOWN', text);

@@ -175,7 +175,7 @@ export class Shares {
     for (;;) {
       try {
         await (entry.kind === 'own' ? this.#share(entry, ending) : this.#connect(entry, { ending, codeGiven: false }));
-        // An entry of an older version had its code until now.
+        // Entries of older versions still contain their code, so save the entry without it.
         this.save().catch((reason) => this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL')));
         return;
       } catch (reason) {

@@ -79,7 +79,7 @@ export class Transfer {
   #peers: PeerFigures;
   #run: { ending: AbortController; pausing: PauseSwitch; over: Promise<void> } | undefined;
   #end: TransferEnd | undefined;
-  /** The queue holds it. */
+  /** True while the queue holds it. */
   #held = false;
   #asking = 0;
   /** Events held back until the disk has the code. */

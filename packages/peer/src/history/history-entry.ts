@@ -16,9 +16,9 @@ export interface EndedRun {
   figures: TransferFigures;
   /** Milliseconds since 1970. */
   at: number;
-  /** If it ran to its end. */
+  /** Set if it ran to its end. */
   summary?: TransferSummary | undefined;
-  /** If it failed. */
+  /** Set if it failed. */
   error?: KeibiError | undefined;
 }
 

@@ -7,7 +7,7 @@ import { readPrivate } from '../private-file.ts';
 /** A former identity, kept until its contacts know the next one. */
 export interface FormerIdentity {
   readonly keys: IdentityKeys;
-  /** After that it announces nothing and is removed. */
+  /** After this time it announces nothing and is removed. */
   readonly until: Date;
   /** The file it is sealed in. */
   readonly file: string;
