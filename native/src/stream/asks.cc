@@ -10,7 +10,7 @@ using core::Code;
 using core::LoadBigEndian;
 using core::Status;
 
-constexpr size_t kNumberBytes = 1 + 4;  // the kind and the file's number, before everything else
+constexpr size_t kNumberBytes = 1 + 4;  // the kind and the file's number, at the start of every record
 constexpr size_t kNameBytes = kNumberBytes + 8 + 8 + 2;
 constexpr size_t kReadBytes = kNumberBytes + 1 + 8 + 4;
 constexpr uint8_t kAhead = 1;

@@ -11,8 +11,8 @@
 
 namespace keibi::stream {
 
-// What a guest writes on a lane of a share, and what is answered other than by bytes (PROTOCOL 11.1). The file number
-// is the guest's own for one lane: named once, then asked for by it.
+// A guest's frames on a lane of a share, and the answers that are not file bytes (PROTOCOL 11.1). The guest chooses
+// file numbers for one lane: it names a file once, then refers to it by number.
 //
 //   name    | 1 | file 4 | size 8 | mtime 8 | path length 2 | path |
 //   read    | 2 | file 4 | flags 1 | offset 8 | length 4 |               flags bit 0: ahead of its reader
@@ -22,19 +22,19 @@ struct Ask {
 
   Kind kind = Kind::kRead;
   uint32_t file = 0;
-  uint64_t size = 0;  // kName: the content that is meant
+  uint64_t size = 0;  // kName: size of the wanted version
   int64_t mtime_ns = 0;
-  std::string_view path = {};  // points into what it was taken from
+  std::string_view path = {};  // points into the parsed bytes
   bool ahead = false;          // kRead
   uint64_t offset = 0;
   uint32_t length = 0;
 
   void Append(std::vector<uint8_t>* to) const;
-  // Takes the record at `*at` and moves `*at` behind it. False when it is none.
+  // Parses the record at `*at` and moves `*at` past it. False if there is no valid record.
   static bool Take(const uint8_t** at, const uint8_t* end, Ask* ask);
 };
 
-// Why a read brings no bytes.
+// Why a read returns no bytes.
 //
 //   | file 4 | offset 8 | reason 1 |
 struct Refusal {
@@ -52,10 +52,10 @@ struct Refusal {
 Refusal::Reason ReasonOf(core::Status status);
 core::Status StatusOf(Refusal::Reason reason);  // kCancelled for kForgotten
 
-// One frame of asks, and one read.
+// Most bytes of one frame of asks, and of one read.
 inline constexpr size_t kMaxAskBytes = size_t{64} << 10;
 inline constexpr uint32_t kMaxReadBytes = core::kChunkBytes;
-// Of one lane: files named and not forgotten, what their paths are long, reads not answered.
+// Limits of one lane: files named and not forgotten, the total length of their paths, unanswered reads.
 inline constexpr size_t kMaxNamedFiles = 1024;
 inline constexpr size_t kMaxNamedBytes = size_t{1} << 20;
 inline constexpr size_t kMaxPendingReads = 4096;

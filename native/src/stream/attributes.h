@@ -8,8 +8,8 @@
 
 namespace keibi::stream {
 
-// Extended attributes of a file or directory that is open. Names come with their namespace and are checked by
-// IsUserAttribute. Each false with errno. One file per platform.
+// Extended attributes of an open file or directory. Names include their namespace; IsUserAttribute checks them. Each
+// function returns false with errno. One file per platform.
 enum class AttributeMode : uint8_t { kAny, kNew, kOld };
 
 bool GetAttribute(int fd, const std::string& name, std::vector<uint8_t>* value);
@@ -17,7 +17,7 @@ bool SetAttribute(int fd, const std::string& name, const std::vector<uint8_t>& v
 bool RemoveAttribute(int fd, const std::string& name);
 bool ListAttributes(int fd, std::vector<std::string>* names);
 
-// What Linux takes (xattr(7)); PROTOCOL 11.2 takes no more.
+// The limits of Linux (xattr(7)); PROTOCOL 11.2 allows no more.
 inline constexpr size_t kMaxAttributeName = 255;
 inline constexpr size_t kMaxAttributeBytes = size_t{64} << 10;
 

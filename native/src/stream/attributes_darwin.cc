@@ -5,12 +5,12 @@
 
 #include "stream/attributes.h"
 
-// Written from the manual pages, never compiled (docs/PORTING.md). Names have no namespaces here: `user.` is a part of
-// them like any other.
+// Written from the manual pages, never compiled (docs/PORTING.md). macOS has no namespaces: `user.` is an ordinary part
+// of a name.
 namespace keibi::stream {
 namespace {
 
-// One that is not there has an errno of its own here.
+// macOS has its own errno for a missing attribute.
 bool Told(bool done) {
   if (!done && errno == ENOATTR) errno = ENODATA;
   return done;

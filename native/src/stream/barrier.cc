@@ -40,7 +40,7 @@ void Barrier::Run() {
 
 Status Barrier::Sync(const Finished& file) const {
   const core::Fd fd(openat(staging_.fd(), file.staged.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd.valid() && errno == EACCES) return SyncFileSystem(staging_.fd());  // its mode lets nobody read it
+  if (!fd.valid() && errno == EACCES) return SyncFileSystem(staging_.fd());  // its mode does not allow reading
   if (!fd.valid()) return Status::FromErrno(Code::kDestinationUnusable);
   return fdatasync(fd.get()) == 0 ? Status::Ok() : WriteError(Code::kDestinationUnusable);
 }

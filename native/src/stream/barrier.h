@@ -16,29 +16,30 @@
 
 namespace keibi::stream {
 
-// A file of which every byte is in staging.
+// A file whose bytes are all in staging.
 struct Finished {
   uint32_t index = 0;
   std::string staged;              // its name in staging
   std::shared_ptr<PartFile> part;  // of a large file
   uint64_t bytes = 0;              // of the file
-  uint64_t new_bytes = 0;          // of them, those that progress has not counted yet
+  uint64_t new_bytes = 0;          // of those, the bytes not yet counted as progress
 };
 
-// Where the files of a --durable transfer wait between their last byte and their name. One thread makes safe what has
-// gathered, then hands it on to be placed; meanwhile the next ones gather, so many small files share one sync.
+// Holds the files of a --durable transfer between their last byte and their final name. One thread syncs the files
+// collected so far, then hands them over to be placed. Meanwhile the next files collect, so many small files share one
+// sync.
 class Barrier {
  public:
-  // On the barrier's thread, once for each file: its data is on the disk for good, or could not be brought there.
+  // Called on the barrier's thread, once per file: its data is durable, or the status says why not.
   using Place = std::function<void(const Finished&, core::Status)>;
 
   Barrier(const Staging& staging, Place place);
 
   void Add(Finished file);  // any thread, never blocks
-  void Stop();              // joins; what was not made safe by now is left in staging
+  void Stop();              // joins; files not yet synced stay in staging
 
  private:
-  // Up to this many files are synced one by one, which waits for nothing but them.
+  // Up to this many files are synced one by one, which does not wait for other data.
   static constexpr size_t kFewFiles = 4;
 
   void Run();

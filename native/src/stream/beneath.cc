@@ -31,7 +31,7 @@ Status Step(int directory, std::string_view name, int flags, core::Fd* fd) {
   return fd->valid() ? Status::Ok() : OpenError();
 }
 
-// A symlink answers ELOOP to openat2 and ENOTDIR or ELOOP to openat.
+// A symlink makes openat2 fail with ELOOP, and openat with ENOTDIR or ELOOP.
 Status MakeError(int directory, const std::string& name) {
   const int error = errno;
   struct stat status;
@@ -66,7 +66,7 @@ Status OpenFolder(const std::string& folder, core::Fd* fd) {
 }
 
 Status OpenParentBeneath(int folder, std::string_view path, core::Fd* parent, std::string* name) {
-  // A descriptor of its own, so that every step replaces the one before it.
+  // A descriptor of its own, so that each step can replace the previous one.
   *parent = core::Fd(openat(folder, ".", kDirectory));
   if (!parent->valid()) return OpenError();
   for (size_t slash; (slash = path.find('/')) != std::string_view::npos; path.remove_prefix(slash + 1)) {
@@ -92,7 +92,7 @@ Status MakeBeneath(int folder, std::string_view path, core::Fd* fd) {
     *fd = std::move(next);
     rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
   }
-  // A directory that was moved out of the folder during the steps above is not beneath it any more.
+  // A directory that was moved out of the folder during the steps above is no longer beneath it.
   core::Fd whole;
   const std::string name(path);
   if (ResolveBeneath(folder, name.c_str(), O_RDONLY | O_DIRECTORY, &whole))

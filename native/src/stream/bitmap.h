@@ -27,7 +27,7 @@ class Bitmap {
   }
 
   bool Has(uint32_t chunk) const { return bytes_[chunk / 8] >> (chunk % 8) & 1; }
-  // False if it was set before.
+  // False if it was already set.
   bool Set(uint32_t chunk) {
     if (Has(chunk)) return false;
     bytes_[chunk / 8] |= static_cast<uint8_t>(1U << (chunk % 8));
@@ -36,7 +36,7 @@ class Bitmap {
   }
   // The first chunk at or after `from` that is not in the set, or chunks().
   uint32_t NextMissing(uint32_t from) const {
-    uint64_t at = from;  // 64 bits: the step of a whole byte may go past the last chunk there can be
+    uint64_t at = from;  // 64 bits: a step of a whole byte may pass the largest possible chunk number
     while (at < chunks_ && Has(static_cast<uint32_t>(at))) at += at % 8 == 0 && bytes_[at / 8] == 0xFF ? 8 : 1;
     return at < chunks_ ? static_cast<uint32_t>(at) : chunks_;
   }

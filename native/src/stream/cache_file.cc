@@ -27,7 +27,7 @@ constexpr char kMagic[4] = {'K', 'D', 'M', 'C'};
 constexpr uint32_t kCacheVersion = 1;
 constexpr uint32_t kBitsOfWord = 64;
 
-// Written by another process: not even a lock may be needed for it.
+// Another process writes it, so it must not need a lock.
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
 Status CacheWriteError() { return Status::FromErrno(errno == ENOSPC ? Code::kDiskFull : Code::kDestinationUnusable); }
@@ -50,7 +50,7 @@ struct CacheFile::Map {
   int64_t mtime_ns;
   uint32_t block_bytes;
   uint32_t blocks;
-  std::atomic<uint32_t> evictions;  // rises between the clearing of bits and the loss of what they stand for
+  std::atomic<uint32_t> evictions;  // incremented after bits are cleared and before their blocks are lost
   uint32_t unused[7];
   std::atomic<uint64_t> words[];
 };
@@ -60,7 +60,7 @@ Status CacheFile::Open(int directory, const std::string& key, const CacheIdentit
   static_assert(offsetof(Map, words) == 64);
   if (identity.size > core::kMaxSparseBytes) return Status::Of(Code::kLimitExceeded);
   std::shared_ptr<CacheFile> opened(new CacheFile(identity, BlocksOf(identity.size)));
-  // The data first: a map that is there stands for data that was there before it.
+  // The data first: an existing map then implies existing data.
   if (const Status status = opened->OpenData(directory, key + ".data"); !status.ok()) return status;
   if (const Status status = opened->OpenMap(directory, key + ".map"); !status.ok()) return status;
   *file = std::move(opened);
@@ -81,7 +81,7 @@ bool CacheFile::Look(int directory, const std::string& key, Kept* kept) {
   if (!fd.valid() || fstat(fd.get(), &map) != 0 || !S_ISREG(map.st_mode)) return false;
   if (fstatat(directory, (key + ".data").c_str(), &data, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(data.st_mode))
     return false;
-  // The words of the bitmap follow the head: the first of them stands for a short file.
+  // The words of the bitmap follow the head; the first word covers a short file.
   struct {
     alignas(Map) uint8_t head[sizeof(Map)];
     uint64_t word;
@@ -120,7 +120,7 @@ size_t CacheFile::MapBytes() const {
 Status CacheFile::OpenData(int directory, const std::string& name) {
   data_ = core::Fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!data_.valid()) return CacheWriteError();
-  // Two processes do this at once, and to the same end: it only ever makes the file longer.
+  // Two processes may do this at once with the same result: it only makes the file longer.
   struct stat found;
   if (fstat(data_.get(), &found) != 0) return CacheWriteError();
   if (static_cast<uint64_t>(found.st_size) == identity_.size) return Status::Ok();
@@ -130,13 +130,13 @@ Status CacheFile::OpenData(int directory, const std::string& name) {
 Status CacheFile::OpenMap(int directory, const std::string& name) {
   const core::Fd fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.valid()) return CacheWriteError();
-  // Zeros where it is new: a map without a block, whoever of two is the first.
+  // A new map is all zeros, which means no block is cached, whichever process creates it first.
   if (const Status status = Reserve(fd.get(), MapBytes()); !status.ok()) return status;
   void* const mapped = mmap(nullptr, MapBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return CacheWriteError();
   map_ = static_cast<Map*>(mapped);
   if (IsHead(*map_)) return Status::Ok();
-  // New, or of a program before this one. Its words are nobody's yet, or of no use.
+  // The map is new, or an older program version wrote it. Its words are unused or useless.
   for (size_t i = 0; i < (MapBytes() - sizeof(Map)) / sizeof(uint64_t); i++) {
     if (map_->version != 0) map_->words[i].store(0, std::memory_order_relaxed);
   }
@@ -166,7 +166,7 @@ uint32_t CacheFile::FirstMissing(uint32_t first, uint32_t count) const {
     const int present = std::countr_one(word);
     if (at + static_cast<uint32_t>(present) >= end) break;
     at += static_cast<uint32_t>(present);
-    // All of the rest of the word is here; the zeros that were shifted in say nothing.
+    // The rest of the word is set; the zeros shifted in mean nothing.
     if (at % kBitsOfWord == 0 && present > 0) continue;
     return static_cast<uint32_t>(at);
   }
@@ -177,7 +177,8 @@ Status CacheFile::Write(uint32_t first, const uint8_t* bytes, size_t length) {
   const uint64_t start = uint64_t{first} * kCacheBlockBytes;
   if (first >= blocks_ || length == 0 || length > size() - start) return Status::Of(Code::kSizeMismatch);
   if (length % kCacheBlockBytes != 0 && start + length != size()) return Status::Of(Code::kSizeMismatch);
-  // Whoever evicts in between would leave bits of what is not there. Where nothing can be locked nobody evicts.
+  // Without the lock, an eviction in between would leave bits set for missing data. Where locks fail, nothing is
+  // evicted.
   Lock(F_RDLCK, /*wait=*/true, start, length);
   const Status status = core::WriteWhole(data_.get(), bytes, length, start) ? Status::Ok() : CacheWriteError();
   if (status.ok()) SetAll(first, first + BlocksOf(length));
@@ -185,7 +186,7 @@ Status CacheFile::Write(uint32_t first, const uint8_t* bytes, size_t length) {
   return status;
 }
 
-// Of the open file description, so that it holds between processes, and between all who have opened the file.
+// Locks the open file description, so the lock works between processes and between several opens of the file.
 bool CacheFile::Lock(short how, bool wait, uint64_t start, uint64_t bytes) const {
   struct flock range {};
   range.l_type = how;
@@ -201,7 +202,7 @@ bool CacheFile::Lock(short how, bool wait, uint64_t start, uint64_t bytes) const
 
 void CacheFile::SetAll(uint32_t first, uint32_t end) {
   for (uint32_t block = first; block < end;) {
-    // One step a word: a reader may look while it happens.
+    // One atomic step per word: a reader may look meanwhile.
     const uint32_t in_word = std::min(end - block, kBitsOfWord - block % kBitsOfWord);
     const uint64_t bits = in_word == kBitsOfWord ? ~uint64_t{0} : (uint64_t{1} << in_word) - 1;
     map_->words[block / kBitsOfWord].fetch_or(bits << (block % kBitsOfWord), std::memory_order_release);
@@ -217,8 +218,8 @@ bool CacheFile::Read(uint64_t offset, uint8_t* to, size_t length, Status* status
     const uint32_t evictions = map_->evictions.load(std::memory_order_acquire);
     if (!HasAll(first, end - first)) return false;
     *status = ReadData(offset, to, length);
-    // What was evicted meanwhile may have been read as zeros, even if it has come back. Adding nothing is a look that
-    // comes after what was read; a fence would do, if TSan knew them.
+    // An eviction meanwhile may have made the read return zeros, even if the block has come back. Adding 0 is a load
+    // ordered after the read; a fence would do, but TSan does not support fences.
     if (map_->evictions.fetch_add(0, std::memory_order_acq_rel) == evictions) return true;
   }
 }
@@ -237,9 +238,9 @@ bool CacheFile::Evict(uint32_t first, uint32_t count) {
   for (uint32_t block = first; block < end; block++) {
     map_->words[block / kBitsOfWord].fetch_and(~BitOf(block), std::memory_order_relaxed);
   }
-  // Whoever has looked at the bits before finds out here that it has to look again.
+  // A reader that checked the bits earlier notices here that it must check again.
   map_->evictions.fetch_add(1, std::memory_order_acq_rel);
-  // Where the disk cannot do that, the room stays taken and the block is fetched again all the same.
+  // Where the disk cannot punch holes, the space stays in use; the block is fetched again all the same.
   (void)!fallocate(data_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(start),
                    static_cast<off_t>(stop - start));
   Lock(F_UNLCK, /*wait=*/false, start, stop - start);

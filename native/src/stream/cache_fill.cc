@@ -38,11 +38,11 @@ Status FillCache(const CacheFill& fill) {
   if (uint64_t{fill.first} + fill.count > cached->blocks()) return Status::Of(Code::kSizeMismatch);
   core::Fd folder, source;
   if (const Status status = OpenFolder(fill.folder, &folder); !status.ok()) return status;
-  // A pipe or a device must not make us wait before we see that it is one.
+  // Do not block on a pipe or a device before we can recognise it.
   if (const Status status = OpenBeneath(folder.get(), fill.path, O_RDONLY | O_NONBLOCK, &source); !status.ok())
     return status;
   std::shared_ptr<Doorbell> bell;
-  if (!Doorbell::Take(directory.get(), &bell).ok()) bell = nullptr;  // nobody listens
+  if (!Doorbell::Take(directory.get(), &bell).ok()) bell = nullptr;  // no listener
   const uint32_t end = fill.first + fill.count;
   HeldContent held{fill.identity.size, fill.identity.mtime_ns, std::nullopt};
   std::vector<uint8_t> bytes;

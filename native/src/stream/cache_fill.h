@@ -9,7 +9,7 @@
 
 namespace keibi::stream {
 
-// Which blocks of which file of a folder of this machine, and where they are wanted.
+// The blocks to copy from a file in a local folder, and their cache.
 struct CacheFill {
   std::string folder, path;    // path: beneath the folder (beneath.h)
   std::string directory, key;  // of the cache
@@ -17,8 +17,8 @@ struct CacheFill {
   uint32_t first = 0, count = 0;
 };
 
-// Copies the blocks that are not there yet. kSourceChanged if the file is another than the identity says, before or
-// after; kSourceMissing, kSourceUnreadable, kPathRefused, kSizeMismatch (blocks that it does not have), kDiskFull,
+// Copies the blocks that are missing. kSourceChanged if the file does not match the identity, before or after.
+// kSourceMissing, kSourceUnreadable, kPathRefused, kSizeMismatch (blocks beyond the file), kDiskFull,
 // kDestinationUnusable. May block.
 core::Status FillCache(const CacheFill& fill);
 

@@ -7,7 +7,7 @@
 
 namespace keibi::stream {
 
-// A system call on a shared folder failed. Read before anything else sets errno.
+// A failed system call on a shared folder. Call before anything else sets errno.
 inline core::Status CallError(int error = errno) { return core::Status::Of(core::Code::kCallFailed, error); }
 
 }  // namespace keibi::stream

@@ -6,7 +6,7 @@
 namespace keibi::stream {
 namespace {
 
-// What is told of a path of which two things are to be told.
+// The kind to report for a path that changed twice.
 ChangeKind Merged(ChangeKind before, ChangeKind now) {
   return before == ChangeKind::kMade && now == ChangeKind::kChanged ? before : now;
 }

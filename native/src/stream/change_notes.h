@@ -12,7 +12,7 @@
 
 namespace keibi::stream {
 
-// What has become of a path. Of a directory that was made, moved here or removed it holds for everything below.
+// The change of a path. For a directory that was created, moved here or removed, it covers everything below.
 enum class ChangeKind : uint8_t { kMade = 1, kChanged = 2, kRemoved = 3 };
 
 struct Change {
@@ -20,15 +20,15 @@ struct Change {
   std::string path;  // below the folder, names joined by '/'
 };
 
-// What has changed since the last look, each path once.
+// The changes since the last Take, each path once.
 struct Changes {
   std::vector<Change> changes;
-  bool watching = false;  // the folder is watched from top to bottom: nothing is missed from now on
-  bool missed = false;    // more has changed than is told here: everything may have
-  core::Status trouble;   // why a part of the folder is not watched, if so
+  bool watching = false;  // the whole tree is watched: no change is missed from now on
+  bool missed = false;    // the list is incomplete: anything may have changed
+  core::Status trouble;   // why a part of the folder is not watched, if it is not
 };
 
-// What a watch has to tell, until it is taken. At most kMost changes are kept for who does not look. Any thread.
+// Collects a watch's changes until they are taken. Keeps at most kMost changes between two calls of Take. Any thread.
 class ChangeNotes {
  public:
   static constexpr size_t kMost = 4096;
@@ -39,7 +39,7 @@ class ChangeNotes {
   void Watching();
   void Note(ChangeKind kind, const std::string& path);
   void Miss();
-  void Trouble(core::Status status);  // something is missed, too; of several the first is told
+  void Trouble(core::Status status);  // also means missed changes; only the first trouble is reported
 
   Changes Take();
 

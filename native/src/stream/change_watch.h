@@ -9,11 +9,11 @@
 
 namespace keibi::stream {
 
-// Watches a folder with all that is below it, on a thread of its own; no symlink is followed. One file per system,
-// chosen by the build.
+// Watches a folder and everything below it on its own thread; follows no symlink. One file per system, chosen by the
+// build.
 class ChangeWatch {
  public:
-  ChangeWatch(std::string folder, Wake wake);  // `wake` as that of ChangeNotes
+  ChangeWatch(std::string folder, Wake wake);  // `wake`: as for ChangeNotes
   ~ChangeWatch();                              // Stop() must have been called
 
   Changes Take() { return notes_.Take(); }

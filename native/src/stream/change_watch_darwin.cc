@@ -38,8 +38,8 @@ bool IsTold(std::string_view path) {
 
 }  // namespace
 
-// FSEvents tells of everything below a folder, on a queue, and merges what came close together: what a path is now is
-// looked at.
+// FSEvents reports every change below a folder on a queue and merges changes that are close together. So this checks
+// what each path is now.
 class ChangeWatch::Thread {
  public:
   Thread(const std::string& folder, ChangeNotes* notes) : notes_(notes) {
@@ -56,7 +56,7 @@ class ChangeWatch::Thread {
     FSEventStreamStop(stream_);
     FSEventStreamInvalidate(stream_);
     FSEventStreamRelease(std::exchange(stream_, nullptr));
-    // What it had begun with is over then.
+    // Waits for a callback that is already running.
     dispatch_sync_f(queue_, nullptr, [](void*) {});
     dispatch_release(queue_);
   }
@@ -64,7 +64,7 @@ class ChangeWatch::Thread {
  private:
   Status Open(const std::string& folder) {
     if (const Status status = OpenFolder(folder, &top_); !status.ok()) return status;
-    // Events come with paths without symlinks.
+    // Events carry paths without symlinks.
     char* const real = realpath(folder.c_str(), nullptr);
     if (real == nullptr) return Status::FromErrno(Code::kSourceUnreadable);
     root_ = real;

@@ -40,7 +40,7 @@ bool IsDirectory(int directory, const dirent& child) {
 
 }  // namespace
 
-// inotify(7) watches directories one by one: each has a number, and this keeps the tree of them.
+// inotify(7) watches single directories by number; this keeps their tree.
 class ChangeWatch::Thread {
  public:
   Thread(std::string folder, ChangeNotes* notes) : folder_(std::move(folder)), notes_(notes) {
@@ -59,7 +59,7 @@ class ChangeWatch::Thread {
   }
 
  private:
-  // A directory that is watched. The others know it by its number.
+  // A watched directory. Other nodes refer to it by its number.
   struct Node {
     int parent = kNoParent;
     std::string name;
@@ -104,9 +104,9 @@ class ChangeWatch::Thread {
   void TakeEvent(const inotify_event& event) {
     if ((event.mask & IN_Q_OVERFLOW) != 0) return LookAgain();
     const auto found = nodes_.find(event.wd);
-    if (found == nodes_.end()) return;  // of a directory that has been moved away since
+    if (found == nodes_.end()) return;  // of a directory that was moved away since
     if ((event.mask & IN_IGNORED) != 0) return Forget(event.wd);
-    // Of the directory itself; its parent, if that is watched, tells the same.
+    // About the directory itself; a watched parent reports the same event.
     if ((event.mask & kGone) != 0 && found->second.parent == kNoParent)
       notes_->Trouble(Status::Of(Code::kSourceMissing));
     if (event.len == 0) return;
@@ -115,7 +115,7 @@ class ChangeWatch::Thread {
     const bool directory = (event.mask & IN_ISDIR) != 0;
     const std::string path = PathOf(event.wd, name);
     if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
-      // Watched before it is told: whoever looks then misses nothing that follows.
+      // Watched before it is reported, so a reader that then looks misses no later change.
       if (directory) AddTree(path, event.wd, name);
       notes_->Note(ChangeKind::kMade, path);
     } else if ((event.mask & (IN_DELETE | IN_MOVED_FROM)) != 0) {
@@ -126,19 +126,19 @@ class ChangeWatch::Thread {
     }
   }
 
-  // The kernel's queue was full: directories may have come that nobody has seen.
+  // The kernel's queue overflowed: there may be new directories that are not watched.
   void LookAgain() {
     AddTree("", kNoParent, "");
     notes_->Miss();
   }
 
-  // Watches a directory and all below it. Does no harm to those that are watched already.
+  // Watches a directory and everything below it. Harmless for directories already watched.
   void AddTree(const std::string& path, int parent, const std::string& name) {
     struct Place {
       std::string path, name;
       int parent;
     };
-    // Not kept open: the kernel tells of the end of a folder when nobody has it any more.
+    // Not kept open: the kernel reports a folder's end only when no descriptor is left.
     core::Fd top;
     if (!OpenFolder(folder_, &top).ok()) return;
     std::vector<Place> places{{path, name, parent}};
@@ -146,7 +146,7 @@ class ChangeWatch::Thread {
       const Place place = std::move(places.back());
       places.pop_back();
       core::Fd fd;
-      if (!OpenBeneath(top.get(), place.path, O_RDONLY | O_DIRECTORY, &fd).ok()) continue;  // gone, or nobody reads it
+      if (!OpenBeneath(top.get(), place.path, O_RDONLY | O_DIRECTORY, &fd).ok()) continue;  // gone, or unreadable
       const int number = Watch(fd.get(), place.parent, place.name);
       OwnedDir listing(number < 0 ? nullptr : fdopendir(fd.get()));
       if (!listing) continue;
@@ -160,7 +160,7 @@ class ChangeWatch::Thread {
     }
   }
 
-  // By the descriptor and not by the path, which may lead elsewhere by now. Negative if it cannot be watched.
+  // By descriptor, because the path may lead elsewhere by now. Negative if it cannot be watched.
   int Watch(int fd, int parent, const std::string& name) {
     const std::string link = "/proc/self/fd/" + std::to_string(fd);
     const int number = inotify_add_watch(events_.get(), link.c_str(), parent == kNoParent ? kRootMask : kMask);

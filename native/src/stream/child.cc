@@ -16,7 +16,7 @@ namespace {
 using core::Code;
 using core::Status;
 
-// Takes up less of the disk than it is long. A file that the disk compresses looks the same, which does no harm.
+// Whether it uses less disk space than its length. A file that the disk compresses looks the same, which is harmless.
 bool IsSparse(const struct stat& status) {
   constexpr off_t kBlockBytes = 512;  // of st_blocks (stat(3type))
   return status.st_size > static_cast<off_t>(core::kChunkBytes) && status.st_blocks < status.st_size / kBlockBytes;

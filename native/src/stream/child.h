@@ -10,28 +10,28 @@
 
 namespace keibi::stream {
 
-// What errno says of something that is to be sent.
+// The error of a source file or directory, from errno.
 core::Status SourceError();
 
-// What a directory holds under one name, as it may be told to another peer.
+// A directory entry in the form that another peer may receive.
 struct Child {
   std::string name;
   std::string target;  // of a symlink, which is never followed
-  Entry entry;         // its views point at the two above; no parent yet
+  Entry entry;         // its views point at the two above; has no parent yet
 
   Child() = default;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 };
 
-// kSourceMissing, kSourceUnreadable, kPathRefused (a name or a target that no peer would take), kSourceUnsupported
-// (neither file, directory nor symlink), kLimitExceeded (too long a file).
+// kSourceMissing, kSourceUnreadable, kPathRefused (a name or a target that every peer would refuse), kSourceUnsupported
+// (neither file, directory nor symlink), kLimitExceeded (file too long).
 core::Status LookAt(int directory, const char* name, Child* child);
 
-// Type, mode, time and size of something that LookAt would take; kStream for what is neither file, directory nor
+// Type, mode, time and size of something that LookAt would accept; kStream for anything but a file, directory or
 // symlink.
 Entry EntryOf(const struct stat& status);
 
-bool IsTooLong(const struct stat& status);  // for a file; sparse ones can be longer than any disk
+bool IsTooLong(const struct stat& status);  // for a file; a sparse file can be longer than any disk
 
 }  // namespace keibi::stream

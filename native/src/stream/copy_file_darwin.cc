@@ -6,8 +6,8 @@
 #include "core/whole_io.h"
 #include "stream/copy_file.h"
 
-// Written from the manual pages, never compiled (docs/PORTING.md). clonefile(2) makes a file and fills none that is
-// there, so that this copies.
+// Written from the manual pages, never compiled (docs/PORTING.md). clonefile(2) cannot fill an existing file, so this
+// copies.
 namespace keibi::stream {
 namespace {
 
@@ -16,7 +16,7 @@ bool CopyBytes(int from, int to, off_t at, off_t end) {
   while (at < end) {
     const auto left = std::min(buffer.size(), static_cast<size_t>(end - at));
     const ssize_t got = core::ReadWhole(from, buffer.data(), left, static_cast<uint64_t>(at));
-    if (got <= 0) return got == 0;  // it is shorter by now
+    if (got <= 0) return got == 0;  // the file is shorter by now
     if (!core::WriteWhole(to, buffer.data(), static_cast<size_t>(got), static_cast<uint64_t>(at))) return false;
     at += got;
   }

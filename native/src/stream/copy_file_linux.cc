@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kStep = size_t{64} << 20;
 
 bool CopyBytes(int from, int to, off_t at, off_t end) {
-  bool whole = true;  // copy_file_range(2) is not for every pair of file systems
+  bool whole = true;  // copy_file_range(2) does not support every pair of file systems
   while (at < end) {
     const auto left = std::min(kStep, static_cast<size_t>(end - at));
     off_t in = at, out = at;
@@ -30,7 +30,7 @@ bool CopyBytes(int from, int to, off_t at, off_t end) {
     }
     if (copied < 0 && errno == EINTR) continue;
     if (copied < 0) return false;
-    if (copied == 0) return true;  // it is shorter by now
+    if (copied == 0) return true;  // the file is shorter by now
     at += copied;
   }
   return true;

@@ -26,8 +26,8 @@ namespace {
 constexpr int kMostCollisions = 10'000;
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-// After a power cut a name, a size and a time can be on the disk before all of the bytes. What was never written is a
-// hole, of which the sender's file has none.
+// After a power cut a name, a size and a time can be on the disk before all bytes are. Missing bytes show as a hole,
+// which the sender's file does not have.
 bool LacksBytes(int parent, const std::string& name, const struct stat& status, const Entry& entry) {
   constexpr uint64_t kBlockBytes = 512;  // of st_blocks (stat(3type))
   const bool full = static_cast<uint64_t>(status.st_blocks) * kBlockBytes >= entry.size;
@@ -36,7 +36,7 @@ bool LacksBytes(int parent, const std::string& name, const struct stat& status, 
   return fd.valid() && HasHole(fd.get(), entry.size);
 }
 
-// Whether what stands at `name` is already what the entry describes.
+// Whether the file or symlink at `name` already matches the entry.
 bool IsSame(int parent, const std::string& name, const struct stat& status, const Entry& entry) {
   if (entry.type == EntryType::kFile) {
     return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == entry.size &&
@@ -48,7 +48,7 @@ bool IsSame(int parent, const std::string& name, const struct stat& status, cons
   return length >= 0 && std::string_view(target, static_cast<size_t>(length)) == entry.target;
 }
 
-// The time of a file that is not what was sent: one that nothing else gives a file. An edit gives it another.
+// The mtime that marks a file as damaged: nothing else sets it, and an edit replaces it.
 constexpr int64_t kDamagedMtimeNs = 1;
 
 bool IsMarkedDamaged(const struct stat& status, const Entry& entry) {
@@ -147,8 +147,7 @@ Status Destination::Examine(uint32_t index, const Entry& entry, Collision policy
   return Status::Of(Code::kInternal);
 }
 
-// `name (1).ext`, `name (2).ext`, … up to the first that is free, or that an earlier run already gave to this very
-// content.
+// Tries `name (1).ext`, `name (2).ext`, … until one is free, or an earlier run already gave it to this very content.
 Status Destination::FreeName(int parent, uint32_t index, const Entry& entry, Found* found) {
   for (int i = 1; i <= kMostCollisions; i++) {
     const std::string name = CollisionName(entry.name, i);
@@ -174,7 +173,7 @@ Status Destination::MakeDirectory(uint32_t index, const Entry& entry, Collision 
   std::string name(entry.name);
   for (int i = 0; i <= kMostCollisions; i++) {
     if (i > 0) name = CollisionName(entry.name, i);
-    // Writable for us until FinishDirectories gives it the mode it came with.
+    // Writable for us until FinishDirectories sets the sender's mode.
     const bool fresh = mkdirat(parent, name.c_str(), entry.mode | 0700) == 0;
     if (!fresh && errno != EEXIST) return WriteError(Code::kDestinationUnusable);
     struct stat status;
@@ -195,7 +194,7 @@ Status Destination::MakeDirectory(uint32_t index, const Entry& entry, Collision 
   return Status::Of(Code::kDestinationExists, EEXIST);
 }
 
-// A directory that an earlier run finished as read-only takes what is new in it; FinishDirectories closes it again.
+// Makes a directory writable that an earlier run finished as read-only; FinishDirectories restores its mode.
 Status Destination::OpenToWrite(int parent, const std::string& name) {
   const core::Fd directory(openat(parent, name.c_str(), kDirectoryFlags | O_NOFOLLOW));
   struct stat status;
@@ -222,7 +221,7 @@ Status Destination::Place(uint32_t index, const Entry& entry, const Staging& sta
   const int from = staging.fd();
   if (replace)
     return renameat(from, staged.c_str(), parent, NameOf(index, entry).c_str()) == 0 ? Status::Ok() : CannotUse();
-  // The name may be gone since the survey: to somebody else, or to another entry that was renamed.
+  // Since the survey another program or another renamed entry may have taken the name.
   while (!RenameNew(from, staged, parent, NameOf(index, entry))) {
     if (errno != EEXIST || !MayRename(index)) return CannotUse();
     Found found;

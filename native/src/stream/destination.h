@@ -16,25 +16,25 @@
 
 namespace keibi::stream {
 
-// What to do when something else already has the name of an entry.
+// How to treat an entry whose name is already taken.
 enum class Collision : uint8_t { kRename = 0, kOverwrite = 1, kSkip = 2, kAsk = 3 };
 
-// What the survey of one entry found.
+// The survey's result for one entry.
 enum class Found : uint8_t { kAbsent, kUpToDate, kSkipped, kCollides };
 
-// The folder that receives: everything that touches final names. Below it no symlink is followed, nothing is replaced
-// unless asked.
+// The receiving folder: everything that touches final names. Below it no symlink is followed, and nothing is replaced
+// unless requested.
 class Destination {
  public:
-  // `policy` is what happens when a name was free at Examine and is not any more.
+  // `policy` applies when a name was free at Examine but is taken later.
   Destination(const EntryTable& table, Collision policy);
 
-  // Creates it if need be; kDestinationUnusable. With a root, an absolute folder that a person has named, `path` must
-  // be that folder or be below it without a symlink: kFolderNotAllowed.
+  // Creates it if needed; kDestinationUnusable. With a root, an absolute folder that a person has named, `path` must be
+  // that folder or be below it without a symlink: kFolderNotAllowed.
   core::Status Open(const std::string& path, const std::string& root = {});
   int fd() const { return folder_.get(); }
 
-  // Looks whether a file or symlink entry can take its name. kCollides only for kAsk; a rename is decided and
+  // Checks whether a file or symlink entry can take its name. kCollides only for kAsk; a rename is decided and
   // remembered here.
   core::Status Examine(uint32_t index, const Entry& entry, Collision policy, Found* found);
 
@@ -44,15 +44,14 @@ class Destination {
   // Gives a finished file in staging its final name.
   core::Status Place(uint32_t index, const Entry& entry, const Staging& staging, const std::string& staged);
 
-  // Mode and mtime of every directory, deepest first, once nothing more will be put into them.
+  // Sets mode and mtime of every directory, deepest first. Call when nothing more will be put into them.
   void FinishDirectories(const std::function<void(uint32_t index, core::Status)>& on_failed);
 
-  // Where the entry stands or will stand, relative to the destination.
+  // The entry's present or future path, relative to the destination.
   std::string FinalPath(uint32_t index);
-  // Gives what stands for the entry a time that says it is damaged, and lets this run replace it; later runs do so by
-  // the time.
+  // Marks the entry's file as damaged by a special mtime and lets this run replace it; later runs recognise the mtime.
   core::Status MarkDamaged(uint32_t index, const Entry& entry);
-  // Opens what was placed, for reading.
+  // Opens a placed file for reading.
   core::Status OpenPlaced(uint32_t index, const Entry& entry, core::Fd* fd);
 
   void CloseDirectories() { dirs_.Close(); }  // frees their descriptors

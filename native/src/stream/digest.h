@@ -12,12 +12,11 @@ namespace keibi::stream {
 
 inline constexpr size_t kDigestBytes = 32;
 
-// SHA-256 of each chunk of an open file of `size` bytes, one behind the other. kSizeMismatch when it ends early,
+// SHA-256 of each chunk of an open file of `size` bytes, concatenated. kSizeMismatch when the file ends early,
 // kCancelled once `stopped`, kSourceUnreadable.
 core::Status DigestChunks(int fd, uint64_t size, const std::atomic<bool>& stopped, std::vector<uint8_t>* digests);
 
-// Makes the next reads of the file come from the disk and not from memory: writes it out and drops it from the page
-// cache.
+// Forces the next reads of the file to come from the disk: writes it out and drops it from the page cache.
 void ForgetCached(int fd);
 
 }  // namespace keibi::stream

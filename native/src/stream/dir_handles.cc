@@ -11,7 +11,7 @@ using core::Status;
 
 Status DirHandles::Get(uint32_t index, SharedFd* fd) {
   const std::scoped_lock lock(mutex_);
-  // Up to the nearest ancestor that is open, then down again, opening.
+  // Walks up to the nearest open ancestor, then opens directories on the way down.
   std::vector<uint32_t> closed;
   SharedFd nearest;
   for (uint32_t at = index; at != kTop && !(nearest = Cached(at));) {

@@ -17,23 +17,23 @@ namespace keibi::stream {
 
 using SharedFd = std::shared_ptr<core::Fd>;
 
-// Open directories of a transfer by entry number, so that files are reached by openat(2) from their own directory: no
-// long paths, and no symlink is ever followed below the top. Keeps the most recently used open. Any thread.
+// Open directories of a transfer by entry number. Files are opened by openat(2) from their own directory: no long
+// paths, and no symlink below the top is ever followed. Keeps the most recently used directories open. Any thread.
 class DirHandles {
  public:
-  // Opens the directory an entry without a parent stands for.
+  // Opens the directory of an entry that has no parent.
   using OpenTop = std::function<core::Status(uint32_t index, const Entry& entry, core::Fd* fd)>;
 
-  // `missing` is the code of a directory that cannot be opened.
+  // `missing` is the error code for a directory that cannot be opened.
   DirHandles(const EntryTable& table, OpenTop open_top, core::Code missing)
       : table_(table), open_top_(std::move(open_top)), missing_(missing) {}
 
   core::Status Get(uint32_t index, SharedFd* fd);
 
-  // The directory was put under another name than the manifest's (a collision).
+  // The directory got another name than in the manifest (a collision).
   void Rename(uint32_t index, std::string name);
 
-  void Close();  // those nobody uses at the moment at once, the others by their last user; a later Get opens again
+  void Close();  // closes idle descriptors now, others when their last user lets go; a later Get reopens them
 
  private:
   struct Slot {

@@ -5,32 +5,31 @@
 
 #include "core/status.h"
 
-// What POSIX does not say about a disk. One file per platform.
+// Disk operations that POSIX does not define. One file per platform.
 namespace keibi::stream {
 
-// Makes a part of an open file read as zeros without changing its length: a hole where the file system has such a
-// thing. kDiskFull, kDestinationUnusable.
+// Makes a part of an open file read as zeros without changing its length: a hole if the file system supports holes.
+// kDiskFull, kDestinationUnusable.
 core::Status PunchHole(int fd, uint64_t offset, uint64_t bytes);
 
-// Makes a file exactly `bytes` long, with room on the disk for all of it where the file system can promise that: what
-// is written to it by mmap(2) finds room then, and does not end the process. What it has stays. kDiskFull,
-// kDestinationUnusable.
+// Makes a file exactly `bytes` long and reserves disk space where the file system can, so that a write by mmap(2)
+// cannot run out of space and end the process. Keeps the content. kDiskFull, kDestinationUnusable.
 core::Status Reserve(int fd, uint64_t bytes);
 
-// Whether some of a file's first `bytes` bytes were never written, as far as the file system can tell. False where data
-// cannot come to the disk after a name does.
+// Whether some of a file's first `bytes` bytes were never written, as far as the file system can tell. Always false
+// where data cannot reach the disk after a name does.
 bool HasHole(int fd, uint64_t bytes);
 
 inline constexpr uint64_t kWriteBehindWindow = uint64_t{64} << 20;
 inline constexpr uint64_t kWriteBehindKept = 4 * kWriteBehindWindow;
 
-// For a file so long that it would push everything else out of the page cache, each time it has been written up to
-// `end`: at the end of a window the disk begins with it, and what came kWriteBehindKept before that is forgotten, as
-// far as the disk has it. Does not wait for the disk; promises nothing.
+// Call each time a very long file has been written up to `end`, so that it does not fill the page cache. At the end of
+// a window this starts the window's write-out and drops the cached window kWriteBehindKept earlier, as far as the disk
+// has it. Does not wait for the disk and gives no guarantee.
 void WriteBehind(int fd, uint64_t end);
 
-// Everything written so far to the file system that `fd` is on is safe from a power cut. May take long: it waits for
-// what other programs wrote, too. kDiskFull, kDestinationUnusable.
+// Makes everything written so far to the file system of `fd` safe from a power cut. May take long: it also waits for
+// other programs' writes. kDiskFull, kDestinationUnusable.
 core::Status SyncFileSystem(int fd);
 
 }  // namespace keibi::stream

@@ -20,7 +20,7 @@ Status PunchHole(int fd, uint64_t offset, uint64_t bytes) {
   if (fstat(fd, &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   const uint64_t end = std::min(offset + bytes, static_cast<uint64_t>(status.st_size));
   if (offset >= end) return Status::Ok();
-  // A hole is made of whole blocks; at both ends of it there are zeros.
+  // A hole consists of whole blocks; the rest at both ends is filled with zeros.
   const auto block = static_cast<uint64_t>(status.st_blksize);
   const uint64_t first = (offset + block - 1) / block * block;
   const uint64_t last = end / block * block;
@@ -41,7 +41,7 @@ Status Reserve(int fd, uint64_t bytes) {
   if (fstat(fd, &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   const auto length = static_cast<off_t>(bytes);
   if (length > status.st_size) {
-    // Counted from the end of what there is.
+    // Counted from the current end of the file.
     fstore_t room{};
     room.fst_flags = F_ALLOCATEALL;
     room.fst_posmode = F_PEOFPOSMODE;
@@ -56,7 +56,7 @@ bool HasHole(int fd, uint64_t bytes) {
   return hole >= 0 && static_cast<uint64_t>(hole) < bytes;
 }
 
-// There is nothing that begins with a part of a file, or forgets it, without waiting for the disk.
+// macOS cannot start the write-out of a part of a file, or drop it from the cache, without waiting for the disk.
 void WriteBehind(int, uint64_t) {}
 
 Status SyncFileSystem(int fd) {

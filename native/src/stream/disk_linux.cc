@@ -19,7 +19,7 @@ Status PunchHole(int fd, uint64_t offset, uint64_t bytes) {
   constexpr int kMode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
   if (fallocate(fd, kMode, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return Status::Ok();
   if (errno != EOPNOTSUPP && errno != ENOSYS) return WriteError(Code::kDestinationUnusable);
-  // No holes here: zeros, up to the end of what there is.
+  // Holes are not supported here: write zeros up to the end of the file.
   struct stat status;
   if (fstat(fd, &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   return WriteZeros(fd, offset, std::min(offset + bytes, static_cast<uint64_t>(status.st_size)));
@@ -33,7 +33,7 @@ Status Reserve(int fd, uint64_t bytes) {
 }
 
 bool HasHole(int fd, uint64_t bytes) {
-  // Its holes are also what was written as zeros, and it commits everything in order.
+  // ZFS also reports written zeros as holes, and it commits everything in order.
   constexpr unsigned kZfs = 0x2fc12fc1;
   struct statfs system;
   if (fstatfs(fd, &system) != 0 || static_cast<unsigned>(system.f_type) == kZfs) return false;

@@ -34,7 +34,7 @@ Status Doorbell::Open(int directory, bool make, std::shared_ptr<Doorbell>* bell)
   return Status::Ok();
 }
 
-// As long as it is mapped nothing else has its number.
+// While the file is mapped, no other file can get its inode number.
 bool Doorbell::IsIn(int directory) const {
   struct stat found {};
   return fstatat(directory, kName, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == device_ &&
@@ -43,7 +43,7 @@ bool Doorbell::IsIn(int directory) const {
 
 Doorbell::~Doorbell() { munmap(words_, sizeof(Words)); }
 
-// In one order for all, as Listen does: either this sees who listens, or who listens sees what has come.
+// Sequentially consistent, as in Listen: either Ring sees the listener, or the listener sees the new blocks.
 void Doorbell::Ring() {
   words_->rung.fetch_add(1);
   if (words_->listening.load() != 0) core::WakeWaiting(&words_->rung);

@@ -12,27 +12,28 @@
 
 namespace keibi::stream {
 
-// By which the Peer tells a mount host that blocks have come into the files of its cache: words that both map, of a
-// file in the cache's directory. To ring costs a system call only while somebody waits. Any thread.
+// Lets the daemon signal a mount host that blocks have arrived in its cache files: words in a file of the cache's
+// directory that both map. Ring costs a system call only while a host waits. Any thread.
 class Doorbell {
  public:
-  // The host makes it, the Peer takes the one that is there: kDestinationUnusable where it cannot, or there is none.
+  // The host makes the file; the daemon takes an existing one. kDestinationUnusable if it cannot, or there is none.
   static core::Status Make(int directory, std::shared_ptr<Doorbell>* bell) { return Open(directory, true, bell); }
   static core::Status Take(int directory, std::shared_ptr<Doorbell>* bell) { return Open(directory, false, bell); }
 
-  // False once the cache was dropped, and perhaps made anew.
+  // False once the cache was dropped, even if it was created again.
   bool IsIn(int directory) const;
 
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
   ~Doorbell();
 
-  // Something has come, and can be seen.
+  // Call when new blocks have arrived and are visible.
   void Ring();
 
-  // From now on it is rung for us: what is not there to be seen after this rings. The value is for Wait.
+  // From now on Ring wakes this listener: blocks that are not visible after this call will ring. Returns the value for
+  // Wait.
   uint32_t Listen();
-  // Until it was rung since, for `most` at the longest; may return before.
+  // Waits until it rings after `since`, for at most `most`; may return earlier.
   void Wait(uint32_t since, std::chrono::microseconds most) const;
   void Ignore();
 

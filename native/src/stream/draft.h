@@ -16,23 +16,23 @@ struct ByteRange {
   uint64_t length = 0;
 };
 
-// What a mount has changed of a file, at its offsets in KEY.data of a directory, and which parts of it are to be
-// written (PROTOCOL 11.2). Only read here.
+// A mount's changes to a file, at their offsets in KEY.data of a directory, with the ranges to write (PROTOCOL 11.2).
+// Read-only here.
 class Draft {
  public:
   // kSourceMissing, kSourceUnreadable.
   core::Status Open(const std::string& directory, const std::string& key);
-  // Exactly so many bytes. kSizeMismatch where there are fewer; kSourceUnreadable. Any thread.
+  // Reads exactly `bytes` bytes. kSizeMismatch if there are fewer; kSourceUnreadable. Any thread.
   core::Status Read(uint64_t offset, uint8_t* to, size_t bytes) const;
 
  private:
   core::Fd data_;
 };
 
-// Whether ranges ascend, are apart, and end within `size`.
+// Whether ranges ascend, do not overlap, and end within `size`.
 bool AreInOrder(const std::vector<ByteRange>& ranges, uint64_t size);
 
-// Of one put.
+// Limit of one put.
 inline constexpr size_t kMaxRanges = size_t{1} << 16;
 
 }  // namespace keibi::stream

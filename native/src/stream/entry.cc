@@ -25,8 +25,8 @@ void AppendText(std::vector<uint8_t>* page, std::string_view text) {
   page->insert(page->end(), text.begin(), text.end());
 }
 
-// Length of the UTF-8 sequence that `lead` begins and the range its second byte may have (Unicode 15, table 3-7); 0 if
-// none.
+// Length of the UTF-8 sequence that `lead` begins, and the range of its second byte (Unicode 15, table 3-7); 0 if
+// invalid.
 size_t SequenceBytes(uint8_t lead, uint8_t* second_low, uint8_t* second_high) {
   *second_low = 0x80;
   *second_high = 0xBF;

@@ -14,7 +14,7 @@ namespace keibi::stream {
 
 enum class EntryType : uint8_t { kFile = 1, kDirectory = 2, kSymlink = 3, kStream = 4 };
 
-inline constexpr uint32_t kTop = 0xFFFFFFFF;  // the parent of an entry that has none; also "no entry"
+inline constexpr uint32_t kTop = 0xFFFFFFFF;  // the parent of an entry without one; also "no entry"
 
 // One line of a manifest (PROTOCOL 6). The views point into the page it was parsed from.
 struct Entry {
@@ -30,9 +30,9 @@ struct Entry {
   bool IsFile() const { return type == EntryType::kFile || type == EntryType::kStream; }
 };
 
-inline constexpr uint16_t kSparseMode = 0x8000;  // the bit of the mode field that says `sparse`
+inline constexpr uint16_t kSparseMode = 0x8000;  // the bit of the mode field that means `sparse`
 
-// What a name at the top does not begin with: where the receiving peer keeps unfinished files (PROTOCOL 6).
+// No name at the top may begin with it: the receiving peer keeps unfinished files there (PROTOCOL 6).
 inline constexpr std::string_view kStagingName = ".keibidrop-partial";
 
 inline constexpr size_t kLeastEntryBytes = 25 + 1;
@@ -40,13 +40,13 @@ inline constexpr size_t kMaxEntryBytes = 25 + core::kMaxNameBytes + 2 + core::kM
 
 void AppendEntry(std::vector<uint8_t>* page, const Entry& entry);
 
-// Reads the entry at *offset and moves *offset behind it. Checks lengths, type, mode, size and name, not the parent.
+// Parses the entry at *offset and moves *offset past it. Checks lengths, type, mode, size and name, but not the parent.
 // Errors: kHandshakeMalformed (cut short or unknown type), kLimitExceeded, kPathRefused.
 core::Status ParseEntry(const uint8_t* page, size_t page_bytes, size_t* offset, Entry* entry);
 
 bool IsUtf8(std::string_view text);
 bool IsAcceptableName(std::string_view name);
-// For people: each byte that is no part of UTF-8 as \xNN.
+// For display: writes each byte that is not UTF-8 as \xNN.
 std::string EscapedPath(std::string_view path);
 
 }  // namespace keibi::stream

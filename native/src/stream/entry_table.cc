@@ -34,7 +34,7 @@ EntryTable::Page EntryTable::ClosePage() {
   const std::unique_lock lock(mutex_);
   if (closed_ == count_) return {};
   Block& block = *blocks_.back();
-  // Nobody has seen it yet but the walk; a small offer does not keep room for a large one.
+  // Only the walk has seen this page, so it may move. A small offer need not hold memory for a large one.
   block.bytes.shrink_to_fit();
   closed_ = count_;
   return {block.first, static_cast<uint32_t>(block.offsets.size()), block.bytes.data(), block.bytes.size()};

@@ -13,11 +13,11 @@
 
 namespace keibi::stream {
 
-// All entries of one transfer, by number. Grows at the end only; what Find returned stays valid for the table's life.
-// Any thread may read while one appends.
+// All entries of one transfer, by number. Grows only at the end; the views that Find returned stay valid for the
+// table's life. Any thread may read while one appends.
 class EntryTable {
  public:
-  // One page as it travels. `bytes` belongs to the table.
+  // One page as sent. `bytes` belongs to the table.
   struct Page {
     uint32_t first = 0;
     uint32_t count = 0;
@@ -28,13 +28,13 @@ class EntryTable {
   static constexpr size_t kPageTargetBytes = size_t{64} << 10;
 
   // Sending peer: appends to the page being filled and returns the entry's number, or kTop when the table is full.
-  // The page is to be closed once it has reached kPageTargetBytes.
+  // Close the page when it has reached kPageTargetBytes.
   uint32_t Append(const Entry& entry);
   size_t OpenPageBytes() const;
-  Page ClosePage();  // the page filled since the last call; count 0 if nothing was
+  Page ClosePage();  // the page filled since the last call; count 0 if it is empty
 
-  // Receiving peer: a whole page from the other side, copied. Refused as a whole:
-  // kHandshakeMalformed, kLimitExceeded, kPathRefused (a bad name, or a parent that is not an earlier directory).
+  // Receiving peer: copies a whole page from the other side, or refuses all of it: kHandshakeMalformed, kLimitExceeded,
+  // kPathRefused (a bad name, or a parent that is not an earlier directory).
   core::Status AddPage(const uint8_t* bytes, size_t size, uint32_t first, uint32_t count);
 
   bool Find(uint32_t index, Entry* entry) const;

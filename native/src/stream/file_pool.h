@@ -14,8 +14,8 @@
 
 namespace keibi::stream {
 
-// A few threads that write frames full of small files, so that a lane goes on receiving meanwhile. Bounded: a lane that
-// is ahead waits.
+// A few threads that write frames full of small files, so that a lane can keep receiving. Bounded: a lane that is too
+// fast waits.
 class FilePool {
  public:
   using Work = std::function<void(const uint8_t* plaintext, size_t bytes)>;
@@ -23,10 +23,10 @@ class FilePool {
   FilePool(size_t threads, Work work);
   ~FilePool() { Stop(); }
 
-  // Takes a full buffer and gives an empty one for it. Waits while too many are queued; false once stopped.
+  // Takes a full buffer and returns an empty one in its place. Waits while too many are queued; false once stopped.
   bool Exchange(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes);
 
-  void Stop();  // what is queued is dropped; joins
+  void Stop();  // drops queued buffers; joins
 
  private:
   struct Job {

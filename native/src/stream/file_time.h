@@ -19,7 +19,7 @@ inline int64_t MtimeNs(const struct stat& status) {
   return seconds * kNsPerSecond + status.st_mtim.tv_nsec;
 }
 
-// For utimensat(2) and futimens(2): leaves the access time, sets the modification time. Rounds towards the past.
+// For utimensat(2) and futimens(2): sets the modification time and leaves the access time. Rounds towards the past.
 struct FileTimes {
   explicit FileTimes(int64_t mtime_ns) {
     int64_t seconds = mtime_ns / kNsPerSecond, ns = mtime_ns % kNsPerSecond;

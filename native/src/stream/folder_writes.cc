@@ -25,7 +25,7 @@ bool IsUserAttribute(const std::string& name) {
   return name.starts_with("user.") && name.size() > 5 && name.size() <= kMaxAttributeName;
 }
 
-// The bits that a peer knows; what a directory has beside them stays.
+// Sets the mode bits that a peer knows; a directory keeps its other bits.
 Status SetMode(int parent, const std::string& name, uint16_t mode) {
   struct stat now;
   if (fstatat(parent, name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0) return CallError();
@@ -72,7 +72,7 @@ Status FolderWrites::Create(std::string_view path, uint16_t mode, std::vector<ui
   core::Fd parent;
   std::string name;
   if (const Status status = Parent(path, true, &parent, &name); !status.ok()) return status;
-  // Nobody else reads it before it has its mode.
+  // Private to its owner until it has its final mode.
   const core::Fd file(
       openat(parent.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode & 0600));
   if (!file.valid() || fchmod(file.get(), mode & 0777) != 0) return CallError();
@@ -149,7 +149,7 @@ Status FolderWrites::Copy(std::string_view from, std::string_view to, std::vecto
   std::string name, new_name;
   if (const Status status = Parent(from, true, &one, &name); !status.ok()) return status;
   if (const Status status = Parent(to, true, &other, &new_name); !status.ok()) return status;
-  // Not blocking: it may be a pipe.
+  // Non-blocking: it may be a pipe.
   const core::Fd source(OpenWhenFree(one.get(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
   struct stat what;
   if (!source.valid() || fstat(source.get(), &what) != 0) return CallError();
@@ -178,11 +178,11 @@ Status FolderWrites::OpenForAttributes(std::string_view path, const std::string&
   if (const Status status = Parent(path, false, &parent, &own); !status.ok()) return status;
   struct stat what;
   if (fstatat(parent.get(), own.c_str(), &what, AT_SYMLINK_NOFOLLOW) != 0) return CallError();
-  // As Linux has it for what is neither file nor directory.
+  // The errno that Linux gives for anything but a file or directory.
   if (!S_ISREG(what.st_mode) && !S_ISDIR(what.st_mode)) return CallError(changes ? EPERM : ENODATA);
   constexpr int kFlags = O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
   *fd = core::Fd(OpenWhenFree(parent.get(), own, O_RDONLY | kFlags));
-  // What its owner may write and not read has attributes as well.
+  // A file that its owner may write but not read also has attributes.
   if (!fd->valid() && errno == EACCES) *fd = core::Fd(OpenWhenFree(parent.get(), own, O_WRONLY | kFlags));
   return fd->valid() ? Status::Ok() : CallError();
 }

@@ -16,16 +16,16 @@ namespace keibi::stream {
 
 enum class RenameMode : uint8_t { kReplace, kKeep, kExchange };
 
-// What another peer may change in a folder that is offered live (PROTOCOL 11.2): names and attributes. A path is what
-// that peer has named (beneath.h); no symlink is followed. `entry` gets what stands there then, as in a manifest. Any
-// thread; may block.
+// The changes that another peer may make in a live shared folder (PROTOCOL 11.2): names and attributes. The peer
+// chooses each path (beneath.h); no symlink is followed. `entry` receives the result as a manifest entry. Any thread;
+// may block.
 //
-// All: kCallFailed with the errno; kPathRefused for a path that is none.
+// All: kCallFailed with the errno; kPathRefused for an invalid path.
 class FolderWrites {
  public:
   explicit FolderWrites(ServedFolder folder) : folder_(std::move(folder)) {}
 
-  // Exactly with this mode, whatever umask there is. EEXIST. `directory_ns`: the mtime then of the directory it is in.
+  // Creates it with exactly this mode, regardless of the umask. EEXIST. `directory_ns`: the new mtime of its directory.
   core::Status Create(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry, int64_t* directory_ns) const;
   core::Status MakeDirectory(std::string_view path, uint16_t mode, std::vector<uint8_t>* entry,
                              int64_t* directory_ns) const;
@@ -35,34 +35,34 @@ class FolderWrites {
   core::Status Rename(std::string_view from, std::string_view to, RenameMode mode) const;
   core::Status Change(std::string_view path, std::optional<uint16_t> mode, std::optional<int64_t> mtime_ns,
                       std::vector<uint8_t>* entry) const;
-  // A file with its mode and mtime, and its holes. EEXIST.
+  // Copies a file with its mode, mtime and holes. EEXIST.
   core::Status Copy(std::string_view from, std::string_view to, std::vector<uint8_t>* entry) const;
 
-  // Names of `user.` alone: ENOTSUP for others.
+  // Only names in `user.`; ENOTSUP for others.
   core::Status Get(std::string_view path, const std::string& name, std::vector<uint8_t>* value) const;
   core::Status Set(std::string_view path, const std::string& name, const std::vector<uint8_t>& value,
                    AttributeMode mode) const;
   core::Status Unset(std::string_view path, const std::string& name) const;
   core::Status List(std::string_view path, std::vector<std::string>* names) const;
 
-  // What names a directory has stands on the disk then.
+  // Makes a directory's names durable.
   core::Status SyncDirectory(std::string_view path) const;
 
   const ServedFolder& folder() const { return folder_; }
 
  private:
-  // The directory that holds what a path names. With one file shared, `names` (may be made, renamed or removed) is
-  // refused: EPERM.
+  // Opens the directory that holds a path. `names`: the call creates, renames or removes the name, which is refused
+  // with EPERM when one file is shared.
   core::Status Parent(std::string_view path, bool names, core::Fd* parent, std::string* name) const;
   core::Status OpenForAttributes(std::string_view path, const std::string& name, bool changes, core::Fd* fd) const;
 
   const ServedFolder folder_;
 };
 
-// A status of beneath.h as one of a call: with its errno, if the system has said one.
+// Converts a status of beneath.h to one of a call, with its errno if the system gave one.
 core::Status AsCall(core::Status status);
 
-// One entry as in a manifest. kCallFailed.
+// Appends one entry as in a manifest. kCallFailed.
 core::Status AppendEntryAt(int parent, const std::string& name, std::vector<uint8_t>* entry);
 
 }  // namespace keibi::stream

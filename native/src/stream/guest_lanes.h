@@ -20,8 +20,8 @@
 
 namespace keibi::stream {
 
-// The lanes that a guest's job has dialled of the present session, each with a thread of its own, and what every job
-// does with its lanes. Add and Join take the job's mutex; all else is called with it held.
+// The lanes that a guest's job has dialled for the current session, each with its own thread, and the work common to
+// all such jobs. Add and Join take the job's mutex; call everything else with it held.
 template <typename LaneType>
 class GuestLanes {
  public:
@@ -30,16 +30,16 @@ class GuestLanes {
     std::unique_ptr<LaneType> lane;
     std::thread thread;
     Clock::time_point heard = Clock::now();
-    bool ended = false;     // nothing goes by it any more
-    bool finished = false;  // and its thread takes no lock of the job's
+    bool ended = false;     // the lane is no longer used
+    bool finished = false;  // and its thread takes no lock of the job any more
   };
   using Lanes = std::vector<std::unique_ptr<Lane>>;
 
-  // `stopped` makes dials give up soon; no lane comes once it is set and EndSession was called.
+  // `stopped` makes dials give up soon. After it is set and EndSession was called, no lane is added.
   GuestLanes(std::mutex* mutex, const std::atomic<bool>* stopped) : mutex_(mutex), stopped_(stopped) {}
 
-  // Dials one lane (lane_dial.h), makes it, and has its thread run it; may block. kCancelled for one that comes too
-  // late for its session, or is there.
+  // Dials one lane (lane_dial.h), creates it, and runs it on its own thread; may block. kCancelled if its session has
+  // ended meanwhile, the lane already exists, or there are kMaxLanes lanes.
   template <typename Make, typename Run>
   core::Status Add(const LanePlace& place, uint32_t number, const ExpectedLanes& session, Make make, Run run) {
     std::shared_ptr<frame::FoldSecrets> folds;
@@ -66,13 +66,13 @@ class GuestLanes {
     return core::Status::Ok();
   }
 
-  // Nothing goes by it any more; its thread says so.
+  // Marks a lane as no longer used; called by its thread.
   void Ended(Lane* lane) {
     lane->ended = true;
     bytes_of_ended_ += lane->lane->bytes();
   }
 
-  // The session is over: its lanes end, and are nobody's any more, Join() waits for them.
+  // Ends the session: shuts its lanes down and returns them for Join(), which waits for them.
   Lanes EndSession() {
     session_++;
     folds_ = std::make_shared<frame::FoldSecrets>();
@@ -85,11 +85,11 @@ class GuestLanes {
     bytes_of_ended_ = 0;
   }
 
-  // Those by which something goes.
+  // The lanes in use.
   auto live() const {
     return lanes_ | std::views::filter([](const auto& each) { return !each->ended; });
   }
-  // Null if it is not among them.
+  // Null if there is none.
   Lane* Find(uint32_t number) const {
     for (const auto& each : live()) {
       if (each->lane->number() == number) return each.get();
@@ -107,7 +107,7 @@ class GuestLanes {
     return states;
   }
 
-  // Of the wire, in this session.
+  // Bytes on the wire in this session.
   uint64_t bytes() const {
     uint64_t bytes = bytes_of_ended_;
     for (const auto& each : live()) bytes += each->lane->bytes();

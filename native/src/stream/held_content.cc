@@ -9,8 +9,8 @@ namespace {
 using core::Code;
 using core::Status;
 
-// Judges by times whether a file whose inode is not known yet may be the held content, grown: modified after the held
-// mtime, and born no later than it. Any other file has replaced it.
+// Judges by times whether a file of unknown inode may be the held content, grown: it was modified after the held mtime,
+// and born no later than it. Any other file has replaced it.
 bool MayHaveHad(int fd, const HeldContent& held, int64_t mtime_ns) {
   const std::optional<int64_t> born_ns = BirthNs(fd);
   return mtime_ns > held.mtime_ns && (!born_ns || *born_ns <= held.mtime_ns);

@@ -16,12 +16,12 @@ namespace keibi::stream {
 struct HeldContent {
   uint64_t size = 0;
   int64_t mtime_ns = 0;
-  // Inode of the file that CheckHeld has accepted; empty before.
+  // Inode of the file that CheckHeld accepted; empty before.
   std::optional<std::pair<dev_t, ino_t>> inode;
 };
 
-// kOk if the open file has that content, or has it at its beginning and has grown since; kSourceChanged if it is
-// another, kSourceUnreadable. `held` gets the inode.
+// kOk if the open file has that content, or begins with it and has grown since. kSourceChanged for other content,
+// kSourceUnreadable. Stores the inode in `held`.
 core::Status CheckHeld(int fd, HeldContent* held);
 
 // Birth time of a file; empty where the system does not report it. One implementation per system, chosen by the build.

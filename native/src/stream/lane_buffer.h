@@ -11,7 +11,7 @@
 
 namespace keibi::stream {
 
-// Room for one frame of any size, placed so that the bytes of a frame's first segment begin on a cache line.
+// Room for one frame of any size, aligned so that the bytes of the frame's first segment begin on a cache line.
 class LaneBuffer {
  public:
   static constexpr size_t kFrameBytes = frame::kOverheadBytes + core::kMaxFramePlaintext;

@@ -18,7 +18,7 @@ using core::Status;
 using frame::Role;
 
 constexpr std::chrono::seconds kDialTimeout{10};
-constexpr std::chrono::seconds kRelayTimeout{30};  // the sender has to hear of the lane first, and then to dial
+constexpr std::chrono::seconds kRelayTimeout{30};  // the sender must first hear of the lane, and then dial
 constexpr std::array<uint8_t, 8> kLanePreamble = {'K', 'E', 'I', 'B', 'I', '-', 'L', '1'};
 
 Status SayHello(int fd, uint32_t lane, const ExpectedLanes& session, frame::Sealer* sealer) {

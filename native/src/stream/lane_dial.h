@@ -16,23 +16,23 @@
 
 namespace keibi::stream {
 
-// Where a lane is dialled, and how it comes there.
+// A lane's target, and the way to dial it.
 struct LanePlace {
-  std::string host;  // numeric; a relay's if there is a token
+  std::string host;  // numeric; the relay's if there is a token
   uint16_t port = 0;
-  std::optional<relay::Token> token = std::nullopt;  // to be joined first (PROTOCOL 2.3)
-  std::optional<uint16_t> from_port = std::nullopt;  // dialled from there while the other side dials us (2.5)
+  std::optional<relay::Token> token = std::nullopt;  // join it first (PROTOCOL 2.3)
+  std::optional<uint16_t> from_port = std::nullopt;  // dial from this port while the other side dials us (2.5)
 };
 
-// A lane whose hello has been said: what follows is sealed by the one and opened by the other.
+// A lane after its hello: later frames are sealed by `sealer` and opened by `opener`.
 struct DialledLane {
   core::Fd socket;
   std::unique_ptr<frame::Sealer> sealer;
   std::unique_ptr<frame::Opener> opener;
 };
 
-// Dials one lane and says its hello (PROTOCOL 5.1). May block. kPeerUnreachable, kSessionLost; kCancelled soon after
-// `stopped`; of a relay kRendezvousBusy, kHandshakeTimeout.
+// Dials one lane and sends its hello (PROTOCOL 5.1). May block. kPeerUnreachable, kSessionLost; kCancelled soon after
+// `stopped`; from a relay kRendezvousBusy, kHandshakeTimeout.
 core::Status DialLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session,
                       std::shared_ptr<const frame::FoldSecrets> folds, const std::atomic<bool>& stopped,
                       DialledLane* dialled);

@@ -10,7 +10,8 @@ namespace keibi::stream {
 // How one lane has ended.
 struct LaneEnd {
   uint32_t lane = 0;
-  uint64_t frames = 0;  // with bytes: at the receiver those it took whole, at the sender those it had sent or begun to
+  // with file bytes: the receiver counts frames it took whole, the sender frames it sent or began to send
+  uint64_t frames = 0;
   core::Status status;  // kOk after an end frame
 };
 

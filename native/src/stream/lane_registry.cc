@@ -34,7 +34,7 @@ bool OpensHello(frame::Opener* opener, LaneHello* hello) {
 
 }  // namespace
 
-// An acceptor's last owner may be here, so each is let go outside the lock.
+// This may hold an acceptor's last reference, so each is released outside the lock.
 void LaneRegistry::Expect(ExpectedLanes lanes, std::shared_ptr<LaneAcceptor> acceptor) {
   const SessionId id = lanes.session_id;
   Session session{std::move(lanes), std::move(acceptor)};

@@ -65,7 +65,7 @@ Status OpenListenSocket(const std::string& host, uint16_t* port, Fd* socket) {
                          bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0 &&
                          getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &bound_bytes) == 0;
   if (!listening) return Status::FromErrno(Code::kInternal);
-  // Only now: connections of ours may share the port (BeginDial), but no second listener has been let in beside us.
+  // Set after the bind: our own connections may share the port (BeginDial), but no second listener could bind it.
   if (!SetOption(fd, SOL_SOCKET, SO_REUSEPORT, 1)) return Status::FromErrno(Code::kInternal);
   *port = PortOf(bound);
   *socket = std::move(opened);
