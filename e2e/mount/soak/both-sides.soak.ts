@@ -4,10 +4,12 @@ import { bothSides } from '../both-sides.ts';
 import { MountedShare } from '../mounted-share.ts';
 
 const SECONDS = 600;
+/** The daemons outlive the programs that use them. */
+const DAEMONS = { timeoutMs: 2 * SECONDS * 1000 };
 
 let share: MountedShare;
 beforeAll(async () => {
-  share = await MountedShare.open({ patienceMs: 30_000 });
+  share = await MountedShare.open({ patienceMs: 30_000, sharing: DAEMONS, mounting: DAEMONS });
 });
 afterAll(() => share?.close());
 
