@@ -9,7 +9,7 @@
 namespace keibi::mount {
 namespace {
 
-// The first bytes of a text, whole characters.
+// The longest prefix of at most `most` bytes that does not split a UTF-8 character.
 std::string_view FirstBytes(std::string_view text, size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) most--;

@@ -126,7 +126,7 @@ int Draft::Truncate(uint64_t size, int64_t now_ns) {
   now_ = {size, now_ns};
   changed_ = true;
   changes_++;
-  // Bytes of a put are still read from it.
+  // A pending put still reads its bytes from the file.
   if (overlay_.empty() && !putting_) (void)!ftruncate(file_.get(), 0);
   Count();
   return 0;
@@ -165,14 +165,14 @@ bool Draft::Read(uint64_t offset, uint8_t* to, size_t length, size_t* read, Miss
   return true;
 }
 
-// Below what is ours all versions that we have left there are one.
+// Below the overlay, all versions left at the other peer have the same bytes.
 bool Draft::ReadBase(uint64_t from, uint64_t end, uint8_t* to, int* error) {
   core::Status status;
   while (from < end) {
     const uint64_t stop = std::min(end, (from / kCacheBlockBytes + 1) * kCacheBlockBytes);
     bool found = false;
     for (auto one = contents_.rbegin(); one != contents_.rend() && !found; ++one) {
-      // A long run at once where it is there, and block by block where not.
+      // Read a long run at once if it is cached, else block by block.
       for (const uint64_t until : {end, stop}) {
         if (!one->second->Read(from, to, until - from, &status)) continue;
         if (!status.ok()) *error = EIO;
@@ -231,9 +231,9 @@ bool Draft::Begin(bool sync, uint64_t most_bytes, Put* put) {
     sent_.Add(from, end);
     unsent_.Remove(from, end);
   }
-  // What the put does not have is not there, and not on the disk, either.
+  // A put that leaves bytes unsent cannot sync the file.
   put->sync = sync && unsent_.empty();
-  // A part of a version is a version of its own, with another time.
+  // A partial put leaves a version of its own, so it gets a different time.
   constexpr int64_t kNsPerStep = 1000;
   constexpr uint64_t kSteps = 1'000'000;
   if (!unsent_.empty()) put->now.mtime_ns -= kNsPerStep * static_cast<int64_t>(1 + unsent_.bytes() % kSteps);
@@ -251,7 +251,7 @@ void Draft::Done(const Put& put, const Version& left) {
   sent_.Clear();
   base_ = {put.now.size, left.mtime_ns};
   put_changes_ = put.changes;
-  // Where times are coarser than ours.
+  // The other side may store coarser times than ours.
   if (now_ == put.now) now_ = base_;
   unsynced_ = !put.sync;
   Count();

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostUnsent = size_t{64} << 20;
 constexpr int kPagesPatience = 10;
-constexpr int kTickMs = 100;  // how late an answer that is waited for in vain may be
+constexpr int kTickMs = 100;  // how late a timeout may fire
 
 }  // namespace
 
@@ -35,7 +35,7 @@ uint32_t Link::Ask(Type type, const Writer& body, Answer answer, int patiences) 
     if (!ended_ && patience == Clock::duration::zero()) {
       error = ETIMEDOUT;
     } else if (!ended_) {
-      // Numbers are used again after 2^32 questions, long after the one before has ended.
+      // Numbers wrap after 2^32 requests, long after the earlier request with that number has ended.
       const uint32_t request = next_++;
       if (next_ == 0) next_ = 1;
       const auto latest = now + std::max(patience, Clock::duration(kPagesPatience * patience_));
@@ -54,7 +54,7 @@ void Link::Tell(Type type, const Writer& body) {
 }
 
 void Link::Append(Type type, uint32_t request, const Writer& body) {
-  // A Peer that reads nothing: its questions end with their time.
+  // If the Peer reads nothing, drop the message; its requests time out.
   if (broken_ || unsent_.size() > kMostUnsent) return;
   Writer head;
   head.Number(static_cast<uint32_t>(kHeadBytes - 4 + body.bytes().size()))
@@ -156,9 +156,9 @@ bool Link::Handle(const uint8_t* message, size_t length, const Heard& heard) {
     {
       const std::scoped_lock lock(mutex_);
       const auto found = asked_.find(request);
-      if (found == asked_.end()) return true;  // it has come too late
+      if (found == asked_.end()) return true;  // the answer is too late
       on_page = found->second.answer.on_page;
-      // It goes on: patience is for silence.
+      // A page restarts the timeout, up to `latest`.
       found->second.until = std::min(Clock::now() + patience_, found->second.latest);
       Learn(found->second, true);
     }
@@ -171,7 +171,7 @@ bool Link::Handle(const uint8_t* message, size_t length, const Heard& heard) {
       if (const auto found = asked_.find(request); found != asked_.end()) {
         Learn(found->second, error != ETIMEDOUT);
       } else if (error != ETIMEDOUT) {
-        silence_.Heard(Clock::now());  // too late for who has asked, but it is there
+        silence_.Heard(Clock::now());  // too late for the caller, but it shows that the peer is there
       }
     }
     Finish(request, error, reader);

@@ -15,35 +15,36 @@
 
 namespace keibi::mount {
 
-// The host's end of the socket pair. Any thread asks, one thread runs it.
+// The host's end of the socket pair. Any thread may send requests; one thread runs the link.
 class Link {
  public:
-  // Called by the thread that runs the link; once the link has ended, by the one that asks.
+  // Called on the thread that runs the link; once the link has ended, on the thread that calls Ask.
   struct Answer {
     std::function<void(const uint8_t* entries, size_t length)> on_page;
-    // Once: with an errno and what the answer says. ETIMEDOUT if none came in time, ENOTCONN if the Peer has gone.
+    // Called once, with an errno and the body of the answer. ETIMEDOUT if none came in time, ENOTCONN if the Peer has
+    // gone.
     std::function<void(int error, Reader body)> on_done;
-    bool waits = true;  // for the other peer: what the Peer alone answers says nothing of that one
+    bool waits = true;  // for the other peer; false for requests that the Peer answers by itself
   };
   using Heard = std::function<void(Type type, Reader body)>;
 
-  // Takes the descriptor over. `patience`: for how long an answer is waited for; ten times that if pages come. Once the
-  // other peer says nothing, all questions have that time together (silence.h).
+  // Takes ownership of the descriptor. `patience` is the timeout of an answer; ten times that if it comes in pages.
+  // Once the other peer is silent, all requests share one timeout (silence.h).
   Link(int fd, std::chrono::milliseconds patience);
 
-  // Sends and returns. What cannot be sent fails like what is not answered: later, and not here.
+  // Sends and returns. A message that cannot be sent fails later, like an unanswered one.
   //
-  // `patiences`: so many times the patience there is time. The number of the question, 0 if the link has ended.
+  // `patiences` multiplies the timeout. Returns the number of the request, or 0 if the link has ended.
   uint32_t Ask(Type type, const Writer& body, Answer answer, int patiences = 1);
   void Tell(Type type, const Writer& body);
 
   // Whether the other peer is known to be away.
   void SetAway(bool away);
 
-  // Answers all questions of that type with an errno, without the Peer.
+  // Answers all pending requests of that type with an errno, without the Peer.
   void FinishAsked(Type type, int error);
 
-  // Until the Peer closes its end, or breaks the rules: every question has then been answered.
+  // Runs until the Peer closes its end or violates the protocol. Every request has been answered by then.
   void Run(const Heard& heard);
 
  private:
@@ -51,9 +52,9 @@ class Link {
     Type type;
     Answer answer;
     std::chrono::steady_clock::time_point asked;
-    std::chrono::steady_clock::time_point until;   // silence is over
-    std::chrono::steady_clock::time_point latest;  // whatever comes
-    bool tells;                                    // by its answer, or none, whether the other peer is there
+    std::chrono::steady_clock::time_point until;   // when silence becomes a timeout
+    std::chrono::steady_clock::time_point latest;  // the deadline, even if pages still come
+    bool tells;                                    // its answer, or timeout, shows whether the other peer is there
   };
 
   // Both with mutex_ held.
@@ -71,11 +72,11 @@ class Link {
   const std::chrono::milliseconds patience_;
   std::mutex mutex_;
   std::vector<uint8_t> unsent_;
-  std::map<uint32_t, Question> asked_;  // in the order of their numbers, so also of their ends
+  std::map<uint32_t, Question> asked_;  // ordered by number, so also by deadline
   uint32_t next_ = 1;
   Silence silence_;
-  bool broken_ = false;  // nothing can be sent any more
-  bool ended_ = false;   // nothing is answered any more
+  bool broken_ = false;  // nothing can be sent from now on
+  bool ended_ = false;   // no request is answered from now on
 };
 
 }  // namespace keibi::mount

@@ -4,12 +4,12 @@
 #include "mount/tree.h"
 #include "mount/tree_node.h"
 
-// What we do ourselves, and what keeps it from being undone by answers and notices that are older.
+// Our own changes, and the rules that keep older answers and notices from undoing them.
 namespace keibi::mount {
 
 using stream::Entry;
 
-// What was asked about it before is answered as it was before.
+// Answers to requests sent before the change show the directory as it was before.
 void Tree::OwnWork(Node* directory) {
   const bool believed = Believed(directory->list_known, directory->list_doubted, directory->list_seen);
   const bool sure = Believed(directory->known, directory->doubted, directory->seen);
@@ -27,7 +27,7 @@ void Tree::Made(uint64_t parent, const Entry& entry, Found* found) {
   Invalidations none;
   const auto known = directory->children.find(entry.name);
   Node* node = known == directory->children.end() ? nullptr : known->second;
-  // A listing may have had it before its answer was here.
+  // A listing may have brought the entry before this answer.
   if (node != nullptr && node->attributes.type != entry.type) {
     Detach(node, &none);
     node = nullptr;
@@ -76,7 +76,7 @@ void Tree::Renamed(uint64_t from_parent, std::string_view from, uint64_t to_pare
     return node;
   };
   Node* const moved = take(before, from);
-  if (moved == nullptr && !exchange) after->list_known = 0;  // what it is now nobody has said
+  if (moved == nullptr && !exchange) after->list_known = 0;  // The entry that now has that name is unknown.
   Node* const other = take(after, to);
   if (other != nullptr && exchange) {
     Move(other, before, from);
@@ -105,7 +105,7 @@ bool Tree::Expected(uint64_t parent, std::string_view name) {
   return told;
 }
 
-// With two of ours under way at one time it is not known which was done there last, nor which of the two mtimes holds.
+// If two of our changes overlap, their order there is unknown, and so is which mtime is current.
 void Tree::Became(uint64_t ino, int64_t mtime_ns) {
   const std::scoped_lock lock(mutex_);
   Node* const directory = NodeOf(ino);

@@ -6,7 +6,7 @@
 #include "mount/conflict_name.h"
 #include "mount/write_back.h"
 
-// How a draft comes to the other peer, and what becomes of it there.
+// How a draft is sent to the other peer, and how its result is handled.
 namespace keibi::mount {
 namespace {
 
@@ -14,17 +14,17 @@ using Clock = std::chrono::steady_clock;
 using stream::Entry;
 using stream::EntryType;
 
-constexpr int kPutPatiences = 12;  // the Peer gives up after 10
+constexpr int kPutPatiences = 12;  // the Peer's own timeout is 10
 constexpr uint64_t kLeastPutBytes = uint64_t{1} << 20;
 constexpr std::chrono::milliseconds kFirstBackoff{500};
 constexpr std::chrono::milliseconds kMostBackoff{30'000};
 constexpr int kMostConflicts = 1000;
 constexpr uint16_t kDirectoryMode = 0755;
 
-// What may be over in a moment.
+// Errors that may be transient.
 bool MayPass(int error) { return error == EIO || error == ETIMEDOUT || error == ENOTCONN || error == EBUSY; }
 
-// Whether anything is lost if it is not put.
+// Whether skipping this put would lose data.
 bool IsWorthKeeping(const Put& put) {
   return !put.ranges.empty() || put.now.size != put.base.size || put.keep != put.base.size;
 }
@@ -34,7 +34,7 @@ bool ParseOne(const std::vector<uint8_t>& page, Entry* entry) {
   return stream::ParseEntry(page.data(), page.size(), &at, entry).ok();
 }
 
-// A question that is answered by one page.
+// The answer to a request that brings one page.
 Link::Answer PageAnswer(std::function<void(int, const std::vector<uint8_t>&)> then) {
   const auto page = std::make_shared<std::vector<uint8_t>>();
   Link::Answer answer;
@@ -77,7 +77,7 @@ void WriteBack::Send(Work work) {
   {
     const std::scoped_lock lock(mutex_);
     File* const file = FileOf(ino);
-    // It may be over already, and another under way.
+    // The put may have ended already, and another may be pending.
     if (file == nullptr || file->draft != draft || !file->putting || file->request != 0) return;
     file->request = request;
     if (!file->stop) return;
@@ -111,7 +111,7 @@ void WriteBack::Finish(const Work& work, int error, const std::vector<uint8_t>& 
       file->since = Clock::now();
       file->most_bytes = file->most_bytes > UINT64_MAX / 2 ? UINT64_MAX : file->most_bytes * 2;
     } else if (!MayPass(error) && !stopped && !IsWorthKeeping(work.put) && work.draft->unsent_bytes() == 0) {
-      // A time, or a wish to be on the disk: the file there has its own.
+      // Only a time or a sync was pending: the file there keeps its own time.
       if (error != ESTALE && error != ENOENT) FinishWaiters(file, error, &calls);
       work.draft->GiveUp();
       calls.push_back([this, ino = work.ino] { outside_.look(ino); });
@@ -139,7 +139,7 @@ void WriteBack::Finish(const Work& work, int error, const std::vector<uint8_t>& 
   if (absent) MakeAgain(work, 0);
 }
 
-// The other's version stays where it is, and ours goes beside it.
+// Keeps the other's version in place and puts ours beside it.
 void WriteBack::KeepBoth(Work work, int number) {
   std::string path;
   Tree::Doubt doubt;
@@ -159,9 +159,9 @@ void WriteBack::KeepBoth(Work work, int number) {
              kPutPatiences);
 }
 
-// It was removed there. Bytes that were not sent yet are worth more than that.
+// The file was removed there: create it again if we have unsent bytes.
 //
-// `made_until`: the directories of the path up to here are there.
+// `made_until`: the directories of the path up to here exist.
 void WriteBack::MakeAgain(Work work, size_t made_until) {
   std::string path;
   Tree::Doubt doubt;
@@ -179,16 +179,16 @@ void WriteBack::MakeAgain(Work work, size_t made_until) {
              PageAnswer([=, this, work = std::move(work)](int error, const std::vector<uint8_t>& page) {
                if (directory && (error == 0 || error == EEXIST)) return MakeAgain(work, slash + 1);
                if (!directory && error == 0) return MoveTo(work, page, {});
-               // From the top on, once.
+               // Retry once, and create the directories from the top.
                if (error == ENOENT && made_until == 0 && path.find('/') != std::string::npos) return MakeAgain(work, 1);
-               // EEXIST: another has made one meanwhile, which the next put finds.
+               // EEXIST: another peer has created one meanwhile; the next put finds it.
                Moved(work, error);
              }));
 }
 
 void WriteBack::MoveTo(const Work& work, const std::vector<uint8_t>& page, const std::string& name) {
   const std::scoped_lock lock(mutex_);
-  // What is known may be much, and is copied.
+  // The copy may be large, so it runs as a job.
   jobs_.emplace_back([this, work, page, name] {
     Entry entry;
     ParseOne(page, &entry);
@@ -239,7 +239,7 @@ void WriteBack::WhenClosed(uint64_t ino, Then then) {
   Call(&calls);
 }
 
-// Nobody answers for a while.
+// While the other peer is away, close(2) does not wait for it.
 void WriteBack::LetClose(File* file, Calls* calls) {
   for (Waiter& one : file->waiters) {
     if (one.what == For::kClosed) calls->push_back([then = std::move(one.then)] { then(0); });

@@ -7,7 +7,7 @@
 
 namespace keibi::mount {
 
-// Bytes of a file: half-open ranges, apart and in order.
+// Sorted, disjoint, half-open byte ranges of a file.
 class Ranges {
  public:
   using Map = std::map<uint64_t, uint64_t>;  // from, end
@@ -15,12 +15,12 @@ class Ranges {
   void Add(uint64_t from, uint64_t end);
   void Add(const Ranges& others);
   void Remove(uint64_t from, uint64_t end);
-  // Nothing from `size` on.
+  // Removes everything from `size` on.
   void Cut(uint64_t size) { Remove(size, UINT64_MAX); }
   void Clear();
 
   bool Covers(uint64_t from, uint64_t end) const;
-  // The part of `[from, end)` that begins first, cut to it; false if there is none.
+  // The first part of a range inside `[from, end)`, clipped to it; false if there is none.
   bool First(uint64_t from, uint64_t end, uint64_t* first, uint64_t* first_end) const;
 
   bool empty() const { return map_.empty(); }

@@ -12,16 +12,16 @@ class ReadAhead {
  public:
   struct Plan {
     uint32_t from = 0, count = 0;  // in blocks
-    bool left = false;             // the reader has jumped away from what was asked for ahead
+    bool left = false;             // the reader has jumped away from the prefetched blocks
   };
 
-  // Whether all of `[first, end)` was asked for already.
+  // Whether all of `[first, end)` was requested already.
   bool Asked(uint32_t first, uint32_t end) const { return begun_ <= first && end <= asked_; }
 
-  // What was asked for behind `first` has not come: perhaps nobody has taken it in.
+  // Prefetched blocks from `first` on did not arrive: they must be requested again.
   void Missed(uint32_t first) { asked_ = std::min(asked_, first); }
 
-  // `[first, end)` is being read of a file of `blocks`; `most` is the longest window.
+  // The reader reads `[first, end)` of a file of `blocks`; `most` is the longest window.
   Plan Next(uint32_t first, uint32_t end, uint32_t blocks, uint32_t most) {
     if (!Follows(first, end)) {
       const bool left = asked_ > next_ && next_ > 0;
@@ -54,7 +54,7 @@ class ReadAhead {
   static constexpr uint32_t kLate = 256;
   static constexpr uint32_t kFirstWindow = 2;
   static constexpr uint32_t kSmallFile = 4;
-  // The kernel reads so much ahead by itself for who reads no more than 64 KiB, in whatever pieces.
+  // The kernel itself reads this far ahead for a program that reads no more than 64 KiB.
   static constexpr int64_t kUnearned = 4;
 
   // Whether the range continues the sequential read; updates `earned_`. The kernel's own read-ahead may arrive out of
@@ -74,11 +74,11 @@ class ReadAhead {
     return earned_ >= 0;
   }
 
-  uint32_t begun_ = 0;  // where it was jumped to
-  uint32_t next_ = 0;   // behind what was read
-  uint32_t asked_ = 0;  // behind what was asked for
+  uint32_t begun_ = 0;  // start of the sequential run
+  uint32_t next_ = 0;   // end of the blocks read
+  uint32_t asked_ = 0;  // end of the blocks requested
   uint32_t window_ = 0;
-  uint32_t skipped_ = 0;  // of that, not read
+  uint32_t skipped_ = 0;  // blocks before `next_` that were not read
   int64_t earned_ = 0;    // read in order since the jump
 };
 

@@ -7,8 +7,8 @@
 
 namespace keibi::mount {
 
-// For how long an answer of the other peer is waited for, once it says nothing: one time of patience for all that is
-// asked meanwhile, from the first question that was not answered. Pure; one thread at a time.
+// How long to wait for an answer once the other peer is silent. All pending requests share one timeout, which starts at
+// the first unanswered one. Pure; one thread at a time.
 class Silence {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -20,12 +20,12 @@ class Silence {
     heard_ = now;
     if (!away_since_) since_.reset();
   }
-  // A question of then was not answered in time.
+  // A request sent at `asked` has timed out.
   void TimedOut(Time asked) {
     if (asked < heard_) return;
     since_ = since_ ? std::min(*since_, asked) : asked;
   }
-  // The peer is known to be away. `asked`: of the oldest question that waits.
+  // The peer is known to be away. `asked`: when the oldest pending request was sent.
   void Lost(Time now, std::optional<Time> asked) {
     if (away_since_) return;
     away_since_ = now;
@@ -40,22 +40,22 @@ class Silence {
   // How long a request sent now may wait for its answer; zero if no answer is expected.
   Duration Left(Time now) const {
     if (!since_) return patience_;
-    // It may be there again, and the answer to this says so.
+    // The peer may be back, and the answer to this request shows it.
     if (!away_since_) return std::min(patience_, std::max<Duration>(patience_ / kProbePart, kLeastProbe));
     if (now - *away_since_ >= patience_ / kGracePart) return Duration::zero();
     return std::clamp(*since_ + patience_ - now, Duration::zero(), patience_);
   }
 
  private:
-  // A peer that comes back so soon is waited for: 5 s of 30.
+  // Requests wait for a peer that returns this soon: 5 s of 30.
   static constexpr int kGracePart = 6;
   static constexpr int kProbePart = 30;
   static constexpr std::chrono::milliseconds kLeastProbe{250};
 
   const Duration patience_;
   Time heard_;
-  std::optional<Time> since_;       // the first question of which nothing was heard
-  std::optional<Time> away_since_;  // while it is known to be away
+  std::optional<Time> since_;       // when the first unanswered request was sent
+  std::optional<Time> away_since_;  // set while the peer is known to be away
 };
 
 }  // namespace keibi::mount

@@ -15,16 +15,16 @@ using stream::EntryType;
 
 constexpr std::chrono::seconds kUnwatchedTrust{1};
 constexpr double kWatchedTrustSeconds = 3600;
-// Names that go with a file: more of them than a database has are a habit of naming.
+// Companion files of one file, such as a journal. A database has few; more than this is a naming scheme.
 constexpr size_t kMostBeside = 64;
-constexpr uint64_t kMostNameBytes = uint64_t{128} << 20;  // of names and targets
+constexpr uint64_t kMostNameBytes = uint64_t{128} << 20;  // names and symlink targets
 
 }  // namespace
 
 Tree::Tree(size_t most) : most_(most) {
   auto root = std::make_unique<Node>();
   root->ino = root->number = kRootIno;
-  root->lookups = 1;  // for ever
+  root->lookups = 1;  // never forgotten
   nodes_[kRootIno] = std::move(root);
 }
 
@@ -156,7 +156,7 @@ void Tree::Erase(Node* node) {
   nodes_.erase(node->ino);
 }
 
-// Of a node and all below it nothing is left but what the kernel holds.
+// Detaches a node and all nodes below it; only those that the kernel holds remain.
 void Tree::Detach(Node* node, Invalidations* told) {
   while (!node->children.empty()) Detach(node->children.begin()->second, told);
   node->listed = false;
@@ -169,7 +169,7 @@ void Tree::Detach(Node* node, Invalidations* told) {
   if (node->lookups == 0) Erase(node);
 }
 
-// The question was about another path.
+// Whether the request was about an older path of the node.
 bool Tree::IsOfBefore(const Node& node, Doubt doubt) {
   for (const Node* one = &node; one != nullptr; one = one->parent) {
     if (one->placed > doubt || one->moving > 0) return true;
@@ -177,14 +177,14 @@ bool Tree::IsOfBefore(const Node& node, Doubt doubt) {
   return false;
 }
 
-// Of what is not sent yet the place is kept.
+// A node with unsent changes keeps its place.
 bool Tree::HasPinned(const Node& node) {
   return node.pinned || std::any_of(node.children.begin(), node.children.end(),
                                     [](const auto& one) { return HasPinned(*one.second); });
 }
 
-// The name of a directory stays: the kernel would take it from under whoever stands in it. What it is is asked for
-// again.
+// Keeps the name of a directory: without it the kernel would unlink the directory under processes that are in it. The
+// kernel requests its attributes again.
 Invalidation Tree::Forgetting(const Node& node, bool content) {
   const bool named = !node.IsDirectory() && node.parent != nullptr;
   return {named ? node.parent->ino : 0, named ? node.name : std::string(), node.ino, content && !node.IsDirectory()};
@@ -198,10 +198,10 @@ void Tree::DoubtAll(Node* node, Invalidations* told) {
 
 void Tree::Set(Node* node, Doubt doubt, const Entry& entry, Invalidations* told) {
   if (node->known > doubt) return;                                      // an answer to an older question
-  if (node->known != 0 && node->attributes.type != entry.type) return;  // ours is not sent yet
+  if (node->known != 0 && node->attributes.type != entry.type) return;  // our change is not sent yet
   const uint64_t size = entry.type == EntryType::kSymlink ? entry.target.size() : entry.size;
   Attributes attributes{entry.type, entry.mode, entry.mtime_ns, size};
-  // What was changed since the question was put is over in the answer.
+  // The answer does not know changes made since the request.
   if (node->moded > doubt) attributes.mode = node->attributes.mode;
   if (node->filled > doubt) {
     attributes.size = node->attributes.size;
@@ -240,7 +240,7 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
       before.erase(known);
     } else {
       node = Add(directory, entry.name, entry.type);
-      // A change that was told meanwhile may be of this one, which nobody knew then.
+      // A change reported during the request may be about this node, which was unknown then.
       node->doubted = directory->list_doubted;
     }
     Set(node, doubt, entry, &told);
@@ -249,10 +249,10 @@ Tree::Invalidations Tree::PutListing(uint64_t ino, Doubt doubt, const std::vecto
     const auto taken = directory->children.find(name);
     const bool newer = node->known > doubt || node->placed > doubt || node->moving > 0 || HasPinned(*node);
     if (taken == directory->children.end() && newer) {
-      directory->children[node->name] = node;  // found by a later question, or not sent yet
+      directory->children[node->name] = node;  // found by a later request, or not sent yet
       continue;
     }
-    // It has gone, or its name is another's now, who keeps it.
+    // It was removed, or another node has its name now and keeps it.
     Node* const other = taken == directory->children.end() ? nullptr : taken->second;
     if (other != nullptr) directory->children.erase(taken);
     directory->children[node->name] = node;
@@ -332,7 +332,7 @@ Tree::Invalidations Tree::Apply(Change change, std::string_view path, std::vecto
   }
   if (node == nullptr && change == Change::kRemoved &&
       Believed(parent->list_known, parent->list_doubted, parent->list_seen)) {
-    return told;  // we have said so before
+    return told;  // already invalidated
   }
   if (change == Change::kChanged && node != nullptr) {
     node->doubted = doubts_;
@@ -342,10 +342,10 @@ Tree::Invalidations Tree::Apply(Change change, std::string_view path, std::vecto
   parent->doubted = parent->list_doubted = doubts_;
   if (parent->lookups > 0) told.push_back({0, {}, parent->ino, false});
   if (node == nullptr) {
-    // The kernel may know that it is not there.
+    // The kernel may have cached that the name does not exist.
     if (parent->lookups > 0) told.push_back({parent->ino, std::string(name), 0, false});
   } else if ((change == Change::kRemoved || !node->IsDirectory()) && !HasPinned(*node)) {
-    // A file that was made where one was is another: who reads the old one goes on with pages of its own.
+    // A replaced file is a new file: readers of the old one keep its pages.
     Detach(node, &told);
   } else {
     DoubtAll(node, &told);
@@ -382,7 +382,7 @@ Tree::Invalidations Tree::DoubtedBeside(uint64_t ino) {
   if (node == nullptr || node->parent == nullptr) return told;
   Node* const directory = node->parent;
   directory->list_doubted = ++doubts_;
-  // The kernel may know for a moment that they are not there.
+  // The kernel may have cached for a moment that they do not exist.
   for (const char* const end : {"-journal", "-wal"}) told.push_back({directory->ino, node->name + end, 0, false});
   for (const uint64_t one : beside) {
     Node* const other = NodeOf(one);
@@ -436,7 +436,7 @@ size_t Tree::size() const {
   return nodes_.size();
 }
 
-// Forgets listings of which the kernel holds nothing, those first that were used longest ago.
+// Forgets listings that the kernel does not hold, least recently used first.
 void Tree::Trim(const Node* keep) {
   std::vector<Node*> lists;
   for (const auto& [ino, node] : nodes_) {

@@ -17,7 +17,7 @@ namespace keibi::mount {
 
 inline constexpr uint64_t kRootIno = 1;
 
-// What is known of one file, directory or symlink.
+// The known attributes of one file, directory or symlink.
 struct Attributes {
   stream::EntryType type = stream::EntryType::kDirectory;
   uint16_t mode = 0755;
@@ -29,21 +29,21 @@ struct Attributes {
 
 struct Found {
   uint64_t ino = 0;
-  uint64_t number = 0;  // of the inode, as programs are shown it (numbers.h)
+  uint64_t number = 0;  // the inode number that programs see (numbers.h)
   Attributes attributes;
-  bool sure = false;  // else true a moment ago: the kernel must not keep it
+  bool sure = false;  // else it was true a moment ago: the kernel must not cache it
   bool gone = false;  // it has no name any more
 };
 
-// One line of a directory, as it was when it was opened.
+// One entry of a directory, as of when it was opened.
 struct Line {
   uint64_t number;
   stream::EntryType type;
   std::string name;
 };
 
-// What the kernel has to forget. `name` of the directory `parent`, if there is one; of `ino`, if there is one, what is
-// known and, with `content`, its pages.
+// Tells the kernel to forget `name` in the directory `parent`, if set; the attributes of `ino`, if set, and with
+// `content` also its pages.
 struct Invalidation {
   uint64_t parent = 0;
   std::string name;
@@ -51,108 +51,108 @@ struct Invalidation {
   bool content = false;
 };
 
-// What a walk over the tree comes to: a small file, or a directory.
+// An entry that a walk over the tree reaches: a small file, or a directory.
 struct Upcoming {
   uint64_t ino = 0;
   bool directory = false;
-  bool listed = false;  // a directory of which that is known
+  bool listed = false;  // a directory whose listing is known
   uint64_t bytes = 0;
 };
 
-// The other peer's tree, as far as it was asked for. It knows what it may still say without asking: with the change
-// notices of a watch everything that no notice has put in doubt, without one what is not a second old, and while the
-// peer is away whatever it has. Any thread.
+// The other peer's tree, as far as it was requested. The watch state decides what counts as known without a request.
+// With a watch: everything that no change notice has put in doubt. Without one: what is not a second old. While the
+// peer is away: everything. Any thread.
 class Tree {
  public:
   enum class Known { kYes, kAbsent, kAsk };
-  // Of a question: what was in doubt when it was put. A change that is told meanwhile goes before its answer.
+  // The state of doubt when a request was sent. A change reported since then overrides its answer.
   using Doubt = uint64_t;
   using Invalidations = std::vector<Invalidation>;
 
-  // `most`: nodes kept, if the kernel does not hold more.
+  // `most`: the number of nodes kept, unless the kernel holds more.
   explicit Tree(size_t most = size_t{1} << 20);
   ~Tree();
 
-  // `answered`: the question has just been answered, so that whatever is here has to do.
+  // `answered`: the request has just been answered, so the known state must do.
   //
-  // With kYes the kernel holds `found` once more, until Forget. With kAsk `found->ino` is what to look at; if that is
-  // 0, `parent` is to be listed.
+  // With kYes the kernel holds `found` once more, until Forget. With kAsk request `found->ino`; if that is 0, list
+  // `parent`.
   Known Lookup(uint64_t parent, std::string_view name, bool answered, Found* found);
-  // Of one that is no more, what it was.
+  // For a removed node, its last attributes.
   Known Look(uint64_t ino, bool answered, Found* found) const;
   Known List(uint64_t ino, bool answered, std::vector<Line>* lines);
   Known ReadLink(uint64_t ino, std::string* target) const;
   void Forget(uint64_t ino, uint64_t times);
 
-  // The path of a question about `ino`, and what its answer has to bring back; false: it is no more.
+  // The path for a request about `ino`, and the doubt that its answer must carry. False if it was removed.
   bool Ask(uint64_t ino, std::string* path, Doubt* doubt) const;
-  // The answers.
+  // The answers to those requests.
   Invalidations PutListing(uint64_t ino, Doubt doubt, const std::vector<stream::Entry>& entries);
   Invalidations PutEntry(uint64_t ino, Doubt doubt, const stream::Entry& entry);
   Invalidations PutAbsent(uint64_t ino, Doubt doubt);
 
-  // Of a directory that was made or removed it holds for all below.
+  // For a made or removed directory this covers all nodes below it.
   //
-  // `look`: files and directories that are our own work, of which the notice is perhaps a late echo. They are believed
-  // until somebody has looked at them, which is to be done now.
+  // `look`: nodes that we changed ourselves; the notice may be a late echo of that. They stay valid until a look, which
+  // the caller must request now.
   enum class Change : uint8_t { kMade = 1, kChanged = 2, kRemoved = 3 };
   Invalidations Apply(Change change, std::string_view path, std::vector<uint64_t>* look);
-  // Nobody could look.
+  // The look at such a node failed.
   Invalidations Doubted(uint64_t ino);
-  // Files whose names begin with that of `ino`, in its directory, as the journal of a database does.
+  // Files in the same directory whose names begin with that of `ino`, such as the journal of a database.
   std::vector<uint64_t> Beside(uint64_t ino) const;
-  // Another may have changed them, and which there are.
+  // Another peer may have changed, made or removed them.
   Invalidations DoubtedBeside(uint64_t ino);
-  // What we wanted to do with a name there says that it is not what we believe.
+  // The result of our own operation contradicts what is known of that name.
   Invalidations DoubtedName(uint64_t parent, std::string_view name);
 
-  // What we have done ourselves, once it is done there. The kernel knows that already.
+  // Our own changes, once the other peer has made them. The kernel already knows of them.
   //
-  // With `found` the kernel holds what was made once more.
+  // With `found` the kernel holds the new node once more.
   void Made(uint64_t parent, const stream::Entry& entry, Found* found);
   void Removed(uint64_t parent, std::string_view name);
   void Renamed(uint64_t from_parent, std::string_view from, uint64_t to_parent, std::string_view to, bool exchange);
-  // We are about to make, take away or give this name: a notice of it is ours. Afterwards, whether there was one: what
-  // has the name then is to be looked at.
+  // Announces our own change of a name, so that its notice counts as ours. Expected ends this and returns whether a
+  // notice came: if so, look at the name again.
   void Expect(uint64_t parent, std::string_view name);
   bool Expected(uint64_t parent, std::string_view name);
-  // After that: the mtime that the directory has got by it. What else is known of it holds, if it did before.
+  // Then sets the directory's new mtime. Its other attributes stay valid if they were so before.
   void Became(uint64_t ino, int64_t mtime_ns);
-  // It is being renamed, or was, or could not be: an answer meanwhile may be about either name.
+  // A rename of `ino` begins or ends: an answer in between may be about either name.
   void Moving(uint64_t ino, bool begins);
-  // The mode of a file, and its size and time, are changed by two ways of which either may be the faster: what one
-  // tells of the other's may be over, as may be what was asked before.
+  // The mode travels apart from size and time, and either may arrive first. An answer about one, or to an older
+  // request, may be stale for the other.
   enum class What { kAll, kMode, kContent };
   void Changed(uint64_t ino, const stream::Entry& entry, What what);
-  // What `name` is, if that is known; 0 if not.
+  // The node of `name`, or 0 if unknown.
   uint64_t Child(uint64_t parent, std::string_view name) const;
 
-  // We have bytes for it that the other peer lacks: until Unpin no answer and no notice takes it away.
-  // False if it has no name any more.
+  // We have bytes that the other peer lacks: until Unpin no answer or notice removes the node. False if it has no name
+  // any more.
   bool Pin(uint64_t ino);
-  // True if it is to be looked at: a notice has been told meanwhile.
+  // True if it needs a look: a notice came meanwhile.
   bool Unpin(uint64_t ino);
-  // It is `name` from now on, in the same directory; what has its name now, nobody knows.
+  // Renames it to `name` in the same directory. The entry that now has its old name is unknown.
   Invalidations MoveAside(uint64_t ino, std::string_view name);
-  // As if the kernel held it once more, until Forget.
+  // Counts as one more lookup by the kernel, until Forget.
   void Hold(uint64_t ino);
 
-  // From now on changes are told, or not. Either way all that was known is in doubt.
+  // Whether changes are reported from now on. Either way everything known is in doubt.
   Invalidations Watch(bool watched);
   void SetAway(bool away);
   bool IsAway() const;
 
-  // The directory that it is in; 0 if it has no name any more.
+  // Its directory; 0 if it has no name any more.
   uint64_t DirectoryOf(uint64_t ino) const;
   // Whether it is somewhere below `directory`.
   bool IsBelow(uint64_t ino, uint64_t directory) const;
-  // What comes behind `ino` when `top` is walked over in the order of the names, a directory before what is in it: at
-  // most `most` directories and files of 1 to `most_bytes` bytes.
-  // Rises with each listing: more may come then.
+  // Behind returns the successors of `ino` in a walk over `top`: in name order, each directory before its entries. It
+  // returns at most `most` directories and files of 1 to `most_bytes` bytes.
+  // listings() rises with each listing: Behind may then return more.
   uint64_t listings() const;
   std::vector<Upcoming> Behind(uint64_t ino, uint64_t top, size_t most, uint64_t most_bytes) const;
 
-  // For how long the kernel may believe what it is told.
+  // How long the kernel may cache an answer.
   double TrustSeconds() const;
   size_t size() const;
 
@@ -181,12 +181,12 @@ class Tree {
   mutable std::mutex mutex_;
   std::unordered_map<uint64_t, std::unique_ptr<Node>> nodes_;
   const size_t most_;
-  uint64_t name_bytes_ = 0;  // of names and targets
+  uint64_t name_bytes_ = 0;  // names and symlink targets
   uint64_t last_ino_ = kRootIno;
   Numbers numbers_;
   uint64_t listings_ = 0;
-  Doubt doubts_ = 1;       // rises with all that puts something in doubt
-  Doubt all_doubted_ = 1;  // what was asked for before is in doubt
+  Doubt doubts_ = 1;       // rises with each change that puts something in doubt
+  Doubt all_doubted_ = 1;  // answers to requests older than this are in doubt
   bool watched_ = false;
   bool away_ = false;
 };

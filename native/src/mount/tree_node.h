@@ -13,20 +13,20 @@ namespace keibi::mount {
 struct Tree::Node {
   uint64_t ino = 0;
   uint64_t number = 0;
-  Node* parent = nullptr;  // null: the root, or it is no more
+  Node* parent = nullptr;  // null for the root and for removed nodes
   std::string name;
   std::string target;
   Attributes attributes;
-  uint64_t lookups = 0;  // how often the kernel holds it
+  uint64_t lookups = 0;  // references that the kernel holds
   bool own = false;      // we have made or changed it
   bool pinned = false;
-  bool told = false;  // of a pinned one: a notice
+  bool told = false;  // a notice came while it was pinned
 
   Doubt known = 0, doubted = 0;  // the attributes
-  Doubt own_doubt = 0;           // of a directory: what we have done in it last, if they were believed until then
-  Doubt moded = 0, filled = 0;   // we have changed its mode, and its size and time, ourselves
-  Doubt placed = 0;              // we have given it its name
-  int moving = 0;                // and are about to give it another
+  Doubt own_doubt = 0;           // of a directory: our last change in it, if its attributes were valid until then
+  Doubt moded = 0, filled = 0;   // our own last change of its mode; of its size and time
+  Doubt placed = 0;              // our own last change of its name
+  int moving = 0;                // our pending renames of it
   Time seen;
 
   bool listed = false;

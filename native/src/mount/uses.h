@@ -8,18 +8,17 @@
 
 namespace keibi::mount {
 
-// When the parts of a cached file were last of use, so that the room of those that are missed least can be had back.
-// Any thread.
+// When each part of a cached file was last used, so that the least recently used parts are evicted first. Any thread.
 class Uses {
  public:
-  // Of `blocks`.
+  // `blocks`: the length of the file.
   explicit Uses(uint32_t blocks)
       : blocks_(blocks),
         part_blocks_(std::max(kLeastPartBlocks, (blocks + kMostParts - 1) / kMostParts)),
         parts_((blocks + part_blocks_ - 1) / part_blocks_),
         used_(new std::atomic<uint64_t>[parts_] {}) {}
 
-  // Blocks [first, end) are of use at `now`, which only ever rises, and is more than 0.
+  // Marks blocks [first, end) as used at `now`, which only rises and is above 0.
   void Touch(uint32_t first, uint64_t end, uint64_t now) {
     end = std::min<uint64_t>(end, blocks_);
     if (first >= end) return;
@@ -28,7 +27,7 @@ class Uses {
       used_[part].store(now, std::memory_order_relaxed);
     }
   }
-  // Nothing of it is here any more.
+  // The part was evicted.
   void Forget(uint32_t part) { used_[part].store(0, std::memory_order_relaxed); }
 
   uint32_t parts() const { return parts_; }

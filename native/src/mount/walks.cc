@@ -10,15 +10,15 @@ namespace keibi::mount {
 namespace {
 
 constexpr size_t kMostWalks = 4;
-// Files that may lie between two that are opened: a walk need not be of all, nor in exactly our order.
+// Files that a program may skip or reorder between two that it opens.
 constexpr size_t kSlack = 16;
 constexpr size_t kFirstFiles = 32, kMostFiles = 256;
-constexpr uint64_t kBytesOfFile = uint64_t{32} << 10;  // of a window, for each file of it
+constexpr uint64_t kBytesOfFile = uint64_t{32} << 10;  // bytes of a window for each file in it
 constexpr size_t kFirstLists = 2, kMostLists = 16;
-// A sharing peer answers 8 at a time, and those that somebody waits for go with them.
+// A sharing peer answers 8 at a time; leave room for listings that a program waits for.
 constexpr size_t kMostListing = 6;
 constexpr size_t kMostNext = 2 * kMostFiles;
-// Looked at to find those: a directory of nothing else would keep everybody waiting.
+// Steps of one look-ahead: a tree of directories alone must not hold the lock for long.
 constexpr size_t kMostSteps = 4096;
 
 }  // namespace
@@ -85,7 +85,7 @@ Walks::Plan Walks::Opened(uint64_t ino, bool directory, uint64_t most_bytes) {
   }
   uint64_t top = directory ? ino : tree_->DirectoryOf(ino);
   if (top == 0) return plan;
-  // Many programs look through all directories first, and then read what they have found.
+  // Many programs list all directories first, and then read the files.
   const auto wider =
       std::find_if(walks_.begin(), walks_.end(), [&](const Walk& walk) { return tree_->IsBelow(ino, walk.top); });
   if (!directory && wider != walks_.end()) top = wider->top;
@@ -117,7 +117,7 @@ void Walks::SetAway(bool away) {
   if (away) walks_.clear();
 }
 
-// Whether `ino` is what the walk comes to next, or soon; then it stands there.
+// Whether the walk reaches `ino` next, or soon; if so the walk moves there.
 bool Walks::Goes(Walk* walk, uint64_t ino, bool directory) {
   const auto is_it = [ino](const Step& step) { return step.ino == ino; };
   auto found = std::find_if(walk->next.begin(), walk->next.end(), is_it);
@@ -161,7 +161,7 @@ void Walks::LookAhead(Walk* walk) const {
   }
 }
 
-// Files by the half of a window, so that many come by one message.
+// Adds files by half a window, so that one message brings many.
 void Walks::Add(Walk* walk, uint64_t most_bytes, Plan* plan) {
   const size_t most_files = Ahead(*walk) <= walk->files / 2 ? walk->files : 0;
   most_bytes = std::min(most_bytes, walk->files * kBytesOfFile);

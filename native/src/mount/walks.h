@@ -11,25 +11,25 @@
 
 namespace keibi::mount {
 
-// A file that comes in one round trip, however far the other peer is.
+// The largest file that arrives in one round trip on any path.
 inline constexpr uint64_t kMostSmallBytes = uint64_t{256} << 10;
 
-// Who goes from one small file, or directory, of the tree to the next: what comes behind is asked for before it is
-// opened. Several at once, each with a window that doubles as long as it goes on. Any thread.
+// Prefetches small files and listings when a program walks the tree in order. Several walks run at once, each with a
+// window that doubles as it continues. Any thread.
 class Walks {
  public:
-  // To be asked for now.
+  // Requests to send now.
   struct Plan {
     std::vector<uint64_t> files, lists;
   };
 
   explicit Walks(const Tree* tree) : tree_(tree) {}
 
-  // Somebody opens a small file to read it, or a directory. `most_bytes`: on their way at most.
+  // A program opens a small file to read it, or a directory. `most_bytes`: the limit of bytes on their way.
   Plan Opened(uint64_t ino, bool directory, uint64_t most_bytes);
-  // A listing of a plan is there, or will not be.
+  // A planned listing has arrived, or has failed.
   Plan Listed(uint64_t most_bytes);
-  // Nothing is planned while the other peer is away.
+  // While the other peer is away no plan is made.
   void SetAway(bool away);
 
  private:
@@ -38,11 +38,11 @@ class Walks {
   };
   struct Walk {
     uint64_t top = 0, at = 0;
-    bool file = false;  // a file of it has been opened
-    size_t files = 0;   // the window of files, of directories
+    bool file = false;  // the walk has opened a file
+    size_t files = 0;   // the window of files; `lists`: of directories
     size_t lists = 0;
-    uint64_t listings = 0;  // that were known when `next` was looked for
-    std::deque<Step> next;  // what comes behind `at`
+    uint64_t listings = 0;  // Tree::listings() when `next` was computed
+    std::deque<Step> next;  // the successors of `at`
   };
 
   // All with mutex_ held.
@@ -53,8 +53,8 @@ class Walks {
 
   const Tree* const tree_;
   std::mutex mutex_;
-  std::list<Walk> walks_;  // that first which went on last
-  size_t listing_ = 0;     // on their way
+  std::list<Walk> walks_;  // most recently continued first
+  size_t listing_ = 0;     // requested and not yet answered
   bool away_ = false;
 };
 

@@ -5,17 +5,17 @@
 #include <cerrno>
 #include <utility>
 
-// When what is put. How, and what comes of it: putting.cc.
+// When drafts are put. putting.cc has how, and handles the results.
 namespace keibi::mount {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTick{100};
-constexpr std::chrono::seconds kMostAge{2};  // of what is dirty
+constexpr std::chrono::seconds kMostAge{2};  // of unsent data
 constexpr uint64_t kManyBytes = uint64_t{16} << 20;
 constexpr size_t kManyRanges = 8192;
-constexpr size_t kMostDrafts = 4096;  // each takes a descriptor or three
+constexpr size_t kMostDrafts = 4096;  // each takes up to three descriptors
 constexpr uint32_t kMostRunning = 16;
 
 }  // namespace
@@ -398,7 +398,7 @@ bool WriteBack::Begin(uint64_t ino, File* file, Calls* calls) {
   return true;
 }
 
-// What is over for a file: waits, and the draft itself.
+// Ends waits that are fulfilled, and the draft itself if it is clean.
 void WriteBack::Look(uint64_t ino, Calls* calls) {
   File* const file = FileOf(ino);
   if (file == nullptr || file->draft == nullptr) return;

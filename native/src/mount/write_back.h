@@ -22,13 +22,13 @@
 
 namespace keibi::mount {
 
-// The drafts of a mount, and how they come to the other peer: several files at once, one put a file at a time, soon
-// after it was closed, or when it was asked for, or has much, or is old. What failed is tried again until it is there.
-// A file that another has changed meanwhile is kept beside ours, which gets a name of its own. Any thread; callbacks
-// come from the link's thread, or that of this object, with no lock held.
+// The drafts of a mount, and their upload to the other peer. Several files upload at once, one put per file. A put
+// starts soon after close, on request, or when the draft is large or old. Failed puts are retried. If another peer has
+// changed the file meanwhile, that version stays and ours gets a name of its own. Any thread; callbacks come from the
+// link's thread, or that of this object, with no lock held.
 class WriteBack {
  public:
-  // As if a file were open: its draft stays, also if the last who had it open closes it meanwhile.
+  // Counts as an open file: the draft stays even if the last handle closes meanwhile.
   class Use {
    public:
     Use(WriteBack* write_back, uint64_t ino) : write_back_(write_back), ino_(ino) { write_back_->Opened(ino_); }
@@ -46,44 +46,44 @@ class WriteBack {
   struct Options {
     int directory = -1;  // the cache
     std::chrono::milliseconds patience{30'000};
-    std::string label;             // of this side, in the names of conflicts
-    uint64_t most_kept_bytes = 0;  // of the disk for what was put of one file
+    std::string label;             // of this side, in the names of conflict copies
+    uint64_t most_kept_bytes = 0;  // the limit of disk bytes kept for the put part of one file
     uint64_t most_dirty_bytes = uint64_t{256} << 20;
   };
   struct Outside {
     std::function<void(Tree::Invalidations)> told;
     std::function<void(uint64_t ino)> look;
-    // Nobody needs the draft of this version of `path` any more.
+    // The draft of this version of `path` is not needed any more.
     std::function<void(uint64_t ino, const std::string& path, const std::shared_ptr<Draft>& draft)> settled;
   };
 
   WriteBack(Options options, Tree* tree, Link* link, Outside outside);
   ~WriteBack();
 
-  // A file of the kernel's.
+  // An open file of the kernel.
   void Opened(uint64_t ino);
   void Closed(uint64_t ino);
 
   bool IsOpen(uint64_t ino);
 
   std::shared_ptr<Draft> Find(uint64_t ino);
-  // Takes the one that is there, or makes one. An errno, or 0.
+  // Takes the existing draft, or makes one. Returns an errno, or 0.
   int Make(uint64_t ino, const Version& base, std::shared_ptr<stream::CacheFile> content,
            std::shared_ptr<Draft>* draft);
-  // It is another version there, and nothing here: the draft is of no use.
+  // The draft has nothing unsent, and the file there has changed: discard it.
   void Drop(uint64_t ino, const std::shared_ptr<Draft>& draft);
 
-  // Whether too much is dirty, and for who wants to write all the same: when that is over, or with ETIMEDOUT.
+  // Whether too much is unsent. WhenRoom calls back when a writer may continue, or with ETIMEDOUT.
   bool IsFull();
   void WhenRoom(Then then);
-  // To be called after each change of a draft. False if it was dropped meanwhile: then it is to be done again.
+  // Call after each change of a draft. False if it was dropped meanwhile: repeat the change then.
   bool Changed(uint64_t ino, const std::shared_ptr<Draft>& draft);
   void SendSoon(uint64_t ino);
-  // Why the last put has failed, told once.
+  // Why the last put failed; each failure is returned once.
   int TakeError(uint64_t ino);
-  // Calls back when everything is there, on its disk; with the errno why it cannot be, or ETIMEDOUT.
+  // Calls back when everything is on the other peer's disk; with the errno on failure, or ETIMEDOUT.
   void Sync(uint64_t ino, Then then);
-  // Calls back when everything is there, or it takes too long, or fails: with an errno then.
+  // Calls back when the other peer has everything; with an errno on failure or timeout.
   void WhenSent(uint64_t ino, std::chrono::milliseconds most, Then then);
   // Calls back when the other peer has everything written so far; with an errno on failure or timeout. While the other
   // peer is away it calls back at once, and the put is sent later.
@@ -91,8 +91,8 @@ class WriteBack {
   // Calls back when no put of it is under way.
   void WhenIdle(uint64_t ino, Then then);
 
-  // No put is begun of these files, of those below `below` if that is not empty, and in the latter case of any other,
-  // until Release. Calls back when none of them is under way. Of `stopped` they are ended.
+  // Until Release no put begins of `files`, of those below `below` if that is set, and in the latter case of any other
+  // file. Calls back when no put of them is under way. Pending puts of `stopped` are ended.
   struct Held {
     std::vector<uint64_t> files;
     std::vector<uint64_t> stopped;
@@ -100,14 +100,14 @@ class WriteBack {
   };
   void Hold(const Held& held, Then then);
   void Release(const Held& held);
-  // Whether a file without a draft was put without reaching the disk for certain; and that nobody will ask.
+  // Whether a file without a draft was put without a sync to disk. Forget clears that.
   bool IsUnsynced(uint64_t ino);
   void Forget(uint64_t ino);
-  // It has no name any more: what is dirty is for those alone who have it open.
+  // The file was unlinked; keep unsent data only for open handles.
   void Gone(uint64_t ino);
 
   void SetAway(bool away);
-  // Sends what is dirty. The files that were not sent in time.
+  // Sends all unsent data. Returns the number of files that were not sent in time.
   size_t Drain(std::chrono::milliseconds most);
   uint64_t dirty_bytes() const { return dirty_; }
 
@@ -117,7 +117,7 @@ class WriteBack {
     For what;
     Time until;
     Then then;
-    uint64_t changes = 0;  // for kClosed: those that are to be there
+    uint64_t changes = 0;  // for kClosed: the changes to wait for
   };
   struct File {
     std::shared_ptr<Draft> draft;
@@ -141,7 +141,7 @@ class WriteBack {
   };
   using Calls = std::vector<std::function<void()>>;
 
-  // All of these with mutex_ held; what they want to be called is called when it is not.
+  // Call all of these with mutex_ held. They add callbacks to `calls`, which run after it is released.
   File* FileOf(uint64_t ino);
   bool ShouldPut(const File& file, Time now) const;
   void Pump(Calls* calls);
@@ -174,7 +174,7 @@ class WriteBack {
   std::mutex mutex_;
   std::condition_variable changed_, sent_;
   std::unordered_map<uint64_t, File> files_;
-  std::unordered_set<uint64_t> unsynced_;  // files without a draft, put without reaching the disk
+  std::unordered_set<uint64_t> unsynced_;  // files without a draft whose put was not synced to disk
   std::set<uint64_t> ready_;
   std::deque<std::pair<Time, Then>> stalled_;
   std::deque<std::function<void()>> jobs_;
