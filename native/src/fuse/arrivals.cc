@@ -7,7 +7,7 @@
 namespace keibi::fuse {
 namespace {
 
-// What a window takes on a path where the words of the Peer are what costs most. On a longer one they cost nothing.
+// How long to wait for one window. On a short path, where messages to the Peer cost most, a window arrives within this.
 constexpr std::chrono::milliseconds kPatience{20};
 
 }  // namespace
@@ -30,7 +30,7 @@ void Arrivals::Await(std::shared_ptr<Content> content, uint32_t first, uint32_t 
   {
     const std::scoped_lock lock(mutex_);
     awaited_.push_back({std::move(content), first, end, std::move(then), Clock::now() + kPatience});
-    // It has come before it was awaited, and who waits already has looked before that.
+    // The blocks may have arrived before they were awaited, and the waiting thread has already checked its list.
     if (awaited_.size() > 1 && awaited_.back().here()) bell_->Ring();
   }
   changed_.notify_one();

@@ -14,11 +14,11 @@
 
 namespace keibi::fuse {
 
-// Reads of blocks that were asked for ahead, which come without another word of the Peer: each goes on when its blocks
-// are here, or when that takes so long that they have to be asked for after all. Any thread.
+// Reads of prefetched blocks, which arrive without a further message to the Peer. Each read continues when its blocks
+// are here, or after a timeout, when they must be requested after all. Any thread.
 class Arrivals {
  public:
-  // `here`: all of the blocks. On a thread of this object, or on that of Await.
+  // `here`: all of the blocks have arrived. Called on a thread of this object, or on that of Await.
   using Then = std::function<void(bool here)>;
 
   explicit Arrivals(int cache);
@@ -41,10 +41,10 @@ class Arrivals {
   void Run();
   std::vector<Awaited> TakeDue(Clock::time_point now);
 
-  std::shared_ptr<stream::Doorbell> bell_;  // null where there is none: then nothing is waited for
+  std::shared_ptr<stream::Doorbell> bell_;  // null where unsupported: then no read waits here
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Awaited> awaited_;  // those first that wait longest
+  std::vector<Awaited> awaited_;  // longest waiting first
   bool ending_ = false;
   std::thread thread_;
 };

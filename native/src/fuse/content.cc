@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kData = ".data", kMap = ".map";
 
-// The key that a file in a cache belongs to; empty if it is none of ours.
+// The key of a cache file's name; empty if the name is not one of ours.
 std::string KeyOfName(std::string_view name, std::string_view end) {
   if (name.size() != mount::kKeyBytes + end.size() || !name.ends_with(end)) return {};
   const std::string_view key = name.substr(0, mount::kKeyBytes);
@@ -48,7 +48,7 @@ Contents::Contents(int directory, uint64_t most_bytes, Released released)
   TakeKept();
 }
 
-// Whatever is not a whole pair of files, such as a draft of a host that was killed, is of no use to anybody.
+// Removes everything that is not a whole pair of files, such as a draft of a host that was killed.
 void Contents::TakeKept() {
   DIR* const directory = fdopendir(openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory == nullptr) return;
@@ -116,12 +116,12 @@ void Contents::Close(const Content* last) {
   const std::scoped_lock lock(mutex_);
   open_bytes_ -= last->bytes;
   const auto found = open_.find(last->key);
-  // Somebody else may have opened it meanwhile.
+  // Another thread may have opened it meanwhile.
   if (found == open_.end() || !found->second.expired()) return;
   open_.erase(found);
   Keep(last->key, *last->file);
   DropMore();
-  // With the lock: whoever opens it next wants it after that.
+  // While the lock is held, so that a later open sends its requests after the release.
   released_(last->key);
 }
 
@@ -132,7 +132,7 @@ void Contents::Adopt(uint64_t ino, const std::string& path, const std::shared_pt
   const std::string key = KeyOf(path, size, mtime_ns);
   const std::scoped_lock lock(mutex_);
   if (open_.contains(key)) return;
-  // Times can be set back: what is kept for this one may be another content.
+  // Times can be set back: the closed file under this key may have other content.
   if (const auto kept = closed_at_.find(key); kept != closed_at_.end()) Drop(kept->second);
   if (!whole) return;
   std::shared_ptr<stream::CacheFile> file;
@@ -151,7 +151,7 @@ void Contents::Renamed(uint64_t ino, const std::string& from, const std::string&
   const auto kept = closed_at_.find(before);
   if (before == after || kept == closed_at_.end() || open_.contains(after)) return;
   if (const auto other = closed_at_.find(after); other != closed_at_.end()) Drop(other->second);
-  // The data first: a map that is there stands for data that was there before it.
+  // The data first: a map must never exist without its data.
   for (const std::string_view end : {kData, kMap}) {
     if (renameat(directory_.get(), (before + std::string(end)).c_str(), directory_.get(),
                  (after + std::string(end)).c_str()) != 0)
@@ -176,7 +176,7 @@ void Contents::DropMore() {
 }
 
 void Contents::Drop(std::list<Closed>::iterator closed) {
-  // The map first: what it says must be there.
+  // The map first: it must never name data that is gone.
   for (const std::string_view end : {kMap, kData})
     unlinkat(directory_.get(), (closed->key + std::string(end)).c_str(), 0);
   closed_bytes_ -= closed->bytes;

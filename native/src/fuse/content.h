@@ -19,14 +19,14 @@
 
 namespace keibi::fuse {
 
-// One version of one file, while somebody has it open.
+// One version of one file, while it is open.
 struct Content {
   std::string key;
   std::string path;
   std::shared_ptr<stream::CacheFile> file;
   std::unique_ptr<mount::Uses> uses;
-  mutable uint64_t bytes = 0;              // of the disk, as Contents has counted them
-  mutable std::atomic<bool> kept = false;  // all that is here of it: the other peer may have it no more
+  mutable uint64_t bytes = 0;              // disk space, as Contents last counted it
+  mutable std::atomic<bool> kept = false;  // evict nothing of it: the other peer may no longer have this version
 
   bool Is(const mount::Attributes& attributes) const {
     return file->size() == attributes.size && file->mtime_ns() == attributes.mtime_ns;
@@ -37,44 +37,44 @@ struct Content {
 struct Handle {
   std::mutex mutex;
   std::shared_ptr<Content> content;
-  std::shared_ptr<mount::Draft> draft;  // which was read last, and not the content
+  std::shared_ptr<mount::Draft> draft;  // set if the last read came from the draft, not from `content`
   mount::ReadAhead ahead;
-  std::shared_ptr<Content> before;  // read until it grew: what `content` begins with, if it is the same file
+  std::shared_ptr<Content> before;  // the shorter version read before; `content` begins with it, if it is the same file
   bool counted = false;             // by Passing
-  bool writes = false;              // it was opened to be written, too
-  bool read = false;                // somebody has seen bytes of this content, or draft
-  uint64_t taken = 0;               // of locks (locking.h): what was read before is of no account
+  bool writes = false;              // opened for writing, perhaps for reading too
+  bool read = false;                // a program has seen bytes of this content, or draft
+  uint64_t taken = 0;               // Locking::Taken (locking.h) at the last read; when it rises, `read` starts over
 };
 
-// The name of a version in the cache: nothing else has it, over all mounts of the share.
+// The name of a version in the cache: unique over all mounts of the share.
 std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns);
 
-// The cache: what is open of it, and what was, which is kept as long as there is room. Any thread.
+// The cache: open files, and closed ones as long as there is room. Any thread.
 class Contents {
  public:
   using Released = std::function<void(const std::string& key)>;
 
-  // Takes the cache's directory over, with what an earlier mount has kept there. `most_bytes`: of the disk; files that
-  // are open may have more (room.cc).
+  // Takes ownership of the cache's directory, with what an earlier mount has kept there. `most_bytes`: the limit of
+  // disk space; open files may exceed it (room.cc).
   Contents(int directory, uint64_t most_bytes, Released released);
 
-  // Whether nobody has it open, and it is here to its end.
+  // Whether it is closed and cached to its end.
   bool HasWhole(const std::string& path, const mount::Attributes& attributes);
-  // `content` is null before.
+  // `content` must be null.
   core::Status Open(const std::string& path, const mount::Attributes& attributes, std::shared_ptr<Content>* content);
-  // Blocks [first, end) are read, or will be.
+  // Blocks [first, end) are being read, or will be.
   void Used(const Content& content, uint32_t first, uint64_t end);
-  // More of it may have come: gives room of what was used longest ago back to the disk, if it is too much.
+  // Call when the content may have grown: evicts the least recently used parts if the cache is too large.
   void Grown(const Content& content);
-  // From now on nothing of it is given back, as long as it is open: true if it is here to its end.
+  // Evicts nothing of it as long as it is open. True if it is cached to its end.
   bool Hold(const Content& content);
-  // The disk is full: gives back what can be. False if that is nothing.
+  // Call when the disk is full: evicts what it can. False if there is nothing to evict.
   bool MakeRoom();
-  // Takes a draft's file for this version, if it is whole and nobody has that version open.
+  // Takes over a draft's file as this version, if it is whole and that version is not open.
   void Adopt(uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft);
-  // What is kept of a file that has another name now.
+  // Moves the cached content of a renamed file to its new name.
   void Renamed(uint64_t ino, const std::string& from, const std::string& to, const mount::Attributes& attributes);
-  // Whether the kernel may keep the pages that it has: those of the version, or draft, it opened last.
+  // Whether the kernel may keep its pages: true if the last open was of the same version or draft.
   bool SameAsBefore(uint64_t ino, const std::string& key);
   void Forget(uint64_t ino);
 
@@ -87,7 +87,7 @@ class Contents {
 
   void TakeKept();
   void Close(const Content* last);
-  uint64_t Count(const Content& content);  // what all take then
+  uint64_t Count(const Content& content);  // returns the total of all contents
   uint64_t Total();
   void Reduce(uint64_t most);
   // All with mutex_ held.
@@ -102,7 +102,7 @@ class Contents {
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Content>> open_;
   std::unordered_map<uint64_t, std::string> before_;  // keys
-  std::list<Closed> closed_;                          // those first that were closed longest ago
+  std::list<Closed> closed_;                          // longest closed first
   std::unordered_map<std::string, std::list<Closed>::iterator> closed_at_;
   uint64_t closed_bytes_ = 0;
   uint64_t open_bytes_ = 0;

@@ -4,7 +4,7 @@
 
 #include "fuse/host.h"
 
-// What is asked for before it is opened.
+// Prefetching of small files and listings.
 namespace keibi::fuse {
 namespace {
 
@@ -45,7 +45,7 @@ void Host::Fetch(const std::vector<uint64_t>& files) {
     Found found;
     std::string path;
     Tree::Doubt doubt;
-    // Of what is in doubt the version that was known last: if it is another one there, nothing comes.
+    // If the entry is in doubt, request the last known version. If it has changed there, no blocks arrive.
     if (tree_.Look(ino, true, &found) != Tree::Known::kYes || !tree_.Ask(ino, &path, &doubt)) continue;
     std::shared_ptr<Content> content;
     if (DraftOf(ino) != nullptr) continue;
@@ -66,7 +66,7 @@ void Host::Fetch(const std::vector<uint64_t>& files) {
   }
   if (wanted.bytes().empty()) return;
   mount::Link::Answer answer;
-  // They stay open until they are there: closed ones are asked for no more.
+  // They stay open until they have arrived: closed contents are not fetched.
   answer.on_done = [this, open, asked](int error, mount::Reader) {
     for (const uint64_t ino : *asked) {
       if (error == 0) vouched_.Add(ino);

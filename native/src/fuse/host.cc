@@ -18,16 +18,16 @@ using mount::Tree;
 using mount::Type;
 using stream::EntryType;
 
-// Of one directory: more is told to nobody.
+// Limit of one directory; a larger one fails with EOVERFLOW.
 constexpr size_t kMostListingBytes = size_t{64} << 20;
-// Of one that nobody may ever read.
+// Limit of a listing that is prefetched.
 constexpr size_t kMostListingBytesAhead = size_t{4} << 20;
-// Before the Peer has said how much a path takes.
+// Until the Peer has reported how much the path carries.
 constexpr uint32_t kFirstMostAhead = 64;
-// Names that are not there, of which nobody can say which the kernel knows.
+// For how long the kernel may cache that a name is absent. We do not track which absent names it has cached.
 constexpr double kAbsentSeconds = 1;
 
-// Nobody answers for a while: what is known has to do, and what is not is asked for again.
+// The other peer is away: use what is known, and request the rest again.
 constexpr int kPeerAway = EAGAIN;
 
 mode_t TypeBitsOf(EntryType type) {
@@ -133,7 +133,7 @@ void Host::AskList(uint64_t ino, Then then, bool ahead) {
     }
     std::vector<mount::Line> lines;
     const bool unknown = error == kPeerAway && tree_.List(key.first, false, &lines) == Tree::Known::kAsk;
-    // Who has come to wait for one that was asked for ahead has not asked for less.
+    // A prefetched listing has a lower limit: request it again for a caller that needs it.
     const bool again = unknown || (error == EOVERFLOW && listing->ahead);
     if (error == kPeerAway) error = 0;
     for (const Then& one : all) again ? AskList(key.first, one) : one(error);
@@ -152,7 +152,7 @@ void Host::PutListing(uint64_t ino, Tree::Doubt doubt, const Listing& listing, i
     entries.push_back(entry);
   }
   *error = listing.too_much ? EOVERFLOW : 0;
-  // Their numbers are in the order of the names then: there are programs that read in that order.
+  // Then the inode numbers are in name order: some programs read files in that order.
   std::sort(entries.begin(), entries.end(),
             [](const stream::Entry& one, const stream::Entry& other) { return one.name < other.name; });
   if (*error == 0) notifier_.Tell(tree_.PutListing(ino, doubt, entries));
@@ -163,7 +163,7 @@ struct stat Host::StatOf(const Found& found) const {
   struct stat status {};
   status.st_ino = found.number;
   status.st_mode = TypeBitsOf(type) | mode;
-  status.st_nlink = found.gone ? 0 : 1;  // of a directory: nobody has counted those in it
+  status.st_nlink = found.gone ? 0 : 1;  // 1 for directories too: their subdirectories are not counted
   status.st_uid = getuid();
   status.st_gid = getgid();
   status.st_size = static_cast<off_t>(size);
@@ -304,7 +304,7 @@ void Host::OpenDirectory(fuse_req_t request, uint64_t ino, const fuse_file_info&
 void Host::ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t offset, OpenedDirectory* opened,
                          bool with_attributes, bool answered) {
   std::unique_lock lock(opened->mutex);
-  // Whoever rewinds sees what is there then; one that is gone has nothing.
+  // A rewound directory shows its current entries; a removed one is empty.
   if (offset == 0 && opened->begun) {
     std::vector<mount::Line> now;
     if (tree_.List(ino, answered, &now) == Tree::Known::kAsk) {
@@ -332,7 +332,7 @@ void Host::ReadDirectory(fuse_req_t request, uint64_t ino, size_t size, off_t of
     entry.attr.st_ino = line.number;
     entry.attr.st_mode = TypeBitsOf(line.type);
     Found found;
-    // One that is in doubt is told by its name alone, and looked up when somebody wants to know.
+    // An entry in doubt is listed by name alone; the kernel looks it up when it is needed.
     const bool known = with_attributes && at >= 2 && tree_.Lookup(ino, line.name, false, &found) == Tree::Known::kYes;
     if (known) {
       Amend(&found);
@@ -368,7 +368,7 @@ void Host::StatFs(fuse_req_t request) {
       const uint64_t free = body.Number<uint64_t>();
       space.f_bfree = space.f_bavail = (free - std::min(free, write_back_.dirty_bytes())) / space.f_frsize;
     }
-    // Not to know it is no reason to fail.
+    // A missing answer is no reason to fail.
     if (fuse_req_t taken; waiting_.Take(ticket, &taken)) fuse_reply_statfs(taken, &space);
   };
   link_.Ask(Type::kSpace, mount::Writer(), std::move(answer));

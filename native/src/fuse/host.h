@@ -31,24 +31,24 @@
 
 namespace keibi::fuse {
 
-// The kernel asks for no more at once, and brings no more.
+// The largest single FUSE read and write.
 inline constexpr size_t kMostReadBytes = size_t{1} << 20;
 inline constexpr size_t kMostWriteBytes = size_t{1} << 20;
 
 struct Options {
   std::string folder;  // absolute: where it is mounted
-  std::string name;    // what the file system is called in `mount`
+  std::string name;    // the name of the file system in `mount`
   std::chrono::milliseconds patience{30'000};
-  uint64_t cache_bytes = 0;  // of what nobody has open
+  uint64_t cache_bytes = 0;  // limit of the cache, not counting open files
   bool writable = false;
-  std::string label;   // of this side, in the names of conflicts
-  bool locks = false;  // are taken at the other peer; else the kernel has them
+  std::string label;   // of this side, in the names of conflict copies
+  bool locks = false;  // take locks at the other peer; else the kernel keeps them
 };
 
-// Nothing here has them: a program that asks for one is refused.
+// Mode bits that a mount refuses to set.
 inline constexpr mode_t kRefusedBits = 07000;  // set-uid, set-gid, sticky
 
-// A directory that is open: as it was when it was opened, or rewound.
+// An open directory: its entries as of when it was opened, or rewound.
 struct OpenedDirectory {
   std::mutex mutex;
   std::vector<mount::Line> lines;
@@ -56,8 +56,8 @@ struct OpenedDirectory {
 };
 
 // Serves one mounted folder: the kernel's requests on the threads of libfuse, the Peer's messages on that of Serve.
-// What the kernel asks is answered from the tree and the cache, or when the Peer has said what is missing, or with an
-// error when patience is over.
+// Requests are answered from the tree and the cache, or when the Peer has sent what is missing, or with an error after
+// the timeout.
 class Host {
  public:
   Host(Options options, int link, int cache);
@@ -69,7 +69,7 @@ class Host {
   Locking& locking() { return locking_; }
 
   void Init(fuse_conn_info* connection);
-  void OnRequest();  // before each
+  void OnRequest();  // before each request
   void Lookup(fuse_req_t request, uint64_t parent, const std::string& name, bool answered = false);
   void Forget(uint64_t ino, uint64_t times);
   void GetAttributes(fuse_req_t request, uint64_t ino, bool answered = false);
@@ -82,13 +82,13 @@ class Host {
   void Release(fuse_req_t request, uint64_t ino, Handle* handle, const fuse_file_info& info);
   void StatFs(fuse_req_t request);
 
-  // What was written is taken over by the call, and sent later.
+  // The call copies the written bytes; they are sent later.
   void Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t length, uint64_t offset, bool append);
   void Flush(fuse_req_t request, uint64_t ino, const Handle& handle, uint64_t owner);
   void Sync(fuse_req_t request, uint64_t ino, bool answered = false);
   void SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wanted, int what, bool answered = false);
 
-  // Names: each is done there when it is answered.
+  // Names: each change is made at the other peer before it is answered.
   void Create(fuse_req_t request, uint64_t parent, const std::string& name, mode_t mode, const fuse_file_info& info);
   void Make(fuse_req_t request, uint64_t parent, const std::string& name, stream::EntryType type, mode_t mode,
             const std::string& target);
@@ -106,7 +106,7 @@ class Host {
   struct Listing {
     std::vector<uint8_t> entries;
     bool too_much = false;
-    bool ahead = false;  // nobody waits for it, or did when it was asked for
+    bool ahead = false;  // a prefetch that no request waits for, or did when it was sent
     std::vector<Then> then;
   };
   struct Reading {
@@ -123,7 +123,7 @@ class Host {
   void OnPeer(mount::Type type, mount::Reader body);
   void OnChanges(mount::Reader body);
 
-  // Puts a question about `ino`; `then` runs on the link's thread once the tree has the answer.
+  // Sends a request about `ino`; `then` runs on the link's thread once the tree has the answer.
   void SetAway(bool away);
   void AskList(uint64_t ino, Then then, bool ahead = false);
   void AskLook(uint64_t ino, Then then);
@@ -132,19 +132,18 @@ class Host {
 
   void ReplyEntry(fuse_req_t request, const mount::Found& found);
   void ReplyAttributes(fuse_req_t request, uint64_t ino);
-  // What `found` is here: a draft may know better.
+  // Corrects `found` by the file's draft, which may be newer.
   void Amend(mount::Found* found);
-  // Looks at what a notice may have been about.
+  // Looks at a file that a notice may have been about.
   void Verify(uint64_t ino);
-  // A question that is answered by one entry, or by nothing but an errno.
-  // `rest`: what the answer tells beside the entry.
+  // The answer to a request that brings one entry, or only an errno. `rest`: the fields of the answer beside the entry.
   mount::Link::Answer EntryAnswer(std::function<void(int error, const stream::Entry& entry, mount::Reader rest)> then);
   void AskPlainly(fuse_req_t request, mount::Type type, const mount::Writer& body);
   void AskValue(fuse_req_t request, mount::Type type, const mount::Writer& body, size_t size);
-  // False, and answered, if nothing can be made there under this name.
+  // False if nothing can be created there under this name; the request is then answered.
   bool PathFor(fuse_req_t request, uint64_t parent, const std::string& name, std::string* path);
   void Settle(uint64_t parent, const std::string& name, int error);
-  // `rest`: perhaps the mtime that the directory has by what was done in it.
+  // `rest` may begin with the directory's new mtime.
   void SettleIn(uint64_t parent, const std::string& name, int error, mount::Reader rest);
   void OpenMade(fuse_req_t request, uint64_t parent, const std::string& name, const fuse_file_info& info);
   void RenameNow(fuse_req_t request, uint64_t parent, const std::string& name, uint64_t to_parent,
@@ -152,9 +151,9 @@ class Host {
 
   void FetchForOpen(uint64_t ino, const std::string& path, Then then);
 
-  // The draft of a file, if it has one that is of use.
+  // The draft of a file, if it has a valid one.
   std::shared_ptr<mount::Draft> DraftOf(uint64_t ino);
-  // Makes one where there is none. An errno, or 0. `bare`: nothing of what is there will be read.
+  // Makes a draft if there is none. Returns an errno, or 0. `bare`: the present content will not be read.
   int MakeDraft(uint64_t ino, bool bare, std::shared_ptr<mount::Draft>* draft);
   void SetTimes(fuse_req_t request, uint64_t ino, int64_t mtime_ns);
   void ReadDraft(Reading reading, const std::shared_ptr<mount::Draft>& draft);
@@ -164,16 +163,16 @@ class Host {
   void TellUnsent(mount::Type type, size_t files);
   struct stat StatOf(const mount::Found& found) const;
 
-  // Whether what is known of a file is what the other peer has now, so that who opens it need not ask.
+  // Whether the known version of a file is surely current, so that open(2) need not ask the other peer.
   bool IsFresh(uint64_t ino, const mount::Found& found, const fuse_file_info& info);
   int ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Handle* handle);
   void ReadOnce(Reading reading);
   void ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first, uint32_t end);
-  // A lock was taken since the handle was read: it may go on with another version.
+  // If a lock was taken since the handle's last read, lets the handle continue with another version.
   void Renew(uint64_t ino, Handle* handle);
-  // What the handle reads now; null with the errno that it is not readable for.
+  // The content that the handle reads now; null, with `error` set, if it is not readable.
   std::shared_ptr<Content> ContentOf(const Reading& reading, int* error);
-  // Somebody opens a small file, or a directory: what comes next on its way is asked for.
+  // Call when a program opens a small file, or a directory: requests what the walk reaches next.
   void WalkOn(uint64_t ino, bool directory);
   void Follow(const mount::Walks::Plan& plan);
   void Fetch(const std::vector<uint64_t>& files);
@@ -196,9 +195,9 @@ class Host {
   mount::Walks walks_;
   Vouched vouched_;
   std::atomic<int> verifying_{0};
-  std::atomic<bool> asked_ = false;  // anything
+  std::atomic<bool> asked_ = false;  // whether any request has arrived
   fuse_session* session_ = nullptr;
-  std::atomic<uint32_t> most_ahead_;  // blocks, as the Peer has said last
+  std::atomic<uint32_t> most_ahead_;  // blocks, as last reported by the Peer
 
   std::mutex lists_mutex_;
   std::map<std::pair<uint64_t, mount::Tree::Doubt>, std::shared_ptr<Listing>> lists_;

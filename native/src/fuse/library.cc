@@ -11,10 +11,10 @@
 namespace keibi::fuse {
 namespace {
 
-// The newer first: Debian 13 and Fedora 42 have the fourth, older systems the third.
+// The newer first: Debian 13 and Fedora 42 have version 4, older systems version 3.
 constexpr std::array kNames{"libfuse3.so.4", "libfuse3.so.3"};
 
-// Since 3.17 libfuse3 reads more of a fuse_file_info than older headers declare. What they do not declare is zero.
+// Since 3.17 libfuse3 reads more of a fuse_file_info than older headers declare. The undeclared part is zero.
 class WideFileInfo {
  public:
   explicit WideFileInfo(const fuse_file_info& info) {
@@ -32,7 +32,7 @@ struct FirstLoopConfig {
   unsigned max_idle_threads;
 };
 
-// Every libfuse3 has these, and declares them alike.
+// Every libfuse3 has these with the same declarations.
 #define KEIBI_FUSE_FUNCTIONS(X)       \
   X(fuse_add_direntry)                \
   X(fuse_add_direntry_plus)           \

@@ -18,7 +18,7 @@ using mount::Type;
 using stream::LockKind;
 using stream::LockSpan;
 
-// Between two tries of a program that waits for a lock.
+// Pauses between two tries of a program that waits for a lock.
 constexpr std::chrono::milliseconds kFirstLockPause{5};
 constexpr std::chrono::milliseconds kMostLockPause{250};
 
@@ -123,7 +123,7 @@ void Locking::Set(fuse_req_t request, const Wanted& wanted) {
     const bool known = file != files_.end() && file->second.owners.contains(wanted.owner);
     const bool lost = known && file->second.owners[wanted.owner].lost;
     if (lost && !unlocks) error = EIO;
-    // Whoever gives up all of them may begin again.
+    // An owner that releases all its locks may begin again.
     if (lost && unlocks && wanted.span == LockSpan{}) file->second.owners.erase(wanted.owner);
     idle = unlocks && (!known || lost || !file->second.owners[wanted.owner].ranges.Touches(wanted.span));
   }
@@ -133,7 +133,7 @@ void Locking::Set(fuse_req_t request, const Wanted& wanted) {
   }
   const uint64_t ticket = parts_.waiting->Add(request);
   WhenSent(wanted.ino, [this, wanted, ticket, unlocks](int failure) {
-    // A lock goes also if something could not be sent: the next fsync or close says that.
+    // A lock is released even if something could not be sent: the next fsync or close reports that.
     if (unlocks) return GiveUp(wanted, [this, ticket](int) { Answer(ticket, 0); });
     if (failure != 0) return Answer(ticket, failure);
     Ask({wanted, ticket, kFirstLockPause});
@@ -143,7 +143,7 @@ void Locking::Set(fuse_req_t request, const Wanted& wanted) {
 void Locking::Ask(const Attempt& attempt) {
   std::string path;
   Tree::Doubt doubt;
-  // It has no name any more, so that nobody there can have it.
+  // The file was unlinked, so no program there can lock it.
   if (!parts_.tree->Ask(attempt.wanted.ino, &path, &doubt)) return Answer(attempt.ticket, ENOLCK);
   const auto page = std::make_shared<std::vector<uint8_t>>();
   mount::Link::Answer answer;
@@ -196,19 +196,20 @@ void Locking::Granted(const Attempt& attempt, Tree::Doubt doubt, uint32_t holder
   const bool known = told && parts_.tree->Look(wanted.ino, true, &found) == Tree::Known::kYes &&
                      found.attributes.size == entry.size && found.attributes.mtime_ns == entry.mtime_ns;
   const auto reply = [this, ticket = attempt.ticket, wanted, fresh](int error) {
-    // Behind all that the kernel is to forget, also by notices of before.
+    // After everything that the kernel is to forget, including earlier notices.
     parts_.notifier->Tell({}, [this, ticket, wanted, fresh, error] {
       fuse_req_t request;
       if (parts_.waiting->Take(ticket, &request)) {
         fuse_reply_err(request, error);
         if (error == 0) return;
       }
-      // Its program does not wait any more, and has what it had before: at most too much, until it closes the file.
+      // The program no longer waits. A fresh lock is released; else the owner may hold too much until it closes the
+      // file.
       if (fresh) GiveUp(wanted, [](int) {});
     });
   };
   parts_.notifier->Tell(std::move(news));
-  // An answer that was asked for later has come sooner: what holds now is to be asked.
+  // The answer to a later request may have come first: request the current state.
   known ? reply(0) : parts_.look(wanted.ino, reply);
 }
 

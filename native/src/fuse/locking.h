@@ -27,12 +27,13 @@
 namespace keibi::fuse {
 
 // The locks of this computer's programs, which are taken at the other peer (PROTOCOL 11.3). Before a lock is taken or
-// given up everything written is there; once one is taken the kernel knows the file, and those beside it, no better
-// than the other peer does. Any thread; callbacks come from the link's thread, the notifier's, or this object's.
+// released, everything written is sent. Once one is taken, the kernel's knowledge of the file, and of those beside it,
+// is refreshed from the other peer. Any thread; callbacks come from the link's thread, the notifier's, or this
+// object's.
 class Locking {
  public:
   using Then = std::function<void(int error)>;
-  // A program, or an open file: `whole` for flock(2).
+  // A program, or with `whole` an open file that uses flock(2).
   struct Owner {
     uint64_t id = 0;
     bool whole = false;
@@ -51,25 +52,25 @@ class Locking {
     mount::WriteBack* write_back;
     Notifier* notifier;
     Waiting* waiting;
-    // Asks the other peer what a file is.
+    // Requests a file's entry from the other peer.
     std::function<void(uint64_t ino, Then then)> look;
   };
 
   explicit Locking(Parts parts);
   ~Locking();
 
-  // Takes a lock, changes it, or gives it up.
+  // Takes, changes or releases a lock.
   void Set(fuse_req_t request, const Wanted& wanted);
   void Test(fuse_req_t request, const Wanted& wanted);
-  // Gives up all that the owner has of the file.
+  // Releases all locks that the owner has on the file.
   void Drop(uint64_t ino, const Owner& owner, Then then);
 
   bool Has(uint64_t ino, const Owner& owner);
-  // Somebody believes to have a lock of it that is no more.
+  // Whether a program believes to hold a lock of the file that was lost.
   bool IsLost(uint64_t ino);
-  // Rises whenever a lock of the file was taken: what was read of it before may be another version.
+  // Rises whenever a lock of the file is taken: bytes read before may be of another version.
   uint64_t Taken(uint64_t ino);
-  // The other peer has given up all of them.
+  // The other peer has released all locks.
   void Lost();
 
  private:
@@ -95,7 +96,7 @@ class Locking {
   void Answer(uint64_t ticket, int error);
   void GiveUp(const Wanted& wanted, Then then);
   void Tell(uint32_t holder, const stream::LockSpan& span, Then then);
-  // Calls back when the other peer has what was written of the file, and of those beside it.
+  // Calls back when the other peer has all that was written to the file and to those beside it.
   void WhenSent(uint64_t ino, Then then);
   mount::Writer BodyOf(const Wanted& wanted, const std::string& path) const;
   void Run();

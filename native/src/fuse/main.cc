@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL [locks]]: shows a Peer's folder until the Peer ends, to be
-// written, too, if it is told what this side is called, and with locks that are taken at the other peer. Descriptor 3
-// is one end of a socket pair, 4 the directory of the cache. Started by packages/mount, and of no use to anybody else.
+// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL [locks]]: shows a Peer's folder until the Peer ends. With
+// LABEL, the name of this side, the folder is writable; with `locks` its locks are taken at the other peer. Descriptor
+// 3 is one end of a socket pair, 4 the directory of the cache. Only packages/mount starts it.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -24,13 +24,13 @@ constexpr int kLink = 3;
 constexpr int kCache = 4;
 constexpr int kUsage = 2;
 
-// One that was told to end may not have gone yet.
+// An earlier host that was asked to end may still be running.
 constexpr int kLockTries = 40;
 constexpr useconds_t kLockPauseMicros = 50'000;
 constexpr int kCacheInUse = 6;
 constexpr int kNoLibrary = 7;
 
-// Until this process ends nobody else drops what is in the cache.
+// Until this process ends, no other host evicts from the cache.
 bool LockCache() {
   for (int tries = 0; tries < kLockTries; tries++) {
     if (flock(kCache, LOCK_EX | LOCK_NB) == 0) return true;
@@ -39,7 +39,7 @@ bool LockCache() {
   return false;
 }
 
-// As if the Peer had gone: everything else follows from that.
+// Acts as if the Peer had closed the link; everything else follows from that.
 void OnTerminate(int) { shutdown(kLink, SHUT_RDWR); }
 
 }  // namespace
@@ -57,7 +57,7 @@ int main(int count, char** words) {
     return kUsage;
   }
   for (const int fd : {kLink, kCache}) fcntl(fd, F_SETFD, FD_CLOEXEC);
-  // Ctrl-C is for who has started us, and who closes the link when it comes to that.
+  // Ctrl-C is for the parent process, which closes the link if it ends.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
@@ -80,7 +80,7 @@ int main(int count, char** words) {
   if (writable) options.label = words[5];
   options.locks = locks;
   keibi::fuse::Host* const host = new keibi::fuse::Host(std::move(options), kLink, kCache);
-  // The threads of the host use it to the end.
+  // The host's threads use it until the process exits, so it is never freed.
   const int code = host->Run();
   std::fflush(nullptr);
   _exit(code);

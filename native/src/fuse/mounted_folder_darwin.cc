@@ -14,7 +14,7 @@ int Unmount(const std::string& folder, bool forced) {
   return errno == EINVAL ? 0 : errno;  // EINVAL: nothing is mounted there any more
 }
 
-// macFUSE takes the length of a step as an option of the mount, and of nothing else.
+// macFUSE takes the read-ahead only as an option of the whole mount.
 void KernelReadAhead::Attach(const std::string&) {}
 
 void KernelReadAhead::Opening(uint64_t) {}

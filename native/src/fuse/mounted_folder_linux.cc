@@ -55,8 +55,8 @@ std::string Escaped(const std::string& path) {
   return escaped;
 }
 
-// `major:minor` of what is mounted there last; empty if nothing is. Without asking the folder itself: a thread that
-// does, and whose process ends meanwhile, waits for ever for the answer that it will not give.
+// `major:minor` of the topmost mount there; empty if nothing is mounted. It does not access the folder itself: a thread
+// that does so while its own process ends would wait for ever for its own answer.
 std::string DeviceOf(const std::string& folder) {
   std::ifstream table("/proc/self/mountinfo");
   const std::string wanted = Escaped(folder);
@@ -73,8 +73,7 @@ std::string DeviceOf(const std::string& folder) {
 
 int Unmount(const std::string& folder, bool forced) {
   if (geteuid() != 0) return RunFusermount(folder, forced);
-  // By MNT_FORCE the kernel answers what nobody else will: a thread of ours that tells it of a change may wait for
-  // that.
+  // With MNT_FORCE the kernel fails pending requests: our thread that notifies it of a change may be waiting for one.
   if (umount2(folder.c_str(), UMOUNT_NOFOLLOW | (forced ? MNT_DETACH | MNT_FORCE : 0)) == 0) return 0;
   return errno == EINVAL ? 0 : errno;  // EINVAL: nothing is mounted there any more
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "fuse/mounted_folder.h"
 
-// WinFsp takes a mount away with the process that has made it, whoever uses it, and its cache manager reads ahead by
+// WinFsp removes a mount with the process that made it, even while it is in use, and its cache manager reads ahead by
 // itself. Never compiled (docs/PORTING.md).
 namespace keibi::fuse {
 

@@ -12,7 +12,7 @@
 #include "core/limits.h"
 #include "fuse/host.h"
 
-// Names and attributes: each call is done at the other peer when it is answered.
+// Names and attributes: each change is made at the other peer before it is answered.
 namespace keibi::fuse {
 namespace {
 
@@ -94,7 +94,7 @@ bool Host::PathFor(fuse_req_t request, uint64_t parent, const std::string& name,
   return true;
 }
 
-// What we have done to a name is over. If it went wrong, it is perhaps not what we believe.
+// Ends our change of a name. After a failure, what is known of the name is in doubt.
 void Host::Settle(uint64_t parent, const std::string& name, int error) {
   const bool told = tree_.Expected(parent, name);
   if (error != 0) return notifier_.Tell(tree_.DoubtedName(parent, name));
@@ -162,7 +162,7 @@ void Host::Create(fuse_req_t request, uint64_t parent, const std::string& name, 
                 fuse_reply_err(later, error);
                 return;
               }
-              // It has come since the kernel was told that it is not there.
+              // It was created since the kernel learned that it did not exist.
               Later(
                   later,
                   [this, parent, name, info](fuse_req_t last, int failure) {
@@ -233,8 +233,7 @@ void Host::Remove(fuse_req_t request, uint64_t parent, const std::string& name, 
   write_back_.Hold(held, [=, this](int) { directory ? remove(0) : FetchForOpen(ino, path, remove); });
 }
 
-// Who has a file open reads on when its name has gone, and then nobody can be asked for it. To be called while it is
-// held.
+// An unlinked file stays readable for open handles, but cannot be fetched any more. Call while it is held.
 void Host::FetchForOpen(uint64_t ino, const std::string& path, Then then) {
   constexpr uint64_t kMostBytes = uint64_t{64} << 20;
   Found found;
@@ -273,7 +272,7 @@ void Host::Rename(fuse_req_t request, uint64_t parent, const std::string& name, 
   std::string path;
   if (!PathFor(request, parent, name, &path) || !PathFor(request, to_parent, to, &path)) return;
   const uint8_t kind = how == kNoReplaceFlag ? kKeep : how == kExchangeFlag ? kExchange : kReplace;
-  // What takes another's place has its bytes there before, if that does not take too long.
+  // Before a file replaces another, its bytes are sent, unless that takes too long.
   const uint64_t moved = tree_.Child(parent, name);
   Later(
       request, [=, this](fuse_req_t later, int) { RenameNow(later, parent, name, to_parent, to, kind); },
@@ -330,7 +329,7 @@ void Host::SyncDirectory(fuse_req_t request, uint64_t ino) {
   std::string path;
   Tree::Doubt doubt;
   if (!tree_.Ask(ino, &path, &doubt)) {
-    fuse_reply_err(request, 0);  // it has gone, with all that was in it
+    fuse_reply_err(request, 0);  // it was removed, with all its entries
     return;
   }
   AskPlainly(request, Type::kSyncDirectory, Writer().Rest(path));
@@ -339,7 +338,7 @@ void Host::SyncDirectory(fuse_req_t request, uint64_t ino) {
 void Host::GetAttribute(fuse_req_t request, uint64_t ino, const std::string& name, size_t size) {
   std::string path;
   Tree::Doubt doubt;
-  // Not ENODATA: a program that lists a directory then asks of each file.
+  // Not ENODATA: a program that lists a directory would then ask for each file.
   if (!name.starts_with(kUserNames) || !tree_.Ask(ino, &path, &doubt)) {
     fuse_reply_err(request, name.starts_with(kUserNames) ? ENODATA : ENOTSUP);
     return;

@@ -59,7 +59,7 @@ void Notifier::Run() {
     waiting_.pop_front();
     telling_ = true;
     lock.unlock();
-    // That the kernel does not know it, or no longer does, is as good.
+    // An error that the kernel does not know it, or no longer does, is fine.
     if (one.ino != 0) fuse_lowlevel_notify_inval_inode(session_, one.ino, one.content ? 0 : kAttributesAlone, 0);
     if (one.parent != 0) fuse_lowlevel_notify_inval_entry(session_, one.parent, one.name.c_str(), one.name.size());
     if (then) then();

@@ -13,19 +13,19 @@
 
 namespace keibi::fuse {
 
-// Tells the kernel what to forget, on a thread of its own: the kernel may make it wait for an answer to a request of
-// its own, which another thread has to give. Any thread.
+// Tells the kernel what to forget, on a thread of its own: the kernel may block it until another thread answers one of
+// the kernel's requests. Any thread.
 class Notifier {
  public:
   ~Notifier();
 
   void Begin(fuse_session* session);
   void Tell(mount::Tree::Invalidations invalidations);
-  // `then` comes when the kernel knows of these, and of all that it was to be told before; on the notifier's thread.
+  // `then` runs on the notifier's thread, once the kernel has processed these and all earlier invalidations.
   void Tell(mount::Tree::Invalidations invalidations, std::function<void()> then);
-  // At once, which the kernel does not make anybody wait for: what is known of a file, but not its pages.
+  // Invalidates a file's attributes but not its pages. Runs at once, since the kernel never blocks on that.
   void TellAttributes(uint64_t ino);
-  // Tells nothing more, and waits for what is being told: a process that ends before would not end.
+  // Stops notifying, and waits up to `most` for the current call: a process that exits during it would hang.
   void End(std::chrono::milliseconds most);
 
  private:

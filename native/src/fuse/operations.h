@@ -5,7 +5,7 @@
 
 namespace keibi::fuse {
 
-// What libfuse calls, with a Host as its userdata. Whatever is not in it the kernel is told that we cannot do.
+// The operations that libfuse calls, with a Host as its userdata. libfuse answers all others without us.
 const fuse_lowlevel_ops& Operations();
 
 }  // namespace keibi::fuse

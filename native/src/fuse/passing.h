@@ -12,30 +12,31 @@
 
 namespace keibi::fuse {
 
-// Shorter files are in the kernel's page cache after their first read, and cost less to open so.
+// Shorter files are in the kernel's page cache after their first read, so a plain open is cheaper.
 inline constexpr uint64_t kLeastPassedBytes = uint64_t{1} << 20;
 
-// FUSE passthrough: the kernel reads a file that is complete from the cache's file itself, without a request to us.
-// Linux 6.9 and CAP_SYS_ADMIN; where either is missing every open is kCached. The kernel demands that all who have one
-// inode open by it have the same file behind it, and that nobody has it open in the usual way. Any thread.
+// FUSE passthrough: the kernel reads a complete file from the cache's file itself, without a request to us. It needs
+// Linux 6.9 and CAP_SYS_ADMIN; without either every open is kCached. The kernel demands that all passed opens of one
+// inode use the same backing file, and that no open of it is in the usual way. Any thread.
 class Passing {
  public:
   enum class How { kCached, kPassed, kDirect };
 
-  // Between mounting and the first request; keeps the pointer. `passes`: files may be passed, as none is written.
+  // Call between mounting and the first request; keeps the pointer. `passes`: files may be passed, since none is
+  // written.
   void Attach(fuse_session* session, bool passes);
 
-  // Somebody opens `key`, a version of `ino`, for reading alone, with `fd` its cached file. `hold` is asked when it
-  // would be the first of those to whom it is passed: whether it is complete, and stays so until Closed.
+  // A program opens `key`, a version of `ino`, read-only, with `fd` its cached file. For the first passed open `hold`
+  // is called: it returns whether the file is complete, and stays so until Closed.
   How Opened(uint64_t ino, const std::string& key, int fd, const std::function<bool()>& hold);
   void Closed(uint64_t ino);
-  // In place of fuse_reply_open.
+  // Use in place of fuse_reply_open.
   int Reply(fuse_req_t request, uint64_t ino, fuse_file_info* info, How how);
 
  private:
   struct Inode {
     uint32_t opens = 0;
-    uint32_t backing = 0;  // the kernel's number of the file behind it; 0: none
+    uint32_t backing = 0;  // the kernel's number of the backing file; 0: none
     std::string key;
   };
 

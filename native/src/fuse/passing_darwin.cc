@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "fuse/passing.h"
 
-// There is no passthrough: every open is in the usual way. Never compiled (docs/PORTING.md).
+// macOS has no passthrough: every open is in the usual way. Never compiled (docs/PORTING.md).
 namespace keibi::fuse {
 
 void Passing::Attach(fuse_session*, bool) {}

@@ -10,17 +10,17 @@
 #include "fuse/library.h"
 #include "fuse/passing.h"
 
-// libfuse knows nothing of this before 3.17: the answers to INIT and OPEN are completed on their way to the kernel, of
-// which the headers may be older, too (include/uapi/linux/fuse.h, 7.40).
+// libfuse supports this from 3.17 on: before that we complete the answers to INIT and OPEN on their way to the kernel.
+// The kernel headers may be too old as well (include/uapi/linux/fuse.h, 7.40).
 namespace keibi::fuse {
 namespace {
 
-constexpr uint32_t kInitExt = uint32_t{1} << 30;  // FUSE_INIT_EXT: flags2 are there
+constexpr uint32_t kInitExt = uint32_t{1} << 30;  // FUSE_INIT_EXT: flags2 are present
 constexpr uint32_t kHandleKillPrivV2 = uint32_t{1} << 28;
 constexpr uint32_t kPassthrough2 = uint32_t{1} << 5;  // FUSE_PASSTHROUGH, 1 << 37, in flags2
 constexpr uint32_t kOpenPassthrough = 1 << 7;         // FOPEN_PASSTHROUGH
 constexpr uint32_t kOpenKeepCache = 1 << 1;           // FOPEN_KEEP_CACHE
-constexpr uint32_t kStackDepth = 1;                   // of a cache that is on no stacked file system
+constexpr uint32_t kStackDepth = 1;                   // of a cache on a file system that is not stacked
 
 struct InitIn {
   uint32_t major, minor, max_readahead, flags, flags2;
@@ -49,7 +49,7 @@ static_assert(sizeof(BackingMap) == 16);
 constexpr unsigned long kBackingOpen = _IOW(229, 1, BackingMap);
 constexpr unsigned long kBackingClose = _IOW(229, 2, uint32_t);
 
-// What the next answer of this thread is to say in addition: libfuse sends it in the call that answers.
+// Flags to add to this thread's next answer: libfuse sends it within the call that answers.
 thread_local bool completes_init = false;
 thread_local uint32_t init_flags = 0;
 // Whether the one mount of this process passes files through; set before its first request.
@@ -77,7 +77,7 @@ ssize_t Passing::OnRequest(int fd, void* buffer, size_t length, void*) {
   std::memcpy(&init, static_cast<const uint8_t*>(buffer) + sizeof head, sizeof init);
   const bool offers = (init.flags & kInitExt) != 0 && (init.flags2 & kPassthrough2) != 0;
   completes_init = offers && passes_files;
-  // There is no set-uid bit here, nor a capability: the kernel need not ask for one before each write.
+  // There are no set-uid bits or capabilities here: the kernel need not check for them before each write.
   init_flags = passes_files ? 0 : init.flags & kHandleKillPrivV2;
   return received;
 }
@@ -110,7 +110,7 @@ Passing::How Passing::Opened(uint64_t ino, const std::string& key, int fd, const
   BackingMap map{fd, 0, 0};
   const int backing = ioctl(fuse_session_fd(session_), kBackingOpen, &map);
   if (backing <= 0) {
-    possible_ = false;  // an older kernel, no privilege, or a cache on a file system that is none
+    possible_ = false;  // an older kernel, no privilege, or an unsuitable file system of the cache
     return How::kCached;
   }
   inode.backing = static_cast<uint32_t>(backing);

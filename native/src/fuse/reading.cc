@@ -10,7 +10,7 @@
 #include "fuse/host.h"
 #include "fuse/library.h"
 
-// Open files, and what is read of them.
+// Open files, and reads of them.
 namespace keibi::fuse {
 namespace {
 
@@ -20,7 +20,7 @@ using mount::Tree;
 using mount::Type;
 using stream::kCacheBlockBytes;
 
-// How often a version that has just changed is followed before the read fails.
+// How often a read follows a version that has just changed before it fails.
 constexpr int kMostAttempts = 4;
 
 uint32_t BlockOf(uint64_t offset) { return static_cast<uint32_t>(offset / kCacheBlockBytes); }
@@ -33,13 +33,13 @@ int ErrnoOf(const core::Status& status) {
   return status.code == Code::kDiskFull ? ENOSPC : EIO;
 }
 
-// Of what was read.
+// Size of the version this handle last read.
 uint64_t SizeOf(const Handle& handle) {
   if (handle.draft != nullptr) return handle.draft->version().size;
   return handle.content == nullptr ? 0 : handle.content->file->size();
 }
 
-// Whether the end of what was read before is where it was. Else it is another file, that is longer.
+// Whether the old version's last bytes are still in place. If not, the longer file is another file.
 bool Continues(Handle* handle, uint64_t offset, const uint8_t* bytes, size_t length) {
   if (handle->before == nullptr) return true;
   const stream::CacheFile& before = *handle->before->file;
@@ -83,18 +83,18 @@ void Host::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bo
         },
         [&](Then then) { AskLook(ino, std::move(then)); });
   }
-  // With ESTALE the kernel looks the name up once more.
+  // On ESTALE the kernel looks the name up once more.
   if (known == Tree::Known::kAbsent || (answered && found.gone)) {
     fuse_reply_err(request, ESTALE);
     return;
   }
-  // Before the answer: who has opened it asks for its size next.
+  // Before the answer: the program asks for the size next.
   if (answered) notifier_.TellAttributes(ino);
   auto handle = std::make_unique<Handle>();
   handle->writes = (info.flags & O_ACCMODE) != O_RDONLY;
   fuse_file_info opened = info;
   opened.fh = reinterpret_cast<uint64_t>(handle.get());
-  opened.keep_cache = 1;  // what is not read now is looked at when it is
+  opened.keep_cache = 1;  // content that is not read now is checked when it is read
   int error = 0;
   const mount::WriteBack::Use use(&write_back_, ino);
   std::shared_ptr<mount::Draft> draft = DraftOf(ino);
@@ -123,7 +123,7 @@ void Host::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bo
   if (small && draft == nullptr && (info.flags & O_ACCMODE) == O_RDONLY) WalkOn(ino, false);
 }
 
-// Of a handle that is not released yet: the kernel may do that before this returns.
+// The handle must not be released yet: the kernel may do that before this returns.
 int Host::ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Handle* handle) {
   const std::shared_ptr<Content> content = handle->content;
   Passing::How how = Passing::How::kCached;
@@ -133,7 +133,7 @@ int Host::ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Ha
       return content->file->size() >= kLeastPassedBytes && contents_.Hold(*content);
     });
   }
-  // What is not read through the kernel's pages says nothing about them.
+  // An open that bypasses the kernel's pages does not decide whether they are valid.
   if (content != nullptr && how == Passing::How::kCached)
     opened->keep_cache = contents_.SameAsBefore(ino, content->key) ? 1 : 0;
   if (content != nullptr) read_ahead_.Opening(content->file->size());
@@ -174,7 +174,7 @@ std::shared_ptr<Content> Host::ContentOf(const Reading& reading, int* error) {
   const bool grown = handle.read && !handle.writes && handle.draft == nullptr && handle.content != nullptr &&
                      found.attributes.size > SizeOf(handle);
   if (grown && reading.offset + reading.size <= SizeOf(handle)) return handle.content;
-  // Nobody gets a mix of two versions. What stands behind the end of the one that was read belongs to none.
+  // Never mix two versions in one handle. A read at the end of the old version may continue with the new one.
   if (handle.read && !grown && reading.offset < SizeOf(handle)) {
     *error = ESTALE;
     return nullptr;
@@ -240,7 +240,7 @@ void Host::ReadOnce(Reading reading) {
     fuse_reply_err(reading.request, EIO);
     return;
   }
-  // The request, and perhaps the handle, is gone after this.
+  // The request, and perhaps the handle, is freed after this.
   fuse_reply_buf(reading.request, reinterpret_cast<const char*>(buffer), length);
   if (plan.left) LeaveAhead(*content);
   const uint32_t from = file.FirstMissing(plan.from, plan.count);
@@ -258,7 +258,8 @@ void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& c
   if (plan.left) LeaveAhead(*content);
   const uint32_t ahead = plan.count > 0 ? plan.from + plan.count - end : 0;
   contents_.Used(*content, first, uint64_t{end} + ahead);
-  // The kernel releases a handle only when its last read is answered; until the ticket is taken this one is not.
+  // The kernel releases a handle only after its last read is answered, and this one is answered when the ticket is
+  // taken.
   const uint64_t ticket = waiting_.Add(reading.request);
   if (asked) {
     arrivals_.Await(content, first, end, [this, reading, content, first, end, ticket](bool here) {
@@ -290,7 +291,7 @@ void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& c
       fuse_reply_err(again.request, error == 0 ? EIO : error);
       return;
     }
-    // It is another version there: who has seen none of this one gets that.
+    // The file has changed there: a handle that has seen no byte of this version gets the new one.
     notifier_.Tell(tree_.Doubted(again.ino));
     Later(
         again.request,
@@ -304,7 +305,7 @@ void Host::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& c
   link_.Ask(Type::kWant, WantOf(reading.ino, *content, from, end - from, ahead), std::move(answer));
 }
 
-// What was written is the draft's, and the rest the other peer's, of whatever version we have left there.
+// Written bytes come from the draft, the rest from the version that is at the other peer.
 void Host::ReadDraft(Reading reading, const std::shared_ptr<mount::Draft>& draft) {
   uint8_t* const buffer = BufferOfThread();
   size_t length = 0;
@@ -331,7 +332,7 @@ void Host::ReadDraft(Reading reading, const std::shared_ptr<mount::Draft>& draft
   }
 }
 
-// While blocks are fetched nothing is put: what comes is of the version that was asked for.
+// No put runs while blocks are fetched: they must belong to the requested version.
 void Host::FetchForDraft(const Reading& reading, const std::shared_ptr<mount::Draft>& draft,
                          const mount::Missing& needed) {
   uint32_t ahead = 0;
@@ -342,7 +343,7 @@ void Host::FetchForDraft(const Reading& reading, const std::shared_ptr<mount::Dr
   }
   const uint64_t ticket = waiting_.Add(reading.request);
   const mount::WriteBack::Held held{{reading.ino}, {}, {}};
-  // The handle is there only for who has taken the ticket.
+  // The handle is only valid after the ticket was taken.
   const auto fail = [this, ticket, held](int error) {
     write_back_.Release(held);
     if (fuse_req_t request; waiting_.Take(ticket, &request)) fuse_reply_err(request, error);
@@ -352,7 +353,7 @@ void Host::FetchForDraft(const Reading& reading, const std::shared_ptr<mount::Dr
     size_t length = 0;
     mount::Missing missing;
     int error = 0;
-    // The version may be another by now, and perhaps nothing is missing.
+    // The version may have changed by now, and perhaps nothing is missing.
     if (draft->Read(reading.offset, unused.data(), reading.size, &length, &missing, &error)) {
       write_back_.Release(held);
       Reading again = reading;
@@ -384,7 +385,7 @@ void Host::FetchForDraft(const Reading& reading, const std::shared_ptr<mount::Dr
         fuse_reply_err(again.request, failure == 0 ? EIO : failure);
         return;
       }
-      // Another has changed it: a put finds out, and so does a look.
+      // Another peer has changed it: a put notices that, and so does a look.
       Later(
           again.request,
           [this, again](fuse_req_t later, int) mutable {
@@ -417,7 +418,7 @@ void Host::AskAhead(uint64_t ino, const std::shared_ptr<Content>& content, const
 void Host::LeaveAhead(const Content& content) { link_.Tell(Type::kLeave, mount::Writer().Rest(content.key)); }
 
 mount::Writer Host::WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count, uint32_t ahead) const {
-  // It may have another name by now.
+  // The file may have been renamed.
   std::string path;
   Tree::Doubt doubt;
   if (!tree_.Ask(ino, &path, &doubt)) path = content.path;

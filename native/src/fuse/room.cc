@@ -5,14 +5,13 @@
 
 #include "fuse/content.h"
 
-// The room that the cache takes of the disk: what nobody has open goes first, then what was read longest ago of files
-// that are open.
+// The disk space of the cache: closed files are evicted first, then the least recently read parts of open ones.
 namespace keibi::fuse {
 namespace {
 
-// Of files that are open so much stays whatever the limit is: what is read ahead, and what was read just now.
+// Open files keep at least this much, whatever the limit is: the prefetched and the most recently read blocks.
 constexpr uint64_t kLeastOpenBytes = uint64_t{256} << 20;
-// When there is too much, a part of the limit is freed, so that this does not come again with the next block.
+// Free a part of the limit at once, so that the next block does not exceed it again.
 constexpr uint64_t kFreedPart = 8;
 
 }  // namespace

@@ -12,14 +12,14 @@
 #include "fuse/mounted_folder.h"
 #include "fuse/operations.h"
 
-// The life of a mount: how it begins, what the Peer says meanwhile, how it ends.
+// The life of a mount: its start, the Peer's messages, its end.
 namespace keibi::fuse {
 namespace {
 
 using mount::Tree;
 using mount::Type;
 
-constexpr unsigned kMostRequests = 64;  // of the kernel's, read ahead for it
+constexpr unsigned kMostRequests = 64;  // of the kernel's read-ahead
 constexpr unsigned kThreads = 4;
 constexpr int kUnmountTries = 10;
 constexpr std::chrono::milliseconds kUnmountPause{30};
@@ -34,7 +34,7 @@ void Host::Init(fuse_conn_info* connection) {
   connection->max_write = kMostWriteBytes;
   connection->max_background = kMostRequests;
   connection->congestion_threshold = kMostRequests * 3 / 4;
-  // Measured: slower than one copy of ours.
+  // Measured: slower than one copy of our own.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
   connection->want |= connection->capable & FUSE_CAP_CACHE_SYMLINKS;
   if (!options_.locks) connection->want &= ~static_cast<unsigned>(FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS);
@@ -70,12 +70,12 @@ int Host::Run() {
         failed.Number(static_cast<uint32_t>(error)).Rest(error == 0 ? "fusermount3 refuses" : std::strerror(error)));
     return kNotAvailable;
   }
-  // A file that may be written has drafts, of which the kernel must not know better.
+  // Drafts of a writable file change it without the kernel's knowledge, so it cannot be passed.
   passing_.Attach(session_, !options_.writable);
   notifier_.Begin(session_);
   link_.Tell(Type::kMounted, mount::Writer());
   const int code = ServeSession(session_, kThreads) == 0 ? kEnded : kNotAvailable;
-  // Whoever has unmounted it: what was written is still to be sent. Who was told to give it up has ended the process.
+  // The folder was unmounted: send what was written. If changes were to be discarded, the process has already exited.
   if (const size_t unsent = write_back_.Drain(options_.patience); unsent > 0) TellUnsent(Type::kLost, unsent);
   return code;
 }
@@ -87,8 +87,8 @@ void Host::TellUnsent(Type type, size_t files) {
 
 void Host::Serve() {
   link_.Run([this](Type type, mount::Reader body) { OnPeer(type, body); });
-  // Every question has been answered, so nobody waits for us. Threads of libfuse may stand in the kernel until the last
-  // who uses the folder has left it; the process does not wait for them.
+  // Every request has been answered. Threads of libfuse may stay in the kernel until the last program has left the
+  // folder; the process does not wait for them.
   notifier_.End(kForcedPatience);
   Unmount(options_.folder, true);
   _exit(kEnded);
@@ -104,7 +104,7 @@ void Host::Leave(bool forced) {
   }
   if (const size_t unsent = write_back_.Drain(options_.patience); unsent > 0) return TellUnsent(Type::kBusy, unsent);
   int error = Unmount(options_.folder, false);
-  // Whatever looks at each new mount is through in a moment.
+  // Programs that inspect each new mount finish in a moment.
   for (int tries = 0; error == EBUSY && tries < kUnmountTries; tries++) {
     std::this_thread::sleep_for(kUnmountPause);
     error = Unmount(options_.folder, false);
@@ -123,7 +123,7 @@ void Host::OnPeer(Type type, mount::Reader body) {
     case Type::kLocksLost:
       return locking_.Lost();
     case Type::kUnmount:
-      // Not on this thread: the kernel may ask for something first.
+      // On another thread: the kernel may send a request first.
       std::thread([this, forced = body.Number<uint8_t>() != 0] { Leave(forced); }).detach();
       return;
     default:

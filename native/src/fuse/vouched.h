@@ -8,8 +8,8 @@
 
 namespace keibi::fuse {
 
-// Files that a walk has asked the other peer for a moment ago: the first who opens one of them need not ask once more,
-// or each small file of a walk would cost a round trip. Any thread.
+// Files whose version the other peer has just confirmed for a walk. The first open of one need not ask again, else each
+// small file of a walk would cost a round trip. Any thread.
 class Vouched {
  public:
   void Add(uint64_t ino) {
@@ -17,7 +17,7 @@ class Vouched {
     if (files_.size() >= kMost) files_.clear();
     files_[ino] = Clock::now();
   }
-  // Once.
+  // Returns true once per Add.
   bool Take(uint64_t ino) {
     const std::scoped_lock lock(mutex_);
     const auto found = files_.find(ino);

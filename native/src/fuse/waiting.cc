@@ -23,7 +23,7 @@ uint64_t Waiting::Add(fuse_req_t request) {
     ticket = ++last_;
     requests_[ticket] = {request};
   }
-  // Tells at once of an interrupt that has come before. The request must not be answered until this has returned.
+  // Reports an earlier interrupt at once. The request must not be answered until this has returned.
   fuse_req_interrupt_func(request, &Waiting::OnInterrupt, reinterpret_cast<void*>(ticket));
   const std::scoped_lock lock(mutex_);
   Request& added = requests_[ticket];
@@ -48,7 +48,7 @@ bool Waiting::Take(uint64_t ticket, fuse_req_t* request) {
   return true;
 }
 
-// On a thread of libfuse, which holds the request.
+// Called on a thread of libfuse, which holds the request.
 void Waiting::OnInterrupt(fuse_req_t request, void* ticket) {
   static_cast<Host*>(fuse_req_userdata(request))->waiting().GiveUp(reinterpret_cast<uint64_t>(ticket));
 }

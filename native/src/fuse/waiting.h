@@ -12,24 +12,24 @@
 
 namespace keibi::fuse {
 
-// The kernel's requests that wait for the Peer. A process that is killed does not wait on: its request is answered with
-// EINTR by a thread of this object, and whoever comes with the answer finds nobody. Any thread.
+// The kernel's requests that wait for the Peer. If the process is killed, a thread of this object answers its request
+// with EINTR, and a later Take fails. Any thread.
 class Waiting {
  public:
   Waiting() : thread_([this] { Run(); }) {}
   ~Waiting();
 
-  // Keeps a request until Take. To be called before anybody could answer it.
+  // Keeps a request until Take. Call this before any thread could answer it.
   uint64_t Add(fuse_req_t request);
-  // Whether it is still to be answered.
+  // Whether it is still unanswered.
   bool Holds(uint64_t ticket);
-  // False if it was answered already.
+  // False if it was already answered.
   bool Take(uint64_t ticket, fuse_req_t* request);
 
  private:
   struct Request {
     fuse_req_t request;
-    bool armed = false;  // libfuse has let go of it, so that it may be answered
+    bool armed = false;  // libfuse has released it, so it may be answered
     bool given_up = false;
   };
 

@@ -13,7 +13,7 @@
 
 #include "fuse/host.h"
 
-// What is written: into drafts.
+// Writes: they go into drafts.
 namespace keibi::fuse {
 namespace {
 
@@ -23,7 +23,8 @@ using mount::Tree;
 using mount::Type;
 using stream::EntryType;
 
-constexpr uint64_t kMostFetchedBytes = uint64_t{16} << 20;  // of a file that is written, in the background
+constexpr uint64_t kMostFetchedBytes = uint64_t{16}
+                                       << 20;  // size up to which a written file is fetched in the background
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 }  // namespace
@@ -37,7 +38,7 @@ int64_t Host::Now() {
 std::shared_ptr<Draft> Host::DraftOf(uint64_t ino) {
   std::shared_ptr<Draft> draft = write_back_.Find(ino);
   if (draft == nullptr || draft->NeedsPut(false)) return draft;
-  // Nothing of it is here alone, and another has changed the file since: then it is another's.
+  // Everything was sent, and another peer has changed the file since: the draft is out of date.
   Found found;
   if (tree_.Look(ino, true, &found) != Tree::Known::kYes || found.gone) return draft;
   if (draft->base() == mount::Version{found.attributes.size, found.attributes.mtime_ns}) return draft;
@@ -56,14 +57,14 @@ int Host::MakeDraft(uint64_t ino, bool bare, std::shared_ptr<Draft>* draft) {
   std::shared_ptr<stream::CacheFile> file;
   std::string path;
   Tree::Doubt doubt;
-  // What is cached of it already is of use.
+  // Reuse what is already cached of it.
   if (!bare && found.attributes.size > 0 && tree_.Ask(ino, &path, &doubt)) {
     std::shared_ptr<Content> content;
     if (contents_.Open(path, found.attributes, &content).ok()) {
       content->kept = true;
       file = {content, content->file.get()};
     }
-    // If it turns out that another has changed it, too, ours is to be whole.
+    // If another peer changes it too, our conflict copy must be whole.
     const bool small = found.attributes.size <= kMostFetchedBytes;
     if (file != nullptr && small && !file->HasAll(0, file->blocks())) AskAhead(ino, content, {0, file->blocks()});
   }
@@ -77,7 +78,7 @@ void Host::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t 
   Found found;
   const bool ask = error == 0 && draft == nullptr && tree_.Look(ino, false, &found) == Tree::Known::kAsk;
   if (error == 0 && (ask || write_back_.IsFull())) {
-    // The kernel's buffer is gone when this returns.
+    // The kernel's buffer is freed when this returns.
     auto copy = std::make_shared<std::vector<uint8_t>>(bytes, bytes + length);
     return Later(
         request,
@@ -89,7 +90,7 @@ void Host::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t 
   }
   if (error == 0) error = MakeDraft(ino, false, &draft);
   if (error == 0 && append) {
-    // Where the end is we know better than the kernel, which then has pages at the wrong place.
+    // We know the end better than the kernel, which then has pages at the wrong place.
     if (draft->version().size != offset) notifier_.Tell({{0, {}, ino, true}});
     error = draft->Append(bytes, length, Now());
   } else if (error == 0) {
@@ -105,7 +106,7 @@ void Host::Write(fuse_req_t request, uint64_t ino, const uint8_t* bytes, size_t 
 
 // After close(2) the next open, on either side, finds all bytes written so far.
 void Host::Flush(fuse_req_t request, uint64_t ino, const Handle& handle, uint64_t owner) {
-  // With the first file that a process closes its locks of it go.
+  // Closing any descriptor of a file releases the locks of its process.
   const Locking::Owner program{owner, false};
   const bool locked = locking_.Has(ino, program);
   const int error = handle.writes ? write_back_.TakeError(ino) : 0;
@@ -146,7 +147,7 @@ void Host::Sync(fuse_req_t request, uint64_t ino, bool answered) {
         [&](Then then) { AskLook(ino, std::move(then)); });
   }
   if (draft == nullptr && write_back_.IsUnsynced(ino)) MakeDraft(ino, true, &draft);
-  // A failure of before does not matter if it works now.
+  // An earlier failure does not matter if this sync succeeds.
   write_back_.TakeError(ino);
   Later(
       request, [](fuse_req_t later, int error) { fuse_reply_err(later, error); },
@@ -162,7 +163,7 @@ void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wa
   int refused = owner || bits ? EPERM : 0;
   constexpr int kMtime = FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW;
   constexpr int kAtime = FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW;
-  // Nobody stores when a file was read. Beside its time of change it is given by every program that copies.
+  // Access times are not stored. Programs that copy set them along with the mtime, so only a lone atime is refused.
   if ((what & kAtime) != 0 && (what & kMtime) == 0) refused = EOPNOTSUPP;
   // Refuse times that 64 bits of nanoseconds cannot hold: before 1677, and from 2262 on.
   const bool given = (what & FUSE_SET_ATTR_MTIME) != 0 && (what & FUSE_SET_ATTR_MTIME_NOW) == 0;
@@ -218,7 +219,7 @@ void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wa
       .Rest(path);
   const uint64_t ticket = waiting_.Add(request);
   link_.Ask(Type::kChange, body, EntryAnswer([=, this](int error, const stream::Entry& entry, mount::Reader) {
-              // Size and time of a file may be those of a put that is under way: they are told when it is through.
+              // A pending put may change the size and time of a file: those are applied when it is done.
               if (error == 0) tree_.Changed(ino, entry, plain ? Tree::What::kAll : Tree::What::kMode);
               fuse_req_t later;
               if (!waiting_.Take(ticket, &later)) return;
@@ -232,7 +233,7 @@ void Host::SetAttributes(fuse_req_t request, uint64_t ino, const struct stat& wa
             }));
 }
 
-// Of a file: what it was made on is known by its time, so that goes the way of its bytes.
+// For a file: its base version is recognised by the time, so the time is sent along with the bytes.
 void Host::SetTimes(fuse_req_t request, uint64_t ino, int64_t mtime_ns) {
   const mount::WriteBack::Use use(&write_back_, ino);
   std::shared_ptr<Draft> draft;
