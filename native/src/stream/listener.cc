@@ -30,17 +30,18 @@ using core::Status;
 using Clock = Undecided::Clock;
 using std::chrono::milliseconds;
 
-constexpr uint64_t kSocketId = 0;            // connections are numbered from 1
-constexpr int kAcceptsInARow = 32;           // between two looks at the connections already there
-constexpr milliseconds kAcceptPause{50};     // when the process has no descriptor left
-constexpr milliseconds kFirstWordTime{250};  // no accept costs a connection its place before; a round trip of any path
-// A lane may come this long before its session is expected, counted from the hand-over of a control connection. It
-// covers the handshake's 10 s and a busy JavaScript thread.
+constexpr uint64_t kSocketId = 0;         // connections are numbered from 1
+constexpr int kAcceptsInARow = 32;        // before the known connections get a turn
+constexpr milliseconds kAcceptPause{50};  // when the process has no descriptor left
+// a connection keeps its place at least this long; covers a round trip of any path
+constexpr milliseconds kFirstWordTime{250};
+// How long after the hand-over of a control connection a lane may come before its session is expected. Covers the
+// handshake's 10 s and a busy JavaScript thread.
 constexpr milliseconds kHandshakeTime{30000};
 
 bool MakeBlocking(int fd) { return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) == 0; }
 
-// Of the connection itself, gone before it was accepted (accept(2)): the next one may be fine.
+// An error of one connection that ended before accept(2) took it: the next connection may be fine.
 bool ConcernsOneConnection(int error) {
   return error == EINTR || error == ECONNABORTED || error == EPROTO || error == ENETDOWN || error == ENETUNREACH ||
          error == EHOSTUNREACH || error == EHOSTDOWN || error == EOPNOTSUPP || error == ENOPROTOOPT;
@@ -48,8 +49,8 @@ bool ConcernsOneConnection(int error) {
 
 }  // namespace
 
-// All but `registry`, `wanted_joins`, `cancelled_joins`, `wanted_punches`, `hub`, the counts, `poller.Wake` and
-// `stopping` is the thread's own while it runs.
+// While it runs, the thread owns everything except `registry`, `wanted_joins`, `cancelled_joins`, `wanted_punches`,
+// `hub`, the counts, `poller.Wake` and `stopping`.
 struct Listener::Impl {
   Impl(const ListenerOptions& with, OnIncoming callback) : options(with), on_incoming(std::move(callback)) {}
 
@@ -87,7 +88,7 @@ struct Listener::Impl {
     if (takes_joins) poller.Wake();
   }
 
-  // Until then the kernel keeps new connections in its backlog: nothing is lost. Took() wakes the thread.
+  // Until then the kernel keeps new connections in its backlog, so none is lost. Took() wakes the thread.
   Clock::time_point NextAccept() const {
     if (options.max_handed_over > 0 && handed_over.load() >= options.max_handed_over) return Clock::time_point::max();
     if (undecided.size() < options.max_undecided) return accept_at;
@@ -172,7 +173,7 @@ struct Listener::Impl {
     if (status.ok()) Begin(std::move(join.fd), {join.place.host, join.place.port, true, {}});
   }
 
-  // The socket is edge-triggered, so accept_at stays in the past until accept has said that nothing is left.
+  // The socket is edge-triggered, so accept_at stays in the past until accept reports that none is left.
   void Accept() {
     for (int i = 0; i < kAcceptsInARow && NextAccept() <= Clock::now(); i++) {
       std::string address;
@@ -197,7 +198,7 @@ struct Listener::Impl {
     }
     const uint64_t id = next_id++;
     if (!poller.Add(fd.get(), id)) {
-      crowded_out++;  // the system has no room for one more watch
+      crowded_out++;  // the system cannot watch another descriptor
       return;
     }
     const auto deadline = Clock::now() + milliseconds(options.decision_ms);
@@ -210,7 +211,7 @@ struct Listener::Impl {
     CloseOldestOf(networks.FullOf(of, options.max_undecided_of_network), [](const Undecided&) { return true; });
   }
 
-  // Closes the oldest of the narrowest network that is full, if one is, among those that count.
+  // If a network is full, closes that network's oldest connection among those that `counts` selects.
   template <typename Counts>
   void CloseOldestOf(const relay::Network* full, Counts counts) {
     if (full == nullptr) return;
@@ -228,7 +229,7 @@ struct Listener::Impl {
     return undecided.extract(at);
   }
 
-  // The session of a lane dialled right after the handshake is often not expected yet. The lane keeps its deadline.
+  // A lane dialled right after the handshake often comes before its session is expected. It keeps its deadline.
   bool HoldsEarlyLane(Undecided* connection) {
     if (Clock::now() >= early_lanes_until || !registry.IsEarly(*connection->hello())) return false;
     if (connection->held) return true;
@@ -310,17 +311,17 @@ struct Listener::Impl {
   mutable std::mutex hub_mutex;
   std::unique_ptr<relay::Hub> hub;  // once ServeRelay was called
   std::atomic<uint64_t> malformed = 0, slow = 0, crowded_out = 0;
-  std::atomic<size_t> handed_over = 0;     // and not taken up yet
-  std::atomic<bool> expects_more = false;  // than when the held lanes were last looked at
+  std::atomic<size_t> handed_over = 0;     // and not yet taken by Took()
+  std::atomic<bool> expects_more = false;  // since the held lanes were last checked
 
-  std::map<uint64_t, Undecided> undecided;  // by the order of their arrival
+  std::map<uint64_t, Undecided> undecided;  // in order of arrival
   relay::NetworkCount networks;             // of undecided
-  relay::NetworkCount held_networks;        // of those that are held lanes
+  relay::NetworkCount held_networks;        // of the held lanes among them
   std::map<uint64_t, RelayJoin> joins;
   Punches punches{&poller};
   uint64_t next_id = 1;
   Clock::time_point early_lanes_until = Clock::time_point::min();
-  Clock::time_point accept_at = Clock::time_point::max();  // when to accept without being told
+  Clock::time_point accept_at = Clock::time_point::max();  // when to accept without a poller event
 };
 
 Listener::Listener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

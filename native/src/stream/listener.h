@@ -16,11 +16,11 @@
 
 namespace keibi::stream {
 
-// A connection that JavaScript goes on with (PROTOCOL 2.1). The fd is non-blocking.
+// A connection handed over to JavaScript (PROTOCOL 2.1). The fd is non-blocking.
 struct Incoming {
   enum class Kind : uint8_t { kRendezvous, kControl, kHttp, kTls };
   Kind kind = Kind::kControl;
-  core::Fd fd;          // kControl: the 8 bytes of the preamble were read from it; else nothing was
+  core::Fd fd;          // kControl: the 8 bytes of the preamble were read from it; otherwise nothing was read
   std::string address;  // of the other side, numeric; an IPv4 address inside an IPv6 one is shown as IPv4
   uint16_t port = 0;
   bool relayed = false;  // it came through JoinRelay; address and port are the relay's
@@ -28,33 +28,32 @@ struct Incoming {
 
 struct ListenerOptions {
   std::string host;            // numeric IPv4 or IPv6 address
-  uint16_t port = 0;           // 0: any free one
-  int decision_ms = 10000;     // from accept to a known kind and, for a lane, a right hello (PROTOCOL 2.1)
-  size_t max_undecided = 256;  // one more closes the oldest, which has had 250 ms: an honest peer speaks at once
+  uint16_t port = 0;           // 0: the system chooses
+  int decision_ms = 10000;     // from accept to a known kind and, for a lane, a valid hello (PROTOCOL 2.1)
+  size_t max_undecided = 256;  // one more closes the oldest, which has had 250 ms: an honest peer sends at once
   // Undecided connections of one IPv4 address or IPv6 /64; wider networks get a multiple (relay::NetworksOf). One more
-  // closes the oldest of that network. 0: no limit per network.
+  // closes that network's oldest. 0: no limit per network.
   size_t max_undecided_of_network = 0;
-  // Handed over and not Took() yet; at so many the listener stops accepting and leaves the rest in the backlog.
-  // 0: no limit.
+  // Handed over, but not yet taken by Took(). At this many the listener stops accepting and leaves the rest in the
+  // backlog. 0: no limit.
   size_t max_handed_over = 0;
-  bool http = false;  // hand over what begins like HTTP/1 GET or HEAD, or like TLS
+  bool http = false;  // hand over connections that begin like HTTP/1 GET or HEAD, or like TLS
 };
 
-// Connections that were closed before it was known what they are, ever.
+// Total connections closed before their kind was known.
 struct DropCounts {
-  uint64_t malformed = 0;  // no preamble of ours, a service this port does not have, a wrong lane hello, a hangup
-  uint64_t slow = 0;       // undecided at the deadline, or a lane whose session did not come up by then
+  uint64_t malformed = 0;  // unknown preamble, a service this port does not offer, a wrong lane hello, a hangup
+  uint64_t slow = 0;       // undecided at the deadline, or a lane whose session was not expected by then
   uint64_t crowded_out = 0;
 };
 
-// Accepts every kind of connection of one port on a thread of its own. What is not understood is closed without
-// an answer.
+// Accepts every kind of connection on one port, on its own thread. Closes unknown connections without an answer.
 class Listener {
  public:
   // Called on the listener's thread; must not wait for the thread that stops the listener.
   using OnIncoming = std::function<void(Incoming)>;
 
-  // Errors: kInternal with EADDRINUSE, EACCES, EADDRNOTAVAIL, EINVAL (host is no address) and the like.
+  // Errors: kInternal with EADDRINUSE, EACCES, EADDRNOTAVAIL, EINVAL (host is not an address) and the like.
   static core::Status Open(const ListenerOptions& options, OnIncoming on_incoming, std::shared_ptr<Listener>* listener);
   ~Listener();  // stops
   Listener(const Listener&) = delete;
@@ -62,33 +61,31 @@ class Listener {
 
   uint16_t port() const;
 
-  // Any thread. One connection from on_incoming is taken up, so there is room for another.
+  // Any thread. The caller has taken one connection from on_incoming, so there is room for another.
   void Took();
 
-  // Any thread. Lanes of this session are accepted until Forget; a session expected already is replaced. A lane that
+  // Any thread. Accepts lanes of this session until Forget; replaces an expectation of the same session. A lane that
   // came before this call is held until its deadline, at most kMaxHeldLanes of one network.
   void Expect(ExpectedLanes lanes, std::shared_ptr<LaneAcceptor> acceptor);
   void Forget(const SessionId& session_id);
 
-  // Any thread. Joins a relay; the connection is then treated like one that was accepted.
+  // Any thread. Joins a relay; then treats the connection like an accepted one.
   void JoinRelay(RelayPlace place, OnJoined on_joined);
-  // Any thread. Gives up the join of this RelayPlace::number if it is not done: its connection closes, and it ends
-  // with kCancelled.
+  // Any thread. Cancels a pending join by its RelayPlace::number: its connection closes, and it ends with kCancelled.
   void CancelJoin(uint64_t number);
 
   // Any thread. Dials a peer from this listener's port, in parallel to the peer's dialling us, until there is a
   // connection or the place's time is over; the connection is then treated like one that was accepted.
   void Punch(PunchPlace place);
 
-  // Any thread. Joins connections of strangers with one another from now on (PROTOCOL 2.3), within `limits`; called
-  // again, other limits hold. Before, they are closed.
+  // Any thread. From now on joins strangers' connections with one another (PROTOCOL 2.3), within `limits`; a later call
+  // replaces the limits. Before the first call such connections are closed.
   core::Status ServeRelay(const relay::Limits& limits);
   relay::Stats relay_stats() const;  // any thread
 
   DropCounts drops() const;  // any thread
 
-  // Ends the thread and closes every fd still held; afterwards nothing is called any more. Idempotent; not from a
-  // callback.
+  // Ends the thread and closes every fd still held; no callback runs afterwards. Idempotent; not from a callback.
   void Stop();
 
  private:

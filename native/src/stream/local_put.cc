@@ -31,7 +31,7 @@ Status PutLocally(WriteLedger* ledger, const ServedFolder& folder, const LocalPu
   Draft draft;
   if (!AreInOrder(put.ranges, put.finish.state.size)) return Status::Of(Code::kSizeMismatch);
   if (!put.ranges.empty()) {
-    // It is ours, and no file of the source that could be missing.
+    // The draft is our own file: if it is missing, the source is not at fault.
     if (!draft.Open(put.directory, put.key).ok()) return Status::Of(Code::kDestinationUnusable);
   }
   std::shared_ptr<WrittenFile> file;

@@ -11,18 +11,18 @@
 
 namespace keibi::stream {
 
-// A put of a folder of this machine.
+// A put to a folder of this machine.
 struct LocalPut {
   std::string path;
   PutBase base;
   Finish finish;
   std::string directory, key;  // of the draft
   std::vector<ByteRange> ranges;
-  std::shared_ptr<LockTable> locks = nullptr;  // of who writes
+  std::shared_ptr<LockTable> locks = nullptr;  // of the writer
 };
 
-// Writes it in place, as a sharing peer writes what comes by lanes. As WriteLedger and Draft; kSizeMismatch for ranges
-// that are none. May block.
+// Writes the put in place, as a sharing peer writes data from lanes. Errors as of WriteLedger and Draft; kSizeMismatch
+// for ranges out of order. May block.
 core::Status PutLocally(WriteLedger* ledger, const ServedFolder& folder, const LocalPut& put,
                         std::vector<uint8_t>* entry);
 

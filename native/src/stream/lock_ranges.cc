@@ -6,7 +6,7 @@
 
 namespace keibi::stream {
 
-// Makes a range that reaches over `at` two.
+// Splits the range that spans `at` into two.
 void LockRanges::Split(uint64_t at) {
   auto next = ranges_.upper_bound(at);
   if (next == ranges_.begin()) return;
@@ -23,7 +23,7 @@ void LockRanges::Set(const LockSpan& span, LockKind kind) {
   ranges_.erase(ranges_.lower_bound(span.from), ranges_.lower_bound(span.end));
   if (kind == LockKind::kNone) return;
   auto set = ranges_.emplace(span.from, Held{span.end, kind}).first;
-  // Neighbours of one kind are one lock.
+  // Merges with neighbours of the same kind.
   if (const auto next = std::next(set);
       next != ranges_.end() && next->first == set->second.end && next->second.kind == kind) {
     set->second.end = next->second.end;

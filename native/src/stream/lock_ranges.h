@@ -8,7 +8,7 @@
 
 namespace keibi::stream {
 
-// The end of a lock that reaches to the end of its file, however long that becomes.
+// The end of a lock that reaches to the end of its file, however long the file grows.
 inline constexpr uint64_t kLockEnd = uint64_t{1} << 63;
 
 enum class LockKind : uint8_t { kNone = 0, kShared = 1, kExclusive = 2 };
@@ -19,7 +19,7 @@ struct LockSpan {
   bool operator==(const LockSpan&) const = default;
 };
 
-// What one owner has locked of a file, as fcntl(2) keeps it: a new lock takes the place of what it covers. One thread.
+// One owner's locks on a file, as in fcntl(2): a new lock replaces the parts it covers. One thread.
 class LockRanges {
  public:
   struct Range {
@@ -42,10 +42,10 @@ class LockRanges {
   };
   void Split(uint64_t at);
 
-  std::map<uint64_t, Held> ranges_;  // by their beginnings
+  std::map<uint64_t, Held> ranges_;  // by start offset
 };
 
-// What of a whole file none of these spans covers.
+// The parts of a whole file that these spans do not cover.
 std::vector<LockSpan> SpansBeside(std::vector<LockSpan> spans);
 
 }  // namespace keibi::stream

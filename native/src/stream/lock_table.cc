@@ -28,9 +28,9 @@ namespace {
 using core::Code;
 using core::Status;
 
-// Not blocking: it may be a pipe.
+// Non-blocking: it may be a pipe.
 constexpr int kLockFlags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-// A number that an earlier table has not used, as a rule: a guest may still name that one's holders.
+// A random first number, so that it rarely matches an earlier table's: a guest may still name that table's holders.
 uint32_t FirstHolder() {
   uint32_t number = 0;
   (void)!getrandom(&number, sizeof number, 0);
@@ -43,7 +43,7 @@ int64_t ClockNs() {
   return int64_t{now.tv_sec} * kNsPerSecond + now.tv_nsec;
 }
 
-// Two ticks of the clock by which most systems set the times of files.
+// Two ticks of the clock that most systems use for file times.
 int64_t TickNs() {
   timespec tick{};
 #ifdef CLOCK_REALTIME_COARSE
@@ -52,8 +52,8 @@ int64_t TickNs() {
   return std::max<int64_t>(2 * tick.tv_nsec, 1'000'000);
 }
 
-// Whether each change of a file here has another mtime than what was seen before, however soon it comes, as since
-// Linux 6.13.
+// Whether each change of a file here gets a new mtime after the old one was read, however soon it comes, as since Linux
+// 6.13.
 bool HasFineTimes(int directory) {
   constexpr int kTurns = 16;
   const core::Fd file = OpenDiskScratch(directory);
@@ -66,9 +66,9 @@ bool HasFineTimes(int directory) {
   return true;
 }
 
-// The file as it is, once the next change of it is sure to have another mtime: a guest knows its content by that.
+// Describes the file once its next change is sure to get another mtime: a guest identifies content by mtime.
 Status MeasureSettled(int fd, int64_t tick_ns, std::string_view name, std::vector<uint8_t>* entry) {
-  // A program that changes it all the while heeds no lock.
+  // A program that changes the file all the time respects no lock.
   constexpr int kMostTries = 5;
   for (int tries = 1;; tries++) {
     struct stat now {};
@@ -97,7 +97,7 @@ Status LockTable::Open(std::string_view path, core::Fd* file, Inode* inode, core
   Status status = OpenFolder(folder_.path, &own);
   if (status.ok()) status = OpenParentBeneath(own.get(), path, &parent, &name);
   if (!status.ok()) return status.code == Code::kSourceMissing ? status : AsCall(status);
-  // Whoever may only read it may lock it for readers.
+  // A user who may only read the file may still lock it for reading.
   for (const int how : {O_RDWR, O_RDONLY}) {
     *file = core::Fd(OpenWhenFree(parent.get(), name, how | kLockFlags));
     if (file->valid() || (errno != EACCES && errno != EROFS && errno != ETXTBSY)) break;
@@ -150,13 +150,13 @@ Status LockTable::Lock(std::string_view path, const WantedLock& wanted, GrantedL
   Inode inode;
   if (const Status status = Open(path, &file, &inode, &directory); !status.ok()) return status;
   const int64_t tick_ns = TickOf(inode.first, directory.get());
-  // For what is measured: the other one may be closed meanwhile.
+  // A duplicate to measure with: the holder's own descriptor may be closed meanwhile.
   const core::Fd measured(fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
   {
     const std::scoped_lock lock(mutex_);
     if (closed_) return Status::Of(Code::kCancelled);
     auto holder = Find(wanted.owner, inode);
-    // One lock may cut another in three.
+    // One lock may split another, so that there are two more ranges.
     const bool full = ranges_ + 2 > kMostRanges || room_->ranges + 2 > kMostRangesOfShare;
     const bool crowded =
         holder == holders_.end() && (holders_.size() >= kMostFiles || room_->files >= kMostFilesOfShare);
@@ -230,7 +230,7 @@ LockTable::Pause LockTable::PauseFor(const Inode& inode) {
     }
     readers += reads ? 1 : 0;
   }
-  // Of two readers of the guest each would find the other.
+  // With two readers of the same guest, each would find the other one's lock.
   return {std::move(lock), SpansBeside(std::move(own)), is_shared && readers == 1};
 }
 

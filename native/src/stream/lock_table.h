@@ -21,13 +21,13 @@
 
 namespace keibi::stream {
 
-// What the guests of one share have locked together.
+// Counts of the locks of all guests of one share.
 struct LockRoom {
   std::atomic<size_t> files{0}, ranges{0};
   std::atomic<uint64_t> refused{0};  // locks beyond a limit
 };
 
-// A program of a guest, as its system knows it. `whole`: it locks by flock(2), and else by fcntl(2).
+// A program of a guest, identified by its system. `whole`: it locks by flock(2), otherwise by fcntl(2).
 struct LockOwner {
   std::array<uint8_t, 8> id{};
   bool whole = false;
@@ -41,21 +41,20 @@ struct WantedLock {
 };
 
 struct GrantedLock {
-  uint32_t holder = 0;         // for Unlock; 0: the owner has no lock of the file
-  std::vector<uint8_t> entry;  // the file as it is under the lock, as in a manifest; empty: another has a lock there
+  uint32_t holder = 0;         // for Unlock; 0: the owner has no lock on the file
+  std::vector<uint8_t> entry;  // the file under the lock, as in a manifest; empty: another owner's lock conflicts
 };
 
-// The locks of one guest, over its sessions (PROTOCOL 11.3): each program of the guest has an open file of its own
-// here, so that they exclude each other and the programs of this computer. Any thread; may block for as long as a disk
-// does.
+// The locks of one guest, across its sessions (PROTOCOL 11.3). Each program of the guest has its own open file here, so
+// the programs exclude each other and the programs of this computer. Any thread; may block as long as a disk does.
 class LockTable {
  public:
   using Inode = std::pair<dev_t, ino_t>;
   static constexpr size_t kMostFiles = 256, kMostRanges = 4096;
   static constexpr size_t kMostFilesOfShare = 1024, kMostRangesOfShare = 16384;
 
-  // While one lives no lock of the guest changes. `others`: what of a file the guest has not locked. `is_shared`:
-  // another has locked for readers what the guest has locked for readers.
+  // While a Pause lives, no lock of the guest changes. `others`: the parts of a file that the guest has not locked.
+  // `is_shared`: another owner has a read lock where the guest has one.
   class Pause {
    public:
     Pause() : others_{LockSpan{}} {}
@@ -75,13 +74,13 @@ class LockTable {
   LockTable& operator=(const LockTable&) = delete;
   ~LockTable() { Close(); }
 
-  // kCallFailed with the errno: ENOLCK beyond a limit. kSourceMissing, kPathRefused; kCancelled if it is closed.
+  // kCallFailed with the errno: ENOLCK beyond a limit. kSourceMissing, kPathRefused; kCancelled after Close.
   core::Status Lock(std::string_view path, const WantedLock& wanted, GrantedLock* granted);
-  // Whether the holder has other locks of the file.
+  // Returns whether the holder has other locks on the file.
   bool Unlock(uint32_t holder, const LockSpan& span);
-  // A lock of another that this one would meet.
+  // Finds another owner's lock that conflicts with this one.
   core::Status Test(std::string_view path, const WantedLock& wanted, std::optional<LockRanges::Range>* found);
-  // Gives up every lock, and refuses new ones. Idempotent.
+  // Releases every lock and refuses new ones. Idempotent.
   void Close();
 
   Pause PauseFor(const Inode& inode);
@@ -95,7 +94,7 @@ class LockTable {
   };
 
   core::Status Open(std::string_view path, core::Fd* file, Inode* inode, core::Fd* directory) const;
-  // How old a change has to be so that the next one is sure to have another mtime.
+  // How old a change must be so that the next change is sure to get another mtime.
   int64_t TickOf(dev_t disk, int directory);
   std::map<uint32_t, Holder>::iterator Find(const LockOwner& owner, const Inode& inode);
   int Apply(Holder* holder, const LockSpan& span, LockKind kind);

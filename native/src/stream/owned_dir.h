@@ -11,7 +11,7 @@ struct CloseDir {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// A directory that is being read; closed when destroyed.
+// An open directory; closed when destroyed.
 using OwnedDir = std::unique_ptr<DIR, CloseDir>;
 
 }  // namespace keibi::stream

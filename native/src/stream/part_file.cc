@@ -32,7 +32,7 @@ constexpr size_t kMaxMapBytes = kHeadBytes + (size_t{1} << 29) + kSumBytes;  // 
 using BootIdBytes = std::array<uint8_t, kBootIdBytes>;
 using Sum = std::array<uint8_t, kSumBytes>;
 
-// Blocks of zeros as long as this are not written to a sparse file: what file systems allocate at the least.
+// Zero blocks of this length are not written to a sparse file: the smallest unit that file systems allocate.
 constexpr size_t kBlockBytes = 4096;
 constexpr uint64_t kWriteBehindFrom = uint64_t{4} << 30;  // measured in decision 007
 
@@ -50,7 +50,7 @@ std::string KeyOf(const std::string& path) {
   return key;
 }
 
-// Identifies this run of the machine; zeros where the system does not tell.
+// Identifies this boot of the machine; zeros where the system has no identifier.
 BootIdBytes BootId() {
   BootIdBytes id{};
   char text[64];
@@ -122,8 +122,8 @@ Status PartFile::OpenData() {
   return Status::Ok();
 }
 
-// Only now is memory taken for the bitmap, so that it is in proportion to a disk that has room for the file; nobody
-// knows how much room a sparse one needs.
+// Allocates the bitmap only after checking that the disk has room for the file, so its memory stays in proportion. The
+// room that a sparse file needs is unknown and not checked.
 Status PartFile::CreateData() {
   struct statvfs disk;
   if (!identity_.sparse && fstatvfs(staging_.fd(), &disk) == 0 &&
@@ -159,7 +159,7 @@ Status PartFile::Write(uint32_t chunk, const uint8_t* data, size_t bytes, Writte
   return status;
 }
 
-// Of a sparse file only the blocks that hold anything: it is to take up as little of the disk as at the sender.
+// Writes only the non-zero blocks of a sparse file, so that it uses as little of the disk as at the sender.
 Status PartFile::WriteData(int fd, const uint8_t* data, size_t bytes, uint64_t offset) const {
   if (!identity_.sparse) return WriteAt(fd, data, bytes, offset);
   if (resumed_) {
@@ -213,7 +213,7 @@ Status PartFile::Save(bool sync) {
     map.insert(map.end(), bitmap_.bytes().begin(), bitmap_.bytes().end());
   }
   if (sync && fdatasync(file->get()) != 0) return WriteError(Code::kDestinationUnusable);
-  // Asked after the bits were taken, so that every chunk they name lies within.
+  // Read the size after the bits, so that every chunk they name lies within it.
   struct stat status;
   if (fstat(file->get(), &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);
   std::memcpy(map.data(), "KDBM", 4);
@@ -247,7 +247,7 @@ Status PartFile::Complete(mode_t mode) {
   if (const Status status = OpenData(); !status.ok()) return status;
   ended_ = true;
   const std::shared_ptr<core::Fd> file = std::exchange(data_, nullptr);
-  // A hole at the end; what was written never lies behind it.
+  // Extends the file by a hole; written data never lies beyond its final size.
   struct stat status;
   const auto size = static_cast<off_t>(identity_.size);
   if (fstat(file->get(), &status) != 0) return Status::FromErrno(Code::kDestinationUnusable);

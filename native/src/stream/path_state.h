@@ -6,12 +6,12 @@
 
 namespace keibi::stream {
 
-// What the kernel knows of a connection's path; zeros and an empty name where it does not say.
+// The kernel's data about a connection's path; zeros and an empty name where it has none.
 struct PathState {
-  uint32_t rtt_us = 0;     // the least round trip so far
-  std::string control;     // of congestion: "bbr", "cubic"
+  uint32_t rtt_us = 0;     // the shortest round trip so far
+  std::string control;     // congestion control: "bbr", "cubic"
   uint32_t silent_ms = 0;  // since the other side's last acknowledgement
-  bool waits = false;      // for the acknowledgement of something that was sent
+  bool waits = false;      // unacknowledged data is pending
 };
 PathState PathOf(int fd);
 

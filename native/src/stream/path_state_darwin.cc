@@ -5,8 +5,8 @@
 
 #include "stream/path_state.h"
 
-// Written from the manual pages, never compiled (docs/PORTING.md). Neither the control of congestion nor the time of
-// the last acknowledgement is told here.
+// Written from the manual pages, never compiled (docs/PORTING.md). macOS reports neither the congestion control nor the
+// time of the last acknowledgement.
 namespace keibi::stream {
 
 PathState PathOf(int fd) {
@@ -15,7 +15,7 @@ PathState PathOf(int fd) {
   tcp_connection_info info{};
   socklen_t length = sizeof info;
   if (getsockopt(fd, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &length) == 0) {
-    state.rtt_us = info.tcpi_srtt * kUsPerMs;  // a mean, not the least
+    state.rtt_us = info.tcpi_srtt * kUsPerMs;  // a mean, not the minimum
     state.waits = info.tcpi_snd_sbbytes > 0;
   }
   return state;

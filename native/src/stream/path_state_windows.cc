@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-// The second needs the first.
+// The second header needs the first.
 // clang-format off
 #include <winsock2.h>
 #include <mstcpip.h>
@@ -7,8 +7,8 @@
 
 #include "stream/path_state.h"
 
-// Written from the manual, never compiled (docs/PORTING.md). The control of congestion and the time of the last
-// acknowledgement are not told here. Windows 10 1703.
+// Written from the manual, never compiled (docs/PORTING.md). Windows reports neither the congestion control nor the
+// time of the last acknowledgement. Needs Windows 10 1703.
 namespace keibi::stream {
 
 PathState PathOf(int fd) {

@@ -61,7 +61,8 @@ void Punches::Try(At at) {
   if (!poller_->AddForWriting(punch.fd.get(), at->first)) punches_.erase(at);
 }
 
-// What cannot get better is forgotten. So is a pair of addresses that has a connection: the other side's came first.
+// Drops a punch whose error is permanent. That includes an address pair that has a connection: the other side's dial
+// came first.
 void Punches::Fail(At at, int error) {
   at->second.fd.Close();
   at->second.again = std::min(Clock::now() + kDialAgain, at->second.deadline);

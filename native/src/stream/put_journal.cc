@@ -14,10 +14,10 @@ namespace keibi::stream {
 namespace {
 
 constexpr uint64_t kBegins = 1, kWrites = 2, kLeaves = 3, kEnds = 4;
-// 3.5 MiB: then it is written anew, with what is known of the drafts that it is about.
+// 3.5 MiB: then the file is rewritten with the current traces of its drafts.
 constexpr uint64_t kMostRecords = 65536;
 constexpr size_t kMostTraces = 16384;
-// The system stamps a write a little after we have, by a clock that is a tick behind ours.
+// The system stamps a write slightly after us, from a clock that is one tick behind ours.
 constexpr int64_t kTickNs = 20'000'000;
 
 int64_t NowNs() {
@@ -51,7 +51,7 @@ bool PutJournal::Load() {
     }
   }
   traces_ = earlier_;
-  // A record that was cut off goes, too.
+  // This also drops a truncated record.
   const std::scoped_lock lock(mutex_);
   Compact();
   return true;
@@ -96,7 +96,7 @@ void PutJournal::Ends(const DraftToken& token, const FileState& state) {
   Append({kEnds, token, {state.size, static_cast<uint64_t>(state.mtime_ns)}});
 }
 
-// What cannot be recorded is kept twice after a kill, as without a journal.
+// A record that cannot be written acts like no journal: after a kill both versions are kept.
 void PutJournal::Append(const Record& record) {
   const std::scoped_lock lock(mutex_);
   Follow(record, &traces_);

@@ -14,25 +14,26 @@
 
 namespace keibi::stream {
 
-// What puts do to the files of a folder, in a file of records of the machine's own byte order:
+// Records what puts do to a folder's files, in the machine's own byte order:
 //
 //   kind 8 | token 16 | four numbers of 8
 //
-// so that a sharing peer that was killed knows after its next start that a file which is neither what a draft was made
-// on nor what it has left is half of that draft, and nobody else's. It outlives kill -9 in the page cache, and no more
-// is promised: after a loss of power both are kept. Any thread.
+// After a kill, the sharing peer reads it at its next start. A file that matches neither a draft's base nor its result
+// is then recognised as half of that draft, not as another program's version. The journal survives kill -9 in the page
+// cache but not a power loss: then both versions are kept. Any thread.
 class PutJournal {
  public:
-  // Takes the file over, with what an earlier one has left in it. Null if another process has it, or nobody can.
+  // Takes over the file and an earlier process's records. Null if another process has it, or it cannot be opened.
   static std::shared_ptr<PutJournal> Open(const std::string& path);
 
-  // Before the first change of the file, before each, before it gets its state, and when nothing more is written.
+  // Begins: before the first change of the file. Writes: before each change. Leaves: before the file gets its final
+  // state. Ends: when nothing more is written.
   void Begins(const DraftToken& token, const WrittenFile::Inode& inode);
   void Writes(const DraftToken& token);
   void Leaves(const DraftToken& token, const FileState& state);
   void Ends(const DraftToken& token, const FileState& state);
 
-  // Whether a file that is so now is as the earlier process has left it for this draft, finished or not.
+  // Whether a file in this state is as the earlier process left it for this draft, finished or not.
   bool Knows(const DraftToken& token, const WrittenFile::Inode& inode, const FileState& state) const;
 
  private:
@@ -41,7 +42,7 @@ class PutJournal {
     DraftToken token{};
     uint64_t numbers[4]{};
   };
-  // Of one draft.
+  // The records of one draft.
   struct Trace {
     WrittenFile::Inode inode{};
     int64_t begun_ns = 0, written_ns = 0;   // of the clock

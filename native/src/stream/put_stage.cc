@@ -30,7 +30,7 @@ Status PutStage::Write(uint64_t offset, const uint8_t* data, size_t bytes) {
     }
     file = file_.get();
   }
-  // A stage on the disk stays there, so several lanes can write to it without the lock.
+  // A stage on the disk never moves, so several lanes can write to it without the lock.
   if (!core::WriteWhole(file, data, bytes, offset)) return CallError();
   const std::scoped_lock lock(mutex_);
   AddLocked(offset, offset + bytes);
@@ -40,7 +40,7 @@ Status PutStage::Write(uint64_t offset, const uint8_t* data, size_t bytes) {
 Status PutStage::MakeRoomLocked(uint64_t offset, size_t bytes) {
   written_ += bytes;
   if (on_disk_) return Status::Ok();
-  // Where the longest file of a disk ends only that disk can say.
+  // Only the disk itself knows the longest file that it supports.
   const bool short_one = written_ <= kMostInMemory && offset <= kFarthestInMemory;
   if (!file_.valid() && short_one) file_ = OpenMemoryScratch();
   if (file_.valid() && short_one) return Status::Ok();
@@ -80,7 +80,7 @@ Status PutStage::Read(uint64_t offset, uint8_t* to, size_t bytes) const {
 
 void PutStage::Drop(uint64_t offset, size_t bytes) const {
   const std::scoped_lock lock(mutex_);
-  // Where the disk cannot do that, the room stays taken until the put is over.
+  // Where the disk cannot punch holes, the space stays in use until the put is over.
   if (on_disk_)
     (void)!fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                      static_cast<off_t>(bytes));

@@ -13,8 +13,8 @@
 
 namespace keibi::stream {
 
-// The bytes of a put until it is committed, at the offsets at which they belong. Short ones stay in memory, longer ones
-// in a file without a name on the disk of `directory`. Any thread.
+// The bytes of a put until its commit, at their offsets in the file. Small puts stay in memory; larger ones use an
+// unnamed file on the disk of `directory`. Any thread.
 class PutStage {
  public:
   static constexpr uint64_t kMostInMemory = uint64_t{128} << 10;
@@ -26,9 +26,9 @@ class PutStage {
   core::Status Write(uint64_t offset, const uint8_t* data, size_t bytes);
   // kCallFailed unless all of it was written before.
   core::Status Read(uint64_t offset, uint8_t* to, size_t bytes) const;
-  // Gives the room of a part back to the disk, which is not read any more.
+  // Frees the disk space of a part that is not read again.
   void Drop(uint64_t offset, size_t bytes) const;
-  std::vector<ByteRange> ranges() const;  // ascending, apart
+  std::vector<ByteRange> ranges() const;  // ascending, not adjacent
   int directory() const { return directory_.get(); }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace keibi::stream {
 
-// A lock here is the process's, and goes with the first descriptor of the file that is closed: too little for guests.
+// macOS locks belong to the process and end with the first descriptor of the file that is closed: too weak for guests.
 int LockSpanOf(int, const LockSpan&, LockKind kind) { return kind == LockKind::kNone ? 0 : ENOLCK; }
 
 std::optional<LockRanges::Range> FindLock(int fd, const LockSpan& span, LockKind kind) {

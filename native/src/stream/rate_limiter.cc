@@ -10,10 +10,10 @@ namespace {
 
 constexpr uint64_t kSlicesPerSecond = 20;
 constexpr size_t kSmallestSlice = 1 << 10;
-// Who comes late, mostly because a sleep was too long or the disk slow, may catch up this much: the rate is kept on
-// average. After an idle time it is also the burst that a link sees.
+// A late caller, usually after too long a sleep or on a slow disk, may catch up this much, so that the average rate
+// holds. After idle time this is also the burst on the link.
 constexpr std::chrono::milliseconds kCatchUp{100};
-// How soon a lane sees that a budget is held no longer. Nobody else waits on the lane meanwhile.
+// How often a lane checks whether its held budget was released. Nothing else waits on the lane meanwhile.
 constexpr std::chrono::milliseconds kHeldLook{50};
 
 }  // namespace

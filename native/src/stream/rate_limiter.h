@@ -11,7 +11,7 @@
 
 namespace keibi::stream {
 
-// The time that a rate is kept by. Tests have one of their own, whose waits take no time.
+// The clock that a rate uses. Tests have their own clock, whose waits take no time.
 class RateClock {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -24,20 +24,20 @@ class RateClock {
   }
 };
 
-// A rate that any number of lanes, of one job or of several, keep to together: who asks first moves first, a slice at a
-// time, so that they share evenly and what one cannot use is the others'. Counted is what lanes carry: file bytes and
-// the frames around them (50 bytes a MiB). Any thread.
+// A rate shared by any number of lanes, of one job or of several. Callers are served in order, a slice at a time, so
+// lanes share evenly and use what others leave. It counts all bytes that lanes carry: file bytes and the frames around
+// them (50 bytes per MiB). Any thread.
 class RateBudget {
  public:
   // A rate of 0 is no limit.
   explicit RateBudget(uint64_t bytes_per_second, std::shared_ptr<RateClock> clock = std::make_shared<RateClock>());
 
-  // How much of `wanted` to move before asking again: about a twentieth of a second's worth.
+  // How much of `wanted` to move before the next Book: about a twentieth of a second's worth.
   size_t Slice(size_t wanted) const;
-  // From when on `bytes` may move. They count as moved.
+  // The time from which `bytes` may move. Counts them as moved.
   RateClock::Time Book(size_t bytes);
   bool unlimited() const { return bytes_per_second_ == 0; }
-  // While held nothing moves, with or without a limit.
+  // While it is held nothing moves, even without a limit.
   void Hold(bool held) { held_.store(held); }
   bool held() const { return held_.load(); }
   RateClock& clock() const { return *clock_; }
@@ -51,14 +51,14 @@ class RateBudget {
   RateClock::Time next_;
 };
 
-// Holds the lanes of one job to a budget. Any thread.
+// Applies a budget to the lanes of one job. Any thread.
 class RateLimiter {
  public:
-  // No budget is no limit.
+  // A null budget means no limit.
   explicit RateLimiter(std::shared_ptr<RateBudget> budget);
 
   size_t Slice(size_t wanted) const { return budget_->Slice(wanted); }
-  // Waits until `bytes` more may move, which is not while the budget is held; not at all once stopped.
+  // Waits until `bytes` more may move and the budget is not held. Returns at once when stopped.
   void Pass(size_t bytes);
   void Stop();
 

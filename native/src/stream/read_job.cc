@@ -16,10 +16,10 @@ using Clock = ReadWindow::Clock;
 
 namespace {
 
-// With so much on its way nothing more is asked for ahead, all files together.
+// While this many bytes are requested, for all files together, nothing more is prefetched.
 constexpr uint64_t kMostReadBytes = 2 * ReadWindow::kMost;
 
-// Known of a file for good: its number stands for one path with one content.
+// Codes that are final for a file: its number stands for one path and one version.
 bool IsFinal(Code code) {
   return code == Code::kSourceChanged || code == Code::kSourceMissing || code == Code::kPathRefused;
 }
@@ -44,7 +44,7 @@ Status ReadJob::AddLane(const LanePlace& place, uint32_t number, const ExpectedL
 
 void ReadJob::RunLane(Lane* lane) {
   const Status status = lane->lane->Run();
-  lane->lane->Shutdown();  // the other side, and a relay between, are to know at once
+  lane->lane->Shutdown();  // so that the other side, and a relay in between, notice at once
   const std::scoped_lock lock(mutex_);
   lanes_.Ended(lane);
   lane->finished = true;
@@ -85,7 +85,7 @@ void ReadJob::CutSilent(std::chrono::milliseconds patience) {
   for (const auto& each : lanes_.live()) {
     if (each->lane->reads() > 0 && now - each->heard > patience) each->lane->Shutdown();
   }
-  FlushLocked();  // what no answer has made room for
+  FlushLocked();  // requests that have no answer to trigger them
 }
 
 std::vector<LaneState> ReadJob::lanes() const {
@@ -104,7 +104,7 @@ Status ReadJob::Open(std::string path, const std::string& directory, const std::
   *file = ++last_file_;
   std::shared_ptr<Doorbell>& bell = bells_[directory];
   if (bell != nullptr && !bell->IsIn(folder.get())) bell = nullptr;
-  if (bell == nullptr && !Doorbell::Take(folder.get(), &bell).ok()) bell = nullptr;  // nobody listens
+  if (bell == nullptr && !Doorbell::Take(folder.get(), &bell).ok()) bell = nullptr;  // no listener
   files_.emplace(*file, std::make_unique<ReadFile>(std::move(path), std::move(cache), bell));
   return Status::Ok();
 }
@@ -146,7 +146,7 @@ uint32_t ReadJob::NumberLocked(uint32_t file) const {
   return found == renumbered_.end() ? file : found->second;
 }
 
-// It goes once the last of it that is on its way has come.
+// The file is erased when the last of its pending runs has arrived.
 void ReadJob::GiveUpLocked(uint32_t number, ReadFile* file) {
   file->released = true;
   std::erase_if(file->asked, [&](const auto& asked) {
@@ -210,7 +210,7 @@ void ReadJob::Stop() {
   EndSession();
 }
 
-// On a lane's thread. The bytes are written without the lock: the run is this lane's until it says that it has arrived.
+// On a lane's thread. Writes the bytes without the lock: the run belongs to this lane until ArrivedLocked.
 Status ReadJob::OnBytes(uint32_t lane, uint32_t number, uint64_t offset, const uint8_t* data, uint32_t bytes) {
   ReadFile* file = nullptr;
   std::shared_ptr<CacheFile> cache;
@@ -253,7 +253,7 @@ void ReadJob::OnFrameEnd(uint32_t lane) {
   FlushLocked();
 }
 
-// A run has its answer: its bytes are in the cache, or `written` says why not.
+// Handles the answer to a run: its bytes are cached, or `written` says why not.
 void ReadJob::ArrivedLocked(uint32_t number, ReadFile* file, uint64_t offset, Status written) {
   const auto at = file->asked.find(static_cast<uint32_t>(offset / kCacheBlockBytes));
   const AskedRun run = at->second;
@@ -279,7 +279,7 @@ void ReadJob::ArrivedLocked(uint32_t number, ReadFile* file, uint64_t offset, St
   SettleLocked(number, file);
 }
 
-// Whoever has all that it waits for hears of it. What was evicted meanwhile is asked for again.
+// Settles every waiter whose blocks are all cached. Requests evicted blocks again.
 void ReadJob::SettleLocked(uint32_t number, ReadFile* file) {
   std::vector<uint32_t> fresh;
   std::erase_if(file->waiters, [&](const Waiter& waiter) {
@@ -302,7 +302,7 @@ void ReadJob::TellLocked(uint32_t want, Status status) {
   wake_();
 }
 
-// The one that has the least to bring.
+// The lane with the fewest pending bytes.
 ReadJob::Lane* ReadJob::BestLaneLocked(uint32_t file, const std::string& path) {
   Lane* best = nullptr;
   for (const auto& each : lanes_.live()) {
@@ -319,7 +319,7 @@ void ReadJob::AssignLocked(uint32_t number, ReadFile* file, AskedRun* run) {
     return;
   }
   const auto bytes = static_cast<uint32_t>(file->BytesOf(*run));
-  // Its silence counts from the first thing that it owes.
+  // The lane's silence counts from the first pending read.
   if (lane->lane->reads() == 0) lane->heard = Clock::now();
   lane->lane->Ask(number, file->path, {file->cache->size(), file->cache->mtime_ns()},
                   uint64_t{run->first} * kCacheBlockBytes, bytes, run->ahead);
@@ -334,7 +334,7 @@ void ReadJob::AssignWaitingLocked() {
     const auto found = files_.find(number);
     ReadFile* const file = found->second.get();
     if (file->released) {
-      // Its lane is gone, and nobody asks another.
+      // Its lane is gone, and a released file needs no other lane.
       file->asked.erase(first);
       if (file->asked.empty()) files_.erase(found);
     } else {

@@ -23,7 +23,7 @@
 
 namespace keibi::stream {
 
-// What has happened since the last look.
+// The events since the last TakeNews.
 struct ReadNews {
   struct Settled {
     uint32_t want = 0;
@@ -33,40 +33,41 @@ struct ReadNews {
   std::vector<LaneEnd> lanes_ended;
 };
 
-// Reads files of a share in place: what is wanted is asked for on the lanes of a session, and comes into cache files.
-// It outlives sessions: what a lost lane has not brought is asked for on those that are left, or on the next. Any
-// thread.
+// Reads files of a share in place: requests the wanted blocks on the lanes of a session and stores them in cache files.
+// It outlives sessions: blocks that a lost lane did not deliver are requested on the remaining lanes, or on those of
+// the next session. Any thread.
 class ReadJob : private AnswerSink {
  public:
   ReadJob(std::shared_ptr<RateBudget> budget, Wake wake);
   ~ReadJob() override;  // Stop() must have been called
 
-  // Dials one lane (lane_dial.h) of the present session; may block.
+  // Dials one lane (lane_dial.h) of the current session; may block.
   core::Status AddLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session);
-  // The session is over: its lanes end, and those of another may come.
+  // Ends the session and its lanes; lanes of another session may follow.
   void EndSession();
-  // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
+  // From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret);
-  // Ends lanes that owe an answer and have brought nothing for so long, so that others are asked.
+  // Ends lanes that owe an answer and have delivered nothing for `patience`, so that other lanes are asked.
   void CutSilent(std::chrono::milliseconds patience);
   std::vector<LaneState> lanes() const;
 
-  // Opens a cached file in a directory (cache_file.h). May block. As CacheFile::Open; kDestinationUnusable.
+  // Opens a cached file in a directory (cache_file.h). May block. Errors as of CacheFile::Open; kDestinationUnusable.
   core::Status Open(std::string path, const std::string& directory, const std::string& key,
                     const CacheIdentity& identity, uint32_t* file);
-  // Nobody reads it any more: what was asked for is given up, and who waits hears kCancelled. The number ends.
+  // Ends the file's number: gives up its pending requests, and settles its waiters with kCancelled.
   void Release(uint32_t file);
   // The reader has jumped: cancels the prefetch, except for blocks that a Want waits for.
   void LeaveAhead(uint32_t file);
 
-  // Wants blocks [first, first + count), and begins with `ahead` more behind them. kOk and `here` if all are here; else
-  // news tell of `want`, which nobody else may have, until Cancel. kSourceChanged, kSourceMissing, kPathRefused of a
-  // file of which that is known; kInternal for a file that is not open.
+  // Requests blocks [first, first + count), and starts to prefetch `ahead` blocks after them. Returns kOk, and `here`
+  // if all are cached. Otherwise the news later settle `want`, a number in no other use, unless Cancel comes first.
+  // kSourceChanged, kSourceMissing, kPathRefused if the file has already failed so; kInternal for a file that is not
+  // open.
   core::Status Want(uint32_t want, uint32_t file, uint32_t first, uint32_t count, uint32_t ahead, bool* here);
   void Cancel(uint32_t file, uint32_t want);
 
-  uint32_t ahead_blocks() const;  // how many a reader may have asked for ahead
-  uint64_t bytes() const;         // of the wire, received in this session
+  uint32_t ahead_blocks() const;  // how many blocks a reader may prefetch
+  uint64_t bytes() const;         // on the wire, received in this session
   ReadNews TakeNews();
   void Stop();  // ends and joins all threads; idempotent
 
@@ -99,7 +100,7 @@ class ReadJob : private AnswerSink {
   GuestLanes<ReadLane> lanes_{&mutex_, &stopped_};
   Files files_;
   uint32_t last_file_ = 0;
-  std::map<uint32_t, uint32_t> renumbered_;  // files that lanes know by another number than Open has told
+  std::map<uint32_t, uint32_t> renumbered_;  // files whose number on the lanes differs from the one that Open returned
   std::map<std::string, std::shared_ptr<Doorbell>> bells_;  // by directory
   std::set<std::pair<uint32_t, uint32_t>> unassigned_;      // runs without a lane: file, first block
   ReadWindow window_;

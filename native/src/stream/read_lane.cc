@@ -17,9 +17,9 @@ using core::Status;
 
 namespace {
 
-// Far below what the other side takes, so that what a reader waits for finds room.
+// Far below the other side's limit, so that reads with a waiting reader find room.
 constexpr size_t kMostReads = kMaxPendingReads / 4;
-// So short that an empty socket takes it whole: half a frame, with none before it, has no answer.
+// Short enough for an empty socket to take it whole: half a frame on an idle lane would never be answered.
 constexpr size_t kFullFrame = 4096;
 
 }  // namespace
@@ -75,7 +75,7 @@ void ReadLane::Shutdown() { shutdown(dialled_.socket.get(), SHUT_RDWR); }
 bool ReadLane::HasRoomFor(uint32_t file, const std::string& path) const {
   if (reads_ >= kMostReads) return false;
   if (Names(file) || FitsName(path)) return true;
-  // Those that nothing is asked of can be named again later.
+  // Files without pending reads can be named again later.
   return std::any_of(named_.begin(), named_.end(), [](const auto& each) { return each.second.reads == 0; });
 }
 
@@ -123,7 +123,7 @@ void ReadLane::Forget(uint32_t file) {
   if (asks_.size() > kFullFrame) Flush();
 }
 
-// What does not fit waits for the next answer: there is one under way, or the socket would not be full.
+// The rest waits for the next answer: one must be pending, or the socket would not be full.
 void ReadLane::Flush() {
   if (!asks_.empty()) {
     const size_t at = backlog_.size();
@@ -139,7 +139,7 @@ void ReadLane::Flush() {
                               MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    if (sent <= 0) break;  // the lane's thread finds out what that means
+    if (sent <= 0) break;  // the lane's thread detects the failure
     backlog_at_ += static_cast<size_t>(sent);
   }
   backlog_.clear();

@@ -20,18 +20,18 @@
 
 namespace keibi::stream {
 
-// Where a lane's answers go. Called on the lane's thread; an error ends the lane: the peer broke the protocol.
+// Receives a lane's answers. Called on the lane's thread; an error ends the lane: the peer broke the protocol.
 class AnswerSink {
  public:
   virtual ~AnswerSink() = default;
   virtual core::Status OnBytes(uint32_t lane, uint32_t file, uint64_t offset, const uint8_t* data, uint32_t bytes) = 0;
   virtual core::Status OnRefusal(uint32_t lane, const Refusal& refusal) = 0;
-  // After each frame: what it has made room for may be asked for.
+  // After each frame: its room can be used for further requests.
   virtual void OnFrameEnd(uint32_t lane) = 0;
 };
 
-// The guest's end of one lane of a share. Run() is the lane's thread; what asks is called by one thread at a time, and
-// never waits for the network.
+// The guest's end of one lane of a share. Run() is the lane's thread. One thread at a time makes requests, which never
+// wait for the network.
 class ReadLane {
  public:
   ReadLane(uint32_t number, DialledLane dialled, AnswerSink* sink, RateLimiter* limiter)
@@ -41,27 +41,27 @@ class ReadLane {
   void Shutdown();     // from any thread: ends Run() soon
 
   uint32_t number() const { return number_; }
-  uint64_t bytes() const { return bytes_.load(); }    // of the wire, received
+  uint64_t bytes() const { return bytes_.load(); }    // on the wire, received
   uint64_t frames() const { return frames_.load(); }  // of answers
   PathState path() const { return PathOf(dialled_.socket.get()); }
 
-  // Whether one more read fits, of a file with this path.
+  // Whether one more read of a file with this path fits.
   bool HasRoomFor(uint32_t file, const std::string& path) const;
   bool Names(uint32_t file) const { return named_.contains(file); }
   void Ask(uint32_t file, const std::string& path, const CacheIdentity& identity, uint64_t offset, uint32_t length,
            bool ahead);
-  void Answered(uint32_t file, uint32_t length);  // one read less is under way
+  void Answered(uint32_t file, uint32_t length);  // one read fewer is pending
   void Forget(uint32_t file);
-  void Flush();  // sends what was asked since, as far as the socket takes it at once
+  void Flush();  // sends new requests, as far as the socket takes them at once
 
-  uint64_t under_way() const { return under_way_; }  // bytes asked for and not answered
+  uint64_t under_way() const { return under_way_; }  // bytes requested and not answered
   size_t reads() const { return reads_; }
 
  private:
   // A file that the other side knows by its number.
   struct Named {
     size_t path_bytes = 0;
-    size_t reads = 0;  // not answered
+    size_t reads = 0;  // unanswered
   };
 
   bool FitsName(const std::string& path) const;

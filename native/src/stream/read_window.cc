@@ -6,11 +6,11 @@
 namespace keibi::stream {
 namespace {
 
-// A rate is taken over so long at least.
+// A rate is measured over at least this time.
 constexpr std::chrono::milliseconds kMeasured{50};
-// What a slower stretch takes of it.
+// A slower period lowers the rate at most to this share.
 constexpr double kFading = 0.9;
-// From what arrives to the next ask: the reader has to wake up, and to say so.
+// From an arrival to the next request: the reader has to wake up and request.
 constexpr std::chrono::milliseconds kTurn{4};
 
 }  // namespace
@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kTurn{4};
 void ReadWindow::Arrived(uint64_t bytes, Clock::time_point asked, Clock::time_point now, uint64_t in_flight) {
   const std::chrono::duration<double> took = now - asked;
   if (round_trip_.count() < 0 || took < round_trip_) round_trip_ = took;
-  // A path on which nothing is asked for shows no rate: such times are left out.
+  // A path without pending requests shows no rate: idle times are left out.
   if (busy_) {
     arrived_ += bytes;
     elapsed_ += now - last_;

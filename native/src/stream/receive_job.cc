@@ -77,7 +77,7 @@ Status ReceiveJob::Finish() {
   const std::scoped_lock call(calls_);
   if (options_.to_stdout || stopped_.load()) return Status::Ok();
   destination_.FinishDirectories([this](uint32_t index, Status status) {
-    if (StateOf(index) == State::kFailed) return;  // told when it could not be made
+    if (StateOf(index) == State::kFailed) return;  // reported when it could not be created
     const std::scoped_lock lock(mutex_);
     news_.problems.push_back({index, status});
   });
@@ -90,7 +90,7 @@ void ReceiveJob::Stop() {
     stopped_ = true;
     stopping_.notify_all();
   }
-  // No lane comes any more; a call in progress ends soon.
+  // No more lanes arrive; a call in progress ends soon.
   limiter_.Stop();
   const std::scoped_lock call(calls_);
   if (std::exchange(closed_, true)) return;
@@ -103,7 +103,7 @@ void ReceiveJob::Stop() {
   parts_.clear();
   streams_.clear();
   staging_.Close();
-  // The job itself lives until JavaScript collects what wraps it, which megabytes out of its sight do not hasten.
+  // The job lives until JavaScript collects its wrapper, and the collector does not see these megabytes: free them now.
   pool_.reset();
   destination_.CloseDirectories();
 }
@@ -183,7 +183,7 @@ void ReceiveJob::SaveParts(bool sync) {
     const std::scoped_lock lock(mutex_);
     for (const auto& [index, part] : parts_) parts.push_back(part);
   }
-  // A map that cannot be saved costs time at a resume, no data; the next second tries again.
+  // A map that cannot be saved costs time at a resume, but no data; the saver retries in the next second.
   for (const auto& part : parts) (void)part->Save(sync);
 }
 

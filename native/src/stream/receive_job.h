@@ -25,11 +25,11 @@ namespace keibi::stream {
 
 struct ReceiveOptions {
   std::string out;
-  std::string beneath;  // not empty: the folder that `out` may not leave, as Destination::Open has it
+  std::string beneath;  // not empty: the folder that `out` must not leave, as for Destination::Open
   Collision collisions = Collision::kRename;
   bool to_stdout = false;                        // bytes of files go to standard output in order; `out` is not touched
-  bool report_placed = false;                    // collect the entries that were placed, for --verbose
-  bool durable = false;                          // a file gets its name once it would survive a power cut
+  bool report_placed = false;                    // collect the placed entries, for --verbose
+  bool durable = false;                          // a file gets its name only when it would survive a power cut
   std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
 };
 
@@ -38,22 +38,22 @@ struct EntryProblem {
   core::Status status;
 };
 
-// What the receiver says to one page of the manifest.
+// The receiver's answer to one page of the manifest.
 struct SurveyResult {
   uint32_t first = 0;
   std::vector<uint8_t> wanted;  // a bit per entry (PROTOCOL 7)
   std::vector<std::pair<uint32_t, std::vector<uint8_t>>> partials;
-  std::vector<uint32_t> collisions;  // to be decided by a person: Decide
-  std::vector<uint32_t> skipped;     // left alone though different
-  std::vector<uint32_t> restarted;   // a part of theirs was of content that has changed since
-  std::vector<uint32_t> up_to_date;  // files with content that stand already, by size and time
+  std::vector<uint32_t> collisions;  // a person must decide: Decide
+  std::vector<uint32_t> skipped;     // different, but left alone
+  std::vector<uint32_t> restarted;   // their part belonged to another version
+  std::vector<uint32_t> up_to_date;  // files with content that are already in place, by size and time
 };
 
 struct ReceiveNews {
   std::vector<EntryProblem> problems;
   std::vector<uint32_t> placed;
   std::vector<LaneEnd> lanes_ended;
-  bool complete = false;  // everything wanted stands or has failed, and no more pages come
+  bool complete = false;  // everything wanted is placed or has failed, and no more pages come
 };
 
 struct ReceiveProgress {
@@ -61,12 +61,12 @@ struct ReceiveProgress {
   uint64_t bytes = 0;          // of the offer, on disk: received now, held before or already there
   uint64_t placed_bytes = 0;   // of placed files
   uint32_t skipped = 0;        // already there, or left alone
-  uint64_t resumed_bytes = 0;  // part of `bytes` that an earlier run had left
-  uint64_t skipped_bytes = 0;  // part of `bytes`: of skipped files
+  uint64_t resumed_bytes = 0;  // included in `bytes`: held from an earlier run
+  uint64_t skipped_bytes = 0;  // included in `bytes`: of skipped files
 };
 
-// One transfer on the receiving peer. Survey, Decide and Finish are called from one thread at a time that may block;
-// the lanes, the file pool and the bitmap saver are the job's own.
+// One transfer on the receiving peer. One thread at a time calls Survey, Decide and Finish, which may block. The job
+// owns the lanes, the file pool and the bitmap saver.
 class ReceiveJob : public SegmentSink {
  public:
   ReceiveJob(ReceiveOptions options, Wake wake);
@@ -77,22 +77,22 @@ class ReceiveJob : public SegmentSink {
   core::Status Decide(uint32_t index, Collision choice, SurveyResult* result);
   void EndOfPages();
   ReceiveLanes& lanes() { return lanes_; }
-  // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
+  // From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
   void FailEntry(uint32_t index, bool keep_part);  // the sender cannot deliver it
-  // A wanted file is only counted as it comes, and written nowhere: a measurement. Before any byte of it.
+  // Only counts a wanted file and writes nothing, for a measurement. Call before any byte of it arrives.
   void Discard(uint32_t index);
   // SHA-256 of each chunk of a placed file, read from the disk. May block.
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests);
   // Marks a placed file as damaged: any later run replaces it.
   core::Status Distrust(uint32_t index);
-  // The same for an entry of `up_to_date` before its page is answered; it is wanted then, and replaced when it is
-  // whole.
+  // Like Distrust, for an entry of `up_to_date` before its page is answered: it becomes wanted, and its file is
+  // replaced once the new one is whole.
   core::Status Refetch(uint32_t index, SurveyResult* result);
-  // After `complete`: directories get their mode and mtime; if `durable`, names and all are safe from a power cut.
+  // After `complete`: sets mode and mtime of directories; if `durable`, makes names and content safe from a power cut.
   // kDiskFull, kDestinationUnusable.
   core::Status Finish();
-  void Stop();  // saves the bitmaps for good, joins; idempotent
+  void Stop();  // saves the bitmaps durably, joins; idempotent
 
   ReceiveNews TakeNews();
   ReceiveProgress progress() const;
@@ -102,7 +102,7 @@ class ReceiveJob : public SegmentSink {
   core::Status OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) override;
 
  private:
-  // kTaken: a small file being written. kDiscarded: wanted, but only to be counted.
+  // kTaken: a small file being written. kDiscarded: wanted, but only counted.
   enum class State : uint8_t { kNone, kWanted, kTaken, kDiscarded, kDone, kFailed };
 
   void SurveyDirectory(uint32_t index, const Entry& entry);
@@ -134,7 +134,7 @@ class ReceiveJob : public SegmentSink {
   bool Settle(uint32_t index, State state);  // wanted or taken -> state, once
   bool SettleLocked(uint32_t index, State state);
   void AddBytes(uint64_t bytes);
-  void Done(uint32_t index, uint64_t file_bytes, uint64_t new_bytes);  // new: not counted by AddBytes before
+  void Done(uint32_t index, uint64_t file_bytes, uint64_t new_bytes);  // new_bytes: not yet counted by AddBytes
   void Fail(uint32_t index, core::Status status);
   void CheckComplete();
   void SaveParts(bool sync);
@@ -156,10 +156,10 @@ class ReceiveJob : public SegmentSink {
   ReceiveNews news_;
   std::vector<State> states_;
   std::unordered_map<uint32_t, std::shared_ptr<PartFile>> parts_;
-  size_t resumed_parts_ = 0;   // of parts_, those that an earlier run had begun
+  size_t resumed_parts_ = 0;   // of parts_, those begun by an earlier run
   uint32_t out_entry_ = kTop;  // to_stdout: the entry being written
   uint64_t out_offset_ = 0;
-  std::unordered_map<uint32_t, uint64_t> discarded_;  // bytes of entries that are only counted
+  std::unordered_map<uint32_t, uint64_t> discarded_;  // byte counts of entries that are only counted
   uint32_t pending_ = 0;
   bool end_of_pages_ = false;
   bool announced_ = false;

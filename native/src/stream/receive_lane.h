@@ -14,12 +14,12 @@
 
 namespace keibi::stream {
 
-// Where a lane's segments go. Called on the lane's thread.
+// Receives a lane's segments. Called on the lane's thread.
 class SegmentSink {
  public:
   virtual ~SegmentSink() = default;
-  // One frame's segments: plaintext from behind its kind byte. May keep the buffer and leave another in its place.
-  // An error ends the lane: the peer broke the protocol.
+  // One frame's segments: the plaintext after its kind byte. May keep the buffer and leave another in its place. An
+  // error ends the lane: the peer broke the protocol.
   virtual core::Status OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaintext_bytes) = 0;
 };
 
@@ -38,7 +38,7 @@ class ReceiveLane {
   core::Status Run();
   void Shutdown();  // from any thread: ends Run() soon
 
-  uint64_t bytes() const { return bytes_.load(); }    // of the wire
+  uint64_t bytes() const { return bytes_.load(); }    // on the wire
   uint64_t frames() const { return frames_.load(); }  // of segments, handed over
   PathState path() const { return PathOf(socket_.get()); }
 

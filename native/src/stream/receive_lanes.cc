@@ -25,7 +25,7 @@ Status ReceiveLanes::Add(const std::string& host, uint16_t port, uint32_t lane, 
   running->lane = std::make_unique<ReceiveLane>(std::move(dialled.socket), std::move(*dialled.opener), sink_, limiter_);
   running->thread = std::thread([this, running] {
     const Status status = running->lane->Run();
-    running->lane->Shutdown();  // the other side, and a relay between, are to know at once
+    running->lane->Shutdown();  // so that the other side, and a relay in between, notice at once
     {
       const std::scoped_lock ending(mutex_);
       running->ended = true;
@@ -36,8 +36,8 @@ Status ReceiveLanes::Add(const std::string& host, uint16_t port, uint32_t lane, 
   return Status::Ok();
 }
 
-// Frees those that have ended, so that a lane that is replaced again and again costs no memory. With mutex_ held; the
-// thread of one that has ended takes no lock of ours any more.
+// Frees ended lanes, so that a lane that is replaced again and again costs no memory. With mutex_ held; the thread of
+// an ended lane takes no lock of ours any more.
 void ReceiveLanes::ReapLocked() {
   std::erase_if(lanes_, [](const std::unique_ptr<Lane>& lane) {
     if (lane->ended) lane->thread.join();

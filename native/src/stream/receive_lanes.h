@@ -21,30 +21,30 @@
 
 namespace keibi::stream {
 
-// A lane that is up, as it is now.
+// The current state of a live lane.
 struct LaneState {
   uint32_t lane = 0;
-  uint64_t bytes = 0;   // of the wire, received
+  uint64_t bytes = 0;   // on the wire, received
   uint64_t frames = 0;  // of segments, taken whole
   PathState path;
 };
 
-// The lanes of one receiving job: dials them, runs each on a thread of its own.
+// The lanes of one receiving job: dials them and runs each on its own thread.
 class ReceiveLanes {
  public:
   using OnEnd = std::function<void(LaneEnd)>;  // on the lane's thread, once
 
-  // `stopped` makes dials give up soon; no lane comes once it is set and Shutdown was called.
+  // `stopped` makes dials give up soon. After it is set and Shutdown was called, no lane is added.
   ReceiveLanes(SegmentSink* sink, RateLimiter* limiter, const std::atomic<bool>& stopped,
                std::shared_ptr<frame::FoldSecrets> folds, OnEnd on_end)
       : sink_(sink), limiter_(limiter), stopped_(stopped), folds_(std::move(folds)), on_end_(std::move(on_end)) {}
 
-  // Dials one lane and says its hello (PROTOCOL 5.1); may block. With a token, `host` is a relay to be joined first
-  // (2.3); with a port, it is dialled from there while the sender dials us (2.5).
+  // Dials one lane and sends its hello (PROTOCOL 5.1); may block. With a token, `host` is a relay to join first (2.3).
+  // With `from_port`, dials from that port while the sender dials us (2.5).
   core::Status Add(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
                    const std::optional<relay::Token>& token = std::nullopt,
                    std::optional<uint16_t> from_port = std::nullopt);
-  void Cut(uint32_t lane);  // ends it soon; on_end tells when. Nothing if there is none
+  void Cut(uint32_t lane);  // ends it soon, which on_end reports; does nothing if there is none
   std::vector<LaneState> states() const;
   void Shutdown();  // all of them
   void Join();      // after Shutdown: waits, and frees them

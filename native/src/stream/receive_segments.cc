@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-// The part of ReceiveJob that takes what comes on the lanes: checks it, writes it, places what is whole.
+// The part of ReceiveJob that processes arriving segments: checks them, writes them, places whole files.
 #include <poll.h>
 #include <unistd.h>
 
@@ -19,16 +19,16 @@ using core::Status;
 namespace {
 
 constexpr int kReceiveStopCheckMs = 100;
-constexpr size_t kPipeBytes = 4096;  // what fits at once into a pipe that is ready (POSIX PIPE_BUF on Linux)
-// An honest sender has a chunk on each lane at most, so few files begun at once, and one standard input.
+constexpr size_t kPipeBytes = 4096;  // fits at once into a pipe that is ready (POSIX PIPE_BUF on Linux)
+// An honest sender has at most one chunk on each lane, so few files begun at once, and one standard input.
 constexpr size_t kMostParts = 1024;
-constexpr uint64_t kMostBitmapBytes = uint64_t{64} << 20;  // of all of them; 17 of kMaxSparseBytes need 34 MiB
+constexpr uint64_t kMostBitmapBytes = uint64_t{64} << 20;  // for all parts; 17 files of kMaxSparseBytes need 34 MiB
 constexpr size_t kMostStreams = 16;
-// A few files that fill a frame are written at once, while their bytes are in this core's cache: making and placing
-// them is little beside the copy. Many are work for the pool.
+// A few files that fill a frame are written at once, while their bytes are in this core's cache: creating and placing
+// them costs little beside the copy. More files go to the pool.
 constexpr size_t kMostInline = 8;
 
-// What a segment stands for in its file.
+// The number of file bytes that a segment covers.
 uint64_t BytesOf(const Segment& segment, const Entry& entry) {
   if (!segment.IsHole()) return segment.length;
   return std::min(uint64_t{segment.length} * core::kChunkBytes, entry.size - segment.offset);
@@ -56,7 +56,7 @@ Status ReceiveJob::OnSegments(std::unique_ptr<LaneBuffer>* buffer, size_t plaint
   return TakeSegments((*buffer)->plaintext(), plaintext_bytes);
 }
 
-// What PROTOCOL 5.2 says of a segment, and that its entry is one we asked for.
+// Checks a segment against PROTOCOL 5.2, and that we requested its entry.
 Status ReceiveJob::CheckSegment(const Segment& segment, Entry* entry) const {
   if (!table_.Find(segment.entry, entry) || !entry->IsFile()) return Status::Of(Code::kHandshakeMalformed);
   if (StateOf(segment.entry) == State::kNone) return Status::Of(Code::kHandshakeMalformed);
@@ -154,7 +154,8 @@ void ReceiveJob::Place(const Finished& file, Status safe) {
   Entry entry;
   table_.Find(file.index, &entry);
   Status status = safe;
-  if (StateOf(file.index) == State::kFailed) status = Status::Of(Code::kCancelled);  // the sender gave it up meanwhile
+  // the sender gave up this file meanwhile
+  if (StateOf(file.index) == State::kFailed) status = Status::Of(Code::kCancelled);
   if (status.ok() && file.part) status = file.part->Complete(entry.mode);
   if (status.ok()) status = destination_.Place(file.index, entry, staging_, file.staged);
   if (!status.ok()) {
@@ -168,7 +169,7 @@ void ReceiveJob::Place(const Finished& file, Status safe) {
   Done(file.index, file.bytes, file.new_bytes);
 }
 
-// A stream travels on one lane, in order; a peer that does otherwise only has to wait.
+// A stream travels on one lane, in order, so that an honest peer never waits for this lock.
 Status ReceiveJob::TakeStream(const Segment& segment, const Entry& entry) {
   const std::scoped_lock one_at_a_time(streams_mutex_);
   if (StateOf(segment.entry) != State::kWanted) return Status::Ok();
@@ -194,7 +195,7 @@ Status ReceiveJob::TakeStream(const Segment& segment, const Entry& entry) {
   return Status::Ok();
 }
 
-// --stdout: one lane, so files come one after the other and their bytes in order.
+// --stdout: there is one lane, so files come one after another and their bytes in order.
 Status ReceiveJob::WriteOut(const Segment& segment, const Entry& entry) {
   if (segment.entry != out_entry_ && StateOf(out_entry_) != State::kWanted) {
     out_entry_ = segment.entry;
@@ -213,7 +214,7 @@ Status ReceiveJob::WriteOut(const Segment& segment, const Entry& entry) {
   return Status::Ok();
 }
 
-// A hole, as progress sees it: chunk by chunk.
+// Writes a hole's zeros chunk by chunk, so that progress advances.
 Status ReceiveJob::WriteZeros(uint64_t bytes) {
   const std::vector<uint8_t> zeros(std::min<uint64_t>(bytes, core::kChunkBytes));
   for (uint64_t left = bytes; left > 0;) {
@@ -226,7 +227,7 @@ Status ReceiveJob::WriteZeros(uint64_t bytes) {
   return Status::Ok();
 }
 
-// Never blocks for long, so that a reader that does not read cannot hold up a stop.
+// Never blocks for long, so that a stalled reader cannot delay a stop.
 Status ReceiveJob::WriteToPipe(const uint8_t* data, size_t bytes) const {
   while (bytes > 0) {
     if (stopped_.load()) return Status::Of(Code::kCancelled);
@@ -254,7 +255,7 @@ void ReceiveJob::TakeDiscarded(const Segment& segment, const Entry& entry) {
     if ((discarded_[segment.entry] += bytes) != entry.size) return;
   }
   Done(segment.entry, entry.size, 0);
-  wake_();  // when it had come is what somebody waits for
+  wake_();  // a measurement waits for this moment
 }
 
 void ReceiveJob::FailEntry(uint32_t index, bool keep_part) {
@@ -270,7 +271,7 @@ void ReceiveJob::FailEntry(uint32_t index, bool keep_part) {
   if (part) part->Discard();
 }
 
-// Null when the entry was settled meanwhile: nothing of it may appear again.
+// Null when the entry was settled meanwhile: no part of it may appear again.
 Status ReceiveJob::PartOf(uint32_t index, const Entry& entry, std::shared_ptr<PartFile>* part) {
   const std::scoped_lock lock(mutex_);
   if (states_[index] != State::kWanted) return Status::Ok();

@@ -21,7 +21,7 @@ RelayJoin::State RelayJoin::Advance(Status* status) {
       return State::kFailed;
     }
     const relay::RelayHello hello = relay::HelloOf(place.token);
-    // The first bytes of a connection always fit; before it stands, there is nothing to write to.
+    // The first bytes of a connection always fit; before it is connected, there is nothing to write to.
     const ssize_t sent = send(fd.get(), hello.data(), hello.size(), MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == ENOTCONN)) return State::kWaiting;
     *status = Status::FromErrno(Code::kPeerUnreachable);

@@ -11,7 +11,7 @@
 namespace keibi::stream {
 
 bool RenameNewByLink(int from_directory, const std::string& from, int to_directory, const std::string& to) {
-  // A hard link never replaces either. vfat and exFAT have none.
+  // A hard link never replaces a file either. vfat and exFAT have no hard links.
   if (linkat(from_directory, from.c_str(), to_directory, to.c_str(), 0) == 0)
     return unlinkat(from_directory, from.c_str(), 0) == 0;
   if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS) return false;

@@ -9,10 +9,10 @@ namespace keibi::stream {
 // platform.
 bool RenameNew(int from_directory, const std::string& from, int to_directory, const std::string& to);
 
-// The same where the file system has no call for it, by a hard link; with neither it is look, then rename.
+// The fallback by hard link where the file system cannot do that. Without hard links it checks the name, then renames.
 bool RenameNewByLink(int from_directory, const std::string& from, int to_directory, const std::string& to);
 
-// Each takes the place of the other, at once: false with errno, EINVAL where the file system cannot.
+// Exchanges two names atomically: false with errno, EINVAL where the file system cannot.
 bool RenameExchange(int from_directory, const std::string& from, int to_directory, const std::string& to);
 
 }  // namespace keibi::stream

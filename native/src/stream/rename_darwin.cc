@@ -11,7 +11,7 @@ namespace keibi::stream {
 bool RenameNew(int from_directory, const std::string& from, int to_directory, const std::string& to) {
   if (renameatx_np(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_EXCL) == 0) return true;
   if (errno != ENOTSUP && errno != EINVAL) return false;
-  // Neither APFS nor HFS+.
+  // The disk has neither APFS nor HFS+.
   return RenameNewByLink(from_directory, from, to_directory, to);
 }
 

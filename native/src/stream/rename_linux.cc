@@ -10,7 +10,7 @@ namespace keibi::stream {
 bool RenameNew(int from_directory, const std::string& from, int to_directory, const std::string& to) {
   if (renameat2(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
-  // NFS and a few others have no such flag.
+  // NFS and a few others lack this flag.
   return RenameNewByLink(from_directory, from, to_directory, to);
 }
 

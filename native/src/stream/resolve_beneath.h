@@ -5,8 +5,8 @@
 
 namespace keibi::stream {
 
-// Opens a relative path in one call of the kernel, which refuses every symlink and every way out of `folder`, also
-// while others rename. False with errno; ENOSYS where the system has no such call. One file per platform.
+// Opens a relative path in one kernel call, which refuses every symlink and every way out of `folder`, even while
+// others rename. False with errno; ENOSYS where the system has no such call. One file per platform.
 bool ResolveBeneath(int folder, const char* path, int flags, core::Fd* fd);
 
 }  // namespace keibi::stream

@@ -25,7 +25,7 @@ bool ResolveBeneath(int folder, const char* path, int flags, core::Fd* fd) {
     *fd = core::Fd(static_cast<int>(syscall(SYS_openat2, folder, path, &how, sizeof how)));
     if (fd->valid() || errno != EAGAIN) break;
   }
-  // A sandbox that does not know the call answers EPERM.
+  // A sandbox that does not know the call returns EPERM.
   if (!fd->valid() && errno == EPERM) errno = ENOSYS;
   return fd->valid();
 }

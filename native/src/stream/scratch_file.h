@@ -5,11 +5,11 @@
 
 namespace keibi::stream {
 
-// A file without a name, which goes with its descriptor. One implementation per system, chosen by the build.
+// A file without a name, which ends with its descriptor. One implementation per system, chosen by the build.
 
-// In memory. Invalid where the system has none.
+// In memory. Invalid where the system has no such file.
 core::Fd OpenMemoryScratch();
-// On the disk of this directory. Invalid with errno.
+// On this directory's disk. Invalid with errno.
 core::Fd OpenDiskScratch(int directory);
 
 }  // namespace keibi::stream

@@ -11,7 +11,7 @@ core::Fd OpenMemoryScratch() { return core::Fd(memfd_create("keibidrop-put", MFD
 
 core::Fd OpenDiskScratch(int directory) {
   core::Fd fd(openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  // Not every file system has files without names.
+  // Some file systems have no unnamed files.
   return fd.valid() ? std::move(fd) : OpenNamedScratch(directory);
 }
 

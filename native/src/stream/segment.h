@@ -8,7 +8,7 @@
 
 namespace keibi::stream {
 
-// What a lane frame holds (PROTOCOL 5.2): first byte of the plaintext.
+// The kind of a lane frame (PROTOCOL 5.2): the first byte of its plaintext.
 enum class LaneFrame : uint8_t {
   kHello = 0,
   kSegments = 1,
@@ -42,7 +42,7 @@ struct Segment {
     core::StoreBigEndian<uint32_t>(to + 13, length);
   }
 
-  // Takes the segment at `*at` and moves `*at` behind it. False when it does not fit before `end`.
+  // Parses the segment at `*at` and moves `*at` past it. False if it does not fit before `end`.
   static bool Take(const uint8_t** at, const uint8_t* end, Segment* segment) {
     const uint8_t* from = *at;
     if (static_cast<size_t>(end - from) < kHeaderBytes) return false;

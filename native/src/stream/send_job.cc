@@ -66,7 +66,7 @@ Status SendJob::Answer(uint32_t first, uint32_t count, const uint8_t* wanted, si
   const Status malformed = Status::Of(Code::kHandshakeMalformed);
   const uint32_t known = table_.size();
   if (count == 0 || first > known || count > known - first || wanted_bytes != (size_t{count} + 7) / 8) return malformed;
-  // In the order of the pages, each entry once: what is queued stays bounded by what was offered.
+  // Pages are answered in order, each entry once, so the queue stays bounded by the offer.
   if (first != answered_) return malformed;
   answered_ += count;
 
@@ -148,7 +148,7 @@ void SendJob::Stop() {
     stopped_ = true;
     pages_taken_.notify_all();
   }
-  // No lane comes any more, and the walker is not started.
+  // No more lanes arrive, and the walker does not start any more.
   limiter_.Stop();
   queue_.Stop();
   lanes_.Shutdown();

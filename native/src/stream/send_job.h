@@ -27,17 +27,17 @@ struct SendOptions {
   std::shared_ptr<RateBudget> budget = nullptr;  // shared with other jobs; null: no limit
 };
 
-// What has happened since the last look.
+// The events since the last TakeNews.
 struct SendNews {
   std::vector<EntryTable::Page>
       pages;                          // to be sent to the receiver, in this order; their bytes live as long as the job
   std::vector<WalkProblem> problems;  // of the walk and of reading
   std::optional<WalkTotals> walked;   // once
   std::vector<LaneEnd> lanes_ended;
-  std::vector<uint32_t> lanes_moved;  // closed by the receiver: what it had not taken will come by others
+  std::vector<uint32_t> lanes_moved;  // closed by the receiver: other lanes carry what it had not taken
 };
 
-// One receiver's transfer on the sending peer: walks, then reads what is wanted, on threads of its own.
+// One receiver's transfer on the sending peer: walks the roots, then reads the wanted files, on its own threads.
 class SendJob : public LaneAcceptor {
  public:
   SendJob(SendOptions options, Wake wake);
@@ -46,9 +46,8 @@ class SendJob : public LaneAcceptor {
   void Start();
   SendNews TakeNews();
 
-  // The receiver's answer to one page (PROTOCOL 7): a bit per entry, and what it holds of some of them.
-  // kHandshakeMalformed when it does not fit the page or the entry, or a page is answered out of turn. One thread at a
-  // time.
+  // The receiver's answer to one page (PROTOCOL 7): a bit per entry, and the chunks it holds of some entries.
+  // kHandshakeMalformed if it does not fit the page or the entry, or comes out of turn. One thread at a time.
   core::Status Answer(uint32_t first, uint32_t count, const uint8_t* wanted, size_t wanted_bytes,
                       const std::vector<std::pair<uint32_t, std::vector<uint8_t>>>& partials);
 
@@ -58,16 +57,16 @@ class SendJob : public LaneAcceptor {
   SendLanes& lanes() { return lanes_; }
 
   void Drop(uint32_t index) { queue_.Drop(index); }  // the receiver cannot keep this entry
-  // Every lane's writer moves to this fold before its next frame (PROTOCOL 4.3).
+  // From now on every lane's writer moves to this fold before its next frame (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
-  void Finish();  // the receiver has everything: lanes say goodbye
+  void Finish();  // the receiver has everything: lanes send their end frame
   void Stop();    // ends and joins all threads; idempotent; may block for as long as one read of a disk
 
-  // SHA-256 of each chunk of a file as it is now. May block. kSourceChanged when it is not what was offered.
+  // SHA-256 of each chunk of a file's current content. May block. kSourceChanged when it is not the offered version.
   core::Status Digest(uint32_t index, std::vector<uint8_t>* digests) const;
 
  private:
-  // Pages walked but not taken: what bounds the walk when the control connection is slow.
+  // Pages walked but not taken. This limit pauses the walk when the control connection is slow.
   static constexpr size_t kMaxWaitingPages = 16;
 
   bool OnPage(const EntryTable::Page& page);
