@@ -74,8 +74,8 @@ class Listener {
   // Any thread. Cancels a pending join by its RelayPlace::number: its connection closes, and it ends with kCancelled.
   void CancelJoin(uint64_t number);
 
-  // Any thread. Dials a peer from this listener's port, in parallel to the peer's dialling us, until there is a
-  // connection or the place's time is over; the connection is then treated like one that was accepted.
+  // Any thread. Dials a peer from this listener's port, while the peer dials us, until there is a connection or the
+  // place's time is over. Then treats the connection like an accepted one.
   void Punch(PunchPlace place);
 
   // Any thread. From now on joins strangers' connections with one another (PROTOCOL 2.3), within `limits`; a later call

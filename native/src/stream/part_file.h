@@ -26,7 +26,7 @@ struct Identity {
 // A file of more than one chunk while it is received: KEY.data in the staging folder and the bitmap of its chunks,
 // KEY.map:
 //
-// |  "KDBM" 4 | version 2 | synced 1 | 0 2 | size 8 | mtime 8 | chunk bytes 4 | boot id 16 | data bytes 8 | bitmap |
+//   "KDBM" 4 | version 2 | synced 1 | 0 2 | size 8 | mtime 8 | chunk bytes 4 | boot id 16 | data bytes 8 | bitmap |
 //   SHA-256 of all before 32
 //
 // A bit is set only after its chunk was written. That survives kill -9, since the page cache does. After a restart of

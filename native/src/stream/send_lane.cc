@@ -17,7 +17,7 @@ using core::Status;
 namespace {
 
 constexpr int kSendStopCheckMs = 100;
-constexpr int kGatherMs = 20;  // a slow writer's bytes leave at the latest this long after they came
+constexpr int kGatherMs = 20;  // a slow writer's bytes leave at most this long after they came
 
 }  // namespace
 
@@ -91,7 +91,7 @@ Status SendLane::SendPack(const std::vector<uint32_t>& pack) {
   SendWork sent{.kind = SendWork::Kind::kPack};
   for (const uint32_t index : pack) {
     const size_t bytes = AppendWhole(index, at);
-    if (bytes > 0) sent.pack.push_back(index);  // what failed was told, and is not to be told again
+    if (bytes > 0) sent.pack.push_back(index);  // failures are already reported; do not log them as sent
     at += bytes;
   }
   if (sent.pack.empty()) return Status::Ok();
@@ -99,7 +99,7 @@ Status SendLane::SendPack(const std::vector<uint32_t>& pack) {
   return SendFrame(LaneFrame::kSegments, at);
 }
 
-// Appends a whole file at plaintext offset `at`; 0 if it failed. The queue has seen to it that it fits.
+// Appends a whole file at plaintext offset `at`; 0 if it failed. The queue ensures that it fits.
 size_t SendLane::AppendWhole(uint32_t index, size_t at) {
   uint8_t* const header = buffer_.plaintext() + at;
   Entry entry;
@@ -123,7 +123,7 @@ size_t SendLane::AppendWhole(uint32_t index, size_t at) {
   return Segment::kHeaderBytes + entry.size;
 }
 
-// Standard input: whatever is there, at most a chunk at a time, until its end.
+// Standard input: sends the bytes that are there, at most a chunk at a time, until its end.
 Status SendLane::SendStream(uint32_t index) {
   uint8_t* const header = buffer_.plaintext() + 1;
   Segment segment{index};

@@ -34,7 +34,7 @@ class SendLane {
   core::Status Run();
   // From any thread.
   void Shutdown();  // ends Run() soon
-  void Retire();    // ends it by a goodbye, after the frame it is at
+  void Retire();    // ends it with an end frame, after the current frame
   SentLog& log() { return log_; }
   bool streaming() const { return streaming_.load(); }  // it has begun a stream and not ended it
   PathState path() const { return PathOf(socket_.get()); }

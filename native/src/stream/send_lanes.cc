@@ -13,10 +13,10 @@ using core::Status;
 
 namespace {
 
-// A path that acknowledges nothing for so long is given up while others live: the kernel itself would try for 15
+// A path that acknowledges nothing for so long is given up while others live: the kernel itself would retry for 15
 // minutes.
 constexpr uint32_t kSilentMs = 10'000;
-// The old ones and the new ones while they move to another address.
+// The old lanes and the new ones while they move to another address.
 constexpr size_t kMostLanes = size_t{2} * core::kMaxLanes;
 
 }  // namespace
@@ -36,13 +36,13 @@ bool SendLanes::Add(uint32_t number, std::unique_ptr<SendLane> lane) {
 
 void SendLanes::Run(Lane* lane) {
   Status status = lane->lane->Run();
-  if (!status.ok()) lane->lane->Shutdown();  // the other side, and a relay between, are to know at once
+  if (!status.ok()) lane->lane->Shutdown();  // so that the other side, and a relay in between, notice at once
   bool closed = false;
   {
     const std::scoped_lock lock(mutex_);
     lane->ended = true;
     closed = lane->closed;
-    // Cut while it waited for work.
+    // The lane was cut while it waited for work.
     if (status.code == Code::kCancelled && !shut_) status = Status::Of(Code::kSessionLost);
   }
   events_.ended({lane->number, 0, closed ? Status::Ok() : status});
@@ -81,11 +81,11 @@ Status SendLanes::Close(uint32_t number, uint64_t frames) {
     }
   }
   if (lane == nullptr) events_.moved(number);
-  if (ended) Settle(lane);  // else its thread does
+  if (ended) Settle(lane);  // otherwise its thread does
   return Status::Ok();
 }
 
-// The lane has ended and the receiver has closed it: nobody adds to its log any more.
+// The lane has ended and the receiver has closed it, so its log no longer grows.
 void SendLanes::Settle(Lane* lane) {
   const uint32_t number = lane->number;
   std::deque<SendWork> rest = lane->lane->log().TakeRest();
@@ -115,7 +115,7 @@ SendLanes::Lane* SendLanes::FindLocked(uint32_t number) {
   return found == lanes_.end() || (*found)->settled ? nullptr : found->get();
 }
 
-// With mutex_ held. A lane that has settled may be at the last steps of its thread, which take no lock of ours.
+// With mutex_ held. A settled lane's thread may still run its last steps, which take no lock of ours.
 void SendLanes::ReapLocked() {
   std::erase_if(lanes_, [](const std::unique_ptr<Lane>& lane) {
     if (lane->settled) lane->thread.join();

@@ -16,33 +16,34 @@
 
 namespace keibi::stream {
 
-// The lanes of one sending job, each on a thread of its own. What a lane has sent and the receiver has not taken goes
-// to the others once the receiver has said how much it took (PROTOCOL 5.3). Any thread.
+// The lanes of one sending job, each on its own thread. Unacknowledged work of a closed lane goes to the other lanes
+// once the receiver has reported how much it took (PROTOCOL 5.3). Any thread.
 class SendLanes {
  public:
   struct Events {
-    std::function<void(LaneEnd)> ended;      // on the lane's thread, once for each
-    std::function<void(uint32_t)> moved;     // the rest of a lane that the receiver closed is in the queue again
-    std::function<void(uint32_t)> stranded;  // it cannot be: it was of a stream, which is read once
+    std::function<void(LaneEnd)> ended;   // on the lane's thread, once per lane
+    std::function<void(uint32_t)> moved;  // the rest of a lane that the receiver closed is queued again
+    // the rest cannot be queued again: it belongs to a stream, which is read once
+    std::function<void(uint32_t)> stranded;
   };
 
   SendLanes(SendQueue* queue, Events events) : queue_(queue), events_(std::move(events)) {}
 
-  // False, and the lane is dropped, when the receiver has closed it already or has too many.
+  // Returns false and drops the lane when the receiver has already closed it, or there are too many.
   bool Add(uint32_t number, std::unique_ptr<SendLane> lane);
 
-  // The receiver has taken so many frames of a lane. Ends lanes whose path has been silent for too long.
-  // kHandshakeMalformed when they are more than were sent.
+  // The receiver has taken `frames` frames of a lane. Ends lanes whose path has been silent for too long.
+  // kHandshakeMalformed when more were taken than sent.
   core::Status Acknowledge(uint32_t number, uint64_t frames);
   void CutSilent();
 
-  // The receiver's end of a lane is closed; it has taken so many frames. Also of one that never came here.
+  // The receiver has closed its end of a lane after `frames` frames. The lane may never have arrived here.
   core::Status Close(uint32_t number, uint64_t frames);
 
-  void Retire(uint32_t number);  // it says its goodbye after the frame it is at
+  void Retire(uint32_t number);  // ends it with an end frame, after the current frame
 
-  void Shutdown();  // all; none comes any more
-  void Join();      // after Shutdown: waits, and frees them
+  void Shutdown();  // all lanes; no more arrive
+  void Join();      // call after Shutdown: waits for the lanes, then frees them
 
  private:
   struct Lane {
@@ -62,7 +63,7 @@ class SendLanes {
   std::mutex mutex_;
   bool shut_ = false;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::set<uint32_t> closed_;  // by the receiver: they do not come any more
+  std::set<uint32_t> closed_;  // by the receiver: these numbers do not come again
 };
 
 }  // namespace keibi::stream

@@ -57,7 +57,7 @@ bool SendQueue::Take(SendWork* work, const std::atomic<bool>& leaving) {
     if (stopped_) return false;
     if (leaving.load()) {
       work->kind = SendWork::Kind::kEnd;
-      // A waker meant for one lane may have reached this one.
+      // A wake-up meant for one lane may have reached this one.
       changed_.notify_one();
       return true;
     }
@@ -90,7 +90,7 @@ bool SendQueue::TakeChunk(SendWork* work) {
   return true;
 }
 
-// The front is a large file, which becomes the current one; a stream; or small files, as many as fill a frame.
+// Takes from the front: a large file, which becomes the current one; a stream; or as many small files as fill a frame.
 void SendQueue::TakeFront(SendWork* work) {
   work->pack.clear();
   work->kind = SendWork::Kind::kPack;

@@ -17,7 +17,7 @@
 
 namespace keibi::stream {
 
-// What a lane does next.
+// The next work of a lane.
 struct SendWork {
   enum class Kind { kChunk, kPack, kStream, kEnd };
   Kind kind = Kind::kEnd;
@@ -26,7 +26,7 @@ struct SendWork {
   std::vector<uint32_t> pack = {};  // kPack: files of up to a chunk that fit one frame; kStream: the one entry
 };
 
-// The wanted entries in the order they were asked for, handed out in pieces to any number of lanes.
+// The wanted entries in the order of the requests, handed out in pieces to any number of lanes.
 class SendQueue {
  public:
   explicit SendQueue(const EntryTable& table) : table_(table) {}
@@ -34,16 +34,16 @@ class SendQueue {
   void Want(uint32_t index);
   void WantRest(uint32_t index, Bitmap held);
 
-  void Drop(uint32_t index);  // the receiver cannot keep it: not worth sending any more
+  void Drop(uint32_t index);  // the receiver cannot keep it, so it need not be sent
 
-  // Chunks of `file` before this one need not be handed out: they were found to be hole, and sent.
+  // Chunks of `file` before this one need not be handed out: they were a hole, and that was sent.
   void Skip(const SourceFile& file, uint32_t next_chunk);
 
-  // What a lane could not bring: it comes before everything else, in this order.
+  // Work that a lost lane did not deliver: it comes before everything else, in this order.
   void Again(std::deque<SendWork> works);
 
-  // Blocks until there is work. False once stopped; kEnd once finished and empty, or when the lane is `leaving`, which
-  // it has to be nudged about.
+  // Blocks until there is work. False once stopped; kEnd once finished and empty, or when the lane is `leaving`: call
+  // Nudge after setting that.
   bool Take(SendWork* work, const std::atomic<bool>& leaving);
   void Nudge();
 

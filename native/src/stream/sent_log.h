@@ -10,16 +10,16 @@
 
 namespace keibi::stream {
 
-// What one lane has sent, frame by frame, from the first that the receiver has not said to have taken. Any thread.
+// A lane's sent frames that the receiver has not acknowledged, in order. Any thread.
 class SentLog {
  public:
-  // One more frame of segments, before it is sent.
+  // Call for each frame of segments, before it is sent.
   void Add(SendWork work) {
     const std::scoped_lock lock(mutex_);
     works_.push_back(std::move(work));
   }
 
-  // The receiver has taken so many frames since the lane's beginning. False when that is more than were sent.
+  // The receiver has taken `frames` frames since the lane's beginning. False when that is more than were sent.
   bool Acknowledge(uint64_t frames) {
     const std::scoped_lock lock(mutex_);
     if (frames > taken_ + works_.size()) return false;
@@ -27,7 +27,7 @@ class SentLog {
     return true;
   }
 
-  // The rest, in order. Nothing is left.
+  // Takes the rest, in order, and leaves the log empty.
   std::deque<SendWork> TakeRest() {
     const std::scoped_lock lock(mutex_);
     return std::exchange(works_, {});

@@ -27,7 +27,7 @@ void ServeJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, s
   running->lane = std::make_unique<ServeLane>(std::move(socket), std::move(sealer), std::move(opener), options_.folder,
                                               written_.get(), &limiter_);
   running->thread = std::thread([this, running] {
-    // How it ended is the guest's to find out: its reads go on by another lane.
+    // The guest notices the end itself: its reads continue on another lane.
     static_cast<void>(running->lane->Run());
     running->lane->Shutdown();
     const std::scoped_lock ending(mutex_);
@@ -36,7 +36,7 @@ void ServeJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, s
   lanes_.push_back(std::move(added));
 }
 
-// With mutex_ held; the thread of one that has ended takes no lock of ours any more.
+// With mutex_ held; the thread of an ended lane takes no lock of ours any more.
 void ServeJob::ReapLocked() {
   std::erase_if(lanes_, [this](const std::unique_ptr<Lane>& lane) {
     if (!lane->ended) return false;

@@ -18,12 +18,12 @@ namespace keibi::stream {
 struct ServeOptions {
   ServedFolder folder;
   std::shared_ptr<RateBudget> budget = nullptr;   // shared with other jobs; null: no limit
-  std::shared_ptr<WriteLedger> ledger = nullptr;  // of all guests of the folder; null: nothing may be written
-  std::shared_ptr<LockTable> locks = nullptr;     // of this guest; null: it can lock nothing
+  std::shared_ptr<WriteLedger> ledger = nullptr;  // of all guests of the folder; null: the folder is read-only
+  std::shared_ptr<LockTable> locks = nullptr;     // of this guest; null: it cannot lock
 };
 
-// What one guest reads and writes of a shared folder in one session: its lanes, each on a thread of its own. A guest
-// that breaks the protocol loses the lane. Any thread.
+// One guest's reads and writes in a shared folder during one session: its lanes, each on its own thread. A guest that
+// breaks the protocol loses the lane. Any thread.
 class ServeJob : public LaneAcceptor {
  public:
   explicit ServeJob(ServeOptions options);
@@ -32,13 +32,13 @@ class ServeJob : public LaneAcceptor {
   void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
               std::unique_ptr<frame::Opener> opener) override;
 
-  // Every lane's writer moves to this fold before its next frame, and its reader can follow (PROTOCOL 4.3).
+  // From now on every lane's writer moves to this fold before its next frame, and its reader can follow (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
 
-  uint64_t bytes() const;  // of files, sent so far
-  // What the guest has open to be written; null where nothing may be.
+  uint64_t bytes() const;  // file bytes sent so far
+  // The files that the guest has open for writing; null if the folder is read-only.
   WrittenFiles* written() const { return written_.get(); }
-  // Ends and joins all threads, and closes what is being written; idempotent; may block for as long as a disk does.
+  // Ends and joins all threads, and closes open writes; idempotent; may block as long as a disk does.
   void Stop();
 
  private:

@@ -16,9 +16,9 @@ using core::Status;
 
 namespace {
 
-// Small reads that wait together leave in one frame of about this size.
+// Small pending reads leave together in one frame of about this size.
 constexpr size_t kPackBytes = size_t{256} << 10;
-// No more asks are taken before these have left: one frame of asks can have at most a few thousand reads refused.
+// No more requests are taken until these have left: one frame of requests can cause a few thousand refusals at most.
 constexpr size_t kMostRefusals = size_t{64} << 10;
 
 }  // namespace
@@ -61,8 +61,8 @@ bool ServeLane::HasAsks() const {
   return !stopped_.load() && poll(&asking, 1, 0) == 1;
 }
 
-// One frame; without `wait` what has come of it. Where something can be answered nobody waits for the rest of a frame:
-// the guest may have no room for it before it has had the answer.
+// Receives one frame; without `wait` only the part that has arrived. While there is something to answer the lane never
+// waits for the rest of a frame: the guest may have no room for it before it gets the answer.
 Status ServeLane::Receive(bool wait) {
   while (true) {
     const bool is_head = got_ < frame::kHeaderBytes;
@@ -152,7 +152,7 @@ void ServeLane::Drop(uint32_t file, std::deque<Read>* reads) {
   });
 }
 
-// One frame of bytes, of the read that waits longest and of small ones behind it; then what was written or is refused.
+// Sends one frame of bytes, for the oldest read and small ones after it; then the outcomes and refusals.
 Status ServeLane::Serve() {
   size_t at = 1;
   while (true) {

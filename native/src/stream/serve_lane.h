@@ -18,20 +18,20 @@
 
 namespace keibi::stream {
 
-// The sharing end of one lane: takes what a guest asks for, answers each read once, by its bytes or by a refusal
-// (PROTOCOL 11.1), and writes what it brings (11.2). What a reader waits for goes before what is read ahead. Run() is
-// the lane's thread.
+// The sharing end of one lane: takes a guest's requests, answers each read once, by its bytes or by a refusal (PROTOCOL
+// 11.1), and writes the guest's data (11.2). Reads with a waiting reader go before prefetches. Run() is the lane's
+// thread.
 class ServeLane {
  public:
-  // `written`: null where nothing may be written.
+  // `written`: null if the folder is read-only.
   ServeLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener,
             const ServedFolder& folder, WrittenFiles* written, RateLimiter* limiter);
 
-  // Until the guest is gone, or breaks the protocol. FRAME_* codes, kHandshakeMalformed, kSessionLost; kCancelled.
+  // Runs until the guest is gone or breaks the protocol. FRAME_* codes, kHandshakeMalformed, kSessionLost; kCancelled.
   core::Status Run();
   void Shutdown();  // from any thread: ends Run() soon
 
-  uint64_t bytes() const { return bytes_.load(); }  // of files, sent
+  uint64_t bytes() const { return bytes_.load(); }  // file bytes sent
 
  private:
   struct Read {
@@ -63,12 +63,12 @@ class ServeLane {
   std::deque<Read> wanted_, ahead_;
   std::vector<uint8_t> refusals_;  // to be sent
   std::vector<uint8_t> outcomes_;  // of writes, to be sent
-  size_t unanswered_ = 0;          // bytes that they stand for
+  size_t unanswered_ = 0;          // bytes of the writes with unsent outcomes
   uint8_t head_[frame::kHeaderBytes];
-  uint8_t* frame_ = nullptr;          // that is coming: where it goes, once its head is here
-  size_t frame_bytes_ = 0, got_ = 0;  // its head among them
-  std::vector<uint8_t> asks_;         // room for one frame of them
-  std::optional<LaneBuffer> writes_;  // and for one of bytes, once there is one
+  uint8_t* frame_ = nullptr;          // target of the arriving frame, once its head is here
+  size_t frame_bytes_ = 0, got_ = 0;  // including its head
+  std::vector<uint8_t> asks_;         // room for one frame of requests
+  std::optional<LaneBuffer> writes_;  // room for one frame of file bytes, once there is one
   LaneBuffer buffer_;
   std::atomic<bool> stopped_ = false;
   std::atomic<uint64_t> bytes_ = 0;

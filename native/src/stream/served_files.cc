@@ -59,10 +59,10 @@ Status ServedFiles::Open(uint32_t number, File* file) {
   if (!folder_.only.empty() && file->path != folder_.only) return Status::Of(Code::kSourceMissing);
   core::Fd folder, fd;
   if (const Status status = OpenFolder(folder_.path, &folder); !status.ok()) return status;
-  // Not blocking: it may be a pipe by now.
+  // Non-blocking: it may be a pipe by now.
   const Status opened = OpenBeneath(folder.get(), file->path, O_RDONLY | O_NONBLOCK, &fd);
   if (!opened.ok()) return opened;
-  // What is open stays the file that was named, whatever takes its name later.
+  // The open descriptor stays the named file, even if another file takes its name later.
   if (const Status status = CheckHeld(fd.get(), &file->held); !status.ok()) return status;
   if (open_.size() == kMostOpen) {
     files_.at(open_.back()).fd.Close();

@@ -15,7 +15,7 @@
 
 namespace keibi::stream {
 
-// What of a disk is shared. `only`: the one file that is, or empty.
+// The shared part of a disk. `only`: the single shared file, or empty.
 struct ServedFolder {
   std::string path, only;
 };
@@ -25,21 +25,20 @@ class ServedFiles {
  public:
   explicit ServedFiles(const ServedFolder& folder) : folder_(folder) {}
 
-  // False for a number that is taken, and when there are too many.
+  // False for a number in use, and when there are too many.
   bool Name(const Ask& ask);
   void Forget(uint32_t file);
   bool Knows(uint32_t file) const { return files_.contains(file); }
 
-  // Reads exactly `length` bytes. kSourceChanged unless the file had the content that was named before and after,
-  // perhaps with more behind it; kSourceMissing, kSourceUnreadable, kPathRefused; kHandshakeMalformed behind the size
-  // that was named.
+  // Reads exactly `length` bytes. kSourceChanged unless the file had the named content before and after, perhaps with
+  // more appended; kSourceMissing, kSourceUnreadable, kPathRefused; kHandshakeMalformed beyond the named size.
   core::Status Read(uint32_t file, uint64_t offset, uint32_t length, uint8_t* to);
 
  private:
   struct File {
     std::string path;
     HeldContent held;
-    core::Fd fd;                             // while it is among the ones used last
+    core::Fd fd;                             // while the file is among the most recently used
     std::list<uint32_t>::iterator opened{};  // its place among them, if so
   };
 
@@ -48,10 +47,10 @@ class ServedFiles {
   const ServedFolder& folder_;
   std::unordered_map<uint32_t, File> files_;
   size_t path_bytes_ = 0;
-  std::list<uint32_t> open_;  // used last comes first
+  std::list<uint32_t> open_;  // most recently used first
 };
 
-// Whether a guest may name this path: names as in a manifest, none of what is being received (PROTOCOL 11).
+// Whether a guest may name this path: names as in a manifest, and no staging folder (PROTOCOL 11).
 bool IsSharePath(std::string_view path);
 
 }  // namespace keibi::stream

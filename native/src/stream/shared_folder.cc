@@ -28,10 +28,10 @@ Status Listing::Next(ListingPage* page) {
       return Status::Ok();
     }
     const std::string_view name = found->d_name;
-    // Also what a receiver into this folder has not put together yet.
+    // Skips also the unfinished files of a receiver into this folder.
     if (name == "." || name == ".." || name.starts_with(kStagingName)) continue;
     const Status status = LookAt(dirfd(directory_.get()), found->d_name, &child);
-    if (status.code == Code::kSourceMissing) continue;  // it has just gone
+    if (status.code == Code::kSourceMissing) continue;  // it was just removed
     if (!status.ok()) {
       page->left_out++;
       continue;

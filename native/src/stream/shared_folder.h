@@ -13,35 +13,35 @@
 
 namespace keibi::stream {
 
-// A part of a directory's list: entries as in a manifest (PROTOCOL 6), none with a parent.
+// A part of a directory listing: entries as in a manifest (PROTOCOL 6), none with a parent.
 struct ListingPage {
   std::vector<uint8_t> entries;
   uint32_t count = 0;
-  uint32_t left_out = 0;  // neither file, directory nor symlink, or with a name that no peer would take
+  uint32_t left_out = 0;  // neither file, directory nor symlink, or with a name that every peer would refuse
   bool last = false;
 };
 
-// One pass over a directory, in the order in which the disk has it. Any thread; one call at a time is served.
+// One pass over a directory, in the disk's order. Any thread; serves one call at a time.
 class Listing {
  public:
   explicit Listing(OwnedDir directory) : directory_(std::move(directory)) {}
 
-  core::Status Next(ListingPage* page);  // about EntryTable::kPageTargetBytes of it
-  void Close();                          // at once; a later Next finds the end
+  core::Status Next(ListingPage* page);  // about EntryTable::kPageTargetBytes of entries
+  void Close();                          // closes it now; a later Next finds the end
 
  private:
   std::mutex mutex_;
   OwnedDir directory_;
 };
 
-// What a folder that is offered live shows of itself. A path is what another peer has named (beneath.h); the folder
-// is opened anew each time, so that it may go away and come back. Any thread; may block.
+// The readable view of a live shared folder. Another peer chooses the paths (beneath.h). Each call reopens the folder,
+// so that it may disappear and come back. Any thread; may block.
 class SharedFolder {
  public:
-  // `name`: what the folder is called, an acceptable name.
+  // `name`: the folder's displayed name, an acceptable name.
   SharedFolder(std::string folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
 
-  // One entry; of the folder itself if the path is empty.
+  // One entry; the folder's own entry if the path is empty.
   core::Status Look(std::string_view path, std::vector<uint8_t>* entry) const;
   core::Status Open(std::string_view path, std::shared_ptr<Listing>* listing) const;
 

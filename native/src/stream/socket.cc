@@ -56,7 +56,7 @@ Status ReceiveAll(int fd, uint8_t* to, size_t bytes, RateLimiter* limiter, size_
 
 namespace {
 
-// Until `events` has happened, in short waits so that a stop is noticed.
+// Waits until `events` happens, in short steps so that a stop is noticed.
 Status Await(int fd, int16_t events, std::chrono::milliseconds timeout, const std::atomic<bool>& stopped,
              Status too_late) {
   const auto until = steady_clock::now() + timeout;
@@ -68,7 +68,7 @@ Status Await(int fd, int16_t events, std::chrono::milliseconds timeout, const st
   return Status::Ok();
 }
 
-// Binds to a port that a listener of ours, and other connections, may have too.
+// Binds to a port that our listener and other connections may share.
 bool BindShared(int fd, int family, uint16_t port) {
   const int on = 1;
   sockaddr_storage any{};
@@ -158,7 +158,7 @@ void TuneLane(int fd) {
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 #ifdef TCP_CONGESTION
-  // Fails where the kernel lacks it; cubic then stays.
+  // Fails where the kernel lacks BBR; it then keeps cubic.
   setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3);
 #endif
 }

@@ -19,9 +19,9 @@ namespace keibi::stream {
 core::Status SendAll(int fd, const uint8_t* from, size_t bytes, RateLimiter* limiter);
 core::Status ReceiveAll(int fd, uint8_t* to, size_t bytes, RateLimiter* limiter, size_t* received);
 
-// Begins to connect to a numeric address, non-blocking: the socket becomes writable when it is known how that went,
-// which DialError then tells (0: connected). kPeerUnreachable with the errno.
-// `from_port`: the port of ours, shared with whatever else uses it so; 0: any, or what the system chooses.
+// Begins to connect to a numeric address, non-blocking. The socket becomes writable when the result is known, which
+// DialError returns (0: connected). kPeerUnreachable with the errno.
+// `from_port`: our port, shared with other sockets that use it the same way. 0: the system chooses.
 core::Status BeginDial(const std::string& host, uint16_t port, core::Fd* fd,
                        std::optional<uint16_t> from_port = std::nullopt);
 int DialError(int fd);
@@ -30,22 +30,22 @@ int DialError(int fd);
 core::Status Dial(const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
                   const std::atomic<bool>& stopped, core::Fd* fd, std::optional<uint16_t> from_port = std::nullopt);
 
-// The same from a port of ours, again and again while the other side is not ready or a router refuses: it dials our
+// The same from our port, repeatedly while the other side is not ready or a router refuses. The other side dials our
 // port meanwhile, and the two connections become one (RFC 9293 3.5, simultaneous open).
 core::Status DialThrough(uint16_t from_port, const std::string& host, uint16_t port, std::chrono::milliseconds timeout,
                          const std::atomic<bool>& stopped, core::Fd* fd);
 
-// Whether a dial that failed so may do better if it is tried again.
+// Whether a dial that failed with this error may succeed at a retry.
 bool MayYetBeAnswered(int error);
 constexpr std::chrono::milliseconds kDialAgain{100};  // between two tries
 
-// Joins a relay over a blocking connection to it: says the token, waits for the answer (PROTOCOL 2.3). As
+// Joins a relay over a blocking connection to it: sends the token, waits for the answer (PROTOCOL 2.3). Errors as of
 // relay::StatusOf; kHandshakeTimeout after `timeout`, kSessionLost when the relay hangs up, kCancelled soon after
 // `stopped`.
 core::Status JoinRelay(int fd, const relay::Token& token, std::chrono::milliseconds timeout,
                        const std::atomic<bool>& stopped);
 
-// No delay, BBR where the kernel has it.
+// Sets TCP_NODELAY, and BBR where the kernel has it.
 void TuneLane(int fd);
 
 }  // namespace keibi::stream

@@ -23,7 +23,7 @@ using core::Status;
 
 Status Sources::Open(uint32_t index, Entry* entry, core::Fd* fd) const {
   if (!table_.Find(index, entry)) return Status::Of(Code::kInternal);
-  // Not blocking: whatever was a file when it was walked may be a pipe by now.
+  // Non-blocking: a former file may be a pipe by now.
   constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
   if (entry->parent == kTop) return OpenRoot(tops_[index], kFlags, fd);
   SharedFd directory;
@@ -47,7 +47,7 @@ Status SourceFile::Open(const Sources& sources) {
   Entry entry;
   if (const Status status = sources.Open(index_, &entry, &fd_); !status.ok()) return status;
   posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
-  posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_NOREUSE);  // read once: it need not push other files out of the cache
+  posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_NOREUSE);  // read once: it need not evict other files from the cache
   return Status::Ok();
 }
 
@@ -59,15 +59,15 @@ Status SourceFile::FindHole(const Sources& sources, uint32_t chunk, uint32_t* ch
   const uint64_t offset = uint64_t{chunk} * core::kChunkBytes;
   if (offset < extent_.hole || offset >= extent_.end) extent_ = ExtentAt(offset);
   if (extent_.data <= offset) return Status::Ok();
-  // A hole at the end takes the short last chunk with it, one before data ends with its last whole chunk.
+  // A hole at the end includes the short last chunk; a hole before data ends with its last whole chunk.
   const uint64_t hole = extent_.data - offset;
   const uint64_t whole = extent_.data == entry_.size ? ChunksOf(hole) : hole / core::kChunkBytes;
   *chunks = static_cast<uint32_t>(std::min<uint64_t>(whole, core::kMaxHoleChunks));
-  // As for data: to be asked after looking and before sending.
+  // As for data: check after looking and before sending.
   return *chunks == 0 ? Status::Ok() : Sources::CheckUnchanged(fd_.get(), entry_);
 }
 
-// All data where the file system cannot tell.
+// Treats everything as data where the file system cannot report holes.
 SourceFile::Extent SourceFile::ExtentAt(uint64_t offset) const {
   const off_t data = lseek(fd_.get(), static_cast<off_t>(offset), SEEK_DATA);
   if (data < 0 && errno == ENXIO) return {offset, entry_.size, entry_.size};

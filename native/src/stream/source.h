@@ -14,7 +14,7 @@
 
 namespace keibi::stream {
 
-// The files behind a manifest, as the sending peer reads them. Any thread.
+// The files of a manifest, as the sending peer reads them. Any thread.
 class Sources {
  public:
   Sources(const EntryTable& table, const std::vector<Root>& tops, DirHandles* dirs)
@@ -23,12 +23,12 @@ class Sources {
   // kSourceMissing, kSourceUnreadable, or kSourceChanged when it is no longer a regular file.
   core::Status Open(uint32_t index, Entry* entry, core::Fd* fd) const;
 
-  // Whether the entry is noise that is made while it is sent (Root).
+  // Whether the entry is noise generated during the send (Root).
   bool IsGenerated(uint32_t index, const Entry& entry) const {
     return entry.parent == kTop && tops_[index].generated_bytes > 0;
   }
 
-  // kSourceChanged unless size and mtime are still what was offered. To be asked after reading and before sending.
+  // kSourceChanged unless size and mtime still match the offer. Call after reading and before sending.
   static core::Status CheckUnchanged(int fd, const Entry& entry);
 
  private:
@@ -37,16 +37,16 @@ class Sources {
   DirHandles* const dirs_;
 };
 
-// A file of more than one chunk on its way out, shared by the lanes that carry its chunks.
+// A file of more than one chunk, shared by the lanes that send its chunks.
 class SourceFile {
  public:
   SourceFile(uint32_t index, const Entry& entry) : index_(index), entry_(entry) {}
 
-  // Reads one chunk to `to`; opens the file the first time. Once it failed, always fails.
+  // Reads one chunk into `to`; the first call opens the file. Once it has failed, it always fails.
   core::Status ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to, size_t* bytes);
 
-  // How many chunks from this one on are nothing but hole, at most kMaxHoleChunks; 0 where there is data. Asks the disk
-  // once for each of its extents, and only about a file that was offered as sparse.
+  // How many whole chunks from this one on are hole, at most kMaxHoleChunks; 0 where there is data. Asks the disk once
+  // per extent, and only for a file that was offered as sparse.
   core::Status FindHole(const Sources& sources, uint32_t chunk, uint32_t* chunks);
 
   // True for the first caller only, so that a failure is reported once.
@@ -56,7 +56,7 @@ class SourceFile {
   const Entry& entry() const { return entry_; }
 
  private:
-  // The hole at or after a place in the file and the data behind it: [hole, data) and [data, end).
+  // The hole at or after an offset and the data after it: [hole, data) and [data, end).
   struct Extent {
     uint64_t hole = 0, data = 0, end = 0;
   };
@@ -68,7 +68,7 @@ class SourceFile {
   const Entry entry_;
   std::mutex mutex_;
   core::Fd fd_;
-  Extent extent_;  // the last one the disk was asked about
+  Extent extent_;  // the last extent that the disk reported
   std::atomic<bool> failed_ = false;
 };
 

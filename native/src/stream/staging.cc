@@ -60,7 +60,7 @@ Status Staging::Open(int destination) {
   return Status::Of(Code::kDestinationUnusable, EBUSY);
 }
 
-// EWOULDBLOCK when another job has it, or when it belongs to somebody who could change what we place.
+// EWOULDBLOCK when another job holds it, or when it belongs to a user who could change the files we place.
 Status Staging::Take(int destination, const std::string& name) {
   const Status busy = Status::Of(Code::kDestinationUnusable, EWOULDBLOCK);
   if (mkdirat(destination, name.c_str(), 0700) != 0 && errno != EEXIST) return WriteError(Code::kDestinationUnusable);
@@ -95,8 +95,8 @@ void Staging::ForEach(int folder, See see) {
   while (const dirent* child = listing ? readdir(listing.get()) : nullptr) see(std::string(child->d_name));
 }
 
-// Drops what an earlier run left unfinished beyond use, and learns the umask without touching it: it belongs to the
-// whole process.
+// Drops useless remains of an earlier run. Learns the umask from a probe file, since setting it would affect the whole
+// process.
 Status Staging::Sweep() {
   RemoveStaged();
   ForEach(folder_.get(), [this](const std::string& name) {
@@ -111,7 +111,7 @@ Status Staging::Sweep() {
   return Status::Ok();
 }
 
-// Data whose map was never written: nobody knows which of its chunks are there.
+// Data without a map: it is unknown which of its chunks are there.
 bool Staging::IsOrphan(const std::string& name) const {
   constexpr std::string_view kData = ".data";
   if (!name.ends_with(kData)) return false;
@@ -124,7 +124,7 @@ Status Staging::Create(const std::string& name, mode_t mode, core::Fd* fd) const
   *fd = core::Fd(openat(folder_.get(), name.c_str(), kFlags, mode));
   const size_t slash = name.find('/');
   if (!fd->valid() && errno == ENOENT && slash != std::string::npos) {
-    // A thread's first small file.
+    // This is a thread's first small file.
     if (mkdirat(folder_.get(), name.substr(0, slash).c_str(), 0700) != 0 && errno != EEXIST)
       return WriteError(Code::kDestinationUnusable);
     *fd = core::Fd(openat(folder_.get(), name.c_str(), kFlags, mode));

@@ -12,32 +12,32 @@
 
 namespace keibi::stream {
 
-// The hidden folder in the destination where bytes stand until their file is whole:
+// The hidden folder in the destination that holds bytes until their file is whole:
 //
 //   .keibidrop-partial[-N]/lock       held with flock(2) by the one job that uses the folder
-//                          s-ENTRY    a file about to be renamed into place; means nothing to a later run
+//                          s-ENTRY    a file about to be renamed into place; useless to a later run
 //                          s-tN/ENTRY the same for a small file, in a folder of its thread: threads that create and
 //                                     rename in one folder wait for each other
 //                          KEY.data   a large file being received, KEY.map its bitmap (see PartFile)
 //
-// On the same file system as the destination, so that a rename places a file whole.
+// It is on the destination's file system, so that a rename places a whole file.
 class Staging {
  public:
-  // Takes the first folder that no living job holds. kDestinationUnusable, kDiskFull.
+  // Takes the first folder that no live job holds. kDestinationUnusable, kDiskFull.
   core::Status Open(int destination);
 
   int fd() const { return folder_.get(); }
   mode_t umask() const { return umask_; }
   bool had_parts() const { return had_parts_; }  // an earlier run left something to resume
 
-  // A name for a small file that the calling thread will make.
+  // A name for a small file that the calling thread will create.
   static std::string SmallFileName(uint32_t entry);
 
   // Creates an empty file to be placed later. kDiskFull, kDestinationUnusable.
   core::Status Create(const std::string& name, mode_t mode, core::Fd* fd) const;
   void Remove(const std::string& name) const;
 
-  // Removes what means nothing to a later run, and the folder unless parts are left in it; releases the lock.
+  // Removes files that are useless to a later run, and the folder unless parts are left in it; releases the lock.
   void Close();
 
  private:
@@ -56,12 +56,12 @@ class Staging {
   bool had_parts_ = false;
 };
 
-// kDiskFull for the errnos that mean it, else `otherwise`.
+// kDiskFull for errnos that mean a full disk, otherwise `otherwise`.
 core::Status WriteError(core::Code otherwise);
 
 // Writes exactly `bytes`. kDiskFull, kDestinationUnusable.
 core::Status WriteAt(int fd, const uint8_t* data, size_t bytes, uint64_t offset);
-// The same of zeros, from `offset` to `end`.
+// Writes zeros from `offset` to `end`. Errors as of WriteAt.
 core::Status WriteZeros(int fd, uint64_t offset, uint64_t end);
 
 }  // namespace keibi::stream

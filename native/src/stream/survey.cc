@@ -66,7 +66,7 @@ void ReceiveJob::SurveyDirectory(uint32_t index, const Entry& entry) {
   if (!status.ok()) Report(index, status);
 }
 
-// A file or a symlink.
+// Handles a file or a symlink.
 void ReceiveJob::SurveyLeaf(uint32_t index, const Entry& entry, Collision policy, SurveyResult* result) {
   Found found = Found::kAbsent;
   if (const Status status = destination_.Examine(index, entry, policy, &found); !status.ok())
@@ -92,7 +92,7 @@ void ReceiveJob::SurveyLeaf(uint32_t index, const Entry& entry, Collision policy
   Want(index, entry, result);
 }
 
-// Marks a file wanted, then settles it at once if no byte of it is missing.
+// Marks a file wanted, and settles it at once if none of its bytes is missing.
 void ReceiveJob::Want(uint32_t index, const Entry& entry, SurveyResult* result) {
   if (entry.size > kMaxChunkedBytes) return Report(index, Status::Of(Code::kDiskFull, EFBIG));
   {
@@ -107,7 +107,7 @@ void ReceiveJob::Want(uint32_t index, const Entry& entry, SurveyResult* result) 
   result->wanted[bit / 8] |= static_cast<uint8_t>(1U << (bit % 8));
 }
 
-// Looks for what an earlier run left of a large file. False if that is all of it.
+// Looks for an earlier run's part of a large file. False if that part is complete.
 bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, SurveyResult* result) {
   const auto part = std::make_shared<PartFile>(staging_, IdentityOf(index, entry));
   const PartFile::Found found = part->Load();
@@ -132,7 +132,7 @@ bool ReceiveJob::WantRest(uint32_t index, const Entry& entry, SurveyResult* resu
   return true;
 }
 
-// A problem of an entry that was never wanted.
+// Reports a problem of an entry that was never wanted.
 void ReceiveJob::Report(uint32_t index, Status status) {
   {
     const std::scoped_lock lock(mutex_);

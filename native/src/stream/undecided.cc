@@ -32,7 +32,7 @@ ssize_t Receive(int fd, void* to, size_t bytes, int flags) {
   return received;
 }
 
-// What an unsuccessful recv means.
+// The meaning of an unsuccessful recv.
 Undecided::Kind WaitOrRefuse(ssize_t received) {
   const bool wait = received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   return wait ? Undecided::Kind::kUnknown : Undecided::Kind::kRefused;

@@ -25,7 +25,7 @@ mode_t TypeOf(int directory, const dirent& child) {
 bool HasSendableTarget(int directory, const char* name) {
   char target[core::kMaxTargetBytes + 1];
   const ssize_t length = readlinkat(directory, name, target, sizeof target);
-  // A target that cannot be read is another problem, which the walk reports.
+  // An unreadable target is another problem, which the walk reports.
   if (length < 0) return true;
   return static_cast<size_t>(length) <= core::kMaxTargetBytes && IsUtf8({target, static_cast<size_t>(length)});
 }

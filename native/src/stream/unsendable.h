@@ -9,13 +9,13 @@
 
 namespace keibi::stream {
 
-// Entries below a root that a walk has to leave out: their name, or the target of a symlink, is no UTF-8.
+// Entries below a root that a walk must leave out: their name, or the target of a symlink, is not UTF-8.
 struct Unsendable {
   uint64_t count = 0;
-  std::vector<std::string> first;  // paths of the first few, with the name of the root, escaped for people
+  std::vector<std::string> first;  // paths of the first few, beginning with the root's name, escaped for display
 };
 
-// Reads directories only, at most kMaxEntries names; what cannot be read is left to the walk. May block.
+// Reads only directories, at most kMaxEntries names; leaves unreadable ones to the walk. May block.
 Unsendable FindUnsendable(const Root& root);
 
 }  // namespace keibi::stream

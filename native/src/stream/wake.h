@@ -5,8 +5,8 @@
 
 namespace keibi::stream {
 
-// How a job says that something is there to be fetched. Called from the job's threads, also while a lock is held: it
-// must only post a message to another thread. Calls may be merged.
+// A job's signal that there is something to fetch. Called from the job's threads, even with a lock held: it must only
+// post a message to another thread. Calls may be merged.
 using Wake = std::function<void()>;
 
 }  // namespace keibi::stream

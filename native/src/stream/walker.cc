@@ -37,7 +37,7 @@ WalkTotals Walker::Run() {
     pending_.pop_back();
     going = AddChildren(next);
   }
-  // Also what there is of a table that is full: it arrives, and the rest is told as a problem.
+  // Also flushes a full table: its entries are sent, and the rest is reported as a problem.
   Flush(/*whatever_there_is=*/true);
   totals_.entries = table_->size();
   return totals_;
@@ -93,7 +93,7 @@ bool Walker::AddChildren(const Pending& pending) {
     Problem(pending.directory, status, table_->PathOf(pending.directory));
     return true;
   }
-  // fdopendir takes its descriptor over, and a duplicate would share the read position with the cached one.
+  // fdopendir takes over its descriptor, and a duplicate would share the read position with the cached one.
   const int own = openat(handle->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const OwnedDir directory(own < 0 ? nullptr : fdopendir(own));
   if (!directory) {
@@ -113,7 +113,7 @@ bool Walker::AddChild(int directory, const Pending& parent, const char* name) {
   Child child;
   Status status = LookAt(directory, name, &child);
   const bool too_deep = status.ok() && parent.depth + 1 > core::kMaxDepth;
-  // Here a person has named no path: it is the name on this disk that no peer would take.
+  // A person did not type this path: every peer would refuse the name on this disk.
   if (too_deep || status.code == Code::kPathRefused) status = Status::Of(Code::kNameUnsendable);
   if (!status.ok()) {
     Problem(kTop, status, table_->PathOf(parent.directory) + "/" + name);

@@ -12,12 +12,12 @@
 
 namespace keibi::stream {
 
-// One path, and the name it travels under.
+// A path to send, and the name the receiver sees.
 struct Root {
-  std::string path;  // named by a person: absolute, or empty for standard input
+  std::string path;  // chosen by a person: absolute, or empty for standard input
   std::string name;
-  uint64_t generated_bytes = 0;  // above a chunk: a file of so much noise that is on no disk; the path is empty then
-  std::string beneath = {};      // not empty: an absolute folder below which a peer has named the path (beneath.h)
+  uint64_t generated_bytes = 0;  // if above a chunk: a file of so much generated noise; the path is then empty
+  std::string beneath = {};      // not empty: an absolute folder, and a peer has named the path below it (beneath.h)
 };
 
 struct WalkTotals {
@@ -26,18 +26,18 @@ struct WalkTotals {
   uint64_t bytes = 0;
 };
 
-// Something on disk that cannot be offered. `entry` is kTop when it never became one; `path` is for people, escaped.
+// Something on disk that cannot be offered. `entry` is kTop if it never became an entry; `path` is escaped for display.
 struct WalkProblem {
   uint32_t entry = kTop;
   core::Status status;
   std::string path;
 };
 
-// Opens the file or directory a root names; the one place where a symlink is followed, if a person typed it.
+// Opens a root's file or directory. The only place that follows a symlink, if a person typed the path.
 core::Status OpenRoot(const Root& root, int flags, core::Fd* fd);
 
-// Walks roots depth first into a table, page by page, without holding more than one directory's names. One thread, its
-// caller's.
+// Walks roots depth first into a table, page by page, holding one directory's names at most. Runs on the caller's
+// thread.
 class Walker {
  public:
   struct Events {
@@ -45,7 +45,7 @@ class Walker {
     std::function<void(WalkProblem)> on_problem;
   };
 
-  // `tops` receives the root of every top entry, in the order of their numbers, each before the page it is on.
+  // `tops` receives the root of every top entry, in the order of their numbers, each before its page.
   Walker(std::vector<Root> roots, std::vector<Root>* tops, EntryTable* table, DirHandles* dirs, Events events)
       : roots_(std::move(roots)), tops_(tops), table_(table), dirs_(dirs), events_(std::move(events)) {}
 

@@ -7,11 +7,11 @@
 
 namespace keibi::stream {
 
-// Keeps other programs of this computer off a file while it changes: by a lock on all of it, which programs that lock
-// respect, and, if none has it open, by a lease that delays new opens. One implementation per system.
+// Keeps other programs of this computer from a file while it changes. It locks the whole file, for programs that
+// respect locks. If no other program has the file open, a lease also delays new opens. One implementation per system.
 class WriteGuard {
  public:
-  // `fd` is open for writing, and outlives this. `spans`: what is to be locked; the rest the writer has locked already.
+  // `fd` is open for writing, and outlives this. `spans`: the parts to lock; the writer has already locked the rest.
   explicit WriteGuard(int fd, const std::vector<LockSpan>& spans = {LockSpan{}});
   WriteGuard(const WriteGuard&) = delete;
   WriteGuard& operator=(const WriteGuard&) = delete;
@@ -19,7 +19,7 @@ class WriteGuard {
 
   // Another program has locked a part of it.
   bool locked_out() const { return locked_out_; }
-  // No other program can change it.
+  // No other program can change the file.
   bool alone() const { return alone_; }
 
   // Whether another program has locked a part of these spans now.

@@ -3,7 +3,7 @@
 
 namespace keibi::stream {
 
-// There are no leases, and a lock of a process goes with the first descriptor that is closed.
+// macOS has no leases, and a process's lock ends with the first descriptor that is closed.
 WriteGuard::WriteGuard(int fd, const std::vector<LockSpan>& spans) : fd_(fd), locked_out_(IsLocked(fd, spans)) {}
 
 WriteGuard::~WriteGuard() = default;

@@ -12,11 +12,11 @@
 namespace keibi::stream {
 namespace {
 
-// A program has its lock for a moment, as a rule: longer than that the put is to be made again.
+// A program usually holds its lock only for a moment: if it takes longer, the put must be retried.
 constexpr int kMostLeaseTries = 10;
 constexpr std::chrono::milliseconds kBetweenTries{5};
 
-// False if another has a part of them: then none is locked.
+// False if another program has locked a part of them: then none stays locked.
 bool LockAll(int fd, const std::vector<LockSpan>& spans) {
   for (const LockSpan& span : spans) {
     if (LockSpanOf(fd, span, LockKind::kExclusive) != EAGAIN) continue;

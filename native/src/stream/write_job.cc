@@ -12,7 +12,7 @@ using core::Status;
 
 namespace {
 
-// With so much on its way nothing more leaves, all lanes together.
+// While this many bytes are unacknowledged, on all lanes together, nothing more is sent.
 constexpr uint64_t kMostWriteBytes = uint64_t{64} << 20;
 constexpr size_t kMostPieces = 4096;
 
@@ -41,7 +41,7 @@ void WriteJob::RunLane(Lane* lane) {
   lane->finished = true;
 }
 
-// What it owes goes by another.
+// Another lane resends its unacknowledged pieces.
 void WriteJob::EndLane(Lane* lane, Status status) {
   const std::scoped_lock lock(mutex_);
   lanes_.Ended(lane);
@@ -106,7 +106,7 @@ void WriteJob::CutSilent(std::chrono::milliseconds patience) {
   const auto now = Clock::now();
   for (const auto& each : lanes_.live()) {
     if (each->lane->under_way() == 0 || now - each->heard <= patience) continue;
-    // A long piece on a slow path: the other side's system has taken some of it not long ago.
+    // A long piece on a slow path: the other side's system has acknowledged some of it recently.
     const PathState path = each->lane->path();
     if (path.waits && std::chrono::milliseconds(path.silent_ms) <= patience) continue;
     each->lane->Shutdown();
@@ -177,13 +177,13 @@ bool WriteJob::Next(uint32_t number, Piece* piece) {
   under_way_[{piece->handle, piece->offset}] = {put, piece->length, number};
   puts_.at(put).under_way++;
   bytes_under_way_ += piece->length;
-  // Its silence counts from the first thing that it owes.
+  // The lane's silence counts from the first pending piece.
   if (lane->lane->under_way() == 0) lane->heard = Clock::now();
   lane->lane->Owes(piece->length);
   return true;
 }
 
-// Puts that have ended meanwhile are passed over.
+// SettleLocked removes ended puts from both lists.
 bool WriteJob::HasPieceLocked() const {
   return bytes_under_way_ < kMostWriteBytes && under_way_.size() < kMostPieces && (!again_.empty() || !turns_.empty());
 }
@@ -226,7 +226,7 @@ Status WriteJob::OnWritten(uint32_t number, const Written& written) {
   return Status::Ok();
 }
 
-// A piece is not under way any more.
+// Removes a piece from the pending ones.
 void WriteJob::ArrivedLocked(std::map<Place, UnderWay>::iterator at, Status status) {
   const auto [number, length, of_lane] = at->second;
   under_way_.erase(at);
@@ -239,7 +239,7 @@ void WriteJob::ArrivedLocked(std::map<Place, UnderWay>::iterator at, Status stat
   work_.notify_all();
 }
 
-// Tells of a put of which nothing is under way, if nothing more is to be.
+// Reports a put without pending pieces, if none will follow.
 void WriteJob::SettleLocked(uint32_t number) {
   const auto found = puts_.find(number);
   const Put& put = found->second;

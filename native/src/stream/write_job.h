@@ -22,7 +22,7 @@
 
 namespace keibi::stream {
 
-// What has happened since the last look.
+// The events since the last TakeNews.
 struct WriteNews {
   struct Settled {
     uint32_t put = 0;
@@ -32,35 +32,35 @@ struct WriteNews {
   std::vector<LaneEnd> lanes_ended;
 };
 
-// Writes files of a share in place: what a put has changed goes from its draft by the lanes of a session, and each
-// piece counts once the sharing peer has written it (PROTOCOL 11.2). What a lost lane has not brought goes by those
-// that are left; a session that ends, ends its puts. Puts take turns, piece by piece. Any thread.
+// Writes files of a share in place: a put's changes go from its draft to the lanes of a session. A piece counts once
+// the sharing peer has written it (PROTOCOL 11.2). The remaining lanes resend a lost lane's pieces; the end of a
+// session ends its puts. Puts take turns, piece by piece. Any thread.
 class WriteJob : private PieceSource {
  public:
   WriteJob(std::shared_ptr<RateBudget> budget, Wake wake);
   ~WriteJob() override;  // Stop() must have been called
 
-  // Dials one lane (lane_dial.h) of the present session; may block.
+  // Dials one lane (lane_dial.h) of the current session; may block.
   core::Status AddLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session);
-  // The session is over: its lanes end, its puts settle with kSessionLost, and lanes of another may come.
+  // Ends the session: its lanes end, its puts settle with kSessionLost, and lanes of another session may follow.
   void EndSession();
-  uint32_t session() const;  // how many have ended
-  // Every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
+  uint32_t session() const;  // how many sessions have ended
+  // From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
   void Fold(uint32_t number, frame::Key secret);
-  // The other side's readers can, too: every lane's writer moves to it before its next frame.
+  // The other side's readers can follow too: every lane's writer moves to it before its next frame.
   void FoldReady(uint32_t number);
-  // Ends lanes that owe an answer for so long while nothing moves.
+  // Ends lanes that have owed an answer for so long while nothing moves.
   void CutSilent(std::chrono::milliseconds patience);
   std::vector<LaneState> lanes() const;
 
-  // Begins to write ranges of a draft by a handle of this session. News tell of `put`, which nobody else may have, once
-  // nothing of it is under way; not after Cancel, by which nothing more of it leaves. kSizeMismatch for ranges that are
-  // out of order; kSessionLost for a session that is over; kDestinationUnusable for a draft that is not there.
+  // Begins to write ranges of a draft to a handle of this session. The news settle `put`, a number in no other use,
+  // when no piece of it is pending. After Cancel they do not, and no more of it is sent. kSizeMismatch for ranges out
+  // of order; kSessionLost for an ended session; kDestinationUnusable for a missing draft.
   core::Status Begin(uint32_t put, uint32_t session, uint32_t handle, const std::string& directory,
                      const std::string& key, std::vector<ByteRange> ranges);
   void Cancel(uint32_t put);
 
-  uint64_t bytes() const;  // of the wire, sent in this session
+  uint64_t bytes() const;  // on the wire, sent in this session
   WriteNews TakeNews();
   void Stop();  // ends and joins all threads; idempotent
 
@@ -71,9 +71,9 @@ class WriteJob : private PieceSource {
     uint32_t handle = 0;
     std::shared_ptr<const Draft> draft;
     std::vector<ByteRange> ranges;
-    size_t range = 0;  // the first that is not all under way, and how much of it is
+    size_t range = 0;  // the first range not wholly sent, and how much of it was sent
     uint64_t begun = 0;
-    uint32_t under_way = 0;  // pieces
+    uint32_t under_way = 0;  // pending pieces
     core::Status failed;
     bool cancelled = false;
 
@@ -106,7 +106,7 @@ class WriteJob : private PieceSource {
   GuestLanes<WriteLane> lanes_{&mutex_, &stopped_};
   std::shared_ptr<frame::FoldSecrets> ready_folds_ = std::make_shared<frame::FoldSecrets>();  // of writers
   std::map<uint32_t, Put> puts_;
-  std::deque<uint32_t> turns_;                        // of puts that have something to be sent
+  std::deque<uint32_t> turns_;                        // of puts with something to send
   std::deque<std::pair<uint32_t, ByteRange>> again_;  // pieces of lost lanes, by put
   std::map<Place, UnderWay> under_way_;
   uint64_t bytes_under_way_ = 0;

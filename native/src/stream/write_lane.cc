@@ -28,7 +28,7 @@ void WriteLane::Send() {
     if (bytes == 0 || !SendAll(dialled_.socket.get(), buffer.frame(), bytes, limiter_).ok()) break;
     bytes_ += bytes;
   }
-  // The receiving thread finds out, and gives back what was on its way.
+  // The receiving thread notices, and returns the pending pieces.
   Shutdown();
 }
 

@@ -15,7 +15,7 @@
 
 namespace keibi::stream {
 
-// A part of a put that is on its way: at most a chunk.
+// A part of a put, at most a chunk, as one lane sends it.
 struct Piece {
   uint32_t handle = 0;
   uint64_t offset = 0;
@@ -23,7 +23,7 @@ struct Piece {
   std::shared_ptr<const Draft> draft;
 };
 
-// Where a lane has its pieces from, and what becomes of them.
+// Provides a lane's pieces and takes their outcomes.
 class PieceSource {
  public:
   virtual ~PieceSource() = default;
@@ -34,23 +34,23 @@ class PieceSource {
   virtual core::Status OnWritten(uint32_t lane, const Written& written) = 0;
 };
 
-// The guest's end of a lane by which it writes to a share (PROTOCOL 11.2). It has two threads: one seals pieces and
-// sends them, the other takes what has become of them.
+// The guest's end of a lane on which it writes to a share (PROTOCOL 11.2). It has two threads: one seals and sends
+// pieces, the other receives their outcomes.
 class WriteLane {
  public:
   WriteLane(uint32_t number, DialledLane dialled, PieceSource* pieces, RateLimiter* limiter)
       : number_(number), dialled_(std::move(dialled)), pieces_(pieces), limiter_(limiter) {}
 
-  void Send();             // until the source has no more, or the connection is gone
+  void Send();             // until the source has no more, or the connection is lost
   core::Status Receive();  // FRAME_* codes, kHandshakeMalformed, kSessionLost
   void Shutdown();         // from any thread: ends both soon
 
   uint32_t number() const { return number_; }
-  uint64_t bytes() const { return bytes_.load(); }    // of the wire, sent
+  uint64_t bytes() const { return bytes_.load(); }    // on the wire, sent
   uint64_t frames() const { return frames_.load(); }  // of outcomes
   PathState path() const { return PathOf(dialled_.socket.get()); }
 
-  // What is sent and not answered, as who gives the pieces knows it; called by one thread at a time.
+  // Unacknowledged pieces, as counted by the PieceSource. One thread at a time.
   void Owes(uint32_t length) { under_way_ += length; }
   void Answered(uint32_t length) { under_way_ -= length; }
   uint64_t under_way() const { return under_way_; }

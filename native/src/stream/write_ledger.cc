@@ -20,10 +20,10 @@ namespace {
 using core::Code;
 using core::Status;
 
-// Not blocking: it may be a pipe.
+// Non-blocking: it may be a pipe.
 constexpr int kFlags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
-// A file that its owner may not write is the owner's all the same: it was open before it was closed to writers.
+// A file that its owner may not write still belongs to the owner: a program may have opened it before its mode changed.
 core::Fd OpenOwn(int parent, const std::string& name) {
   struct stat what;
   if (fstatat(parent, name.c_str(), &what, AT_SYMLINK_NOFOLLOW) != 0) return core::Fd();
@@ -72,11 +72,11 @@ Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, cons
     const LockTable::Pause pause = locks ? locks->PauseFor(place.inode) : LockTable::Pause();
     if (pause.is_shared() || WriteGuard::IsLocked(place.file.get(), pause.others())) return CallError(EBUSY);
   }
-  const int of = place.file.get();  // for as long as `opened` is not closed, which nobody else knows yet
+  const int of = place.file.get();  // valid while `opened` is not closed, and only we know it yet
   const auto opened = std::make_shared<WrittenFile>(std::move(place), base.token, base.keep, journal_, locks);
   const std::scoped_lock lock(mutex_);
   if (open_.contains(base.token) || writers_.contains(opened->inode)) return CallError(EBUSY);
-  // Whoever wrote it before has left it by now.
+  // The previous writer of this file has finished by now.
   struct stat now;
   if (fstat(of, &now) != 0) return Status::FromErrno(Code::kCallFailed);
   if (!MayChangeLocked(base, opened->inode, {static_cast<uint64_t>(now.st_size), MtimeNs(now)}))

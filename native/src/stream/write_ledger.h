@@ -19,35 +19,35 @@
 
 namespace keibi::stream {
 
-// What a put is made on (PROTOCOL 11.2).
+// The base of a put (PROTOCOL 11.2).
 struct PutBase {
-  std::optional<FileState> state;  // nothing: whatever is there
+  std::optional<FileState> state;  // none: any content
   DraftToken token{};
-  uint64_t keep = 0;  // bytes of it that still hold
+  uint64_t keep = 0;  // the first bytes of it that remain valid
 };
 
-// Which files of a folder are open to be written, and what each draft has left: so that one goes on with what it has
-// begun, also in another session, and with a journal also after a kill, and nobody writes over what somebody else has
-// changed. Any thread; may block.
+// Which files of a folder are open for writing, and the state in which each draft left its file. A draft can thus
+// continue its work in another session, and with a journal even after a kill. No draft overwrites another program's
+// changes. Any thread; may block.
 class WriteLedger {
  public:
   explicit WriteLedger(std::shared_ptr<PutJournal> journal = nullptr) : journal_(std::move(journal)) {}
 
-  // A file is open once. Of the same draft the one that is open is closed before: nothing of it is written any more.
-  // kSourceChanged for another content than the base and than what the draft has left, kSourceMissing, kPathRefused;
-  // kCallFailed with the errno: EBUSY while another draft writes it, or another program has locked it. `locks`: those
-  // of who writes, which are no hindrance; may be null.
+  // A file is open once. Closes the same draft's earlier file first, so that nothing more of that is written.
+  // kSourceChanged if the content is neither the base nor what the draft left; kSourceMissing, kPathRefused;
+  // kCallFailed with the errno: EBUSY while another draft writes the file, or another program has locked it. `locks`:
+  // the writer's own locks, which do not conflict; may be null.
   core::Status Open(const ServedFolder& folder, std::string_view path, const PutBase& base,
                     std::shared_ptr<WrittenFile>* file, const std::shared_ptr<LockTable>& locks = nullptr);
-  // As WrittenFile::Commit, with the same check as Open.
+  // Like WrittenFile::Commit, with the same check as Open.
   core::Status Commit(const std::shared_ptr<WrittenFile>& file, const Finish& finish, std::vector<uint8_t>* entry);
   void Close(const std::shared_ptr<WrittenFile>& file);  // idempotent
 
-  // Of the same folder: what all guests lock together.
+  // The counts of all guests' locks in this folder.
   const std::shared_ptr<LockRoom>& lock_room() const { return lock_room_; }
 
  private:
-  // Of the drafts that have written last.
+  // How many drafts are remembered: the most recent ones.
   static constexpr size_t kMostDrafts = 16384;
   struct Draft {
     FileState left;
@@ -69,7 +69,7 @@ class WriteLedger {
   std::map<DraftToken, Opened> open_;
   std::map<WrittenFile::Inode, DraftToken> writers_;
   std::map<DraftToken, Draft> drafts_;
-  std::list<DraftToken> used_;  // used last comes first
+  std::list<DraftToken> used_;  // most recently used first
 };
 
 }  // namespace keibi::stream

@@ -12,8 +12,8 @@
 
 namespace keibi::stream {
 
-// What a guest writes of a file on a lane of a share (PROTOCOL 11.2). The handle is that of an OpenWrite of this
-// session; the bytes are the rest of the frame.
+// A guest's write to a file on a lane of a share (PROTOCOL 11.2). The handle comes from an OpenWrite of this session;
+// the bytes are the rest of the frame.
 //
 //   | handle 4 | offset 8 | bytes |
 struct Write {
@@ -27,7 +27,7 @@ struct Write {
     core::StoreBigEndian<uint32_t>(to, handle);
     core::StoreBigEndian<uint64_t>(to + 4, offset);
   }
-  // False unless one to kMaxBytes bytes follow, all within the longest file.
+  // False unless 1 to kMaxBytes bytes follow, all within the longest file.
   static bool Take(const uint8_t* from, size_t bytes, Write* write) {
     if (bytes <= kHeaderBytes || bytes - kHeaderBytes > kMaxBytes) return false;
     *write = {core::LoadBigEndian<uint32_t>(from), core::LoadBigEndian<uint64_t>(from + 4)};
@@ -35,7 +35,7 @@ struct Write {
   }
 };
 
-// What has become of one of them, once pwrite(2) has returned.
+// The outcome of one write, sent once pwrite(2) has returned.
 //
 //   | handle 4 | offset 8 | outcome 1 |
 struct Written {
@@ -53,7 +53,7 @@ struct Written {
     core::StoreBigEndian<uint64_t>(to->data() + at + 4, offset);
     to->back() = static_cast<uint8_t>(outcome);
   }
-  // Takes the record at `*at` and moves `*at` behind it. False when it is none.
+  // Parses the record at `*at` and moves `*at` past it. False if there is no valid record.
   static bool Take(const uint8_t** at, const uint8_t* end, Written* written) {
     const uint8_t* const from = *at;
     if (static_cast<size_t>(end - from) < kBytes || from[12] > static_cast<uint8_t>(Outcome::kClosed)) return false;

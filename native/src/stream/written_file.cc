@@ -24,12 +24,12 @@ using core::Status;
 
 namespace {
 
-// Each chunk leaves the stage once it is copied, so that a put needs little more room than its bytes.
+// Each chunk leaves the stage once it is copied, so that a put needs little more space than its bytes.
 constexpr uint64_t kCopyBytes = uint64_t{256} << 10;
 
 FileState StateOf(const struct stat& status) { return {static_cast<uint64_t>(status.st_size), MtimeNs(status)}; }
 
-// Whether a time that was set reads back as this one: there are file systems that keep less of it.
+// Whether a time that was set may read back as this one: some file systems store less precise times.
 bool IsTimeKept(int64_t set_ns, int64_t kept_ns) {
   if (set_ns == kept_ns) return true;
   for (const int64_t tick_ns : {int64_t{100}, int64_t{1000}, int64_t{1'000'000}, kNsPerSecond, 2 * kNsPerSecond}) {
@@ -38,7 +38,7 @@ bool IsTimeKept(int64_t set_ns, int64_t kept_ns) {
   return false;
 }
 
-// Makes it longer, never shorter: another program may do the same.
+// Lengthens a file but never shortens it: another program may do the same.
 bool Lengthen(int fd, uint64_t size, bool alone) {
   if (!alone) {
     if (fallocate(fd, 0, static_cast<off_t>(size - 1), 1) == 0) return true;
@@ -81,7 +81,7 @@ Status WrittenFile::CommitLocked(const Finish& finish, const MayChange& may_chan
     if (!measured.ok()) return measured;
   }
   if (finish.sync && fsync(fd_.get()) != 0) return CallError();
-  // Where its name was given to another file at that moment, the one that was changed is in no folder.
+  // If another file has just taken its name, the changed file is in no folder.
   if (const Status status = HasPath(); !status.ok()) return status;
   Entry written = EntryOf(now);
   written.name = name_;
@@ -117,7 +117,7 @@ Status WrittenFile::HasPath() const {
   return Status::Of(same ? Code::kOk : Code::kSourceChanged);
 }
 
-// Extends the file first: where the append lands shows whether another program has appended too, before anything else
+// Extends the file first: the append's offset shows whether another program has appended too, before anything else
 // changes.
 Status WrittenFile::Apply(const Finish& finish, uint64_t size, bool alone) {
   const std::vector<ByteRange> ranges = stage_.ranges();
@@ -164,8 +164,8 @@ Status WrittenFile::WriteInPlace(const ByteRange& range) {
   return Status::Ok();
 }
 
-// As a program does that appends: behind whatever another has appended at this moment, and never over it. Then it is
-// not where it belongs: kSourceChanged.
+// Appends with O_APPEND: after another program's appended bytes, never over them. In that case our bytes are misplaced:
+// kSourceChanged.
 Status WrittenFile::Append(const ByteRange& range) {
   const int flags = fcntl(fd_.get(), F_GETFL);
   if (flags < 0 || fcntl(fd_.get(), F_SETFL, flags | O_APPEND) != 0) return CallError();

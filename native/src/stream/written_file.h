@@ -24,29 +24,28 @@ namespace keibi::stream {
 
 class PutJournal;
 
-// Names a draft: what several puts of it have left is its own.
+// Names a draft, so that the results of its several puts can be recognised as its own.
 using DraftToken = std::array<uint8_t, 16>;
 
-// By what a content of a file is told from another.
+// Identifies one version of a file.
 struct FileState {
   uint64_t size = 0;
   int64_t mtime_ns = 0;
   bool operator==(const FileState&) const = default;
 };
 
-// How a file is to be left.
+// The state in which to leave a file.
 struct Finish {
   FileState state;
-  bool sync = false;  // stands on the disk
+  bool sync = false;  // makes the result durable
 };
 
-// A file that a put changes. What is written waits beside it until Commit, which changes in it what the put has changed
-// and nothing else. Any thread; writes may run beside each other, and none runs, or begins, once Commit or Close has
-// returned.
+// A file that a put changes. Written bytes wait beside it until Commit, which applies the put's changes and nothing
+// else. Any thread; writes may run in parallel. After Commit or Close has returned, no write runs or begins.
 class WrittenFile {
  public:
   using Inode = std::pair<dev_t, ino_t>;
-  // Whether a put may be made on a content.
+  // Whether a put may change a file in this state.
   using MayChange = std::function<bool(const FileState&)>;
 
   struct Place {
@@ -57,7 +56,7 @@ class WrittenFile {
     Inode inode;
   };
 
-  // `keep`: bytes of what is there that still hold. `journal`, and `locks` of who writes, may be null.
+  // `keep`: the first bytes of the content that remain valid. `journal`, and the writer's `locks`, may be null.
   WrittenFile(Place place, const DraftToken& token, uint64_t keep, std::shared_ptr<PutJournal> journal,
               std::shared_ptr<LockTable> locks)
       : token(token),
@@ -71,15 +70,15 @@ class WrittenFile {
         stage_(std::move(place.parent)),
         fd_(std::move(place.file)) {}
 
-  // Both: kCallFailed with the errno; kCancelled if it is closed.
+  // Write and Commit: kCallFailed with the errno; kCancelled if it is closed.
   core::Status Write(uint64_t offset, const uint8_t* data, size_t bytes);
-  // Changes the file, sets its size and mtime, and closes it. `entry` gets the result; so does `left`, also after a
+  // Changes the file, sets its size and mtime, and closes it. `entry` gets the result; so does `left`, even after a
   // failure, if no other program has changed the file meanwhile. Changes nothing if `may_change` refuses the file or
   // another file has the path (kSourceChanged), if no file has it (kSourceMissing), or while another program has a part
   // of it locked (kCallFailed with EBUSY).
   core::Status Commit(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
                       std::optional<FileState>* left);
-  void Close();  // idempotent; nothing of it is changed
+  void Close();  // idempotent; changes nothing in the file
 
   const DraftToken token;
   const Inode inode;

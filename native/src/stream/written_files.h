@@ -13,22 +13,22 @@
 
 namespace keibi::stream {
 
-// The files that one guest has open to be written in one session, by number (PROTOCOL 11.2). A number is used once.
-// Any thread; may block.
+// The files that one guest has open for writing in one session, by number (PROTOCOL 11.2). A number is used once. Any
+// thread; may block.
 class WrittenFiles {
  public:
   static constexpr size_t kMostOpen = 256;
 
-  // `locks`: of the guest; may be null.
+  // `locks`: the guest's; may be null.
   WrittenFiles(ServedFolder folder, std::shared_ptr<WriteLedger> ledger, std::shared_ptr<LockTable> locks = nullptr)
       : folder_(std::move(folder)), ledger_(std::move(ledger)), locks_(std::move(locks)) {}
 
-  // As WriteLedger::Open; kLimitExceeded beyond kMostOpen.
+  // Errors as of WriteLedger::Open; kLimitExceeded beyond kMostOpen.
   core::Status Open(std::string_view path, const PutBase& base, uint32_t* handle);
   core::Status Write(uint32_t handle, uint64_t offset, const uint8_t* data, size_t bytes);
   core::Status Commit(uint32_t handle, const Finish& finish, std::vector<uint8_t>* entry);
   void Close(uint32_t handle);
-  void CloseAll();  // none is opened any more
+  void CloseAll();  // and refuses new ones
 
  private:
   std::shared_ptr<WrittenFile> Find(uint32_t handle);
