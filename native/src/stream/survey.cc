@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-// The part of ReceiveJob that looks at a page before bytes flow: what is wanted, what is here already, what needs no
-// bytes at all.
+// The part of ReceiveJob that examines a page before bytes flow: which entries are wanted, already here, or need no
+// bytes.
 #include <cerrno>
 
 #include "stream/receive_job.h"

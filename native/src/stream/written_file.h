@@ -74,8 +74,8 @@ class WrittenFile {
   core::Status Write(uint64_t offset, const uint8_t* data, size_t bytes);
   // Changes the file, sets its size and mtime, and closes it. `entry` gets the result; so does `left`, even after a
   // failure, if no other program has changed the file meanwhile. Changes nothing if `may_change` refuses the file or
-  // another file has the path (kSourceChanged), if no file has it (kSourceMissing), or while another program has a part
-  // of it locked (kCallFailed with EBUSY).
+  // another file has the path (kSourceChanged), or no file has it (kSourceMissing). The same while another program has
+  // locked a part of it (kCallFailed with EBUSY).
   core::Status Commit(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
                       std::optional<FileState>* left);
   void Close();  // idempotent; changes nothing in the file
