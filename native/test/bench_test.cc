@@ -22,7 +22,7 @@ constexpr uint64_t kSomeBytes = 2 * core::kChunkBytes + 7;
 class BenchTest : public testing::Test {
  protected:
   Folder folder_;
-  std::atomic<bool> going_ = false, stopped_ = true;  // what a measurement looks at
+  std::atomic<bool> going_ = false, stopped_ = true;  // the flags that a measurement checks
   double figure_ = -1;
 };
 
@@ -93,7 +93,7 @@ TEST_F(BenchTest, EndsWhenStopped) {
 
 class GeneratedTest : public testing::TestWithParam<uint32_t> {};
 
-// A generated file, one that the receiver keeps and one it only counts, over real lanes.
+// Over real lanes: one generated file that the receiver keeps, and one that it only counts.
 TEST_P(GeneratedTest, IsSentAndKeptOrCounted) {
   Folder folder;
   test::PairOptions options;

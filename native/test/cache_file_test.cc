@@ -16,8 +16,8 @@ namespace {
 using core::Code;
 
 constexpr size_t kBlockBytes = kCacheBlockBytes;
-constexpr size_t kEnough = 5;                     // of what is to be seen beside each other
-constexpr std::chrono::microseconds kPause{200};  // in which a reader has its turn
+constexpr size_t kEnough = 5;                     // events of each kind that must be seen together
+constexpr std::chrono::microseconds kPause{200};  // in which a reader gets its turn
 
 class CacheFileTest : public testing::Test {
  protected:
@@ -31,7 +31,7 @@ class CacheFileTest : public testing::Test {
   static core::Status Write(CacheFile& file, uint32_t first, const std::string& bytes) {
     return file.Write(first, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
-  // Nothing if some of it is missing.
+  // Empty if some of it is missing.
   static std::string Read(const CacheFile& file, uint64_t offset, size_t length) {
     std::string bytes(length, '\0');
     core::Status status;
@@ -128,7 +128,7 @@ TEST_F(CacheFileTest, GivesRoomBackToTheDisk) {
   EXPECT_TRUE(file->HasAll(7, 1));
 }
 
-// A reader in one thread, somebody who evicts and fetches again in another: the reader never sees a hole.
+// One thread reads while another evicts and fetches again: the reader never sees a hole.
 TEST_F(CacheFileTest, WhatIsEvictedWhileItIsReadIsNotReadAsZeros) {
   const auto file = Open(4 * kBlockBytes), reader = Open(4 * kBlockBytes);
   const std::string block(4 * kBlockBytes, 'x');
@@ -153,7 +153,7 @@ TEST_F(CacheFileTest, WhatIsEvictedWhileItIsReadIsNotReadAsZeros) {
   EXPECT_GE(read, kEnough);
 }
 
-// One writes in a thread, another evicts: what is said to be here is here, and not the hole that was made meanwhile.
+// One thread writes while another evicts: a block marked present is present, not the hole made meanwhile.
 TEST_F(CacheFileTest, WhatIsEvictedWhileItIsWrittenIsNotSaidToBeHere) {
   const auto writer = Open(4 * kBlockBytes), evictor = Open(4 * kBlockBytes), reader = Open(4 * kBlockBytes);
   const std::string block(4 * kBlockBytes, 'x');
@@ -214,7 +214,7 @@ TEST_F(CacheFileTest, WhatIsNoWholePairIsNotKept) {
   for (const off_t length : {0, 5, 63, 64, 71, 73}) {
     EXPECT_TRUE(damaged("key.map", [length](int fd) { ASSERT_EQ(ftruncate(fd, length), 0); })) << length;
   }
-  // Of the head, each byte that has a meaning.
+  // Each byte of the head that has a meaning.
   for (const off_t at : {0, 4, 8, 15, 24, 28}) {
     EXPECT_TRUE(damaged("key.map", [at](int fd) { ASSERT_EQ(pwrite(fd, "\xfe", 1, at), 1); })) << at;
   }

@@ -34,7 +34,7 @@ class ChangeWatchTest : public testing::Test {
     if (watch_) watch_->Stop();
   }
 
-  // Takes what is told until `done`, for 10 s at most.
+  // Takes reports until `done`, for 10 s at most.
   bool Until(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (!done()) {
@@ -97,7 +97,7 @@ TEST_F(ChangeWatchTest, WatchesDirectoriesThatComeLaterAtAnyDepth) {
   EXPECT_TRUE(Told("x", ChangeKind::kMade));
   told_.clear();
   test::WriteFile(folder_ / "x/y/z/file", "1");
-  // A directory that is seen only now is told itself, and stands for what is in it already.
+  // A newly seen directory is reported itself, and stands for its content at that time.
   EXPECT_TRUE(
       Until([this] { return told_.contains("x/y/z/file") || told_.contains("x/y/z") || told_.contains("x/y"); }));
 }
@@ -136,13 +136,13 @@ TEST_F(ChangeWatchTest, TellsNothingBehindASymlinkNorWhatIsStillBeingReceived) {
 
 TEST_F(ChangeWatchTest, SaysToLookAgainInsteadOfKeepingMoreThanItMay) {
   Begin();
-  // Again if some were taken before all were there.
+  // Retry if some were taken before all existed.
   EXPECT_TRUE(Until([this] {
     if (missed_) return true;
     for (size_t i = 0; i <= ChangeNotes::kMost; i++) test::WriteFile(folder_ / std::to_string(i), "");
     return false;
   }));
-  // What is still to come of these may be too much once more.
+  // The remaining reports may again be too many.
   for (bool told = false; !told; told = told_.contains("last")) {
     missed_ = false;
     test::WriteFile(folder_ / "last", "1");

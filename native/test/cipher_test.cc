@@ -69,7 +69,7 @@ TEST_P(CipherTest, SealsToThePublishedCiphertext) {
   const CipherVector& vector = GetParam();
   Cipher cipher(vector.suite, Cipher::Direction::kSeal);
   ASSERT_TRUE(cipher.SetKey(vector.key.data()));
-  for (int again = 0; again < 2; again++) {  // the second time with the key schedule of the first
+  for (int again = 0; again < 2; again++) {  // the second time with the same key schedule
     Bytes text = vector.plaintext, tag(kTagBytes);
     ASSERT_TRUE(
         cipher.Seal(vector.nonce.data(), vector.aad.data(), vector.aad.size(), text.data(), text.size(), tag.data()));

@@ -20,7 +20,7 @@ class Dialler {
   bool connected() const { return connected_; }
   bool Send(const Bytes& bytes);
   bool Send(const std::string& text) { return Send(FromText(text)); }
-  size_t SendWhatFits(const Bytes& bytes);  // until for 100 ms nothing more has fitted
+  size_t SendWhatFits(const Bytes& bytes);  // until nothing more has fitted for 100 ms
   void EndSending();
   Bytes Receive(size_t bytes);  // fewer if the other side ended
   bool IsClosed();              // waits up to 5 s for the other side to end the connection

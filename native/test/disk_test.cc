@@ -35,7 +35,7 @@ class WriteBehindTest : public testing::Test {
     return (resident & 1) != 0;
   }
 
-  // A tmpfs has nowhere else to keep it.
+  // A tmpfs has no other place for the data.
   bool CanForget() const {
     struct statfs system;
     return fstatfs(fd_.get(), &system) == 0 && system.f_type != TMPFS_MAGIC;
@@ -51,7 +51,7 @@ TEST_F(WriteBehindTest, ForgetsWhatTheDiskHasHadForLongAndKeepsTheRest) {
   for (uint64_t at = 0; at < kEnd; at += chunk.size()) {
     ASSERT_TRUE(WriteAt(fd_.get(), chunk.data(), chunk.size(), at).ok());
     const uint64_t end = at + chunk.size();
-    // Only what the disk has can be forgotten: here it always has it.
+    // Only data on the disk can be forgotten: here it always is.
     if (end % kWriteBehindWindow == 0) {
       ASSERT_EQ(fdatasync(fd_.get()), 0);
     }

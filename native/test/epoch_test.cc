@@ -33,7 +33,7 @@ TEST_P(EpochTest, BeginsAfterSoManyBytes) {
   Sealer sealer(GetParam(), KeyOf(1), {10, 1000});
   Opener opener(GetParam(), KeyOf(1));
   for (uint32_t i = 0; i < 50; i++) {
-    const Bytes frame = Seal(&sealer, Bytes(4, 1));  // 4, 8, 12: three fit before ten bytes are over
+    const Bytes frame = Seal(&sealer, Bytes(4, 1));  // 4, 8, 12: three frames fit before ten bytes are exceeded
     EXPECT_EQ(EpochOf(frame), i / 3);
     EXPECT_EQ(CounterOf(frame), i);
     EXPECT_EQ(Open(&opener, frame).code, Code::kOk) << i;
@@ -60,7 +60,7 @@ TEST_P(EpochTest, IsNeverLongerThanTheProtocolAllows) {
   EXPECT_EQ(EpochOf(frame), 1u);
 }
 
-// Opens each frame with a cipher of its own under the key that PROTOCOL 4.2 gives for its epoch.
+// Opens each frame with a cipher of its own, under the key of PROTOCOL 4.2 for its epoch.
 TEST_P(EpochTest, NeverUsesAKeyWithTheSameNonceTwice) {
   Sealer sealer(GetParam(), KeyOf(1), {3, 1000});
   aead::Cipher cipher(GetParam(), aead::Cipher::Direction::kOpen);
@@ -89,13 +89,13 @@ TEST_P(EpochTest, RefusesAnEpochLeftOutOrGoneBackTo) {
     Sealer sealer(GetParam(), KeyOf(1), {1, 1000});
     Opener opener(GetParam(), KeyOf(1));
     for (int i = 0; i < 3; i++) EXPECT_EQ(Open(&opener, Seal(&sealer, {1})).code, Code::kOk);
-    Bytes frame = Seal(&sealer, {1});  // epoch 3 as the writer has it
+    Bytes frame = Seal(&sealer, {1});  // epoch 3 at the writer
     core::StoreBigEndian<uint32_t>(frame.data() + kLengthBytes, epoch);
     return Open(&opener, frame).code;
   };
   EXPECT_EQ(opened_with(0), Code::kFrameReplayed);
   EXPECT_EQ(opened_with(1), Code::kFrameReplayed);
-  EXPECT_EQ(opened_with(2), Code::kFrameAuthFailed);  // the reader's own epoch, but not the key it was sealed with
+  EXPECT_EQ(opened_with(2), Code::kFrameAuthFailed);  // the reader's own epoch, but another key
   EXPECT_EQ(opened_with(3), Code::kOk);
   EXPECT_EQ(opened_with(4), Code::kFrameReplayed);
   EXPECT_EQ(opened_with(UINT32_MAX), Code::kFrameReplayed);

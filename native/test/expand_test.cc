@@ -65,7 +65,7 @@ TEST(LaneKeyTest, DiffersForEverySuiteDirectionAndLane) {
 TEST(SecretTest, IsWipedWhereItWasMovedFrom) {
   Key first = KeyOf(9);
   const Key second = std::move(first);
-  EXPECT_EQ(BytesOf(first), Bytes(Key::size()));  // NOLINT(bugprone-use-after-move): what is left is the point
+  EXPECT_EQ(BytesOf(first), Bytes(Key::size()));  // NOLINT(bugprone-use-after-move): the moved-from state is under test
   EXPECT_EQ(BytesOf(second), Bytes(Key::size(), 9));
 }
 

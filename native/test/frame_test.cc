@@ -83,14 +83,14 @@ TEST_P(FrameTest, RefusesALengthFieldOutOfRange) {
   }
 }
 
-// Length 33 is 00 00 00 21: a greater one within the limit asks for bytes that are not there, a smaller one leaves some
+// Length 33 is 00 00 00 21: a greater length within the limit needs bytes that are missing, a smaller one leaves some
 // over.
 Code CodeOfFlip(size_t at, uint8_t mask) {
   if (at == 0) return Code::kFrameTooLarge;
   if (at == 1) return mask == 0x80 ? Code::kFrameTooLarge : Code::kFrameTruncated;
   if (at == 2) return Code::kFrameTruncated;
   if (at == 3) return mask == 0x80 ? Code::kFrameTruncated : Code::kFrameAuthFailed;
-  if (at == 7 && mask == 1) return Code::kFrameAuthFailed;  // the next epoch, under whose key it does not open
+  if (at == 7 && mask == 1) return Code::kFrameAuthFailed;  // the next epoch, whose key does not open it
   return at < kHeaderBytes ? Code::kFrameReplayed : Code::kFrameAuthFailed;
 }
 

@@ -17,7 +17,7 @@ inline Bytes Frame(stream::LaneFrame kind, const Bytes& rest) {
   return plaintext;
 }
 
-// A peer that shares a folder, and lanes to it in the hands of the test.
+// A peer that shares a folder, and lanes to it that the test drives.
 class GuestLaneTest : public ServedTest {
  protected:
   struct Guest {
@@ -43,7 +43,7 @@ class GuestLaneTest : public ServedTest {
     if (server_) server_->Stop();
   }
 
-  // Without a ledger nothing may be written.
+  // Without a ledger the folder is read-only.
   void Share(std::shared_ptr<stream::WriteLedger> ledger = nullptr) {
     const stream::ServeOptions options{.folder = {share_.path().string(), ""}, .ledger = std::move(ledger)};
     server_ = std::make_shared<stream::ServeJob>(options);

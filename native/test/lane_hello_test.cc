@@ -23,7 +23,7 @@ class LaneHelloTest : public test::ServedTest {
     Serve();
     lanes_ = Expect();
   }
-  // Sends `hello` and tells whether the listener closed the connection for it.
+  // Sends `hello` and returns whether the listener closed the connection for it.
   bool IsRefused(const Bytes& hello) {
     Dialler dialler = Dial();
     dialler.Send(hello);
@@ -65,7 +65,7 @@ TEST_F(LaneHelloTest, IsPutTogetherFromSingleBytes) {
   Dialler dialler = Dial();
   for (const uint8_t byte : RightHello(1)) {
     dialler.Send(Bytes{byte});
-    ExpectServed();  // so the byte has been looked at
+    ExpectServed();  // the listener has examined the byte
   }
   EXPECT_TRUE(lanes_->inbox.Take().has_value());
 }
@@ -93,7 +93,7 @@ TEST_F(LaneHelloTest, IsRefusedWhenWrongAndCostsTheSessionNothing) {
   EXPECT_TRUE(IsRefused(Hello(0, &other_key)));
   EXPECT_TRUE(IsRefused(Hello(0, &other_direction)));
   EXPECT_TRUE(IsRefused(Hello(0, &other_lane)));
-  EXPECT_TRUE(IsRefused(Hello(0, &late)));  // its frame is the second one
+  EXPECT_TRUE(IsRefused(Hello(0, &late)));  // it sends its second frame
   EXPECT_TRUE(IsRefused(Hello(core::kMaxLaneNumbers, &beyond)));
   EXPECT_TRUE(IsRefused(Hello(UINT32_MAX, &far)));
   EXPECT_TRUE(IsRefused(Hello(0, &kind, kSession, {1})));
@@ -115,7 +115,7 @@ TEST_F(LaneHelloTest, IsRefusedWithAnyByteChanged) {
 }
 
 TEST_F(LaneHelloTest, IsRefusedOnceItsSessionIsForgotten) {
-  listener_->Forget({3, 2, 1});  // another one
+  listener_->Forget({3, 2, 1});  // another session
   Dialler dialler = Dial();
   dialler.Send(RightHello(0));
   EXPECT_TRUE(lanes_->inbox.Take().has_value());
@@ -133,13 +133,13 @@ TEST_F(LaneHelloTest, GoesToTheSessionThatItNames) {
   EXPECT_EQ(lanes_->inbox.size(), 0u);
 }
 
-// A lane that is dialled right after the handshake, before the sender has made the session's job.
+// A lane that is dialled right after the handshake, before the sender has created the session's job.
 class EarlyLaneTest : public test::ServedTest {
  protected:
   Dialler DialEarly(uint32_t lane) {
     Dialler dialler = Dial();
     dialler.Send(RightHello(lane));
-    ExpectServed();  // so the hello has been looked at
+    ExpectServed();  // the listener has examined the hello
     return dialler;
   }
 };

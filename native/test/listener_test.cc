@@ -65,7 +65,7 @@ TEST_F(ListenerTest, PutsAPreambleTogetherFromSingleBytes) {
   Dialler dialler = Dial();
   for (const char byte : std::string("KEIBI-C")) {
     dialler.Send(std::string(1, byte));
-    ExpectServed();  // so the byte has been looked at
+    ExpectServed();  // the listener has examined the byte
   }
   dialler.Send("1");
   const auto incoming = inbox_.Take();
@@ -131,7 +131,7 @@ TEST_F(ListenerTest, ClosesTheOldestUndecidedConnectionForOneTooMany) {
   std::vector<Dialler> silent;
   for (int i = 0; i < 4; i++) silent.push_back(Dial());
   EXPECT_TRUE(silent[0].IsClosed());
-  ExpectServed();  // costs silent[1] its place
+  ExpectServed();  // closes silent[1]
   EXPECT_TRUE(silent[1].IsClosed());
   silent[3].Send("KEIBI-C1");
   EXPECT_TRUE(inbox_.Take().has_value());
@@ -247,7 +247,7 @@ TEST_F(ListenerTest, ClosesEverythingItHoldsWhenStopped) {
   Serve();
   Dialler silent = Dial(), half = Dial();
   half.Send("KEIBI-L1 and");
-  ExpectServed();  // accepted after the two, so they are in its hands
+  ExpectServed();  // accepted after both, so the listener holds them
   const uint16_t port = listener_->port();
   listener_->Stop();
   listener_->Stop();

@@ -54,7 +54,7 @@ class LockTableTest : public testing::Test {
   static WantedLock Of(uint8_t program, LockSpan span, LockKind kind, bool whole = false) {
     return {{{program}, whole}, span, kind};
   }
-  // 0, or the errno that it was refused with.
+  // Returns 0, or the errno of the refusal.
   int Lock(LockTable* table, const WantedLock& wanted, const std::string& path = "file") {
     granted_ = {};
     const core::Status status = table->Lock(path, wanted, &granted_);
@@ -177,7 +177,7 @@ TEST_F(LockTableTest, IsBounded) {
   EXPECT_EQ(Lock(NewGuest().get(), Of(1, {0, 1}, LockKind::kShared)), 0);
 }
 
-// Two programs of each of two guests, one of this computer and puts: one at a time is in the file.
+// Two programs of each of two guests, one of this computer, and puts: only one at a time is in the file.
 TEST_F(LockTableTest, LetsOneAtATimeIn) {
   const auto guest = NewGuest(), other = NewGuest();
   std::atomic<int> inside = 0, most = 0, turns = 0;

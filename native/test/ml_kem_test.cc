@@ -15,7 +15,7 @@ struct Keys {
   Bytes open = Bytes(kPublicKeyBytes), secret = Bytes(kSecretKeyBytes);
 };
 
-// Where libcrypto is older than 3.5 there is nothing here, and every call must say so.
+// With libcrypto older than 3.5 ML-KEM is missing, and every call must say so.
 TEST(MlKem1024, GivesBothSidesOneSecretOrIsNotThere) {
   Keys keys;
   Bytes ciphertext(kCiphertextBytes), ours(kSharedSecretBytes), theirs(kSharedSecretBytes);

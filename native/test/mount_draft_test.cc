@@ -59,7 +59,7 @@ TEST(MountConflictName, StandsBesideTheOtherWithItsEnding) {
   EXPECT_TRUE(cut.ends_with("ä (conflict 2026-01-31 me 3).txt"));
 }
 
-// The other peer's file, as it would be written there, and what a program that writes here expects.
+// The other peer's file as puts change it, and the content that a program here expects.
 class MountDraftTest : public testing::Test {
  protected:
   void Begin(const std::string& content) {
@@ -76,7 +76,7 @@ class MountDraftTest : public testing::Test {
     ASSERT_EQ(draft_->Truncate(size, ++clock_), 0);
     here_.resize(size);
   }
-  // What there is; what is missing is fetched.
+  // Reads the present bytes; fetches missing ones.
   std::string Read(uint64_t offset, size_t length) {
     std::string bytes(length, 'x');
     size_t read = 0;
@@ -102,7 +102,7 @@ class MountDraftTest : public testing::Test {
       ASSERT_TRUE(content->Write(block, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()).ok());
     }
   }
-  // As the other peer does it; `whole` or only the first half of it.
+  // Applies a put like the other peer; `whole`, or only its first half.
   void Apply(const Put& put, bool whole) {
     ASSERT_EQ(put.base, version_);
     ASSERT_LE(put.keep, put.base.size);
@@ -175,7 +175,7 @@ TEST_F(MountDraftTest, APutIsNotOnTheDiskUntilOneSaysSo) {
   Write(0, "ab");
   Put put;
   ASSERT_TRUE(draft_->Begin(true, 1, &put));
-  EXPECT_FALSE(put.sync);  // there is more
+  EXPECT_FALSE(put.sync);  // more is to come
   Apply(put, true);
   draft_->Done(put, version_);
   ASSERT_TRUE(draft_->Begin(false, UINT64_MAX, &put));
@@ -208,7 +208,7 @@ TEST_F(MountDraftTest, KnowsWhatItHasSeenWhenItBecomesAnother) {
 
 class MountDraftSteps : public MountDraftTest, public testing::WithParamInterface<int> {};
 
-// In any order of writes, cuts, puts that fail and puts that do not, nothing is lost and nothing mixed.
+// In any order of writes, truncations, and successful or failed puts, no data is lost or mixed.
 TEST_P(MountDraftSteps, LeaveTheSameHereAndThere) {
   std::mt19937 random(static_cast<unsigned>(GetParam()));
   constexpr uint64_t kMost = 5 * kCacheBlockBytes;
@@ -228,7 +228,7 @@ TEST_P(MountDraftSteps, LeaveTheSameHereAndThere) {
         break;
       case 4:
       case 5: {
-        // While a put is under way the other peer has neither the one version nor the other.
+        // During a put the other peer has neither version.
         if (putting) break;
         const uint64_t offset = random() % kMost;
         const size_t length = random() % 150'000;
@@ -241,7 +241,7 @@ TEST_P(MountDraftSteps, LeaveTheSameHereAndThere) {
       case 7:
         if (!std::exchange(putting, false)) break;
         if (random() % 3 == 0) {
-          // Half of it is there, and nobody knows which.
+          // Half of it is there, and it is unknown which half.
           const Version before = version_;
           Apply(put, false);
           draft_->Failed(put);

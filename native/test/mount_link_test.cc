@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A link that runs, and the Peer's end of it.
+// A running link, and the daemon's end of it.
 class MountLinkTest : public testing::Test {
  protected:
   void Begin(milliseconds patience) {
@@ -36,7 +36,7 @@ class MountLinkTest : public testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  // One question, and what became of it.
+  // One request and its result.
   struct Asked {
     std::mutex mutex;
     std::condition_variable changed;
@@ -92,7 +92,7 @@ TEST_F(MountLinkTest, AQuestionGetsItsAnswer) {
   EXPECT_EQ(Hear(10), std::string("\0\0\0\6\3\0\0\0\1p", 10));
   Writer page, done;
   Say(Message(Type::kPage, 1, page.Rest("abc")));
-  // Of another, which nobody has asked, and cut into bytes.
+  // An answer to an unknown request, cut into bytes.
   std::vector<uint8_t> answer = Message(Type::kDone, 7, Writer());
   const std::vector<uint8_t> own = Message(Type::kDone, 1, done.Number(uint32_t{5}).Number(uint32_t{9}));
   answer = Message(Type::kDone, 7, Writer().Number(uint32_t{1}));
@@ -108,7 +108,7 @@ TEST_F(MountLinkTest, APeerThatSaysNothingIsNotWaitedForLongerThanPatience) {
   Asked asked;
   Ask(&asked);
   EXPECT_EQ(asked.Wait(), ETIMEDOUT);
-  // An answer that comes after that is nobody's.
+  // A late answer belongs to no request.
   Say(Message(Type::kDone, 1, Writer().Number(uint32_t{0})));
   Say(Message(Type::kAway, 0, Writer().Number(uint8_t{1})));
   while (heard_ != 1) std::this_thread::yield();
@@ -148,7 +148,7 @@ TEST_F(MountLinkTest, OnceThePeerSaysNothingTheNextQuestionIsNotWaitedForAsLongA
   Ask(&next);
   EXPECT_EQ(next.Wait(), ETIMEDOUT);
   EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(700));
-  // An answer is one, however late.
+  // An answer counts, however late.
   Say(Message(Type::kDone, 2, Writer().Number(uint32_t{0})));
   Asked heard;
   Say(Message(Type::kAway, 0, Writer().Number(uint8_t{1})));
@@ -156,7 +156,7 @@ TEST_F(MountLinkTest, OnceThePeerSaysNothingTheNextQuestionIsNotWaitedForAsLongA
   Ask(&heard);
   Say(Message(Type::kDone, 3, Writer().Number(uint32_t{0})));
   EXPECT_EQ(heard.Wait(), 0);
-  // While it is known to be away nothing is even asked.
+  // While the daemon is known to be away, no request is sent.
   link_->SetAway(true);
   std::this_thread::sleep_for(milliseconds(200));
   Ask(&away);
@@ -175,14 +175,14 @@ TEST(MountSilence, HasOneBoundForAllThatIsAskedMeanwhile) {
   const auto at = [&](int s) { return start + seconds(s); };
   Silence silence(seconds(30));
   EXPECT_EQ(silence.Left(at(0)), seconds(30));
-  // Asked at 0, and the session is found to be lost at 15: what is asked then has the rest.
+  // Requested at 0, and the session is found lost at 15: a later request gets the remaining time.
   silence.Lost(at(15), at(0));
   EXPECT_EQ(silence.Left(at(16)), seconds(14));
   EXPECT_EQ(silence.Left(at(20)), seconds(0)) << "it is known to be away";
   EXPECT_EQ(silence.Left(at(90)), seconds(0));
   silence.Back(at(100));
   EXPECT_EQ(silence.Left(at(100)), seconds(30));
-  // One that was asked before something else was heard is late by itself.
+  // A request made before other messages arrived is late by itself.
   silence.Heard(at(120));
   silence.TimedOut(at(110));
   EXPECT_EQ(silence.Left(at(140)), seconds(30));
@@ -195,7 +195,7 @@ TEST(MountSilence, HasOneBoundForAllThatIsAskedMeanwhile) {
   EXPECT_EQ(silence.Left(at(202)), seconds(28));
 }
 
-// A Peer that reads nothing does not stop those who ask: neither do they wait, nor does what is unsent grow for ever.
+// A daemon that reads nothing does not block callers: they do not wait, and the unsent data does not grow for ever.
 TEST_F(MountLinkTest, APeerThatReadsNothingStopsNobody) {
   Begin(milliseconds(50));
   Writer large;
@@ -226,7 +226,7 @@ TEST(MountReadAhead, GrowsWithWhoReadsOnUpToTheMost) {
 TEST(MountReadAhead, IsEarnedByWhatWasReadInOrder) {
   ReadAhead ahead;
   constexpr uint32_t kBlocks = 100'000, kMost = 1024;
-  // The requests of the kernel when a program reads 64 KiB, in whatever pieces.
+  // The kernel's requests when a program reads 64 KiB, in various pieces.
   for (const auto& [first, end] : {std::pair{0U, 1U}, {0U, 2U}, {1U, 4U}}) {
     EXPECT_EQ(ahead.Next(first, end, kBlocks, kMost).count, 0U);
     EXPECT_EQ(ahead.Next(first, end, kBlocks, kMost).count, 0U) << "it was not there, and is read again";
@@ -284,7 +284,7 @@ TEST(MountReadAhead, KnowsWhatItHasAskedForAndWhatHasNotCome) {
   const auto again = ahead.Next(32, 34, kBlocks, kMost);
   EXPECT_EQ(again.from, 34U);
   EXPECT_GT(again.count, 0U);
-  // Who jumps has asked for what it reads there, and for nothing before it.
+  // After a jump, only the blocks at the new place count as requested.
   EXPECT_TRUE(ahead.Next(5000, 5016, kBlocks, kMost).left);
   ahead.Next(5016, 5032, kBlocks, kMost);
   EXPECT_TRUE(ahead.Asked(5032, 5034));

@@ -117,7 +117,7 @@ TEST_F(MountTreeTest, ShowsTheSameNumbersInTheNextMountAndNoneTwice) {
   EXPECT_EQ(number(&next, kRootIno, "a"), a);
   EXPECT_EQ(number(&next, d.ino, "b"), b);
 
-  // Who is renamed stays who it was, and whoever is made in its place is another.
+  // A renamed file keeps its number, and a new file in its place gets another.
   tree_.Renamed(kRootIno, "a", kRootIno, "c", false);
   EXPECT_EQ(number(&tree_, kRootIno, "c"), a);
   Found made;
@@ -137,17 +137,17 @@ TEST_F(MountTreeTest, WhatIsToldOfBytesSaysNothingOfTheModeAndTheOtherWayRound) 
   Entry made = File("a"), put = File("a", 9);
   made.mode = 0755;
   tree_.Changed(a_, made, Tree::What::kMode);
-  tree_.Changed(a_, put, Tree::What::kContent);  // looked at there before the mode was changed
+  tree_.Changed(a_, put, Tree::What::kContent);  // examined there before the mode change
   EXPECT_EQ(attributes().mode, 0755);
   EXPECT_EQ(attributes().size, 9U);
-  tree_.Changed(a_, made, Tree::What::kMode);  // and before the bytes had come
+  tree_.Changed(a_, made, Tree::What::kMode);  // and before the bytes arrived
   EXPECT_EQ(attributes().size, 9U);
   EXPECT_EQ(Look(a_), Known::kYes);
-  // An answer to what was asked before all that.
+  // An answer to a request made before all that.
   tree_.PutEntry(a_, before, File("a"));
   EXPECT_EQ(attributes().mode, 0755);
   EXPECT_EQ(attributes().size, 9U);
-  // What somebody else has done is still to be looked at.
+  // Another program's change must still be examined.
   tree_.Doubted(a_);
   tree_.Changed(a_, put, Tree::What::kContent);
   EXPECT_EQ(Look(a_), Known::kAsk);
@@ -198,7 +198,7 @@ TEST_F(MountTreeTest, WhatIsRemovedIsGoneAtOnceAndWhoHoldsItKeepsWhatItWas) {
   const auto told = tree_.Apply(Change::kRemoved, "d", &look_);
   EXPECT_TRUE(Tells(told, kRootIno, "d"));
   EXPECT_TRUE(Tells(told, d_, "b"));
-  EXPECT_EQ(Lookup(kRootIno, "d"), Known::kAsk);  // perhaps it is there again
+  EXPECT_EQ(Lookup(kRootIno, "d"), Known::kAsk);  // it may exist again
   EXPECT_EQ(PathOf(b_), "(none)");
   EXPECT_EQ(Look(b_), Known::kYes);
   EXPECT_EQ(Lookup(d_, "b"), Known::kAbsent);
@@ -230,7 +230,7 @@ TEST_F(MountTreeTest, AnAnswerDoesNotHideAChangeThatWasToldMeanwhile) {
   tree_.PutListing(d_, doubt, {File("b", 1)});
   EXPECT_EQ(Look(b_), Known::kAsk);
   EXPECT_EQ(Lookup(d_, "new"), Known::kAsk);
-  // Whoever has waited for it has to do with it, and the kernel does not keep it.
+  // A caller that has waited for it must use it, and the kernel does not cache it.
   Found found;
   EXPECT_EQ(tree_.Lookup(d_, "b", true, &found), Known::kYes);
   EXPECT_FALSE(found.sure);
@@ -266,7 +266,7 @@ TEST_F(MountTreeTest, AListingThatLacksANameTakesItAway) {
 TEST_F(MountTreeTest, WithoutAWatchNothingIsBelievedForLong) {
   const auto told = tree_.Watch(false);
   EXPECT_TRUE(Tells(told, d_, "b"));
-  EXPECT_FALSE(Tells(told, kRootIno, "d"));  // somebody may stand in it
+  EXPECT_FALSE(Tells(told, kRootIno, "d"));  // a program may have it as its working directory
   EXPECT_EQ(Look(a_), Known::kAsk);
   EXPECT_EQ(Lookup(kRootIno, "a"), Known::kAsk);
   List(kRootIno, {File("a"), Directory("d")});
@@ -330,14 +330,14 @@ TEST_F(MountTreeTest, ADirectoryHasTheTimeThatOurWorkInItHasTold) {
   Found found;
   EXPECT_EQ(tree_.Look(d_, false, &found), Known::kYes);
   EXPECT_EQ(found.attributes.mtime_ns, 77);
-  // Of two at one time nobody knows which was the last there.
+  // After two changes at the same time, it is unknown which was the last there.
   tree_.Expect(d_, "two");
   tree_.Expect(d_, "three");
   made("three", 78);
   EXPECT_EQ(Look(d_), Known::kAsk);
   made("two", 79);
   EXPECT_EQ(Look(d_), Known::kAsk);
-  // Somebody else has done something in it, too.
+  // Another program also changed the directory.
   ask();
   tree_.Expect(d_, "four");
   tree_.Apply(Change::kMade, "d/other", &look_);
@@ -367,7 +367,7 @@ TEST_F(MountTreeTest, AnAnswerOfBeforeUndoesNothingThatWeHaveDone) {
   tree_.Renamed(kRootIno, "a", d_, "a", false);
   tree_.PutAbsent(a_, doubt);
   EXPECT_EQ(PathOf(a_), "d/a");
-  // Asked between what is done there and what is known here.
+  // Requested between the change there and the change here.
   tree_.Moving(a_, true);
   ASSERT_TRUE(tree_.Ask(a_, &path, &doubt));
   tree_.PutAbsent(a_, doubt);

@@ -74,7 +74,7 @@ TEST_F(MountWalksTest, TheSecondOfADirectorysFilesHasTheNextOnesAskedForOnce) {
 TEST_F(MountWalksTest, WhoJumpsGetsNothing) {
   const auto files = List(kRootIno, "f", 1000, EntryType::kFile);
   for (size_t i = 0; i < 200; i++) EXPECT_TRUE(Open(files[i * 617 % 1000]).files.empty()) << i;
-  // Who goes on for a while and jumps then begins anew.
+  // After a run and a jump, detection starts over.
   Open(files[0]);
   EXPECT_FALSE(Open(files[1]).files.empty());
   EXPECT_TRUE(Open(files[500]).files.empty());
@@ -115,7 +115,7 @@ TEST_F(MountWalksTest, DirectoriesAreListedAheadOfWhoGoesThroughThem) {
   List(directories[1], "f", 10, EntryType::kFile);
   EXPECT_TRUE(walks_.Listed(kMost).files.empty());
   walks_.Listed(kMost);
-  // At most six are on their way, however many are to come.
+  // At most six are pending, however many remain.
   EXPECT_EQ(OpenDirectory(directories[1]).lists.size(), 2U);
   EXPECT_EQ(OpenDirectory(directories[2]).lists.size(), 3U);
   EXPECT_TRUE(OpenDirectory(directories[3]).lists.empty());

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const addon = fileURLToPath(new URL('../build/keibidrop.node', import.meta.url));
 
-// What every step has at hand. `busy` blocks this thread until another process has sent a preamble to `port`.
+// Helpers for every step. `busy` blocks this thread until another process has sent a preamble to `port`.
 const PRELUDE = `
   const addon = require(${JSON.stringify(addon)});
   const net = require('node:net');
@@ -29,10 +29,10 @@ const STEPS: Record<string, string> = {
   'with a listener': 'open(); exit()',
   'with several listeners': 'for (let i = 0; i < 5; i++) open(); exit()',
   'after closing a listener': 'open().close(); exit()',
-  'by itself once the listener is closed': 'const listener = open(); setImmediate(() => listener.close())',
-  'with a connection not decided yet': 'const { port } = open(); dial(port, "KEIBI"); setTimeout(exit, 50)',
-  'with a connection not called back yet': 'const { port } = open(); busy(port); exit()',
-  'with one not called back yet and the listener closed':
+  'by itself after the listener is closed': 'const listener = open(); setImmediate(() => listener.close())',
+  'with a connection of unknown kind': 'const { port } = open(); dial(port, "KEIBI"); setTimeout(exit, 50)',
+  'with a connection not yet delivered': 'const { port } = open(); busy(port); exit()',
+  'with an undelivered connection and a closed listener':
     'const listener = open(); busy(listener.port); listener.close(); exit()',
   'from inside the callback': 'dial(open(exit).port, "KEIBI-C1")',
   'after closing the listener inside its callback': `
@@ -59,7 +59,7 @@ describe('a process or worker that ends', () => {
     expect(run(inWorker(PRELUDE + step))).toEqual(clean);
   });
 
-  it('exits cleanly when a worker is terminated in the middle of its work', () => {
+  it('exits cleanly when a worker is terminated while it works', () => {
     const worker = `${PRELUDE} open(); require('node:worker_threads').parentPort.postMessage(0);
       const sealer = new addon.FrameSealer(1, key, 1000); for (;;) sealer.seal(new Uint8Array(100))`;
     const main = `const { Worker } = require('node:worker_threads');
@@ -68,7 +68,7 @@ describe('a process or worker that ends', () => {
     expect(run(main)).toEqual(clean);
   });
 
-  it('exits cleanly after many workers have loaded the addon one after another and at once', () => {
+  it('exits cleanly after many workers have loaded the addon, both in turn and in parallel', () => {
     const worker = `${PRELUDE} const listener = open(); const sealer = new addon.FrameSealer(2, key, 1);
       sealer.seal(new Uint8Array(40)); listener.close()`;
     const main = `const { Worker } = require('node:worker_threads');
@@ -86,7 +86,7 @@ describe('the environment', () => {
       env: { ...process.env, ...env },
     }).stdout.trim();
 
-  it('takes hardware AES away with KD_NO_HARDWARE_AES', () => {
+  it('disables hardware AES with KD_NO_HARDWARE_AES', () => {
     expect(printed({ KD_NO_HARDWARE_AES: '1' }, 'addon.hasHardwareAes()')).toBe('false');
   });
 
@@ -100,13 +100,13 @@ describe('the environment', () => {
 });
 
 describe('the addon', () => {
-  it('turns an exception of the listener’s callback into an uncaught one', () => {
+  it('turns an exception in the listener’s callback into an uncaught exception', () => {
     const code = `${PRELUDE} process.on('uncaughtException', (error) => process.exit(error.message === 'mine' ? 0 : 1));
       dial(open(() => { throw new Error('mine') }).port, "KEIBI-C1")`;
     expect(run(code)).toMatchObject({ status: 0, signal: null });
   });
 
-  it('gives the memory of forgotten sealers and openers back', () => {
+  it('frees the memory of unreferenced sealers and openers', () => {
     const code = `${PRELUDE}
       const churn = () => { for (let i = 0; i < 20000; i++) { new addon.FrameSealer(1, key, 9); new addon.FrameOpener(2, key) } };
       const settled = () => new Promise((done) => setImmediate(() => { gc(); setImmediate(done) }));

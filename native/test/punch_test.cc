@@ -29,12 +29,12 @@ bool Say(const Fd& fd, const std::string& text) {
   return send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
-// listener_ is the sender.
+// listener_ is the sender's.
 class PunchTest : public test::ServedTest {
  protected:
   void Punch(uint16_t port, milliseconds wait = kPunchPatience) { listener_->Punch({"127.0.0.1", port, wait}); }
 
-  // A port that nobody has; what is bound to it here and now shares it.
+  // A port in no other use; other sockets that this process binds share it.
   static Fd Reserve(uint16_t* port) {
     Fd fd;
     EXPECT_EQ(BeginDial("127.0.0.1", 1, &fd, 0).code, Code::kOk);
@@ -67,8 +67,8 @@ TEST_F(PunchTest, GoesOnWhileTheOtherSideRefuses) {
   uint16_t port = 0;
   const Fd reserved = Reserve(&port);
   Punch(port);
-  ExpectServed();  // so its first try has been refused
-  // The receiver of this test does not dial: it is reached, from the port at which the sender listens.
+  ExpectServed();  // its first try has been refused
+  // The receiver of this test does not dial: the sender reaches it, from the port on which the sender listens.
   Fd server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -119,7 +119,7 @@ TEST_F(PunchTest, DialsFromThePortOfAListenerToOthers) {
 
   Fd again;
   const Status taken = stream::Dial("127.0.0.1", server->port(), kPunchPatience, running_, &again, listener_->port());
-  EXPECT_EQ(taken.system_error, EADDRNOTAVAIL);  // there is one connection between two ports
+  EXPECT_EQ(taken.system_error, EADDRNOTAVAIL);  // two ports can have only one connection
 }
 
 TEST_F(PunchTest, LetsNoSecondListenerTakeThePort) {
@@ -131,7 +131,7 @@ TEST_F(PunchTest, LetsNoSecondListenerTakeThePort) {
 }
 
 TEST_F(PunchTest, DialsOnceOrUntilItsTimeIsOver) {
-  // Not Reserve: a port that others may share can be given to another test's listener.
+  // Not Reserve: another test's listener could get a port that sockets may share.
   const Fd reserved(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in own{};
   own.sin_family = AF_INET;

@@ -13,7 +13,7 @@
 #include "stream/write_ledger.h"
 #include "stream_tree.h"
 
-// Puts of a guest into files that programs of this computer change at the same time.
+// A guest's puts into files that programs of this computer change at the same time.
 namespace keibi::stream {
 namespace {
 
@@ -89,7 +89,7 @@ TEST_F(PutBesideWriterTest, ChangesWhatTheDraftHasChangedAndCutsOnlyWhatItHasCut
   EXPECT_EQ(Content(), std::string("01ab\0\0x", 7));
 }
 
-// The moment between the last look and the change is met again and again, with a program that keeps the file open.
+// Hits the moment between the last check and the change repeatedly, while a program keeps the file open.
 TEST_F(PutBesideWriterTest, NoLineOfAProgramThatAppendsAllTheTimeIsLost) {
   constexpr int kLines = 4000;
   test::WriteFile(share_ / "file", std::string(4096, '-'));
@@ -151,7 +151,7 @@ TEST_F(PutBesideWriterTest, WaitsForAProgramThatHasLockedTheFile) {
   EXPECT_EQ(Content(), "guest's");
 }
 
-// The kernel signals the lease holder for each program that wants the file; the signal must not end the process.
+// The kernel signals the lease holder for each program that opens the file; the signal must not end the process.
 TEST_F(PutBesideWriterTest, ProgramsThatOpenTheFileAreNotRefused) {
   test::WriteFile(share_ / "file", std::string(size_t{4} << 20, '-'));
   std::atomic<bool> ended = false;

@@ -20,7 +20,7 @@ namespace {
 using core::Code;
 namespace fs = std::filesystem;
 
-// A file of a share, and processes that write it and are killed.
+// A shared file, and processes that write it and are killed.
 class PutJournalTest : public testing::Test {
  protected:
   PutJournalTest() { test::WriteFile(share_ / "file", "before"); }
@@ -32,7 +32,7 @@ class PutJournalTest : public testing::Test {
     EXPECT_EQ(stat((share_ / "file").c_str(), &now), 0);
     return {static_cast<uint64_t>(now.st_size), now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
   }
-  // Does `work` with the file open, in a process that ends in the middle of it.
+  // Does `work` with the file open, in a process that is killed in the middle of it.
   void InAnother(const PutBase& base,
                  const std::function<bool(WriteLedger*, const std::shared_ptr<WrittenFile>&)>& work) {
     const pid_t child = fork();
@@ -46,7 +46,7 @@ class PutJournalTest : public testing::Test {
     ASSERT_EQ(waitpid(child, &how, 0), child);
     ASSERT_EQ(WTERMSIG(how), SIGKILL);
   }
-  // Is killed when a put of this draft has changed a part of the file.
+  // Kills the process when a put of this draft has changed a part of the file.
   void CutOff(const DraftToken& token, int times = 1) {
     const pid_t child = fork();
     if (child == 0) {
@@ -63,7 +63,7 @@ class PutJournalTest : public testing::Test {
     ASSERT_EQ(waitpid(child, &how, 0), child);
     ASSERT_EQ(WTERMSIG(how), SIGKILL);
   }
-  // Whether a put by the next process is taken.
+  // The result of a put by the next process.
   Code OpenNow(const PutBase& base) {
     WriteLedger ledger(PutJournal::Open(journal()));
     std::shared_ptr<WrittenFile> file;
@@ -83,7 +83,7 @@ TEST_F(PutJournalTest, WhatAKillHasCutGoesOnByTheSameDraft) {
   EXPECT_NE(StateNow().mtime_ns, base.state->mtime_ns);
   EXPECT_EQ(OpenNow({base.state, {2}, 6}), Code::kSourceChanged);
   EXPECT_EQ(OpenNow(base), Code::kOk);
-  // And after one more process, which has done nothing.
+  // And after one more process that does nothing.
   EXPECT_EQ(OpenNow(base), Code::kOk);
 }
 
@@ -122,7 +122,7 @@ TEST_F(PutJournalTest, WhatSomebodyElseHasChangedSinceIsNot) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   test::WriteFile(share_ / "file", "another's");
   EXPECT_EQ(OpenNow(base), Code::kSourceChanged);
-  // Neither is what has taken its place.
+  // A file that took its place is not accepted either.
   test::WriteFile(share_ / "new", "another's");
   fs::last_write_time(share_ / "new", fs::last_write_time(share_ / "file"));
   fs::rename(share_ / "new", share_ / "file");

@@ -20,7 +20,7 @@ using std::chrono::seconds;
 
 constexpr uint64_t kMegabyte = 1'000'000;
 
-// Moves when a lane waits, or when a test says so.
+// Advances when a lane waits, or when a test calls Advance.
 class TestClock : public RateClock {
  public:
   Time Now() override { return Time(nanoseconds(now_.load())); }
@@ -37,7 +37,7 @@ class TestClock : public RateClock {
   std::atomic<int64_t> now_ = 0;
 };
 
-// As a lane does.
+// Passes bytes like a lane.
 void PassAll(RateLimiter* limiter, size_t bytes) {
   while (bytes > 0) {
     const size_t slice = limiter->Slice(bytes);
@@ -58,7 +58,7 @@ TEST_F(RateTest, LetsARatePassFromTheFirstByteOn) {
     const double began = clock_->Seconds();
     RateLimiter limiter(Budget(rate));
     PassAll(&limiter, 10 * rate);
-    // The last slice's time is still to come.
+    // The last slice's time has not passed yet.
     EXPECT_NEAR(clock_->Seconds() - began, 10, 0.06) << rate;
   }
 }
@@ -66,7 +66,7 @@ TEST_F(RateTest, LetsARatePassFromTheFirstByteOn) {
 TEST_F(RateTest, GivesSlicesThatKeepASmallRateEven) {
   EXPECT_EQ(Budget(100'000)->Slice(1 << 20), 5000u);
   EXPECT_EQ(Budget(20 * kMegabyte)->Slice(1 << 20), kMegabyte);
-  EXPECT_EQ(Budget(10)->Slice(1 << 20), 1024u);  // not a byte a packet
+  EXPECT_EQ(Budget(10)->Slice(1 << 20), 1024u);  // not one byte per packet
   EXPECT_EQ(Budget(100'000)->Slice(17), 17u);
   EXPECT_EQ(Budget(0)->Slice(1 << 20), size_t{1} << 20);
 }
@@ -108,7 +108,7 @@ TEST_F(RateTest, LetsEverythingPassWithoutALimit) {
   EXPECT_EQ(clock_->Seconds(), 0);
 }
 
-// Lets go of a budget once somebody has waited for it a few times.
+// Releases a budget after a lane has waited for it a few times.
 class LettingGo : public TestClock {
  public:
   void Wait(std::condition_variable* changed, std::unique_lock<std::mutex>* lock, Time until) override {

@@ -19,7 +19,7 @@
 
 namespace keibi::test {
 
-// The guest's side of a share: a ReadJob whose lanes lead to whatever the listener expects.
+// The guest's side of a share: a ReadJob with lanes to whatever the listener expects.
 class ReadGuest {
  public:
   explicit ReadGuest(std::shared_ptr<stream::RateBudget> budget = nullptr) : job(std::move(budget), bell_.wake()) {
@@ -46,10 +46,10 @@ class ReadGuest {
     keys_of_[file] = key;
     return file;
   }
-  // What of a file is in its cache; what is not is zeros.
+  // A file's cached bytes; missing ones are zeros.
   std::string Cached(uint32_t file) const { return ReadFile(cache / (keys_of_.at(file) + ".data")); }
 
-  // kOk once all of it is here; what else has become of it. kHandshakeTimeout if nothing does.
+  // kOk once all blocks are cached, otherwise the error; kHandshakeTimeout if there is no result.
   core::Code Want(uint32_t file, uint32_t first, uint32_t count, uint32_t ahead = 0) {
     const uint32_t want = Begin(file, first, count, ahead);
     return want == 0 ? last_ : Wait(want);
@@ -66,7 +66,7 @@ class ReadGuest {
     const auto settled = [&] { return settled_.contains(want); };
     return Until(settled) ? settled_.at(want) : core::Code::kHandshakeTimeout;
   }
-  // How the next lane to end has ended.
+  // The end status of the next lane that ends.
   std::optional<core::Code> LaneEnd() {
     if (!Until([&] { return !ends_.empty(); })) return std::nullopt;
     const core::Code code = ends_.front().status.code;

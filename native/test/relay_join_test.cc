@@ -69,13 +69,13 @@ TEST_F(RelayJoinTest, TakesALaneThroughTheRelay) {
 TEST_F(RelayJoinTest, SaysWhyItFailed) {
   ServeRelay({100, 100, 1000, milliseconds(50), kLong, kLong});
   Join(7);
-  EXPECT_EQ(Outcome(), Code::kHandshakeTimeout);  // as the relay says
+  EXPECT_EQ(Outcome(), Code::kHandshakeTimeout);  // reported by the relay
   ServeRelay({0, 0, 1000, kLong, kLong, kLong});
   Join(7);
   EXPECT_EQ(Outcome(), Code::kRendezvousBusy);
   ServeRelay();
   Join(7, milliseconds(50));
-  EXPECT_EQ(Outcome(), Code::kHandshakeTimeout);  // as the one who waits says
+  EXPECT_EQ(Outcome(), Code::kHandshakeTimeout);  // reported by the waiting side
   const uint16_t port = listener_->port();
   listener_->Stop();
   Join(7, kJoinPatience, port);
@@ -117,7 +117,7 @@ TEST_F(RelayJoinTest, IsCancelledByItsNumberAndNoOther) {
   EXPECT_EQ(receiver.Receive(1), kJoined);
   EXPECT_EQ(Outcome(), Code::kOk);
   join(9, 4);
-  sender_->CancelJoin(4);  // perhaps before it was begun
+  sender_->CancelJoin(4);  // perhaps before it began
   EXPECT_EQ(Outcome(), Code::kCancelled);
 }
 

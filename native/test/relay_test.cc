@@ -19,7 +19,7 @@ using test::TokenOf;
 
 class RelayTest : public test::RelayedTest {};
 
-// `bytes` of a pattern that shows a missing, doubled or moved piece.
+// `bytes` of a pattern that reveals a missing, doubled or moved piece.
 Bytes RelayPattern(size_t bytes) {
   Bytes pattern(bytes);
   for (size_t i = 0; i < bytes; i++) pattern[i] = static_cast<uint8_t>(i * 2654435761u >> 24);
@@ -71,7 +71,7 @@ TEST_F(RelayTest, ForwardsNoMoreThanItsRateAndLosesNothing) {
   EXPECT_EQ(third.Receive(sent.size()), sent);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
   for (std::thread& writer : writers) writer.join();
-  // A sixteenth of a second's bytes may be ahead, and one turn each way.
+  // A sixteenth of a second's bytes may be ahead, plus one turn in each direction.
   EXPECT_GE(taken.count(), static_cast<double>(2 * sent.size()) / kRate - 3.0 / 16);
 }
 

@@ -16,7 +16,7 @@ inline relay::Token TokenOf(uint32_t number) {
   return token;
 }
 
-// A running listener on loopback that relays.
+// A running listener on loopback that also relays.
 class RelayedTest : public ServedTest {
  protected:
   static constexpr std::chrono::hours kLong{1};
@@ -27,7 +27,7 @@ class RelayedTest : public ServedTest {
     ASSERT_TRUE(listener_->ServeRelay(limits).ok());
   }
 
-  // Said its token, answer not yet read.
+  // Sends its token; does not read the answer.
   Dialler Show(uint32_t token) {
     Dialler dialler = Dial();
     const relay::RelayHello hello = relay::HelloOf(TokenOf(token));
@@ -42,7 +42,7 @@ class RelayedTest : public ServedTest {
     return pair;
   }
 
-  // The relay has seen so much of what was sent.
+  // Waits until this count of the relay has this value.
   testing::AssertionResult Reaches(uint64_t relay::Stats::*count, uint64_t value) {
     for (int i = 0; i < 1000; i++) {
       if (listener_->relay_stats().*count == value) return testing::AssertionSuccess();

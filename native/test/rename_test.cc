@@ -14,7 +14,7 @@ namespace {
 
 using test::fs::exists;
 
-// Both ways: which of them a system goes by depends on the file system.
+// Both variants: the file system decides which one a system uses.
 class RenameTest : public testing::TestWithParam<decltype(&RenameNew)> {
  protected:
   bool Rename(const std::string& from, const std::string& to) { return GetParam()(fd_.get(), from, fd_.get(), to); }
@@ -43,7 +43,7 @@ TEST_P(RenameTest, ReplacesNothing) {
   EXPECT_EQ(test::ReadFile(folder_ / "two"), "2");
 }
 
-// Of which there are no hard links, so that it is look, then rename.
+// Directories have no hard links, so it checks the name, then renames.
 TEST_P(RenameTest, MovesADirectoryAndReplacesNoneWithIt) {
   test::fs::create_directory(folder_ / "one");
   test::WriteFile(folder_ / "one/in", "1");

@@ -20,7 +20,7 @@
 
 namespace keibi::test {
 
-// What another thread handed over, one at a time, waited for.
+// Values from another thread, taken one at a time; Take waits.
 template <typename T>
 class Inbox {
  public:
@@ -63,7 +63,7 @@ class Lanes : public stream::LaneAcceptor {
   Inbox<Lane> inbox;
 };
 
-// A running listener on loopback and what it hands over.
+// A running listener on loopback and the connections it hands over.
 class ServedTest : public testing::Test {
  protected:
   static constexpr auto kSuite = aead::Suite::kAes256Gcm;
@@ -77,7 +77,7 @@ class ServedTest : public testing::Test {
   }
   Dialler Dial() { return Dialler("127.0.0.1", listener_->port()); }
 
-  // Proves that the listener has seen all that was sent before, and still serves.
+  // Proves that the listener has processed everything sent before, and still serves.
   void ExpectServed() {
     Dialler dialler = Dial();
     dialler.Send("KEIBI-C1");

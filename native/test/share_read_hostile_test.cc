@@ -34,7 +34,7 @@ Bytes Both(Bytes first, const Bytes& second) {
   return first;
 }
 
-// A guest at a peer whose lane is in the hands of the test.
+// A guest whose sharer's lane is driven by the test.
 class HostileSharerTest : public testing::Test {
  protected:
   HostileSharerTest() {
@@ -61,7 +61,7 @@ TEST_F(HostileSharerTest, WhatWasAskedForIsTaken) {
   EXPECT_EQ(guest_.Wait(want), Code::kOk);
 }
 
-// Asked for: blocks 2 and 3 of one file.
+// Blocks 2 and 3 of one file are requested.
 TEST_F(HostileSharerTest, WhatWasNotAskedForEndsTheLaneAndIsWrittenNowhere) {
   const Bytes right = SegmentOf(file_, 2 * kCacheBlockBytes, 2 * kCacheBlockBytes);
   const std::map<std::string, Bytes> cases = {
@@ -93,7 +93,7 @@ TEST_F(HostileSharerTest, WhatWasNotAskedForEndsTheLaneAndIsWrittenNowhere) {
     const bool asked = want != 0;
     Answer(plaintext);
     EXPECT_EQ(guest_.LaneEnd(), Code::kHandshakeMalformed) << name;
-    // Only what was right before it has come.
+    // Only the correct part before it has arrived.
     EXPECT_EQ(asked && guest_.Begin(file_, 2, 2) == 0, name == "twice") << name;
     if (name == "twice") file_ = guest_.Open("file", {8 * kCacheBlockBytes, 1});
     ASSERT_TRUE(guest_.AddLane(++number).ok());
@@ -205,11 +205,11 @@ TEST_F(HostileGuestTest, WhatIsNoAskEndsTheLane) {
     guest.Send(plaintext);
     EXPECT_TRUE(guest.dialler.IsClosed()) << name;
   }
-  // One frame of each is as much as may be; the lane serves on.
+  // One frame of each kind is the limit; the lane continues to serve.
   Guest honest = Begin(lane++);
   honest.Send(Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 0, 1))));
   EXPECT_FALSE(honest.Receive().empty());
-  // More reads than may wait: it never takes an answer.
+  // More reads than may be pending: this guest never takes an answer.
   Guest greedy = Begin(lane++);
   greedy.Send(Frame(LaneFrame::kAsks, too_many_reads));
   Bytes more;
@@ -224,7 +224,7 @@ TEST_F(HostileGuestTest, WhatIsNoAskEndsTheLane) {
 
 TEST_F(HostileGuestTest, ForgetsEachReadOfAFileByARefusal) {
   Guest guest = Begin(0);
-  // In one frame, so that none of them is under way.
+  // In one frame, so that no read is in progress.
   guest.Send(Frame(LaneFrame::kAsks, Both(Both(Name(1), Name(2)),
                                           Both(Both(Read(1, 0, 1), Read(1, 9, 1)), Both(Forget(1), Read(2, 0, 1))))));
   const Bytes answer = guest.Receive(), refusals = guest.Receive();

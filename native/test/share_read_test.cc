@@ -37,14 +37,14 @@ TEST(ShareReadTest, ReadsAWholeFileOverSeveralLanesWithMostOfItAhead) {
   const auto blocks = static_cast<uint32_t>(content.size() / kCacheBlockBytes + 1);
   for (uint32_t at = 0; at < blocks; at++) ASSERT_EQ(pair.Want(file, at, 1, pair.job.ahead_blocks()), Code::kOk);
   EXPECT_TRUE(pair.Cached(file) == content);
-  // Each byte came once.
+  // Each byte was sent once.
   EXPECT_EQ(pair.server->bytes(), content.size());
   EXPECT_EQ(pair.job.lanes().size(), 3U);
 }
 
 TEST(ShareReadTest, ReadsManySmallFilesInAnyOrder) {
   ReadPair pair;
-  constexpr int kFiles = 1100;  // more than a lane may have names for
+  constexpr int kFiles = 1100;  // more than a lane can name
   std::vector<uint32_t> files, wants;
   for (int i = 0; i < kFiles; i++) {
     const std::string name = "file-" + std::to_string(i);
@@ -69,7 +69,7 @@ TEST(ShareReadTest, LanesGoOnUnderAFoldedKey) {
   pair.server->Fold(1, test::KeyOf(9));
   EXPECT_EQ(pair.Want(file, 64, 64), Code::kOk);
   EXPECT_EQ(pair.Cached(file), content);
-  // Whose reader does not have the secret cannot follow.
+  // A reader without the secret cannot follow.
   pair.server->Fold(2, test::KeyOf(10));
   const uint32_t other = pair.OpenShared("file");
   EXPECT_NE(pair.Begin(other, 0, 1), 0U);
@@ -91,7 +91,7 @@ TEST(ShareReadTest, AFileThatChangesIsToldAndNothingOfTheOtherContentIsKept) {
   EXPECT_EQ(pair.Want(file, 1, 1), Code::kSourceChanged);
   EXPECT_EQ(pair.Want(file, 0, 1), Code::kSourceChanged) << "it is known by now";
   EXPECT_EQ(pair.Cached(file).substr(kCacheBlockBytes), std::string(3 * kCacheBlockBytes, '\0'));
-  // Asked for as it is now it can be read.
+  // The current version can be opened and read.
   EXPECT_EQ(pair.Want(pair.OpenShared("file"), 1, 3), Code::kOk);
 }
 
@@ -116,7 +116,7 @@ TEST(ShareReadTest, AFileThatGrowsIsReadAsFarAsItWasNamed) {
   std::ofstream(pair.share / "file", std::ios::app) << "more and more";
   EXPECT_EQ(pair.Want(early, 1, 4), Code::kOk);
   EXPECT_EQ(pair.Cached(early), content);
-  // Nobody has looked at it before.
+  // The sharing peer has not opened this one before.
   EXPECT_EQ(pair.Want(late, 0, 5), Code::kOk);
   EXPECT_EQ(pair.Cached(late), content);
 }
@@ -227,7 +227,7 @@ TEST(ShareReadTest, WhatWasAskedForAheadOfAReaderWhoHasJumpedIsGivenUp) {
   const std::string content = Content(uint64_t{kBlocks} * kCacheBlockBytes);
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
-  // Nobody takes anything in, so that the other side hears of the jump before it has sent all.
+  // The held budget stops the guest's reading, so the other side learns of the jump before it has sent everything.
   budget->Hold(true);
   const uint32_t awaited = pair.Begin(file, kBlocks / 2, 1);
   for (uint32_t at = 0; at < kBlocks; at += 64) pair.Begin(file, at, 0, 64);
@@ -238,7 +238,7 @@ TEST(ShareReadTest, WhatWasAskedForAheadOfAReaderWhoHasJumpedIsGivenUp) {
   EXPECT_EQ(pair.Cached(file).substr(content.size() - kCacheBlockBytes),
             content.substr(content.size() - kCacheBlockBytes));
   EXPECT_LT(pair.server->bytes(), content.size() / 2);
-  // It can be read on, and again be jumped away from, under the number that it had.
+  // The file can still be read, and jumped in again, under its old number.
   pair.job.LeaveAhead(file);
   EXPECT_EQ(pair.Want(file, 0, kBlocks), Code::kOk);
   EXPECT_TRUE(pair.Cached(file) == content);
@@ -279,7 +279,7 @@ TEST(ReadWindowTest, GrowsWithWhatThePathCarriesInARoundTrip) {
   using Clock = ReadWindow::Clock;
   ReadWindow window;
   EXPECT_EQ(window.bytes(), ReadWindow::kLeast);
-  // A MiB every 8 ms (125 MiB/s), each 180 ms after it was asked for.
+  // A MiB every 8 ms (125 MiB/s), each 180 ms after its request.
   Clock::time_point now = Clock::now();
   for (int i = 0; i < 100; i++, now += milliseconds(8)) {
     window.Arrived(core::kChunkBytes, now - milliseconds(180), now, core::kChunkBytes);
@@ -303,7 +303,7 @@ TEST(ReadWindowTest, AReaderThatAsksNowAndThenShowsNoRate) {
 TEST(ReadWindowTest, AReaderWithASmallWindowThatRunsDryAgainAndAgainGetsALongerOne) {
   using Clock = ReadWindow::Clock;
   ReadWindow window;
-  // 1 GiB/s in bursts of four, and a millisecond in between in which nothing is on its way.
+  // 1 GiB/s in bursts of four, with an idle millisecond in between.
   Clock::time_point now = Clock::now();
   for (int burst = 0; burst < 100; burst++, now += milliseconds(1)) {
     for (uint64_t left = 4; left-- > 0; now += milliseconds(1)) {

@@ -29,7 +29,7 @@ Bytes OutcomeAt(uint32_t handle, uint64_t offset, uint8_t outcome = 0) {
   return bytes;
 }
 
-// A guest at a peer whose lane is in the hands of the test.
+// A guest whose sharer's lane is driven by the test.
 class HostileOwnerTest : public testing::Test {
  protected:
   HostileOwnerTest() {
@@ -41,7 +41,7 @@ class HostileOwnerTest : public testing::Test {
     const Bytes frame = test::Seal(lane_->sealer.get(), plaintext);
     ASSERT_EQ(send(lane_->fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL), static_cast<ssize_t>(frame.size()));
   }
-  // Takes the frame of a put of "bytes", which is on its way then.
+  // Takes the frame of a put of "bytes", which is then pending.
   void Await() const {
     Bytes frame(frame::kOverheadBytes + 1 + Write::kHeaderBytes + 5);
     ASSERT_EQ(recv(lane_->fd.get(), frame.data(), frame.size(), MSG_WAITALL), static_cast<ssize_t>(frame.size()));
@@ -69,7 +69,7 @@ TEST_F(HostileOwnerTest, WhatItSaysOfAPieceIsTaken) {
   }
 }
 
-// On its way: bytes [0, 5) of handle 1.
+// Bytes [0, 5) of handle 1 are pending.
 TEST_F(HostileOwnerTest, WhatItSaysOfNothingEndsTheLane) {
   const Bytes right = OutcomeAt(1, 0);
   Bytes twice = right;
@@ -117,7 +117,7 @@ TEST_F(HostileWriterTest, IsToldWhatHasBecomeOfEachWrite) {
   const Bytes far = guest.Receive();
   ASSERT_EQ(far.size(), 1 + Written::kBytes);
   EXPECT_NE(far.back(), 5);
-  // The lane brings and takes: a frame of the greatest length is one of them.
+  // The lane both reads and writes: a frame of the greatest length is a write.
   guest.Send(Frame(LaneFrame::kWrite, WriteOf(handle, 0, Write::kMaxBytes)));
   EXPECT_EQ(guest.Receive(), Frame(LaneFrame::kWritten, OutcomeAt(handle, 0)));
 }

@@ -88,7 +88,7 @@ TEST(ShareWriteTest, KnowsWhatADraftHasLeftInASessionThatIsOver) {
   uint32_t handle = 0;
   ASSERT_TRUE(pair.server->written()->Open("file", {base, DraftTokenOf(1), 0}, &handle).ok());
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "done")).code, Code::kOk);
-  EXPECT_TRUE(pair.Commit(handle, 4).ok());  // whose answer is lost with the session
+  EXPECT_TRUE(pair.Commit(handle, 4).ok());  // its answer is lost with the session
   pair.job.EndSession();
   pair.server->Stop();
   EXPECT_EQ(pair.server->written()->Open("file", {base, DraftTokenOf(1), 0}, &handle).code, Code::kCancelled);
@@ -116,7 +116,7 @@ TEST(ShareWriteTest, WhatALostLaneOwesGoesByAnother) {
   const std::string draft = Content(32 * core::kChunkBytes);
   const uint32_t handle = pair.Open("file"), put = pair.Begin(handle, draft);
   while (pair.job.bytes() == 0) std::this_thread::yield();
-  pair.job.CutSilent(std::chrono::milliseconds(-1000));  // whatever owes an answer
+  pair.job.CutSilent(std::chrono::milliseconds(-1000));  // every lane that owes an answer
   EXPECT_EQ(pair.LaneEnd(), Code::kSessionLost);
   EXPECT_TRUE(pair.AddLane(1).ok());
   EXPECT_EQ(pair.Wait(put).code, Code::kOk);
@@ -165,7 +165,7 @@ TEST(ShareWriteTest, LanesGoOnUnderAFoldedKey) {
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "two")).code, Code::kOk);
   pair.job.FoldReady(1);
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "three")).code, Code::kOk);
-  // Whose reader does not have the secret cannot follow.
+  // A reader without the secret cannot follow.
   pair.job.Fold(2, test::KeyOf(10));
   pair.job.FoldReady(2);
   pair.Begin(handle, "four");
@@ -174,7 +174,7 @@ TEST(ShareWriteTest, LanesGoOnUnderAFoldedKey) {
   EXPECT_EQ(test::ReadFile(pair.share / "file"), "three");
 }
 
-// What only somebody meets who is not root.
+// Only a user other than root meets this case.
 TEST(ShareWriteTest, WritesAFileOfItsOwnThatNobodyMayWrite) {
   test::Folder share;
   fs::permissions(share.path(), fs::perms::all);

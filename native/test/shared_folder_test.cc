@@ -38,7 +38,7 @@ class SharedFolderTest : public testing::Test {
   }
   SharedFolder folder() const { return SharedFolder(share_.path().string(), "share"); }
 
-  // Every name of a directory, and how many pages they came in.
+  // Every name of a directory, and the number of its pages.
   std::set<std::string> Names(std::string_view path, size_t* pages = nullptr, uint32_t* left_out = nullptr) const {
     std::shared_ptr<Listing> listing;
     EXPECT_TRUE(folder().Open(path, &listing).ok());
@@ -117,8 +117,8 @@ TEST_F(SharedFolderTest, RefusesWhatIsNoPathAndSaysWhatIsNotThere) {
   EXPECT_EQ(SharedFolder((share_ / "gone").string(), "gone").Look("", nullptr).code, Code::kSourceMissing);
 }
 
-// A directory in the path is a symlink to the outside every other moment, as somebody who may write into the share
-// could make it.
+// A directory in the path is replaced by a symlink to the outside again and again, as a user with write access to the
+// share could do.
 TEST_F(SharedFolderTest, NeverReachesOutsideWhileADirectoryIsSwappedForASymlink) {
   test::fs::create_directory(share_ / "real");
   test::WriteFile(share_ / "real/secret", "inside");

@@ -69,7 +69,7 @@ class DestinationTest : public testing::Test {
   }
   Code MakeDirectory(uint32_t index) { return destination_->MakeDirectory(index, At(index), policy_).code; }
   Code MakeSymlink(uint32_t index) { return destination_->MakeSymlink(index, At(index), staging_).code; }
-  // Examines and, if it is wanted, places a file that holds "new".
+  // Examines a file that holds "new", and places it if wanted.
   Found Receive(uint32_t index, Code expected = Code::kOk) {
     Found found = Found::kAbsent;
     Code code = destination_->Examine(index, At(index), policy_, &found).code;
@@ -201,7 +201,7 @@ TEST_F(DestinationTest, KnowsWhatIsUpToDateBySizeAndMtime) {
   EXPECT_EQ(Receive(link), Found::kSkipped);
 }
 
-// What a power cut can leave: name, size and time, but not all of the bytes.
+// A power cut can leave this: name, size and time, but not all bytes.
 TEST_F(DestinationTest, DoesNotTakeAFileForUpToDateThatHasAHoleWhereTheSendersHasNone) {
   Open(Collision::kSkip);
   const uint32_t dense = AppendLarge("cut", false), sparse = AppendLarge("sparse", true),

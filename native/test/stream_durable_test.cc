@@ -7,12 +7,12 @@
 
 #include "stream_pair.h"
 
-// --durable: nothing gets its name before it is safe. The calls that matter are watched on their way to the system: the
-// definitions at the end of this file take the place of the C library's in the whole test program.
+// --durable: no file gets its name before it is safe. The test observes the system calls that matter: the definitions
+// at the end of this file replace the C library's in the whole test program.
 namespace keibi::stream {
 namespace {
 
-// Which files were synced, and which were renamed into place without having been.
+// The synced files, and the files that were renamed into place without a sync.
 struct Watch {
   std::mutex mutex;
   bool on = false;
@@ -108,7 +108,7 @@ TEST_F(DurableTest, GivesNothingItsNameBeforeItIsSafeAndSyncsTheNamesInTheEnd) {
   EXPECT_EQ(watch.renames, 303u);
   EXPECT_EQ(watch.unsafe, std::vector<std::string>());
   EXPECT_TRUE(watch.last_was_system_sync);
-  EXPECT_LT(watch.file_syncs + watch.system_syncs, 303u);  // small files share theirs
+  EXPECT_LT(watch.file_syncs + watch.system_syncs, 303u);  // small files share a sync
 }
 
 TEST_F(DurableTest, SyncsNothingUnlessAsked) {
@@ -155,7 +155,7 @@ void OnFileSync(int fd) {
   watch.last_was_system_sync = false;
 }
 
-// What stands in staging when the sync begins is what it makes safe.
+// A sync makes the files safe that are in staging when it begins.
 void OnSystemSync() {
   const std::scoped_lock lock(watch.mutex);
   if (!watch.on) return;

@@ -11,7 +11,7 @@
 
 namespace keibi::test {
 
-// As much of JSON as our own vectors use. Numbers stay text, so that 64 bits survive.
+// The part of JSON that our own vectors use. Numbers stay text, so that 64 bits survive.
 struct Json {
   std::string text;
   std::vector<Json> items;

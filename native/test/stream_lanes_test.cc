@@ -23,7 +23,7 @@ class LanesTest : public testing::Test {
     for (int i = 0; i < 400; i++) WriteFile(Source() / ("small " + std::to_string(i)), Content(5000 + i, i));
   }
 
-  // Slow enough to be cut in the middle.
+  // Slow enough to cut a lane in the middle.
   static test::PairOptions Slow(uint32_t lanes) {
     return {.lanes = lanes, .send_budget = std::make_shared<RateBudget>(60 << 20), .repair = true};
   }

@@ -7,7 +7,7 @@
 #include "stream/entry_table.h"
 #include "stream_json.h"
 
-// PROTOCOL 6, by the vectors that packages/protocol is tested with.
+// PROTOCOL 6, with the test vectors of packages/protocol.
 namespace keibi::stream {
 namespace {
 

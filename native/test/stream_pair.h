@@ -49,11 +49,10 @@ struct PairOptions {
   std::vector<stream::Root> generated = {};  // offered instead of the source
   uint32_t discard = stream::kTop;           // an entry that the receiver only counts
   bool durable = false;
-  bool repair = false;  // the sender is told of lanes that ended
+  bool repair = false;  // report ended lanes to the sender
 };
 
-// A sending and a receiving job joined by real lanes over loopback; this thread carries what the control connection
-// would.
+// A sending and a receiving job joined by real lanes over loopback; this thread replaces the control connection.
 class Pair {
  public:
   Pair(const fs::path& source, const fs::path& out, PairOptions options = {}) : options_(options) {
@@ -90,13 +89,13 @@ class Pair {
     return receiver->lanes().Add("127.0.0.1", listener_->port(), lane, Session(frame::Role::kInitiator));
   }
 
-  // Carries messages until `done` says so, after each of them. False when nothing happened for too long.
+  // Carries messages until `done` returns true, checking after each. False when nothing happens for too long.
   template <typename Done>
   bool RunUntil(Done done) {
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
       if (std::chrono::steady_clock::now() > until) return false;
-      // Progress rings no bell, so the wait is short.
+      // Progress wakes no waiter, so the wait is short.
       if (!Carry() && !done()) bell_.Wait(std::chrono::milliseconds(5));
     }
     return true;
@@ -122,7 +121,7 @@ class Pair {
   size_t placed = 0;
 
  private:
-  // True if a page went over.
+  // True if it carried a page.
   bool Carry() {
     const stream::SendNews sent = sender->TakeNews();
     for (const auto& page : sent.pages) {

@@ -8,7 +8,7 @@
 #include "stream/part_file.h"
 #include "stream_tree.h"
 
-// Resume (PROTOCOL 7): what is believed of an earlier run, and what never is.
+// Resume (PROTOCOL 7): what is trusted from an earlier run, and what never is.
 namespace keibi::stream {
 namespace {
 
@@ -34,7 +34,7 @@ class PartTest : public testing::Test {
     EXPECT_TRUE(part->Write(chunk, Data(content_, chunk), Bytes(chunk), &written).ok());
     return written;
   }
-  // An earlier run that got chunks 0 and 3.
+  // Leaves the part of an earlier run that got chunks 0 and 3.
   void LeaveAPart(bool sync) {
     PartFile part(staging_, identity_);
     Put(&part, 0);
@@ -91,7 +91,7 @@ TEST_F(PartTest, TellsTheLastChunkOnceAndIgnoresRepeatedOnes) {
   EXPECT_EQ(Put(&part, 1), Written::kIgnored);
 }
 
-// A length that is on the disk before the bytes would make a power cut look like a file.
+// If a length reached the disk before the bytes, a power cut would leave what looks like a whole file.
 TEST_F(PartTest, IsNeverLongerThanWhatWasWritten) {
   PartFile part(staging_, identity_);
   Put(&part, 0);
@@ -99,7 +99,7 @@ TEST_F(PartTest, IsNeverLongerThanWhatWasWritten) {
   Put(&part, 2);
   EXPECT_EQ(test::fs::file_size(Only(".data")), 3 * core::kChunkBytes);
   ASSERT_TRUE(part.Save(false).ok());
-  Put(&part, 3);  // longer than the map says: written after it was saved
+  Put(&part, 3);  // longer than the map says: written after the map was saved
   PartFile again(staging_, identity_);
   EXPECT_EQ(again.Load(), Found::kRest);
   EXPECT_EQ(again.held().bytes(), std::vector<uint8_t>{0b0101});
@@ -209,7 +209,7 @@ TEST_F(PartTest, IsNotBelievedWithoutItsDataOrWithDataTooShortOrTooLong) {
   EXPECT_EQ(PartFile(staging_, identity_).Load(), Found::kNothing);
 }
 
-// What is in the map of another boot, `synced` or not, with its sum made right again.
+// The map of another boot, `synced` or not, with its checksum corrected.
 TEST_F(PartTest, IsBelievedAfterARestartOfTheMachineOnlyIfItWasSynced) {
   for (const bool sync : {false, true}) {
     LeaveAPart(sync);
@@ -275,7 +275,7 @@ TEST_F(PartTest, StagingDropsTheSmallFilesOfEveryThreadOfAKilledRun) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(made, 6);
-  const test::Folder copy;  // as it stands at a kill -9
+  const test::Folder copy;  // the state after a kill -9
   const test::fs::path left = copy / ".keibidrop-partial";
   test::fs::copy(folder_ / ".keibidrop-partial", left, test::fs::copy_options::recursive);
   const core::Fd folder(open(copy.path().c_str(), O_RDONLY | O_DIRECTORY));

@@ -9,7 +9,7 @@
 #include "stream_pair.h"
 #include "stream_tree.h"
 
-// What a peer that breaks the rules gets (PROTOCOL 5.2, 7): its lane ends with the code, and nothing is placed.
+// A peer breaks the rules (PROTOCOL 5.2, 7): its lane ends with the code, and nothing is placed.
 namespace keibi::stream {
 namespace {
 
@@ -19,7 +19,7 @@ using test::Bytes;
 
 constexpr uint64_t kLarge = 2 * core::kChunkBytes + 5;
 
-// A receiver under test and a sender made of bare frames.
+// A receiver under test, and a sender made of bare frames.
 class RefusalTest : public test::ServedTest {
  protected:
   enum : uint32_t { kDirectory, kSmall, kLargeFile, kStdin, kUpToDate, kSecondSmall, kSparse };
@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BrokenHole{"FarBehindTheEnd", Code::kSizeMismatch, 6, uint64_t{1} << 60, 1}),
     [](const auto& info) { return info.param.name; });
 
-// A sender may begin as many sparse files as it likes; what the receiver remembers of them stays bounded.
+// A sender may begin any number of sparse files; the receiver's memory for them stays bounded.
 TEST_F(RefusalTest, EndsTheLaneThatBeginsMoreSparseFilesThanThereIsMemoryFor) {
   Bytes page;
   constexpr uint32_t kFiles = 40;
@@ -230,7 +230,7 @@ TEST_F(RefusalTest, EndsTheLaneThatBeginsMoreSparseFilesThanThereIsMemoryFor) {
   for (uint32_t i = 1; i < kFiles; i++) AppendHole(&plaintext, count_ + i, 0, 1);
   EXPECT_EQ(Refusal(plaintext), Code::kLimitExceeded);
   EXPECT_LT(job_->progress().bytes, 4 + 33 * kChunk);
-  for (uint32_t i = 0; i < kFiles; i++) job_->FailEntry(count_ + i, /*keep_part=*/false);  // no map is worth writing
+  for (uint32_t i = 0; i < kFiles; i++) job_->FailEntry(count_ + i, /*keep_part=*/false);  // so that no map is written
   ExpectNothingPlaced();
 }
 
@@ -285,7 +285,7 @@ TEST_F(RefusalTest, TakesEverySegmentOnceHoweverOftenItComes) {
   }
   for (int i = 0; i < 2; i++) {
     Send(SegmentOf(kSparse, kChunk, middle));
-    Send(&second, HoleOf(kSparse, 0, 3));  // and the chunk that is there stays
+    Send(&second, HoleOf(kSparse, 0, 3));  // and the present chunk stays
   }
   Send(SegmentOf(kStdin, 0, {'i', 'n'}));
   Send(SegmentOf(kStdin, 2, {}, kEndOfStream));

@@ -3,7 +3,7 @@
 
 #include "stream_pair.h"
 
-// Sparse files: holes are found, travel without their zeros, and are holes again (PROTOCOL 5.2).
+// Sparse files: holes are found, are sent without their zeros, and become holes again (PROTOCOL 5.2).
 namespace keibi::stream {
 namespace {
 
@@ -19,7 +19,7 @@ class HoleTest : public testing::Test {
  protected:
   HoleTest() : dirs_(table_, {}, Code::kSourceUnreadable), sources_(table_, tops_, &dirs_) {}
 
-  // A source file of kSparseBytes with data at these places, as the walk would have found it.
+  // A source file of kSparseBytes with data at these places, as the walk would find it.
   std::unique_ptr<SourceFile> Offer(const std::vector<uint64_t>& places, bool sparse = true) {
     const auto path = folder_ / "file";
     test::WriteSparse(path, kSparseBytes, "data", places);
@@ -49,7 +49,7 @@ TEST_F(HoleTest, IsFoundByWholeChunks) {
   // Data in chunks 3, 4 (its last bytes) and 10, one byte before chunk 20, and around the border of 30 and 31.
   const auto file = Offer(
       {3 * kChunkBytes, 5 * kChunkBytes - 4, 10 * kChunkBytes + 70'000, 20 * kChunkBytes - 4, 31 * kChunkBytes - 2});
-  std::map<uint32_t, uint32_t> holes;  // where the one before ended
+  std::map<uint32_t, uint32_t> holes;  // keyed by the end of the previous one
   std::vector<uint32_t> data;
   for (uint32_t chunk = 0; chunk < 65; chunk += std::max(1u, holes[chunk])) {
     holes[chunk] = HoleAt(file.get(), chunk);
@@ -138,7 +138,8 @@ TEST_F(SparsePartTest, MakesZerosOfWhatAnEarlierRunWroteWhereThereIsAHole) {
     PartFile killed(staging_, identity_);
     Put(&killed, 0, Content(kChunkBytes));
     ASSERT_TRUE(killed.Save(false).ok());
-    for (uint32_t chunk = 1; chunk < 5; chunk++) Put(&killed, chunk, Content(kChunkBytes));  // no bit says so
+    // without their bits in the saved map
+    for (uint32_t chunk = 1; chunk < 5; chunk++) Put(&killed, chunk, Content(kChunkBytes));
   }
   PartFile part(staging_, identity_);
   ASSERT_EQ(part.Load(), PartFile::Found::kRest);

@@ -22,7 +22,7 @@ class TransferTest : public testing::Test {
   test::fs::path Out() const { return folder_ / "out"; }
   void SetUp() override { test::fs::create_directory(Source()); }
 
-  // Files around every boundary, a deep path, symlinks, odd names, modes and times.
+  // Files around every size boundary, a deep path, symlinks, odd names, modes and times.
   void MakeTree() {
     const size_t sizes[] = {
         0, 1, 1000, core::kChunkBytes - 1, core::kChunkBytes, core::kChunkBytes + 1, 5 * core::kChunkBytes + 7};
@@ -42,7 +42,7 @@ class TransferTest : public testing::Test {
     chmod((Source() / "a/b/c").c_str(), 0500);
   }
 
-  // Both trees, but for setuid, which does not travel.
+  // Both trees are equal, except for setuid, which is not sent.
   void ExpectSameTree() {
     chmod((Source() / "f1").c_str(), 0755);
     EXPECT_EQ(test::Listing(Out() / "source"), test::Listing(Source()));
@@ -179,7 +179,7 @@ TEST_F(TransferTest, CompletesWithoutWhatCannotBeRead) {
   WriteFile(Source() / "stays", "x");
   Pair pair(Source(), Out());
   pair.Open();
-  // The walk is over, the answer not yet given.
+  // The walk is over, but the answer is not yet given.
   SendNews news;
   while (!news.walked) {
     SendNews more = pair.sender->TakeNews();
@@ -215,14 +215,14 @@ TEST_F(TransferTest, StopsAtOnceInTheMiddleFromEitherSideAndTwiceAtOnce) {
     twice.join();
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
     EXPECT_FALSE(test::fs::exists(Out() / "source/large"));
-    pair.sender->Start();  // too late: nothing begins
+    pair.sender->Start();  // too late: nothing starts
   }
 }
 
 TEST_F(TransferTest, StopsWhileALaneIsBeingDialledToNobody) {
   Pair pair(Source(), Out());
   ASSERT_TRUE(pair.receiver->Open().ok());
-  // A socket that listens, whose queue is full, answers no further connection.
+  // A listening socket with a full queue answers no further connection.
   const core::Fd full(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -22,7 +22,7 @@ namespace keibi::test {
 
 namespace fs = std::filesystem;
 
-// A directory of its own for one test, removed afterwards whatever the modes in it.
+// A test's own directory, removed afterwards whatever the modes in it.
 class Folder {
  public:
   Folder() {
@@ -46,7 +46,7 @@ class Folder {
   fs::path path_;
 };
 
-// Bytes that no compression or off-by-one would leave alike; the same for the same seed.
+// Incompressible bytes in which an off-by-one shows; the same for the same seed.
 inline std::string Content(size_t bytes, uint32_t seed = 1) {
   std::string content(bytes, '\0');
   std::mt19937_64 random(seed);
@@ -61,7 +61,7 @@ inline void WriteFile(const fs::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
 }
 
-// At once: byte by byte takes most of a test's time under a sanitizer.
+// Reads in one call: byte by byte takes most of a test's time under a sanitizer.
 inline std::string ReadFile(const fs::path& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   std::string content(file ? static_cast<size_t>(file.tellg()) : 0, '\0');
@@ -69,7 +69,7 @@ inline std::string ReadFile(const fs::path& path) {
   return content;
 }
 
-// Makes a file of `bytes` that is one hole, but for `content` at each of `places`.
+// Makes a file of `bytes` that is one hole, except for `content` at each of `places`.
 inline void WriteSparse(const fs::path& path, uint64_t bytes, const std::string& content,
                         const std::vector<uint64_t>& places) {
   const core::Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -80,7 +80,7 @@ inline void WriteSparse(const fs::path& path, uint64_t bytes, const std::string&
   }
 }
 
-// What a file takes up of the disk.
+// The disk space that a file uses.
 inline uint64_t AllocatedBytes(const fs::path& path) {
   struct stat status {};
   EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;

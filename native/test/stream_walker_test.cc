@@ -90,7 +90,7 @@ TEST_F(WalkerTest, GoesDownAThousandLevelsWithoutRunningOutOfDescriptors) {
   EXPECT_EQ(Walk().entries, kLevels + 2u);
   EXPECT_TRUE(problems_.empty());
   EXPECT_LT(test::OpenDescriptors(), before + 300);
-  // Also from the bottom up again, with most of the way no longer open.
+  // Also from the bottom up, when most of the directories are no longer open.
   SharedFd handle;
   EXPECT_TRUE(dirs_.Get(kLevels / 2, &handle).ok());
   EXPECT_TRUE(dirs_.Get(kLevels, &handle).ok());
@@ -243,7 +243,7 @@ TEST_F(SendQueueTest, ForgetsADroppedFileBeforeAndWhileItIsSent) {
   EXPECT_EQ(work_.kind, SendWork::Kind::kEnd);
 }
 
-// A lane that waited when a large file was wanted once slept on while another lane sent all of it.
+// Regression: a lane that waited when a large file was wanted kept sleeping while another lane sent all of it.
 TEST_F(SendQueueTest, WakesEveryLaneForTheChunksOfOneFile) {
   constexpr int kLanes = 4;
   std::atomic<int> with_work = 0;
@@ -252,10 +252,10 @@ TEST_F(SendQueueTest, WakesEveryLaneForTheChunksOfOneFile) {
     lanes.emplace_back([&] {
       SendWork work;
       if (!queue_.Take(&work, stays_)) return;
-      for (with_work++; with_work < kLanes;) std::this_thread::yield();  // holds its chunk until all have one
+      for (with_work++; with_work < kLanes;) std::this_thread::yield();  // holds its chunk until every lane has one
     });
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // most wait by now; the test holds either way
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // most lanes wait by now; the test holds either way
   queue_.Want(Append(100 * core::kChunkBytes));
   for (std::thread& lane : lanes) lane.join();
   EXPECT_EQ(with_work, kLanes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-// Freed heap memory holds no key: operator delete looks for a pattern in each block that it gets back.
+// Freed heap memory holds no key: operator delete searches each returned block for a pattern.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

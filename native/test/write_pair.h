@@ -17,7 +17,7 @@
 
 namespace keibi::test {
 
-// The guest's side of a share that it writes: a WriteJob whose lanes lead to whatever the listener expects.
+// The guest's side of a share that it writes: a WriteJob with lanes to whatever the listener expects.
 class WriteGuest {
  public:
   WriteGuest() : job(nullptr, bell_.wake()) {
@@ -33,7 +33,7 @@ class WriteGuest {
   core::Status AddLane(uint32_t lane, uint8_t session = 1) {
     return job.AddLane({"127.0.0.1", listener->port()}, lane, ReadGuest::Session(frame::Role::kInitiator, session));
   }
-  // Begins a put of all these bytes, or of ranges of them.
+  // Begins a put of all these bytes, or of some ranges.
   uint32_t Begin(uint32_t handle, const std::string& content, std::vector<stream::ByteRange> ranges = {}) {
     const uint32_t put = ++puts_;
     const std::string key = "draft" + std::to_string(put);
@@ -43,7 +43,7 @@ class WriteGuest {
     EXPECT_TRUE(status.ok()) << static_cast<int>(status.code);
     return put;
   }
-  // What has become of it; kHandshakeTimeout if nothing has.
+  // The put's result; kHandshakeTimeout if there is none.
   core::Status Wait(uint32_t put) {
     const bool known = Until([&] { return settled_.contains(put); });
     return known ? settled_.at(put) : core::Status::Of(core::Code::kHandshakeTimeout);
@@ -92,7 +92,7 @@ class WriteGuest {
 
 inline stream::DraftToken DraftTokenOf(uint8_t number) { return {number}; }
 
-// A guest and a peer that shares a folder, which it may write.
+// A guest and a peer that shares a writable folder.
 class WritePair : public WriteGuest {
  public:
   explicit WritePair(uint32_t lanes = 1) {
@@ -110,7 +110,7 @@ class WritePair : public WriteGuest {
     listener->Expect(ReadGuest::Session(frame::Role::kResponder, session), serving);
     return serving;
   }
-  // A handle of a file that is there, written over whatever it is.
+  // Opens an existing file for writing, whatever its version.
   uint32_t Open(const std::string& path, uint8_t token = 1, uint64_t keep = 0) {
     uint32_t handle = 0;
     const core::Status status = server->written()->Open(path, {{}, DraftTokenOf(token), keep}, &handle);
