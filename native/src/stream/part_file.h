@@ -33,7 +33,6 @@ struct Identity {
 // the machine a map is trusted only if it is `synced`: saved by an orderly stop, after fdatasync. KEY.data is as long
 // as the data written to it, at least `data bytes`; Complete sets its full length. A length set earlier could outlive
 // the bytes in a power cut. Any thread.
-// bytes could outlive them in a power cut. Any thread.
 class PartFile {
  public:
   enum class Found { kNothing, kRest, kOther };  // kOther: a part of another version, now removed
