@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** A caller's mistake: the addon assumes its arguments, so they are checked here. */
+/** A mistake of the caller: native code assumes valid arguments, so they are checked here. */
 export function misuse(message: string): Error {
   return Object.assign(new TypeError(message), { code: 'INTERNAL' });
 }
 
-/** Memory that native code may read and write while it runs: of fixed size and seen by this thread only. */
+/** Memory that native code may use while it runs: of fixed size and not shared with other threads. */
 export function assertBytes(name: string, value: unknown, bytes?: number): asserts value is Uint8Array {
   if (!(value instanceof Uint8Array)) throw misuse(`${name} must be a Uint8Array`);
   const { buffer } = value as { buffer: ArrayBufferLike & { resizable?: boolean } };
@@ -13,7 +13,7 @@ export function assertBytes(name: string, value: unknown, bytes?: number): asser
   if (bytes !== undefined && value.byteLength !== bytes) throw misuse(`${name} must be ${bytes} bytes long`);
 }
 
-/** Text that the system can take as a path or an address: not cut short by a NUL. */
+/** Text that the system accepts as a path or an address: a NUL would cut it short. */
 export function assertText(name: string, value: unknown): asserts value is string {
   if (typeof value !== 'string' || value.includes('\0')) throw misuse(`${name} must be a string without NUL`);
 }

@@ -17,12 +17,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('writes and reads a file of noise', async () => {
+it('writes and reads a file of random-looking data', async () => {
   const file = join(folder, 'f');
   expect(await bench.write(file, 3 * MIB + 5)).toBeGreaterThan(0);
   const content = readFileSync(file);
   expect(content.length).toBe(3 * MIB + 5);
-  // No chunk is like the one before it.
+  // No two neighbouring chunks are equal.
   expect(content.subarray(0, MIB).equals(content.subarray(MIB, 2 * MIB))).toBe(false);
   expect(await bench.read(file)).toEqual({
     bytes: 3 * MIB + 5,
@@ -57,7 +57,7 @@ describe('a failure has its code', () => {
     await expect(measure(bench)).rejects.toMatchObject({ code });
   });
 
-  it('CANCELLED once closed, also for what runs already', async () => {
+  it('CANCELLED once closed, even for calls that are running', async () => {
     const running = bench.loopback(2 ** 40);
     bench.close();
     const later = [bench.write(join(folder, 'f'), MIB), bench.suite('aes-256-gcm', 1000), bench.sha256(1000)];

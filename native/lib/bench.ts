@@ -12,7 +12,7 @@ export interface SuiteSpeed {
 export interface DiskRead {
   bytes: number;
   seconds: number;
-  /** The file system keeps the file in memory (tmpfs does), so no disk was read. */
+  /** The file system keeps the file in memory, as tmpfs does, so no disk was read. */
   fromMemory: boolean;
 }
 
@@ -33,14 +33,14 @@ interface BenchBinding {
 
 const MAX_MILLISECONDS = 60_000;
 
-/** Measures what this machine can do, natively and off the JavaScript thread. One measurement at a time means something. */
+/** Measures this machine, in native code off the JavaScript thread. Concurrent measurements distort each other. */
 export class Bench {
   readonly #native = new (loadBinding<BenchBinding>().Bench)();
 
   /**
-   * Writes a new file of noise until the disk has it.
+   * Writes a new file of random-looking data and syncs it to the disk.
    *
-   * @returns seconds, the disk's own included
+   * @returns seconds, including the sync
    * @throws  TRANSFER_DISK_FULL, TRANSFER_DESTINATION_UNUSABLE; CANCELLED after close(), as every other measurement
    */
   write(path: string, bytes: number): Promise<number> {
@@ -49,19 +49,19 @@ export class Bench {
     return this.#native.write(path, bytes);
   }
 
-  /** Reads a file from the disk: what memory has of it is dropped first. @throws TRANSFER_SOURCE_UNREADABLE */
+  /** Reads a file from the disk, after dropping it from memory. @throws TRANSFER_SOURCE_UNREADABLE */
   read(path: string): Promise<DiskRead> {
     assertText('path', path);
     return this.#native.read(path);
   }
 
-  /** Waits until the disk has all of a file, and drops it from memory. @returns seconds @throws TRANSFER_SOURCE_UNREADABLE */
+  /** Syncs a file to the disk and drops it from memory. @returns seconds @throws TRANSFER_SOURCE_UNREADABLE */
   flush(path: string): Promise<number> {
     assertText('path', path);
     return this.#native.flush(path);
   }
 
-  /** Seals and opens frames of 1 MiB for a while. */
+  /** Seals and opens frames of 1 MiB for about this long. */
   suite(suite: Suite, milliseconds: number): Promise<SuiteSpeed> {
     assertInteger('milliseconds', milliseconds, 1, MAX_MILLISECONDS);
     return this.#native.suite(suiteBitOf(suite), milliseconds);
@@ -73,20 +73,20 @@ export class Bench {
     return this.#native.sha256(milliseconds);
   }
 
-  /** Moves bytes over a TCP connection of this machine with itself. @returns seconds */
+  /** Moves bytes over a TCP connection from this machine to itself. @returns seconds */
   loopback(bytes: number): Promise<number> {
     assertInteger('bytes', bytes, 1, Number.MAX_SAFE_INTEGER);
     return this.#native.loopback(bytes);
   }
 
-  /** How long a TCP connection takes to stand, at best: the round trip. @returns seconds @throws PEER_UNREACHABLE */
+  /** The least time that a TCP handshake takes: the round trip. @returns seconds @throws PEER_UNREACHABLE */
   roundTrip(host: string, port: number): Promise<number> {
     assertText('host', host);
     assertInteger('port', port, 1, 65535);
     return this.#native.roundTrip(host, port);
   }
 
-  /** Ends what runs, soon. Idempotent. */
+  /** Cancels running measurements. Idempotent. */
   close(): void {
     this.#native.close();
   }

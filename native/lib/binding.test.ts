@@ -11,14 +11,14 @@ const built = fileURLToPath(new URL('../build/keibidrop.node', import.meta.url))
 const nm = (...options: string[]) => execFileSync('nm', ['-D', ...options, built], { encoding: 'utf8' }).trim();
 
 describe('load', () => {
-  it('gives the exports of the first file that loads, and says which it was', () => {
+  it('returns the exports of the first file that loads, and its path', () => {
     expect(load(['/nowhere/keibidrop.node', built])).toEqual({
       path: built,
       exports: expect.objectContaining({ FrameSealer: expect.any(Function) }),
     });
   });
 
-  it('says what it tried and what was wrong there', () => {
+  it('lists the paths it tried and each error', () => {
     const directory = mkdtempSync(join(tmpdir(), 'keibidrop-binding-'));
     const broken = join(directory, 'keibidrop.node');
     writeFileSync(broken, 'not an addon');
@@ -31,14 +31,14 @@ describe('load', () => {
 });
 
 describe('the addon', () => {
-  it('shows nothing but its two entry points', () => {
+  it('exports only its two entry points', () => {
     const shown = nm('--defined-only')
       .split('\n')
       .map((line) => line.split(' ').at(-1));
     expect(shown.sort()).toEqual(['napi_register_module_v1', 'node_api_module_get_api_version_v1']);
   });
 
-  it('takes nothing of libcrypto from the process that loads it', () => {
+  it('uses no libcrypto symbols of the process that loads it', () => {
     expect(nm('--undefined-only')).not.toMatch(/\b(EVP|OPENSSL|CRYPTO|OSSL|HMAC|SHA|AES|ERR|RAND)_/i);
   });
 });

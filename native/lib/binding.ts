@@ -18,11 +18,11 @@ export interface Loaded {
 }
 
 /**
- * The addon's exports, loaded at the first call. The only place that loads `keibidrop.node`: the file that
- * KD_NATIVE_BINDING names, or the first that loads of those that native-file.ts knows.
+ * The addon's exports, loaded at the first call. Only this function loads `keibidrop.node`: the file that
+ * KD_NATIVE_BINDING names, else the first place of native-file.ts that loads.
  *
- * @typeParam T  the part of the exports that the caller uses, stated beside its TypeScript face
- * @throws       PLATFORM_UNSUPPORTED; PROGRAM_INCOMPLETE, SYSTEM_LIMIT with every place and what was wrong there
+ * @typeParam T  the part of the exports that the caller uses, declared beside its TypeScript wrapper
+ * @throws       PLATFORM_UNSUPPORTED; PROGRAM_INCOMPLETE or SYSTEM_LIMIT, listing every place and its error
  */
 export function loadBinding<T>(): T {
   loaded ??= load(nativeFilePlaces(HERE, process.env.KD_NATIVE_BINDING, ADDON));
@@ -30,15 +30,15 @@ export function loadBinding<T>(): T {
 }
 
 /**
- * The program that shows folders, or undefined where it was not built: the one that KD_MOUNT_HOST names, else one of
- * those that native-file.ts knows, preferably from the folder that the addon was loaded from.
+ * The mount host program, or undefined if it was not built: the one that KD_MOUNT_HOST names, else one of the places of
+ * native-file.ts, preferably the folder that the addon was loaded from.
  */
 export function findMountHost(): string | undefined {
   const places = nativeFilePlaces(HERE, process.env.KD_MOUNT_HOST, MOUNT_HOST).filter((path) => existsSync(path));
   return places.find((path) => loaded !== undefined && dirname(path) === dirname(loaded.path)) ?? places[0];
 }
 
-/** Loads the first of `paths` that can be loaded. */
+/** Loads the first of `paths` that loads. */
 export function load(paths: string[]): Loaded {
   const require = createRequire(import.meta.url);
   const tried: string[] = [];
@@ -53,7 +53,7 @@ export function load(paths: string[]): Loaded {
       tried.push(`${path}: ${reason instanceof Error ? reason.message : String(reason)}`);
     }
   }
-  // dlopen names the lack of descriptors by this sentence alone.
+  // dlopen reports missing descriptors only by this text.
   if (/too many open files/i.test(tried.join())) {
     const about = `the native part of KeibiDrop could not be loaded; tried\n  ${tried.join('\n  ')}`;
     throw Object.assign(new Error(about), { code: 'SYSTEM_LIMIT' });

@@ -2,16 +2,16 @@
 import { assertInteger, assertText, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 
-/** Which blocks, of 64 KiB, of which file, and where in the cache of a mount they belong. */
+/** Blocks of 64 KiB of one local file, and their place in the cache of a mount. */
 export interface CacheFill {
-  /** Of this machine; absolute. */
+  /** Absolute path on this machine. */
   folder: string;
-  /** Beneath it, names joined by `/`; no symlink is followed. */
+  /** Relative to `folder`, names joined by `/`; no symlink is followed. */
   path: string;
-  /** What the file must be. */
+  /** The expected version of the file. */
   size: number;
   mtimeNs: bigint;
-  /** The cache; absolute, there already. */
+  /** The cache; absolute, must exist. */
   directory: string;
   key: string;
   first: number;
@@ -35,10 +35,11 @@ const MOST_BLOCKS = 0xffffffff;
 const KEY = /^[0-9a-f]{32}$/;
 
 /**
- * Copies blocks of a file of this machine into the cache of a mount, those that are not there yet; no byte of them comes here.
+ * Copies those blocks of a local file that are missing in the cache of a mount. File bytes stay in native code.
  *
- * @throws TRANSFER_SOURCE_CHANGED when the file is another than was said; TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE,
- *         TRANSFER_PATH_REFUSED, TRANSFER_SIZE_MISMATCH (it has no such blocks), TRANSFER_DISK_FULL, TRANSFER_DESTINATION_UNUSABLE
+ * @throws TRANSFER_SOURCE_CHANGED if the file has another version; TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE,
+ * TRANSFER_PATH_REFUSED, TRANSFER_SIZE_MISMATCH (it has no such blocks), TRANSFER_DISK_FULL,
+ * TRANSFER_DESTINATION_UNUSABLE
  */
 export function fillCache(fill: CacheFill): Promise<void> {
   const { folder, path, directory, key, size, mtimeNs, first, count } = fill;

@@ -2,23 +2,26 @@
 import { assertFunction, assertText } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 
-/** What has become of a path. Of a directory that was made, moved here or removed it holds for everything below. */
+/** The fate of a path. For a directory that was made, moved here or removed it covers everything below. */
 export type ChangeKind = 'made' | 'changed' | 'removed';
 
 export interface Change {
   kind: ChangeKind;
-  /** Below the folder, names joined by `/`. */
+  /** Relative to the folder, names joined by `/`. */
   path: string;
 }
 
-/** What has changed since the last look, each path once. */
+/** Changes since the last `take`, each path once. */
 export interface Changes {
   changes: Change[];
-  /** The folder is watched from top to bottom: nothing is missed from now on. */
+  /** The whole folder is watched: no change is missed from now on. */
   watching: boolean;
-  /** More has changed than is told here: everything may have. */
+  /** Some changes were lost: anything may have changed. */
   missed: boolean;
-  /** Why a part of the folder is not watched, if so: TRANSFER_SOURCE_MISSING, TRANSFER_LIMIT_EXCEEDED (the system watches no more). */
+  /**
+   * Why a part of the folder is not watched: TRANSFER_SOURCE_MISSING, or TRANSFER_LIMIT_EXCEEDED (the system's limit of
+   * watches).
+   */
   trouble?: Error;
 }
 
@@ -33,11 +36,11 @@ interface ChangeWatchBinding {
 
 const KINDS: readonly ChangeKind[] = ['changed', 'made', 'changed', 'removed'];
 
-/** Watches a folder with all that is below it, on a thread of its own; no symlink is followed. */
+/** Watches a folder recursively, on its own thread; no symlink is followed. */
 export class ChangeWatch {
   readonly #native: NativeChangeWatch;
 
-  /** @param onWake  there is something to take; called once until it is taken, never after `close` */
+  /** @param onWake  news is available; called once until it is taken, never after `close` */
   constructor(folder: string, onWake: () => void) {
     assertText('folder', folder);
     assertFunction('onWake', onWake);

@@ -13,13 +13,13 @@ interface DialBinding {
 }
 
 export interface DialFromOptions {
-  /** The port of ours, which a Listener and other connections made so may have too; 0: one that the system chooses. */
+  /** The local port, which a Listener and other such connections may use too; 0: any free port. */
   fromPort: number;
   /** Numeric. */
   host: string;
   port: number;
   timeoutMs: number;
-  /** Try again until the timeout if the other side refuses: it is dialling us and may not have begun (PROTOCOL 2.5). */
+  /** Retry a refused dial until the timeout: the other side dials us too, and may not have begun (PROTOCOL 2.5). */
   insist: boolean;
   signal: AbortSignal;
 }
@@ -27,10 +27,10 @@ export interface DialFromOptions {
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Opens a TCP connection from a given port. A pool thread waits for it.
+ * Opens a TCP connection from a given port, on a pool thread.
  *
- * @returns  its descriptor, the caller's own
- * @throws   PEER_UNREACHABLE with `errno` as other errors have it; `signal.reason` on abort
+ * @returns  its descriptor, which the caller owns
+ * @throws   PEER_UNREACHABLE with `errno`; `signal.reason` on abort
  */
 export async function dialFrom(options: DialFromOptions): Promise<number> {
   const { fromPort, host, port, timeoutMs, insist, signal } = options;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { tryLock } from './file-lock.ts';
 
-it('gives the lock of a file to one open file at a time', () => {
+it('lets one open file hold the lock at a time', () => {
   const directory = mkdtempSync(join(tmpdir(), 'keibidrop-lock-'));
   const [one, other] = [openSync(join(directory, 'lock'), 'a'), openSync(join(directory, 'lock'), 'a')];
   expect([tryLock(one), tryLock(other), tryLock(one)]).toEqual([true, false, true]);
@@ -15,7 +15,7 @@ it('gives the lock of a file to one open file at a time', () => {
   rmSync(directory, { recursive: true });
 });
 
-it('says what is wrong with what is no open file', () => {
+it('reports a descriptor that is not an open file', () => {
   expect(() => tryLock(-1)).toThrow('fd must be');
   expect(() => tryLock(2 ** 31 - 1)).toThrow(expect.objectContaining({ code: 'EBADF' }));
 });

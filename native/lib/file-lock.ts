@@ -7,9 +7,9 @@ interface FileLockBinding {
 }
 
 /**
- * Takes the lock of an open file, which only one open file has at a time; false if another has it. Never waits.
+ * Takes the lock of an open file, which only one open file holds at a time; false if another holds it. Never waits.
  *
- * Closing the file gives it back, and so does the end of the process, however it ends.
+ * Closing the file releases it, and so does any end of the process.
  *
  * @param fd  stays the caller's
  * @throws    a system error, with its name as `code`, where the file system has no locks

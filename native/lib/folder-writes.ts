@@ -17,7 +17,7 @@ import {
 export type RenameHow = 'replace' | 'keep' | 'exchange';
 export type AttributeHow = 'any' | 'new' | 'old';
 
-/** What was made, and the mtime then of the directory it is in. */
+/** A created entry, and the new mtime of its directory. */
 export interface MadeEntry {
   entry: Uint8Array;
   directoryMtimeNs: bigint;
@@ -50,18 +50,19 @@ const RENAMES: readonly RenameHow[] = ['replace', 'keep', 'exchange'];
 const ATTRIBUTES: readonly AttributeHow[] = ['any', 'new', 'old'];
 
 /**
- * What may be changed of a folder that is offered live (PROTOCOL 11.2), and who writes which of its files.
+ * The changes that guests may make to a shared folder (PROTOCOL 11.2), and the record of which guest writes which file.
  *
- * A path is what another peer has named: names joined by `/`. No symlink beneath the folder is followed. Entries are as in a manifest. Each call
- * fails with TRANSFER_PATH_REFUSED, or SHARE_CALL_FAILED with `errnoName`.
+ * Paths come from another peer: names joined by `/`. No symlink beneath the folder is followed. Entries are as in a
+ * manifest. Each call fails with TRANSFER_PATH_REFUSED, or SHARE_CALL_FAILED with `errnoName`.
  */
 export class FolderWrites {
   readonly native: NativeFolderWrites;
 
   /**
-   * @param folder   absolute; opened anew at each call
+   * @param folder   absolute; opened at each call
    * @param only     the one file in it that is shared, or ''
-   * @param journal  a file that puts are recorded in, so that one that a kill has cut goes on with the next process; '', or in use by another: none
+   * @param journal  a file that records puts, so that the next process resumes one that was killed; none if '' or in
+   * use
    */
   constructor(folder: string, only = '', journal = '') {
     assertText('folder', folder);
@@ -71,7 +72,7 @@ export class FolderWrites {
     this.native = new Native(folder, only, journal);
   }
 
-  /** An empty file. */
+  /** Creates an empty file. */
   async create(path: string, mode: number): Promise<MadeEntry> {
     return this.native.create(text(path), bits(mode));
   }
@@ -84,7 +85,7 @@ export class FolderWrites {
     return this.native.makeSymlink(text(path), text(target));
   }
 
-  /** @returns  the mtime then of the directory it was in */
+  /** @returns  the new mtime of its directory */
   async remove(path: string, directory: boolean): Promise<bigint> {
     return this.native.remove(text(path), directory);
   }
@@ -98,7 +99,7 @@ export class FolderWrites {
     return this.native.change(text(path), mode, mtimeNs === undefined ? undefined : checkedTime(mtimeNs));
   }
 
-  /** A file under another name, with its mode and mtime. */
+  /** Copies a file with its mode and mtime to another name. */
   async copy(from: string, to: string): Promise<Uint8Array> {
     return this.native.copy(text(from), text(to));
   }
@@ -125,10 +126,10 @@ export class FolderWrites {
   }
 
   /**
-   * Writes what was changed of a file of this machine in place.
+   * Writes the changed ranges of a local draft in place.
    *
-   * @param locks  a LockTable: those of whoever writes, which do not hinder it
-   * @throws TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, too
+   * @param locks  a LockTable of the writer, whose own locks do not block it
+   * @throws also TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING
    */
   async put(path: string, put: PutBase & PutFinish & PutContent, locks?: { native: object }): Promise<Uint8Array> {
     const checked = [...checkedBase(put), ...checkedFinish(put), ...checkedContent(put)] as const;

@@ -8,7 +8,7 @@ const SUITES: Suite[] = ['aes-256-gcm', 'chacha20-poly1305'];
 const HEADER_BYTES = 16;
 const key = () => Uint8Array.from({ length: 32 }, (_, i) => i);
 
-/** PROTOCOL 4 once more, with Node's own crypto. */
+/** A second implementation of PROTOCOL 4, with Node's own crypto. */
 class Reference {
   #key = Buffer.from(key());
   #epoch = 0;
@@ -37,7 +37,7 @@ class Reference {
     const length = Buffer.alloc(4);
     length.writeUInt32BE(12 + plaintext.length + 16);
     const nonce = this.#nonce();
-    // 'aes-256-gcm' stands for both in the types: Node takes authTagLength for either.
+    // The type covers both suites: Node takes authTagLength for either.
     const cipher = createCipheriv(this.suite as 'aes-256-gcm', this.#key, nonce, { authTagLength: 16 });
     cipher.setAAD(length);
     const text = Buffer.concat([cipher.update(plaintext), cipher.final()]);
@@ -61,7 +61,7 @@ describe.each(SUITES)('frames of %s', (suite) => {
     opener: new FrameOpener({ suite, key: key() }),
   });
 
-  it('opens what was sealed, whatever the sizes and the length of epochs', () => {
+  it('opens sealed frames of any size and epoch length', () => {
     const plaintexts = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 });
     fc.assert(
       fc.property(plaintexts, fc.integer({ min: 1, max: 600 }), (all, ratchetBytes) => {
@@ -76,7 +76,7 @@ describe.each(SUITES)('frames of %s', (suite) => {
     );
   });
 
-  it('is sealed as Node seals it, through epochs', () => {
+  it('seals as Node does, across epochs', () => {
     const sealer = new FrameSealer({ suite, key: key(), ratchetBytes: 10 });
     const reference = new Reference(suite);
     for (let i = 0; i < 20; i++) {
@@ -85,7 +85,7 @@ describe.each(SUITES)('frames of %s', (suite) => {
     }
   });
 
-  it('opens what Node sealed, through epochs', () => {
+  it('opens frames that Node sealed, across epochs', () => {
     const opener = new FrameOpener({ suite, key: key() });
     const reference = new Reference(suite);
     for (let i = 0; i < 20; i++) {
@@ -94,13 +94,13 @@ describe.each(SUITES)('frames of %s', (suite) => {
     }
   });
 
-  it('gives the plaintext as a view of the frame', () => {
+  it('returns the plaintext as a view of the frame', () => {
     const { sealer, opener } = pair();
     const frame = sealer.seal(Uint8Array.of(1, 2, 3));
     expect(opener.open(frame).buffer).toBe(frame.buffer);
   });
 
-  it('takes a frame that stands inside a larger buffer', () => {
+  it('opens a frame inside a larger buffer', () => {
     const { sealer, opener } = pair();
     const sealed = sealer.seal(Uint8Array.of(1, 2, 3));
     const buffer = new Uint8Array(100);
@@ -109,7 +109,7 @@ describe.each(SUITES)('frames of %s', (suite) => {
     expect(buffer[6]).toBe(0);
   });
 
-  it('names each refusal and goes on refusing', () => {
+  it('names each refusal and keeps refusing', () => {
     const cases: [string, (frame: Uint8Array) => Uint8Array][] = [
       ['FRAME_AUTH_FAILED', (frame) => frame.with(20, ~(frame[20] ?? 0))],
       ['FRAME_REPLAYED', (frame) => frame.with(15, 5)],
@@ -142,7 +142,7 @@ describe.each(SUITES)('frames of %s', (suite) => {
   });
 });
 
-it('tells how many bytes follow a length field, within the limits', () => {
+it('returns how many bytes follow a length field, within the limits', () => {
   const field = (length: number) => Uint8Array.of(length >>> 24, length >>> 16, length >>> 8, length);
   const most = 28 + 2 ** 20 + 4096;
   for (const length of [28, 29, most]) expect(FrameOpener.bodyBytes(field(length))).toBe(length);
@@ -152,7 +152,7 @@ it('tells how many bytes follow a length field, within the limits', () => {
   }
 });
 
-it('refuses arguments that native code could not bear', () => {
+it('refuses arguments that would break native code', () => {
   const suite = SUITES[0] as Suite;
   const sealer = new FrameSealer({ suite, key: key() });
   const shared = new Uint8Array(new SharedArrayBuffer(32));
@@ -174,6 +174,6 @@ it('refuses arguments that native code could not bear', () => {
   for (const call of calls) expect(call).toThrow(expect.objectContaining({ name: 'TypeError', code: 'INTERNAL' }));
 });
 
-it('knows whether this processor has AES', () => {
+it('reports whether this processor has AES', () => {
   expect(hasHardwareAes()).toBeTypeOf('boolean');
 });

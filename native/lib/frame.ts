@@ -31,18 +31,18 @@ const OVERHEAD_BYTES = 32;
 const MAX_PLAINTEXT_BYTES = 2 ** 20 + 4096;
 const RATCHET_BYTES = 2 ** 30;
 
-/** The bit by which native code and the wire name a suite (PROTOCOL 3). */
+/** The bit that stands for a suite in native code and on the wire (PROTOCOL 3). */
 export function suiteBitOf(suite: Suite): number {
   if (!Object.hasOwn(SUITE_BITS, suite)) throw misuse('suite must be aes-256-gcm or chacha20-poly1305');
   return SUITE_BITS[suite];
 }
 
-/** Whether this processor has AES in hardware; false when KD_NO_HARDWARE_AES was set at the start, a switch for tests. */
+/** Whether this processor has AES in hardware; false if KD_NO_HARDWARE_AES is set at start, for tests. */
 export function hasHardwareAes(): boolean {
   return loadBinding<FrameBinding>().hasHardwareAes();
 }
 
-/** The OpenSSL that the addon carries: `3.5.4`. */
+/** The version of the addon's OpenSSL: `3.5.4`. */
 export function libcryptoVersion(): string {
   return loadBinding<FrameBinding>().libcryptoVersion();
 }
@@ -58,7 +58,7 @@ export class FrameSealer {
 
   /**
    * @param options.key           copied into native memory; the caller wipes its own copy
-   * @param options.ratchetBytes  plaintext bytes of an epoch; default and most 2^30
+   * @param options.ratchetBytes  plaintext bytes of an epoch; default and maximum 2^30
    */
   constructor({ suite, key, ratchetBytes = RATCHET_BYTES }: { suite: Suite; key: Uint8Array; ratchetBytes?: number }) {
     assertBytes('key', key, KEY_BYTES);
@@ -67,7 +67,7 @@ export class FrameSealer {
   }
 
   /**
-   * The next frame, whole, in a new array; `plaintext` is left as it is.
+   * Returns the next frame in a new array; `plaintext` is unchanged.
    *
    * @throws FRAME_TOO_LARGE over 1 MiB + 4 KiB, SESSION_CLOSED after close()
    */
@@ -117,7 +117,7 @@ export class FrameOpener {
   }
 
   /**
-   * How many bytes follow a length field, checked before anything of that size is allocated.
+   * The number of bytes after a length field, checked before anything of that size is allocated.
    *
    * @param lengthField  the first 4 bytes of a frame
    * @throws             FRAME_TOO_LARGE when the length is out of range, above or below

@@ -6,9 +6,9 @@ import type { LaneState } from './receive-job.ts';
 import type { LaneKeys } from './send-job.ts';
 
 export interface GuestJobOptions {
-  /** The rate it keeps to, with the other jobs that have it; absent: no limit. */
+  /** The rate limit shared with other jobs; absent: no limit. */
   budget?: RateBudget | undefined;
-  /** There is news to take; never after close(). */
+  /** News is available; never called after close(). */
   onWake(): void;
 }
 
@@ -36,7 +36,7 @@ export abstract class GuestJob<Native extends NativeGuestJob> {
   }
 
   /**
-   * Dials one lane (PROTOCOL 5.1) of the present session to a numeric address. The secret is copied.
+   * Dials one lane (PROTOCOL 5.1) of the current session to a numeric address. The secret is copied.
    *
    * @throws PEER_UNREACHABLE, SESSION_LOST, CANCELLED soon after the session's end; RENDEZVOUS_BUSY, HANDSHAKE_TIMEOUT of a relay
    */
@@ -44,19 +44,19 @@ export abstract class GuestJob<Native extends NativeGuestJob> {
     return this.native.addLane(...checkedLane(host, port, lane, keys, way));
   }
 
-  /** Ends the session's lanes; those of another may come once it resolves. */
+  /** Ends the session's lanes; once it resolves, lanes of another session may be added. */
   endSession(): Promise<void> {
     return this.native.endSession();
   }
 
-  /** Every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */
+  /** From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */
   fold(number: number, secret: Uint8Array): void {
     assertInteger('number', number, 1, 255);
     assertBytes('secret', secret, 32);
     this.native.fold(number, secret);
   }
 
-  /** Ends lanes that owe an answer for so long while nothing comes, or gets through. */
+  /** Ends lanes whose answer is overdue by this much while nothing arrives or gets through. */
   cutSilent(patienceMs: number): void {
     assertInteger('patienceMs', patienceMs, 0, MOST);
     this.native.cutSilent(patienceMs);
@@ -66,7 +66,7 @@ export abstract class GuestJob<Native extends NativeGuestJob> {
     return this.native.lanes();
   }
 
-  /** Of the wire, received or sent in this session. */
+  /** Wire bytes received or sent in this session. */
   get bytes(): number {
     return this.native.bytes();
   }

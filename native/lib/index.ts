@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
 export { Bench, type DiskRead, type SuiteSpeed } from './bench.ts';
-// The typed face of the addon. Everything that seals, carries or places bytes is C++ below it; this side checks and
-// defaults arguments and owns the memory that JavaScript reads. It depends on nothing of this workspace. Errors are plain
-// ones that carry `code`, an ErrorCode of packages/protocol; the packages above make KeibiErrors of them.
+// The TypeScript API of the addon. All sealing, network and file I/O is C++ below it; this side checks arguments, fills
+// in defaults and owns the memory that JavaScript reads. It depends on no package of this workspace. Errors are plain
+// Errors with a `code`, an ErrorCode of packages/protocol; the packages above turn them into KeibiErrors.
 export { findMountHost } from './binding.ts';
 export { type CacheFill, fillCache } from './cache-fill.ts';
 export { type Change, type ChangeKind, type Changes, ChangeWatch } from './change-watch.ts';

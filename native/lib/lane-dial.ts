@@ -3,18 +3,18 @@ import { assertBytes, assertInteger, assertText } from './arguments.ts';
 import { suiteBitOf } from './frame.ts';
 import type { LaneKeys } from './send-job.ts';
 
-/** Of packages/protocol. */
+/** The same as in packages/protocol. */
 export const MAX_LANE_NUMBERS = 256;
 
-/** How a lane comes to the other side; nothing of it is needed where an address can simply be dialled. */
+/** How a lane reaches the other side; empty if its address can simply be dialled. */
 export interface LaneWay {
-  /** The address is a relay's, to be joined with these 32 bytes first (PROTOCOL 2.3). */
+  /** The address is a relay's, joined with these 32 bytes first (PROTOCOL 2.3). */
   relayToken?: Uint8Array | undefined;
-  /** The port of ours from which the sender expects us, and dials us too (PROTOCOL 2.5). */
+  /** The local port from which the sender expects us; it also dials us there (PROTOCOL 2.5). */
   fromPort?: number | undefined;
 }
 
-/** What native takes to dial one lane. */
+/** The arguments of native code for dialling one lane. */
 export type LaneDial = [
   host: string,
   port: number,

@@ -11,7 +11,7 @@ import { type Incoming, Listener } from './index.ts';
 const listeners: Listener[] = [];
 const sockets: Socket[] = [];
 
-/** Holds many connections, 100 of them being made at a time. Counts those that have said what they are, and those that were ended. */
+/** Opens many connections, 100 at a time. Counts those that sent their preamble, and those that were closed. */
 const DIAL_MANY = `
 const { connect } = require('node:net');
 const { workerData: { port, count, counts } } = require('node:worker_threads');
@@ -47,18 +47,18 @@ function socketOf(incoming: Incoming): Socket {
 async function dial(listener: Listener, start: string, host = '127.0.0.1'): Promise<Socket> {
   const socket = connect(listener.port, host);
   sockets.push(socket);
-  socket.on('error', () => {}); // a refused connection may end by a reset
+  socket.on('error', () => {}); // a refused connection may end with a reset
   await once(socket, 'connect');
   socket.write(start);
   return socket;
 }
 
-/** Resolves once `socket` has ended, by whatever way. */
+/** Resolves once `socket` has closed, in any way. */
 function ended(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.resume().once('close', () => resolve()));
 }
 
-it('hands a control connection over behind its preamble', async () => {
+it('hands a control connection over after its preamble', async () => {
   const onConnection = vi.fn((incoming: Incoming) => {
     const socket = socketOf(incoming);
     socket.on('data', (bytes) => socket.end(`got ${bytes}`));
@@ -95,7 +95,7 @@ it.each(['GET / HTTP/1.1\r\n\r\n', `KEIBI-L1${'\0'.repeat(53)}`, 'KEIBI-C2'])(
   },
 );
 
-it('hands an HTTP connection over unread where it was asked to', async () => {
+it('hands an HTTP connection over unread if enabled', async () => {
   const onConnection = vi.fn((incoming: Incoming) =>
     socketOf(incoming).once('data', (bytes) => arrived(String(bytes))),
   );
@@ -118,7 +118,7 @@ describe('a relay', () => {
   const token = new Uint8Array(32).fill(0x61);
   const HELLO = `KEIBI-R1${'a'.repeat(32)}`;
 
-  it('joins a listener that dials out with whoever shows the same token', async () => {
+  it('joins a listener that dials out with the side that shows the same token', async () => {
     const relay = listen(() => {});
     relay.serveRelay(LIMITS);
     const onConnection = vi.fn((incoming: Incoming) => void socketOf(incoming).end('hello'));
@@ -132,7 +132,7 @@ describe('a relay', () => {
     expect(relay.relayStats()).toMatchObject({ joined: 1, refused: 0, expired: 0, cut: 0, malformed: 0 });
   });
 
-  it('says why it could not be joined', async () => {
+  it('reports why it could not be joined', async () => {
     const relay = listen(() => {});
     const sender = listen(() => {});
     const join = (waitMs = 10_000, port = relay.port) => sender.joinRelay({ host: '127.0.0.1', port, token, waitMs });
@@ -150,7 +150,7 @@ describe('a relay', () => {
     await expect(join()).rejects.toMatchObject({ code: 'CANCELLED' });
   });
 
-  it('is given up at once on an abort, and forgotten by the relay', async () => {
+  it('is closed at once on an abort, and forgotten by the relay', async () => {
     const relay = listen(() => {});
     relay.serveRelay(LIMITS);
     const sender = listen(() => {});
@@ -167,7 +167,7 @@ describe('a relay', () => {
     await expect(sender.joinRelay(place, { signal })).rejects.toBe(reason);
   });
 
-  it('refuses arguments that native code could not bear', async () => {
+  it('refuses arguments that would break native code', async () => {
     const relay = listen(() => {});
     const place = { host: '127.0.0.1', port: 1, token, waitMs: 1 };
     for (const wrong of [{ host: 'example.org' }, { port: 0 }, { token: new Uint8Array(31) }, { waitMs: 0 }]) {
@@ -185,7 +185,7 @@ it.each(['127.0.0.1', '::1', '::', 'localhost'])('listens on %s', async (host) =
   expect(onConnection).toHaveBeenCalledOnce();
 });
 
-it('says by the code of the system why it cannot listen', () => {
+it('reports the system error code when it cannot listen', () => {
   const taken = listen(() => {}).port;
   const open = (host: string, port: number) => () => Listener.open({ host, port, onConnection() {} });
   expect(open('127.0.0.1', taken)).toThrow(
@@ -194,7 +194,7 @@ it('says by the code of the system why it cannot listen', () => {
   expect(open('192.0.2.1', 0)).toThrow(expect.objectContaining({ code: 'EADDRNOTAVAIL' }));
 });
 
-it('refuses arguments that native code could not bear', () => {
+it('refuses arguments that would break native code', () => {
   const onConnection = () => {};
   const calls = [
     () => Listener.open({ host: 'example.org', port: 0, onConnection }),
@@ -206,7 +206,7 @@ it('refuses arguments that native code could not bear', () => {
   for (const call of calls) expect(call).toThrow(expect.objectContaining({ name: 'TypeError', code: 'INTERNAL' }));
 });
 
-it('frees its port and closes what it holds when closed, also a second time', async () => {
+it('frees its port and closes its connections when closed, even twice', async () => {
   const listener = listen(() => {});
   const silent = await dial(listener, 'KEIBI-');
   await listener.close();
@@ -215,13 +215,13 @@ it('frees its port and closes what it holds when closed, also a second time', as
   await expect(dial(listener, '')).rejects.toThrow(expect.objectContaining({ code: 'ECONNREFUSED' }));
 });
 
-it('calls nothing back after close(), and closes what had been on its way to a callback', async () => {
+it('calls nothing back after close(), and closes connections still waiting for a callback', async () => {
   const onConnection = vi.fn();
   const descriptors = () => readdirSync('/proc/self/fd').length;
-  execFileSync(process.execPath, ['-v']); // the first child costs this process two descriptors for good
+  execFileSync(process.execPath, ['-v']); // the first child process permanently costs this process two descriptors
   const before = descriptors();
   const listener = listen(onConnection);
-  // This thread is blocked until the other process has been accepted, so the callback waits for its turn.
+  // This thread blocks until the other process is accepted, so the callback is still queued.
   const dialler = `require('net').connect(${listener.port}, '127.0.0.1', function () { this.write('KEIBI-C1', () => process.exit()) })`;
   execFileSync(process.execPath, ['-e', dialler]);
   await listener.close();
@@ -229,7 +229,7 @@ it('calls nothing back after close(), and closes what had been on its way to a c
   expect(onConnection).not.toHaveBeenCalled();
 });
 
-it('ends none of 1000 connections that come while this thread is busy', async () => {
+it('closes none of 1000 connections that arrive while this thread is busy', async () => {
   const count = 1000;
   const arrived = new Set<number>();
   const listener = listen((incoming) => {

@@ -3,13 +3,13 @@ import { isIP } from 'node:net';
 import { assertBoolean, assertBytes, assertInteger, misuse } from './arguments.ts';
 import { loadBinding } from './binding.ts';
 
-/** A connection that someone made to a Listener (PROTOCOL 2.1). Lanes are not among them: native code takes those. */
+/** A connection that a Listener accepted (PROTOCOL 2.1). Lanes are not included: native code takes those. */
 export interface Incoming {
-  /** `control`: the 8 bytes of the preamble were read. `rendezvous`, `http`, `tls`: nothing was read yet. */
+  /** `control`: the 8-byte preamble was read. `rendezvous`, `http`, `tls`: nothing was read yet. */
   kind: 'rendezvous' | 'control' | 'http' | 'tls';
   /** The callback owns it: wrap it in `new net.Socket({ fd, readable: true, writable: true })` or close it. */
   fd: number;
-  /** Numeric; an IPv4 address inside an IPv6 one is shown as IPv4. */
+  /** Numeric; an IPv4-mapped IPv6 address is given as IPv4. */
   remoteAddress: string;
   remotePort: number;
   /** It came through joinRelay(); the address is the relay's. */
@@ -23,43 +23,43 @@ export interface RelayPlace {
   port: number;
   /** 32 bytes; copied. */
   token: Uint8Array;
-  /** For the dial and for the other side to come. */
+  /** For the dial, and then for the other side to join. */
   waitMs: number;
 }
 
-/** What a relay lets strangers have (PROTOCOL 2.3). */
+/** The limits of a relay for strangers (PROTOCOL 2.3). */
 export interface RelayLimits {
-  /** Pairs at one time. */
+  /** Concurrent pairs. */
   pairs: number;
-  /** Connections at one time whose other side has not come. */
+  /** Concurrent connections whose other side has not joined. */
   waiting: number;
-  /** Connections at one time, waiting or paired, of one IPv4 address or one IPv6 /64. */
+  /** Concurrent connections, waiting or paired, of one IPv4 address or one IPv6 /64. */
   perAddress: number;
-  /** For the other side to come. */
+  /** For the other side to join. */
   waitMs: number;
-  /** A pair through which nothing moves for so long ends. */
+  /** A pair that moves no bytes for this long is closed. */
   idleMs: number;
-  /** No pair lives longer. */
+  /** The maximum lifetime of a pair. */
   lifetimeMs: number;
-  /** Of all pairs together, both ways; 0: as many as they can. */
+  /** For all pairs together, both directions; 0: no limit. */
   bytesPerSecond: number;
 }
 
-/** `waiting` and `pairs` are of the moment, everything else counts from the start. */
+/** `waiting` and `pairs` are current values; the others count from the start. */
 export interface RelayStats {
   waiting: number;
   pairs: number;
   /** Pairs. */
   joined: number;
-  /** Connections for which there was no room. */
+  /** Connections over a limit. */
   refused: number;
-  /** Connections to which nobody came in time. */
+  /** Connections whose other side did not join in time. */
   expired: number;
-  /** Pairs that were idle for too long or lived too long. */
+  /** Pairs closed for idleness or age. */
   cut: number;
-  /** Forwarded, both ways. */
+  /** Forwarded bytes, both directions. */
   bytes: number;
-  /** Connections to the port that were closed because they said nothing the port knows, or not in time, or because others came. */
+  /** Connections to the port that were closed: an unknown preamble, none in time, or too many others. */
   malformed: number;
   slow: number;
   crowdedOut: number;
@@ -113,13 +113,13 @@ export class Listener {
   }
 
   /**
-   * Listens from its return on. What sends no known preamble within 10 s, and every lane that is not expected or not
-   * right, is closed without an answer.
+   * Listens once it returns. Connections without a known preamble within 10 s, and lanes that are unexpected or
+   * invalid, are closed without an answer.
    *
    * @param options.host          numeric IPv4 or IPv6 address, or `localhost` (127.0.0.1)
    * @param options.port          0: any free one
    * @param options.http          hand over connections that begin like HTTP/1 GET or HEAD, or like TLS, instead of closing them
-   * @param options.undecidedOfNetwork  connections of one network that have not said what they are; one more closes its oldest. 0: no such limit
+   * @param options.undecidedOfNetwork  connections of one network without a preamble yet; one more closes its oldest. 0: no limit
    * @param options.onConnection  called on this thread, never after close()
    * @throws                      a system error, `code` being EADDRINUSE, EACCES, EADDRNOTAVAIL and the like
    */
@@ -144,11 +144,11 @@ export class Listener {
   }
 
   /**
-   * Dials a relay and waits there for the other side. The connection that comes of it is treated like one that was
-   * accepted: it arrives by `onConnection`, or is taken as a lane.
+   * Dials a relay and waits there for the other side. The joined connection is treated like an accepted one: it goes to
+   * `onConnection`, or becomes a lane.
    *
    * @throws PEER_UNREACHABLE (the relay cannot be dialled, or hung up), RENDEZVOUS_BUSY (it has no room), HANDSHAKE_TIMEOUT
-   *         (nobody came), CANCELLED after close(); `signal.reason` on abort, which closes the connection
+   *         (the other side did not join), CANCELLED after close(); `signal.reason` on abort, which closes the connection
    */
   async joinRelay({ host, port, token, waitMs }: RelayPlace, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
     signal?.throwIfAborted();
@@ -171,7 +171,7 @@ export class Listener {
 
   /**
    * Dials a peer from this port while the peer dials us, so that routers on both sides let the connection in (PROTOCOL 2.5).
-   * What comes of it within `waitMs` is treated like a connection that was accepted; if nothing does, nobody is told.
+   * A connection within `waitMs` is treated like an accepted one; a failure is not reported.
    *
    * @param place.host  numeric
    */
@@ -183,8 +183,8 @@ export class Listener {
   }
 
   /**
-   * Joins strangers' connections that show one token, from now on; before, they are closed. Called again, the new limits
-   * hold for what comes: `pairs` and `waiting` of 0 let nobody in any more, and what runs goes on.
+   * From now on, joins strangers' connections that show the same token; without this call they are closed. A later call
+   * sets new limits for new connections: with 0 `pairs` and `waiting` all are refused, and existing pairs continue.
    */
   serveRelay({ pairs, waiting, perAddress, waitMs, idleMs, lifetimeMs, bytesPerSecond }: RelayLimits): void {
     assertInteger('pairs', pairs, 0, MAX_COUNT);
@@ -201,7 +201,7 @@ export class Listener {
     return this.native.relayStats();
   }
 
-  /** Frees the port and closes every connection not handed over yet. Idempotent. */
+  /** Frees the port and closes every connection that was not handed over. Idempotent. */
   async close(): Promise<void> {
     this.native.close();
   }

@@ -3,7 +3,7 @@ import { assertBoolean, assertBytes, assertInteger, assertText } from './argumen
 import { loadBinding } from './binding.ts';
 import type { FolderWrites, NativeFolderWrites } from './folder-writes.ts';
 
-/** Bytes of a file from `start` on; without `end`, to the end of the file however long it becomes. */
+/** Bytes of a file from `start` on; without `end`, to the end of the file even as it grows. */
 export interface LockSpan {
   start: number;
   end?: number | undefined;
@@ -11,9 +11,9 @@ export interface LockSpan {
 
 /** A lock of one program of a guest. */
 export interface WantedLock extends LockSpan {
-  /** The program, as its system knows it; 8 bytes. */
+  /** The program's identifier on its own system; 8 bytes. */
   owner: Uint8Array;
-  /** It locks the whole file, by flock(2); else by fcntl(2). Neither meets the other. */
+  /** A lock of the whole file by flock(2); else by fcntl(2). The two kinds never conflict. */
   whole: boolean;
   kind: 'shared' | 'exclusive';
 }
@@ -38,11 +38,11 @@ interface LockTableBinding {
 
 const KINDS = { shared: 1, exclusive: 2 } as const;
 
-/** The locks of one guest of a folder (PROTOCOL 11.3): they exclude those of other guests and of programs of this computer. */
+/** The locks of one guest of a folder (PROTOCOL 11.3): they exclude those of other guests and of local programs. */
 export class LockTable {
   readonly native: NativeLockTable;
 
-  /** @param folder, only, writes  as a ServeJob has them */
+  /** @param folder, only, writes  as for a ServeJob */
   constructor(folder: string, only: string | undefined, writes: FolderWrites) {
     assertText('folder', folder);
     assertText('only', only ?? '');
@@ -54,9 +54,9 @@ export class LockTable {
    * Takes a lock.
    *
    * @returns holder  for `unlock`; 0: the owner has no lock of the file
-   * @returns entry   the file as it is under the lock; absent: another has a lock there
-   * @throws  SHARE_CALL_FAILED with `errnoName`: ENOLCK beyond a limit; TRANSFER_SOURCE_MISSING, TRANSFER_PATH_REFUSED; CANCELLED if it is
-   *          closed
+   * @returns entry   the file's entry under the lock; absent: another holder has a conflicting lock
+   * @throws  SHARE_CALL_FAILED with `errnoName`: ENOLCK beyond a limit; TRANSFER_SOURCE_MISSING, TRANSFER_PATH_REFUSED;
+   * CANCELLED after close()
    */
   async lock(path: string, wanted: WantedLock): Promise<{ holder: number; entry: Uint8Array | undefined }> {
     assertText('path', path);
@@ -64,13 +64,13 @@ export class LockTable {
     return { holder, entry: entry.length === 0 ? undefined : entry };
   }
 
-  /** Gives up a holder's locks there; nothing if there are none. @returns  whether it has others */
+  /** Releases a holder's locks in that range, if any. @returns  whether it has others */
   async unlock(holder: number, { start, end }: LockSpan): Promise<boolean> {
     assertInteger('holder', holder, 0, 0xffffffff);
     return this.native.unlock(holder, ...span(start, end));
   }
 
-  /** A lock of another that this one would meet. Throws as `lock` does. */
+  /** The first lock of another holder that would conflict. Throws as `lock` does. */
   async test(path: string, wanted: WantedLock): Promise<FoundLock | undefined> {
     assertText('path', path);
     const found = await this.native.test(path, ...checked(wanted));
@@ -79,12 +79,12 @@ export class LockTable {
     return { kind: kind === KINDS.shared ? 'shared' : 'exclusive', start, end: end < 0 ? undefined : end };
   }
 
-  /** Locks of all guests of the folder that were refused because there were too many. */
+  /** Locks refused because of a limit, for all guests of the folder. */
   get refused(): number {
     return this.native.refused();
   }
 
-  /** Gives up every lock, and refuses new ones. Idempotent. */
+  /** Releases every lock, and refuses new ones. Idempotent. */
   close(): Promise<void> {
     return this.native.close();
   }

@@ -13,12 +13,15 @@ const SECRET_KEY_BYTES = 3168;
 const CIPHERTEXT_BYTES = 1568;
 const SHARED_SECRET_BYTES = 32;
 
-/** ML-KEM-1024 (FIPS 203): keys of 1568 and 3168 bytes, ciphertexts of 1568, secrets of 32. The caller wipes what is secret. */
+/**
+ * ML-KEM-1024 (FIPS 203): keys of 1568 and 3168 bytes, ciphertexts of 1568, secrets of 32. The caller wipes secret keys
+ * and shared secrets.
+ */
 export interface MlKem1024 {
   keygen(): { publicKey: Uint8Array; secretKey: Uint8Array };
   /** @throws for a key of another length or with a coefficient out of range (FIPS 203 7.2) */
   encapsulate(publicKey: Uint8Array): { cipherText: Uint8Array; sharedSecret: Uint8Array };
-  /** A ciphertext that was altered gives another secret, and no error. @throws for one of another length */
+  /** An altered ciphertext yields another secret, not an error. @throws for a ciphertext of another length */
   decapsulate(cipherText: Uint8Array, secretKey: Uint8Array): Uint8Array;
 }
 

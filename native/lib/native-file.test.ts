@@ -16,7 +16,7 @@ afterEach(() => {
   installed = undefined;
 });
 
-/** An installation by npm, whose packages for this system are there under `names`. @returns its node_modules */
+/** Makes an npm installation with the packages `names` for this system. @returns its node_modules */
 function install(...names: string[]): string {
   installed = realpathSync(mkdtempSync(join(tmpdir(), 'keibidrop-installed-')));
   const modules = join(installed, 'node_modules');
@@ -36,12 +36,12 @@ describe('nativeFilePlaces', () => {
     }
   });
 
-  it('begins beside the running module, and has only the named file when one is named', () => {
+  it('looks beside the running module first, and only at the named file if there is one', () => {
     expect(placesOf('/opt/keibidrop')[0]).toBe('/opt/keibidrop/keibidrop.node');
     expect(nativeFilePlaces('/opt/keibidrop', '/elsewhere/a.node', ADDON)).toEqual(['/elsewhere/a.node']);
   });
 
-  it.runIf(process.platform === 'linux')('has the packages of both C libraries before any build', () => {
+  it.runIf(process.platform === 'linux')('looks at the packages of both C libraries before any build', () => {
     const modules = install(`@keibidrop/${SYSTEM}-gnu`, `@keibidrop/${SYSTEM}-musl`);
     const places = placesOf(join(modules, 'keibidrop/dist'));
     expect(places.slice(1, 3)).toEqual([
@@ -50,7 +50,7 @@ describe('nativeFilePlaces', () => {
     ]);
   });
 
-  it('has no package where none is installed', () => {
+  it('lists no package where none is installed', () => {
     const modules = install();
     expect(placesOf(join(modules, 'keibidrop/dist')).join()).not.toContain('@keibidrop');
     expect(dirname(modules)).toBe(installed);
@@ -58,20 +58,20 @@ describe('nativeFilePlaces', () => {
 });
 
 describe('missingNativePart', () => {
-  it('names the package that is missing, and where it was looked for', () => {
+  it('names the missing package, and the places it was looked for', () => {
     const error = missingNativePart(['/a/keibidrop.node: not there'], 'linux-x64-gnu');
     expect(error).toMatchObject({ code: 'PROGRAM_INCOMPLETE' });
     expect(error.message).toContain('optional dependency @keibidrop/linux-x64-gnu');
     expect(error.message).toContain('/a/keibidrop.node: not there');
   });
 
-  it('names the platforms that have a package where this one has none', () => {
+  it('names the platforms that have a package if this one has none', () => {
     const error = missingNativePart([], 'linux-riscv64-gnu');
     expect(error).toMatchObject({ code: 'PLATFORM_UNSUPPORTED' });
     expect(error.message).toMatch(/^linux-riscv64-gnu \(there are packages for linux-x64-gnu, .*win32-x64\)$/);
   });
 
-  it('names the platform that runs this, with its C library', () => {
+  it('names the current platform with its C library', () => {
     expect(missingNativePart([]).message).toContain(process.platform === 'linux' ? `${SYSTEM}-` : SYSTEM);
   });
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// The only place that knows where the addon and the mount host are.
+// Only this file knows where the addon and the mount host are.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import platforms from '../platforms.json' with { type: 'json' };
@@ -9,11 +9,11 @@ import platforms from '../platforms.json' with { type: 'json' };
 const PACKAGED: readonly string[] = Object.keys(platforms);
 
 /**
- * The places where a file that native/ builds may be, the best first: beside the running module (a packaged window),
- * in the npm package for this platform, in `native/build` above the module (a checkout).
+ * The places where a file that native/ builds may be, best first: beside the running module (a packaged window), in the
+ * npm package for this platform, in `native/build` above the module (a checkout).
  *
  * @param directory  of the running module
- * @param named      the only place to look at, if there is one
+ * @param named      the only place to look at, if set
  */
 export function nativeFilePlaces(directory: string, named: string | undefined, fileName: string): string[] {
   if (named) return [named];
@@ -37,7 +37,10 @@ export function missingNativePart(tried: readonly string[], platform = fullPlatf
   return Object.assign(new Error(about), { code: 'PROGRAM_INCOMPLETE' });
 }
 
-/** The installed packages that may fit. An older npm installs those of both C libraries: the first that loads fits. */
+/**
+ * The installed packages that may fit. Older npm versions install both C libraries' packages: the first that loads
+ * fits.
+ */
 function packageDirectories(directory: string): string[] {
   const { resolve } = createRequire(join(directory, 'module.js'));
   return platformNames().flatMap((name) => {
@@ -54,7 +57,7 @@ function platformNames(): string[] {
   return process.platform === 'linux' ? [`${name}-gnu`, `${name}-musl`] : [name];
 }
 
-/** With the C library that Node runs with. Slow: a report has to be written for it. */
+/** The platform with Node's C library. Slow: Node writes a report for it. */
 function fullPlatform(): string {
   const name = `${process.platform}-${process.arch}`;
   if (process.platform !== 'linux') return name;

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MPL-2.0
 import { assertBoolean, assertBytes, assertInteger, assertText, misuse } from './arguments.ts';
 
-/** What a put is made on (PROTOCOL 11.2). */
+/** The version that a put applies to (PROTOCOL 11.2). */
 export interface PutBase {
-  /** Absent: whatever is there. */
+  /** Absent: any version. */
   base?: { size: number; mtimeNs: bigint } | undefined;
-  /** Of the draft; 16 bytes. */
+  /** Identifies the draft; 16 bytes. */
   token: Uint8Array;
-  /** Bytes of the base that still hold. */
+  /** Bytes of the base that are still valid. */
   keep: number;
 }
 
-/** How a put leaves its file. */
+/** The state of the file after a put. */
 export interface PutFinish {
   size: number;
   mtimeNs: bigint;
-  /** It stands on the disk. */
+  /** Sync the file to the disk. */
   sync: boolean;
 }
 
-/** What of a file is to be written: bytes of `KEY.data` in `directory` at their offsets. */
+/** The bytes to write: ranges of `KEY.data` in `directory`, at the same offsets. */
 export interface PutContent {
   directory: string;
   /** 32 hexadecimal digits. */
   key: string;
-  /** Ascending, apart. */
+  /** Ascending and disjoint. */
   ranges: readonly { offset: number; length: number }[];
 }
 
@@ -63,7 +63,7 @@ export function checkedContent({ directory, key, ranges }: PutContent): NativeCo
   return [directory, key, numbers];
 }
 
-/** Nanoseconds since 1970 as native has them. */
+/** A time in nanoseconds since 1970, checked for native code. */
 export function checkedTime(mtimeNs: bigint): bigint {
   if (typeof mtimeNs !== 'bigint' || BigInt.asIntN(64, mtimeNs) !== mtimeNs) throw misuse('mtimeNs must fit 64 bits');
   return mtimeNs;

@@ -12,9 +12,9 @@ interface RateBudgetBinding {
 }
 
 /**
- * A rate that any number of jobs keep to together: they share it evenly, and what one cannot use is the others'.
+ * A rate limit that any number of jobs share evenly. A job's unused part is available to the others.
  *
- * Counted is what lanes carry, file bytes and the frames around them.
+ * It counts what lanes carry: file bytes and the frames around them.
  */
 export class RateBudget {
   readonly #native: NativeRateBudget;
@@ -26,13 +26,13 @@ export class RateBudget {
     this.#native = new Native(bytesPerSecond);
   }
 
-  /** While held, no job that keeps to it moves a byte more than is on its way. */
+  /** While held, its jobs move no further bytes beyond those already on their way. */
   hold(held: boolean): void {
     assertBoolean('held', held);
     this.#native.hold(held);
   }
 
-  /** @internal for the jobs, which take none as no limit */
+  /** @internal for the jobs: undefined means no limit */
   static nativeOf(budget: RateBudget | undefined): NativeRateBudget | undefined {
     if (budget === undefined) return undefined;
     if (!(budget instanceof RateBudget)) throw misuse('budget must be a RateBudget');

@@ -4,31 +4,31 @@ import { loadBinding } from './binding.ts';
 import { GuestJob, type GuestJobOptions, MOST, type NativeGuestJob, type NativeGuestJobClass } from './guest-job.ts';
 import type { LaneEnd } from './send-job.ts';
 
-/** What a cached file comes in: PROTOCOL knows no such unit, it is a guest's own. */
+/** The block size of cached files: a unit of the guest's own, not of PROTOCOL. */
 export const CACHE_BLOCK_BYTES = 65536;
 
-/** Which file of a share, which content of it, and where it is cached. */
+/** One version of one file of a share, and its place in the cache. */
 export interface CachedFile {
   /** Within the share. */
   path: string;
   size: number;
   mtimeNs: bigint;
-  /** Absolute; there already. */
+  /** Absolute; must exist. */
   directory: string;
-  /** Names the content there: another one has another key. */
+  /** Identifies the version there: each version has its own key. */
   key: string;
 }
 
-/** Some blocks of a file, and how many behind them are begun with as well. */
+/** Some blocks of a file, and how many after them to prefetch. */
 export interface WantedBlocks {
   first: number;
   count: number;
   ahead: number;
 }
 
-/** What has happened in a ReadJob since the last look. */
+/** The news of a ReadJob since the last look. */
 export interface ReadNews {
-  /** Wants that are settled, each with an ErrorCode, or '' when all is there. */
+  /** Settled wants, each with an ErrorCode, or '' if all blocks have arrived. */
   settled: { want: number; code: string }[];
   lanesEnded: LaneEnd[];
 }
@@ -48,10 +48,10 @@ interface ReadJobBinding {
 }
 
 /**
- * Reads files of a share in place (PROTOCOL 11.1). Native threads ask for what is wanted and carry it from the lanes into cache files; no byte of
- * a file comes here.
+ * Reads files of a share in place (PROTOCOL 11.1). Native threads request the wanted blocks and write them from the
+ * lanes into cache files; file bytes stay in native code.
  *
- * It outlives sessions: after endSession() what is still owed is asked for on the lanes of the next.
+ * It outlives sessions: after endSession() pending requests are repeated on the lanes of the next.
  */
 export class ReadJob extends GuestJob<NativeReadJob> {
   constructor(options: GuestJobOptions) {
@@ -59,7 +59,7 @@ export class ReadJob extends GuestJob<NativeReadJob> {
   }
 
   /**
-   * Opens the cache of a file; resolves with its number, which release() ends.
+   * Opens the cache of a file and resolves with its number; release() closes it.
    *
    * @throws TRANSFER_DESTINATION_UNUSABLE, TRANSFER_DISK_FULL, TRANSFER_LIMIT_EXCEEDED
    */
@@ -72,24 +72,24 @@ export class ReadJob extends GuestJob<NativeReadJob> {
     return this.native.open(path, directory, key, size, mtimeNs);
   }
 
-  /** Nobody reads it any more: what it still waits for is given up. */
+  /** The file was closed: drops its pending requests. */
   release(file: number): void {
     assertInteger('file', file, 0, MOST);
     this.native.release(file);
   }
 
-  /** Its reader has jumped: of what was asked for ahead nothing comes that no want waits for. */
+  /** The reader has jumped: drops prefetched blocks that no want waits for. */
   leaveAhead(file: number): void {
     assertInteger('file', file, 0, MOST);
     this.native.leaveAhead(file);
   }
 
   /**
-   * Wants blocks, and begins with some behind them.
+   * Requests blocks, and prefetches some after them.
    *
-   * @param want  a number by which news tell that they are there, if they are not yet
-   * @returns     whether they are
-   * @throws      TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, TRANSFER_PATH_REFUSED of a file of which that is known
+   * @param want  the number under which news reports their arrival, if they are not cached yet
+   * @returns     whether they are cached
+   * @throws      TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, TRANSFER_PATH_REFUSED if already known of the file
    */
   want(want: number, file: number, { first, count, ahead }: WantedBlocks): boolean {
     assertInteger('want', want, 0, MOST);
@@ -100,14 +100,14 @@ export class ReadJob extends GuestJob<NativeReadJob> {
     return this.native.want(want, file, first, count, ahead);
   }
 
-  /** News tell nothing of this want any more. */
+  /** Stops news about this want. */
   cancel(file: number, want: number): void {
     assertInteger('file', file, 0, MOST);
     assertInteger('want', want, 0, MOST);
     this.native.cancel(file, want);
   }
 
-  /** How many blocks a reader may have on their way ahead of it: as many as the path carries in two round trips. */
+  /** How many blocks to prefetch at most: as many as the path carries in two round trips. */
   get aheadBlocks(): number {
     return this.native.aheadBlocks();
   }

@@ -31,7 +31,7 @@ function receive(options: { collisions?: Collision; onWake?: () => void } = {}):
   return job;
 }
 
-/** Something that rings, and a wait for it. */
+/** A callback, and a promise of its next call. */
 function bell() {
   let ring = () => {};
   let rung = new Promise<void>((resolve) => {
@@ -46,7 +46,7 @@ function bell() {
   return { ring: () => ring(), wait };
 }
 
-/** Sends `path` to `out` over one lane, through `relay` if given, and returns the receiving job, complete. */
+/** Sends `path` to `out` over one lane, through `relay` if given. @returns the receiving job, complete */
 async function transfer(path: string, collisions: Collision = 'rename', relay?: Listener): Promise<ReceiveJob> {
   const { ring, wait } = bell();
   const listener = Listener.open({ host: '127.0.0.1', port: 0, onConnection() {} });
@@ -121,7 +121,7 @@ it('receives through a relay', async () => {
   expect(relay.relayStats().bytes).toBeGreaterThan(content.length);
 });
 
-it('asks about what collides and does as decided', async () => {
+it('asks about collisions and applies the decision', async () => {
   mkdirSync(out);
   writeFileSync(join(out, 'sent'), 'old');
   writeFileSync(join(folder, 'f'), 'new content');
@@ -130,7 +130,7 @@ it('asks about what collides and does as decided', async () => {
   expect([job.pathOf(0), job.finalPathOf(0)]).toEqual(['sent', 'sent']);
 });
 
-it('gives the digests of what it placed, and can make a file one that is sent again', async () => {
+it('returns the digests of placed files, and can mark a file to be sent again', async () => {
   writeFileSync(join(folder, 'f'), 'abc');
   const job = await transfer(join(folder, 'f'));
   expect(Buffer.from(await job.digest(0)).toString('hex')).toMatch(/^ba7816bf8f01cfea/);
@@ -139,7 +139,7 @@ it('gives the digests of what it placed, and can make a file one that is sent ag
   await expect(job.digest(1)).rejects.toMatchObject({ code: 'INTERNAL' });
 });
 
-it('rejects with the code of what went wrong', async () => {
+it('rejects with the code of the failure', async () => {
   writeFileSync(join(folder, 'out'), 'a file');
   await expect(receive().open()).rejects.toMatchObject({ code: 'TRANSFER_DESTINATION_UNUSABLE', errnoName: 'ENOTDIR' });
   rmSync(join(folder, 'out'));
@@ -159,7 +159,7 @@ it('rejects with the code of what went wrong', async () => {
   });
 });
 
-it('refuses arguments that native code could not bear', async () => {
+it('refuses arguments that would break native code', async () => {
   const job = receive();
   const options = {
     out,
@@ -195,7 +195,7 @@ it('refuses arguments that native code could not bear', async () => {
   await expect(job.decide(0, 'both' as never)).rejects.toEqual(misuse);
 });
 
-it('closes without having been opened, twice, and while calls are on their way', async () => {
+it('closes unopened, twice, and with pending calls', async () => {
   const job = receive();
   const calls = [job.open(), job.survey({ first: 0, count: 1, bytes: new Uint8Array(1) }), job.finish()];
   await Promise.all([job.close(), job.close(), Promise.allSettled(calls)]);
@@ -205,7 +205,7 @@ it('closes without having been opened, twice, and while calls are on their way',
 
 describe('a process', () => {
   const addon = process.env.KD_NATIVE_BINDING ?? fileURLToPath(new URL('../build/keibidrop.node', import.meta.url));
-  // `start` sends `source` to `out` over the lanes, slowly if told to; resolves once complete.
+  // `start` sends `source` to `out` over the lanes, slowly on request; resolves once complete.
   const PRELUDE = `
     const addon = require(${JSON.stringify(addon)});
     const fs = require('node:fs');
@@ -271,7 +271,7 @@ describe('a process', () => {
     expect(run(worker)).toEqual(clean);
   });
 
-  it('can be stopped while nobody reads its standard output', async () => {
+  it('can be stopped while its standard output is not read', async () => {
     const source = join(folder, 'source');
     writeFileSync(source, Buffer.alloc(8 << 20));
     const code = `${prelude(source).replace('(out, 0, false,', '(out, 0, true,')}

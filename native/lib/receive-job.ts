@@ -5,44 +5,44 @@ import { checkedLane, type LaneDial, type LaneWay, MAX_LANE_NUMBERS } from './la
 import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
 import type { LaneEnd, LaneKeys, Page, Partial, Problem } from './send-job.ts';
 
-/** What to do when something else has the name of an entry: a new name, replace it, leave it, or let a person say. */
+/** If another file has the name of an entry: use a new name, overwrite it, skip the entry, or ask a person. */
 export type Collision = 'rename' | 'overwrite' | 'skip' | 'ask';
 
-/** What the receiver says to one page of the manifest. */
+/** The receiver's answer to one page of the manifest. */
 export interface Survey {
   /** One bit per entry of the page (PROTOCOL 7). */
   wanted: Uint8Array;
   partials: Partial[];
-  /** Entries for which a person has to choose: see decide(). Only with 'ask'. */
+  /** Entries that a person must decide on: see decide(). Only with 'ask'. */
   collisions: number[];
-  /** Entries left alone though they are different, as chosen. */
+  /** Entries skipped although they differ, as chosen. */
   skipped: number[];
-  /** Entries of which an earlier run left a part of other content; they start over. */
+  /** Entries whose partial file of an earlier run has other content; they start over. */
   restarted: number[];
-  /** Files with content that stand already, by their size and time. */
+  /** Non-empty files that are already there, by size and time. */
   upToDate: number[];
 }
 
-/** What has happened in a ReceiveJob since the last look. */
+/** The news of a ReceiveJob since the last look. */
 export interface ReceiveNews {
   problems: Problem[];
-  /** Entries placed under their final name, if they were asked for. */
+  /** Entries placed under their final name, if `reportPlaced` is set. */
   placed: number[];
   lanesEnded: LaneEnd[];
-  /** Once: everything wanted stands or has failed, and no more pages come. */
+  /** Set once: everything wanted is placed or has failed, and no more pages come. */
   complete: boolean;
 }
 
-/** A lane that is up, as it is now. */
+/** The current state of an open lane. */
 export interface LaneState {
   lane: number;
-  /** Of the wire, received. */
+  /** Wire bytes received. */
   bytes: number;
-  /** Of segments, taken whole. */
+  /** Segments received completely. */
   frames: number;
-  /** The least round trip that the kernel has seen, 0 where it does not say; through a relay that to the relay. */
+  /** The least round trip that the kernel has measured, 0 if unknown; through a relay, that to the relay. */
   rttMs: number;
-  /** Of congestion, as the kernel calls it: 'bbr', 'cubic'. */
+  /** The kernel's name of the congestion control: 'bbr', 'cubic'. */
   control: string;
 }
 
@@ -50,15 +50,15 @@ export interface LaneState {
 export interface ReceiveProgress {
   /** Placed by this run. */
   files: number;
-  /** Of the offer, on disk: received now, held from an earlier run, or already there. */
+  /** Bytes of the offer that are on disk: received now, kept from an earlier run, or already there. */
   bytes: number;
-  /** Of the files placed by this run. */
+  /** Bytes of the files placed by this run. */
   placedBytes: number;
-  /** Files that were there already or were left alone. */
+  /** Files that were already there or were skipped. */
   skipped: number;
-  /** Part of `bytes` that an earlier run had left. */
+  /** Part of `bytes` kept from an earlier run. */
   resumedBytes: number;
-  /** Part of `bytes`: of the files skipped. */
+  /** Part of `bytes` that belongs to skipped files. */
   skippedBytes: number;
 }
 
@@ -121,8 +121,8 @@ function surveyOf({ partialEntries, partialBitmaps, ...survey }: NativeSurvey): 
 }
 
 /**
- * One transfer on the receiving peer. Native threads carry bytes from the lanes to staging and rename whole files into place; no
- * byte of a file comes here. survey(), decide(), finish() and close() are awaited one after the other.
+ * One transfer on the receiving peer. Native threads carry bytes from the lanes to staging and rename whole files into
+ * place; file bytes stay in native code. Await survey(), decide(), finish() and close() one after the other.
  */
 export class ReceiveJob {
   readonly #native: NativeReceiveJob;
@@ -131,10 +131,10 @@ export class ReceiveJob {
    * @param options.out           absolute; created by open() if need be
    * @param options.beneath       an absolute folder that `out` may not leave: no symlink below it is followed when open() resolves the path
    * @param options.toStdout      bytes of files go to standard output in order instead; needs exactly one lane
-   * @param options.reportPlaced  news tells the entries placed
+   * @param options.reportPlaced  news lists the placed entries
    * @param options.durable       a file gets its name once it would survive a power cut
-   * @param options.budget        the rate it keeps to, with the other jobs that have it; absent: no limit
-   * @param options.onWake        there is news to take; never after close()
+   * @param options.budget        the rate limit shared with other jobs; absent: no limit
+   * @param options.onWake        news is available; never called after close()
    */
   constructor(options: {
     out: string;
@@ -166,7 +166,7 @@ export class ReceiveJob {
   }
 
   /**
-   * Takes the next page: makes its directories and symlinks, looks what is there already, says what is wanted.
+   * Takes the next page: creates its directories and symlinks, checks what exists, and returns what is wanted.
    *
    * @throws HANDSHAKE_MALFORMED, TRANSFER_LIMIT_EXCEEDED, TRANSFER_PATH_REFUSED: the page, and with it the transfer, is refused
    */
@@ -177,13 +177,16 @@ export class ReceiveJob {
     return surveyOf(await this.#native.survey(first, count, bytes));
   }
 
-  /** A person's choice for one entry of the last survey's `collisions`; `wanted` of the answer has this entry's bit as its first. */
+  /**
+   * A person's choice for one entry of the last survey's `collisions`. In the answer, the first bit of `wanted` is this
+   * entry's.
+   */
   async decide(entry: number, choice: Exclude<Collision, 'ask'>): Promise<Survey> {
     assertInteger('entry', entry, 0, 0xffffffff);
     return surveyOf(await this.#native.decide(entry, collisionNumber(choice)));
   }
 
-  /** No more pages come: news can become complete. */
+  /** No more pages come: the job can become complete. */
   endOfPages(): void {
     this.#native.endOfPages();
   }
@@ -197,7 +200,7 @@ export class ReceiveJob {
     return this.#native.addLane(...checkedLane(host, port, lane, keys, way));
   }
 
-  /** Ends one lane soon; news tell when. */
+  /** Ends one lane soon; news reports the end. */
   cutLane(lane: number): void {
     assertInteger('lane', lane, 0, MAX_LANE_NUMBERS - 1);
     this.#native.cutLane(lane);
@@ -207,20 +210,20 @@ export class ReceiveJob {
     return this.#native.lanes();
   }
 
-  /** Every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */
+  /** From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3). The secret is copied. */
   fold(number: number, secret: Uint8Array): void {
     assertInteger('number', number, 1, 255);
     assertBytes('secret', secret, 32);
     this.#native.fold(number, secret);
   }
 
-  /** The sender cannot deliver an entry. `keepPart` leaves what came of it for a later run. */
+  /** The sender cannot deliver an entry. `keepPart` keeps the received part for a later run. */
   failEntry(entry: number, keepPart: boolean): void {
     assertInteger('entry', entry, 0, 0xffffffff);
     this.#native.failEntry(entry, keepPart);
   }
 
-  /** A wanted file is counted as it comes and written nowhere. To be said before the sender hears that it is wanted. */
+  /** A wanted file is counted as it arrives and not written. Call this before the sender learns that it is wanted. */
   discard(entry: number): void {
     assertInteger('entry', entry, 0, 0xffffffff);
     this.#native.discard(entry);
@@ -240,7 +243,7 @@ export class ReceiveJob {
     return this.#native.pathOf(entry);
   }
 
-  /** Where an entry stands below `out`; a collision may have changed its name. */
+  /** The path of an entry below `out`; a collision may have changed its name. */
   finalPathOf(entry: number): string {
     return this.#native.finalPathOf(entry);
   }
@@ -251,13 +254,13 @@ export class ReceiveJob {
     return this.#native.digest(entry);
   }
 
-  /** A placed file is not what was sent: its time says so from now on, and any later run replaces it. */
+  /** Marks a placed file as different from the one sent: its time is changed, so that a later run replaces it. */
   distrust(entry: number): Promise<void> {
     assertInteger('entry', entry, 0, 0xffffffff);
     return this.#native.distrust(entry);
   }
 
-  /** The same for one of the last survey's `upToDate`, which is fetched and replaced; answers as decide() does. */
+  /** The same for one of the last survey's `upToDate`, which is fetched and replaced; returns as decide() does. */
   async refetch(entry: number): Promise<Survey> {
     assertInteger('entry', entry, 0, 0xffffffff);
     return surveyOf(await this.#native.refetch(entry));

@@ -23,7 +23,7 @@ function send(roots: { path: string; name: string }[], onWake = () => {}): SendJ
   return job;
 }
 
-/** Walks to the end and returns all that was told. */
+/** Walks to the end and returns all pages, problems and totals. */
 async function walk(job: SendJob): Promise<{ pages: Page[]; problems: Problem[]; walked: object }> {
   const pages: Page[] = [];
   const problems: Problem[] = [];
@@ -40,7 +40,7 @@ async function walk(job: SendJob): Promise<{ pages: Page[]; problems: Problem[];
   );
 }
 
-it('walks its roots and tells pages and totals', async () => {
+it('walks its roots and reports pages and totals', async () => {
   mkdirSync(join(folder, 'd'));
   writeFileSync(join(folder, 'd', 'f'), 'four');
   const onWake = vi.fn();
@@ -67,7 +67,7 @@ it('names what it cannot offer, by an ErrorCode and without its path in the reas
   ]);
 });
 
-it('refuses an answer that does not fit, comes out of turn or comes twice', async () => {
+it('refuses an answer that does not fit, is out of order or repeated', async () => {
   writeFileSync(join(folder, 'f'), 'x');
   const job = send([{ path: join(folder, 'f'), name: 'f' }]);
   await walk(job);
@@ -79,7 +79,7 @@ it('refuses an answer that does not fit, comes out of turn or comes twice', asyn
   expect(() => job.answer(0, 1, Uint8Array.of(1), [])).toThrow(malformed);
 });
 
-it('gives the digests of a file, and says when it is not what was offered', async () => {
+it('returns the digests of a file, and fails if it differs from the offer', async () => {
   writeFileSync(join(folder, 'f'), 'abc');
   const job = send([{ path: join(folder, 'f'), name: 'f' }]);
   await walk(job);
@@ -93,7 +93,7 @@ it('gives the digests of a file, and says when it is not what was offered', asyn
   await expect(job.digest(7)).rejects.toMatchObject({ code: 'INTERNAL' });
 });
 
-it('refuses arguments that native code could not bear', () => {
+it('refuses arguments that would break native code', () => {
   const job = send([]);
   const listener = Listener.open({ host: '127.0.0.1', port: 0, onConnection() {} });
   const bytes = new Uint8Array(32);
@@ -134,8 +134,9 @@ it('closes twice at once, calls nothing back afterwards, and does not start agai
   expect(onWake).not.toHaveBeenCalled();
 });
 
-// 1000 transfers in one process held 200 descriptors and 200 MiB: the job lives until its wrapper is collected, much later than close().
-it('holds no descriptor of what it walked once it is closed', async () => {
+// 1000 transfers in one process once held 200 descriptors and 200 MiB: a job lives until its wrapper is collected, much
+// later than close().
+it('holds no descriptor of its roots once it is closed', async () => {
   mkdirSync(join(folder, 'd'));
   const job = send([{ path: folder, name: 'top' }]);
   await walk(job);
@@ -145,7 +146,7 @@ it('holds no descriptor of what it walked once it is closed', async () => {
   expect(held()).toBe(0);
 });
 
-/** What a descriptor of this process is open on; '' for one that is gone, such as that of the listing itself. */
+/** The target of a descriptor of this process; '' if it is closed, such as the descriptor of the listing itself. */
 function targetOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`);

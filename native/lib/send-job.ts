@@ -5,55 +5,58 @@ import { type Suite, suiteBitOf } from './frame.ts';
 import type { Listener, NativeListener } from './listener.ts';
 import { type NativeRateBudget, RateBudget } from './rate-budget.ts';
 
-/** One path and the name it travels under. A person has named it, so that it is absolute, or empty for standard input. */
+/** One path and its name in the offer. Absolute, since a person chose it; empty for standard input. */
 export interface Root {
   path: string;
   name: string;
-  /** With an empty path: a file of so many bytes of noise, more than 1 MiB, that is on no disk. For measurements. */
+  /**
+   * With an empty path: a file of this many random-looking bytes, more than 1 MiB, that is on no disk. For
+   * measurements.
+   */
   generatedBytes?: number;
-  /** An absolute folder below which another peer has named the path: then no symlink beneath it is followed. */
+  /** An absolute folder, if another peer named the path below it: then no symlink beneath it is followed. */
   beneath?: string;
 }
 
-/** Some entries of the manifest as they travel (PROTOCOL 6). */
+/** Some entries of the manifest in wire format (PROTOCOL 6). */
 export interface Page {
   first: number;
   count: number;
   bytes: Uint8Array;
 }
 
-/** Something that could not be read or written. `entry` is NO_ENTRY when it never got a number. */
+/** A file that could not be read or written. `entry` is NO_ENTRY if it has no number. */
 export interface Problem {
   entry: number;
   /** An ErrorCode. */
   code: string;
-  /** What the system said, without a path. */
+  /** The system's message, without a path. */
   reason: string;
   /** Relative, as in the manifest. */
   path: string;
 }
 
-/** What has happened in a SendJob since the last look. */
+/** The news of a SendJob since the last look. */
 export interface SendNews {
   pages: Page[];
   problems: Problem[];
   /** Once, after the last page. */
   walked?: { entries: number; files: number; bytes: number };
   lanesEnded: LaneEnd[];
-  /** Closed by the receiver: what it had not taken of them comes by the others. */
+  /** Lanes that the receiver has closed; the other lanes now carry their unacknowledged frames. */
   lanesMoved: number[];
 }
 
-/** How one lane has ended. */
+/** The end of one lane. */
 export interface LaneEnd {
   lane: number;
-  /** Of segments: at the receiver those it took whole, at the sender those it had sent or begun to. */
+  /** Segments: at the receiver those taken completely, at the sender those sent or begun. */
   frames: number;
   /** An ErrorCode, or '' after an end frame. */
   code: string;
 }
 
-/** How a session's lanes are authenticated and keyed (PROTOCOL 5.1). */
+/** The authentication and keys of a session's lanes (PROTOCOL 5.1). */
 export interface LaneKeys {
   sessionId: Uint8Array;
   laneSecret: Uint8Array;
@@ -69,7 +72,7 @@ export interface Partial {
 /** The number that stands for no entry. */
 export const NO_ENTRY = 0xffffffff;
 
-/** Of packages/protocol: what is not longer is sent whole, by another way than chunks. */
+/** The same as in packages/protocol: shorter files are sent whole, without chunks. */
 const CHUNK_BYTES = 2 ** 20;
 
 interface NativeSendJob {
@@ -92,15 +95,15 @@ interface SendJobBinding {
 }
 
 /**
- * One receiver's transfer on the sending peer. Native threads walk the roots and carry what the receiver wants from disk to its
- * lanes; no byte of a file comes here.
+ * One receiver's transfer on the sending peer. Native threads walk the roots and carry the wanted bytes from disk to
+ * the lanes; file bytes stay in native code.
  */
 export class SendJob {
   readonly #native: NativeSendJob;
 
   /**
-   * @param options.budget  the rate it keeps to, with the other jobs that have it; absent: no limit
-   * @param options.onWake  there is news to take; never after close()
+   * @param options.budget  the rate limit shared with other jobs; absent: no limit
+   * @param options.onWake  news is available; never called after close()
    */
   constructor(options: { roots: Root[]; budget?: RateBudget | undefined; onWake(): void }) {
     assertFunction('onWake', options.onWake);
@@ -122,7 +125,7 @@ export class SendJob {
     this.#native = new Native(roots, RateBudget.nativeOf(options.budget), () => options.onWake());
   }
 
-  /** Begins to walk; a second time, or after close(), does nothing. */
+  /** Starts the walk; a second call, or one after close(), does nothing. */
   start(): void {
     this.#native.start();
   }
@@ -141,7 +144,7 @@ export class SendJob {
   /**
    * The receiver's answer to one page (PROTOCOL 7).
    *
-   * @throws HANDSHAKE_MALFORMED when it does not fit the page, or pages are not answered in their order, each once
+   * @throws HANDSHAKE_MALFORMED if it does not fit the page, or pages are not answered in order, each once
    */
   answer(first: number, count: number, wanted: Uint8Array, partials: Partial[]): void {
     assertInteger('first', first, 0, NO_ENTRY);
@@ -162,9 +165,10 @@ export class SendJob {
   }
 
   /**
-   * The receiver has taken so many frames of these lanes (PROTOCOL 5.3). Ends those whose path has been silent for too long.
+   * The receiver has taken this many frames of these lanes (PROTOCOL 5.3). Ends lanes whose path was silent for too
+   * long.
    *
-   * @throws HANDSHAKE_MALFORMED when they are more than were sent
+   * @throws HANDSHAKE_MALFORMED if there are more than were sent
    */
   acknowledge(lanes: readonly { lane: number; frames: number }[]): void {
     this.#native.acknowledge(
@@ -177,9 +181,10 @@ export class SendJob {
   }
 
   /**
-   * The receiver's end of a lane is closed, with so many frames taken; the others carry the rest. News tell when that is so.
+   * The receiver has closed its end of a lane after this many frames; the other lanes carry the rest. News reports when
+   * they do.
    *
-   * @throws HANDSHAKE_MALFORMED when they are more than were sent, or it was closed before
+   * @throws HANDSHAKE_MALFORMED if there are more than were sent, or it was closed before
    */
   closeLane(lane: number, frames: number): void {
     assertInteger('lane', lane, 0, NO_ENTRY);
@@ -187,7 +192,7 @@ export class SendJob {
     this.#native.closeLane(lane, frames);
   }
 
-  /** A lane ends well after the frame it is at. */
+  /** Ends a lane in order after its current frame. */
   retireLane(lane: number): void {
     assertInteger('lane', lane, 0, NO_ENTRY);
     this.#native.retireLane(lane);
@@ -200,13 +205,13 @@ export class SendJob {
     this.#native.fold(number, secret);
   }
 
-  /** The receiver cannot keep this entry: its rest is not sent. */
+  /** The receiver cannot store this entry: the rest of it is not sent. */
   drop(entry: number): void {
     assertInteger('entry', entry, 0, NO_ENTRY);
     this.#native.drop(entry);
   }
 
-  /** The receiver has everything: the lanes end in order. */
+  /** The receiver has everything: ends the lanes in order. */
   finish(): void {
     this.#native.finish();
   }
@@ -214,7 +219,7 @@ export class SendJob {
   /**
    * SHA-256 of each chunk of a file as it is now, 32 bytes each.
    *
-   * @throws TRANSFER_SOURCE_CHANGED when it is not what was offered, TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE
+   * @throws TRANSFER_SOURCE_CHANGED if it differs from the offer, TRANSFER_SOURCE_MISSING, TRANSFER_SOURCE_UNREADABLE
    */
   digest(entry: number): Promise<Uint8Array> {
     assertInteger('entry', entry, 0, NO_ENTRY);

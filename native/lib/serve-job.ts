@@ -30,18 +30,18 @@ interface ServeJobBinding {
 }
 
 /**
- * What one guest reads and writes of a shared folder in one session (PROTOCOL 11.1, 11.2). Native threads carry it from disk to its lanes and
- * back; no byte comes here.
+ * One guest's reads and writes of a shared folder in one session (PROTOCOL 11.1, 11.2). Native threads carry bytes
+ * between disk and lanes; none of them come here.
  */
 export class ServeJob {
   readonly #native: NativeServeJob;
 
   /**
-   * @param options.folder  absolute; opened anew for each file
+   * @param options.folder  absolute; opened for each file
    * @param options.only    the one file in it that may be read; absent: all
-   * @param options.budget  the rate it keeps to, with the other jobs that have it; absent: no limit
-   * @param options.writes  of the same folder; absent: nothing may be written
-   * @param options.locks   of the guest, which do not hinder what it writes; absent: it has none
+   * @param options.budget  the rate limit shared with other jobs; absent: no limit
+   * @param options.writes  of the same folder; absent: read-only
+   * @param options.locks   of the guest, whose own locks do not block its writes; absent: it has none
    */
   constructor({
     folder,
@@ -77,29 +77,32 @@ export class ServeJob {
   }
 
   /**
-   * Opens a file for what comes by lanes; resolves with its handle.
+   * Opens a file for writes by lanes; resolves with its handle.
    *
-   * @throws TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED (too many are open),
-   *         SHARE_CALL_FAILED with `errnoName`: EROFS where nothing may be written, EBUSY while another draft writes it
+   * @throws TRANSFER_SOURCE_CHANGED, TRANSFER_SOURCE_MISSING, TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED (too many
+   * are open), SHARE_CALL_FAILED with `errnoName`: EROFS if read-only, EBUSY while another draft writes it
    */
   async openWrite(path: string, base: PutBase): Promise<number> {
     assertText('path', path);
     return this.#native.openWrite(path, ...checkedBase(base));
   }
 
-  /** Gives the file its size and mtime and closes it; resolves with its entry. @throws SHARE_CALL_FAILED; CANCELLED if it is closed */
+  /**
+   * Sets the file's size and mtime and closes it; resolves with its entry. @throws SHARE_CALL_FAILED; CANCELLED after
+   * close()
+   */
   async commit(handle: number, finish: PutFinish): Promise<Uint8Array> {
     assertInteger('handle', handle, 0, 0xffffffff);
     return this.#native.commit(handle, ...checkedFinish(finish));
   }
 
-  /** Nothing more is written by this handle. Idempotent. */
+  /** Ends all writes by this handle. Idempotent. */
   async closeWrite(handle: number): Promise<void> {
     assertInteger('handle', handle, 0, 0xffffffff);
     return this.#native.closeWrite(handle);
   }
 
-  /** Of files, sent so far. */
+  /** File bytes sent so far. */
   get bytes(): number {
     return this.#native.bytes();
   }

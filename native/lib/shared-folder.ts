@@ -7,12 +7,12 @@ export interface ListingPage {
   /** As in a manifest (PROTOCOL 6), none with a parent. */
   entries: Uint8Array;
   count: number;
-  /** Things here that no peer would take: neither file, directory nor symlink, or with a name that is not Unicode. */
+  /** Entries that cannot be shared: not a file, directory or symlink, or with a name that is not Unicode. */
   leftOut: number;
   last: boolean;
 }
 
-/** One pass over a directory, in the order in which the disk has it. One call at a time. */
+/** One pass over a directory, in the order of the disk. One call at a time. */
 export interface Listing {
   /** @throws TRANSFER_SOURCE_UNREADABLE */
   next(): Promise<ListingPage>;
@@ -30,15 +30,15 @@ interface SharedFolderBinding {
 }
 
 /**
- * What a folder that is offered live shows of itself.
+ * Reads names and attributes in a folder that is shared live.
  *
- * A path is what another peer has named: names joined by `/`, '' for the folder. No symlink beneath the folder is followed, so nothing
- * outside is reached, whatever is renamed meanwhile.
+ * Paths come from another peer: names joined by `/`, '' for the folder. No symlink beneath the folder is followed, so
+ * nothing outside is reachable, even if entries are renamed meanwhile.
  */
 export class SharedFolder {
   readonly #native: NativeSharedFolder;
 
-  /** @param folder  absolute; opened anew at each call   @param name  what it is called */
+  /** @param folder  absolute; opened at each call   @param name  its name for guests */
   constructor(folder: string, name: string) {
     assertText('folder', folder);
     assertText('name', name);
@@ -57,7 +57,7 @@ export class SharedFolder {
     return this.#native.look(path);
   }
 
-  /** Opens a directory to be listed; it has to be closed. Throws as `look` does. */
+  /** Opens a directory for listing; the caller closes it. Throws as `look` does. */
   list(path: string): Promise<Listing> {
     assertText('path', path);
     return this.#native.list(path);

@@ -5,9 +5,9 @@ import { GuestJob, type GuestJobOptions, MOST, type NativeGuestJob, type NativeG
 import { checkedContent, type NativeContent, type PutContent } from './put.ts';
 import type { LaneEnd } from './send-job.ts';
 
-/** What has happened in a WriteJob since the last look. */
+/** The news of a WriteJob since the last look. */
 export interface WriteNews {
-  /** Puts of which nothing is under way any more, each with what has become of it: no `error`, and all is written. */
+  /** Finished puts, each with its result: without `error` everything is written. */
   settled: { put: number; error?: Error }[];
   lanesEnded: LaneEnd[];
 }
@@ -25,33 +25,33 @@ interface WriteJobBinding {
 }
 
 /**
- * Writes files of a share in place (PROTOCOL 11.2). Native threads carry what a put has changed from its draft to the lanes; no byte of a file
- * comes here.
+ * Writes files of a share in place (PROTOCOL 11.2). Native threads carry the changed bytes from the draft to the lanes;
+ * file bytes stay in native code.
  *
- * A session that ends, ends its puts; lanes of the next may come then.
+ * The end of a session ends its puts; then lanes of the next may be added.
  */
 export class WriteJob extends GuestJob<NativeWriteJob> {
   constructor(options: GuestJobOptions) {
     super(loadBinding<WriteJobBinding>().WriteJob, options);
   }
 
-  /** Names the present session: how many have ended. */
+  /** Identifies the current session: the number of sessions that have ended. */
   get session(): number {
     return this.native.session();
   }
 
-  /** So can the peer's readers: every lane's writer moves to this fold before its next frame. */
+  /** The peer's readers can follow too: every lane's writer moves to this fold before its next frame. */
   foldReady(number: number): void {
     assertInteger('number', number, 1, 255);
     this.native.foldReady(number);
   }
 
   /**
-   * Begins to write, by a handle that the peer has given in this session.
+   * Begins to write, by a handle that the peer issued in this session.
    *
-   * @param put  a number by which news tell what has become of it
-   * @throws     SESSION_LOST of another session; TRANSFER_SIZE_MISMATCH (ranges are not in order, or there are none);
-   *             TRANSFER_DESTINATION_UNUSABLE (the draft is not there)
+   * @param put  the number under which news reports the result
+   * @throws     SESSION_LOST if the session is another; TRANSFER_SIZE_MISMATCH (ranges are not in order, or there are
+   * none); TRANSFER_DESTINATION_UNUSABLE (the draft does not exist)
    */
   begin(put: number, session: number, handle: number, content: PutContent): void {
     assertInteger('put', put, 0, MOST);
@@ -60,7 +60,7 @@ export class WriteJob extends GuestJob<NativeWriteJob> {
     this.native.begin(put, session, handle, ...checkedContent(content));
   }
 
-  /** Nothing more of it leaves, and news tell nothing of it. */
+  /** Cancels a put: nothing more of it is sent, and news does not report it. */
   cancel(put: number): void {
     assertInteger('put', put, 0, MOST);
     this.native.cancel(put);
