@@ -93,7 +93,7 @@ TEST_F(LaneHelloTest, IsRefusedWhenWrongAndCostsTheSessionNothing) {
   EXPECT_TRUE(IsRefused(Hello(0, &other_key)));
   EXPECT_TRUE(IsRefused(Hello(0, &other_direction)));
   EXPECT_TRUE(IsRefused(Hello(0, &other_lane)));
-  EXPECT_TRUE(IsRefused(Hello(0, &late)));  // it sends its second frame
+  EXPECT_TRUE(IsRefused(Hello(0, &late)));  // its frame is the sealer's second one
   EXPECT_TRUE(IsRefused(Hello(core::kMaxLaneNumbers, &beyond)));
   EXPECT_TRUE(IsRefused(Hello(UINT32_MAX, &far)));
   EXPECT_TRUE(IsRefused(Hello(0, &kind, kSession, {1})));

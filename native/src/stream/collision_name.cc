@@ -7,7 +7,7 @@ namespace keibi::stream {
 
 std::string CollisionName(std::string_view name, int number) {
   const std::string mark = " (" + std::to_string(number) + ")";
-  constexpr size_t kLongestExtension = 32;  // a longer extension is a sentence after a dot
+  constexpr size_t kLongestExtension = 32;  // longer text after a dot is part of a sentence
   const size_t dot = name.rfind('.');
   const bool has_extension = dot != std::string_view::npos && dot > 0 && name.size() - dot <= kLongestExtension;
   std::string_view stem = has_extension ? name.substr(0, dot) : name;

@@ -311,7 +311,7 @@ struct Listener::Impl {
   mutable std::mutex hub_mutex;
   std::unique_ptr<relay::Hub> hub;  // once ServeRelay was called
   std::atomic<uint64_t> malformed = 0, slow = 0, crowded_out = 0;
-  std::atomic<size_t> handed_over = 0;     // and not yet taken by Took()
+  std::atomic<size_t> handed_over = 0;     // connections not yet taken by Took()
   std::atomic<bool> expects_more = false;  // since the held lanes were last checked
 
   std::map<uint64_t, Undecided> undecided;  // in order of arrival

@@ -71,7 +71,7 @@ class WriteJob : private PieceSource {
     uint32_t handle = 0;
     std::shared_ptr<const Draft> draft;
     std::vector<ByteRange> ranges;
-    size_t range = 0;  // the first range not wholly sent, and how much of it was sent
+    size_t range = 0;  // the first range not wholly handed to lanes, and how much of it was
     uint64_t begun = 0;
     uint32_t under_way = 0;  // pending pieces
     core::Status failed;
