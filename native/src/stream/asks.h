@@ -52,7 +52,7 @@ struct Refusal {
 Refusal::Reason ReasonOf(core::Status status);
 core::Status StatusOf(Refusal::Reason reason);  // kCancelled for kForgotten
 
-// Most bytes of one frame of asks, and of one read.
+// Byte limits of one frame of asks, and of one read.
 inline constexpr size_t kMaxAskBytes = size_t{64} << 10;
 inline constexpr uint32_t kMaxReadBytes = core::kChunkBytes;
 // Limits of one lane: files named and not forgotten, the total length of their paths, unanswered reads.

@@ -20,7 +20,7 @@ namespace keibi::stream {
 inline constexpr size_t kLaneHelloBytes = 16 + 4 + frame::kOverheadBytes + 1;
 using LaneHello = std::array<uint8_t, kLaneHelloBytes>;
 
-// Most lanes of one network that may wait for their session: all lanes of a session that moves (PROTOCOL 5.3).
+// Limit for lanes of one network that wait for their session: all lanes of a session that moves (PROTOCOL 5.3).
 inline constexpr size_t kMaxHeldLanes = size_t{2} * core::kMaxLanes;
 
 // The sessions whose lanes a listener accepts, and the lane numbers that each has used. Any thread.
