@@ -6,10 +6,11 @@ import { batchesOf } from './batched-calls.ts';
 import type { BatchedCall } from './counted-calls.ts';
 
 /**
- * Answers what a guest asks by Calls, each as soon as it is done; what is done within one turn of the event loop goes in one message. Nothing more
- * is read while the guest takes no answers.
+ * Answers a guest's batched Calls, each as soon as it is done; answers ready within one turn of the event loop share
+ * one message. While the guest takes no answers, no further calls are read.
  *
- * @param options.onGivenUp  the guest has not heard of what was answered last, or will be
+ * @param options.onGivenUp  the guest has not heard the last answers, or will not hear them
+ * @throws HANDSHAKE_MALFORMED for an invalid batch
  * @throws HANDSHAKE_MALFORMED for what is no batch
  */
 export async function answerBatches(
@@ -44,11 +45,13 @@ export async function answerBatches(
   };
   await takeAll(stream, take, signal);
   await Promise.all(running);
-  // After the last of them is sent.
+  // After the last answer is sent.
   if (!signal.aborted) process.nextTick(() => stream.end());
 }
 
-/** Not by its iterator, which destroys the stream with its last message, answers and all. */
+/**
+ * Does not use the stream's iterator, which destroys the stream after its last message, before the answers are sent.
+ */
 async function takeAll<Message>(
   stream: ServerDuplexStream<Message, unknown>,
   take: (message: Message) => void,

@@ -3,7 +3,7 @@ import type { ClientDuplexStream } from '@grpc/grpc-js';
 import type { AnswerBatch, CallBatch, NumberedCall, ShareClient } from '@keibidrop/proto';
 import { KeibiError, MAX_BATCH_CALLS, messageFor } from '@keibidrop/protocol';
 
-/** One of Share's calls with one answer, as generated. */
+/** A unary call of Share, as generated. */
 export interface UnaryMethod<Request, Reply> {
   /** `/package.Service/Method` */
   path: string;
@@ -13,7 +13,7 @@ export interface UnaryMethod<Request, Reply> {
   responseDeserialize(bytes: Buffer): Reply;
 }
 
-/** Requests, or replies, of one message: the longest of one is less than half of what a message may have. */
+/** The limit of requests, or replies, in one message: the longest one is less than half of the message limit. */
 export const MOST_BATCH_BYTES = 512 * 1024;
 
 interface Waiting {
@@ -21,14 +21,14 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** What a call is known by within a batch. */
+/** The name of a call within a batch. */
 export function methodName({ path }: { path: string }): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
 /**
- * Calls of one session by Share's Calls (PROTOCOL 11): what is asked within one turn of the event loop goes in one message. An HTTP/2 stream, with its
- * headers both ways, for each call took most of the time of a small one.
+ * Makes a session's calls through Share's Calls (PROTOCOL 11): requests of one turn of the event loop share one
+ * message. An HTTP/2 stream with headers for each call took most of the time of a small one.
  */
 export class BatchedCalls {
   readonly #client: ShareClient;
@@ -66,14 +66,14 @@ export class BatchedCalls {
     }
   }
 
-  /** One that nobody waits with. */
+  /** A number that no pending call has. */
   #number(): number {
     do this.#last = (this.#last + 1) >>> 0;
     while (this.#waiting.has(this.#last));
     return this.#last;
   }
 
-  /** The peer must not believe that its answer was heard. */
+  /** Rejects a call, and lets the peer know that its answer was not heard. */
   #giveUp(number: number, reason: unknown): void {
     this.#waiting.get(number)?.reject(reason);
     this.#givenUp = true;
@@ -101,7 +101,7 @@ export class BatchedCalls {
   #open(): ClientDuplexStream<CallBatch, AnswerBatch> {
     const stream = this.#client.calls();
     stream.on('data', ({ answers }: AnswerBatch) => {
-      // One that is not known has come too late.
+      // An unknown number: the answer came too late.
       for (const { number, failure, reply } of answers) {
         const waiting = this.#waiting.get(number);
         if (failure === undefined) waiting?.resolve(reply);
@@ -119,7 +119,7 @@ export class BatchedCalls {
   }
 }
 
-/** As few parts as a message has room for, in their order. */
+/** Splits into as few batches as fit a message, in order. */
 export function* batchesOf<One>(all: readonly One[], bytesOf: (one: One) => number): Generator<One[]> {
   let batch: One[] = [];
   let bytes = 0;

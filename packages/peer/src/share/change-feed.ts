@@ -5,11 +5,11 @@ import { KeibiError, MAX_NOTICE_CHANGES } from '@keibidrop/protocol';
 import { FileWatch } from './file-watch.ts';
 import type { ShareHost } from './share-host.ts';
 
-/** From the first change to its notice: what comes within that time is told together. */
+/** From the first change to its notice: changes within this time share one notice. */
 const GATHER_MS = 100;
-/** Changes kept for a guest that does not take them. One more, and it has to look at everything again. */
+/** Changes kept for a guest that does not take them. Beyond this it must look at everything again. */
 const MOST_WAITING = 8192;
-/** Of the paths in one notice, so that it fits a message. */
+/** The limit of all paths in one notice, so that it fits a message. */
 const MOST_NOTICE_CHARACTERS = 128 * 1024;
 
 const KINDS = {
@@ -18,7 +18,7 @@ const KINDS = {
   removed: ChangeKind.REMOVED,
 } as const;
 
-/** What changes in what is shared, for any number of followers. It is watched from the first follower on. */
+/** The changes of a shared folder, for any number of followers. The watch begins with the first follower. */
 export class ChangeFeed {
   readonly #shared: Pick<ShareHost, 'path' | 'only'>;
   readonly #onTrouble: (trouble: KeibiError) => void;
@@ -29,16 +29,16 @@ export class ChangeFeed {
   #incomplete = false;
   #closed = false;
 
-  /** @param onTrouble  a part of it cannot be watched: called once */
+  /** @param onTrouble  a part of the folder cannot be watched: called once */
   constructor(shared: Pick<ShareHost, 'path' | 'only'>, onTrouble: (trouble: KeibiError) => void) {
     this.#shared = shared;
     this.#onTrouble = onTrouble;
   }
 
   /**
-   * What changes from now on, until `signal`. The first notice comes when all of the folder is watched.
+   * Yields changes until `signal`. The first notice comes when the whole folder is watched.
    *
-   * Whoever takes them slowly gets fewer: a path is told once, however often it has changed meanwhile.
+   * A slow follower gets fewer notices: each holds a path once, however often it has changed.
    */
   async *follow({ signal }: { signal: AbortSignal }): AsyncGenerator<ChangeNotice> {
     const follower = new Follower(signal);
@@ -53,7 +53,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Ends the watch and every follower. */
+  /** Ends the watch and all followers. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -82,7 +82,7 @@ export class ChangeFeed {
       this.#onTrouble(KeibiError.from(trouble, 'INTERNAL'));
     }
     for (const follower of this.#followers) follower.add(changes, missed);
-    // What cannot be watched at all is not waited for: its guests are told that they miss something.
+    // Do not wait for parts that cannot be watched: the first notice reports that changes are incomplete.
     if (!this.#watching && (watching || trouble !== undefined)) {
       this.#watching = true;
       for (const follower of this.#followers) follower.begin();
@@ -90,7 +90,7 @@ export class ChangeFeed {
   }
 }
 
-/** What one follower has not taken yet. */
+/** The changes that one follower has not taken yet. */
 class Follower {
   readonly #signal: AbortSignal;
   readonly #waiting = new Map<string, Change['kind']>();
@@ -115,7 +115,7 @@ class Follower {
 
   add(changes: readonly Change[], missed: boolean): void {
     for (const { kind, path } of changes) {
-      // What is new to a follower stays new, with all that is below it.
+      // An entry reported as made stays so, with everything below it.
       if (kind !== 'changed' || this.#waiting.get(path) !== 'made') this.#waiting.set(path, kind);
     }
     if (missed || this.#waiting.size > MOST_WAITING) {
@@ -125,7 +125,7 @@ class Follower {
     this.#notify();
   }
 
-  /** Resolves with false at the end. */
+  /** Resolves with false once the follower has ended. */
   async hasNews(): Promise<boolean> {
     while (!this.#ended && !this.#isReady()) {
       await new Promise<void>((resolve) => {

@@ -4,19 +4,19 @@ import { KeibiError, messageFor } from '@keibidrop/protocol';
 import { refusalOf } from '@keibidrop/session';
 import { methodName, type UnaryMethod } from './batched-calls.ts';
 
-/** A call that may be made by itself or in a batch. */
+/** A call that may be made alone or in a batch. */
 export interface CountedCall<Request, Reply> {
   unary: handleUnaryCall<Request, Reply>;
   batched: BatchedCall;
 }
 
-/** Encoded both ways. */
+/** The same call with its request and reply encoded. */
 export interface BatchedCall {
   name: string;
   answer(request: Buffer): Promise<Buffer>;
 }
 
-/** Calls of one kind, so many at one time: PEER_BUSY beyond. */
+/** Limits the concurrent calls of one kind: PEER_BUSY beyond. */
 export class CountedCalls {
   readonly #most: number;
   #running = 0;
@@ -53,7 +53,7 @@ export class CountedCalls {
   }
 }
 
-/** Answers a call that is made by itself. */
+/** Answers a call that is made alone. */
 export async function answer<Reply>(reply: sendUnaryData<Reply>, work: () => Promise<Reply>): Promise<void> {
   try {
     reply(null, await work());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Change, Changes } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 
-/** Watches one file as ChangeWatch does a folder: what replaces it under its name is a change of it, too. */
+/** Watches one file as ChangeWatch does a folder: a file that replaces it counts as a change. */
 export class FileWatch {
   readonly #file: string;
   readonly #name: string;
@@ -17,7 +17,7 @@ export class FileWatch {
 
   /**
    * @param folder  of the file, absolute
-   * @param onWake  there is something to take; never after `close`
+   * @param onWake  news is available; never called after `close`
    */
   constructor(folder: string, name: string, onWake: () => void) {
     this.#file = join(folder, name);
@@ -29,7 +29,7 @@ export class FileWatch {
     } catch (reason) {
       this.#fail(reason);
     }
-    // That it is watched is the first news.
+    // The first news is that the file is watched.
     queueMicrotask(() => this.#wake());
   }
 

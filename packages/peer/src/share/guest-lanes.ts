@@ -5,40 +5,43 @@ import { type ErrorCode, KeibiError, MAX_LANES } from '@keibidrop/protocol';
 import { LanePolicy } from '@keibidrop/transfer';
 import type { LaneNumbers } from './lane-numbers.ts';
 
-/** Where the lanes of one session are dialled, and with what. */
+/** The address and keys for dialling the lanes of one session. */
 export interface LaneSource {
   /** Numeric. */
   readonly host: string;
   readonly port: number;
   readonly keys: LaneKeys;
   readonly numbers: LaneNumbers;
-  /** By what other way than a plain dial a lane comes there. */
+  /** How a lane gets there if not by a plain dial. */
   way(lane: number): Promise<LaneWay>;
 }
 
-/** How a lane ends whose connection is gone; with anything else the peer has broken the protocol. */
+/** The codes of a lane whose connection was lost; any other means that the peer has violated the protocol. */
 const GONE: readonly string[] = ['SESSION_LOST', 'FRAME_TRUNCATED', 'CANCELLED'] satisfies ErrorCode[];
-/** A dial that fails so has used up no number: the peer has not seen it. */
+/** After these failures the lane's number can be used again: the peer has not seen it. */
 const NEVER_CAME: readonly string[] = ['PEER_UNREACHABLE', 'RENDEZVOUS_BUSY'] satisfies ErrorCode[];
-/** Pauses before a dial after lanes that brought nothing; after as many the session counts as lost. */
+/** Pauses before a dial after lanes that carried nothing; after this many the session counts as lost. */
 const PAUSES_MS = [0, 100, 250, 500, 1000, 2000];
 
-/** Keeps as many lanes of one session of a guest as its path needs, by which it reads or writes in place. What one owes goes by others: the job's. */
+/**
+ * Keeps as many lanes open as the path needs, for a guest that reads or writes in place. The job moves a lost lane's
+ * pending work to others.
+ */
 export class GuestLanes {
   readonly #job: Pick<ReadJob, 'addLane' | 'lanes'>;
   readonly #source: LaneSource;
   readonly #onFailed: (reason: KeibiError) => void;
   readonly #most: number;
   readonly #ending = new AbortController();
-  /** Up, or being dialled. */
+  /** Open, or being dialled. */
   #open = 0;
   #wanted = 1;
-  /** Lanes in a row that brought nothing. */
+  /** Consecutive lanes that carried nothing. */
   #fruitless = 0;
 
   /**
-   * @param onFailed  the session cannot have lanes, or its peer breaks the protocol: once
-   * @param most      of them
+   * @param onFailed  the session cannot have lanes, or the peer violates the protocol: called once
+   * @param most      the limit of lanes
    */
   constructor(
     job: Pick<ReadJob, 'addLane' | 'lanes'>,
@@ -52,7 +55,7 @@ export class GuestLanes {
     this.#onFailed = onFailed;
   }
 
-  /** Dials the first lane, which tells how long the path is, and then the others. */
+  /** Dials the first lane, which measures the round trip, and then the others. */
   begin(): void {
     void this.#keep(1).then(() => {
       const rttMs = this.#job.lanes()[0]?.rttMs ?? 0;
@@ -61,7 +64,7 @@ export class GuestLanes {
     });
   }
 
-  /** Lanes that native says have ended. */
+  /** Lanes that native code reports as ended. */
   took(ends: readonly LaneEnd[]): void {
     for (const { frames, code } of ends) {
       this.#open--;
@@ -78,7 +81,7 @@ export class GuestLanes {
     this.#ending.abort();
   }
 
-  /** Dials until so many are up; one after the other where they fail. */
+  /** Dials until this many are open; after a failure one at a time. */
   async #keep(wanted: number): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted && this.#open < wanted) {
@@ -100,7 +103,7 @@ export class GuestLanes {
     } catch (reason) {
       this.#open--;
       if (NEVER_CAME.includes(KeibiError.from(reason, 'INTERNAL').code)) numbers.giveBack(lane);
-      // One lane that lives is enough to go on with.
+      // One open lane is enough to continue.
       if (this.#open === 0) this.#fruitless++;
       else this.#wanted = Math.max(1, this.#open);
     }
@@ -113,7 +116,7 @@ export class GuestLanes {
   }
 }
 
-/** KD_LANES asks for a number of them, in tests. */
+/** The number of lanes that KD_LANES sets, for tests. */
 function laneCount(): number | undefined {
   const asked = Number(process.env.KD_LANES);
   return Number.isInteger(asked) && asked >= 1 && asked <= MAX_LANES ? asked : undefined;

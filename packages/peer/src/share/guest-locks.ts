@@ -5,13 +5,19 @@ import type { FoundLock, LockTable, WantedLock } from '@keibidrop/native';
 import { callFailure } from '@keibidrop/protocol';
 import type { ShareHost } from './share-host.ts';
 
-/** So long the locks of a guest outlast its session. */
+/** How long a guest's locks outlast its session. */
 const AWAY_MS = 30_000;
-/** A program of this computer that locks again and again leaves moments between, which a guest that asks from afar would rarely meet. */
+/**
+ * How long to retry. A local program that locks again and again leaves short gaps, which a remote guest would rarely
+ * hit.
+ */
 const PATIENCE_MS = 50;
 const AGAIN_MS = 1;
 
-/** The locks of one guest of a share, over its sessions (PROTOCOL 11.3). Its calls are done one after another, in the order in which they come. */
+/**
+ * The locks of one guest of a share, over its sessions (PROTOCOL 11.3). Its calls run one after another, in order of
+ * arrival.
+ */
 export class GuestLocks {
   /** Names this set of locks to the guest. */
   readonly number = randomInt(1, 2 ** 48 - 1);
@@ -24,13 +30,14 @@ export class GuestLocks {
     this.table = host.lockTable();
   }
 
-  /** @throws SHARE_CALL_FAILED: EAGAIN while another has a lock there */
+  /** @throws SHARE_CALL_FAILED: EAGAIN while another has a conflicting lock */
   async lock(path: string, wanted: WantedLock): Promise<{ holder: number; entry: Uint8Array }> {
     const session = this.#sessions;
     for (const began = performance.now(); ; await sleep(AGAIN_MS)) {
       const { holder, entry } = await this.#next(() => this.table.lock(path, wanted));
       if (entry !== undefined) return { holder, entry };
-      // What a holder of other locks waits for may wait for those. And a new session asks again by itself.
+      // Fail at once if the owner holds other locks: waiting might deadlock. After a new session the guest asks again
+      // itself.
       const isOver = performance.now() - began > PATIENCE_MS || session !== this.#sessions;
       if (holder !== 0 || isOver) throw callFailure('EAGAIN');
     }
@@ -44,19 +51,19 @@ export class GuestLocks {
     return this.#next(() => this.table.test(path, wanted));
   }
 
-  /** The guest has a session. */
+  /** The guest has a session again. */
   back(): void {
     this.#sessions++;
     clearTimeout(this.#timer);
   }
 
-  /** The guest's session was lost. @param onGone  it has not come back in time: its locks are given up */
+  /** The guest's session was lost. @param onGone  called if it does not return in time: its locks are released */
   leave(onGone: () => void): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(onGone, AWAY_MS).unref();
   }
 
-  /** Gives up every lock. */
+  /** Releases every lock. */
   close(): Promise<void> {
     clearTimeout(this.#timer);
     return this.table.close();

@@ -17,21 +17,21 @@ import type { LaneSource } from './guest-lanes.ts';
 import { LaneNumbers } from './lane-numbers.ts';
 import { checkedInfo, type ShareInfo } from './share-entries.ts';
 
-/** What a peer without Share says of a call to it (gRPC UNIMPLEMENTED). */
+/** The gRPC status UNIMPLEMENTED: the peer does not serve Share. */
 const UNIMPLEMENTED = 12;
 
-/** Whose lanes a session has. */
+/** A job that carries lanes of a session. */
 export interface LaneCarrier {
-  /** Every lane's reader can follow its writer to this fold. The secret is copied. */
+  /** From now on every lane's reader can follow its writer to this fold. The secret is copied. */
   fold(number: number, secret: Uint8Array): void;
-  /** Every lane's writer moves to it. */
+  /** Every lane's writer moves to this fold. */
   foldReady?(number: number): void;
 }
 
-/** One session of a guest with the peer that shares, from the handshake to its end. */
+/** One session of a guest with the sharing peer, from the handshake to its end. */
 export class GuestSession {
   readonly client: ShareClient;
-  /** For lanes of this session; its secret is wiped with the end of it. */
+  /** The source of this session's lanes; its secret is wiped when the session ends. */
   readonly lanes: LaneSource;
   readonly #session: Session;
   readonly #cut = new AbortController();
@@ -41,7 +41,7 @@ export class GuestSession {
   readonly #batched: BatchedCalls;
   #batches = false;
 
-  /** Wipes the keys. */
+  /** Wipes the given keys. */
   constructor({ socket, keys, path }: ReachedSender, reach: ReachOptions) {
     const laneKeys: LaneKeys = { ...keys, laneSecret: keys.laneSecret.slice() };
     const relayTokens = path === 'relay' ? relayLaneTokens(keys.laneSecret) : undefined;
@@ -73,11 +73,11 @@ export class GuestSession {
   }
 
   /**
-   * Says who we are, and asks what is shared.
+   * Introduces this guest, and asks what is shared.
    *
-   * @param held  the attempt of the guest secret that we have, if any
-   * @returns     `remembers`: the peer has kept this session's guest secret
-   * @throws NOT_A_SHARE; what ended the session; `signal.reason` on abort
+   * @param held  the attempt of our guest secret, if any
+   * @returns     `remembers`: the peer has stored this session's guest secret
+   * @throws NOT_A_SHARE; the reason the session ended; `signal.reason` on abort
    */
   async begin(
     label: string,
@@ -95,7 +95,7 @@ export class GuestSession {
     }
   }
 
-  /** One of Share's calls that may be batched. Throws as `unary` does. */
+  /** A call of Share that may be batched. Throws as `unary` does. */
   call<Request, Reply>(
     method: UnaryMethod<Request, Reply>,
     request: Request,
@@ -112,20 +112,20 @@ export class GuestSession {
     );
   }
 
-  /** Why a call failed: what ended the session, if that is over, else what its peer said. */
+  /** Why a call failed: the end of the session, if it has ended, else the peer's error. */
   causeOf(symptom: unknown): Promise<unknown> {
     if ((symptom as { name?: unknown }).name === 'AbortError') return Promise.resolve(symptom);
     return causeOf(remoteError(symptom), this.#session);
   }
 
-  /** Resolves after a goodbye of ours. @throws what else ended the session */
+  /** Resolves after our goodbye. @throws any other reason the session ended */
   async ended(): Promise<void> {
     if ((await this.#session.closed) !== undefined) await lost(this.#session);
   }
 
   /**
-   * Somebody's lanes have carried so many bytes of this session: keeps the keys of all lanes fresh (PROTOCOL 4.3). A renewal that fails ends the
-   * session.
+   * Counts `bytes` that a carrier's lanes have moved in this session: renews the keys of all lanes in time (PROTOCOL
+   * 4.3). A failed renewal ends the session.
    */
   carried(carrier: LaneCarrier, bytes: number): void {
     this.#carriers.set(carrier, bytes);
@@ -151,7 +151,7 @@ export class GuestSession {
   }
 }
 
-/** One call and its answer; an abort cancels it. @throws the call's failure as grpc-js tells it; `signal.reason` on abort */
+/** One call and its answer; an abort cancels it. @throws the error of grpc-js; `signal.reason` on abort */
 export async function unary<Reply>(
   call: (done: (error: ServiceError | null, reply: Reply) => void) => ClientUnaryCall,
   { signal }: { signal: AbortSignal },

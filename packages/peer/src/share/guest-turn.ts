@@ -2,17 +2,17 @@
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { GuestSession } from './guest-session.ts';
 
-/** The session that is up, or the next one. */
+/** The current session, or the next one. */
 export interface Turn {
   readonly up: Promise<GuestSession>;
   resolve(session: GuestSession): void;
   reject(reason: unknown): void;
-  /** Resolves when that session is over and another turn has come. */
+  /** Resolves when that session has ended and the next turn exists. */
   readonly over: Promise<void>;
   end(): void;
 }
 
-/** Nobody has come yet. */
+/** A turn whose session is still to come. */
 export function createTurn(): Turn {
   let resolve: Turn['resolve'] = () => {};
   let reject: Turn['reject'] = () => {};
@@ -28,13 +28,13 @@ export function createTurn(): Turn {
   return { up, resolve, reject, over, end };
 }
 
-/** Whether a turn has had its session. */
+/** Whether the turn's session has come or failed. */
 export async function isSettled(up: Promise<unknown>): Promise<boolean> {
   const none = Symbol('none');
   return (await Promise.race([up, Promise.resolve(none)])) !== none;
 }
 
-/** Waits for `promise`, or for the end of patience. @throws `signal.reason` on abort */
+/** Waits for `promise` or an abort. @throws `signal.reason` on abort */
 export async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let onAbort = () => {};
@@ -49,7 +49,7 @@ export async function within<T>(promise: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** The messages of a call, no faster than they are taken; an abort, or leaving the loop, cancels it. */
+/** The messages of a call, with backpressure; an abort, or leaving the loop, cancels it. */
 export async function* messagesOf<Message>(
   call: ClientReadableStream<Message>,
   signal: AbortSignal,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { GUEST_SECRET_BYTES } from '@keibidrop/session';
 
-// What a share keeps of its guests on the disk, before it is sealed: one record after another.
+// The format of a share's guests on the disk, before sealing: one record after another.
 //
-//   | used, milliseconds since 1970 8 | secrets 1 | each 32 |
+// | used, milliseconds since 1970 8 | secrets 1 | each 32 |
 
-/** Of one guest: the one that it holds, and those that may have reached it since. */
+/** Per guest: the secret that it is known to hold, and later ones that may have reached it. */
 export const MAX_GUEST_SECRETS = 4;
 const HEADER_BYTES = 9;
 /** The longest record. */
@@ -35,7 +35,7 @@ export function encodeKnownGuests(records: readonly KnownGuestRecord[]): Uint8Ar
   return bytes;
 }
 
-/** The records, whose secrets are copies; undefined if `bytes` are none. */
+/** The records, with copied secrets; undefined if `bytes` are invalid. */
 export function decodeKnownGuests(bytes: Uint8Array): KnownGuestRecord[] | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const records: KnownGuestRecord[] = [];

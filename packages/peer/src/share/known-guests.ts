@@ -5,11 +5,11 @@ import { decodeKnownGuests, encodeKnownGuests, KNOWN_GUEST_BYTES, MAX_GUEST_SECR
 import { GUEST_UNUSED_MS } from './known-shares.ts';
 import { SealedFolder, type SealedPlace } from './sealed-folder.ts';
 
-/** Guests of one share that are known; for one more that is, the one unused longest is forgotten. */
+/** Guests that one share remembers; beyond this the least recently used is forgotten. */
 export const MAX_KNOWN_GUESTS = 512;
-/** Shares of one user whose guests are kept: files of shares that were killed remain until then. */
+/** Shares of one user whose guests are kept; files of killed shares count until they are trimmed. */
 const MAX_SHARES = 1024;
-/** Between two writes that say who is here: a guest that stays for long is not unused. */
+/** How often the use of current guests is written, so that a long session does not count as unused. */
 const REFRESH_MS = 24 * 60 * 60_000;
 const MAX_FILE_BYTES = RECORD_OVERHEAD_BYTES + MAX_KNOWN_GUESTS * KNOWN_GUEST_BYTES;
 
@@ -18,24 +18,24 @@ interface Issued {
   readonly returning: ReturnSecret;
 }
 
-/** A guest that comes again without the code. */
+/** A guest that may return without the code. */
 export interface KnownGuest {
   /** Milliseconds since 1970. */
   used: number;
-  /** Sessions with it now. */
+  /** Its current sessions. */
   serving: number;
-  /** The guest holds one of them; the newest last. */
+  /** Issued secrets, newest last; the guest holds one of them. */
   readonly issued: Issued[];
 }
 
 export interface KnownGuestsOptions {
-  /** Where they are kept; absent: in memory. */
+  /** Where they are stored; absent: in memory. */
   place: SealedPlace | undefined;
-  /** Of the share. */
+  /** The share's code. */
   code: Code;
 }
 
-/** The guests of a share, by the secrets under which they come again (PROTOCOL 3.2). */
+/** The guests of a share, by the secrets that let them return (PROTOCOL 3.2). */
 export class KnownGuests {
   readonly #guests = new Set<KnownGuest>();
   readonly #byAttempt = new Map<string, KnownGuest>();
@@ -47,7 +47,7 @@ export class KnownGuests {
   #closed = false;
   readonly #refresh: NodeJS.Timeout;
 
-  /** With the guests of the share's run before. @throws CONFIG_INVALID, DISK_FULL */
+  /** Loads the guests of the share's earlier run. @throws CONFIG_INVALID, DISK_FULL */
   static async open({ place, code }: KnownGuestsOptions): Promise<KnownGuests> {
     if (place === undefined) return new KnownGuests(undefined, '');
     const files = new SealedFolder(place, MAX_FILE_BYTES);
@@ -67,12 +67,12 @@ export class KnownGuests {
     return this.#guests.size;
   }
 
-  /** How many were forgotten to make room, or because they did not come for long. */
+  /** Guests forgotten to make room, or because they were unused for long. */
   get forgotten(): number {
     return this.#forgotten;
   }
 
-  /** What the handshake that names this attempt is mixed with; undefined if it is not a guest's. */
+  /** The secret to mix into the handshake of this attempt; undefined if it is not a guest's. */
   secretOf(attempt: Uint8Array): ReturnSecret | undefined {
     const key = hex(attempt);
     return this.#byAttempt.get(key)?.issued.find(({ returning }) => hex(returning.attempt) === key)?.returning;
@@ -83,11 +83,11 @@ export class KnownGuests {
   }
 
   /**
-   * Keeps the secret of a guest's new session. Those from before the one that the guest holds go; the others stay until
-   * the guest says that it holds a newer one.
+   * Stores the secret of a guest's new session. Secrets older than the one the guest holds are dropped; the others stay
+   * until the guest shows a newer one.
    *
-   * @param guest  undefined of one that came by the code
-   * @throws       DISK_FULL, CONFIG_INVALID; the new one is not kept then
+   * @param guest  undefined for a guest that came by the code
+   * @throws       DISK_FULL, CONFIG_INVALID; the new one is not stored then
    */
   async remember(guest: KnownGuest | undefined, held: Uint8Array, secret: Uint8Array): Promise<KnownGuest> {
     if (this.#closed) throw new KeibiError('SESSION_CLOSED');
@@ -96,7 +96,7 @@ export class KnownGuests {
     const one: KnownGuest = guest ?? { used: Date.now(), serving: 0, issued: [] };
     const at = one.issued.findIndex(({ returning }) => hex(returning.attempt) === hex(held));
     for (const before of one.issued.splice(0, Math.max(0, at))) this.#drop(before);
-    // The oldest is the one that the guest has shown to hold.
+    // The oldest is the one that the guest is known to hold.
     if (one.issued.length === MAX_GUEST_SECRETS) for (const over of one.issued.splice(1, 1)) this.#drop(over);
     one.issued.push(issued);
     one.serving++;
@@ -120,7 +120,7 @@ export class KnownGuests {
     guest.used = Date.now();
   }
 
-  /** Writes when each was here last. @param forget  the share has ended for good: none of them is to come again */
+  /** Writes when each guest was last here. @param forget  the share has ended for good: forget all guests */
   async close({ forget }: { forget: boolean }): Promise<void> {
     if (this.#closed) return;
     clearInterval(this.#refresh);
@@ -165,7 +165,7 @@ export class KnownGuests {
     wipe(issued);
   }
 
-  /** Resolves once all of now is on the disk. One write runs at a time, and one waits for it. */
+  /** Resolves once the current state is on the disk. One write runs, and at most one waits. */
   #save(): Promise<void> {
     this.#queued ??= this.#writing
       .catch(() => {})

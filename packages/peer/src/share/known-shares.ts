@@ -3,28 +3,28 @@ import type { Code } from '@keibidrop/protocol';
 import { GUEST_SECRET_BYTES, RECORD_OVERHEAD_BYTES } from '@keibidrop/session';
 import { SealedFolder, type SealedPlace } from './sealed-folder.ts';
 
-// A guest's side of PROTOCOL 3.2.
+// The guest's side of PROTOCOL 3.2.
 
-/** Shares of which a guest keeps a secret; of more it forgets those that it used longest ago. */
+/** Shares whose secret a guest keeps; beyond this the least recently used are forgotten. */
 const MAX_KNOWN_SHARES = 1024;
-/** For how long a guest's secret is kept unused, on both sides. */
+/** How long an unused guest secret is kept, on both sides. */
 export const GUEST_UNUSED_MS = 90 * 24 * 60 * 60_000;
 
-/** Between two looks at which secrets are in use: a guest that stays for long is not unused. */
+/** How often secrets in use are refreshed, so that a long session does not count as unused. */
 const REFRESH_MS = 24 * 60 * 60_000;
 
-/** Keeps the secret of one guest of one share. */
+/** Stores the secret of one guest of one share. */
 export interface ShareMemory {
-  /** The newest, which the caller wipes; undefined if there is none. */
+  /** The newest secret, which the caller wipes; undefined if there is none. */
   secret(): Promise<Uint8Array | undefined>;
-  /** Keeps a newer one in its place, whole or not at all. It stays the caller's. @throws DISK_FULL, CONFIG_INVALID */
+  /** Replaces the secret atomically. It stays the caller's. @throws DISK_FULL, CONFIG_INVALID */
   keep(secret: Uint8Array): Promise<void>;
   forget(): Promise<void>;
   /** The guest has ended. */
   close(): void;
 }
 
-/** For as long as the guest's process runs. */
+/** Stores the secret for as long as the guest's process runs. */
 export class ShareInMemory implements ShareMemory {
   #secret: Uint8Array | undefined;
 
@@ -47,7 +47,7 @@ export class ShareInMemory implements ShareMemory {
   }
 }
 
-/** The secrets of a user's guests, each in a sealed file whose name only the key's holder can make of a code. */
+/** The secrets of a user's guests, each in a sealed file. Deriving its name from a code needs the key. */
 export class KnownShares {
   readonly #files: SealedFolder;
 
@@ -55,12 +55,12 @@ export class KnownShares {
     this.#files = new SealedFolder(place, RECORD_OVERHEAD_BYTES + GUEST_SECRET_BYTES);
   }
 
-  /** By which the share of a code is found again. @throws CONFIG_INVALID, DISK_FULL */
+  /** The name of the file for a code. @throws CONFIG_INVALID, DISK_FULL */
   nameOf({ text }: Code): Promise<string> {
     return this.#files.nameOf(text);
   }
 
-  /** To be closed. */
+  /** The caller closes it. */
   memoryOf(name: string): ShareMemory {
     const files = this.#files;
     const refresh = setInterval(() => void files.refresh(name), REFRESH_MS).unref();
@@ -78,7 +78,7 @@ export class KnownShares {
     };
   }
 
-  /** Forgets secrets that were not used for long. */
+  /** Forgets secrets that were unused for long. */
   async trim(): Promise<void> {
     await this.#files.trim({ most: MAX_KNOWN_SHARES, unusedMs: GUEST_UNUSED_MS });
   }

@@ -13,7 +13,7 @@ export class LaneNumbers {
     return this.#next < MAX_LANE_NUMBERS ? this.#next++ : undefined;
   }
 
-  /** The peer has not seen it. */
+  /** The peer has not seen this number. */
   giveBack(number: number): void {
     this.#unused.push(number);
   }

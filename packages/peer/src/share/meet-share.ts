@@ -6,22 +6,22 @@ import type { ShareMemory } from './known-shares.ts';
 
 export interface MeetShareOptions extends MeetOptions {
   memory: ShareMemory;
-  /** A person has just given the code, so it may be used if the share does not know this guest any more. */
+  /** A person has just entered the code, so it may be used if the share no longer knows this guest. */
   codeGiven: boolean;
-  /** The share was met by its secret before: without one there is no way to it. */
+  /** The share was met by its secret before: if the secret is missing, it cannot be reached. */
   met: boolean;
-  /** Called with SHARE_FORGOTTEN before the code is used once more. */
+  /** Called with SHARE_FORGOTTEN before the code is used again. */
   onTrouble?: ((error: KeibiError) => void) | undefined;
 }
 
 const CODE_AGAIN = 'The computer that shares does not know this one any more, so the code is used once more.';
 
 /**
- * Meets whoever shares: by this guest's own secret, and by the code only where there is none yet (PROTOCOL 3.2).
+ * Meets the sharing peer: by this guest's secret, and by the code only if there is no secret yet (PROTOCOL 3.2).
  *
- * Anybody can say that the secret is not known. A code that no person has just given is not used because of that.
+ * An attacker can claim that the secret is unknown, so the code is then used only if a person has just entered it.
  *
- * @throws SHARE_FORGOTTEN; what meetSender throws
+ * @throws SHARE_FORGOTTEN; errors of meetSender
  */
 export async function meetShare(options: MeetShareOptions): Promise<MetSender> {
   const { memory, codeGiven, met, onTrouble } = options;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MPL-2.0
 import { ChangeKind, type ChangeNotice } from '@keibidrop/proto';
 
-/** Entries that are remembered, and the longest path of one: notices come within a second of the change. */
+/** The limits of remembered entries and their paths: notices come within a second of the change. */
 const MOST = 2048;
 const MOST_PATH_CHARACTERS = 1024;
-/** The first byte of an entry: what it is (PROTOCOL 6). */
+/** The first byte of an entry is its type (PROTOCOL 6). */
 const DIRECTORY = 2;
 
 /**
- * What one guest has changed in one session, as it was answered: of that it need not be told, nor look at it again. Of directories it is told, since one that
- * was made holds for what is below it, too.
+ * The entries that one guest changed in one session, as answered: their notices are left out for this guest. Notices of
+ * directories are kept, since a new directory stands for everything below it, too.
  */
 export class OwnChanges {
   readonly #look: (path: string) => Promise<Uint8Array>;
   readonly #answered = new Map<string, Uint8Array>();
   #forgotten = 0;
 
-  /** @param look  tells what is there now, as it is answered */
+  /** @param look  the current entry of a path, as it is answered */
   constructor(look: (path: string) => Promise<Uint8Array>) {
     this.#look = look;
   }
 
-  /** What a change comes to: what the guest is told of the entry. */
+  /** Remembers the entry that a change results in. */
   async answer(path: string, change: Promise<Uint8Array>): Promise<Uint8Array> {
     const forgotten = this.#forgotten;
     const entry = await change;
@@ -29,7 +29,7 @@ export class OwnChanges {
     return entry;
   }
 
-  /** The guest may not have heard what was answered, or no longer hear what is going to be. */
+  /** The guest may have missed an answer, or may miss one. */
   forget(): void {
     this.#forgotten++;
     this.#answered.clear();
@@ -45,7 +45,7 @@ export class OwnChanges {
     }
   }
 
-  /** The notices without it; one that says nothing then is not told. */
+  /** The notices without own changes; an empty notice is dropped. */
   async *leftOut(notices: AsyncIterable<ChangeNotice>): AsyncGenerator<ChangeNotice> {
     let incomplete: boolean | undefined;
     for await (const notice of notices) {
@@ -62,7 +62,7 @@ export class OwnChanges {
     return changes.filter((_change, i) => !stands[i]);
   }
 
-  /** Once it is otherwise the guest is told of it whenever it changes. */
+  /** Whether the entry is still as answered. Once it is not, the guest gets every notice of it. */
   async #stands({ kind, path }: ChangeNotice['changes'][number]): Promise<boolean> {
     if (!this.#answered.has(path)) return false;
     const there = kind === ChangeKind.REMOVED ? undefined : await this.#look(path).catch(() => undefined);

@@ -14,14 +14,14 @@ export interface PullsOptions
   port: ListeningPort;
 }
 
-/** Running at one time: of all guests, and of one. */
+/** Concurrent pulls of all guests, and of one. */
 export const MOST_PULLS = 64;
 const MOST_PULLS_OF_ONE = 8;
-/** A guest that has asked comes at once, or not at all. */
+/** A guest comes soon after it has asked, or not at all. */
 const COMING_MS = 60_000;
 const NAMED_PATHS = 20;
 
-/** What guests take of a share: for each pull an ordinary send to one receiver, under a code of 176 bits, at the port of the share. */
+/** The pulls of a share: each is an ordinary send to one receiver, with a 176-bit code, on the share's port. */
 export class Pulls {
   readonly #options: PullsOptions;
   readonly #running = new Map<Promise<void>, Receiver>();
@@ -32,9 +32,9 @@ export class Pulls {
   }
 
   /**
-   * Begins to wait with roots for one guest; resolves with the code that leads to them.
+   * Offers roots to one guest; resolves with the code of the send.
    *
-   * @param paths  what was asked for, to be told
+   * @param paths  the requested paths, for events
    * @throws       PEER_BUSY, RENDEZVOUS_*
    */
   begin(guest: Receiver, paths: readonly string[], roots: Root[]): Promise<Code> {
@@ -49,7 +49,7 @@ export class Pulls {
     });
   }
 
-  /** Resolves when none runs any more, which is for `signal` to bring about. */
+  /** Resolves when all pulls have ended; the caller aborts `signal` for that. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#running.keys());
   }
@@ -80,7 +80,7 @@ export class Pulls {
       } else if (event.type === 'progress') onEvent({ ...event, pull, session });
       else if (event.type === 'receiverDone') onEvent({ ...event, type: 'pulled', pull, session, peer });
       else if (event.type === 'warning') onEvent(event);
-      // Nobody else has the code: who does not come back by itself does not come.
+      // No one else has the code: if this guest cannot return, the pull is over.
       else if (event.type === 'receiverLost' && !event.mayReturn)
         absent.abort(new KeibiError(event.code, event.message));
     };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** Calls of one guest whose answers are remembered. */
+/** Remembered answers of one guest. */
 const MOST = 1024;
 
 /**
- * Answers the same call once: a guest that has lost its session asks again for what it has not heard the answer of, and "make" must not fail because
- * it has been made.
+ * Makes repeated calls idempotent. After a lost session a guest repeats its unanswered calls, and "make" must not fail
+ * because the first attempt succeeded.
  */
 export class RecentCalls {
   readonly #answers = new Map<string, Promise<unknown>>();

@@ -6,7 +6,7 @@ import { KeibiError } from '@keibidrop/protocol';
 import { openRecord, sealRecord } from '@keibidrop/session';
 import { type FileUse, readPrivate, writePrivate } from '../private-file.ts';
 
-/** A folder of sealed files, and the file of the key that opens them. Both are made when they are needed. */
+/** A folder of sealed files, and the file with their key. Both are created when needed. */
 export interface SealedPlace {
   readonly folder: string;
   readonly keyFile: string;
@@ -17,40 +17,43 @@ const NAME_BYTES = 16;
 const KEY: FileUse = { maxBytes: KEY_BYTES + 1, unusable: 'CONFIG_INVALID' };
 
 /**
- * Small files of this user alone, sealed by a key that lies elsewhere: who copies one of the two learns nothing.
+ * Small private files of this user, sealed by a key that is stored elsewhere: a copy of only one of the two is useless.
  *
- * It asks no keychain: mounts come back before a person unlocks one.
+ * It uses no keychain: mounts must come back before a person unlocks one.
  */
 export class SealedFolder {
   readonly #place: SealedPlace;
   readonly #use: FileUse;
   #key: Promise<Uint8Array> | undefined;
 
-  /** @param maxBytes  the longest file that is read */
+  /** @param maxBytes  the size limit of a file that is read */
   constructor(place: SealedPlace, maxBytes: number) {
     this.#place = place;
     this.#use = { maxBytes, unusable: 'CONFIG_INVALID' };
   }
 
-  /** The name of the file about `text`, which says nothing of it without the key. @throws CONFIG_INVALID, DISK_FULL */
+  /** The name of the file for `text`, which reveals nothing without the key. @throws CONFIG_INVALID, DISK_FULL */
   async nameOf(text: string): Promise<string> {
     const hash = createHmac('sha256', await this.#ownKey()).update(`KeibiDrop known\0${text}`);
     return hash.digest().subarray(0, NAME_BYTES).toString('hex');
   }
 
-  /** What a file holds; undefined if there is none, or it does not open. @throws CONFIG_INVALID if others can read it */
+  /**
+   * The content of a file; undefined if it is missing or does not open. @throws CONFIG_INVALID if other users can read
+   * it
+   */
   async read(name: string): Promise<Uint8Array | undefined> {
     const file = await readPrivate(join(this.#place.folder, name), this.#use);
     return file && openRecord(file, await this.#ownKey(), name);
   }
 
-  /** On the disk when it resolves. @throws DISK_FULL, CONFIG_INVALID */
+  /** Resolves when it is on the disk. @throws DISK_FULL, CONFIG_INVALID */
   async write(name: string, record: Uint8Array): Promise<void> {
     const sealed = await sealRecord(record, await this.#ownKey(), name);
     await writePrivate(join(this.#place.folder, name), sealed, { replace: true }, 'CONFIG_INVALID');
   }
 
-  /** As if it were written now. */
+  /** Sets the file's time to now. */
   async refresh(name: string): Promise<void> {
     const now = new Date();
     await utimes(join(this.#place.folder, name), now, now).catch(() => {});
@@ -60,7 +63,7 @@ export class SealedFolder {
     await rm(join(this.#place.folder, name), { force: true });
   }
 
-  /** Removes files that were not written for so long, and the oldest of more than `most`. @returns  how many */
+  /** Removes files unused for `unusedMs`, and the oldest beyond `most`. @returns  how many */
   async trim({ most, unusedMs }: { most: number; unusedMs: number }): Promise<number> {
     const found: { name: string; writtenMs: number }[] = [];
     for (const name of await readdir(this.#place.folder).catch(() => [])) {
@@ -81,7 +84,7 @@ export class SealedFolder {
     return this.#key;
   }
 
-  /** The first to need it makes it. A damaged one opens nothing any more, so it goes. */
+  /** The key, created when first needed. A damaged key opens no file, so it is replaced. */
   async #readKey(): Promise<Uint8Array> {
     const { keyFile } = this.#place;
     const found = await readPrivate(keyFile, KEY);

@@ -15,7 +15,7 @@ import {
 import { checkedLabel } from '@keibidrop/transfer';
 import { SHARE_ID_BYTES } from './share-identity.ts';
 
-// What a guest is told about a share, checked: everything here comes from the peer.
+// Checks of a share's answers to a guest: all of them come from the peer.
 
 /** One file, directory or symlink of a share. */
 export interface ShareEntry {
@@ -27,40 +27,43 @@ export interface ShareEntry {
   mtimeNs: bigint;
   /** Permission bits, 0 to 0o777. */
   mode: number;
-  /** Where a symlink points, which is never followed. */
+  /** The target of a symlink, which is never followed. */
   target?: string;
 }
 
-/** What a share says of itself. */
+/** The share's description of itself. */
 export interface ShareInfo {
-  /** What the peer calls itself: a claim of the peer's, to be made harmless before it is shown. */
+  /** The peer's own name, unverified: sanitise it before it is shown. */
   peer: string;
-  /** What the folder is called. */
+  /** The name of the folder. */
   name: string;
   readOnly: boolean;
   /** Its files can be read in place. */
   reads: boolean;
-  /** And what is in it can be changed. */
+  /** Its content can be changed. */
   writes: boolean;
-  /** The same each time that this is shared, in hexadecimal digits; empty if it is not told. */
+  /** Hexadecimal, the same each time that this folder is shared; empty if the peer does not send it. */
   id: string;
-  /** Names this guest's locks at the peer: another number than before stands for none of the old ones. Absent: the peer takes no locks. */
+  /**
+   * Identifies this guest's locks at the peer: a new number means that all old ones are lost. Absent: the peer takes no
+   * locks.
+   */
   locks: number | undefined;
 }
 
-/** Something in a share has changed. */
+/** A change in a share. */
 export interface ShareChange {
-  /** `made`, `removed`: of a directory with all that is, or was, below it. */
+  /** `made` and `removed` of a directory cover everything below it. */
   kind: 'made' | 'changed' | 'removed';
   path: string;
 }
 
-/** What has changed since the notice before. */
+/** The changes since the previous notice. */
 export interface ShareNotice {
   changes: ShareChange[];
-  /** More has changed than is told: everything may have. Also after a session that was lost. */
+  /** Some changes are not listed: anything may have changed. Also set after a lost session. */
   lookAgain: boolean;
-  /** Changes in a part of the share are not told at all. */
+  /** A part of the share is not watched. */
   incomplete: boolean;
 }
 
@@ -75,10 +78,10 @@ export function checkedInfo({ label, name, readOnly, reads, writes, id, locks }:
 }
 
 /**
- * The entry that was asked for.
+ * Decodes the entry that was asked for.
  *
- * @param name  under which it must come
- * @throws      HANDSHAKE_MALFORMED if it is another or several; TRANSFER_*
+ * @param name  the name that it must have
+ * @throws      HANDSHAKE_MALFORMED if it has another name, or is not one entry; TRANSFER_*
  */
 export function checkedEntry(bytes: Uint8Array, name: string): ShareEntry {
   const [entry, ...more] = decodePage(bytes, 0);
@@ -86,13 +89,15 @@ export function checkedEntry(bytes: Uint8Array, name: string): ShareEntry {
   return shareEntry(entry);
 }
 
-/** Checks the pages of one listing as they come: no name twice, no more entries than a transfer may have. */
+/**
+ * Checks the pages of one listing as they come: names are unique, and there are no more entries than a transfer allows.
+ */
 export class ListingCheck {
   readonly #guard = new ManifestGuard({ foldNames: false });
   #bytes = 0;
   leftOut = 0;
 
-  /** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED; HANDSHAKE_MALFORMED for what is no entry of a directory */
+  /** @throws TRANSFER_PATH_REFUSED, TRANSFER_LIMIT_EXCEEDED; HANDSHAKE_MALFORMED for an invalid entry */
   add({ entries: bytes, leftOut }: ListPage): ShareEntry[] {
     this.#bytes += bytes.length;
     if (this.#bytes > MAX_MANIFEST_BYTES) throw new KeibiError('TRANSFER_LIMIT_EXCEEDED');

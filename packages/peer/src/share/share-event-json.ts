@@ -2,7 +2,7 @@
 import { type EventJson, eventJson } from '../event-json.ts';
 import type { ShareEvent } from './share-events.ts';
 
-/** An event of a share as programs are told of it: `guest` is the number of the guest it is about, `pull` that of what it takes. */
+/** An event of a share as JSON for programs: `guest` is the number of its guest, `pull` the number of a pull. */
 export function shareEventJson(event: ShareEvent): EventJson {
   if (!('session' in event)) return asSent(event);
   const { session, ...rest } = event;
@@ -14,7 +14,7 @@ export function shareEventJson(event: ShareEvent): EventJson {
   return { event: type, ...fields, ...seconds, ...guest };
 }
 
-/** Those that a send has too. */
+/** The events that a send has, too. */
 function asSent(event: ShareEvent): EventJson {
   return (
     eventJson(event as Parameters<typeof eventJson>[0], { verbose: false, receivers: false }) ?? { event: event.type }

@@ -13,7 +13,9 @@ import type {
   WrongCodeEvent,
 } from '../events.ts';
 
-/** Everything a share tells while it is there. `session` counts its guests from 1, `pull` what they take; one that comes back keeps its number. */
+/**
+ * All events of a share. `session` numbers its guests from 1, `pull` their pulls; a returning guest keeps its number.
+ */
 export type ShareEvent =
   | CodeEvent
   | WaitingEvent
@@ -29,24 +31,24 @@ export type ShareEvent =
   | PulledEvent
   | PullFailedEvent;
 
-/** A guest is not there any more. */
+/** A guest has left. */
 export interface GuestLeftEvent {
   type: 'guestLeft';
   session: number;
   peer: string;
-  /** It was the network: the guest may come back by itself, and is then told as connected under the same number. */
+  /** The network failed: the guest may return by itself, and then connects under the same number. */
   mayReturn: boolean;
 }
 
-/** A guest takes something. */
+/** A guest begins a pull. */
 export interface PullEvent {
   type: 'pull';
   pull: number;
   session: number;
   peer: string;
-  /** Paths within the share, at most 20; '' is all of it. */
+  /** Paths within the share, at most 20; '' is the whole share. */
   paths: string[];
-  /** How many there are in all. */
+  /** The number of all requested paths. */
   pathCount: number;
 }
 
@@ -55,7 +57,7 @@ export interface PullProgressEvent extends ProgressEvent {
   pull: number;
 }
 
-/** A guest has everything that it will get of a pull. */
+/** A pull has ended, and the guest has all of its files that could be sent. */
 export interface PulledEvent extends TransferCounts {
   type: 'pulled';
   pull: number;
@@ -64,7 +66,7 @@ export interface PulledEvent extends TransferCounts {
   failed: number;
 }
 
-/** A pull has ended otherwise. */
+/** A pull has failed. */
 export interface PullFailedEvent {
   type: 'pullFailed';
   pull: number;
