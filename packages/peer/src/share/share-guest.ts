@@ -29,11 +29,11 @@ import { ShareWrites } from './share-writes.ts';
 import { Slots } from './slots.ts';
 
 export interface ConnectOptions extends Omit<MeetOptions, 'near' | 'onEvent' | 'known'> {
-  /** What this peer calls itself. */
+  /** This peer's own name. */
   label: string;
-  /** Keeps the secret of this guest; absent: in memory. Closed with the guest. */
+  /** Stores the secret of this guest; absent: in memory. Closed with the guest. */
   memory?: ShareMemory;
-  /** False: no person has just given the code, as MeetShareOptions has it. */
+  /** False: no person has just entered the code, as in MeetShareOptions. */
   codeGiven?: boolean;
   /** The share was met before by a secret that `memory` keeps. */
   met?: boolean;
@@ -43,19 +43,19 @@ export interface ConnectOptions extends Omit<MeetOptions, 'near' | 'onEvent' | '
   onEvent(event: ConnectedEvent | ReconnectingEvent | LookingEvent): void;
 }
 
-/** What a pull is told beside what the session knows. */
+/** The options of a pull that the session does not provide. */
 export type PullOptions = Omit<ReceiveOptions, 'code' | 'connect' | 'near' | 'reach' | 'suite' | 'label'>;
 
 /** A part of a directory. */
 export interface ShareListing {
   entries: ShareEntry[];
-  /** What stands there too and cannot be told: sockets, devices, names that are not Unicode. */
+  /** The number of entries that cannot be shared: sockets, devices, names that are not Unicode. */
   leftOut: number;
 }
 
-/** Ways that lead to one session alone. */
+/** Kinds of candidates that work for one session only. */
 const USED_UP: readonly string[] = ['relay', 'punched'];
-/** Who shares may be started again, and waits under the same code then. */
+/** The sharing peer may be restarted, and then waits under the same code. */
 const MAY_COME: readonly ErrorCode[] = [
   'RENDEZVOUS_NOT_FOUND',
   'RENDEZVOUS_UNREACHABLE',
@@ -65,9 +65,9 @@ const MAY_COME: readonly ErrorCode[] = [
   'HANDSHAKE_TIMEOUT',
   'SESSION_LOST',
 ];
-/** Calls at one time: a sharing peer takes 32 (PROTOCOL 11), and refuses more. */
+/** Concurrent calls: a sharing peer takes 32 (PROTOCOL 11), and refuses more. */
 const MOST_CALLS = 24;
-/** Between two looks for one that has ended: the first, doubled with each, and the longest. */
+/** Pauses while looking for a peer that has ended: the first, doubled each time, and the longest. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
 
@@ -128,12 +128,12 @@ export class ShareGuest {
     this.closed.catch(() => {});
   }
 
-  /** What was last said of the share. */
+  /** The share's latest description. */
   get info(): ShareInfo {
     return this.#info as ShareInfo;
   }
 
-  /** The next meeting with the share needs no code. */
+  /** Whether the next meeting with the share needs no code. */
   get isRemembered(): boolean {
     return this.#remembered;
   }
@@ -144,14 +144,14 @@ export class ShareGuest {
     return candidate === undefined || USED_UP.includes(candidate.transport) ? undefined : candidate;
   }
 
-  /** One entry; '' is the shared folder. @throws SHARE_*, SESSION_*, TRANSFER_*, HANDSHAKE_MALFORMED; `signal.reason` on abort */
+  /** One entry; '' is the share. @throws SHARE_*, SESSION_*, TRANSFER_*, HANDSHAKE_MALFORMED; `signal.reason` on abort */
   async stat(path: string, { signal }: { signal: AbortSignal }): Promise<ShareEntry> {
     checkSharePath(path);
     const { entry } = await this.#call(signal, (session) => session.call(ShareService.stat, { path }, { signal }));
     return checkedEntry(entry, path === '' ? this.info.name : path.slice(path.lastIndexOf('/') + 1));
   }
 
-  /** How much room the disk of the share has. Throws as `stat` does. */
+  /** The disk space of the share. Throws as `stat` does. */
   async space({ signal }: { signal: AbortSignal }): Promise<{ totalBytes: number; freeBytes: number }> {
     const { totalBytes, freeBytes } = await this.#call(signal, (session) =>
       session.call(ShareService.space, {}, { signal }),
@@ -159,7 +159,7 @@ export class ShareGuest {
     return { totalBytes, freeBytes };
   }
 
-  /** A directory, part by part as it is taken. Throws as `stat` does; a session that is lost ends it, when another may be waited for. */
+  /** The parts of a directory. Throws as `stat` does. A lost session ends it; the caller may retry in the next one. */
   async *list(path: string, { signal }: { signal: AbortSignal }): AsyncGenerator<ShareListing> {
     checkSharePath(path);
     const turn = this.#turn;
@@ -172,16 +172,16 @@ export class ShareGuest {
     } catch (reason) {
       signal.throwIfAborted();
       const cause = await session.causeOf(reason);
-      // Calls in a session that is over fail without a turn of the event loop: who asks again would never hear of the next one.
+      // In a session that is over calls fail at once: a caller that retries would starve the event loop.
       if (isLoss(cause)) await within(turn.over, signal);
       throw cause;
     }
   }
 
   /**
-   * What changes from the first notice on, until `signal`, over lost sessions: the first notice after one says to look again.
+   * Yields changes until `signal`, over lost sessions: the first notice after one sets `lookAgain`.
    *
-   * @param options.withoutOwn  not what `writes` has changed and nobody else since
+   * @param options.withoutOwn  leaves out changes made by `writes`, unless another has changed them since
    *
    * Throws as `stat` does.
    */
@@ -241,7 +241,7 @@ export class ShareGuest {
     return this.#reads;
   }
 
-  /** What changes the share, likewise; undefined if nothing of it may be changed. */
+  /** The writer of the share, likewise; undefined if it is read-only. */
   writes(options: { budget?: RateBudget | undefined } = {}): ShareWrites | undefined {
     if (this.#writes === undefined && this.info.writes) {
       this.#writes = new ShareWrites((signal, work) => this.#inSession(signal, work), options);
@@ -279,7 +279,7 @@ export class ShareGuest {
     }
   }
 
-  /** One session, to its end. @throws what ended it */
+  /** Serves one session to its end. @throws the reason it ended */
   async #serve(reached: ReachedSender): Promise<void> {
     this.#reached = reached;
     const { path, tried } = reached;
@@ -368,7 +368,7 @@ export class ShareGuest {
     }
   }
 
-  /** A call that may be made again in another session. */
+  /** A call that can be repeated in another session. */
   #call<Reply>(signal: AbortSignal, work: (session: GuestSession) => Promise<Reply>): Promise<Reply> {
     return this.#slots.run({ signal }, () => this.#inSession(signal, work));
   }
@@ -389,7 +389,7 @@ export class ShareGuest {
   }
 }
 
-/** What ended a session, in words about a share. */
+/** The reason a session ended, worded for a share. */
 function endOf(reason: unknown): unknown {
   if (!(reason instanceof KeibiError && reason.code === 'SESSION_CLOSED') || isLoss(reason)) return reason;
   return new KeibiError('SESSION_CLOSED', 'The share has ended: the computer that shares has closed it.', {

@@ -16,7 +16,7 @@ import { refuseMounted } from '../mount/folder-overlap.ts';
 import { rootsBeneath } from '../roots.ts';
 import { shareIdentity } from './share-identity.ts';
 
-/** What native says of a disk, as it is told to a guest. */
+/** Error codes of native code, as guests get them. */
 const TOLD: Readonly<Record<string, ErrorCode>> = {
   TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
   TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
@@ -35,9 +35,9 @@ export class ShareHost {
   readonly path: string;
   /** The one file in it that is shared. */
   readonly only: string | undefined;
-  /** What guests know it by. */
+  /** The name that guests see. */
   readonly name: string;
-  /** What guests know it by over all codes and new starts. */
+  /** Identifies the share for guests, over all codes and restarts. */
   readonly id: Uint8Array;
   readonly #folder: SharedFolder;
   readonly #writes: FolderWrites;
@@ -97,7 +97,7 @@ export class ShareHost {
     }
   }
 
-  /** What is asked for, as roots of an offer. @throws SHARE_*; USAGE for nothing at all */
+  /** The requested paths as roots of an offer. @throws SHARE_*; USAGE for an empty list */
   async roots(paths: readonly string[]): Promise<Root[]> {
     if (paths.length === 0) throw new KeibiError('USAGE');
     const asked = paths.map((path) => (path === '' ? (this.only ?? '') : path));
@@ -105,7 +105,7 @@ export class ShareHost {
     return rootsBeneath(this, asked);
   }
 
-  /** Of the disk that the folder is on. @throws SHARE_UNREADABLE */
+  /** The space of the folder's disk. @throws SHARE_UNREADABLE */
   async space(): Promise<SpaceReply> {
     const { bsize, blocks, bavail } = await statfs(this.path).catch((cause) => {
       throw new KeibiError('SHARE_UNREADABLE', undefined, { cause });
@@ -114,22 +114,25 @@ export class ShareHost {
     return { totalBytes: bytes(blocks), freeBytes: bytes(bavail) };
   }
 
-  /** What changes it; nothing may, if it is `readOnly`. */
+  /** The writer of the folder; undefined if it is `readOnly`. */
   writes(readOnly: boolean): FolderWrites | undefined {
     return readOnly ? undefined : this.#writes;
   }
 
-  /** What one guest reads and writes in place, in one session: native checks every path as this class does. To be closed. */
+  /**
+   * Serves one guest's reads and writes in place in one session: native code checks every path as this class does. The
+   * caller closes it.
+   */
   serveInPlace(budget: RateBudget, readOnly: boolean, locks?: LockTable | undefined): ServeJob {
     return new ServeJob({ folder: this.path, only: this.only, budget, writes: this.writes(readOnly), locks });
   }
 
-  /** What one guest locks of it. To be closed. */
+  /** The locks of one guest on the share. The caller closes it. */
   lockTable(): LockTable {
     return new LockTable(this.path, this.only, this.#writes);
   }
 
-  /** @throws SHARE_PATH_REFUSED; SHARE_NOT_FOUND for what stands beside the one file */
+  /** @throws SHARE_PATH_REFUSED; SHARE_NOT_FOUND for entries beside the one file */
   #shown(path: string): string {
     const checked = checkSharePath(path);
     if (this.only !== undefined && checked !== '' && checked !== this.only) throw new KeibiError('SHARE_NOT_FOUND');
@@ -146,7 +149,7 @@ function nameOf(path: string): string {
   }
 }
 
-/** A file that is away leaves its share empty. */
+/** A missing file leaves its share empty. */
 function noneIfGone(reason: unknown): Uint8Array {
   if (reason instanceof KeibiError && reason.code === 'SHARE_NOT_FOUND') return new Uint8Array();
   throw reason;

@@ -3,11 +3,11 @@ import { createHmac } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
-/** What systemd and others keep for programs to make names of their own from (machine-id(5)): itself it is told to nobody. */
+/** A secret of the system from which programs derive identifiers (machine-id(5)): never reveal it. */
 const MACHINE = '/etc/machine-id';
 export const SHARE_ID_BYTES = 16;
 
-/** Names what is shared, the same each time, and says nothing of it. @param path  absolute, without symlinks */
+/** Identifies a shared path, the same each time, without revealing it. @param path  absolute, without symlinks */
 export async function shareIdentity(path: string): Promise<Uint8Array> {
   const machine = await readFile(MACHINE, 'utf8').catch(() => '');
   const { ino } = await stat(path, { bigint: true });

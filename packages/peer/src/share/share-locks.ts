@@ -11,10 +11,10 @@ type Options = { signal: AbortSignal };
 type Range = { start: number; length: number };
 
 const KINDS = { shared: LockKind.SHARED, exclusive: LockKind.EXCLUSIVE } as const;
-/** Never aborted: what was begun of a lock is done, so that both sides know the same. */
+/** Never aborted: a lock call is always completed, so that both sides agree. */
 const NEVER = new AbortController().signal;
 
-/** Takes locks at a share, over as many sessions as the guest has. Those of one file are taken and given up one after another. */
+/** Takes locks at a share, over all sessions of the guest. Calls for one file run one after another. */
 export class ShareLocks implements SourceLocks {
   readonly #inSession: InSession;
   readonly #last = new Map<string, Promise<unknown>>();
@@ -36,7 +36,7 @@ export class ShareLocks implements SourceLocks {
   }
 
   onLost(lost: () => void): () => void {
-    // Of its own: two may be the same function.
+    // A new function each time: a caller may register the same one twice.
     const listener = () => lost();
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -54,7 +54,7 @@ export class ShareLocks implements SourceLocks {
   async unlock(holder: number, { start, length }: Range, { signal }: Options): Promise<boolean> {
     const number = this.#number;
     return this.#next(this.#paths.get(holder) ?? '', signal, async (session) => {
-      // With the old locks it has gone already.
+      // It was released with the old locks.
       if (number !== this.#number) return false;
       const { left } = await session.call(ShareService.unlock, { holder, start, length }, { signal: NEVER });
       if (!left) this.#paths.delete(holder);

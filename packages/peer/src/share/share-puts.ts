@@ -12,21 +12,21 @@ import { checkedEntry } from './share-entries.ts';
 import { Slots } from './slots.ts';
 import { toWireTime } from './wire-time.ts';
 
-/** A lane that owes an answer for so long while nothing of what it carries gets through is given up: a disk may be slow. */
+/** Ends a lane whose answer is overdue by this much while none of its bytes get through: a disk may be slow. */
 const SILENT_MS = 30_000;
 const LOOK_EVERY_MS = 1000;
-/** At one time; the peer lets a guest have more files open. */
+/** Concurrent puts; the peer lets a guest have more files open. */
 const MOST_PUTS = 64;
-/** The other half is for reading. */
+/** The other half is for reads. */
 const MOST_LANES = MAX_LANES / 2;
 /** Before a file that another draft writes at the moment is opened again: the first pause, doubled with each, and the longest. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1000;
-/** Is never aborted, and waited for by any number. */
+/** Never aborted, with any number of listeners. */
 const NEVER = new AbortController().signal;
 setMaxListeners(0, NEVER);
 
-/** Makes a call in the session that is up, and again in the next one if it is lost. */
+/** Makes a call in the current session, and repeats it in the next one if the session is lost. */
 export type InSession = <Reply>(signal: AbortSignal, work: (session: GuestSession) => Promise<Reply>) => Promise<Reply>;
 
 interface Waiting {
@@ -34,16 +34,19 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** The session that is up, as far as writing needs it. */
+/** The current session, as far as writes need it. */
 interface Serving {
   readonly session: GuestSession;
-  /** Of the job. */
+  /** The session number of the job. */
   readonly number: number;
-  /** Once something was to be written. */
+  /** Set once there was something to write. */
   lanes?: GuestLanes;
 }
 
-/** Writes what was changed of a share's files in place, over as many sessions as it takes: a put that has lost its session begins anew in the next. */
+/**
+ * Writes changed files of a share in place, over any number of sessions: a put that loses its session restarts in the
+ * next.
+ */
 export class SharePuts {
   readonly #inSession: InSession;
   readonly #job: WriteJob;
@@ -151,7 +154,7 @@ export class SharePuts {
     return lanes;
   }
 
-  /** One that nobody waits with. */
+  /** A number that no pending put has. */
   #number(): number {
     do this.#puts = (this.#puts + 1) >>> 0;
     while (this.#waiting.has(this.#puts));
@@ -175,7 +178,10 @@ export class SharePuts {
   }
 }
 
-/** Also if nobody waits for it any more the peer opens the file, and keeps it from every other draft: then it is closed as soon as its handle is known. */
+/**
+ * Never aborted: the peer opens the file, and locks out other drafts, in any case. After an abort the handle is closed
+ * as soon as it is known.
+ */
 async function opened(session: GuestSession, request: OpenWriteRequest, signal: AbortSignal): Promise<OpenWriteReply> {
   const opening = session.call(ShareService.openWrite, request, { signal: NEVER });
   try {
@@ -189,7 +195,7 @@ async function opened(session: GuestSession, request: OpenWriteRequest, signal: 
   }
 }
 
-/** Also if nobody hears of it: the next put of this draft closes it, and so does the session's end. */
+/** The result is ignored: the next put of this draft closes the handle as well, and so does the session's end. */
 function close(session: GuestSession, handle: number): void {
   session.call(ShareService.closeWrite, { handle }, { signal: NEVER }).catch(() => {});
 }

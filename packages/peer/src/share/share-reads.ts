@@ -4,11 +4,11 @@ import { type ErrorCode, KeibiError } from '@keibidrop/protocol';
 import { GuestLanes } from './guest-lanes.ts';
 import type { GuestSession } from './guest-session.ts';
 
-/** A lane that owes an answer for so long while its session lives is given up. */
+/** Ends a lane whose answer is overdue by this much while its session lives. */
 const SILENT_MS = 10_000;
 const LOOK_EVERY_MS = 1000;
 
-/** What native says of a file, as it is told of a share. */
+/** Error codes of native code, as they apply to a share. */
 const TOLD: Readonly<Record<string, ErrorCode>> = {
   TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
   TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
@@ -21,12 +21,12 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** A file that is open, by the cache that it comes into. */
+/** An open file, identified by its cache. */
 interface OpenFile {
   readonly number: Promise<number>;
 }
 
-/** The session that is up, as far as reading needs it. */
+/** The current session, as far as reads need it. */
 interface Serving {
   readonly lanes: GuestLanes;
   readonly session: GuestSession;
@@ -50,7 +50,7 @@ export class ShareReads {
     this.#job = new ReadJob({ budget, onWake: () => this.#takeNews() });
   }
 
-  /** A session is up: its lanes are dialled. */
+  /** A session has begun: its lanes are dialled. */
   begin(session: GuestSession): void {
     if (this.#over !== undefined) return;
     const lanes = new GuestLanes(this.#job, session.lanes, (reason) => void session.close(reason));
@@ -89,14 +89,14 @@ export class ShareReads {
     } catch (reason) {
       signal.throwIfAborted();
       const told = toldOf(reason);
-      // Whoever asks again asks the peer again.
+      // A later want asks the peer again.
       if (told.detail?.remote === true) this.release(file);
       throw told;
     }
     return { aheadBlocks: this.#job.aheadBlocks };
   }
 
-  /** Nobody reads it any more: what is asked for is given up, wants reject with CANCELLED. */
+  /** The file was closed: drops its requests; its wants reject with CANCELLED. */
   release(file: CachedFile): void {
     const key = keyOf(file);
     const open = this.#files.get(key);
@@ -104,7 +104,7 @@ export class ShareReads {
     open?.number.then((number) => this.#job.release(number), nothing);
   }
 
-  /** Gives up what was asked for ahead of a reader who has jumped, as far as no want waits for it. */
+  /** The reader has jumped: drops prefetched blocks that no want waits for. */
   leaveAhead(file: CachedFile): void {
     const open = this.#files.get(keyOf(file));
     open?.number.then((number) => this.#job.leaveAhead(number), nothing);
@@ -145,7 +145,7 @@ export class ShareReads {
     }
   }
 
-  /** One that nobody waits with. */
+  /** A number that no pending want has. */
   #number(): number {
     do this.#wants = (this.#wants + 1) >>> 0;
     while (this.#waiting.has(this.#wants));

@@ -22,7 +22,7 @@ import type { OwnChanges } from './own-changes.ts';
 import type { ShareHost } from './share-host.ts';
 import type { WriteHandlers } from './write-handlers.ts';
 
-/** Calls of one guest at one time. */
+/** Concurrent calls of one guest. */
 const MOST_LISTS = 8;
 const MOST_WATCHES = 2;
 const MOST_BATCHES = 2;
@@ -32,11 +32,11 @@ const MOST_WRITES = 128;
 export interface GuestServiceOptions {
   host: ShareHost;
   changes: ChangeFeed;
-  /** What `writes` has changed. */
+  /** The changes made by `writes`. */
   own: OwnChanges;
   writes: WriteHandlers;
   info: InfoReply;
-  /** The guest has said who it is: it may do so more than once. */
+  /** The guest has introduced itself; it may do so again. */
   onGuest(label: string): void;
   /** Keeps the session's guest secret beside the one whose attempt is `held`. @returns  whether it is kept */
   remember(held: Uint8Array): Promise<boolean>;
@@ -163,7 +163,7 @@ function unaryOf<Calls extends Record<string, { unary: unknown }>>(
   return Object.fromEntries(handlers);
 }
 
-/** Aborted when the guest has left the call, or the session ends. */
+/** Aborted when the guest leaves the call, or the session ends. */
 function overWith(call: ServerStream, signal: AbortSignal): AbortSignal {
   const left = new AbortController();
   call.on('cancelled', () => left.abort());
@@ -177,7 +177,7 @@ function refuse(call: ServerStream, reason: unknown): void {
   call.emit('error', Object.assign(new Error(code), refusal(code)));
 }
 
-/** What a guest says that it holds. @throws HANDSHAKE_MALFORMED */
+/** The attempt of the secret that a guest holds. @throws HANDSHAKE_MALFORMED */
 function checkedAttempt(bytes: Uint8Array): Uint8Array {
   if (bytes.length !== 0 && bytes.length !== ATTEMPT_BYTES) throw new KeibiError('HANDSHAKE_MALFORMED');
   return bytes;

@@ -21,25 +21,25 @@ export interface ShareSessionOptions {
   host: ShareHost;
   changes: ChangeFeed;
   readOnly: boolean;
-  /** What this peer calls itself. */
+  /** This peer's own name. */
   label: string;
-  /** What guests take together, by pulls and by reads. */
+  /** The rate limit of all guests, for pulls and reads. */
   budget: RateBudget;
   port: Pick<ListeningPort, 'listener' | 'reach'>;
-  /** The guest has said what it calls itself, for the first time in this session. */
+  /** The guest has introduced itself, for the first time in this session. */
   onGuest(guest: Receiver, label: string): void;
   /** Keeps this session's guest secret, which stays the caller's. @param held  as in InfoRequest @returns  whether it is kept */
   remember(guest: Receiver, held: Uint8Array, secret: Uint8Array): Promise<boolean>;
-  /** What a guest has asked for lately, over its sessions. */
+  /** The recent calls of a guest, over its sessions. */
   recentOf(guest: Receiver): RecentCalls;
-  /** What a guest has locked, over its sessions. */
+  /** The locks of a guest, over its sessions. */
   locksOf(guest: Receiver): GuestLocks;
   /** Waits with these paths under a code of their own. @throws SHARE_*, PEER_BUSY */
   invite(guest: Receiver, paths: readonly string[]): Promise<Code>;
   signal: AbortSignal;
 }
 
-/** A guest asks at once what is shared. Whoever does not has taken the code for one of a transfer. */
+/** A guest asks at once what is shared. A peer that does not has mistaken the code for that of a transfer. */
 const FIRST_WORD_MS = 3000;
 const LEFT_NETWORK = 'This computer has left the network.';
 
@@ -61,7 +61,7 @@ export class ShareSession implements ServingSession {
     });
   }
 
-  /** Undefined until it is known who it is. */
+  /** Undefined until the guest is identified. */
   get guest(): Receiver | undefined {
     return this.#guest;
   }
@@ -87,7 +87,7 @@ export class ShareSession implements ServingSession {
     const over = new AbortController();
     let named = false;
     const memory = new OneMemory(keys.guestSecret, (held, secret) => remember(guest, held, secret));
-    // Who may change nothing has no need to keep others from it.
+    // A guest that cannot write cannot lock out others either.
     const locks = readOnly ? undefined : locksOf(guest);
     const inPlace = host.serveInPlace(budget, readOnly, locks?.table);
     const own = new OwnChanges((path) => host.look(path));

@@ -31,7 +31,7 @@ export async function shareVisiting(options: ShareVisitingOptions): Promise<void
   });
 }
 
-/** One that says no is told of, and keeps nobody else out. */
+/** A contact that declines is reported; the other invitations continue. */
 async function invite(
   contact: Contact,
   sharing: Sharing,

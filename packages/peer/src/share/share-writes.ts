@@ -14,7 +14,7 @@ import { fromWireTime, toWireTime } from './wire-time.ts';
 
 type Options = { signal: AbortSignal };
 
-/** At one time, beside puts: together less than the peer takes of a guest. */
+/** Concurrent calls, beside puts: together fewer than the peer allows a guest. */
 const MOST_CALLS = 32;
 const CALL_BYTES = 16;
 
@@ -39,7 +39,7 @@ export class ShareWrites implements SourceWrites {
     this.#locks = new ShareLocks(inSession);
   }
 
-  /** Absent if the peer, an older one, takes no locks. */
+  /** Absent if the peer is an older version that takes no locks. */
   get locks(): SourceLocks | undefined {
     return this.#hasLocks ? this.#locks : undefined;
   }
@@ -172,7 +172,7 @@ export class ShareWrites implements SourceWrites {
   }
 }
 
-/** @throws SHARE_CALL_FAILED for what is no time */
+/** @throws SHARE_CALL_FAILED for an invalid time */
 function directoryOf({ directory }: { directory?: Time | undefined }): { directoryMtimeNs?: bigint | undefined } {
   return { directoryMtimeNs: directory && fromWireTime(directory) };
 }

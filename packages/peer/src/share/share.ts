@@ -23,7 +23,7 @@ export interface ShareOptions
     Pick<SendOptions, 'code' | 'wordCount' | 'insecureCode' | 'listen'> {
   /** The folder, or one file; absolute. */
   dir: string;
-  /** Guests can change nothing. */
+  /** Guests cannot change anything. */
   readOnly: boolean;
   /** A folder where is kept what guests are in the middle of writing, so that it is known after a kill; absent: it is not. */
   journals?: string | undefined;
@@ -33,11 +33,11 @@ export interface ShareOptions
   onEvent(event: ShareEvent): void;
 }
 
-/** Codes at one time: the one that people have, those of contacts, and one for each pull. */
+/** Concurrent codes: the one that people have, those of contacts, and one for each pull. */
 const MOST_CODES = MOST_PULLS + 64;
-/** Of a code that no person types. */
+/** The format of codes that are not typed. */
 const INVITATION = { wordCount: 16, digits: 9 };
-/** Guests served at one time. */
+/** The limit of concurrent guests. */
 const MOST_GUESTS = 256;
 
 /**
@@ -60,18 +60,18 @@ export async function share(options: ShareOptions): Promise<void> {
 
 /** A folder that is being shared. */
 export interface Sharing {
-  /** What guests know the folder by. */
+  /** The folder's name for guests. */
   readonly name: string;
   /** Resolves once `signal` is aborted. */
   readonly ended: Promise<void>;
   /** Guests that may come again without the code, and how many others were forgotten in this run. */
   readonly guests: { readonly known: number; readonly forgotten: number };
-  /** A code for one contact: the same share, under words that nobody could guess. @param known  one that it was given before */
+  /** A code for one contact: the same share, under a code that cannot be guessed. @param known  its earlier code */
   invite(known?: Code): Promise<Code>;
   close(): Promise<void>;
 }
 
-/** Begins to share; has to be closed. Throws as `share` does. */
+/** Starts a share; the caller closes it. Throws as `share` does. */
 export async function openSharing(options: ShareOptions): Promise<Sharing> {
   options.signal.throwIfAborted();
   if (options.code && !options.insecureCode) assertCodeStrength(options.code);
@@ -129,7 +129,7 @@ class OpenSharing implements Sharing {
 
   async begin(): Promise<void> {
     const { onEvent, code, wordCount, dir, signal } = this.#options;
-    // Before anybody is answered: a guest gives up where it is not known. A new code has no guests.
+    // Before any guest is answered: an unknown guest gives up. A new code has no guests.
     if (code !== undefined) this.#known = await this.#openKnown(code);
     const [waiting, leftBehind] = await Promise.all([
       this.#wait({ code, wordCount }),
@@ -163,7 +163,7 @@ class OpenSharing implements Sharing {
     await Promise.all([...this.#locks.keys()].map((guest) => this.#giveUpLocks(guest)));
     await this.#port.close();
     const { aborted, reason } = this.#options.signal;
-    // Only a share that somebody has ended forgets its guests: one that failed, or will start again, does not.
+    // Only a share that was ended on purpose forgets its guests; one that failed, or will restart, does not.
     await this.#known?.close({ forget: aborted && !isLoss(reason) });
   }
 
@@ -229,7 +229,7 @@ class OpenSharing implements Sharing {
     const known = await remembering;
     if (known !== undefined) this.#known?.leave(known);
     const { guest } = session;
-    // Of a session that another has replaced nobody has to hear.
+    // A session that was replaced by another is not reported.
     if (guest === undefined || !guests.isServing(guest, session)) return;
     this.#part(guest, error ?? undefined);
   }
@@ -239,7 +239,7 @@ class OpenSharing implements Sharing {
     return this.#guests.add(session, returning, Number.POSITIVE_INFINITY);
   }
 
-  /** A guest of an earlier meeting, in a session that follows none; undefined if nobody is known by that attempt. */
+  /** The guest of an earlier meeting, in a session that follows none; undefined if the attempt is unknown. */
   #takeKnown(attempt: Uint8Array, session: ShareSession, returning: ReturnSecret): Receiver | undefined {
     const known = this.#known?.guestOf(attempt);
     if (known === undefined) return undefined;

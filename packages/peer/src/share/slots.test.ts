@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Slots } from './slots.ts';
 
 describe('slots', () => {
-  it('let so many work at a time, in the order in which they came', async () => {
+  it('let a limited number work at a time, in order of arrival', async () => {
     const slots = new Slots(2);
     const { signal } = new AbortController();
     const order: number[] = [];
@@ -24,7 +24,7 @@ describe('slots', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('are not waited for after the signal, and lose none by it', async () => {
+  it('stop waiting after the signal, and lose no slot by it', async () => {
     const slots = new Slots(1);
     const { signal } = new AbortController();
     let end = () => {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** Lets so many at a time do something; the others wait in the order in which they came. */
+/** Limits how many calls work at a time; the others wait in order of arrival. */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
   #free: number;
@@ -30,7 +30,7 @@ export class Slots {
         this.#waiting.push(resolve);
         onAbort = () => {
           const at = this.#waiting.indexOf(resolve);
-          // Its turn has come already: it uses it, and whoever works looks at the signal.
+          // Its turn has already come: it uses the slot, and `work` checks the signal.
           if (at < 0) return;
           this.#waiting.splice(at, 1);
           reject(signal.reason);

@@ -11,7 +11,7 @@ export function toWireTime(mtimeNs: bigint): Time {
   return { seconds: Number((mtimeNs - nanoseconds) / NS), nanoseconds: Number(nanoseconds) };
 }
 
-/** @throws SHARE_CALL_FAILED (EINVAL) for what is no time */
+/** @throws SHARE_CALL_FAILED (EINVAL) for an invalid time */
 export function fromWireTime(time: Time | undefined): bigint {
   const { seconds, nanoseconds } = time ?? { seconds: Number.NaN, nanoseconds: 0 };
   if (!Number.isSafeInteger(seconds) || Math.abs(seconds) >= MOST_SECONDS || nanoseconds >= NS) {

@@ -38,7 +38,7 @@ import { fromWireTime, toWireTime } from './wire-time.ts';
 const CALL_BYTES = 16;
 const TOKEN_BYTES = 16;
 const OWNER_BYTES = 8;
-/** What a guest may have open (PROTOCOL 11.2). */
+/** Open handles of one guest (PROTOCOL 11.2). */
 const MOST_HANDLES = 256;
 const RENAMES = {
   [RenameHow.REPLACE]: 'replace',
@@ -53,7 +53,7 @@ const ATTRIBUTES = {
 const LOCKS = { [LockKind.SHARED]: 'shared', [LockKind.EXCLUSIVE]: 'exclusive' } as const;
 const LOCK_KINDS = { shared: LockKind.SHARED, exclusive: LockKind.EXCLUSIVE } as const;
 
-/** What native says of a folder that is written, as it is told to a guest. */
+/** Error codes of native code for a writable folder, as guests get them. */
 const TOLD: Readonly<Record<string, ErrorCode>> = {
   TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
   TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
@@ -62,8 +62,8 @@ const TOLD: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * What one guest may change of a share in one session (PROTOCOL 11.2). Everything in a request is checked. Where nobody may write, each call is
- * refused with EROFS before anything of it is looked at.
+ * The changes that one guest may make to a share in one session (PROTOCOL 11.2). Everything in a request is checked. In
+ * a read-only share each call is refused with EROFS before its request is read.
  */
 export class WriteHandlers {
   readonly #writes: FolderWrites | undefined;
@@ -71,10 +71,10 @@ export class WriteHandlers {
   readonly #recent: RecentCalls;
   readonly #locks: GuestLocks | undefined;
   readonly #own: OwnChanges;
-  /** Of handles that are open. */
+  /** The paths of open handles. */
   readonly #paths = new Map<number, string>();
 
-  /** @param writes  absent: nobody may write   @param job, own  of this session   @param recent, locks  of this guest */
+  /** @param writes  absent: read-only   @param job, own  of this session   @param recent, locks  of this guest */
   constructor(
     writes: FolderWrites | undefined,
     job: ServeJob,
@@ -187,7 +187,7 @@ export class WriteHandlers {
     return this.#told(async () => {
       const path = checkSharePath(request.path);
       const granted = this.#guestLocks().lock(path, lockOf(request));
-      // The notice of who closes a locked file is no news for who has locked it.
+      // A notice of the previous lock holder's close is no news to the new holder.
       const entry = await this.#own.answer(
         path,
         granted.then((lock) => lock.entry),
@@ -222,7 +222,7 @@ export class WriteHandlers {
     return { entry, directory: toWireTime((await making).directoryMtimeNs) };
   }
 
-  /** What the guest hears of a change it has made. */
+  /** Answers a guest's own change with the new entry. */
   async #entry(path: string, change: Promise<Uint8Array>): Promise<EntryReply> {
     return { entry: await this.#own.answer(path, change), directory: undefined };
   }
