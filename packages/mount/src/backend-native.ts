@@ -5,9 +5,9 @@ import { findMountHost } from '@keibidrop/native';
 import type { MountBackend } from './backend.ts';
 
 const run = promisify(execFile);
-/** What the host ends with when it is told nothing: it can be started. */
+/** The host's exit code if it gets no arguments: it can be started. */
 const USAGE = 2;
-/** What it ends with where the system has no libfuse3 to load. */
+/** The host's exit code if the system has no libfuse3. */
 const NO_LIBRARY = 7;
 
 /** native/src/fuse, by libfuse 3. */

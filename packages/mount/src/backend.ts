@@ -5,28 +5,28 @@ import { KeibiError } from '@keibidrop/protocol';
 import { fuseNativeBackend } from './backend-fuse-native.ts';
 import { nativeBackend } from './backend-native.ts';
 
-/** What a mount host is to begin with. */
+/** The arguments of a mount host. */
 export interface HostOptions {
   /** Absolute, empty, without symlinks. */
   folder: string;
-  /** What the file system is called in `mount`. */
+  /** The name of the file system in `mount`. */
   name: string;
-  /** For how long the kernel waits for what does not come. */
+  /** The timeout of the kernel's requests. */
   patienceMs: number;
-  /** Absolute: where the Peer puts what is read, and the host what is written. */
+  /** Absolute: the Peer writes fetched bytes here, and the host written ones. */
   cache: string;
-  /** Of what was read and nobody has open, the part that is kept. */
+  /** The limit of the cache, not counting open files. */
   cacheBytes: number;
-  /** What this side is called in the names of conflicts; absent: it is shown read-only. */
+  /** This side's name in the names of conflict copies; absent: read-only. */
   label: string | undefined;
-  /** Programs' locks are taken at the source; else they are this machine's alone. */
+  /** Take programs' locks at the source; else they apply on this machine only. */
   locks: boolean;
 }
 
 /**
- * A way to show a folder: a program that is the mount host. It gets its end of the link as descriptor 3 and the directory of the cache as 4, says
- * and hears what native/src/mount/message.h draws, and unmounts and ends when the link does. packages/mount/test/backend-contract.ts says what
- * each has to do, and where one cannot.
+ * A program that serves as the mount host. It gets its end of the link as descriptor 3 and the directory of the cache as
+ * 4, and exchanges the messages of native/src/mount/message.h. It unmounts and ends when the link closes.
+ * packages/mount/test/backend-contract.ts has the requirements, and the known differences.
  */
 export interface MountBackend {
   readonly name: 'native' | 'fuse-native';
@@ -37,7 +37,7 @@ export interface MountBackend {
 
 export type BackendName = MountBackend['name'];
 
-/** The better ones first. */
+/** Best first. */
 const BACKENDS: readonly MountBackend[] = [nativeBackend, fuseNativeBackend];
 
 export function backendOf(name: BackendName): MountBackend {

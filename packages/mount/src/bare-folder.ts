@@ -7,9 +7,9 @@ import { mountedAt } from './mount-table.ts';
 
 const run = promisify(execFile);
 
-/** Nobody writes here, and by the sticky bit we know later that it was us who said so. */
+/** Read-only for all users; the sticky bit marks that we have set it. */
 const GUARDED = 0o1555;
-/** Restored when the daemon that knew the original mode was killed. */
+/** The mode to restore if the daemon that knew the original was killed. */
 const USUAL = 0o755;
 const MODE_BITS = 0o7777;
 

@@ -31,14 +31,14 @@ describe.skipIf(reason !== undefined)('a file that programs on both sides write'
     expect(await run('grows', 60)).toMatchObject({ failed: {}, right: true });
   });
 
-  it('has every commit of two programs with SQLite, and is whole', async () => {
+  it('keeps every commit of two programs with SQLite, and stays intact', async () => {
     await here.show();
     const told = JSON.parse(await shell('exec python3 "$@"', SQLITE, here.at(), here.there(), `${SECONDS}`));
     expect(told).toMatchObject({ integrity: 'ok', lost: 0, aside: 0, copies: 0, counted: true });
     expect(Math.min(told.guest, told.sharer), JSON.stringify(told)).toBeGreaterThan(1);
   });
 
-  it('has every line of who appends all the time while the other writes its head', async () => {
+  it('keeps every line that one side appends while the other writes the head', async () => {
     await here.show();
     const told = await run('at-once', SECONDS);
     expect(told).toMatchObject({ lost: 0, refused: {} });

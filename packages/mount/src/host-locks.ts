@@ -50,7 +50,9 @@ export class HostLocks {
     this.#holders.clear();
   }
 
-  /** A lock that comes too late for its program. What else the same program has of the file it gives up itself. */
+  /**
+   * A lock may arrive too late for its program: release it. The program itself releases its other locks of the file.
+   */
   async #heard(locking: Promise<{ holder: number; entry: SourceEntry }>, signal: AbortSignal) {
     let onAbort = () => {};
     const aborted = new Promise<never>((_resolve, reject) => {

@@ -2,9 +2,9 @@
 import { KeibiError } from '@keibidrop/protocol';
 import type { FoundSourceLock, SourceChange, SourceLock } from './mount-source.ts';
 
-// What the Peer and the mount host tell each other; native/src/mount/message.h says the same and draws it.
+// The messages between the Peer and the mount host; native/src/mount/message.h draws them.
 
-/** What the host tells. `request` of a question names its answer. */
+/** Messages of the host. `request` links a request to its answer. */
 export type FromHost =
   | { type: 'mounted' }
   | { type: 'failed'; systemError: number; reason: string }
@@ -28,12 +28,12 @@ export type FromHost =
   | FromLocker
   | FromWriter;
 
-/** What the host asks of locks. */
+/** The host's lock requests. */
 export type FromLocker =
   | ({ type: 'lock' | 'testLock'; request: number; path: string } & SourceLock)
   | { type: 'unlock'; request: number; holder: number; start: number; length: number };
 
-/** What the host asks to be changed. */
+/** The host's change requests. */
 export type FromWriter =
   | {
       type: 'make';
@@ -176,7 +176,7 @@ function parseLock(body: Buffer) {
   };
 }
 
-/** No file is as long as what numbers here do not hold. */
+/** No file is longer than a safe integer. */
 function spanOf(body: Buffer): { start: number; length: number } {
   const most = BigInt(Number.MAX_SAFE_INTEGER);
   const [start, end] = [body.readBigUInt64BE(0), body.readBigUInt64BE(8)];
@@ -260,7 +260,7 @@ function parsePut(body: Buffer) {
   };
 }
 
-/** So many texts with a length, and what is left. */
+/** Splits off `count` length-prefixed texts; the last part is the rest. */
 function texts(body: Buffer, count: number): Buffer[] {
   const found: Buffer[] = [];
   let rest = body;
@@ -279,7 +279,7 @@ function at<const T>(names: readonly T[], index: number): T {
   return name;
 }
 
-/** The end of an answer: an errno, 0 if all went well, and the numbers that the question asked for. */
+/** The end of an answer: an errno, 0 on success, and the numbers that the request asked for. */
 export function encodeDone(request: number, systemError: number, ...numbers: (number | bigint)[]): Buffer {
   const body = numbers.map((value) => {
     const bytes = Buffer.alloc(typeof value === 'bigint' ? 8 : 4);
@@ -290,7 +290,7 @@ export function encodeDone(request: number, systemError: number, ...numbers: (nu
   return encode('done', request, uint32(systemError), ...body);
 }
 
-/** A part of an answer. @param page  entries as in a manifest, or what else was asked for */
+/** A part of an answer. @param page  entries as in a manifest, or the request's own format */
 export function encodePage(request: number, page: Uint8Array): Buffer {
   return encode('page', request, page);
 }
@@ -306,19 +306,22 @@ export function encodeChanges(changes: readonly SourceChange[]): Buffer {
   return encode('changes', 0, ...parts);
 }
 
-/** A lock of another: none if the kind is 0. */
+/** Another owner's lock; kind 0 means none. */
 export function encodeFoundLock(request: number, found: FoundSourceLock | undefined): Buffer {
   const { kind, start, length } = found ?? { kind: undefined, start: 0, length: 0 };
   const end = length === 0 ? 2n ** 63n - 1n : BigInt(start + length);
   return encodeDone(request, 0, kind === undefined ? 0 : kind === 'shared' ? 1 : 2, BigInt(start), end);
 }
 
-/** The source has given up all locks. */
+/** The source has released all locks. */
 export function encodeLocksLost(): Buffer {
   return encode('locksLost', 0);
 }
 
-/** `watched`: changes are told from now on, and may have come before. `away`: the other peer is not there. `unmount`: true if at all costs. */
+/**
+ * `watched`: changes are reported from now on, earlier ones may be missed. `away`: the other peer is away. `unmount`:
+ * true to force it.
+ */
 export function encodeFlag(type: 'watched' | 'away' | 'unmount', flag: boolean): Buffer {
   return encode(type, 0, Uint8Array.of(Number(flag)));
 }

@@ -6,14 +6,17 @@ import type { Socket } from 'node:net';
 import { KeibiError } from '@keibidrop/protocol';
 import { type FromHost, HostMessages } from './host-message.ts';
 
-/** Which of the descriptors of the host is its end of the socket pair; the next is the cache's directory. */
+/** The host's descriptor of its end of the socket pair; the next one is the cache's directory. */
 const LINK = 3;
-/** How often it is looked whether the host was killed and could not end. */
+/** How often to check for a host that was killed and cannot end. */
 const LOOK_MS = 500;
-/** Of what the host has said before it ended, for people. */
+/** The part of the host's stderr that is kept for error messages. */
 const MOST_SAID = 2000;
 
-/** A mount host: started, talked to, and gone when `closed` resolves. It ends by itself when our end of the socket pair closes, so also with us. */
+/**
+ * A running mount host; `closed` resolves when it has ended. It ends by itself when our end of the socket pair closes,
+ * so also when this process ends.
+ */
 export class HostProcess {
   /** Resolves with its exit code, or the signal that has killed it. */
   readonly closed: Promise<number | string>;
@@ -49,14 +52,16 @@ export class HostProcess {
     });
   }
 
-  /** The first thread of a process that has ended is a zombie; all of it is only when no thread is left, and then we are told. */
+  /**
+   * The first thread of an ended process becomes a zombie; Node reports the exit only after the last thread has ended.
+   */
   async #look(): Promise<void> {
     const stat = await readFile(`/proc/${this.#child.pid}/stat`, 'latin1').catch(() => '');
     const isZombie = stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
     if (isZombie && this.#child.exitCode === null && this.#child.signalCode === null) this.onStuck();
   }
 
-  /** What it has written to stderr. */
+  /** The host's stderr. */
   get said(): string {
     return this.#said.trim();
   }
@@ -65,7 +70,7 @@ export class HostProcess {
     return this.#child.pid;
   }
 
-  /** Until it closes its end. @throws INTERNAL */
+  /** The host's messages until it closes its end. @throws INTERNAL */
   async *messages(): AsyncGenerator<FromHost> {
     const messages = new HostMessages();
     try {
@@ -76,7 +81,10 @@ export class HostProcess {
     }
   }
 
-  /** Sends, with what else is told in this turn of the event loop. After its end nothing is sent, which is no failure. */
+  /**
+   * Sends at the end of this turn of the event loop, together with other messages. After the host's end it does
+   * nothing.
+   */
   tell(message: Uint8Array): void {
     if (this.#unsent.length === 0) process.nextTick(() => this.#flush());
     this.#unsent.push(message);
@@ -95,7 +103,7 @@ export class HostProcess {
     return messages.length === 0 || !this.#link.writable || this.#link.write(Buffer.concat(messages));
   }
 
-  /** Lets it go: it unmounts what it has mounted. */
+  /** Closes the link, so that the host unmounts and ends. */
   close(): void {
     this.#link.destroy();
   }

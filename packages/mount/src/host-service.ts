@@ -11,23 +11,23 @@ import { systemErrorOf } from './system-error.ts';
 export interface HostServiceOptions {
   host: HostProcess;
   source: MountSource;
-  /** Absent: it is shown read-only. */
+  /** Absent: read-only. */
   writes: SourceWrites | undefined;
   folder: string;
   cache: string;
   patienceMs: number;
 }
 
-/** A directory may take longer than what is one answer: parts of it come all the while. */
+/** A directory may take longer than a single answer, since its parts arrive all the while. */
 const LIST_PATIENCE = 10;
-/** What a cached file comes in (native/src/stream/cache_file.h). */
+/** The block size of cached files (native/src/stream/cache_file.h). */
 const CACHE_BLOCK_BYTES = 2 ** 16;
-/** Of patience: the source is to know that nobody waits before the host tells the kernel so. */
+/** Part of the timeout: the source must give up a request before the host fails it for the kernel. */
 const SOONER = 0.95;
-/** For a host that does not go when it is told to. */
+/** How long to wait for a host that was asked to leave. */
 const LEAVE_MS = 5000;
 
-/** Answers what a mount host asks, from a source, for as long as the host runs. */
+/** Answers a mount host's requests from a source, for as long as the host runs. */
 export class HostService {
   /** Resolves when the host has ended by itself or by `unmount`, rejects when it was killed or broke. */
   readonly closed: Promise<void>;
@@ -36,7 +36,7 @@ export class HostService {
   #mounted: () => void = () => {};
   #failed: (reason: unknown) => void = () => {};
   #busy: (unsent: number) => void = () => {};
-  /** Files that were given up before they were sent. */
+  /** Files whose changes were discarded unsent. */
   #lost = 0;
   readonly #up: Promise<void>;
   readonly #locks: HostLocks;
@@ -55,7 +55,7 @@ export class HostService {
     this.closed.catch(() => {});
   }
 
-  /** Resolves once the folder is there. @throws MOUNT_UNAVAILABLE; `signal.reason` on abort */
+  /** Resolves once the folder is mounted. @throws MOUNT_UNAVAILABLE; `signal.reason` on abort */
   async begin({ signal }: { signal: AbortSignal }): Promise<void> {
     const onAbort = () => {
       this.#leaving = true;
@@ -86,7 +86,7 @@ export class HostService {
     });
     this.#leaving = true;
     this.#tell(encodeFlag('unmount', force));
-    // Before it goes it sends what was written.
+    // The host sends what was written before it leaves.
     const late = setTimeout(() => this.#options.host.kill(), LEAVE_MS + (force ? 0 : this.#options.patienceMs));
     try {
       const refused = await Promise.race([this.closed.then(nothing, nothing), busy]);
@@ -172,10 +172,10 @@ export class HostService {
     });
   }
 
-  /** What is being answered, by the number of the request. */
+  /** The requests being answered, by number. */
   readonly #answering = new Map<number, AbortController>();
 
-  /** Which contents were wanted, by key: the host names what it releases by that alone. */
+  /** The wanted contents by key: the host names only the key when it releases one. */
   readonly #wanted = new Map<string, WantedFile>();
 
   #forget(key: string): WantedFile {
@@ -219,7 +219,7 @@ export class HostService {
     return encodeDone(request, 0, aheadBlocks);
   }
 
-  /** Whole files, before anybody waits for them: why one does not come is told to who reads it. */
+  /** Fetches whole files ahead of their readers: a failure is reported only to the later read. */
   async #fetch({ request, files }: FromHost & { type: 'fetch' }, signal: AbortSignal): Promise<Buffer> {
     const { source, cache } = this.#options;
     setMaxListeners(0, signal);
@@ -270,12 +270,12 @@ export class HostService {
         if (changes.length > 0) this.#tell(encodeChanges(changes));
       }
     } catch {
-      // The source has ended, or never told anything: what is known is looked at again from now on.
+      // The source has ended, or never sent a notice: changes are not reported from now on.
     }
     this.#tell(encodeFlag('watched', false));
   }
 
-  /** At once: what is done next may rest on it. */
+  /** Sent at once: the next request may depend on it. */
   #tell(message: Buffer): void {
     void this.#options.host.send(message, this.#over);
   }

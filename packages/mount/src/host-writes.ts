@@ -3,19 +3,19 @@ import { callFailure, PageWriter, TOP } from '@keibidrop/protocol';
 import type { FromWriter } from './host-message.ts';
 import type { MadeSourceEntry, SourceEntry, SourceWrites } from './mount-source.ts';
 
-/** Bytes take longer than a name. The host waits a little longer than this many times its patience. */
+/** Bytes take longer than names. The host waits slightly longer than this many times its timeout. */
 const PUT_PATIENCE = 10;
 
-/** For how much longer than anything else it may take. */
+/** The factor by which its timeout is longer. */
 export function patienceOf({ type }: FromWriter): number {
   return type === 'put' || type === 'copy' ? PUT_PATIENCE : 1;
 }
 
-/** What the host hears of a change. */
+/** The result of a change for the host. */
 export interface Applied {
-  /** Before it is told that it is done. */
+  /** The new entry, sent before the end of the answer. */
   page?: Uint8Array;
-  /** The mtime then of the directory that the name is in. */
+  /** The new mtime of the entry's directory. */
   directoryMtimeNs?: bigint | undefined;
 }
 
@@ -75,7 +75,7 @@ function make(writes: SourceWrites, { entry, path, mode, target }: FromWriter & 
   return entry === 'directory' ? writes.makeDirectory(path, { mode, signal }) : writes.create(path, { mode, signal });
 }
 
-/** Of 256 KiB, for entries of a hundred bytes. */
+/** Has room for 256 KiB; an entry has about a hundred bytes. */
 const single = new PageWriter();
 
 /** A page with one entry. */
@@ -84,7 +84,7 @@ export function pageOf(entry: SourceEntry): Uint8Array {
   return single.take();
 }
 
-/** As it stands in a manifest. */
+/** An entry in the form of a manifest. */
 export function manifestEntryOf({ type, name, size, mtimeNs, mode, target }: SourceEntry) {
   return { type, parent: TOP, name, size, mtimeNs, mode, ...(target !== undefined && { target }) };
 }

@@ -13,7 +13,7 @@ describe.skipIf(reason !== undefined)('a mount with the cache of an earlier one'
   const here = new MountedFolder('native');
   const sum = (path: string) => shell('md5sum < "$1"', path);
 
-  it('has what is left there, if it is of the same version and whole', async () => {
+  it('reuses cached files of the same version that are whole', async () => {
     for (const name of ['same', 'other', 'torn']) writeFileSync(here.there(name), Buffer.alloc(200_000, name));
     writeFileSync(here.there('before'), 'unread');
     const shown = await here.show();
@@ -33,7 +33,7 @@ describe.skipIf(reason !== undefined)('a mount with the cache of an earlier one'
     expect(here.source.wants).toBeGreaterThanOrEqual(wants + 3);
   });
 
-  it('drops of it what was used longest ago', async () => {
+  it('evicts the least recently used files', async () => {
     for (let i = 0; i < 6; i++) writeFileSync(here.there(`${i}`), Buffer.alloc(2 ** 20, `${i}`));
     const shown = await here.show({ cacheBytes: 2 ** 30 });
     for (const name of '543210') await shell('cat "$1" > /dev/null', here.at(name));

@@ -2,7 +2,7 @@
 import { callFailure, type Entry, type ErrorCode, KeibiError } from '@keibidrop/protocol';
 import type { SourceEntry } from './mount-source.ts';
 
-/** What native says of a disk, in the words of a source. */
+/** Error codes of native code, as a source reports them. */
 const TOLD: Readonly<Record<string, ErrorCode>> = {
   TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
   TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
@@ -15,7 +15,7 @@ export function sourceEntry({ type, name, size, mtimeNs, mode, target }: Entry):
   return { type, name, size, mtimeNs, mode, ...(target !== undefined && { target }) };
 }
 
-/** What native says of a disk, as a source says it. */
+/** Converts native errors to those of a source. */
 export async function told<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -28,7 +28,7 @@ export async function told<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** What a call within a folder comes to, and what the system says of one that fails. @throws `signal.reason` on abort */
+/** Runs a call in a folder and converts system errors. @throws `signal.reason` on abort */
 export async function doneThere<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   try {

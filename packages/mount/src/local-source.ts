@@ -19,8 +19,8 @@ import type {
 const AHEAD_BLOCKS = 128;
 
 /**
- * A folder of this machine, mounted somewhere else: what every other source is held against, by the contract and by the measurements. Nothing
- * outside the folder is reached, and what changes there is told as a share tells it.
+ * A folder of this machine, mounted somewhere else: the reference for other sources in contract tests and measurements.
+ * Nothing outside the folder is reachable, and changes are reported as a share reports them.
  */
 export class LocalSource implements MountSource {
   readonly name: string;
@@ -96,7 +96,7 @@ export class LocalSource implements MountSource {
     signal.throwIfAborted();
     const content = { folder: this.#path, path: checkSharePath(path), size, mtimeNs, directory, key };
     if (count > 0) await told(fillCache({ ...content, first, count }));
-    // Nobody waits for it; whoever wants it after all hears why it failed.
+    // No caller waits for it: a later want reports its own failure.
     if (ahead > 0) fillCache({ ...content, first: first + count, count: ahead }).catch(() => {});
     signal.throwIfAborted();
     return { aheadBlocks: AHEAD_BLOCKS };

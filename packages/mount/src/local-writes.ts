@@ -7,7 +7,7 @@ import type { ChangedFile, MadeSourceEntry, SourceEntry, SourceWrites } from './
 
 type Options = { signal: AbortSignal };
 
-/** What changes a folder of this machine: as a sharing peer does it for its guests. */
+/** Changes a folder of this machine, as a sharing peer does for its guests. */
 export class LocalWrites implements SourceWrites {
   readonly #folder: FolderWrites;
 

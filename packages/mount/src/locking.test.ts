@@ -75,7 +75,7 @@ describe.skipIf(reason !== undefined)('locks of files that both sides use', { ti
     expect(await far.does(`lock a ${there} ex 15 1`)).toBe(REFUSED);
   });
 
-  it('are given up with the first file that their process closes, and with the process', async () => {
+  it('are released when their process first closes the file, or ends', async () => {
     const { near, other, far, at, there } = await three();
     expect(await near.does(`lock a ${at} ex 0 0`)).toBe('ok');
     expect(await near.does(`read b ${at}`)).toBe('one');
@@ -88,7 +88,7 @@ describe.skipIf(reason !== undefined)('locks of files that both sides use', { ti
     expect(await far.does(`wait a ${there} ex 0 0`)).toBe('ok');
   });
 
-  it('are waited for', async () => {
+  it('let a program wait for them', async () => {
     const { near, far, at, there } = await three();
     expect(await far.does(`lock a ${there} ex 0 0`)).toBe('ok');
     const waits = near.does(`wait a ${at} ex 0 0`);
@@ -110,7 +110,7 @@ describe.skipIf(reason !== undefined)('locks of files that both sides use', { ti
     await expect.poll(() => far.does(`flock a ${there} ex`)).toBe('ok');
   });
 
-  it('show what was written under the last one, though a file was open all the while', async () => {
+  it('show what was written under the previous lock, even to a file that was already open', async () => {
     const { near, far, at, there } = await three();
     for (let turn = 0; turn < 20; turn++) {
       expect(await near.does(`wait a ${at} ex 0 1`)).toBe('ok');
@@ -124,7 +124,7 @@ describe.skipIf(reason !== undefined)('locks of files that both sides use', { ti
     }
   });
 
-  it('keep a put of the holder from nothing, and every other from the file', async () => {
+  it('allow puts of the holder, and refuse all others', async () => {
     const { near, far, at, there } = await three();
     expect(await near.does(`lock a ${at} ex 0 1`)).toBe('ok');
     expect(await near.does(`write a ${at} two`)).toBe('ok');
@@ -139,7 +139,7 @@ describe.skipIf(reason !== undefined)('locks of files that both sides use', { ti
     expect(await closes).toBe('ok');
   });
 
-  it('that were lost fail what rests on them, until they are given up', async () => {
+  it('that were lost fail reads and writes that rely on them, until they are released', async () => {
     const { near, far, at, there } = await three();
     expect(await near.does(`lock a ${at} ex 0 1`)).toBe('ok');
     here.source.loseLocks();

@@ -10,63 +10,69 @@ export interface SourceEntry {
   mtimeNs: bigint;
   /** Permission bits, 0 to 0o777. */
   mode: number;
-  /** Where a symlink points, which is never followed. */
+  /** The target of a symlink, which is never followed. */
   target?: string;
 }
 
 /** A part of a directory. */
 export interface SourceListing {
   entries: readonly SourceEntry[];
-  /** What stands there too and cannot be told. */
+  /** The number of entries that cannot be shown. */
   leftOut: number;
 }
 
 export interface SourceChange {
-  /** `made`, `removed`: of a directory with all that is, or was, below it. */
+  /** `made` and `removed` of a directory cover everything below it. */
   kind: 'made' | 'changed' | 'removed';
   path: string;
 }
 
-/** What has changed since the notice before. */
+/** The changes since the previous notice. */
 export interface SourceNotice {
   changes: readonly SourceChange[];
-  /** More has changed than is told: everything may have. */
+  /** Some changes are not listed: anything may have changed. */
   lookAgain: boolean;
-  /** Changes in a part of the source are not told at all. */
+  /** A part of the source is not watched. */
   incomplete: boolean;
 }
 
-/** One content of one file, and where in the cache it belongs. */
+/** One version of one file, and its place in the cache. */
 export interface WantedFile {
   path: string;
   size: number;
   mtimeNs: bigint;
   /** The cache; absolute. */
   directory: string;
-  /** Names this content there, as 32 hexadecimal digits: another content has another key. */
+  /** Identifies this version there, in 32 hexadecimal digits: each version has its own key. */
   key: string;
 }
 
 /** Blocks of 64 KiB, the last of a file shorter. */
 export interface WantedBlocks {
   first: number;
-  /** 0: nothing is waited for. The reader goes on, and `ahead` from `first` on will be wanted. */
+  /** 0: do not wait. The reader continues, and will want `ahead` blocks from `first` on. */
   count: number;
-  /** How many behind those are likely to be wanted soon: they are begun with. */
+  /** The number of blocks after those to prefetch. */
   ahead: number;
 }
 
-/** A file as a mount has changed it: `size` and `mtimeNs` are what it is to have, `KEY.data` in `directory` holds bytes at their offsets. */
+/**
+ * A file that a mount has changed: `size` and `mtimeNs` are its new ones, `KEY.data` in `directory` holds bytes at
+ * their offsets.
+ */
 export interface ChangedFile extends WantedFile {
-  /** What it was made on; absent: whatever is there of it is written over. */
+  /** The version it applies to; absent: any version is overwritten. */
   base?: { size: number; mtimeNs: bigint } | undefined;
   /** The same for all puts of one draft: 32 hexadecimal digits. */
   token: string;
-  /** To be written: bytes of `KEY.data`, ascending, apart, within `size`. */
+  /** The bytes of `KEY.data` to write: ascending and disjoint, within `size`. */
   ranges: readonly ByteRange[];
-  /** So many bytes of the base still hold: it is cut to them before anything is written, so that what follows reads as zeros. */
+  /**
+   * Bytes of the base that are still valid: the file is truncated to them before anything is written, so that later
+   * gaps read as zeros.
+   */
   keep: number;
-  /** Resolves only when it stands on the disk, whatever happens to the machine. */
+  /** Resolves only when the file is synced to the disk. */
   sync: boolean;
 }
 
@@ -75,18 +81,18 @@ export interface ByteRange {
   length: number;
 }
 
-/** What was made, and the mtime then of the directory that it is in, if that is told. */
+/** A created entry, and the new mtime of its directory, if known. */
 export interface MadeSourceEntry extends SourceEntry {
   directoryMtimeNs?: bigint | undefined;
 }
 
 type Options = { signal: AbortSignal };
 
-/** A lock of a program: bytes from `start` on, `length` of them; 0: to the end, however long the file becomes. */
+/** A program's lock of `length` bytes from `start` on; 0: to the end of the file, even as it grows. */
 export interface SourceLock {
   /** The program, as the kernel knows it; 8 bytes. */
   owner: Uint8Array;
-  /** It locks by flock(2); else by fcntl(2). Neither meets the other. */
+  /** A lock by flock(2); else by fcntl(2). The two kinds never conflict. */
   whole: boolean;
   kind: 'shared' | 'exclusive';
   start: number;
@@ -99,7 +105,7 @@ export interface FoundSourceLock {
   length: number;
 }
 
-/** Locks at a source, which exclude those of the programs there. */
+/** Locks at a source, which exclude programs there. */
 export interface SourceLocks {
   /**
    * Does not wait.
@@ -108,11 +114,11 @@ export interface SourceLocks {
    * @throws  SHARE_CALL_FAILED: EAGAIN while another has a lock there, ENOLCK for one too many
    */
   lock(path: string, lock: SourceLock, options: Options): Promise<{ holder: number; entry: SourceEntry }>;
-  /** Also done if nobody waits for it any more. Nothing if the holder has no locks there. @returns  whether it has others */
+  /** Completes even after an abort; does nothing if the holder has no locks there. @returns  whether it has others */
   unlock(holder: number, range: { start: number; length: number }, options: Options): Promise<boolean>;
-  /** A lock of another that this one would meet. */
+  /** The first lock of another holder that would conflict. */
   test(path: string, lock: SourceLock, options: Options): Promise<FoundSourceLock | undefined>;
-  /** Calls back whenever the source has given up all locks, as after a long silence. @returns  what ends that */
+  /** Calls back whenever the source has released all locks, as after a long silence. @returns  removes the callback */
   onLost(lost: () => void): () => void;
 }
 
@@ -121,16 +127,16 @@ export interface SourceLocks {
  * said), SHARE_PATH_REFUSED, SHARE_NOT_FOUND, SESSION_* or what else reading fails with. No symlink is followed.
  */
 export interface SourceWrites {
-  /** An empty file. EEXIST */
+  /** Creates an empty file. EEXIST */
   create(path: string, options: Options & { mode: number }): Promise<MadeSourceEntry>;
   makeDirectory(path: string, options: Options & { mode: number }): Promise<MadeSourceEntry>;
   makeSymlink(path: string, options: Options & { target: string }): Promise<MadeSourceEntry>;
-  /** @param options.directory  whether it is an empty directory that goes, or anything else */
+  /** @param options.directory  whether to remove an empty directory, else anything but a directory */
   remove(path: string, options: Options & { directory: boolean }): Promise<{ directoryMtimeNs?: bigint | undefined }>;
-  /** As renameat2(2): over what is there, only where nothing is, or each to the place of the other. */
+  /** As renameat2(2): overwrite, only if the name is free, or exchange. */
   rename(from: string, to: string, options: Options & { how: 'replace' | 'keep' | 'exchange' }): Promise<void>;
   change(path: string, options: Options & { mode?: number; mtimeNs?: bigint }): Promise<SourceEntry>;
-  /** Of a file, with its mode and mtime, under a name that is free. EEXIST */
+  /** Copies a file with its mode and mtime to a free name. EEXIST */
   copy(from: string, to: string, options: Options): Promise<SourceEntry>;
   /** Extended attributes: those of `user.` alone. ENODATA, ENOTSUP */
   getAttribute(path: string, name: string, options: Options): Promise<Uint8Array>;
@@ -142,7 +148,7 @@ export interface SourceWrites {
   ): Promise<void>;
   removeAttribute(path: string, name: string, options: Options): Promise<void>;
   listAttributes(path: string, options: Options): Promise<string[]>;
-  /** The names in a directory stand on the disk, whatever happens to the machine. */
+  /** Syncs the names in a directory to the disk. */
   syncDirectory(path: string, options: Options): Promise<void>;
   /**
    * Writes what was changed of a file in place.
@@ -152,7 +158,7 @@ export interface SourceWrites {
    *          any more: nothing is written then
    */
   put(file: ChangedFile, options: Options): Promise<SourceEntry>;
-  /** Absent: locks are this machine's alone. */
+  /** Absent: locks apply on this machine only. */
   readonly locks?: SourceLocks | undefined;
 }
 
@@ -164,12 +170,12 @@ export interface SourceWrites {
  * says what every source has to do.
  */
 export interface MountSource {
-  /** What it is called. */
+  /** The name of the source. */
   readonly name: string;
   /** A directory, part by part. */
   list(path: string, options: { signal: AbortSignal }): AsyncIterable<SourceListing>;
   stat(path: string, options: { signal: AbortSignal }): Promise<SourceEntry>;
-  /** What changes. Nothing is missed from the first notice on, which comes when that is so. */
+  /** Yields changes. The first notice comes when none is missed from then on. */
   watch(options: { signal: AbortSignal }): AsyncIterable<SourceNotice>;
   /**
    * Sees to it that blocks are in the cache (native: stream/cache_file.h); resolves when `count` from `first` on are there. The same ones may be
@@ -179,13 +185,13 @@ export interface MountSource {
    * @throws  TRANSFER_SOURCE_CHANGED when the file is no longer the one that is wanted
    */
   want(file: WantedFile, blocks: WantedBlocks, options: { signal: AbortSignal }): Promise<{ aheadBlocks: number }>;
-  /** Nobody reads this content any more: what is under way may stop, and its files in the cache may go. */
+  /** This content is closed: pending reads may stop, and its cache files may be removed. */
   release(file: WantedFile): void;
   /** The reader has jumped: the source may cancel the prefetch, except for blocks that a `want` waits for. */
   leaveAhead?(file: WantedFile): void;
-  /** Of the disk where the files are, if that can be told. */
+  /** The space of the disk that holds the files, if known. */
   space?(options: { signal: AbortSignal }): Promise<{ totalBytes: number; freeBytes: number }>;
-  /** Absent: it can only be read. */
+  /** Absent: read-only. */
   readonly writes?: SourceWrites | undefined;
   close(): Promise<void>;
 }

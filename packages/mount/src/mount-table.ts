@@ -12,7 +12,7 @@ export interface Mounted {
   device: string;
 }
 
-/** What the kernel calls our mounts, in the table of all. */
+/** The type of our mounts in the kernel's table. */
 const OUR_TYPE = 'fuse.keibidrop';
 /** That of libfuse 3, and that of libfuse 2. */
 const FUSERMOUNTS = ['fusermount3', 'fusermount'];
@@ -23,7 +23,7 @@ export async function mountsOfOurs(): Promise<Mounted[]> {
   return (await mounts()).filter(({ type }) => type === OUR_TYPE);
 }
 
-/** What is mounted on exactly this folder, the topmost. */
+/** The topmost mount on exactly this folder. */
 export async function mountedAt(folder: string): Promise<Mounted | undefined> {
   return (await mounts()).findLast((one) => one.folder === folder);
 }
@@ -43,7 +43,7 @@ async function mounts(): Promise<Mounted[]> {
 
 function unescaped(folder: string): string {
   const bytes = folder.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-  // What the kernel wrote was decoded already; the escapes stand for ASCII alone.
+  // The text was decoded before; the escapes stand for ASCII only.
   return bytes;
 }
 
@@ -60,8 +60,8 @@ export async function clearStaleMount(folder: string): Promise<boolean> {
 }
 
 /**
- * Has the kernel answer by ECONNABORTED whatever waits for a host that will answer nothing any more. A thread of the host itself may be what
- * waits: then the host, though killed, does not end, and nobody else is told.
+ * Makes the kernel answer ECONNABORTED to all requests that a dead host cannot answer. One of them may block a thread
+ * of the host itself: then the host, though killed, cannot end, and its end is not reported.
  */
 export async function abortMount(folder: string): Promise<void> {
   const there = await mountedAt(folder);
@@ -70,11 +70,11 @@ export async function abortMount(folder: string): Promise<void> {
     () => true,
     () => false,
   );
-  // Where that file system is not mounted. Without root there is no other way.
+  // Where fusectl is not mounted; it needs root.
   if (!aborted && process.getuid?.() === 0) await run('umount', ['-c', '-i', '-f', '-l', '--', folder]).catch(() => {});
 }
 
-/** Its host has gone: every call fails, and none waits. */
+/** Whether its host has gone: every call fails, and none waits. */
 async function isStale(folder: string): Promise<boolean> {
   try {
     await stat(folder);
@@ -84,7 +84,7 @@ async function isStale(folder: string): Promise<boolean> {
   }
 }
 
-/** Also from under those who use it. @throws MOUNT_BUSY */
+/** Unmounts even while in use. @throws MOUNT_BUSY */
 async function unmountForced(folder: string): Promise<void> {
   const attempts = process.getuid?.() === 0 ? [['umount', '-l', '--', folder]] : [];
   for (const program of FUSERMOUNTS) attempts.push([program, '-u', '-z', '--', folder]);
@@ -97,7 +97,7 @@ async function unmountForced(folder: string): Promise<void> {
       cause = reason;
     }
   }
-  // fusermount3 watches over each mount, too, and may have been faster.
+  // fusermount3 also watches each mount, and may have been faster.
   if ((await mountedAt(folder))?.type !== OUR_TYPE) return;
   throw new KeibiError('MOUNT_BUSY', `What is left on ${folder} cannot be taken away: unmount it yourself.`, { cause });
 }

@@ -17,7 +17,7 @@ if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${
 describe.skipIf(reason !== undefined)('a mount', () => {
   const here = new MountedFolder('native');
 
-  it('takes an empty folder, or one that is not there, and no other', async () => {
+  it('takes only an empty or missing folder', async () => {
     writeFileSync(here.there('file'), 'file');
     mkdirSync(here.at());
     writeFileSync(here.at('own'), '');
@@ -30,7 +30,7 @@ describe.skipIf(reason !== undefined)('a mount', () => {
     expect(await shell('ls -d "$1"', here.at())).toBe(here.at());
   });
 
-  it('keeps no more of a file that is open than there is to be room for, and what a reader needs', async () => {
+  it('caches no more of an open file than the limit, and what a reader needs', async () => {
     const file = openSync(here.there('large'), 'w');
     ftruncateSync(file, 700 * 2 ** 20);
     for (let mib = 0; mib < 700; mib++) writeSync(file, `this is MiB ${mib}`, mib * 2 ** 20);
@@ -40,14 +40,14 @@ describe.skipIf(reason !== undefined)('a mount', () => {
       dd if="$1" iflag=nocache count=0 status=none && cmp "$1" "$2" && du -sm "$3" | cut -f 1`;
     const taken = await shell(reader, here.at('large'), here.there('large'), here.cache);
     expect(taken).toMatch(/^\d+\n\d+$/);
-    // 256 MiB, and what was on its way.
+    // 256 MiB, and bytes on their way.
     for (const mib of taken.split('\n')) expect(Number(mib)).toBeLessThan(400);
   });
 
-  it('has most of a file come to who reads on without a word to the peer for each read', async () => {
+  it('prefetches for a sequential reader without one request per read', async () => {
     writeFileSync(here.there('long'), Buffer.alloc(256 * 2 ** 20, 'a long file '));
     await here.show();
-    // Slower than who reads it: each read has to wait.
+    // Slower than the reader: each read has to wait.
     Object.defineProperty(here.source, 'readsHeld', { get: () => setTimeout(4) });
     expect(await shell('cmp "$1" "$2"', here.at('long'), here.there('long'))).toBe('');
     expect(here.source.wants).toBeLessThan(128); // of 256 MiB, which the kernel asks for one by one
@@ -58,7 +58,7 @@ describe.skipIf(reason !== undefined)('a mount', () => {
     const git = 'cd "$1" && git -c user.name=A -c user.email=a@a';
     const shown = await here.show();
     await shell(`cd "$1" && git init -q && ${git} add . && ${git} commit -qm all && git status --porcelain`, here.at());
-    // What has just been written git reads again, as it may have been written once more in that moment.
+    // Git reads files again that were written just now, as they may have changed within the same moment.
     await setTimeout(1100);
     await shell('cd "$1" && touch .git/index && git status --porcelain', here.at());
     await shown.unmount();
@@ -82,7 +82,7 @@ describe.skipIf(reason !== undefined)('a mount', () => {
     }
   });
 
-  it('says that the disk of its cache is full, and goes on when it is not', async () => {
+  it('reports that the disk of its cache is full, and recovers when it is not', async () => {
     writeFileSync(here.there('file'), 'a file');
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', here.cache]);
     try {
@@ -99,7 +99,7 @@ describe.skipIf(reason !== undefined)('a mount', () => {
     }
   });
 
-  it('shows what it has to who was waiting for the peer when that turned out to be away', async () => {
+  it('shows cached data to waiting programs when the peer turns out to be away', async () => {
     mkdirSync(here.there('d'));
     writeFileSync(here.there('d', 'file'), 'inside\n');
     const shown = await here.show({ patienceMs: 15_000 });
@@ -114,7 +114,7 @@ describe.skipIf(reason !== undefined)('a mount', () => {
     expect(performance.now() - away).toBeLessThan(5000);
   });
 
-  it('lets nobody wait for ever when its host is killed while it tells the kernel of a change', async () => {
+  it('leaves no program waiting when its host is killed while it notifies the kernel', async () => {
     mkdirSync(here.there('d'));
     writeFileSync(here.there('d', 'known'), 'known');
     let creates = 0;
@@ -126,7 +126,7 @@ describe.skipIf(reason !== undefined)('a mount', () => {
     Object.assign(here.source, { writes: new Proxy(here.source.writes, { get }) });
     const shown = await here.show({ patienceMs: 60_000 });
     expect(await shell('cat "$1/known"', here.at('d'))).toBe('known');
-    // Who makes a file holds the directory, and who tells of another name in it waits for that.
+    // Creating a file locks its directory, and a notice of another name in it waits for that lock.
     const making = shell('sh -c "echo new > \\"$1/new\\"" 2>&1 || true', here.at('d'));
     await vi.waitUntil(() => creates > 0, { timeout: 240_000 });
     rmSync(here.there('d', 'known'));
@@ -155,7 +155,7 @@ exec unshare -m sh -c '
 describe.skipIf(reason !== undefined || process.getuid?.() !== 0)('a system without libfuse3', () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it('is told what to install', async () => {
+  it('reports what to install', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'keibidrop-without-'));
     writeFileSync(join(folder, 'host'), WITHOUT_LIBRARY, { mode: 0o755 });
     vi.stubEnv('REAL_HOST', findMountHost());
@@ -177,7 +177,7 @@ describe.skipIf(reason !== undefined || alone)('the backend of a mount', () => {
 
   it('is the mount host where it can be started, else fuse-native, unless one is named', async () => {
     expect((await usableBackend()).name).toBe('native');
-    // It ends in another way than the mount host does.
+    // This program exits with another code than the mount host.
     vi.stubEnv('KD_MOUNT_HOST', '/bin/false');
     vi.stubEnv('KD_FUSE_NATIVE_HOST', process.execPath);
     expect((await usableBackend()).name).toBe('fuse-native');

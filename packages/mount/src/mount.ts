@@ -12,39 +12,41 @@ import { abortMount, clearStaleMount, mountedAt } from './mount-table.ts';
 
 export interface MountOptions {
   source: MountSource;
-  /** Where it is shown: absolute, empty or not there yet. */
+  /** The mount point: absolute, empty or not existing yet. */
   folder: string;
-  /** Where what was read is kept: absolute, there already, of this mount alone. */
+  /** The cache: absolute, existing, used by this mount only. */
   cache: string;
-  /** For how long the kernel, and so a program, waits for what does not come. */
+  /** The timeout of the kernel's, and so a program's, requests. */
   patienceMs?: number | undefined;
-  /** Of what was read and nobody has open, the part that is kept; absent: a quarter of what is free on that disk. */
+  /** The limit of the cache, not counting open files; absent: a quarter of the free space of that disk. */
   cacheBytes?: number | undefined;
-  /** Nothing can be changed through it, also if the source can be. */
+  /** Nothing can be changed through the mount, even if the source is writable. */
   readOnly?: boolean | undefined;
-  /** What this side is called in the names of conflicts; absent: the name of this machine. */
+  /** This side's name in the names of conflict copies; absent: the name of this machine. */
   label?: string | undefined;
-  /** Absent: the one that KD_MOUNT_BACKEND names, or the best that there is. */
+  /** Absent: the one that KD_MOUNT_BACKEND names, else the best available. */
   backend?: BackendName | undefined;
   signal: AbortSignal;
 }
 
-/** A source that is shown. */
+/** A mounted source. */
 export interface Mount {
   /** Without symlinks. */
   readonly folder: string;
   readonly readOnly: boolean;
   readonly backend: BackendName;
-  /** Settles when it is shown no longer: resolves after `unmount`, or when somebody else has unmounted it; rejects with any other end. */
+  /**
+   * Settles when the mount has ended: resolves after `unmount`, ours or another program's; rejects with any other end.
+   */
   readonly closed: Promise<void>;
   /** Whether the peer behind the source is there. While it is not, what is known is shown, and nothing that was known is in doubt. */
   setAway(away: boolean): void;
   /**
-   * Sends what was written, ends it, and resolves when nothing of it is left; the source is not closed.
+   * Sends what was written, unmounts, and resolves when all is cleaned up; the source stays open.
    *
-   * @param options.force  also if somebody uses the folder, or what was written cannot be sent
-   * @returns unsent       how many files with changes were given up, which can only be with `force`
-   * @throws               MOUNT_BUSY, and it goes on
+   * @param options.force  unmount even if the folder is in use, or what was written cannot be sent
+   * @returns unsent       how many files lost their changes; above 0 only with `force`
+   * @throws               MOUNT_BUSY, and the mount continues
    */
   unmount(options?: { force?: boolean }): Promise<{ unsent: number }>;
 }
@@ -52,7 +54,7 @@ export interface Mount {
 const PATIENCE_MS = 30_000;
 
 /**
- * Shows a source as a folder, to be written, too, if the source can be.
+ * Mounts a source as a folder, writable if the source is.
  *
  * @throws MOUNT_UNAVAILABLE, MOUNT_BUSY (the folder is in use, or not empty); `signal.reason` on abort
  */
@@ -134,7 +136,7 @@ async function prepare(given: string): Promise<{ folder: string; made: boolean }
   }
 }
 
-/** What a host leaves that was killed, and the folder that was made for it. */
+/** Cleans up after a killed host, with the folder that was created for it. */
 async function cleanUp(folder: string, made: boolean, bare: BareFolder): Promise<void> {
   await clearStaleMount(folder).catch(() => {});
   await bare.release().catch(() => {});

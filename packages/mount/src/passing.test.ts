@@ -15,7 +15,7 @@ if (reason !== undefined) console.warn(`SKIPPED: ${reason}`);
 
 describe.skipIf(reason !== undefined)('files that are complete, read-only', () => {
   const here = new MountedFolder('native');
-  /** Of the mount host, from its link and its cache. */
+  /** Bytes that the mount host has read, from its link and its cache. */
   const bytesRead = () => Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${here.hostPid()}/io`, 'utf8'))?.[1]);
   /** Reads from the beginning, and not from pages that the kernel has of the mount. */
   const READ = 'dd if="$1" iflag=nocache count=0 status=none; cmp "$1" "$2"';
@@ -35,7 +35,7 @@ describe.skipIf(reason !== undefined)('files that are complete, read-only', () =
     }
   });
 
-  it('stay what they were to who has them open, and are new to who opens them', async () => {
+  it('keep their old content for open handles, and show the new one to later opens', async () => {
     write('a');
     await here.show({ readOnly: true });
     await read();
@@ -58,7 +58,7 @@ describe.skipIf(reason !== undefined)('files that are complete, read-only', () =
     for (let i = 0; i < 3; i++) expect(await read()).toBe('');
   });
 
-  it('are mapped, and opened by many at once while some see them come', async () => {
+  it('can be mapped, and opened by many at once while they are fetched', async () => {
     write('mapped ');
     await here.show({ readOnly: true });
     const map = `exec "$1" -c "import mmap,sys; f=open(sys.argv[1],'rb'); g=open(sys.argv[2],'rb'); sys.exit(mmap.mmap(f.fileno(),0,prot=mmap.PROT_READ)[:] != g.read())" "$2" "$3"`;

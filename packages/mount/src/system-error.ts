@@ -4,7 +4,7 @@ import { KeibiError, systemErrorIn } from '@keibidrop/protocol';
 
 const { errno } = constants;
 
-/** What a program hears of a failure; anything else is EIO. */
+/** The errno of each failure; anything else is EIO. */
 const TOLD: Readonly<Record<string, number>> = {
   SHARE_NOT_FOUND: errno.ENOENT,
   SHARE_PATH_REFUSED: errno.ENOENT,

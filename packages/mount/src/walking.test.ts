@@ -60,7 +60,7 @@ class SlowSource extends LocalSource {
 const { signal } = new AbortController();
 const SUM = 'cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum';
 
-describe.skipIf(reason !== undefined)('who goes from one to the next in a mounted folder', () => {
+describe.skipIf(reason !== undefined)('a walk over a mounted folder', () => {
   let folder: string;
   let source: SlowSource;
   let shown: Mount;
@@ -90,21 +90,21 @@ describe.skipIf(reason !== undefined)('who goes from one to the next in a mounte
     rmSync(folder, { recursive: true });
   });
 
-  it('has small files of a directory fetched before they are opened', async () => {
+  it('prefetches the small files of a directory', async () => {
     fill('many', 120, 3000);
     source.files = new Together(20);
     expect(await shell(SUM, join(at(), 'many'))).toBe(await shell(SUM, there('many')));
     expect(source.files.asked.size).toBe(120);
   });
 
-  it('has nothing fetched that is long, or for who looks at one file alone', async () => {
+  it('prefetches no long files, and nothing for a single open', async () => {
     fill('many', 50, 3000);
     fill('long', 5, 300_000);
     expect(await shell('cd "$1" && cat many/f120 long/f100 long/f101 | wc -c', at())).toBe('603000');
     expect([...source.files.asked].sort()).toEqual(['long/f100', 'long/f101', 'many/f120']);
   });
 
-  it('gives up what was asked for ahead when its reader jumps, and tells of no jump that gives up nothing', async () => {
+  it('cancels the prefetch when its reader jumps, and reports no jump without a prefetch', async () => {
     fill('long', 2, 2 ** 24);
     const jump =
       'exec 3< "$1"; dd bs=64k count=40 status=none <&3 | wc -c; dd bs=64k skip=190 count=1 status=none <&3 | wc -c';
@@ -115,7 +115,7 @@ describe.skipIf(reason !== undefined)('who goes from one to the next in a mounte
     expect(source.left).toEqual(['long/f100']);
   });
 
-  it('has directories listed before they are opened, and what is in them fetched', async () => {
+  it('prefetches listings, and the files in them', async () => {
     for (let i = 0; i < 20; i++) fill(`d${100 + i}`, 5, 2000);
     source.lists = new Together(4);
     expect(await shell('find "$1" -type f | wc -l', at())).toBe('100');

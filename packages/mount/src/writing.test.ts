@@ -108,7 +108,7 @@ describe.skipIf(reason !== undefined)('a mounted folder that much is written in'
     expect(await shell('cd "$1" && perl -e "$2"', here.at(), rewind)).toBe('. .. made,. ..');
   });
 
-  it('lets no more be dirty than there may be, and nobody wait for ever', async () => {
+  it('limits unsent data, and leaves no writer waiting for ever', async () => {
     await here.show({ patienceMs: 1000 });
     here.source.putsHeld = never;
     const lines = 'dd if=/dev/zero of="$1/f" bs=1M count=400 2>&1 | grep -c "timed out"; stat -c %s "$1/f"';

@@ -18,17 +18,17 @@ import { type BackendName, mountedAt, mountsOfOurs } from '../src/index.ts';
 import { MountedFolder, never, TREE } from './mounted-folder.ts';
 import { shell } from './outside.ts';
 
-/** What a backend cannot do, and does otherwise than `native`. Each is asserted where it shows; docs/PORTING.md lists them for people. */
+/** The ways in which a backend differs from `native`. Tests assert each; docs/PORTING.md lists them for people. */
 export interface Differences {
-  /** Times are told by the millisecond. */
+  /** Times have milliseconds only. */
   timesInMilliseconds?: boolean;
   /** The time that a program gives a file is that of the last access which it gives; one that gives none changes nothing. */
   takesAccessTimeForMtime?: boolean;
-  /** Who has a file open that is replaced may read parts of the new one, if another reads that at the same time. */
+  /** Open handles of a replaced file may read parts of the new one, if another program reads that at the same time. */
   sharesPages?: boolean;
-  /** A file that is removed, or replaced, while somebody has it open stays there as .fuse_hidden until it is closed. */
+  /** A file that is removed, or replaced, while it is open stays as .fuse_hidden until it is closed. */
   hidesWhatIsOpen?: boolean;
-  /** Who opens a file, to be made if it is not there, hears EEXIST if it has come meanwhile. */
+  /** An open that may create the file fails with EEXIST if it was created meanwhile. */
   makesOnlyWhatIsNew?: boolean;
   /** There is no renameat2 with flags. */
   renamesPlainly?: boolean;
@@ -38,7 +38,7 @@ export interface Differences {
   waitsForEachAlone?: boolean;
 }
 
-/** What every backend of mounts has to do. See also backend-writes-contract.ts. */
+/** The requirements of every mount backend. See also backend-writes-contract.ts. */
 export function describeBackend(name: BackendName, differences: Differences): void {
   // Programs of the system do the looking, on a machine that does other things as well.
   describe(`${name}: a mounted folder`, () => {
@@ -118,7 +118,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await shell(sum, at())).toBe(await shell(sum, there()));
     });
 
-    it('never shows a mix of two versions to who has one of them open', async () => {
+    it('never shows a mix of two versions to an open handle', async () => {
       writeFileSync(there('f'), Buffer.alloc(2 ** 22, 'a'));
       await here.show();
       const opened = (which: string) =>
@@ -179,7 +179,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       });
     }
 
-    it('lets no process wait for ever that is killed', async () => {
+    it('leaves no killed process waiting', async () => {
       withFile();
       await here.show({ patienceMs: differences.waitsAlsoIfKilled ? 800 : 60_000 });
       here.source.readsHeld = never;
@@ -187,7 +187,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await shell(killed, at('d', 'file'))).toMatch(/over$/);
     });
 
-    it('ends when it is told to, but not under who uses it', async () => {
+    it('unmounts on request, but not while it is in use', async () => {
       withFile();
       const shown = await here.show();
       const user = shell('cd "$1" && until [ -e "$2/go" ]; do sleep 0.02; done', at(), here.cache);
@@ -203,7 +203,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await shell('ls "$1"', here.folder)).toBe('cache\nsource');
     });
 
-    it('ends under who uses it with force', async () => {
+    it('unmounts with force even while it is in use', async () => {
       const shown = await here.show();
       const user = shell('cd "$1" && echo in && while ls >/dev/null 2>&1; do sleep 0.02; done', at());
       await shell('until ls -l /proc/*/cwd 2>/dev/null | grep -q "$1"; do sleep 0.02; done', at());
@@ -212,7 +212,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(await mountsOfOurs()).not.toContainEqual(expect.objectContaining({ folder: at() }));
     });
 
-    it('resolves when somebody else has unmounted it', async () => {
+    it('resolves when another program has unmounted it', async () => {
       const shown = await here.show();
       await shell('until fusermount3 -u "$1"; do sleep 0.02; done', at());
       await shown.closed;

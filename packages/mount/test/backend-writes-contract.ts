@@ -10,7 +10,7 @@ import { MountedFolder, never, node, TREE } from './mounted-folder.ts';
 import { shell } from './outside.ts';
 
 const RANDOM = fileURLToPath(new URL('./random-writes.mjs', import.meta.url));
-/** What neither the shell nor Node calls (x86-64): each fails with its errno as the exit code. */
+/** Calls that neither the shell nor Node offers (x86-64): each fails with its errno as the exit code. */
 const CALLS = `
   sub did { my $result = shift; exit($! + 0) if $result < 0; $result }
   sub rename2 { my ($from, $to, $how) = @_; did(syscall(316, -100, $from, -100, $to, $how)) }
@@ -27,14 +27,14 @@ function perl(program: string, folder: string): Promise<string> {
   return shell('cd "$2" && perl -e "$1"; echo "=$?"', CALLS + program, folder);
 }
 
-/** What every backend of mounts has to do with what is written. */
+/** The requirements of every mount backend for writes. */
 export function describeBackendWrites(name: BackendName, differences: Differences): void {
   describe(`${name}: a mounted folder that is written`, () => {
     const here = new MountedFolder(name);
     const at = here.at.bind(here);
     const there = here.there.bind(here);
 
-    it('makes, renames, changes and removes what it is told to, at once on both sides', async () => {
+    it('makes, renames, changes and removes entries, at once on both sides', async () => {
       await here.show();
       const done = await shell(
         `cd "$1" && mkdir -m 750 d d/e && echo file > f && ln -s d/e link && mv f d/e/g && cp d/e/g d/h && chmod 600 d/h &&
@@ -169,7 +169,7 @@ export function describeBackendWrites(name: BackendName, differences: Difference
       await expect(shown.closed).rejects.toBeInstanceOf(KeibiError);
     });
 
-    it('lets who has a removed file open go on with it, and leaves nothing of it there', async () => {
+    it('keeps an unlinked file usable through open handles, and leaves nothing of it there', async () => {
       await here.show();
       const program = `
         const f = fs.openSync(at + '/f', 'w+'); fs.writeSync(f, 'one'); fs.unlinkSync(at + '/f'); fs.writeSync(f, 'two', 3);

@@ -24,14 +24,14 @@ const { signal } = new AbortController();
 /** A folder that is as far away as a test wants it to be. */
 export class FarSource extends LocalSource {
   override readonly writes: SourceWrites;
-  /** What reads, and puts, wait for. */
+  /** Reads, and puts, wait for these. */
   readsHeld: Promise<unknown> = Promise.resolve();
   putsHeld: Promise<unknown> = Promise.resolve();
   wants = 0;
   puts: ChangedFile[] = [];
   /** As if the source had given up all locks. */
   loseLocks: () => void = () => {};
-  /** What questions of names wait for, and how many there were. */
+  /** Requests about names wait for this; `looks` counts them. */
   looksHeld: Promise<unknown> = Promise.resolve();
   looks = 0;
 
@@ -88,7 +88,7 @@ export class FarSource extends LocalSource {
   }
 }
 
-/** A folder of this machine and where it is mounted, anew for each test of a `describe`. */
+/** A folder of this machine and its mount, created for each test of a `describe`. */
 export class MountedFolder {
   folder = '';
   source!: FarSource;
@@ -116,7 +116,7 @@ export class MountedFolder {
     return join(this.folder, 'mounted', ...names);
   }
 
-  /** What is mounted. */
+  /** A path in the mounted source. */
   there(...names: string[]): string {
     return join(this.folder, 'source', ...names);
   }
@@ -153,7 +153,7 @@ export function node(program: string, ...words: string[]): Promise<string> {
   );
 }
 
-/** As much as is told of a tree: paths, types, modes, sizes of files, times, targets. Followed by a sum over all content. */
+/** Lists a tree: paths, types, modes, sizes of files, times, targets. Then a digest of all content. */
 export const TREE = `cd "$1" && find . -mindepth 1 \\( -type d -printf '%P d %m\\n' -o -printf '%P %y %m %s %T@ %l\\n' \\) | sort && find . -type f -print0 | sort -z | xargs -0 sha256sum`;
 
 function bound(target: object, name: string | symbol): unknown {

@@ -20,7 +20,7 @@ const BLOCK = 65_536;
 const KEY = '0123456789abcdef0123456789abcdef';
 const { signal } = new AbortController();
 
-/** What every source has to do, whatever is behind it. @param open  shows a folder of this machine through the source */
+/** The requirements of every source. @param open  opens a folder of this machine through the source */
 export function describeSource(name: string, open: (folder: string) => Promise<MountSource>): void {
   describe(name, () => {
     let folder: string;
@@ -63,7 +63,7 @@ export function describeSource(name: string, open: (folder: string) => Promise<M
       expect((await list('d')).find(({ name }) => name === 'file')?.mode).toBe(0o640);
     });
 
-    it('tells of one entry, also of the folder itself, and follows no symlink', async () => {
+    it('returns one entry, also the folder itself, and follows no symlink', async () => {
       expect(await source.stat('d/file', { signal })).toMatchObject({
         type: 'file',
         name: 'file',
@@ -102,7 +102,7 @@ export function describeSource(name: string, open: (folder: string) => Promise<M
       source.release(file);
     });
 
-    it('says that a file is another than the one that is wanted, and mixes nothing', async () => {
+    it('reports a file of another version, and mixes nothing', async () => {
       const file = await wanted('d/file');
       writeFileSync(join(folder, 'd', 'new'), 'x'.repeat(3 * BLOCK + 5));
       utimesSync(join(folder, 'd', 'new'), 1, 1);
@@ -115,7 +115,7 @@ export function describeSource(name: string, open: (folder: string) => Promise<M
       });
     });
 
-    it('tells what changes, from the first notice on', async () => {
+    it('reports changes, from the first notice on', async () => {
       const notices = source.watch({ signal })[Symbol.asyncIterator]();
       expect((await notices.next()).value).toMatchObject({ incomplete: false });
       writeFileSync(join(folder, 'd', 'file'), 'other');

@@ -26,7 +26,7 @@ const KEY = '0123456789abcdef0123456789abcdef';
 const TOKEN = 'fedcba9876543210fedcba9876543210';
 const { signal } = new AbortController();
 
-/** What every source that can be written has to do. @param open  shows a folder of this machine through the source */
+/** The requirements of every writable source. @param open  opens a folder of this machine through the source */
 export function describeSourceWrites(name: string, open: (folder: string) => Promise<MountSource>): void {
   describe(name, () => {
     let folder: string;
@@ -95,7 +95,7 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
       expect(await writes.remove('d/new', { directory: false, signal })).toEqual({ directoryMtimeNs: mtimeNs() });
     });
 
-    it('lets one of many make a name', async () => {
+    it('lets only one of many create a name', async () => {
       const tries = Array.from({ length: 8 }, () => writes.create('lock', { mode: 0o600, signal }));
       const outcomes = await Promise.allSettled(tries);
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -279,7 +279,7 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
       expect(existsSync(join(folder, 'd', 'file'))).toBe(false);
     });
 
-    it('goes on with what puts of the same draft have left, and no other draft does', async () => {
+    it('continues only from what puts of the same draft have left', async () => {
       const put = await draftOf('d/file', 'one');
       await writes.put(put, { signal });
       const other = { ...put, token: TOKEN.replaceAll('f', '0') };
@@ -289,7 +289,7 @@ export function describeSourceWrites(name: string, open: (folder: string) => Pro
       expect(read('d/file')).toBe('two');
     });
 
-    it('writes a file that nobody may write by now', async () => {
+    it('writes a file that has become read-only meanwhile', async () => {
       await writes.create('object', { mode: 0o444, signal });
       chmodSync(join(folder, 'd', 'file'), 0o000);
       await writes.put(await draftOf('object', 'packed'), { signal });

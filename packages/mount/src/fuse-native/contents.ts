@@ -6,7 +6,7 @@ import { Failure } from './failure.ts';
 import type { Link } from './link.ts';
 import { Body } from './peer-message.ts';
 
-/** What a cached file comes in, and where its map has the bits (native/src/stream/cache_file.h). */
+/** The block size of cached files, and where the map has its bits (native/src/stream/cache_file.h). */
 const BLOCK_BYTES = 2 ** 16;
 const MAP_HEAD_BYTES = 64;
 /** A file of no more is fetched whole. */
@@ -15,9 +15,9 @@ const WHOLE_BYTES = 2 ** 18;
 const UNEARNED_BLOCKS = 4;
 /** Before the Peer has said how much a path takes. */
 const FIRST_AHEAD_BLOCKS = 64;
-/** Of a file that is open there is room for so much, whatever else there is room for. */
+/** An open file may cache this much, whatever the limit is. */
 const LEAST_OPEN_BYTES = 2 ** 28;
-/** Of st_blocks (stat(3type)). */
+/** The unit of st_blocks (stat(3type)). */
 const DISK_BLOCK_BYTES = 512;
 
 export interface Version {
@@ -37,7 +37,7 @@ export interface Content extends Version {
   reads: number;
   /** Bytes that were fetched, or are about to be. */
   fetched: number;
-  /** Resolves when what was fetched is gone: nobody reads meanwhile. */
+  /** Resolves when the cached bytes are dropped: no read runs meanwhile. */
   startingOver: Promise<void> | undefined;
   files: { data: FileHandle; map: FileHandle } | undefined;
 }
@@ -98,7 +98,7 @@ export class Contents {
     if (--content.users > 0) return;
     const { key, files } = content;
     const bytes = files === undefined ? 0 : (await files.data.stat()).blocks * DISK_BLOCK_BYTES;
-    // Somebody may have opened it meanwhile.
+    // Another call may have opened it meanwhile.
     if (content.users > 0 || this.#open.get(key) !== content) return;
     this.#open.delete(key);
     this.#link.tell('release', new Body().bytes(Buffer.from(key, 'latin1')));
@@ -168,7 +168,7 @@ export class Contents {
       const until = Math.min(from + window, blocks);
       position.aheadUntil = Math.max(until, from);
       const lacking = until > from ? await this.#firstMissing(content, from, until) : until;
-      // Nobody waits for it; who wants it after all hears why it failed.
+      // No caller waits for it: a later read reports its own failure.
       if (lacking < until) void this.#want(content, path, lacking, 0, until - lacking).catch(() => {});
     }
     const { data } = await this.#files(content);
@@ -187,7 +187,7 @@ export class Contents {
     if (answer.length >= 4) this.#aheadBlocks = answer.readUInt32BE(0);
   }
 
-  /** What is open takes too much, too: all of it goes, and is fetched again. */
+  /** The open file alone exceeds the limit: drops all of it, to be fetched again. */
   async #startOver(content: Content): Promise<void> {
     const { files, key } = content;
     content.files = undefined;

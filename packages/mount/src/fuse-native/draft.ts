@@ -6,13 +6,16 @@ import type { Version } from './contents.ts';
 import { Body } from './peer-message.ts';
 import { type Range, Ranges } from './ranges.ts';
 
-/** What was written of a file, in the cache, until it is put. A byte is the draft's, or the base's, or zero behind `keep`. One caller at a time. */
+/**
+ * The written bytes of a file, cached until they are put. A byte is the draft's, or the base's, or zero beyond `keep`.
+ * One caller at a time.
+ */
 export class Draft {
-  /** What it was made on. */
+  /** The version it was created on. */
   base: Version;
   size: number;
   mtimeNs: bigint;
-  /** So many bytes of the base still hold. */
+  /** Bytes of the base that are still valid. */
   keep: number;
   /** Something is to be put. */
   changed = false;
@@ -96,7 +99,7 @@ export class Draft {
     this.synced = sync;
   }
 
-  /** To go on with another file, of which so much holds as we do not know better: all that is known is to be put. */
+  /** Moves the draft to another file, of which `base` is the version: all known bytes are to be put there. */
   moveTo(base: Version, { beside }: { beside: boolean }): void {
     this.keep = beside ? Math.min(this.keep, base.size) : 0;
     this.base = base;

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 
 const { errno } = constants;
 
-/** What the kernel hears of a call that failed. */
+/** The errno of a failed call for the kernel. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly errno: number;
@@ -14,7 +14,7 @@ export class Failure extends Error {
   }
 }
 
-/** The errno of whatever was thrown; EIO for what nobody has foreseen. */
+/** The errno of any thrown value; EIO if it is unexpected. */
 export function errnoOf(reason: unknown): number {
   if (reason instanceof Failure) return reason.errno;
   const { code } = reason as NodeJS.ErrnoException;

@@ -15,9 +15,9 @@ const TYPE_BITS = { file: constants.S_IFREG, directory: constants.S_IFDIR, symli
 const PERMISSIONS = 0o777;
 const MOST_NAME_BYTES = 255;
 const MOST_TARGET_BYTES = 4095;
-/** Of parts of files under way: nobody makes one here. */
+/** The suffix of partial files: they cannot be created here. */
 const STAGING_NAME = '.keibidrop-partial';
-/** What a name becomes that is no UTF-8. */
+/** The replacement for bytes that are not UTF-8. */
 const UNREADABLE = '\ufffd';
 const NO_OWNER = 0xffff_ffff;
 const CHANGE_MODE = 1;
@@ -26,7 +26,7 @@ const XATTR_CREATE = 1;
 const XATTR_REPLACE = 2;
 const NS_PER_MS = 1_000_000n;
 const ATTEMPTS = 3;
-/** What the addon takes for one, and none is 0. */
+/** The addon takes handles up to this; 0 is not one. */
 const MOST_HANDLES = 0x7fff_ffff;
 
 export interface FolderOptions {
@@ -36,7 +36,7 @@ export interface FolderOptions {
   writeBack: WriteBack;
 }
 
-/** What the kernel asks of the folder, answered by what is known and by the other peer. */
+/** Answers the kernel's requests from the tree, the cache and the other peer. */
 export class Folder implements Operations {
   readonly #link: Link;
   readonly #tree: Tree;
@@ -131,7 +131,7 @@ export class Folder implements Operations {
       if (draft.size === size) return;
       if (!draft.changed) file.since = Date.now();
       await draft.truncate(size);
-      // Nobody will close it.
+      // No close will follow.
       if (file.handles.size === 0) await this.#files.put(file, false);
     });
     await this.#files.closed(file);
@@ -139,7 +139,7 @@ export class Folder implements Operations {
 
   async flush(number: number): Promise<void> {
     const { file } = this.#handle(number);
-    // While the peer is away it waits, and who has written goes on.
+    // While the peer is away the put waits, and the program continues.
     if (!file.unsent || this.#tree.away) return;
     await file.run(this.#link.patienceMs, () => this.#files.put(file, false));
   }
@@ -317,11 +317,11 @@ export class Folder implements Operations {
     const file = this.#files.get(path);
     if (file === undefined) return;
     file.entry = entry;
-    // What was seen of it is the same.
+    // The bytes already seen are unchanged.
     for (const handle of file.handles) if (handle.seen !== undefined) handle.seen = versionOf(entry);
   }
 
-  /** What went wrong is perhaps not what we believe. */
+  /** After a failure, what is known of the path is in doubt. */
   async #settled<T>(path: string, work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -384,7 +384,7 @@ function checkedPath(given: string): string {
   return path;
 }
 
-/** Of something that is to be made. @throws Failure */
+/** The path of an entry to be created. @throws Failure */
 function newPath(given: string): string {
   const path = checkedPath(given);
   const name = nameOf(path);

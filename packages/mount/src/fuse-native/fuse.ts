@@ -12,7 +12,7 @@ export interface Stat {
   links: number;
 }
 
-/** What the kernel wants, each answered in its own time; every failure is told by its errno. `/` begins each path. */
+/** The kernel's requests; each fails with an errno. Every path begins with `/`. */
 export interface Operations {
   getattr(path: string, handle: number | undefined): Promise<Stat>;
   readdir(path: string): Promise<{ name: string; stat: Stat }[]>;
@@ -46,7 +46,10 @@ export interface Operations {
 type ErrnoOf = (reason: unknown) => number;
 type Callback = (result: number, ...values: unknown[]) => void;
 
-/** Of fuse-native 2.2.6 what is used here. Its `_op_` methods answer the addon itself, and are what can be put right from outside. */
+/**
+ * The parts of fuse-native 2.2.6 that are used here. Its `_op_` methods answer the addon itself, so they can be
+ * overridden.
+ */
 interface FuseNative {
   mount(done: (error: Error | null) => void): void;
   _fuseOptions(): string;
@@ -103,7 +106,7 @@ export async function mountByFuseNative(
   await new Promise<void>((resolve, reject) => fuse.mount((error) => (error ? reject(error) : resolve())));
 }
 
-/** What fuse-native calls. */
+/** The callbacks of fuse-native. */
 function callbacksOf(operations: Operations, errnoOf: ErrnoOf): Record<string, unknown> {
   const tell = (work: Promise<unknown>, done: Callback) => {
     work.then(
@@ -150,7 +153,7 @@ function callbacksOf(operations: Operations, errnoOf: ErrnoOf): Record<string, u
     rename: (from: string, to: string, done: Callback) => tell(operations.rename(from, to), done),
     chmod: (path: string, mode: number, done: Callback) => tell(operations.chmod(path, mode), done),
     chown: (path: string, uid: number, gid: number, done: Callback) => tell(operations.chown(path, uid, gid), done),
-    // What it calls the time of the change is that of the last access.
+    // The addon passes the access time as `mtimeMs`.
     utimens: (path: string, _atimeMs: number, mtimeMs: number, done: Callback) =>
       tell(operations.utimens(path, mtimeMs), done),
     setxattr: (path: string, name: string, value: Buffer, _position: number, flags: number, done: Callback) =>
@@ -188,7 +191,7 @@ function loadLibrary(path: string): void {
 function statFields({ mode, size, mtimeMs, links }: Stat) {
   const blocks = Math.ceil(size / STAT_BLOCK_BYTES);
   const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  // A time before 1970 cannot be told.
+  // Times before 1970 cannot be represented.
   const time = Math.max(mtimeMs, 0);
   return { mode, size, ...owner, nlink: links, blksize: BLOCK_BYTES, blocks, atime: time, mtime: time, ctime: time };
 }

@@ -19,7 +19,10 @@ export async function isThere(program: string): Promise<boolean> {
   );
 }
 
-/** By the programs of the system: never in one turn, since they ask the folder. @param forced  also from under those who use it @returns  whether it is gone */
+/**
+ * Runs system programs, asynchronously, since they access the folder. @param forced  even while in use @returns
+ * whether it is unmounted
+ */
 export async function unmount(folder: string, forced: boolean): Promise<boolean> {
   const attempts = process.getuid?.() === 0 ? [['umount', ...(forced ? ['-l'] : []), '--', folder]] : [];
   for (const program of ['fusermount3', 'fusermount'])

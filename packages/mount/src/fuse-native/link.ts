@@ -84,7 +84,7 @@ export class Link {
     if (!this.#over) this.#socket.write(encodeSaid(type, 0, body.take()));
   }
 
-  /** Resolves when what was told has left. */
+  /** Resolves when all queued messages were sent. */
   flush(): Promise<void> {
     return new Promise((resolve) => this.#socket.end(() => resolve()));
   }
@@ -97,7 +97,7 @@ export class Link {
     const question = this.#asked.get(message.request);
     if (question === undefined) return; // it has come too late
     if (message.type === 'page') {
-      // It goes on: patience is for silence.
+      // A page restarts the timeout, up to `latest`.
       clearTimeout(question.timer);
       question.timer = this.#late(message.request, Math.min(this.patienceMs, question.latest - Date.now()));
       question.onPage(message.body);

@@ -18,13 +18,13 @@ import { WriteBack } from './write-back.ts';
 const LINK = 3;
 const USAGE = 2;
 const NOT_AVAILABLE = 6;
-/** How late an unmount by somebody else may be noticed. */
+/** How late another program's unmount may be noticed. */
 const LOOK_MS = 250;
 const UNMOUNT_TRIES = 10;
 const UNMOUNT_PAUSE_MS = 30;
 const FORCED_PATIENCE_MS = 2000;
 const ENTRY_SECONDS = 0.5;
-/** What the addon has room for. */
+/** The addon's limit. */
 const MOST_FOLDER_BYTES = 1023;
 
 const [module, folder = '', name = '', patience, cacheBytes, cache = '', label] = process.argv.slice(2);
@@ -43,13 +43,13 @@ let leaving = false;
 // Ctrl-C is for who has started us, and who closes the link when it comes to that.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('SIGTERM', () => socket.destroy());
-// Every question has failed by then, so nobody waits for us.
+// Every request has failed by then.
 void link.ended.then(() => leaveAtOnce());
 
 await begin(module);
 
 async function begin(installed: string): Promise<void> {
-  // The kernel keeps no attributes: by fuse-native nobody can tell it that they are others.
+  // The kernel must not cache attributes: fuse-native cannot invalidate them.
   const times = `attr_timeout=0,entry_timeout=${ENTRY_SECONDS},negative_timeout=0`;
   // It unmounts when this process is killed.
   const watched = (await isThere('fusermount')) ? ',auto_unmount' : '';
@@ -72,7 +72,7 @@ async function begin(installed: string): Promise<void> {
   const look = setInterval(async () => {
     if (leaving || (await isMounted(folder))) return;
     clearInterval(look);
-    // Somebody else has unmounted it: what was written is still to be sent.
+    // Another program has unmounted it: send what was written.
     await leave(await writeBack.drain(patienceMs));
   }, LOOK_MS);
 }

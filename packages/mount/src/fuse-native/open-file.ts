@@ -4,14 +4,14 @@ import type { Content, Position, Version } from './contents.ts';
 import type { Draft } from './draft.ts';
 import { Failure } from './failure.ts';
 
-/** A file that somebody has open, or that has something to be put. What changes it runs one after another. */
+/** A file that is open, or has unsent changes. Its changes run one after another. */
 export class OpenFile {
   path: string;
   /** As it was last known. */
   entry: SourceEntry;
   readonly handles = new Set<Handle>();
   draft: Draft | undefined;
-  /** What the draft was made on, while something of it is read. */
+  /** The content of the draft's base, while the draft needs it. */
   base: Content | undefined;
   /** It is no longer under any name. */
   gone = false;
@@ -56,7 +56,7 @@ export class OpenFile {
 /** An open file of the kernel's. */
 export interface Handle {
   file: OpenFile;
-  /** What it reads; another one only as long as nobody has seen bytes of it. */
+  /** The content it reads; replaceable only until bytes of it were seen. */
   content: Content | undefined;
   seen: Version | undefined;
   position: Position;

@@ -10,7 +10,7 @@ export type FromPeer =
   | { type: 'changes'; changes: SourceChange[] }
   | { type: 'watched' | 'away' | 'unmount'; flag: boolean };
 
-/** What the host says, by its number. */
+/** The host's messages, by number. */
 export const SAYS = {
   mounted: 1,
   failed: 2,

@@ -42,7 +42,7 @@ export class Ranges {
     this.#list = [];
   }
 
-  /** What of `start` to `end` is in none of them. */
+  /** The parts of `start` to `end` that are in no range. */
   holes(start: number, end: number): Range[] {
     const found: Range[] = [];
     let at = start;

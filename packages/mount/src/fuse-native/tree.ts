@@ -4,11 +4,11 @@ import { Failure, isFailure } from './failure.ts';
 import { entriesOf, type Link } from './link.ts';
 import { Body } from './peer-message.ts';
 
-/** For how long what was said is believed, if changes are not told. */
+/** How long an answer is valid, if changes are not reported. */
 const UNWATCHED_MS = 500;
-/** What is known of more names than this is forgotten. */
+/** Above this number of names, all are forgotten. */
 const MOST_NODES = 200_000;
-/** Of one directory: more is told to nobody. */
+/** The limit of one directory's listing. */
 const MOST_LISTING_BYTES = 2 ** 26;
 
 interface Node {
@@ -23,13 +23,13 @@ interface Node {
   /** The same by the clock on the wall. */
   lookedAt: number;
   listedAt: number;
-  /** What was asked for before is in doubt: of the entry, the names, and of everything in it. */
+  /** Answers to requests before this are in doubt: of the entry, of the names, and of everything below. */
   doubted: number;
   namesDoubted: number;
   belowDoubted: number;
 }
 
-/** What is known of the other peer's names: asked for when it has to be, and believed until a change is told. */
+/** The known names of the other peer: requested when needed, and valid until a change is reported. */
 export class Tree {
   readonly #link: Link;
   #root = newNode();
@@ -50,7 +50,7 @@ export class Tree {
     this.#away = away;
   }
 
-  /** Changes are told from here on, and any may have come before; or they are not told. */
+  /** Changes are reported from now on, earlier ones may be missed; or they are not reported. */
   setWatched(watched: boolean): void {
     this.#watched = watched;
     this.#root.belowDoubted = this.#root.doubted = this.#root.namesDoubted = ++this.#clock;
@@ -74,7 +74,7 @@ export class Tree {
     if (node !== undefined) node.doubted = node.namesDoubted = ++this.#clock;
   }
 
-  /** @throws Failure: ENOENT, or why it cannot be told */
+  /** @throws Failure: ENOENT, or the reason of the failed request */
   async look(path: string): Promise<SourceEntry> {
     const known = this.#known(path);
     if (known === 'absent') throw new Failure('ENOENT');
@@ -128,7 +128,7 @@ export class Tree {
     this.#find(to)?.children.clear();
   }
 
-  /** What we have done to a file itself. */
+  /** Our own change of a file. */
   changed(path: string, entry: SourceEntry): void {
     this.#put(path, entry, ++this.#clock);
   }

@@ -10,12 +10,12 @@ import { nameOf, parentOf, type Tree } from './tree.ts';
 
 /** A put takes longer than a name: the Peer gives up after 10. */
 const PUT_PATIENCES = 12;
-/** Of a file of no more all is known, so that a conflict loses nothing of it. */
+/** Files up to this size are cached whole, so that a conflict copy is complete. */
 const WHOLE_BYTES = 2 ** 24;
 /** From so much on, of one file, it is put while it is written. */
 const PUT_BYTES = 2 ** 24;
 const PUT_PARTS = 4096;
-/** Of all files: who writes on fails. */
+/** The limit for all files: writes beyond it fail. */
 const MOST_UNSENT_BYTES = 2 ** 26;
 const MOST_UNSENT_FILES = 4096;
 const TICK_MS = 250;
@@ -34,7 +34,7 @@ export interface WriteBackOptions {
   contents: Contents;
   /** Where drafts are kept. */
   cache: string;
-  /** What this side is called in the names of conflicts. */
+  /** This side's name in the names of conflict copies. */
   label: string;
 }
 
@@ -99,7 +99,7 @@ export class WriteBack {
     file.entry = await this.#options.tree.look(file.path);
     if (file.entry.type !== 'file') throw new Failure('ESTALE');
     const draft = new Draft(this.#options.cache, file.entry);
-    // Of a file that cannot be fetched now what is written is kept all the same.
+    // If the file cannot be fetched now, writes are kept all the same.
     if (!bare && file.entry.size <= WHOLE_BYTES) await this.#fetch(file, draft).catch(() => {});
     file.draft = draft;
     return draft;
