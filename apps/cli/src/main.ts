@@ -24,21 +24,21 @@ export async function main(): Promise<never> {
 
   const onSignal = (): void => {
     const error = new KeibiError('CANCELLED');
-    // The first one lets the command end in order; whoever asks twice does not want to wait for anything.
+    // The first signal lets the command end in order; the second ends it at once.
     if (interrupt.signal.aborted) void exit(exitCodeOf(error), { atOnce: true });
     interrupt.abort(error);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  // Started by another of these, for a bench: it ends with it, however that ends.
+  // A child of another `keibidrop`, for a bench, ends with its parent.
   process.on('disconnect', onSignal);
 
-  // A promise that nothing is left to settle must not look like success.
+  // A promise that can never settle must not look like success.
   process.on('beforeExit', () => onBug(new Error('the command ended without a result')));
 
   return exit(await runCommandLine(argv, io, () => import('@keibidrop/peer')));
 }
 
-/** The one way out: what was printed is out first, and threads or sockets that are still there do not keep the process. */
+/** The only exit: flushes the output, and does not wait for threads or open sockets. */
 async function exit(code: number, { atOnce = false } = {}): Promise<never> {
   if (!atOnce) {
     await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))));

@@ -53,7 +53,7 @@ export function addConnectCommand(program: Command, onRun: (options: ConnectComm
   const command = program
     .command('connect')
     .summary('connect to a shared folder')
-    .description('Connect to the folder that somebody shares under a code, or a contact with you.')
+    .description('Connect to a folder that is shared under a code, or by a contact with you.')
     .usage('[options] [CODE|CONTACT]')
     .argument('[code...]', 'the code, such as 7-guitar-pencil, or a contact; - reads a code from standard input')
     .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
@@ -73,7 +73,7 @@ function parseConnect(words: string[], typed: ConnectCommand): ConnectCommand {
   return /^\d/.test(text) ? { ...typed, code: parseCode(text) } : { ...typed, contact: text };
 }
 
-/** @throws NOT_A_SHARE, SHARE_UNKNOWN; what keeps two peers from meeting; DAEMON_* */
+/** @throws NOT_A_SHARE, SHARE_UNKNOWN; errors of meeting a peer; DAEMON_* */
 export async function runConnect(options: ConnectCommand, caller: Io, peer: PeerPackage): Promise<number> {
   const { config, rendezvous, discovery, limit, connect, contact, leave, json, quiet } = options;
   const code = await codeOf(options, caller);

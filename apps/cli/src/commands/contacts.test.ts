@@ -45,7 +45,7 @@ describe('keibidrop contacts', () => {
     expect(await said({ action: 'rename', name: 'Ann', to: 'Anna' })).toBe('Ann is Anna now.');
     expect(await said({ action: 'rule', name: 'Anna', rule: 'never' })).toBe('What Anna sends is refused.');
     expect(await said({ action: 'rule', name: 'Anna', rule: 'ask' })).toBe('You are asked about what Anna sends.');
-    expect(await said({ action: 'block', name: 'Anna' })).toBe('Anna is blocked, and is told so.');
+    expect(await said({ action: 'block', name: 'Anna' })).toBe('Anna is blocked, and gets a notice.');
     expect(await said({ action: 'unblock', name: 'Anna' })).toBe('Anna is not blocked.');
     expect(await said({ action: 'verify', name: 'Anna', undo: true })).toBe('Anna is no longer verified.');
     expect(await said({ action: 'remove', name: 'Anna' })).toBe('Anna is forgotten.');

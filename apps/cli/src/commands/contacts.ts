@@ -22,9 +22,9 @@ type ContactsAction =
   | { action: 'rule'; name: string; rule: ContactRule['kind']; folder?: string };
 
 interface ContactsOptions {
-  /** Of verify: nobody is asked. */
+  /** For verify: do not ask. */
   yes?: boolean;
-  /** Of verify: takes it back. */
+  /** For verify: undo it. */
   undo?: boolean;
   passphraseFile?: string;
   config?: string;
@@ -68,18 +68,18 @@ export function addContactsCommand(program: Command, onRun: (options: ContactsCo
     });
   };
   add('list', 'list them', () => ({ action: 'list' }));
-  add('add <name> <fingerprint>', 'keep somebody by the fingerprint', ([name = '', fingerprint = '']) => {
+  add('add <name> <fingerprint>', 'add a contact by fingerprint', ([name = '', fingerprint = '']) => {
     return { action: 'add', name, fingerprint: parseFingerprint(fingerprint) };
   });
   add('rename <name> <new>', 'give another name', ([name = '', to = '']) => ({ action: 'rename', name, to }));
-  add('remove <name>', 'forget somebody', ([name = '']) => ({ action: 'remove', name }));
+  add('remove <name>', 'remove a contact', ([name = '']) => ({ action: 'remove', name }));
   add('verify <name>', 'compare fingerprints, word by word', ([name = '']) => ({ action: 'verify', name }), [
     new Option('-y, --yes', 'they are the same: do not ask'),
     new Option('--undo', 'take the mark away'),
     new Option('--passphrase-file <file>', 'its first line is the passphrase of your identity'),
   ]);
-  add('block <name>', 'take nothing from somebody', ([name = '']) => ({ action: 'block', name }));
-  add('unblock <name>', 'take things again', ([name = '']) => ({ action: 'unblock', name }));
+  add('block <name>', 'refuse everything from a contact', ([name = '']) => ({ action: 'block', name }));
+  add('unblock <name>', 'accept from the contact again', ([name = '']) => ({ action: 'unblock', name }));
   add('rule <name> <ask|accept|never> [dir]', 'say what becomes of things sent to you', parseRule);
 }
 
@@ -94,7 +94,7 @@ function parseRule([name = '', rule = '', folder]: string[]): ContactsAction {
 }
 
 /**
- * Does one thing with the contacts and shows what came of it; resolves with 0.
+ * Does one thing with the contacts and shows the result; resolves with 0.
  *
  * @throws CONTACT_UNKNOWN, CONTACTS_CORRUPT, USAGE, OFFER_DECLINED; what opening the identity throws
  */
@@ -156,7 +156,7 @@ async function done(
     }
     case 'block': {
       const contact = await store.change(name, { blocked: true });
-      return { contact, sentence: `${shown(contact)} is blocked, and is told so.` };
+      return { contact, sentence: `${shown(contact)} is blocked, and gets a notice.` };
     }
     case 'unblock': {
       const contact = await store.change(name, { blocked: false });
@@ -173,7 +173,7 @@ async function done(
   }
 }
 
-/** Shows both fingerprints as words, and asks whether the contact sees the same. @throws OFFER_DECLINED, USAGE if nobody can be asked */
+/** Shows both fingerprints as words, and asks whether the contact sees the same. @throws OFFER_DECLINED, USAGE without a terminal to ask on */
 async function compare(
   options: ContactsOptions,
   io: Io,
@@ -182,7 +182,7 @@ async function compare(
 ): Promise<void> {
   if (options.yes) return;
   if (!io.canAsk) {
-    throw usage('Nobody can be asked here. Compare the fingerprints another way, then add --yes.');
+    throw usage('There is no terminal to ask on. Compare the fingerprints another way, then add --yes.');
   }
   const name = shown(contact);
   const words = (fingerprint: Uint8Array) => `  ${paint(io.stderr, 'bold', fingerprintPhrase(fingerprint))}\n`;
@@ -206,7 +206,7 @@ async function ownFingerprint(
   return keys.fingerprint;
 }
 
-/** Undefined if there is no identity yet, or only a passphrase, or nothing, opens it. */
+/** Undefined if there is no identity yet, or it needs a passphrase, or does not open. */
 async function fingerprintWithoutAsking(
   io: Io,
   loadPeer: () => Promise<PeerPackage>,
@@ -228,7 +228,7 @@ async function fingerprintWithoutAsking(
   }
 }
 
-/** It may have been unlocked there. */
+/** The identity may be unlocked in the daemon. */
 async function fingerprintOfDaemon(io: Io, peer: PeerPackage, config: string): Promise<Uint8Array> {
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
     return parseFingerprint((await daemon.call('identity', {}, { signal: io.signal })).fingerprint);
@@ -250,7 +250,7 @@ function fieldsOf({ name, fingerprint, verified, blocked, rule, added, lastSeen,
   };
 }
 
-/** The names of those that the daemon is in touch with; undefined if none runs. */
+/** The names of the contacts that are online; undefined if no daemon runs. */
 async function whoIsThere(
   { config }: ContactsCommand,
   io: Io,
@@ -302,14 +302,13 @@ function ruleWords(rule: ContactRule): string {
 
 function ruleSentence(contact: Contact): string {
   const { rule } = contact;
-  if (rule.kind === 'accept')
-    return `What ${shown(contact)} sends goes into ${harmless(rule.folder)}, and nobody is asked.`;
+  if (rule.kind === 'accept') return `What ${shown(contact)} sends goes into ${harmless(rule.folder)} without asking.`;
   return rule.kind === 'ask'
     ? `You are asked about what ${shown(contact)} sends.`
     : `What ${shown(contact)} sends is refused.`;
 }
 
-/** Kept names are harmless; a file that somebody edited is not believed to be so. */
+/** Stored names are safe to print, but the file may have been edited. */
 function shown({ name }: Contact): string {
   return harmless(name);
 }

@@ -14,12 +14,12 @@ import { unlock } from '../saving.ts';
 /** `keibidrop id`, parsed. */
 export interface IdCommand {
   action: 'show' | 'qr' | 'unlock' | 'rotate' | 'passphrase' | 'export' | 'import';
-  /** Of export and import. */
+  /** For export and import. */
   file?: string;
   yes?: boolean;
   remove?: boolean;
   replace?: boolean;
-  /** Contacts do not hear of the next one. */
+  /** Do not announce the next identity to contacts. */
   silent?: boolean;
   passphraseFile?: string;
   newPassphraseFile?: string;
@@ -160,7 +160,7 @@ function askOnce(ask: () => Promise<string>): () => Promise<string> {
   };
 }
 
-/** --passphrase-file is the copy's. @throws IDENTITY_LOCKED if nobody can be asked */
+/** --passphrase-file belongs to the copy. @throws IDENTITY_LOCKED without a terminal to ask on */
 async function passphraseOfReplaced(io: Io): Promise<string> {
   if (!io.canAsk) throw new KeibiError('IDENTITY_LOCKED', 'A passphrase locks the identity that is given up.');
   return io.askSecret('Passphrase of the identity that is given up: ');
@@ -183,7 +183,7 @@ async function runUnlock({ config, passphraseFile, json }: IdCommand, io: Io, pe
   });
 }
 
-/** Asks before a new identity takes the place of a lost one; nothing without a person to ask. */
+/** Asks before a new identity replaces a lost one; undefined without a terminal to ask on. */
 function confirmNew(io: Io): ((what: string) => Promise<boolean>) | undefined {
   if (!io.canAsk) return undefined;
   return async (what) => {
@@ -192,7 +192,7 @@ function confirmNew(io: Io): ((what: string) => Promise<boolean>) | undefined {
   };
 }
 
-/** A daemon has opened the identity once, for as long as it runs. */
+/** A running daemon keeps the identity that it has opened, so it must reload it. */
 async function reloadInDaemon(
   { config }: IdCommand,
   passphrase: string | undefined,
@@ -214,7 +214,7 @@ async function reloadInDaemon(
 
 async function confirmRotation(options: IdCommand, io: Io): Promise<void> {
   if (options.yes) return;
-  if (!io.canAsk) throw new KeibiError('USAGE', 'Nobody can be asked here. Add --yes to give up the identity.');
+  if (!io.canAsk) throw new KeibiError('USAGE', 'There is no terminal to ask on. Add --yes to give up the identity.');
   const what = options.silent
     ? 'Contacts of the old identity will not know the new one.'
     : 'Contacts hear of the new identity, and are asked to compare it.';
@@ -241,7 +241,7 @@ function textOf({ keys, created, lock }: Identity, io: Io): string {
   );
 }
 
-/** Two rows of modules a line, dark on light whatever the terminal's colours are. */
+/** Two rows of modules per line, dark on light in any terminal theme. */
 async function qrCode(text: string, { colour }: Screen): Promise<string> {
   const { renderUnicodeCompact } = await import('uqr');
   const lines = renderUnicodeCompact(text, { ecc: 'L', border: 2 }).split('\n');

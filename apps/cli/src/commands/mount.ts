@@ -17,7 +17,7 @@ import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
 
 /** `keibidrop mount`, parsed. */
 export interface MountCommand extends Everywhere {
-  /** A code, in its plain form, the name of a share or contact, or `-`; with `dir`, unless they are to be listed. */
+  /** A code, in its plain form, the name of a share or contact, or `-`; with `dir`. Neither: list the mounts. */
   target?: string;
   dir?: string;
   readOnly?: boolean;
@@ -77,9 +77,7 @@ export function addMountCommand(program: Command, onRun: (options: MountCommand)
   const command = program
     .command('mount')
     .summary('show a shared folder as a folder of this computer')
-    .description(
-      'Show the folder that somebody shares, under a code or with you as a contact, as a folder of this computer.',
-    )
+    .description('Mount a folder that is shared under a code, or by a contact with you, as a folder of this computer.')
     .usage('[options] CODE|CONTACT|SHARE DIR')
     .argument(
       '[words...]',
@@ -123,7 +121,7 @@ function parseMount(words: string[], typed: MountCommand): MountCommand {
   return { ...typed, dir, target: /^\d/.test(text) ? parseCode(text).text : text };
 }
 
-/** @throws NOT_A_SHARE, SHARE_UNKNOWN, MOUNT_*; what keeps two peers from meeting; DAEMON_* */
+/** @throws NOT_A_SHARE, SHARE_UNKNOWN, MOUNT_*; errors of meeting a peer; DAEMON_* */
 export async function runMount(options: MountCommand, caller: Io, peer: PeerPackage): Promise<number> {
   const { config, rendezvous, discovery, limit, connect, dir, json, quiet } = options;
   const target = options.target === '-' ? (await givenCode(true, caller)).text : options.target;

@@ -298,7 +298,7 @@ class OpenSharing implements Sharing {
     if (this.#signal.aborted) return;
     const { number: session, peer } = guest;
     if (error?.code === 'NOT_A_TRANSFER') {
-      const message = `${peer} used the code with keibidrop receive. It is for keibidrop connect, and was told so.`;
+      const message = `${peer} used the code with keibidrop receive. It is for keibidrop connect; the other side was informed.`;
       this.#options.onEvent({ type: 'warning', message });
     } else {
       this.#options.onEvent({ type: 'guestLeft', session, peer, mayReturn });
