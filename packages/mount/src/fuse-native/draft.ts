@@ -17,13 +17,13 @@ export class Draft {
   mtimeNs: bigint;
   /** Bytes of the base that are still valid. */
   keep: number;
-  /** Something is to be put. */
+  /** There are changes to put. */
   changed = false;
-  /** Everything that was put is on the disk there. */
+  /** All put bytes are synced to the disk there. */
   synced = true;
   readonly #token = randomBytes(16).toString('hex');
   readonly #directory: string;
-  /** In the file: of ours, or fetched. */
+  /** Ranges in the file, written or fetched. */
   readonly #known = new Ranges();
   readonly #unsent = new Ranges();
   #file: FileHandle | undefined;
@@ -64,7 +64,7 @@ export class Draft {
     this.#touch();
   }
 
-  /** Fills `buffer` with what is known, zeros elsewhere. @returns  what of it the base has to fill */
+  /** Fills `buffer` with the known bytes, zeros elsewhere. @returns  the ranges that the base must fill */
   async read(buffer: Uint8Array, offset: number): Promise<Range[]> {
     const file = await this.#opened();
     let done = 0;
@@ -88,7 +88,7 @@ export class Draft {
     return body.rest(path);
   }
 
-  /** It was put. */
+  /** A put has succeeded. */
   done({ size, mtimeNs }: Version, sync: boolean): void {
     this.#unsent.clear();
     this.base = { size, mtimeNs };

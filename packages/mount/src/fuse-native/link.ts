@@ -16,13 +16,13 @@ interface Question {
 
 export interface AskOptions {
   onPage?: (page: Buffer) => void;
-  /** So many times the patience there is time. */
+  /** Multiplies the timeout. */
   patiences?: number;
 }
 
 /** A directory may take longer: parts of it come all the while. */
 const PAGES_PATIENCE = 10;
-/** A Peer that reads nothing: its questions end with their time. */
+/** The limit for a Peer that reads nothing; its requests time out. */
 const MOST_UNSENT = 2 ** 26;
 
 /** The host's end of the socket pair. */
@@ -95,7 +95,7 @@ export class Link {
       return;
     }
     const question = this.#asked.get(message.request);
-    if (question === undefined) return; // it has come too late
+    if (question === undefined) return; // the answer came too late
     if (message.type === 'page') {
       // A page restarts the timeout, up to `latest`.
       clearTimeout(question.timer);

@@ -99,7 +99,7 @@ async function leaveIfUnused(): Promise<void> {
   const unsent = await writeBack.drain(patienceMs);
   let unused = false;
   for (let tries = 0; unsent === 0 && !unused && tries < UNMOUNT_TRIES; tries++) {
-    // Whatever looks at each new mount is through in a moment.
+    // Programs that inspect each new mount finish in a moment.
     if (tries > 0) await pause(UNMOUNT_PAUSE_MS);
     unused = await unmount(folder, false);
   }

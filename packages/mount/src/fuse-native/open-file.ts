@@ -13,9 +13,9 @@ export class OpenFile {
   draft: Draft | undefined;
   /** The content of the draft's base, while the draft needs it. */
   base: Content | undefined;
-  /** It is no longer under any name. */
+  /** It was unlinked. */
   gone = false;
-  /** Since when something is to be put, and when it is tried again. */
+  /** When the first unsent change was made, and when to retry. */
   since = 0;
   retryAt = 0;
   backoffMs = 0;

@@ -63,7 +63,7 @@ export class Tree {
     }
   }
 
-  /** It may be another by now, and all below it. */
+  /** The entry, and all below it, may have changed. */
   doubt(path: string): void {
     const node = this.#find(path);
     if (node !== undefined) node.doubted = node.namesDoubted = node.belowDoubted = ++this.#clock;
@@ -108,7 +108,7 @@ export class Tree {
     return entries;
   }
 
-  /** It is so since we have done it. */
+  /** Our own creation of an entry. */
   made(path: string, entry: SourceEntry): void {
     this.#put(path, entry, ++this.#clock);
     this.#changedIn(parentOf(path));
@@ -133,7 +133,7 @@ export class Tree {
     this.#put(path, entry, ++this.#clock);
   }
 
-  /** Its times are others than before. */
+  /** The directory's times have changed. */
   #changedIn(path: string): void {
     const node = this.#find(path);
     if (node !== undefined) node.doubted = ++this.#clock;
@@ -143,7 +143,7 @@ export class Tree {
     let node: Node | undefined = this.#root;
     let above = 0;
     for (const name of partsOf(path)) {
-      // A name that is not in a listing, and of which nothing else is known since, is not there.
+      // A name that is missing in a valid listing does not exist.
       const listed = this.#believed(node.listed, Math.max(node.namesDoubted, above), node.listedAt);
       if (listed && node.names !== undefined && !node.names.has(name)) return 'absent';
       above = Math.max(above, node.belowDoubted);

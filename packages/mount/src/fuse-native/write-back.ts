@@ -73,7 +73,7 @@ export class WriteBack {
     this.add(file);
   }
 
-  /** Its name stands for nothing any more, or for another. */
+  /** The file was unlinked, or another one has its name. */
   drop(file: OpenFile): void {
     file.gone = true;
     this.#remove(file);
@@ -105,7 +105,7 @@ export class WriteBack {
     return draft;
   }
 
-  /** A draft that has nothing to be put is no more than what is there. Within its turn. */
+  /** Drops a draft without changes if the file there has changed. Within its turn. */
   async refresh(file: OpenFile): Promise<void> {
     const { draft } = file;
     if (draft === undefined || draft.changed || file.gone) return;
@@ -165,7 +165,7 @@ export class WriteBack {
     }
   }
 
-  /** Puts what can be. @returns  how many files are left */
+  /** Puts all unsent files. @returns  how many could not be put */
   async drain(patienceMs: number): Promise<number> {
     const until = Date.now() + patienceMs;
     for (;;) {
@@ -178,7 +178,7 @@ export class WriteBack {
     }
   }
 
-  /** The peer is there again. */
+  /** The peer is back. */
   retry(): void {
     for (const file of this.unsentFiles) file.retryAt = 0;
     void this.#tick();
@@ -207,7 +207,7 @@ export class WriteBack {
     return reason;
   }
 
-  /** The other's version stays where it is, and ours goes beside it. */
+  /** Keeps the other's version in place and puts ours beside it. */
   async #keepBoth(file: OpenFile, draft: Draft): Promise<void> {
     const { link, tree, label } = this.#options;
     const folder = parentOf(file.path);
@@ -228,7 +228,7 @@ export class WriteBack {
     throw new Failure('EIO');
   }
 
-  /** It was removed there. Bytes that were not sent yet are worth more than that. */
+  /** The file was removed there: creates it again for our unsent bytes. */
   async #makeAgain(file: OpenFile, draft: Draft): Promise<void> {
     const { link, tree } = this.#options;
     const make = (type: number, mode: number, path: string) =>
