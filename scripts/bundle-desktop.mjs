@@ -21,7 +21,7 @@ await build({
   outExtension: { '.js': '.cjs' },
   bundle: true,
   platform: 'node',
-  // What Electron 45 has.
+  // Electron 45 contains Node 24.
   target: values.target ?? 'node24',
   format: 'cjs',
   sourcemap: 'external',

@@ -74,7 +74,7 @@ async function clangFormat() {
 function cppFiles(directory) {
   try {
     const files = readdirSync(join(root, directory), { recursive: true });
-    // What benchmarks and tests build and fetch is not ours.
+    // Benchmarks and tests fetch and build foreign code in build/.
     return files.filter((file) => /^(?!build\/).*\.(cc|h)$/.test(file)).map((file) => join(directory, file));
   } catch {
     return []; // a folder that is not there holds no file

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What a program or library for Linux asks of the system: the libraries it is linked with, and the versions of their symbols.
-//   node scripts/elf-needs.mjs FILE...     prints what is beyond the floor, and fails then
+// Reads the libraries and the symbol versions that a Linux program or library needs.
+//   node scripts/elf-needs.mjs FILE...     prints every need beyond the floor; fails if there is one
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -104,7 +104,7 @@ function bundledFiles() {
   return [...readJson('apps/cli/dist/library-files.json'), ...readJson('apps/desktop/dist/library-files.json')];
 }
 
-/** What the keychain's module is in this workspace. */
+/** Version of a module as this workspace has it. */
 function installedVersion(name) {
   const require = createRequire(join(root, 'packages/peer/package.json'));
   return JSON.parse(readFileSync(join(moduleDirectory(require, name), 'package.json'), 'utf8')).version;

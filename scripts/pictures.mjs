@@ -24,7 +24,7 @@ const ICNS_TYPES = {
   ic14: 512,
 };
 
-/** Of a template the colours do not count. */
+/** macOS ignores the colours of a template. */
 const TRAY_KINDS = {
   template: { size: 18, INK: '#000000', DOT: '#000000', GROUND: 'none' },
   light: { size: 16, INK: '#1c211f', DOT: '#a8321f', GROUND: 'none' },

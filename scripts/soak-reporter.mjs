@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What `npm run soak` prints: a line for each step, with what it measured, and what went wrong in full; `N ok, N failed, N skipped` last.
+// Reporter of `npm run soak`: a line for each step with its figures, errors in full, and last `N ok, N failed, N skipped`.
 
 const OUTCOME = { passed: 'ok', failed: 'failed', skipped: 'skipped', pending: 'failed' };
 const FIGURES = new Intl.NumberFormat('en', { maximumFractionDigits: 1, useGrouping: false });
@@ -11,7 +11,7 @@ export default class SoakReporter {
 
   onTestCaseResult(test) {
     const { state, errors = [], note } = test.result();
-    // Of those that were not asked for nobody wants to hear.
+    // Leave out steps that were not selected.
     if (test.options.mode === 'skip' && note === undefined && state === 'skipped') return;
     const outcome = OUTCOME[state];
     this.#counts[outcome]++;

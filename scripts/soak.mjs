@@ -11,8 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const SOAKS = ['mount'];
 const LONGEST_MS = 3_600_000;
 /**
- * As root, in a mount namespace of its own: what is mounted goes with it, however it ends, /dev/fuse is everybody's, and the connections to the hosts can
- * be given up by who has them, as udev and systemd make it and containers do not.
+ * As root, in a mount namespace of its own, so that mounts end with it. There /dev/fuse is open to all users, and the owner of a FUSE
+ * connection can abort it: udev and systemd do that, containers do not.
  */
 const APART = [
   'unshare',

@@ -56,7 +56,7 @@ describe.runIf(HAS_BROWSER)('a transfer in the page', () => {
     await ada.picture('transfer-sending');
     await ben.picture('transfer-receiving');
     const facts = page.locator('dl').last();
-    expect(await facts.textContent()).toMatch(/on this computer[\s\S]*(AES|aes|chacha)/i);
+    expect(await facts.textContent()).toMatch(/same computer[\s\S]*(AES|aes|chacha)/i);
     await page.getByRole('status').getByText(/^Done/).waitFor();
     await ada.page.getByRole('status').getByText(/^Done/).waitFor();
     expect(

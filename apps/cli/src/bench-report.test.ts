@@ -61,7 +61,7 @@ it('still prints results if quiet', () => {
 it.each([
   [
     { part: 'sharing', bytesPerSecond: 200 * MIB, next: write },
-    'No single part is the limit, all together are: 200 MiB/s; writing to the disk could do 410 MiB/s.',
+    'No single part is the limit; all of them together are: 200 MiB/s; writing to the disk could do 410 MiB/s.',
   ],
   [
     { ...write, next: open },

@@ -113,7 +113,7 @@ function jsonLine(figure: Figure): string {
 export function limitSentence({ part, bytesPerSecond, next, wholeBytesPerSecond }: Limit): string {
   const rate = formatRate(bytesPerSecond);
   const other = next ? `; ${PARTS[next.part].subject} could do ${formatRate(next.bytesPerSecond)}` : '';
-  if (part === 'sharing') return `No single part is the limit, all together are: ${rate}${other}.`;
+  if (part === 'sharing') return `No single part is the limit; all of them together are: ${rate}${other}.`;
   const { subject } = PARTS[part];
   const sentence = `${subject.charAt(0).toUpperCase()}${subject.slice(1)} is the limit: ${rate}${other}.`;
   const memoryFirst = part === 'write' && wholeBytesPerSecond > INTO_MEMORY * bytesPerSecond;

@@ -41,7 +41,7 @@ function lockOf(program: number, more: Partial<SourceLock> = {}): SourceLock {
   };
 }
 
-/** What a program of this computer hears that locks the first byte. */
+/** Has another program lock the first byte, and returns the result. */
 async function localLock(): Promise<string> {
   const line =
     "import fcntl,sys\ntry:\n fcntl.lockf(open(sys.argv[1],'r+'),fcntl.LOCK_EX|fcntl.LOCK_NB,1)\n print('ok')\nexcept OSError: print('refused')";
