@@ -20,6 +20,7 @@ class NotificationService extends service.Interface {
   readonly shown: ShownNotice[] = [];
   readonly closed: number[] = [];
   buttons = true;
+  pressedAtOnce: string | undefined;
 
   GetCapabilities(): string[] {
     return this.buttons ? ['actions', 'body'] : ['body'];
@@ -29,6 +30,7 @@ class NotificationService extends service.Interface {
     const pairs = actions.flatMap((key, i) => (i % 2 === 0 ? [[key, actions[i + 1] ?? '']] : []));
     const id = this.shown.length + 1;
     this.shown.push({ id, title, text, buttons: Object.fromEntries(pairs) });
+    if (this.pressedAtOnce !== undefined) this.ActionInvoked(id, this.pressedAtOnce);
     return id;
   }
 
@@ -90,6 +92,11 @@ export class OwnDesktop {
   /** Whether the service announces support for buttons. */
   set showsButtons(buttons: boolean) {
     this.#service.buttons = buttons;
+  }
+
+  /** A button to press on each new notification, before the program has its number. */
+  set pressesAtOnce(button: string | undefined) {
+    this.#service.pressedAtOnce = button;
   }
 
   /** Presses a button of the newest notification of that title; `default` is a click beside the buttons. */

@@ -228,9 +228,12 @@ describe.skipIf(LACKING)(`the tray (lacking: ${LACKING || 'nothing'})`, () => {
     await asked(2);
     desktop.press(title, 'no');
     expect(await anna.state(refused, 'failed')).toMatchObject({ error: { code: 'OFFER_DECLINED' } });
+    desktop.pressesAtOnce = 'yes';
+    expect(await anna.state(await send(), 'done')).toBeDefined();
+    desktop.pressesAtOnce = undefined;
     // An answer from elsewhere withdraws the notification.
     const elsewhere = await send();
-    await asked(3);
+    await asked(4);
     desktop.press(title, 'default');
     await (await own.page()).waitForURL(/#\/receive$/);
     const { questions } = await own.call<{ questions: { question: number }[] }>('questions');

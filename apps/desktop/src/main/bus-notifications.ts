@@ -11,6 +11,8 @@ const SIGNALS = `type='signal',interface='${SERVICE}',path='${AT.path}'`;
 const ANSWER_MS = 5000;
 /** Action of a click on the notification outside its buttons. */
 const DEFAULT = 'default';
+/** Signals kept while a notification has no number yet. */
+const MAX_EARLY = 64;
 /** Lets the desktop choose when the notification disappears. */
 const USUAL_TIME = -1;
 
@@ -34,6 +36,9 @@ export class BusNotifications {
   readonly #makeMessage: (about: Partial<BusMessage>) => BusMessage;
   readonly #shown = new Map<number, BusNotice>();
   readonly #waiting = new Set<(reason: Error) => void>();
+  /** Calls of Notify without a reply, and signals of unknown numbers that arrived meanwhile. */
+  #notifying = 0;
+  #early: BusMessage[] = [];
   #lost = false;
 
   /** @returns  undefined without a session bus, or if its notification service shows no buttons */
@@ -78,10 +83,16 @@ export class BusNotifications {
     const { title, text, buttons } = notice;
     const actions = [DEFAULT, title, ...Object.entries(buttons).flat()];
     const body = ['KeibiDrop', 0, 'keibidrop', title, text, actions, {}, USUAL_TIME];
-    const [id] = await this.#call({ ...AT, member: 'Notify', signature: 'susssasa{sv}i', body });
-    if (typeof id !== 'number') throw new Error('The desktop returned no notification number.');
-    this.#shown.set(id, notice);
-    return id;
+    this.#notifying++;
+    try {
+      const [id] = await this.#call({ ...AT, member: 'Notify', signature: 'susssasa{sv}i', body });
+      if (typeof id !== 'number') throw new Error('The desktop returned no notification number.');
+      this.#shown.set(id, notice);
+      for (const signal of this.#early) if (signal.body[0] === id) this.#onSignal(signal);
+      return id;
+    } finally {
+      if (--this.#notifying === 0) this.#early = [];
+    }
   }
 
   /** Withdraws a notification. */
@@ -98,11 +109,16 @@ export class BusNotifications {
     this.#bus.disconnect();
   }
 
-  #onSignal({ interface: from, member, body }: BusMessage): void {
+  #onSignal(signal: BusMessage): void {
+    const { interface: from, member, body } = signal;
     if (from !== SERVICE) return;
     const [id, button] = body as [number, string];
     const notice = this.#shown.get(id);
-    if (notice === undefined) return;
+    if (notice === undefined) {
+      // A press can arrive together with the number of its notification.
+      if (this.#notifying > 0 && this.#early.length < MAX_EARLY) this.#early.push(signal);
+      return;
+    }
     if (member === 'NotificationClosed') this.#shown.delete(id);
     else if (member === 'ActionInvoked' && button === DEFAULT) notice.onOpen();
     else if (member === 'ActionInvoked' && Object.keys(notice.buttons).includes(button)) notice.onPress(button);
