@@ -5,7 +5,8 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { checkout, freePort } from './workspace.mjs';
+import { freePort } from './free-port.mjs.mts';
+import { checkout } from './workspace.mjs';
 
 const run = promisify(execFile);
 const cli = `${checkout}apps/cli/dist/keibidrop.mjs`;

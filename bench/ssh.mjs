@@ -8,7 +8,8 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
-import { assertEqual, findProgram, freePort } from './workspace.mjs';
+import { freePort } from './free-port.mjs.mts';
+import { assertEqual, findProgram } from './workspace.mjs';
 
 const run = promisify(execFile);
 const CIPHER = 'aes256-gcm@openssh.com';

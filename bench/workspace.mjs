@@ -6,12 +6,12 @@ import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.mjs.mts';
 
 const run = promisify(execFile);
 
@@ -226,13 +226,4 @@ export async function assertEqual(one, other) {
   // diff would read a gigabyte of zeros as one line, into memory.
   const isTree = (await stat(one)).isDirectory();
   await (isTree ? run('diff', ['-r', '--no-dereference', one, other]) : run('cmp', [one, other]));
-}
-
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { freePort } from '../../bench/free-port.mjs.mts';
 import type { Running } from './running.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -74,13 +75,4 @@ async function serve(room: Sandbox, port: number): Promise<Running> {
   const server = await room.start(args, { command: ['redis-server'] });
   await server.shows(/Ready to accept connections/);
   return server;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { freePort } from '../../bench/free-port.mjs.mts';
 import { FrameSealer } from '../../native/lib/index.ts';
 import { MeetingDesk } from '../../packages/peer/src/meeting-desk.ts';
 import { mailboxOf, parseCode } from '../../packages/protocol/src/index.ts';
@@ -69,10 +70,7 @@ export class HostileSender {
   }
 
   static async open(peerService: Partial<PeerHandlers> = {}): Promise<HostileSender> {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await freePort();
     const sender = new HostileSender(port, peerService);
     sender.#server.listen(port, '127.0.0.1');
     await once(sender.#server, 'listening');

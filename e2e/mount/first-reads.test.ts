@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../bench/free-port.mjs.mts';
 import { whyNotMountable } from '../../packages/mount/src/index.ts';
 import { LaneCounter } from '../harness/lane-counter.ts';
 import { Sandbox } from '../harness/sandbox.ts';
@@ -26,15 +25,6 @@ let bob: OwnDaemon;
 let counter: LaneCounter;
 
 const shell = (line: string) => shellIn(sandbox, line, 60);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Bytes that the lanes carry for a shell line, counted until no more arrive. */
 async function carriedBy(line: string): Promise<number> {
