@@ -22,10 +22,10 @@ import { runShare } from './commands/share.ts';
 import { runStatus, runStop } from './commands/status.ts';
 import { runTransfers } from './commands/transfers.ts';
 import { runUi } from './commands/ui.ts';
-import { reportError } from './error-report.ts';
-import type { Io } from './io.ts';
+import { reportError } from './display/error-report.ts';
 import type { PeerPackage } from './peer-package.ts';
 import { createProgram } from './program.ts';
+import type { Io } from './terminal/io.ts';
 
 /**
  * Parses and runs one command line, prints its final error, and resolves with the exit code (docs/cli.md). Never rejects.

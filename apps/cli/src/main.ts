@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ErrorCode, exitCodeOf, KeibiError } from '@keibidrop/protocol';
 import { runCommandLine, wantsJson } from './command-line.ts';
-import { reportError } from './error-report.ts';
-import { createProcessIo } from './io.ts';
+import { reportError } from './display/error-report.ts';
+import { createProcessIo } from './terminal/io.ts';
 
 /** Failures of the system or the installation: reported as they are, not as bugs of the program. */
 const LACKS: readonly ErrorCode[] = ['SYSTEM_LIMIT', 'PROGRAM_INCOMPLETE', 'PLATFORM_UNSUPPORTED'];

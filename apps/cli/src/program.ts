@@ -21,7 +21,7 @@ import { addShareCommand, type ShareCommand } from './commands/share.ts';
 import { addStatusCommand, addStopCommand, type StatusCommand } from './commands/status.ts';
 import { addTransfersCommand, type TransfersCommand } from './commands/transfers.ts';
 import { addUiCommand, type UiCommand } from './commands/ui.ts';
-import type { Io } from './io.ts';
+import type { Io } from './terminal/io.ts';
 import { VERSION } from './version.ts';
 
 /** One handler for each parsed command. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { PassThrough, Readable } from 'node:stream';
-import type { Io, Screen } from '../src/io.ts';
+import type { Io, Screen } from '../src/terminal/io.ts';
 
 /** An Io that records output, answers questions from a list, and has a clock that only `advance` moves. */
 export interface RecordedIo extends Io {

@@ -2,14 +2,14 @@
 import { resolve } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { daemonReach } from '../background.ts';
-import { withDaemon } from '../daemon-connection.ts';
-import { type Io, paint } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { daemonReach } from '../daemon/background.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { CAN_CHANGE } from '../display/share-view.ts';
+import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../options/share-options.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../share-options.ts';
-import { CAN_CHANGE } from '../share-view.ts';
-import { quoted } from '../terminal-text.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { quoted } from '../terminal/terminal-text.ts';
 
 /** `keibidrop add`, parsed. */
 export interface AddCommand extends ShareFlags {

@@ -2,12 +2,12 @@
 import type { BenchEvent } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode, type Suite } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { BenchReport, isFigure } from '../bench-report.ts';
-import type { Io } from '../io.ts';
+import { BenchReport, isFigure } from '../bench/bench-report.ts';
+import { startSenderProcess } from '../bench/sender-process.ts';
+import { createView, type View } from '../display/view.ts';
+import { parseSize } from '../options/size-option.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { startSenderProcess } from '../sender-process.ts';
-import { parseSize } from '../size-option.ts';
-import { createView, type View } from '../view.ts';
+import type { Io } from '../terminal/io.ts';
 
 interface BenchFlags {
   dir?: string;

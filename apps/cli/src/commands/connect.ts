@@ -2,15 +2,15 @@
 import type { ShareView } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { daemonReach } from '../background.ts';
-import { withDaemon } from '../daemon-connection.ts';
-import { givenCode } from '../given-code.ts';
-import type { Io } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { daemonReach } from '../daemon/background.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { addEverywhereOptions, type Everywhere } from '../options/everywhere.ts';
+import { givenCode } from '../options/given-code.ts';
+import { limited } from '../options/time-limit.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { harmless, quoted } from '../terminal-text.ts';
-import { limited } from '../time-limit.ts';
-import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, quoted } from '../terminal/terminal-text.ts';
 
 /** `keibidrop connect`, parsed. */
 export interface ConnectCommand extends Everywhere {

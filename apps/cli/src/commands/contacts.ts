@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import type { Contact, ContactRule, ContactStore } from '@keibidrop/peer';
 import { fingerprintPhrase, formatFingerprint, KeibiError, parseFingerprint } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { withDaemon } from '../daemon-connection.ts';
-import { formatCount } from '../format.ts';
-import { type Io, paint } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
-import { knownPassphrase } from '../passphrases.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { formatCount } from '../display/format.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { knownPassphrase } from '../options/passphrases.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { columnsOf, harmless, quoted } from '../terminal-text.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { columnsOf, harmless, quoted } from '../terminal/terminal-text.ts';
 
 /** `keibidrop contacts`, parsed. */
 export type ContactsCommand = ContactsAction & ContactsOptions;

@@ -2,11 +2,11 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
-import type { Io } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { systemdUnit } from '../daemon/systemd-unit.ts';
+import { lineOf } from '../display/json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { systemdUnit } from '../systemd-unit.ts';
-import { harmless } from '../terminal-text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/terminal-text.ts';
 import { VERSION } from '../version.ts';
 
 /** `keibidrop daemon`, parsed. */

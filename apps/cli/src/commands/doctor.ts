@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import type { Check, Settings } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { type Io, paint } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { lineOf } from '../display/json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { harmlessLines } from '../terminal-text.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { harmlessLines } from '../terminal/terminal-text.ts';
 
 /** `keibidrop doctor`, parsed. */
 export interface DoctorCommand {

@@ -2,11 +2,11 @@
 import type { HistoryEntry } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { formatBytes, formatCount, formatRate, formatTime } from '../format.ts';
-import { type Io, paint } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { formatBytes, formatCount, formatRate, formatTime } from '../display/format.ts';
+import { lineOf } from '../display/json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { harmless, quoted } from '../terminal-text.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { harmless, quoted } from '../terminal/terminal-text.ts';
 
 /** `keibidrop history`, parsed. */
 export interface HistoryCommand {

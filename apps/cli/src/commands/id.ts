@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import type { ContactStore, Identity, IdentityStore, NextIdentity } from '@keibidrop/peer';
 import { fingerprintLink, fingerprintPhrase, formatFingerprint, KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { withDaemon } from '../daemon-connection.ts';
-import { formatCount } from '../format.ts';
-import { type Io, paint, type Screen } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
-import { knownPassphrase, newPassphrase } from '../passphrases.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { formatCount } from '../display/format.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { knownPassphrase, newPassphrase } from '../options/passphrases.ts';
+import { unlock } from '../options/saving.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { unlock } from '../saving.ts';
+import { type Io, paint, type Screen } from '../terminal/io.ts';
 
 /** `keibidrop id`, parsed. */
 export interface IdCommand {

@@ -2,13 +2,13 @@
 import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { Argument, type Command, Option } from 'commander';
-import { withDaemon } from '../daemon-connection.ts';
-import { noteShown, reportEnded } from '../daemon-transfer.ts';
-import { type Io, paint } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { noteShown, reportEnded } from '../daemon/daemon-transfer.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { limited } from '../options/time-limit.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { harmless, quoted } from '../terminal-text.ts';
-import { limited } from '../time-limit.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { harmless, quoted } from '../terminal/terminal-text.ts';
 
 /** How long to wait for an accepted text; its sender is online. */
 const TEXT_WAIT = '60s';

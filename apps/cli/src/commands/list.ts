@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { LocalClient, MountView, ShareEntryView, ShareView } from '@keibidrop/peer';
 import { type Command, Option } from 'commander';
-import { withDaemon } from '../daemon-connection.ts';
-import { formatBytes, formatCount, formatTime } from '../format.ts';
-import { type Io, paint } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { formatBytes, formatCount, formatTime } from '../display/format.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { limited } from '../options/time-limit.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { harmless } from '../terminal-text.ts';
-import { limited } from '../time-limit.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { harmless } from '../terminal/terminal-text.ts';
 
 /** `keibidrop list`, parsed. */
 export interface ListCommand {

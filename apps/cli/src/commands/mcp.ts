@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { withDaemon } from '../daemon-connection.ts';
-import type { Io } from '../io.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop mcp`, parsed. */
 export interface McpCommand {

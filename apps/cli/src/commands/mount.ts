@@ -3,17 +3,17 @@ import { resolve } from 'node:path';
 import type { MountView } from '@keibidrop/peer';
 import { KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { daemonReach } from '../background.ts';
-import { withDaemon } from '../daemon-connection.ts';
-import { formatCount } from '../format.ts';
-import { givenCode } from '../given-code.ts';
-import type { Io } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { daemonReach } from '../daemon/background.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { formatCount } from '../display/format.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { addEverywhereOptions, type Everywhere } from '../options/everywhere.ts';
+import { givenCode } from '../options/given-code.ts';
+import { parseSize } from '../options/size-option.ts';
+import { limited } from '../options/time-limit.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { parseSize } from '../size-option.ts';
-import { harmless } from '../terminal-text.ts';
-import { limited } from '../time-limit.ts';
-import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/terminal-text.ts';
 
 /** `keibidrop mount`, parsed. */
 export interface MountCommand extends Everywhere {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { WaitingSender } from '@keibidrop/peer';
 import { type Command, Option } from 'commander';
-import { formatCount } from '../format.ts';
-import type { Io } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { formatCount } from '../display/format.ts';
+import { lineOf } from '../display/json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop peers`, parsed. */
 export interface PeersCommand {

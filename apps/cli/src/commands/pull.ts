@@ -2,12 +2,12 @@
 import { resolve } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { withDaemon } from '../daemon-connection.ts';
-import { reportEnded, untilEnded } from '../daemon-transfer.ts';
-import type { Io } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { reportEnded, untilEnded } from '../daemon/daemon-transfer.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { limited } from '../options/time-limit.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { limited } from '../time-limit.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop pull`, parsed. */
 export interface PullCommand {

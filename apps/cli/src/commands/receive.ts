@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import type { OfferSummary, ReceiveOptions } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { receiveInBackground } from '../background.ts';
-import { assertCodeComes, givenCode } from '../given-code.ts';
-import type { Io } from '../io.ts';
-import { receivedSummary, reportOutcome } from '../outcome.ts';
-import { PauseKey } from '../pause-key.ts';
+import { receiveInBackground } from '../daemon/background.ts';
+import { receivedSummary, reportOutcome } from '../display/outcome.ts';
+import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../display/questions.ts';
+import { createView } from '../display/view.ts';
+import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from '../options/everywhere.ts';
+import { assertCodeComes, givenCode } from '../options/given-code.ts';
+import { addSaveOptions, openSaving, type SaveFlags } from '../options/saving.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../questions.ts';
-import { addSaveOptions, openSaving, type SaveFlags } from '../saving.ts';
-import { createView } from '../view.ts';
-import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './everywhere.ts';
+import type { Io } from '../terminal/io.ts';
+import { PauseKey } from '../terminal/pause-key.ts';
 
 /** `keibidrop receive`, parsed. */
 export interface ReceiveCommand extends Everywhere, SaveFlags {

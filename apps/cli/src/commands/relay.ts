@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Command, Option } from 'commander';
-import type { Io } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
-import { dialableAddress } from '../local-address.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { dialableAddress } from '../display/local-address.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop relay`, parsed. */
 export interface RelayCommand {

@@ -3,17 +3,17 @@ import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Code, KeibiError, MAX_TEXT_BYTES, messageFor, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { sendInBackground } from '../background.ts';
-import { textOf } from '../given-code.ts';
-import type { Io } from '../io.ts';
-import { reportOutcome, sentSummary } from '../outcome.ts';
-import { knownPassphrase } from '../passphrases.ts';
-import { PauseKey } from '../pause-key.ts';
+import { sendInBackground } from '../daemon/background.ts';
+import { reportOutcome, sentSummary } from '../display/outcome.ts';
+import { createView } from '../display/view.ts';
+import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from '../options/everywhere.ts';
+import { textOf } from '../options/given-code.ts';
+import { knownPassphrase } from '../options/passphrases.ts';
+import { addSaveOptions, openSaving, type SaveFlags } from '../options/saving.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { addSaveOptions, openSaving, type SaveFlags } from '../saving.ts';
-import { quoted } from '../terminal-text.ts';
-import { createView } from '../view.ts';
-import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from './everywhere.ts';
+import type { Io } from '../terminal/io.ts';
+import { PauseKey } from '../terminal/pause-key.ts';
+import { quoted } from '../terminal/terminal-text.ts';
 
 /** `keibidrop send`, parsed. Exactly one of `paths` (not empty), `stdin`, `text` and `clipboard` is set. */
 export interface SendCommand extends Everywhere, SaveFlags {
@@ -220,6 +220,6 @@ async function textOutside({ clipboard, text }: SendCommand, io: Io): Promise<{ 
 
 /** Imported on demand. */
 async function clipboardText(io: Io): Promise<string> {
-  const { readClipboard } = await import('../clipboard.ts');
+  const { readClipboard } = await import('../terminal/clipboard.ts');
   return readClipboard(io);
 }

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import type { ShareOptions } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import type { Io } from '../io.ts';
-import { knownPassphrase } from '../passphrases.ts';
+import { createShareView } from '../display/share-view.ts';
+import { reachOf } from '../options/everywhere.ts';
+import { knownPassphrase } from '../options/passphrases.ts';
+import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../options/share-options.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../share-options.ts';
-import { createShareView } from '../share-view.ts';
-import { reachOf } from './everywhere.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop share`, parsed. */
 export interface ShareCommand extends ShareFlags {

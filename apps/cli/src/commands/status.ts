@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Command, Option } from 'commander';
-import { withDaemon } from '../daemon-connection.ts';
-import { formatCount, formatTime } from '../format.ts';
-import type { Io } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { formatCount, formatTime } from '../display/format.ts';
+import { lineOf } from '../display/json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { harmless } from '../terminal-text.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless } from '../terminal/terminal-text.ts';
 import { invitationsOf } from './invitations.ts';
 
 /** `keibidrop status` and `keibidrop stop`, parsed. */

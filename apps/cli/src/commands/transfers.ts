@@ -2,14 +2,14 @@
 import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { Argument, type Command, Option } from 'commander';
-import { withDaemon } from '../daemon-connection.ts';
-import { noteShown, reportEnded, untilEnded } from '../daemon-transfer.ts';
-import { formatBytes, formatBytesOf, formatRate } from '../format.ts';
-import { type Io, paint } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { noteShown, reportEnded, untilEnded } from '../daemon/daemon-transfer.ts';
+import { formatBytes, formatBytesOf, formatRate } from '../display/format.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { limited } from '../options/time-limit.ts';
 import type { PeerPackage } from '../peer-package.ts';
-import { harmless, harmlessLines, quoted, shortened } from '../terminal-text.ts';
-import { limited } from '../time-limit.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { harmless, harmlessLines, quoted, shortened } from '../terminal/terminal-text.ts';
 
 const ACTIONS = ['wait', 'pause', 'resume', 'cancel', 'retry', 'first', 'remove', 'accept', 'decline'] as const;
 

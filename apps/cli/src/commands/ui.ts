@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Command, Option } from 'commander';
-import { withDaemon } from '../daemon-connection.ts';
-import type { Io } from '../io.ts';
-import { lineOf } from '../json-lines.ts';
+import { withDaemon } from '../daemon/daemon-connection.ts';
+import { lineOf } from '../display/json-lines.ts';
 import type { PeerPackage } from '../peer-package.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop ui`, parsed. */
 export interface UiCommand {

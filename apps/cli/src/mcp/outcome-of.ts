@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
-import { viewsOf } from '../daemon-transfer.ts';
+import { viewsOf } from '../daemon/daemon-transfer.ts';
 import type { ToolCall, ToolContext } from './tool-context.ts';
 
 const CANCEL_MS = 5_000;

@@ -3,7 +3,7 @@ import type { LocalClient, SendRequest, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { errorOf } from '../daemon-transfer.ts';
+import { errorOf } from '../daemon/daemon-transfer.ts';
 import { hasEnded, waitFor } from './outcome-of.ts';
 import { answer, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
 

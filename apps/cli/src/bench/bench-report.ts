@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { availableParallelism } from 'node:os';
 import type { BenchEvent, BenchPart } from '@keibidrop/peer';
-import { formatBytes, formatCount, formatRate } from './format.ts';
-import { type Io, paint } from './io.ts';
-import { lineOf } from './json-lines.ts';
-import { harmless } from './terminal-text.ts';
+import { formatBytes, formatCount, formatRate } from '../display/format.ts';
+import { lineOf } from '../display/json-lines.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { harmless } from '../terminal/terminal-text.ts';
 
 type Figure = Extract<BenchEvent, { type: 'start' | 'measured' | 'roundTrip' | 'limit' }>;
 type Measured = Extract<Figure, { type: 'measured' }>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
+import { columnsOf } from '../terminal/terminal-text.ts';
 import { type Progress, type ProgressRow, progressLines } from './progress-line.ts';
-import { columnsOf } from './terminal-text.ts';
 
 const half: Progress = {
   files: 340,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Readable } from 'node:stream';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
-import type { Io } from './io.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** Longer than any code: 9 digits and 16 words of 32 characters, with dashes. */
 const MAX_CODE_BYTES = 1024;

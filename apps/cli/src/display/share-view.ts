@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { PullProgressEvent, ShareEvent } from '@keibidrop/peer';
+import type { PeerPackage } from '../peer-package.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { RepaintedLines } from '../terminal/repainted-lines.ts';
+import { harmless, quoted, shortened } from '../terminal/terminal-text.ts';
 import { formatCount, formatRate } from './format.ts';
-import { type Io, paint } from './io.ts';
 import { dialableAddress } from './local-address.ts';
 import { amountOf } from './outcome.ts';
-import type { PeerPackage } from './peer-package.ts';
 import { type ProgressRow, progressLines } from './progress-line.ts';
-import { RepaintedLines } from './repainted-lines.ts';
-import { harmless, quoted, shortened } from './terminal-text.ts';
 
 export interface ShareViewOptions {
   dir: string;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { TransferView } from '@keibidrop/peer';
 import { describe, expect, it } from 'vitest';
-import { createRecordedIo } from '../test/recorded-io.ts';
+import { createRecordedIo } from '../../test/recorded-io.ts';
 import { reportEnded } from './daemon-transfer.ts';
 
 describe('the end of a transfer of the daemon', () => {

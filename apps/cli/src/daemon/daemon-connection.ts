@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { LocalClient } from '@keibidrop/peer';
-import type { Io } from './io.ts';
-import type { PeerPackage } from './peer-package.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import type { Io } from '../terminal/io.ts';
 
 export interface ConnectOptions {
   /** `--config` */

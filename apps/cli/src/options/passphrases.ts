@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
-import type { Io } from './io.ts';
+import type { Io } from '../terminal/io.ts';
 
 const MAX_BYTES = 1024;
 /** An attacker with the file can guess shorter ones, despite Argon2id. */

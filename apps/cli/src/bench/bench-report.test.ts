@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { expect, it } from 'vitest';
-import { createRecordedIo } from '../test/recorded-io.ts';
+import { createRecordedIo } from '../../test/recorded-io.ts';
 import { BenchReport, limitSentence } from './bench-report.ts';
 
 const MIB = 2 ** 20;

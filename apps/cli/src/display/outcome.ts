@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { FailedEntry, ReceiveResult, SendResult, TransferCounts, TransferSummary } from '@keibidrop/peer';
 import { errorOfFailures, exitCodeOf } from '@keibidrop/protocol';
+import { type Io, paint } from '../terminal/io.ts';
+import { harmless } from '../terminal/terminal-text.ts';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatRate } from './format.ts';
-import { type Io, paint } from './io.ts';
 import { jsonErrorLine } from './json-lines.ts';
-import { harmless } from './terminal-text.ts';
 
 const LISTED_FAILURES = 20;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
-import { quoted } from './terminal-text.ts';
+import { quoted } from '../terminal/terminal-text.ts';
 
 /**
  * Parses bytes: a number and K, M or G, which are powers of 1024. The caller checks the range.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { eventJson, type PeerEvent } from '@keibidrop/peer';
 import { describe, expect, it } from 'vitest';
-import { createRecordedIo } from '../test/recorded-io.ts';
-import { shownBy } from '../test/small-terminal.ts';
+import { createRecordedIo } from '../../test/recorded-io.ts';
+import { shownBy } from '../../test/small-terminal.ts';
 import { createView, type ViewOptions } from './view.ts';
 
 const MIB = 2 ** 20;

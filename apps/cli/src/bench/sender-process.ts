@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { SenderProcess } from '@keibidrop/peer';
 import { type ErrorCode, KeibiError, parseCode } from '@keibidrop/protocol';
-import type { Io } from './io.ts';
+import type { Io } from '../terminal/io.ts';
 
 /**
  * Starts this program again as `send PATH`, on a port of the loopback interface and without the user's settings.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
-import { createRecordedIo, type RecordedIoOptions } from '../test/recorded-io.ts';
-import { createScriptedPeer } from '../test/scripted-peer.ts';
-import { runCommandLine } from './command-line.ts';
+import { createRecordedIo, type RecordedIoOptions } from '../../test/recorded-io.ts';
+import { createScriptedPeer } from '../../test/scripted-peer.ts';
+import { runCommandLine } from '../command-line.ts';
 
 async function run(argv: string[], options: RecordedIoOptions = {}) {
   const io = createRecordedIo({ ...options, env: { KD_CONFIG_DIR: '/nonexistent', ...options.env } });

@@ -2,15 +2,15 @@
 import { resolve } from 'node:path';
 import type { LocalClient, ReceiveRequest, SendRequest, Settings, TransferView } from '@keibidrop/peer';
 import { type Code, KeibiError } from '@keibidrop/protocol';
-import type { Everywhere } from './commands/everywhere.ts';
-import type { ReceiveCommand } from './commands/receive.ts';
-import type { SendCommand } from './commands/send.ts';
+import type { ReceiveCommand } from '../commands/receive.ts';
+import type { SendCommand } from '../commands/send.ts';
+import { lineOf } from '../display/json-lines.ts';
+import type { Everywhere } from '../options/everywhere.ts';
+import { unlockForContacts } from '../options/saving.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import { type Io, paint } from '../terminal/io.ts';
 import { withDaemon } from './daemon-connection.ts';
 import { errorOf, viewsOf } from './daemon-transfer.ts';
-import { type Io, paint } from './io.ts';
-import { lineOf } from './json-lines.ts';
-import type { PeerPackage } from './peer-package.ts';
-import { unlockForContacts } from './saving.ts';
 
 /** Hands a send over to the daemon and prints its code. @throws the error of a send that fails before it has a code */
 export async function sendInBackground(

@@ -2,9 +2,9 @@
 import type { LocalClient, SaveOptions } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import type { Io } from './io.ts';
+import type { PeerPackage } from '../peer-package.ts';
+import type { Io } from '../terminal/io.ts';
 import { knownPassphrase } from './passphrases.ts';
-import type { PeerPackage } from './peer-package.ts';
 
 /** Options that save the other side as a contact, as typed. */
 export interface SaveFlags {

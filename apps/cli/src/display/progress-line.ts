@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
+
+import { columnsOf, shortened } from '../terminal/terminal-text.ts';
 import { formatBytes, formatBytesOf, formatClock, formatRate } from './format.ts';
-import { columnsOf, shortened } from './terminal-text.ts';
 
 /** Progress of one transfer, or the sum of several. */
 export interface Progress {

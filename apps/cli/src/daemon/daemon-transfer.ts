@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { exitCodeOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
-import { formatBytes, formatCount } from './format.ts';
-import type { Io } from './io.ts';
-import { jsonErrorLine, lineOf } from './json-lines.ts';
-import { type Progress, progressLines } from './progress-line.ts';
-import { RepaintedLines } from './repainted-lines.ts';
-import { harmless, harmlessLines } from './terminal-text.ts';
+import { formatBytes, formatCount } from '../display/format.ts';
+import { jsonErrorLine, lineOf } from '../display/json-lines.ts';
+import { type Progress, progressLines } from '../display/progress-line.ts';
+import type { Io } from '../terminal/io.ts';
+import { RepaintedLines } from '../terminal/repainted-lines.ts';
+import { harmless, harmlessLines } from '../terminal/terminal-text.ts';
 
 /** How to display the transfer. */
 export interface Shown {

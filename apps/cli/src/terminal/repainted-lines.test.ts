@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createRecordedIo, type RecordedIoOptions } from '../test/recorded-io.ts';
-import { shownBy } from '../test/small-terminal.ts';
+import { createRecordedIo, type RecordedIoOptions } from '../../test/recorded-io.ts';
+import { shownBy } from '../../test/small-terminal.ts';
 import { RepaintedLines } from './repainted-lines.ts';
 
 afterEach(() => void vi.useRealTimers());

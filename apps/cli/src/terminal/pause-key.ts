@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { PauseSwitch } from '@keibidrop/peer';
+import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from './io.ts';
 import type { Keyboard } from './keyboard.ts';
-import type { PeerPackage } from './peer-package.ts';
 
 const KEY = 'p';
 

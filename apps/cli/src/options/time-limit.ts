@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
-import type { Io } from './io.ts';
-import { quoted } from './terminal-text.ts';
+import type { Io } from '../terminal/io.ts';
+import { quoted } from '../terminal/terminal-text.ts';
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000 } as const;
 const MOST_MS = 24 * UNITS.h;

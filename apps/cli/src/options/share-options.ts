@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Code, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { addEverywhereOptions, type Everywhere } from './commands/everywhere.ts';
+import { addEverywhereOptions, type Everywhere } from './everywhere.ts';
 
 /** Options of a share, by this process or by the daemon. */
 export interface ShareFlags extends Everywhere {

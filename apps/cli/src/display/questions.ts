@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { CollisionAnswer, OfferSummary } from '@keibidrop/peer';
+import type { PeerPackage } from '../peer-package.ts';
+import { type Io, paint, type Screen } from '../terminal/io.ts';
+import { harmless, quoted } from '../terminal/terminal-text.ts';
 import { formatBytes, formatCount, formatNumber } from './format.ts';
-import { type Io, paint, type Screen } from './io.ts';
-import type { PeerPackage } from './peer-package.ts';
-import { harmless, quoted } from './terminal-text.ts';
 
 const SHOWN_NAMES = 20;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { KeibiError } from '@keibidrop/protocol';
-import { type Io, paint } from './io.ts';
+import { type Io, paint } from '../terminal/io.ts';
+import { harmless, harmlessLines } from '../terminal/terminal-text.ts';
 import { jsonErrorLine } from './json-lines.ts';
-import { harmless, harmlessLines } from './terminal-text.ts';
 
 /** Prints the error that ended a run: one `--json` line on stdout, or sentences on stderr. */
 export function reportError(error: KeibiError, io: Io, json: boolean): void {
