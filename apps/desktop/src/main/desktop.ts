@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { app, nativeTheme, session, shell } from 'electron';
 import type { Intent, View } from '../shared/api.ts';
 import type { DaemonState } from '../shared/daemon-state.ts';
-import { activityOf } from './activity.ts';
 import { setAppMenu } from './app-menu.ts';
-import { DaemonLink } from './daemon-link.ts';
-import { daemonProgram, openDoorOf } from './daemon-program.ts';
+import { DaemonLink } from './daemon/daemon-link.ts';
+import { daemonProgram, findDaemonAddress } from './daemon/daemon-program.ts';
 import { Dialogs } from './dialogs.ts';
-import { type Handlers, hearPage } from './ipc.ts';
-import { KeptFile } from './kept-file.ts';
-import { lockSession } from './lockdown.ts';
-import { type Notice, noticeOf } from './notices.ts';
-import { Notifier } from './notifier.ts';
+import { type Notice, noticeOf } from './notifications/notices.ts';
+import { Notifier } from './notifications/notifier.ts';
 import { intentOfLink, type Opening, openingOf } from './opening.ts';
-import { PageCalls } from './page-calls.ts';
-import { WindowPreferences } from './preferences.ts';
+import { type Handlers, hearPage } from './page/ipc.ts';
+import { lockSession } from './page/lockdown.ts';
+import { PageCalls } from './page/page-calls.ts';
+import { servePage } from './page/serve-page.ts';
+import { PreferencesFile } from './preferences/preferences-file.ts';
+import { startAtLogin } from './preferences/start-at-login.ts';
+import { WindowPreferences } from './preferences/window-preferences.ts';
 import { QuickSend } from './quick-send.ts';
 import { Quitting } from './quitting.ts';
-import { servePage } from './serve-page.ts';
-import { startAtLogin } from './start-at-login.ts';
 import { type Texts, textsIn } from './texts.ts';
-import { TrayEntry } from './tray.ts';
+import { activityOf } from './tray/activity.ts';
+import { TrayEntry } from './tray/tray.ts';
 import { MainWindow } from './window.ts';
 
 /** A window that crashes again within this time is not reopened automatically. */
@@ -30,7 +30,7 @@ const BREAKS_AGAIN_MS = 60_000;
 
 /** The main process once Electron is ready: creates the parts and connects them. */
 export class Desktop {
-  readonly #kept = new KeptFile(join(app.getPath('userData'), 'window.json'));
+  readonly #file = new PreferencesFile(join(app.getPath('userData'), 'window.json'));
   readonly #link: DaemonLink;
   readonly #window: MainWindow;
   readonly #preferences: WindowPreferences;
@@ -46,23 +46,23 @@ export class Desktop {
   /** @param started  when this program began, in milliseconds since 1970 */
   constructor(started: number) {
     const program = daemonProgram(app.isPackaged ? process.resourcesPath : undefined, process.platform);
-    this.#link = new DaemonLink((signal) => openDoorOf(program, process.env, signal));
-    this.#preferences = new WindowPreferences(this.#kept, startAtLogin(), () => this.#speak());
+    this.#link = new DaemonLink((signal) => findDaemonAddress(program, process.env, signal));
+    this.#preferences = new WindowPreferences(this.#file, startAtLogin(), () => this.#speak());
     this.#texts = textsIn(this.#preferences.language);
     const texts = () => this.#texts;
     this.#window = new MainWindow({
-      kept: this.#kept,
+      file: this.#file,
       onClose: () => this.#onClose(),
       onPageGone: () => this.#calls.forget(),
       onCrash: () => void this.#onCrash(),
     });
-    const tell = (intent: Intent) => this.#window.tell(intent);
+    const openIntent = (intent: Intent) => this.#window.openIntent(intent);
     this.#dialogs = new Dialogs(() => this.#window.visible, texts);
     this.#calls = new PageCalls(this.#link, (channel, value) => this.#window.send(channel, value));
     const answer = (question: number, given: 'yes' | 'no') => void this.#answer(question, given);
-    this.#notifier = new Notifier({ texts, tell, answer });
+    this.#notifier = new Notifier({ texts, openIntent, answer });
     const notify = (notice: Notice) => this.#notifier.show(notice);
-    this.#quickSend = new QuickSend({ link: this.#link, dialogs: this.#dialogs, texts, notify, tell });
+    this.#quickSend = new QuickSend({ link: this.#link, dialogs: this.#dialogs, texts, notify, openIntent });
     this.#quitting = new Quitting({
       link: this.#link,
       dialogs: this.#dialogs,
@@ -85,20 +85,20 @@ export class Desktop {
     });
     this.#quitting.listen();
     this.#link.on('change', () => this.#draw());
-    this.#link.on('told', (told, before) => this.#onTold(told, before));
+    this.#link.on('reported', (reported, before) => this.#onReported(reported, before));
     nativeTheme.on('updated', () => this.#draw());
     this.#link.open();
     this.#speak();
     if (opening.hidden && opening.intents.length === 0) return;
     this.#window.show();
-    for (const intent of opening.intents) this.#window.tell(intent);
+    for (const intent of opening.intents) this.#window.openIntent(intent);
   }
 
   /** The program was started again, or a file or link was opened with it. */
   reopen({ intents }: Opening): void {
     this.#link.restart();
     this.#window.show();
-    for (const intent of intents) this.#window.tell(intent);
+    for (const intent of intents) this.#window.openIntent(intent);
   }
 
   openPath(path: string): void {
@@ -117,7 +117,7 @@ export class Desktop {
       pauseAll: (paused: boolean) => void this.#pauseAll(paused),
       show: (view?: View, transfer?: number) => {
         if (view === undefined) this.#window.show();
-        else this.#window.tell({ kind: 'view', view, ...(transfer !== undefined && { transfer }) });
+        else this.#window.openIntent({ kind: 'view', view, ...(transfer !== undefined && { transfer }) });
       },
       restart: () => this.#link.restart(),
       close: () => this.#window.visible?.close(),
@@ -158,29 +158,29 @@ export class Desktop {
     app.setBadgeCount(questions);
   }
 
-  #onTold(told: Parameters<typeof noticeOf>[0], before: DaemonState): void {
-    if (told.event === 'answered') this.#notifier.answered(told.question);
+  #onReported(reported: Parameters<typeof noticeOf>[0], before: DaemonState): void {
+    if (reported.event === 'answered') this.#notifier.answered(reported.question);
     // A user who looks at the window sees the event there.
     if (this.#window.isLookedAt) return;
-    const notice = noticeOf(told, before.transfers.get(told.transfer)?.state, this.#texts);
+    const notice = noticeOf(reported, before.transfers.get(reported.transfer)?.state, this.#texts);
     if (notice !== undefined) this.#notifier.show(notice);
   }
 
   #onClose(): boolean {
     if (this.#quitting.decided) return true;
-    const { closeToTray, toldOfTray } = this.#kept.kept;
+    const { closeToTray, trayNoticeShown } = this.#file.stored;
     if (!closeToTray) {
       void this.#quitting.ask();
       return false;
     }
-    if (!toldOfTray) {
+    if (!trayNoticeShown) {
       const { t } = this.#texts;
       this.#notifier.show({
         title: t('notice.tray'),
         text: t('notice.trayText'),
         intent: { kind: 'view', view: 'send' },
       });
-      this.#kept.change({ toldOfTray: true });
+      this.#file.change({ trayNoticeShown: true });
     }
     return false;
   }
@@ -199,17 +199,17 @@ export class Desktop {
   }
 
   async #answer(question: number, answer: 'yes' | 'no'): Promise<void> {
-    await this.#ask((door, signal) => door.call('answer', { question, answer }, { signal }));
+    await this.#ask((client, signal) => client.call('answer', { question, answer }, { signal }));
   }
 
   async #pauseAll(paused: boolean): Promise<void> {
     const action = paused ? 'pause' : 'resume';
-    await this.#ask((door, signal) => door.call('control', { transfer: 0, action }, { signal }));
+    await this.#ask((client, signal) => client.call('control', { transfer: 0, action }, { signal }));
   }
 
-  async #ask(call: (door: Awaited<ReturnType<DaemonLink['door']>>, signal: AbortSignal) => Promise<unknown>) {
+  async #ask(call: (client: Awaited<ReturnType<DaemonLink['client']>>, signal: AbortSignal) => Promise<unknown>) {
     try {
-      await call(await this.#link.door(), new AbortController().signal);
+      await call(await this.#link.client(), new AbortController().signal);
     } catch (reason) {
       await this.#dialogs.tellFailure(reason instanceof Error ? reason.message : String(reason));
     }

@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { app } from 'electron';
 import { Desktop } from './desktop.ts';
-import { lockDown } from './lockdown.ts';
 import { type Opening, openingOf } from './opening.ts';
-import { registerScheme } from './serve-page.ts';
+import { lockDown } from './page/lockdown.ts';
+import { registerScheme } from './page/serve-page.ts';
 
 const started = Date.now();
 app.setName('KeibiDrop');

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { clipboard } from 'electron';
 import type { Intent } from '../shared/api.ts';
-import type { DaemonLink } from './daemon-link.ts';
+import type { DaemonLink } from './daemon/daemon-link.ts';
 import type { Dialogs } from './dialogs.ts';
-import type { Notice } from './notices.ts';
-import { noticeText } from './plain-text.ts';
+import type { Notice } from './notifications/notices.ts';
+import { noticeText } from './notifications/plain-text.ts';
 import type { Texts } from './texts.ts';
 
 export interface QuickSendParts {
@@ -13,7 +13,7 @@ export interface QuickSendParts {
   texts(): Texts;
   notify(notice: Notice): void;
   /** Shows the window with this intent. */
-  tell(intent: Intent): void;
+  openIntent(intent: Intent): void;
 }
 
 /** Sends from the tray or the menu without opening the window. */
@@ -28,7 +28,7 @@ export class QuickSend {
   async files(what: 'files' | 'folders', to: string | undefined): Promise<void> {
     const paths = await this.#parts.dialogs.pick(what);
     if (paths.length === 0) return;
-    if (to === undefined) this.#parts.tell({ kind: 'send', paths });
+    if (to === undefined) this.#parts.openIntent({ kind: 'send', paths });
     else await this.#send({ paths, to: [to] }, to);
   }
 
@@ -45,13 +45,13 @@ export class QuickSend {
   }
 
   async #send(request: { paths?: string[]; text?: string; to?: string[] }, to: string | undefined): Promise<void> {
-    const { link, dialogs, texts, notify, tell } = this.#parts;
+    const { link, dialogs, texts, notify, openIntent } = this.#parts;
     try {
-      const door = await link.door();
-      const { transfer } = await door.call('send', request, { signal: new AbortController().signal });
+      const client = await link.client();
+      const { transfer } = await client.call('send', request, { signal: new AbortController().signal });
       if (transfer === undefined) return;
       const intent: Intent = { kind: 'view', view: 'transfers', transfer: transfer.id };
-      if (to === undefined) tell(intent);
+      if (to === undefined) openIntent(intent);
       else
         notify({
           title: noticeText(texts().t('notice.sending', { peer: to })),

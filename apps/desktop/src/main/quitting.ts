@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { app, powerMonitor } from 'electron';
 import { ApiError } from '../shared/api.ts';
-import { activityOf } from './activity.ts';
-import type { DaemonLink } from './daemon-link.ts';
+import type { DaemonLink } from './daemon/daemon-link.ts';
 import type { Dialogs } from './dialogs.ts';
 import type { Texts } from './texts.ts';
+import { activityOf } from './tray/activity.ts';
 
 const STOP_TIMEOUT_MS = 5000;
 const BUTTONS = ['quit.keep', 'quit.quit', 'quit.cancel'] as const;
@@ -99,7 +99,7 @@ export class Quitting {
       STOP_TIMEOUT_MS,
     );
     try {
-      return await (await this.#parts.link.door()).call(method, {}, { signal: over.signal });
+      return await (await this.#parts.link.client()).call(method, {}, { signal: over.signal });
     } finally {
       clearTimeout(timer);
     }

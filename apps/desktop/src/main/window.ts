@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { app, BrowserWindow, nativeTheme, screen, type WebContents } from 'electron';
 import type { Intent } from '../shared/api.ts';
 import { CHANNELS } from '../shared/channels.ts';
-import type { KeptFile } from './kept-file.ts';
-import { PAGE_URL } from './page-files.ts';
+import { PAGE_URL } from './page/page-files.ts';
+import type { PreferencesFile } from './preferences/preferences-file.ts';
 import { placeOn, SMALLEST } from './window-place.ts';
 
 /** Background until the page has drawn: `--paper` of the page's tokens. */
@@ -12,7 +12,7 @@ const PAPER = { light: '#f6f4ef', dark: '#111413' };
 const KEEP_AFTER_MS = 500;
 
 export interface WindowHost {
-  readonly kept: KeptFile;
+  readonly file: PreferencesFile;
   /** Called when the user closes the window. Returns false to only hide it. */
   onClose(): boolean;
   /** The page was reloaded, crashed or was closed. */
@@ -55,7 +55,7 @@ export class MainWindow {
   }
 
   /** Shows the window and sends the intent to its page, once the page listens. */
-  tell(intent: Intent): void {
+  openIntent(intent: Intent): void {
     if (this.#listening) this.send(CHANNELS.intent, intent);
     else this.#waiting.push(intent);
     this.show();
@@ -83,8 +83,8 @@ export class MainWindow {
   }
 
   #open(): BrowserWindow {
-    const { kept } = this.#host.kept;
-    const { maximized, ...bounds } = placeOn(screensNow(), kept.place);
+    const { stored } = this.#host.file;
+    const { maximized, ...bounds } = placeOn(screensNow(), stored.place);
     const window = new BrowserWindow({
       ...bounds,
       minWidth: SMALLEST.width,
@@ -149,7 +149,7 @@ export class MainWindow {
     const window = this.#window;
     if (window === undefined || window.isDestroyed() || window.isMinimized() || window.isFullScreen()) return;
     const maximized = window.isMaximized();
-    this.#host.kept.change({ place: { ...window.getNormalBounds(), maximized } });
+    this.#host.file.change({ place: { ...window.getNormalBounds(), maximized } });
   }
 }
 

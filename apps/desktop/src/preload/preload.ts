@@ -3,7 +3,7 @@
 // The only code between the page and Electron: runs sandboxed in an isolated world and gives the page functions.
 import { contextBridge, type IpcRendererEvent, ipcRenderer, webUtils } from 'electron';
 import type { Intent } from '../shared/api.ts';
-import { CHANNELS, type Told } from '../shared/channels.ts';
+import { CHANNELS, type SubscriptionMessage } from '../shared/channels.ts';
 import type { Bridge, Failure } from '../shared/requests.ts';
 
 interface Listener {
@@ -14,14 +14,14 @@ interface Listener {
 const subscriptions = new Map<number, Listener>();
 let last = 0;
 
-ipcRenderer.on(CHANNELS.told, (_event, told: Told) => {
-  const listener = subscriptions.get(told.id);
-  if ('replies' in told) {
-    listener?.onReplies(told.replies);
+ipcRenderer.on(CHANNELS.replies, (_event, message: SubscriptionMessage) => {
+  const listener = subscriptions.get(message.id);
+  if ('replies' in message) {
+    listener?.onReplies(message.replies);
     return;
   }
-  subscriptions.delete(told.id);
-  listener?.onEnd(told.end ?? undefined);
+  subscriptions.delete(message.id);
+  listener?.onEnd(message.end ?? undefined);
 });
 
 const bridge: Bridge = {

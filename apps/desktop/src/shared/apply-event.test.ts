@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { TransferView } from '@keibidrop/peer/local';
 import { describe, expect, it } from 'vitest';
-import { applyEvent, type Told, withoutStale } from './apply-event.ts';
-import { type DaemonState, NOTHING_TOLD } from './daemon-state.ts';
+import { applyEvent, type ReportedEvent, withoutStale } from './apply-event.ts';
+import { type DaemonState, NOTHING_REPORTED } from './daemon-state.ts';
 
 const RUNNING = { event: 'transfer', transfer: 1, id: 1, state: 'running', files: 0, bytes: 0, peers: [] };
 
-function after(...told: Told[]): DaemonState {
-  return told.reduce(applyEvent, NOTHING_TOLD);
+function after(...reported: ReportedEvent[]): DaemonState {
+  return reported.reduce(applyEvent, NOTHING_REPORTED);
 }
 
-function progress(transfer: number, bytes: number, more: object = {}): Told {
+function progress(transfer: number, bytes: number, more: object = {}): ReportedEvent {
   return { event: 'progress', transfer, files: 1, bytes, totalBytes: 100, bytesPerSecond: 10, ...more };
 }
 
@@ -70,7 +70,7 @@ describe('applyEvent', () => {
 
 describe('withoutStale', () => {
   it('drops progress superseded by a later report for the same receiver, and keeps the order', () => {
-    const told = [
+    const reported = [
       progress(1, 10),
       progress(2, 10),
       { ...RUNNING, transfer: 1 },
@@ -78,14 +78,14 @@ describe('withoutStale', () => {
       progress(1, 30, { receiver: 2 }),
       progress(1, 40, { receiver: 1 }),
     ];
-    expect(withoutStale(told).map(({ event, transfer, bytes }) => [event, transfer, bytes])).toEqual([
+    expect(withoutStale(reported).map(({ event, transfer, bytes }) => [event, transfer, bytes])).toEqual([
       ['progress', 1, 10],
       ['progress', 2, 10],
       ['transfer', 1, 0],
       ['progress', 1, 30],
       ['progress', 1, 40],
     ]);
-    const all = told.reduce(applyEvent, NOTHING_TOLD).transfers.get(1) as TransferView;
-    expect(withoutStale(told).reduce(applyEvent, NOTHING_TOLD).transfers.get(1)).toEqual(all);
+    const all = reported.reduce(applyEvent, NOTHING_REPORTED).transfers.get(1) as TransferView;
+    expect(withoutStale(reported).reduce(applyEvent, NOTHING_REPORTED).transfers.get(1)).toEqual(all);
   });
 });

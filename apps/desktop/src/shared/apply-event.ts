@@ -3,25 +3,29 @@ import type { ContactView, MountView, SettingView, ShareView, TransferView } fro
 import type { Asked, DaemonState } from './daemon-state.ts';
 
 /** An event of the daemon (proto/local.proto, Event) with its JSON read. */
-export interface Told {
+export interface ReportedEvent {
   /** 0: the event belongs to no transfer. */
   readonly transfer: number;
   readonly event: string;
   readonly [field: string]: unknown;
 }
 
-type Change = (state: DaemonState, told: Told) => Partial<DaemonState>;
+type Change = (state: DaemonState, reported: ReportedEvent) => Partial<DaemonState>;
 
 /** The state change for each event. Other events concern no view. */
 const CHANGES: Readonly<Record<string, Change>> = {
-  transfer: ({ transfers }, told) => ({ transfers: withEntry(transfers, told.transfer, fieldsOf<TransferView>(told)) }),
+  transfer: ({ transfers }, reported) => ({
+    transfers: withEntry(transfers, reported.transfer, fieldsOf<TransferView>(reported)),
+  }),
   removed: ({ transfers }, { transfer }) => ({ transfers: without(transfers, transfer) }),
-  progress: ({ transfers }, told) => {
-    const known = transfers.get(told.transfer);
-    return known === undefined ? {} : { transfers: withEntry(transfers, told.transfer, progressed(known, told)) };
+  progress: ({ transfers }, reported) => {
+    const known = transfers.get(reported.transfer);
+    return known === undefined
+      ? {}
+      : { transfers: withEntry(transfers, reported.transfer, progressed(known, reported)) };
   },
-  question: ({ questions }, told) => {
-    const { transfer, question, kind, event: _, ...about } = told;
+  question: ({ questions }, reported) => {
+    const { transfer, question, kind, event: _, ...about } = reported;
     const asked = { transfer, question: question as number, kind: kind as string, about } satisfies Asked;
     return { questions: [...questions.filter((each) => each.question !== asked.question), asked] };
   },
@@ -31,14 +35,14 @@ const CHANGES: Readonly<Record<string, Change>> = {
     contacts: contacts.map((each) => (each.name === contact ? { ...each, online: online === true } : each)),
   }),
   identity: (_, { fingerprint }) => ({ renewedIdentity: fingerprint as string }),
-  share: ({ shares }, told) => {
-    const share = fieldsOf<ShareView>(told);
+  share: ({ shares }, reported) => {
+    const share = fieldsOf<ShareView>(reported);
     const known = shares.some(({ id }) => id === share.id);
     return { shares: known ? shares.map((each) => (each.id === share.id ? share : each)) : [...shares, share] };
   },
   shareEnded: ({ shares }, { id }) => ({ shares: shares.filter((share) => share.id !== id) }),
-  mount: ({ mounts }, told) => {
-    const mount = fieldsOf<MountView>(told);
+  mount: ({ mounts }, reported) => {
+    const mount = fieldsOf<MountView>(reported);
     return { mounts: [...mounts.filter(({ id }) => id !== mount.id), mount] };
   },
   mountEnded: ({ mounts }, { id }) => ({ mounts: mounts.filter((mount) => mount.id !== id) }),
@@ -47,12 +51,12 @@ const CHANGES: Readonly<Record<string, Change>> = {
 };
 
 /** The state after an event. */
-export function applyEvent(state: DaemonState, told: Told): DaemonState {
-  const change = CHANGES[told.event]?.(state, told);
+export function applyEvent(state: DaemonState, reported: ReportedEvent): DaemonState {
+  const change = CHANGES[reported.event]?.(state, reported);
   return change === undefined ? state : { ...state, ...change };
 }
 
-function fieldsOf<T>({ event: _, transfer: __, ...fields }: Told): T {
+function fieldsOf<T>({ event: _, transfer: __, ...fields }: ReportedEvent): T {
   return fields as T;
 }
 
@@ -60,11 +64,11 @@ type Figures = Pick<TransferView, 'files' | 'bytes' | 'totalFiles' | 'totalBytes
 type Sum = 'files' | 'bytes' | 'totalFiles' | 'totalBytes' | 'bytesPerSecond';
 
 /** With several receivers each has its own figures, and the transfer shows their sum. */
-function progressed(known: TransferView, told: Told): TransferView {
-  const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond } = told as unknown as Figures;
+function progressed(known: TransferView, reported: ReportedEvent): TransferView {
+  const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond } = reported as unknown as Figures;
   const own = { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond };
-  if (typeof told.receiver !== 'number') return { ...known, ...own };
-  const peers = known.peers.map((peer) => (peer.session === told.receiver ? { ...peer, ...own } : peer));
+  if (typeof reported.receiver !== 'number') return { ...known, ...own };
+  const peers = known.peers.map((peer) => (peer.session === reported.receiver ? { ...peer, ...own } : peer));
   const sum = (name: Sum) => peers.reduce((total, peer) => total + peer[name], 0);
   return {
     ...known,
@@ -79,9 +83,9 @@ function progressed(known: TransferView, told: Told): TransferView {
 }
 
 /** Drops progress superseded by a later report in the same batch. */
-export function withoutStale(told: readonly Told[]): Told[] {
+export function withoutStale(reported: readonly ReportedEvent[]): ReportedEvent[] {
   const seen = new Set<string>();
-  const kept = [...told].reverse().filter(({ event, transfer, receiver }) => {
+  const kept = [...reported].reverse().filter(({ event, transfer, receiver }) => {
     if (event !== 'progress') return true;
     const key = `${transfer} ${receiver}`;
     if (seen.has(key)) return false;

@@ -13,7 +13,7 @@ export const CHANNELS = {
   /** To main: the page accepts intents. */
   listening: 'keibidrop:listening',
   /** To the page: replies of a subscription, or its end. */
-  told: 'keibidrop:told',
+  replies: 'keibidrop:replies',
   /** To the page: Intent. */
   intent: 'keibidrop:intent',
 } as const;
@@ -25,6 +25,6 @@ export interface Subscription {
 }
 
 /** A message for a subscription: replies, or its end. */
-export type Told =
+export type SubscriptionMessage =
   | { readonly id: number; readonly replies: unknown[] }
   | { readonly id: number; readonly end: Failure | null };

@@ -35,7 +35,7 @@ export interface DaemonState {
   readonly renewedIdentity: string | undefined;
 }
 
-export const NOTHING_TOLD: DaemonState = {
+export const NOTHING_REPORTED: DaemonState = {
   link: { state: 'connecting' },
   transfers: new Map(),
   questions: [],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { create } from 'zustand';
 import type { Api, ApiError, GatheredItem } from '../../shared/api.ts';
-import { apiErrorOf } from './act.ts';
 import { type SendOptions, sendRequestOf } from './send-options.ts';
+import { apiErrorOf } from './use-action.ts';
 
 /** An item of the draft. */
 export interface DraftItem extends GatheredItem {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Api, ApiError } from '../../shared/api.ts';
-import { applyEvent, type Told, withoutStale } from '../../shared/apply-event.ts';
-import { type DaemonState, NOTHING_TOLD, wasStopped } from '../../shared/daemon-state.ts';
+import { applyEvent, type ReportedEvent, withoutStale } from '../../shared/apply-event.ts';
+import { type DaemonState, NOTHING_REPORTED, wasStopped } from '../../shared/daemon-state.ts';
 import { useDaemon } from './daemon-store.ts';
 import { addSample, forgetSamples } from './throughput.ts';
 
@@ -42,20 +42,20 @@ async function watchOnce(api: Api): Promise<ApiError> {
 /** Events of one connection that the store has yet to receive. */
 class Batch {
   /** The daemon first sends its whole state, which replaces the old one only once complete. */
-  #first: DaemonState | undefined = NOTHING_TOLD;
-  #waiting: Told[] = [];
+  #first: DaemonState | undefined = NOTHING_REPORTED;
+  #waiting: ReportedEvent[] = [];
   /** Number of events in the last batch, without superseded ones. */
   #changed = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  add(told: Told): void {
+  add(reported: ReportedEvent): void {
     if (this.#first === undefined) {
-      this.#waiting.push(told);
+      this.#waiting.push(reported);
       this.#timer ??= setTimeout(() => this.#apply(), Math.min(LONGEST_MS, TOGETHER_MS + MORE_MS * this.#changed));
       return;
     }
-    this.#first = applyEvent(this.#first, told);
-    if (told.event !== 'present') return;
+    this.#first = applyEvent(this.#first, reported);
+    if (reported.event !== 'present') return;
     useDaemon.setState(this.#first, true);
     this.#first = undefined;
   }
@@ -77,9 +77,9 @@ class Batch {
 }
 
 /** Adds a chart point for each transfer in the batch. */
-function sample(told: readonly Told[], { transfers }: DaemonState): void {
+function sample(reported: readonly ReportedEvent[], { transfers }: DaemonState): void {
   const now = Date.now() / 1000;
-  for (const id of new Set(told.map(({ transfer }) => transfer))) {
+  for (const id of new Set(reported.map(({ transfer }) => transfer))) {
     const transfer = transfers.get(id);
     if (transfer === undefined) forgetSamples(id);
     else if (transfer.state === 'running' || transfer.state === 'paused') addSample(id, now, transfer.bytesPerSecond);

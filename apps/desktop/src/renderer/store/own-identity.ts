@@ -4,8 +4,8 @@ import { useCallback, useEffect } from 'react';
 import { create } from 'zustand';
 import type { Api, ApiError } from '../../shared/api.ts';
 import { useApi } from '../api/api-context.ts';
-import { apiErrorOf } from './act.ts';
 import { useDaemon } from './daemon-store.ts';
+import { apiErrorOf } from './use-action.ts';
 
 export type Identity = ReplyOf<'identity'>;
 

@@ -5,7 +5,7 @@ import type { TextKey, Translate } from './texts.ts';
 type ErrorKey = keyof typeof en & TextKey;
 
 /** A failure as the daemon reports it; the message is in English. */
-export interface ToldError {
+export interface ReportedError {
   readonly code: string;
   readonly message: string;
 }
@@ -19,7 +19,7 @@ export interface ErrorWords {
 /** Codes with a general text in the catalogue; the daemon's message says what is wrong in each case. */
 const EACH_ITS_OWN: readonly string[] = ['USAGE', 'CONFIG_INVALID', 'MOUNT_UNAVAILABLE'];
 
-export function errorWords(t: Translate, { code, message }: ToldError): ErrorWords {
+export function errorWords(t: Translate, { code, message }: ReportedError): ErrorWords {
   const key = `errors.${code}`;
   // An unknown code: show the daemon's message.
   if (!isErrorKey(key)) return { text: message, detail: undefined };
@@ -27,7 +27,7 @@ export function errorWords(t: Translate, { code, message }: ToldError): ErrorWor
 }
 
 /** The same on one line. */
-export function errorText(t: Translate, error: ToldError): string {
+export function errorText(t: Translate, error: ReportedError): string {
   const { text, detail } = errorWords(t, error);
   return detail === undefined ? text : `${text} ${detail}`;
 }

@@ -2,8 +2,8 @@
 import { Play } from 'lucide-react';
 import { wasStopped } from '../../shared/daemon-state.ts';
 import { useApi } from '../api/api-context.ts';
-import { Button } from '../components/button.tsx';
-import { Notice } from '../components/notice.tsx';
+import { Button } from '../components/controls/button.tsx';
+import { Notice } from '../components/feedback/notice.tsx';
 import { useDaemon } from '../store/daemon-store.ts';
 import { useTexts } from '../texts/texts.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Notice } from '../components/notice.tsx';
+import { Notice } from '../components/feedback/notice.tsx';
 import { useDaemon } from '../store/daemon-store.ts';
 import { useIdentity } from '../store/own-identity.ts';
 import { hrefOf, useRoute } from '../store/route.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { HistoryEntryView } from '@keibidrop/peer/local';
 import { memo } from 'react';
-import { RowList } from '../../components/row-list.tsx';
-import { Section } from '../../components/section.tsx';
+import { RowList } from '../../components/layout/row-list.tsx';
+import { Section } from '../../components/layout/section.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import { dayText } from '../../texts/times.ts';
 import { inDays } from './history-list.ts';

@@ -3,12 +3,12 @@ import type { HistoryEntryView } from '@keibidrop/peer/local';
 import { ArrowDownLeft, ArrowUpRight, FolderOpen, RotateCw } from 'lucide-react';
 import { bytesText, rateText } from '../../../shared/figures.ts';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { ErrorText } from '../../components/error-text.tsx';
-import { harmless, PeerText } from '../../components/peer-text.tsx';
-import { Row } from '../../components/row-list.tsx';
-import { useAct } from '../../store/act.ts';
+import { harmless, PeerText } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { ErrorText } from '../../components/feedback/error-text.tsx';
+import { Row } from '../../components/layout/row-list.tsx';
 import { go } from '../../store/route.ts';
+import { useAction } from '../../store/use-action.ts';
 import { errorWords } from '../../texts/errors.ts';
 import { type TextKey, type Translate, useTexts } from '../../texts/texts.ts';
 import { timeText } from '../../texts/times.ts';
@@ -21,7 +21,7 @@ const MEASURABLE_SECONDS = 0.5;
 /** One finished send or receive: names, peer, result and actions. */
 export function HistoryRow({ entry }: { entry: HistoryEntryView }) {
   const { t, language } = useTexts();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const { kind, time, result } = entry;
   const good = result === 'OK';
   const Mark = kind === 'send' ? ArrowUpRight : ArrowDownLeft;

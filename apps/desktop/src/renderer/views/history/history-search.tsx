@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Search } from 'lucide-react';
-import { Choice } from '../../components/choice.tsx';
+import { Choice } from '../../components/controls/choice.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './history.module.css';
 import type { HistoryKind } from './history-list.ts';

@@ -2,11 +2,11 @@
 import { History, Trash2 } from 'lucide-react';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { EmptyState } from '../../components/feedback/empty-state.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { ViewHead } from '../../components/layout/view-head.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './history.module.css';
 import { HistoryDays } from './history-days.tsx';

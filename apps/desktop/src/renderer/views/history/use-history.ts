@@ -4,8 +4,8 @@ import { useEffect, useReducer, useState } from 'react';
 import type { ApiError } from '../../../shared/api.ts';
 import { hasEnded } from '../../../shared/daemon-state.ts';
 import { useApi } from '../../api/api-context.ts';
-import { apiErrorOf } from '../../store/act.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
+import { apiErrorOf } from '../../store/use-action.ts';
 
 /** Above the default number of entries kept. */
 const MOST = 5000;

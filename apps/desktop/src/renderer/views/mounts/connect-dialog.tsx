@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useApi } from '../../api/api-context.ts';
-import { CodeDialog } from '../../components/code-dialog.tsx';
+import { CodeDialog } from '../../components/dialogs/code-dialog.tsx';
 import { go } from '../../store/route.ts';
 import { useTexts } from '../../texts/texts.ts';
 

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { File, FileSymlink, Folder } from 'lucide-react';
 import { useRef } from 'react';
 import { bytesText } from '../../../shared/figures.ts';
-import { harmless, PeerText } from '../../components/peer-text.tsx';
+import { harmless, PeerText } from '../../components/content/peer-text.tsx';
 import { hrefOf } from '../../store/route.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { momentText } from '../../texts/times.ts';

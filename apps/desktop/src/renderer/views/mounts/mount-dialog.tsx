@@ -2,13 +2,13 @@
 import type { ShareView } from '@keibidrop/peer/local';
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorText } from '../../components/error-text.tsx';
-import { FolderField } from '../../components/folder-field.tsx';
-import { harmless } from '../../components/peer-text.tsx';
-import { Switch } from '../../components/switch.tsx';
-import { useAct } from '../../store/act.ts';
+import { harmless } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { FolderField } from '../../components/controls/folder-field.tsx';
+import { Switch } from '../../components/controls/switch.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { ErrorText } from '../../components/feedback/error-text.tsx';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './mounts.module.css';
 
@@ -22,7 +22,7 @@ export function MountDialog({
 }) {
   const { t } = useTexts();
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const [folder, setFolder] = useState('');
   const [readOnly, setReadOnly] = useState(false);
   const [keepCache, setKeepCache] = useState(false);

@@ -3,13 +3,13 @@ import type { MountView } from '@keibidrop/peer/local';
 import { HardDrive } from 'lucide-react';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { harmless } from '../../components/peer-text.tsx';
-import { Row } from '../../components/row-list.tsx';
-import { useAct } from '../../store/act.ts';
+import { harmless } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Row } from '../../components/layout/row-list.tsx';
 import { withTilde } from '../../store/home-path.ts';
+import { useAction } from '../../store/use-action.ts';
 import { useHome } from '../../store/use-status.ts';
 import type { TextKey } from '../../texts/texts.ts';
 import { useTexts } from '../../texts/texts.ts';
@@ -26,7 +26,7 @@ export function MountRow({ mount: { folder, state, share, peer, readOnly } }: { 
   const { t } = useTexts();
   const shown = harmless(withTilde(folder, useHome()));
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   /** Why it cannot be unmounted: number of files not sent yet, or 0 if a program uses it. */
   const [unsent, setUnsent] = useState<number>();
   const open = () => (api.shell ? api.shell.reveal(folder) : api.call('openPlace', { path: folder }));

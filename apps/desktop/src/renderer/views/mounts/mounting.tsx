@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Notice } from '../../components/notice.tsx';
-import { RowList } from '../../components/row-list.tsx';
-import { Section } from '../../components/section.tsx';
+import { Notice } from '../../components/feedback/notice.tsx';
+import { RowList } from '../../components/layout/row-list.tsx';
+import { Section } from '../../components/layout/section.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { MountRow } from './mount-row.tsx';

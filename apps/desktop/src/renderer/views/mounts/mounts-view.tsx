@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { FolderOpen, FolderPlus, Link2 } from 'lucide-react';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { RowList } from '../../components/row-list.tsx';
-import { Section } from '../../components/section.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { EmptyState } from '../../components/feedback/empty-state.tsx';
+import { RowList } from '../../components/layout/row-list.tsx';
+import { Section } from '../../components/layout/section.tsx';
+import { ViewHead } from '../../components/layout/view-head.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useRoute } from '../../store/route.ts';
 import { useTexts } from '../../texts/texts.ts';

@@ -3,12 +3,12 @@ import type { ShareView } from '@keibidrop/peer/local';
 import { Folder, FolderX } from 'lucide-react';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { harmless, PeerText } from '../../components/peer-text.tsx';
-import { PlaceText } from '../../components/place-text.tsx';
-import { Row } from '../../components/row-list.tsx';
+import { harmless, PeerText } from '../../components/content/peer-text.tsx';
+import { PlaceText } from '../../components/content/place-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { CopyButton } from '../../components/controls/copy-button.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { Row } from '../../components/layout/row-list.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './mounts.module.css';
 

@@ -2,14 +2,14 @@
 import { ArrowDownToLine, ChevronRight, RotateCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { harmless, PeerText } from '../../components/peer-text.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
-import { useAct } from '../../store/act.ts';
+import { harmless, PeerText } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Notice } from '../../components/feedback/notice.tsx';
+import { ViewHead } from '../../components/layout/view-head.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { go, hrefOf } from '../../store/route.ts';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { EntryList } from './entry-list.tsx';
 import styles from './mounts.module.css';
@@ -68,7 +68,7 @@ function Way({ place }: { place: string }) {
 function Inside({ place, name }: { place: string; name: string }) {
   const { t, language } = useTexts();
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const { entries, leftOut, reading, incomplete, error: lost, again } = useListing(place);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const ordered = useMemo(() => inListOrder(entries, language), [entries, language]);

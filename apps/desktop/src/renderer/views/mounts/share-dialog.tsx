@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type FormEvent, useId, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { FolderField } from '../../components/folder-field.tsx';
-import { PeerText } from '../../components/peer-text.tsx';
-import { Switch } from '../../components/switch.tsx';
-import { useAct } from '../../store/act.ts';
+import { PeerText } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { FolderField } from '../../components/controls/folder-field.tsx';
+import { Switch } from '../../components/controls/switch.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './mounts.module.css';
 
@@ -16,7 +16,7 @@ import styles from './mounts.module.css';
 export function ShareDialog({ onClose }: { onClose(): void }) {
   const { t } = useTexts();
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const [path, setPath] = useState('');
   const [readOnly, setReadOnly] = useState(true);
   const [to, setTo] = useState<readonly string[]>([]);

@@ -2,20 +2,20 @@
 import { FolderPlus } from 'lucide-react';
 import { placeOfQuestion } from '../../../shared/daemon-state.ts';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { harmless } from '../../components/peer-text.tsx';
-import { Row, RowList } from '../../components/row-list.tsx';
-import { Section } from '../../components/section.tsx';
-import { useAct } from '../../store/act.ts';
+import { harmless } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Row, RowList } from '../../components/layout/row-list.tsx';
+import { Section } from '../../components/layout/section.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 
 /** Invitations from contacts to shared folders; nothing without any. */
 export function ShareInvitations() {
   const { t } = useTexts();
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const questions = useDaemon((state) => state.questions);
   const invitations = questions.filter((asked) => placeOfQuestion(asked) === 'mounts');
   if (invitations.length === 0) return null;

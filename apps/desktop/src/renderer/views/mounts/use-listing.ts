@@ -2,7 +2,7 @@
 import { useEffect, useReducer, useState } from 'react';
 import type { Api, ApiError } from '../../../shared/api.ts';
 import { useApi } from '../../api/api-context.ts';
-import { apiErrorOf } from '../../store/act.ts';
+import { apiErrorOf } from '../../store/use-action.ts';
 import type { ShareEntryView } from './share-place.ts';
 
 export interface Listing {
@@ -40,13 +40,13 @@ async function follow(api: Api, path: string, signal: AbortSignal, show: Show): 
   try {
     const changes = api.stream('watchShare', { path }, { signal })[Symbol.asyncIterator]();
     // Changes after the first reply are reported, so a listing read from now on stays current.
-    let { value: told } = await changes.next();
-    while (told !== undefined) {
-      const { incomplete } = told;
+    let { value: reported } = await changes.next();
+    while (reported !== undefined) {
+      const { incomplete } = reported;
       show((listing) => ({ ...listing, reading: true, incomplete }));
       await read(api, path, signal, show);
-      ({ value: told } = await changes.next());
-      if (told !== undefined) await settled(signal);
+      ({ value: reported } = await changes.next());
+      if (reported !== undefined) await settled(signal);
     }
   } catch (reason) {
     if (!signal.aborted) show((listing) => ({ ...listing, reading: false, error: apiErrorOf(reason) }));

@@ -2,11 +2,11 @@
 import { parseFingerprint } from '@keibidrop/peer/local';
 import { type FormEvent, useId, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorText } from '../../components/error-text.tsx';
-import { Field } from '../../components/field.tsx';
-import { useAct } from '../../store/act.ts';
+import { Button } from '../../components/controls/button.tsx';
+import { Field } from '../../components/controls/field.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { ErrorText } from '../../components/feedback/error-text.tsx';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 
@@ -22,7 +22,7 @@ export interface AddDialogProps {
 export function AddDialog({ name: firstName, link: firstLink, onAdded, onClose }: AddDialogProps) {
   const { t } = useTexts();
   const api = useApi();
-  const { act, busy, error, forget } = useAct();
+  const { act, busy, error, forget } = useAction();
   const [name, setName] = useState(firstName);
   const [link, setLink] = useState(firstLink);
   const [wrongLink, setWrongLink] = useState(false);

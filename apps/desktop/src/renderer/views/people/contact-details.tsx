@@ -2,22 +2,22 @@
 import type { ContactView } from '@keibidrop/peer/local';
 import { Ban, PenLine, ShieldCheck, Trash2 } from 'lucide-react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { Disclosure } from '../../components/disclosure.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { useAct } from '../../store/act.ts';
+import { Button } from '../../components/controls/button.tsx';
+import { CopyButton } from '../../components/controls/copy-button.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Disclosure } from '../../components/layout/disclosure.tsx';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
+import type { ContactPrompt } from './contact-prompt.ts';
 import { ContactRule } from './contact-rule.tsx';
-import type { ContactQuestion } from './contacts.tsx';
 import styles from './people.module.css';
 import { Phrase } from './phrase.tsx';
 
 /** Details of a contact. */
-export function ContactDetails({ contact, onAsk }: { contact: ContactView; onAsk(question: ContactQuestion): void }) {
+export function ContactDetails({ contact, onAsk }: { contact: ContactView; onAsk(prompt: ContactPrompt): void }) {
   const { t } = useTexts();
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const { name, verified, blocked, words, fingerprint } = contact;
   const change = (changes: { verified?: boolean; blocked?: boolean }) =>
     void act((signal) => api.call('changeContact', { name, ...changes }, { signal }));

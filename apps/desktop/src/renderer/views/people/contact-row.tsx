@@ -2,10 +2,10 @@
 import type { ContactView } from '@keibidrop/peer/local';
 import { BadgeCheck, ChevronDown, ChevronUp, Send } from 'lucide-react';
 import { useId } from 'react';
-import { Avatar } from '../../components/avatar.tsx';
-import { Button } from '../../components/button.tsx';
-import { harmless, PeerText } from '../../components/peer-text.tsx';
-import { Row } from '../../components/row-list.tsx';
+import { Avatar } from '../../components/content/avatar.tsx';
+import { harmless, PeerText } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Row } from '../../components/layout/row-list.tsx';
 import { draftRecipients } from '../../store/draft.ts';
 import { withTilde } from '../../store/home-path.ts';
 import { go } from '../../store/route.ts';
@@ -13,7 +13,7 @@ import { useHome } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { agoText } from '../../texts/times.ts';
 import { ContactDetails } from './contact-details.tsx';
-import type { ContactQuestion } from './contacts.tsx';
+import type { ContactPrompt } from './contact-prompt.ts';
 import styles from './people.module.css';
 
 export interface ContactRowProps {
@@ -22,7 +22,7 @@ export interface ContactRowProps {
   now: number;
   open: boolean;
   onToggle(): void;
-  onAsk(question: ContactQuestion): void;
+  onAsk(prompt: ContactPrompt): void;
 }
 
 /** A contact: presence, rule for what it sends, and a button to send. Accepts dropped files. */

@@ -2,12 +2,12 @@
 import type { ContactView } from '@keibidrop/peer/local';
 import { type FormEvent, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { Choice } from '../../components/choice.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { FolderField } from '../../components/folder-field.tsx';
-import { harmless } from '../../components/peer-text.tsx';
-import { useAct } from '../../store/act.ts';
+import { harmless } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Choice } from '../../components/controls/choice.tsx';
+import { FolderField } from '../../components/controls/folder-field.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 
@@ -17,7 +17,7 @@ type Rule = 'ask' | 'accept' | 'never';
 export function ContactRule({ contact: { name, rule, folder = '' } }: { contact: ContactView }) {
   const { t } = useTexts();
   const api = useApi();
-  const { follow, busy, error } = useAct();
+  const { follow, busy, error } = useAction();
   const [chosen, setChosen] = useState<Rule>();
   const value = chosen ?? ruleOf(rule);
   const change = async (request: { rule: Rule; folder?: string }) => {

@@ -2,19 +2,17 @@
 import type { ContactView } from '@keibidrop/peer/local';
 import { Users } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { RowList } from '../../components/row-list.tsx';
-import { Section } from '../../components/section.tsx';
+import { EmptyState } from '../../components/feedback/empty-state.tsx';
+import { RowList } from '../../components/layout/row-list.tsx';
+import { Section } from '../../components/layout/section.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { inOrder } from './contact-order.ts';
+import type { ContactPrompt } from './contact-prompt.ts';
 import { ContactRow } from './contact-row.tsx';
 import { RemoveDialog } from './remove-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
 import { VerifyDialog } from './verify-dialog.tsx';
-
-/** A dialog about a contact. */
-export type ContactQuestion = 'verify' | 'rename' | 'remove';
 
 const MINUTE_MS = 60_000;
 
@@ -24,7 +22,7 @@ export function Contacts({ ownWords }: { ownWords: string | undefined }) {
   const contacts = useDaemon((state) => state.contacts);
   const live = useDaemon(({ link }) => link.state !== 'connecting');
   const [opened, setOpened] = useState<string>();
-  const [asked, setAsked] = useState<{ question: ContactQuestion; fingerprint: string }>();
+  const [asked, setAsked] = useState<{ prompt: ContactPrompt; fingerprint: string }>();
   const now = useNow();
   // A name may change while a dialog is open; the fingerprint does not.
   const about = contacts.find(({ fingerprint }) => fingerprint === asked?.fingerprint);
@@ -47,27 +45,25 @@ export function Contacts({ ownWords }: { ownWords: string | undefined }) {
             now={now}
             open={opened === contact.fingerprint}
             onToggle={() => setOpened(opened === contact.fingerprint ? undefined : contact.fingerprint)}
-            onAsk={(question) => setAsked({ question, fingerprint: contact.fingerprint })}
+            onAsk={(prompt) => setAsked({ prompt, fingerprint: contact.fingerprint })}
           />
         ))}
       </RowList>
-      {asked && about && (
-        <QuestionAbout question={asked.question} contact={about} ownWords={ownWords} onClose={close} />
-      )}
+      {asked && about && <PromptAbout prompt={asked.prompt} contact={about} ownWords={ownWords} onClose={close} />}
     </Section>
   );
 }
 
-interface QuestionProps {
-  question: ContactQuestion;
+interface PromptProps {
+  prompt: ContactPrompt;
   contact: ContactView;
   ownWords: string | undefined;
   onClose(): void;
 }
 
-function QuestionAbout({ question, contact, ownWords, onClose }: QuestionProps) {
-  if (question === 'verify') return <VerifyDialog contact={contact} ownWords={ownWords} onClose={onClose} />;
-  if (question === 'rename') return <RenameDialog contact={contact} onClose={onClose} />;
+function PromptAbout({ prompt, contact, ownWords, onClose }: PromptProps) {
+  if (prompt === 'verify') return <VerifyDialog contact={contact} ownWords={ownWords} onClose={onClose} />;
+  if (prompt === 'rename') return <RenameDialog contact={contact} onClose={onClose} />;
   return <RemoveDialog contact={contact} onClose={onClose} />;
 }
 

@@ -2,10 +2,10 @@
 import type { NearbySenderView } from '@keibidrop/peer/local';
 import { ArrowDownToLine, Laptop, Wifi } from 'lucide-react';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { harmless, PeerText } from '../../components/peer-text.tsx';
-import { Row, RowList } from '../../components/row-list.tsx';
-import { Section } from '../../components/section.tsx';
+import { harmless, PeerText } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Row, RowList } from '../../components/layout/row-list.tsx';
+import { Section } from '../../components/layout/section.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 import { ReceiveDialog } from './receive-dialog.tsx';

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Card } from '../../components/card.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { Disclosure } from '../../components/disclosure.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { PeerText } from '../../components/peer-text.tsx';
-import { QrCode } from '../../components/qr-code.tsx';
+
+import { PeerText } from '../../components/content/peer-text.tsx';
+import { QrCode } from '../../components/content/qr-code.tsx';
+import { CopyButton } from '../../components/controls/copy-button.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Card } from '../../components/layout/card.tsx';
+import { Disclosure } from '../../components/layout/disclosure.tsx';
 import type { Identity, OwnIdentity } from '../../store/own-identity.ts';
 import { useStatus } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';

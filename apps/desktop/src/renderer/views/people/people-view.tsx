@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Notice } from '../../components/feedback/notice.tsx';
+import { ViewHead } from '../../components/layout/view-head.tsx';
 import { useIntent } from '../../store/intents.ts';
 import { useIdentity } from '../../store/own-identity.ts';
 import { useTexts } from '../../texts/texts.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { NearbySenderView } from '@keibidrop/peer/local';
 import { useApi } from '../../api/api-context.ts';
-import { CodeDialog } from '../../components/code-dialog.tsx';
-import { harmless } from '../../components/peer-text.tsx';
+import { harmless } from '../../components/content/peer-text.tsx';
+import { CodeDialog } from '../../components/dialogs/code-dialog.tsx';
 import { useReceiveCode } from '../../store/receive-code.ts';
 import { go } from '../../store/route.ts';
 import { useTexts } from '../../texts/texts.ts';

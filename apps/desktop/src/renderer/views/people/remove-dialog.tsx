@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ContactView } from '@keibidrop/peer/local';
 import { useApi } from '../../api/api-context.ts';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { harmless } from '../../components/peer-text.tsx';
+import { harmless } from '../../components/content/peer-text.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
 import { useTexts } from '../../texts/texts.ts';
 
 export function RemoveDialog({ contact: { name }, onClose }: { contact: ContactView; onClose(): void }) {

@@ -2,18 +2,18 @@
 import type { ContactView } from '@keibidrop/peer/local';
 import { type FormEvent, useId, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorText } from '../../components/error-text.tsx';
-import { Field } from '../../components/field.tsx';
-import { harmless } from '../../components/peer-text.tsx';
-import { useAct } from '../../store/act.ts';
+import { harmless } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Field } from '../../components/controls/field.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { ErrorText } from '../../components/feedback/error-text.tsx';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 
 export function RenameDialog({ contact: { name }, onClose }: { contact: ContactView; onClose(): void }) {
   const { t } = useTexts();
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const [newName, setNewName] = useState(name);
   const form = useId();
   const save = async (event: FormEvent) => {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { LockOpen } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { ErrorText } from '../../components/error-text.tsx';
-import { Field } from '../../components/field.tsx';
-import { useAct } from '../../store/act.ts';
+import { Button } from '../../components/controls/button.tsx';
+import { Field } from '../../components/controls/field.tsx';
+import { ErrorText } from '../../components/feedback/error-text.tsx';
 import { useUnlock } from '../../store/own-identity.ts';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 
@@ -13,7 +13,7 @@ import styles from './people.module.css';
 export function UnlockForm() {
   const { t } = useTexts();
   const unlock = useUnlock();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const [passphrase, setPassphrase] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();

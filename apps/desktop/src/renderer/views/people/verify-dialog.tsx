@@ -2,12 +2,12 @@
 import type { ContactView } from '@keibidrop/peer/local';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { harmless } from '../../components/peer-text.tsx';
-import { useAct } from '../../store/act.ts';
+import { harmless } from '../../components/content/peer-text.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Notice } from '../../components/feedback/notice.tsx';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
 import { Phrase } from './phrase.tsx';
@@ -23,7 +23,7 @@ export interface VerifyDialogProps {
 export function VerifyDialog({ contact, ownWords, onClose }: VerifyDialogProps) {
   const { t } = useTexts();
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const [differ, setDiffer] = useState(false);
   const name = harmless(contact.name);
   const match = async () => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Field } from '../../components/field.tsx';
-import { FolderField } from '../../components/folder-field.tsx';
-import { ReachFields } from '../../components/reach-fields.tsx';
-import { Switch } from '../../components/switch.tsx';
+import { Field } from '../../components/controls/field.tsx';
+import { FolderField } from '../../components/controls/folder-field.tsx';
+import { ReachFields } from '../../components/controls/reach-fields.tsx';
+import { Switch } from '../../components/controls/switch.tsx';
 import { COLLISIONS, useReceiveOptions } from '../../store/receive-options.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './receive.module.css';

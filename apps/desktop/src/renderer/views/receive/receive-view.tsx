@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useShallow } from 'zustand/react/shallow';
-import { Questions } from '../../components/questions.tsx';
-import { ReceivedText } from '../../components/received-text.tsx';
-import { TransferCard } from '../../components/transfer-card.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
+import { ReceivedText } from '../../components/content/received-text.tsx';
+import { ViewHead } from '../../components/layout/view-head.tsx';
+import { Prompts } from '../../components/prompts/prompts.tsx';
+import { TransferCard } from '../../components/transfers/transfer-card.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useIntent } from '../../store/intents.ts';
 import { setReceiveCode } from '../../store/receive-code.ts';
@@ -20,7 +20,7 @@ export function ReceiveView() {
   return (
     <>
       <ViewHead title={t('receive.title')} />
-      <Questions />
+      <Prompts />
       <ReceiveForm />
       {recent.length > 0 && (
         <section className={styles.recent} aria-label={t('receive.recent')} aria-live="polite">

@@ -2,12 +2,12 @@
 import { useEffect, useRef, useState } from 'react';
 import { bytesText } from '../../../shared/figures.ts';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { Card } from '../../components/card.tsx';
-import { Disclosure } from '../../components/disclosure.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { Field } from '../../components/field.tsx';
-import { ProgressBar } from '../../components/progress-bar.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Field } from '../../components/controls/field.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { ProgressBar } from '../../components/feedback/progress-bar.tsx';
+import { Card } from '../../components/layout/card.tsx';
+import { Disclosure } from '../../components/layout/disclosure.tsx';
 import { clearDraft, draftText, sendDraft, stopTaking, useDraft } from '../../store/draft.ts';
 import { limitOf, type SendOptions, USUAL_SEND } from '../../store/send-options.ts';
 import { useTexts } from '../../texts/texts.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { ArrowUpFromLine, Clipboard, FileUp, FolderUp, Type } from 'lucide-react';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
 import { draftText, useDraft } from '../../store/draft.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { pasteFromClipboard } from './paste.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Hash } from 'lucide-react';
 import { useMemo } from 'react';
-import { Avatar } from '../../components/avatar.tsx';
-import { PeerText } from '../../components/peer-text.tsx';
+import { Avatar } from '../../components/content/avatar.tsx';
+import { PeerText } from '../../components/content/peer-text.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { draftRecipients, useDraft } from '../../store/draft.ts';
 import { useTexts } from '../../texts/texts.ts';

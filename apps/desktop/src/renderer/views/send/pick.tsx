@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useRef } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button, type ButtonProps } from '../../components/button.tsx';
+import { Button, type ButtonProps } from '../../components/controls/button.tsx';
 import { gather, itemOfPath } from '../../store/draft.ts';
 import styles from './send.module.css';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Choice } from '../../components/choice.tsx';
-import { Field } from '../../components/field.tsx';
-import { ReachFields } from '../../components/reach-fields.tsx';
-import { Switch } from '../../components/switch.tsx';
+import { Choice } from '../../components/controls/choice.tsx';
+import { Field } from '../../components/controls/field.tsx';
+import { ReachFields } from '../../components/controls/reach-fields.tsx';
+import { Switch } from '../../components/controls/switch.tsx';
 import type { SendOptions } from '../../store/send-options.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './send.module.css';

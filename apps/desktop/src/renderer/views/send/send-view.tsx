@@ -2,9 +2,9 @@
 import { useEffect } from 'react';
 import { useShallow } from 'zustand/react/shallow';
 import { awaitsReceivers } from '../../../shared/transfer-figures.ts';
-import { CodeCard } from '../../components/code-card.tsx';
-import { TransferCard } from '../../components/transfer-card.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
+import { ViewHead } from '../../components/layout/view-head.tsx';
+import { CodeCard } from '../../components/transfers/code-card.tsx';
+import { TransferCard } from '../../components/transfers/transfer-card.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { draftRecipients, draftText, gather, itemOfPath, useDraft } from '../../store/draft.ts';
 import { useIntent } from '../../store/intents.ts';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ReplyOf } from '@keibidrop/peer/local';
 import type { ReactNode } from 'react';
-import { Card } from '../../components/card.tsx';
-import { PlaceText } from '../../components/place-text.tsx';
-import { Section } from '../../components/section.tsx';
+import { PlaceText } from '../../components/content/place-text.tsx';
+import { Card } from '../../components/layout/card.tsx';
+import { Section } from '../../components/layout/section.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import { momentText } from '../../texts/times.ts';
 import styles from './settings.module.css';

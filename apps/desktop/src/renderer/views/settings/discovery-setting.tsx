@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { SettingView } from '@keibidrop/peer/local';
 import { useState } from 'react';
-import { Choice } from '../../components/choice.tsx';
-import { Field } from '../../components/field.tsx';
+import { Choice } from '../../components/controls/choice.tsx';
+import { Field } from '../../components/controls/field.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import { SettingForm } from './setting-form.tsx';
 import styles from './settings.module.css';

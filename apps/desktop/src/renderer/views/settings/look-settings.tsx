@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Card } from '../../components/card.tsx';
-import { Choice } from '../../components/choice.tsx';
-import { Field } from '../../components/field.tsx';
-import { Section } from '../../components/section.tsx';
+
+import { Choice } from '../../components/controls/choice.tsx';
+import { Field } from '../../components/controls/field.tsx';
+import { Card } from '../../components/layout/card.tsx';
+import { Section } from '../../components/layout/section.tsx';
 import { changeLook, useLook } from '../../store/preferences.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './settings.module.css';

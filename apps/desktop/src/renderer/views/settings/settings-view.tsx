@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useApi } from '../../api/api-context.ts';
-import { Card } from '../../components/card.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { FolderField } from '../../components/folder-field.tsx';
-import { Section } from '../../components/section.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
+import { FolderField } from '../../components/controls/folder-field.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Card } from '../../components/layout/card.tsx';
+import { Section } from '../../components/layout/section.tsx';
+import { ViewHead } from '../../components/layout/view-head.tsx';
 import { useStatus } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { About } from './about.tsx';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { SettingView } from '@keibidrop/peer/local';
-import { Field } from '../../components/field.tsx';
+import { Field } from '../../components/controls/field.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import { SettingForm } from './setting-form.tsx';
 import type { SettingKey } from './setting-keys.ts';

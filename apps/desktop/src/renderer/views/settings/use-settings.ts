@@ -2,16 +2,16 @@
 import type { SettingView } from '@keibidrop/peer/local';
 import { useEffect } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { type Acting, useAct } from '../../store/act.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
+import { type ActionRunner, useAction } from '../../store/use-action.ts';
 
 /** The daemon's settings by key; empty until loaded. */
-export function useSettings(): { settings: ReadonlyMap<string, SettingView>; asking: Acting } {
+export function useSettings(): { settings: ReadonlyMap<string, SettingView>; asking: ActionRunner } {
   const api = useApi();
-  const asking = useAct();
+  const asking = useAction();
   const { act } = asking;
   const live = useDaemon(({ link }) => link.state === 'live');
-  const told = useDaemon((state) => state.settings);
+  const reported = useDaemon((state) => state.settings);
   useEffect(() => {
     if (!live) return;
     void act(async (signal) => {
@@ -19,5 +19,5 @@ export function useSettings(): { settings: ReadonlyMap<string, SettingView>; ask
       useDaemon.setState({ settings });
     });
   }, [act, api, live]);
-  return { settings: new Map(told.map((setting) => [setting.key, setting])), asking };
+  return { settings: new Map(reported.map((setting) => [setting.key, setting])), asking };
 }

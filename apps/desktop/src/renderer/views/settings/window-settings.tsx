@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useState } from 'react';
 import type { Preferences, Shell } from '../../../shared/api.ts';
-import { Card } from '../../components/card.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { Section } from '../../components/section.tsx';
-import { Switch } from '../../components/switch.tsx';
-import { useAct } from '../../store/act.ts';
+import { Switch } from '../../components/controls/switch.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Card } from '../../components/layout/card.tsx';
+import { Section } from '../../components/layout/section.tsx';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './settings.module.css';
 
 /** Preferences that only the window has. */
 export function WindowSettings({ shell }: { shell: Shell }) {
   const { t } = useTexts();
-  const { act, follow, error } = useAct();
+  const { act, follow, error } = useAction();
   const [preferences, setPreferences] = useState<Preferences>();
   useEffect(() => {
     void act(async () => setPreferences(await shell.preferences()));

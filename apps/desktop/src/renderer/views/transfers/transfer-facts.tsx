@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { TransferView, WayView } from '@keibidrop/peer/local';
 import type { ReactNode } from 'react';
-import { Disclosure } from '../../components/disclosure.tsx';
-import { PeerText } from '../../components/peer-text.tsx';
-import { PlaceText } from '../../components/place-text.tsx';
-import { pathText } from '../../components/transfer-words.tsx';
+import { PeerText } from '../../components/content/peer-text.tsx';
+import { PlaceText } from '../../components/content/place-text.tsx';
+import { Disclosure } from '../../components/layout/disclosure.tsx';
+import { pathText } from '../../components/transfers/transfer-words.tsx';
 import { errorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { momentText } from '../../texts/times.ts';

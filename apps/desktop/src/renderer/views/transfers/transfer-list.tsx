@@ -5,14 +5,14 @@ import type { DaemonState } from '../../../shared/daemon-state.ts';
 import { hasEnded } from '../../../shared/daemon-state.ts';
 import { rateText } from '../../../shared/figures.ts';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { TransferCard } from '../../components/transfer-card.tsx';
-import { ViewHead } from '../../components/view-head.tsx';
-import { useAct } from '../../store/act.ts';
+import { Button } from '../../components/controls/button.tsx';
+import { EmptyState } from '../../components/feedback/empty-state.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { ViewHead } from '../../components/layout/view-head.tsx';
+import { TransferCard } from '../../components/transfers/transfer-card.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { go } from '../../store/route.ts';
+import { useAction } from '../../store/use-action.ts';
 import { type TextKey, useTexts } from '../../texts/texts.ts';
 import styles from './transfers.module.css';
 
@@ -76,7 +76,7 @@ function GroupOf({ group, title }: { group: Group; title: string }) {
 function AllActions() {
   const { t, language } = useTexts();
   const api = useApi();
-  const { act, busy, error } = useAct();
+  const { act, busy, error } = useAction();
   const rate = useDaemon(({ transfers }) => sumOf(transfers));
   const pausable = useDaemon(({ transfers }) => some(transfers, ({ state }) => PAUSABLE.includes(state)));
   const paused = useDaemon(({ transfers }) => some(transfers, ({ state }) => state === 'paused'));

@@ -4,22 +4,22 @@ import { ChevronLeft, SearchX } from 'lucide-react';
 import { hasEnded } from '../../../shared/daemon-state.ts';
 import { bytesText, clockText, percentText, rateText } from '../../../shared/figures.ts';
 import { awaitsReceivers, secondsLeft, shareOf } from '../../../shared/transfer-figures.ts';
-import { Card } from '../../components/card.tsx';
-import { CodeCard } from '../../components/code-card.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { FileList } from '../../components/file-list.tsx';
-import { ProgressBar } from '../../components/progress-bar.tsx';
-import { Questions } from '../../components/questions.tsx';
-import { ReceivedText } from '../../components/received-text.tsx';
-import { ThroughputChart } from '../../components/throughput-chart.tsx';
-import { TransferActions } from '../../components/transfer-actions.tsx';
-import { nameOf, stateText, TransferName } from '../../components/transfer-words.tsx';
-import { useAct } from '../../store/act.ts';
+import { ReceivedText } from '../../components/content/received-text.tsx';
+import { CopyButton } from '../../components/controls/copy-button.tsx';
+import { EmptyState } from '../../components/feedback/empty-state.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { ProgressBar } from '../../components/feedback/progress-bar.tsx';
+import { Card } from '../../components/layout/card.tsx';
+import { Prompts } from '../../components/prompts/prompts.tsx';
+import { CodeCard } from '../../components/transfers/code-card.tsx';
+import { FileList } from '../../components/transfers/file-list.tsx';
+import { ThroughputChart } from '../../components/transfers/throughput-chart.tsx';
+import { TransferActions } from '../../components/transfers/transfer-actions.tsx';
+import { nameOf, stateText, TransferName } from '../../components/transfers/transfer-words.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { hrefOf } from '../../store/route.ts';
 import { samplesOf } from '../../store/throughput.ts';
+import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { TransferFacts } from './transfer-facts.tsx';
 import { TransferPeers } from './transfer-peers.tsx';
@@ -51,7 +51,7 @@ export function TransferPage({ id }: { id: number }) {
 
 function Shown({ transfer }: { transfer: TransferView }) {
   const { t, language } = useTexts();
-  const acting = useAct();
+  const runner = useAction();
   const { id, state, error, text } = transfer;
   const ended = hasEnded(transfer);
   return (
@@ -64,12 +64,12 @@ function Shown({ transfer }: { transfer: TransferView }) {
           {state !== 'failed' && <p role="status">{stateText(transfer, t, language)}</p>}
         </div>
         <div className={styles.actions}>
-          <TransferActions transfer={transfer} acting={acting} />
+          <TransferActions transfer={transfer} runner={runner} />
         </div>
       </header>
-      <ErrorNotice error={acting.error} />
+      <ErrorNotice error={runner.error} />
       {state === 'failed' && error && <ErrorNotice error={error} title={t('transfers.failed')} />}
-      <Questions transfer={id} />
+      <Prompts transfer={id} />
       {awaitsReceivers(transfer) && <CodeCard transfer={transfer} />}
       {text !== undefined && <ReceivedText text={text} />}
       {!transfer.isText && (transfer.bytes > 0 || state === 'running') && (

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { TransferPeerView, TransferView } from '@keibidrop/peer/local';
 import { bytesText, rateText } from '../../../shared/figures.ts';
-import { Avatar } from '../../components/avatar.tsx';
-import { Card } from '../../components/card.tsx';
-import { PeerText } from '../../components/peer-text.tsx';
-import { ProgressBar } from '../../components/progress-bar.tsx';
-import { pathText } from '../../components/transfer-words.tsx';
+import { Avatar } from '../../components/content/avatar.tsx';
+import { PeerText } from '../../components/content/peer-text.tsx';
+import { ProgressBar } from '../../components/feedback/progress-bar.tsx';
+import { Card } from '../../components/layout/card.tsx';
+import { pathText } from '../../components/transfers/transfer-words.tsx';
 import { errorText } from '../../texts/errors.ts';
 import { type TextKey, useTexts } from '../../texts/texts.ts';
 import styles from './transfers.module.css';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Field } from '../../components/field.tsx';
-import { FolderField } from '../../components/folder-field.tsx';
+import { Field } from '../../components/controls/field.tsx';
+import { FolderField } from '../../components/controls/folder-field.tsx';
 import { useIdentity } from '../../store/own-identity.ts';
 import { useStatus } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { useAct } from '../../store/act.ts';
+import { Button } from '../../components/controls/button.tsx';
+import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
 import { useIdentity } from '../../store/own-identity.ts';
+import { useAction } from '../../store/use-action.ts';
 import { useStatus } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { LinkNotice } from '../link-notice.tsx';
@@ -31,7 +31,7 @@ export function Welcome({ onDone }: { onDone(): void }) {
   // Load the last step's data while the user reads the others.
   useIdentity();
   useStatus();
-  const { act, busy, error, forget } = useAct();
+  const { act, busy, error, forget } = useAction();
   const [at, setAt] = useState(0);
   const [answers, setAnswers] = useState<Answers>({ savePath: undefined, label: undefined });
   const step = STEPS[at] ?? 'what';

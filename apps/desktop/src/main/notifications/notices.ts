@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { TransferView } from '@keibidrop/peer/local';
+import type { Intent } from '../../shared/api.ts';
+import type { ReportedEvent } from '../../shared/apply-event.ts';
+import { type Asked, placeOfQuestion } from '../../shared/daemon-state.ts';
+import type { Texts } from '../texts.ts';
+import { noticeText } from './plain-text.ts';
+import { isYesOrNo, namesOf, promptTitle } from './prompt-text.ts';
+
+/** A notification for a user who is not looking at the window. */
+export interface Notice {
+  readonly title: string;
+  readonly text: string;
+  /** The intent that a click opens. */
+  readonly intent: Intent;
+  /** Number of a question that takes yes or no. */
+  readonly question?: number;
+}
+
+/**
+ * The notice for an event of the daemon; undefined if the event needs none.
+ *
+ * @param before  state of the transfer before the event; undefined: the transfer is new
+ */
+export function noticeOf(reported: ReportedEvent, before: string | undefined, texts: Texts): Notice | undefined {
+  if (reported.event === 'question') return questionNotice(reported, texts);
+  if (reported.event === 'renewed') return renewedNotice(reported, texts);
+  if (reported.event !== 'transfer') return undefined;
+  const transfer = { ...reported, id: reported.transfer } as unknown as TransferView;
+  // A transfer that had already ended when the daemon sent its first events is no news.
+  return before === undefined || before === transfer.state ? undefined : endNotice(transfer, texts);
+}
+
+function questionNotice(reported: ReportedEvent, texts: Texts): Notice {
+  const { transfer, question, kind, event: _, ...about } = reported;
+  const asked = { transfer, question, kind, about } as Asked;
+  const text = asked.kind === 'collision' ? texts.t('question.collisionText') : namesOf(asked);
+  return {
+    title: noticeText(promptTitle(asked, texts)),
+    text: noticeText(text || texts.t('question.click')),
+    intent: { kind: 'view', view: placeOfQuestion(asked) },
+    ...(isYesOrNo(asked) && { question: asked.question }),
+  };
+}
+
+/** A contact has announced a new identity. */
+function renewedNotice({ contact }: ReportedEvent, { t }: Texts): Notice {
+  const name = String(contact);
+  return {
+    title: noticeText(t('notice.renewed', { name })),
+    text: noticeText(t('notice.renewedText', { name })),
+    intent: { kind: 'view', view: 'people' },
+  };
+}
+
+function endNotice(transfer: TransferView, { t }: Texts): Notice | undefined {
+  const { kind, state, id, error } = transfer;
+  const what = transfer.what || t('tray.something');
+  const peer = transfer.contact ?? transfer.peer;
+  const intent: Intent = { kind: 'view', view: 'transfers', transfer: id };
+  const notice = (title: string, text: string): Notice => ({
+    title: noticeText(title),
+    text: noticeText(text),
+    intent,
+  });
+  if (state === 'failed') {
+    return notice(t(kind === 'send' ? 'notice.failedSend' : 'notice.failedReceive', { what }), error?.message ?? '');
+  }
+  if (state !== 'done') return undefined;
+  if (kind === 'send') return notice(t('notice.sent', { what }), peer ? t('notice.to', { peer }) : '');
+  const title = transfer.text === undefined ? t('notice.received', { what }) : t('notice.receivedText');
+  return notice(title, peer ? t('notice.from', { peer }) : '');
+}
