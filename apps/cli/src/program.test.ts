@@ -2,6 +2,7 @@
 import { KeibiError } from '@keibidrop/protocol';
 import { describe, expect, it } from 'vitest';
 import { createRecordedIo } from '../test/recorded-io.ts';
+import { COMMANDS } from './commands.ts';
 import { createProgram } from './program.ts';
 
 const words = (line: string): string[] => line.split(' ').filter((word) => word !== '');
@@ -9,35 +10,10 @@ const words = (line: string): string[] => line.split(' ').filter((word) => word 
 /** Parses without running: returns the command and its options. */
 async function parsed(line: string): Promise<unknown> {
   let seen: unknown;
-  const keep = (command: string) => async (options: object) => {
-    seen = { command, ...options };
-  };
-  const handlers = {
-    send: keep('send'),
-    receive: keep('receive'),
-    share: keep('share'),
-    connect: keep('connect'),
-    mount: keep('mount'),
-    unmount: keep('unmount'),
-    list: keep('list'),
-    pull: keep('pull'),
-    add: keep('add'),
-    bench: keep('bench'),
-    contacts: keep('contacts'),
-    id: keep('id'),
-    peers: keep('peers'),
-    relay: keep('relay'),
-    daemon: keep('daemon'),
-    status: keep('status'),
-    stop: keep('stop'),
-    transfers: keep('transfers'),
-    history: keep('history'),
-    ui: keep('ui'),
-    mcp: keep('mcp'),
-    invitations: keep('invitations'),
-    doctor: keep('doctor'),
-  };
-  await createProgram(handlers, createRecordedIo()).parseAsync(words(line), { from: 'user' });
+  const program = createProgram(createRecordedIo(), async ({ name }, options) => {
+    seen = { command: name, ...options };
+  });
+  await program.parseAsync(words(line), { from: 'user' });
   return seen;
 }
 
@@ -196,88 +172,41 @@ describe('invalid argv', () => {
 describe('help', () => {
   const helpOf = async (line: string): Promise<string> => {
     const io = createRecordedIo();
-    const nothing = async () => {};
-    const program = createProgram(
-      {
-        send: nothing,
-        receive: nothing,
-        share: nothing,
-        connect: nothing,
-        mount: nothing,
-        unmount: nothing,
-        list: nothing,
-        pull: nothing,
-        add: nothing,
-        bench: nothing,
-        contacts: nothing,
-        id: nothing,
-        peers: nothing,
-        relay: nothing,
-        daemon: nothing,
-        status: nothing,
-        stop: nothing,
-        transfers: nothing,
-        history: nothing,
-        ui: nothing,
-        mcp: nothing,
-        invitations: nothing,
-        doctor: nothing,
-      },
-      io,
-    );
+    const program = createProgram(io, async () => {});
     await expect(program.parseAsync(words(line), { from: 'user' })).rejects.toMatchObject({ exitCode: 0 });
     return io.printed.stdout;
   };
 
-  it.each([
-    '--help',
-    'send --help',
-    'receive --help',
-    'share --help',
-    'connect --help',
-    'list --help',
-    'pull --help',
-    'add --help',
-    'bench --help',
-    'contacts --help',
-    'id --help',
-    'peers --help',
-    'relay --help',
-    'doctor --help',
-    'daemon --help',
-    'status --help',
-    'stop --help',
-    'transfers --help',
-    'history --help',
-    'ui --help',
-    'help send',
-  ])('of "%s" fits 80 columns and has examples and the exit codes', async (line) => {
-    const help = await helpOf(line);
-    for (const row of help.split('\n')) expect(row.length, row).toBeLessThanOrEqual(80);
-    expect(help).toContain('Examples:');
-    expect(help).toContain('Exit codes:');
-    expect(help).toContain('KD_');
+  const verbs = Object.values(COMMANDS).flat();
+
+  it.each(['--help', 'help send', ...verbs.map(({ name }) => `${name} --help`)])(
+    'of "%s" fits 80 columns and has examples and the exit codes',
+    async (line) => {
+      const help = await helpOf(line);
+      for (const row of help.split('\n')) expect(row.length, row).toBeLessThanOrEqual(80);
+      expect(help).toContain('Examples:');
+      expect(help).toContain('Exit codes:');
+      expect(help).toContain('KD_');
+    },
+  );
+
+  it('lists every command in its group', async () => {
+    const help = await helpOf('--help');
+    for (const [group, commands] of Object.entries(COMMANDS)) {
+      const [, rows = ''] = help.split(`\n${group}:\n`);
+      const listed = [...(rows.split('\n\n')[0] ?? '').matchAll(/^ {2}([a-z]+)/gm)].map(([, verb]) => verb);
+      expect(listed.filter((verb) => verb !== 'help')).toEqual(commands.map(({ name }) => name));
+    }
   });
 
   it('shows examples that parse', async () => {
-    const pages = [
-      await helpOf('--help'),
-      await helpOf('send --help'),
-      await helpOf('receive --help'),
-      await helpOf('bench --help'),
-      await helpOf('peers --help'),
-      await helpOf('relay --help'),
-      await helpOf('doctor --help'),
-      await helpOf('daemon --help'),
-      await helpOf('status --help'),
-      await helpOf('stop --help'),
-      await helpOf('transfers --help'),
-      await helpOf('history --help'),
-      await helpOf('ui --help'),
-    ];
+    const pages = await Promise.all(['--help', ...verbs.map(({ name }) => `${name} --help`)].map(helpOf));
     const lines = pages.flatMap((page) => page.split('Examples:')[1]?.split('\n\n')[0]?.trim().split('\n') ?? []);
-    const examples = lines.map((line) => /keibidrop (.*?)(?: {2,}| \||$)/.exec(line)?.[1] ?? '');
-    expect(examples.length).toBeGreaterThanOrEqual(19);
-    for (const example of examples) expect(await parsed(example.replace(/'[^']*'/, 'text'))).toBeDefined();
+    const examples = lines.flatMap((line) => /(?:^| )keibidrop (.*?)(?: {2,}| [|<]|$)/.exec(line)?.[1] ?? []);
+    expect(examples.length).toBeGreaterThanOrEqual(60);
+    for (const example of examples.filter((one) => !one.endsWith('--help'))) {
+      const line = example.replace(/'[^']*'/, 'text').replace('FINGERPRINT', 'A'.repeat(86));
+      expect(await parsed(line), line).toBeDefined();
+    }
   });
 });

@@ -2,12 +2,12 @@
 import { resolve } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach } from '../daemon/background.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { lineOf } from '../display/json-lines.ts';
 import { CAN_CHANGE } from '../display/share-view.ts';
 import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../options/share-options.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import { type Io, paint } from '../terminal/io.ts';
 import { quoted } from '../terminal/terminal-text.ts';
 
@@ -33,9 +33,10 @@ Environment: KD_LISTEN KD_RENDEZVOUS KD_DISCOVERY KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage, 4 not reachable.
 `;
 
-export function addAddCommand(program: Command, onRun: (options: AddCommand) => Promise<void>): void {
-  const command = program
-    .command('add')
+export const command: CliCommand<AddCommand> = { name: 'add', declare, run };
+
+function declare(command: Command, onRun: OnRun<AddCommand>): void {
+  command
     .summary('share a folder or a file through the daemon')
     .description('Let the daemon share a folder or a file with anyone who has the code.')
     .argument('[path]', 'the folder or file')
@@ -56,7 +57,8 @@ function parseAdd(dir: string | undefined, typed: TypedAdd): AddCommand {
 }
 
 /** @throws SHARE_UNKNOWN; what keeps it from being shared; DAEMON_* */
-export async function runAdd(options: AddCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: AddCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { config, rendezvous, discovery, limit, listen, codeLength, dir, remove, json, quiet } = options;
   const flags = { config, rendezvous, discovery, limit, listen, codeLength };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });

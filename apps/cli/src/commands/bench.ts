@@ -4,9 +4,9 @@ import { type Code, KeibiError, parseCode, type Suite } from '@keibidrop/protoco
 import { type Command, Option } from 'commander';
 import { BenchReport, isFigure } from '../bench/bench-report.ts';
 import { startSenderProcess } from '../bench/sender-process.ts';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { createView, type View } from '../display/view.ts';
 import { parseSize } from '../options/size-option.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 
 interface BenchFlags {
@@ -44,9 +44,10 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable,
 5 interrupted, 70 a bug of ours, 130 Ctrl-C.
 `;
 
-export function addBenchCommand(program: Command, onRun: (options: BenchCommand) => Promise<void>): void {
-  program
-    .command('bench')
+export const command: CliCommand<BenchCommand> = { name: 'bench', declare, run };
+
+function declare(command: Command, onRun: OnRun<BenchCommand>): void {
+  command
     .summary('measure this machine, or the link to a peer, and name the limit')
     .description('Measure disk, cipher, socket and the whole, alone or with a peer; name the limit.')
     .usage('[options] [CODE]')
@@ -121,7 +122,8 @@ function usage(message: string): KeibiError {
  *
  * @throws KeibiError that ended the bench; `io.signal.reason`
  */
-export async function runBench(options: BenchCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: BenchCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { config, rendezvous, discovery, dir, suite } = options;
   const listen = options.mode === 'wait' ? options.listen : undefined;
   const codeLength = options.mode === 'wait' ? options.codeLength : undefined;

@@ -2,13 +2,13 @@
 import type { ShareView } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach } from '../daemon/background.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { lineOf } from '../display/json-lines.ts';
 import { addEverywhereOptions, type Everywhere } from '../options/everywhere.ts';
 import { givenCode } from '../options/given-code.ts';
 import { limited } from '../options/time-limit.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless, quoted } from '../terminal/terminal-text.ts';
 
@@ -25,39 +25,40 @@ export interface ConnectCommand extends Everywhere {
 
 const AFTER_HELP = `
 Examples:
-  keibidrop connect                     asks for the code, Tab completes it
+  keibidrop connect                     ask for the code; Tab completes it
   keibidrop connect 7-guitar-pencil
   keibidrop connect 7-guitar-pencil --connect 192.168.1.7:26431
-  keibidrop connect Anna                say yes to what Anna shares with you
-  keibidrop list                        the shares that you are connected to
-  keibidrop connect --leave photos
+  keibidrop connect Anna                accept a share that Anna offers you
+  keibidrop list                        list the shares you are connected to
+  keibidrop connect --leave photos      disconnect from a share
 
-The daemon, which is started if need be, stays connected: it comes back after a
-lost network, also when the other side was started anew with the same code.
-It uses the code once. After that it comes by a secret of its own, also when
-you connect again; only a share that has lost that secret needs the code again.
+The daemon holds the connection, and is started if none runs. It reconnects
+after a network loss, and after the other side restarts with the same code. It
+uses the code once. Later it proves itself with a secret of its own, so only a
+share that has lost this secret needs the code again.
 
-Other users of this machine can read the arguments of a process. Where there are
-any, let it ask, or give the code in KD_CODE or, with -, on standard input.
+Other users of this machine can read the arguments of a process. To hide the
+code from them, type it when asked, set KD_CODE, or use - and standard input.
 
 Environment: KD_CODE KD_RENDEZVOUS KD_DISCOVERY KD_PATIENCE KD_CONFIG_DIR
-Exit codes: 0 connected, 1 failed, 2 usage, or the code is of a transfer,
+Exit codes: 0 connected, 1 failed, 2 usage, or the code belongs to a transfer,
 3 wrong code, 4 not reachable.
 `;
 
-const CODE_AGAIN = `keibidrop: The other side did not know this computer any more, so the code was used again.
-If nothing was reset there, somebody on the way may have caused this: ask for a new code.
+const CODE_AGAIN = `keibidrop: The other side no longer recognized this computer, so the code was used again.
+If nothing was reset there, an attacker on the network may be the cause: ask for a new code.
 `;
 
-export function addConnectCommand(program: Command, onRun: (options: ConnectCommand) => Promise<void>): void {
-  const command = program
-    .command('connect')
+export const command: CliCommand<ConnectCommand> = { name: 'connect', declare, run };
+
+function declare(command: Command, onRun: OnRun<ConnectCommand>): void {
+  command
     .summary('connect to a shared folder')
-    .description('Connect to a folder that is shared under a code, or by a contact with you.')
+    .description('Connect to a folder that is shared with a code, or that a contact shares with you.')
     .usage('[options] [CODE|CONTACT]')
     .argument('[code...]', 'the code, such as 7-guitar-pencil, or a contact; - reads a code from standard input')
-    .addOption(new Option('--connect <host:port>', 'the address of who shares').conflicts('relayOnly'))
-    .addOption(new Option('--leave <share>', 'end the connection to this share'))
+    .addOption(new Option('--connect <host:port>', "the sharer's address").conflicts('relayOnly'))
+    .addOption(new Option('--leave <share>', 'disconnect from this share'))
     .addOption(new Option('--timeout <time>', 'give up after this, such as 30s or 10m'));
   addEverywhereOptions(command)
     .addHelpText('after', AFTER_HELP)
@@ -74,7 +75,8 @@ function parseConnect(words: string[], typed: ConnectCommand): ConnectCommand {
 }
 
 /** @throws NOT_A_SHARE, SHARE_UNKNOWN; errors of meeting a peer; DAEMON_* */
-export async function runConnect(options: ConnectCommand, caller: Io, peer: PeerPackage): Promise<number> {
+async function run(options: ConnectCommand, caller: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { config, rendezvous, discovery, limit, connect, contact, leave, json, quiet } = options;
   const code = await codeOf(options, caller);
   const io = limited(caller, options.timeout, 'Check that the other side still shares, and try again.');

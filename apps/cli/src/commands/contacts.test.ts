@@ -7,7 +7,7 @@ import { fingerprintPhrase, formatFingerprint } from '@keibidrop/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRecordedIo } from '../../test/recorded-io.ts';
 import { createScriptedPeer } from '../../test/scripted-peer.ts';
-import { type ContactsCommand, runContacts } from './contacts.ts';
+import { type ContactsCommand, command } from './contacts.ts';
 
 let config: string;
 beforeEach(async () => {
@@ -19,9 +19,9 @@ const fingerprint = (byte: number) => new Uint8Array(64).fill(byte);
 const loadPeer = async () => createScriptedPeer({}).peer;
 
 /** Output of one command. */
-async function run(command: ContactsCommand, io: Parameters<typeof createRecordedIo>[0] = {}): Promise<string> {
+async function run(options: ContactsCommand, io: Parameters<typeof createRecordedIo>[0] = {}): Promise<string> {
   const recorded = createRecordedIo(io);
-  expect(await runContacts({ config, ...command }, recorded, loadPeer)).toBe(0);
+  expect(await command.run({ config, ...options }, recorded, loadPeer)).toBe(0);
   return recorded.printed.stdout;
 }
 
@@ -85,7 +85,7 @@ describe('keibidrop contacts verify', () => {
   it('shows both fingerprints as words beside their names, and accepts a yes', async () => {
     await run({ action: 'add', name: 'Ann-Kathrin', fingerprint: fingerprint(1) });
     const io = createRecordedIo({ terminal: true, answers: ['y'] });
-    await runContacts({ action: 'verify', name: 'Ann-Kathrin', config }, io, loadPeer);
+    await command.run({ action: 'verify', name: 'Ann-Kathrin', config }, io, loadPeer);
     expect(io.printed.stderr).toContain(`\nYou\n  ${fingerprintPhrase(await self())}\n`);
     expect(io.printed.stderr).toContain(`\nAnn-Kathrin\n  ${fingerprintPhrase(fingerprint(1))}\n`);
     for (const line of io.printed.stderr.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
@@ -96,7 +96,7 @@ describe('keibidrop contacts verify', () => {
   it.each(['', 'n', 'yes?'])('changes nothing after %j', async (answer) => {
     await run({ action: 'add', name: 'Ann', fingerprint: fingerprint(1) });
     const io = createRecordedIo({ terminal: true, answers: [answer] });
-    const verifying = runContacts({ action: 'verify', name: 'Ann', config }, io, loadPeer);
+    const verifying = command.run({ action: 'verify', name: 'Ann', config }, io, loadPeer);
     await expect(verifying).rejects.toMatchObject({ code: 'OFFER_DECLINED' });
     expect((await new ContactStore({ directory: config }).get('Ann')).verified).toBe(false);
   });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Contact, ContactRule, ContactStore } from '@keibidrop/peer';
 import { fingerprintPhrase, formatFingerprint, KeibiError, parseFingerprint } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { formatCount } from '../display/format.ts';
 import { lineOf } from '../display/json-lines.ts';
@@ -33,14 +34,14 @@ interface ContactsOptions {
 
 const AFTER_HELP = `
 Examples:
-  keibidrop contacts                             who is there
-  keibidrop contacts add Ann FINGERPRINT         what her keibidrop id shows
-  keibidrop contacts verify Ann                  words to compare with her
-  keibidrop contacts rule Ann accept ~/Inbox     what she sends goes there
+  keibidrop contacts                             list them, and who is online
+  keibidrop contacts add Ann FINGERPRINT         the one her keibidrop id shows
+  keibidrop contacts verify Ann                  compare words with her
+  keibidrop contacts rule Ann accept ~/Inbox     save her files there, unasked
   keibidrop contacts block Ann
 
-Two who have added each other need no code any more. Whoever meets by a code
-can keep the other with --save NAME on send and on receive.
+Two people who have added each other no longer need a code. People who meet by a
+code can save each other: --save NAME on send and on receive.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 no such contact or damaged, 2 usage, 3 refused.
@@ -48,39 +49,41 @@ Exit codes: 0 done, 1 no such contact or damaged, 2 usage, 3 refused.
 
 const RULES = ['ask', 'accept', 'never'] as const satisfies readonly ContactRule['kind'][];
 
-export function addContactsCommand(program: Command, onRun: (options: ContactsCommand) => Promise<void>): void {
-  const contacts = program
-    .command('contacts')
-    .summary('list and keep the people you share with')
-    .description('List and keep the people you share with.')
+export const command: CliCommand<ContactsCommand> = { name: 'contacts', declare, run };
+
+function declare(command: Command, onRun: OnRun<ContactsCommand>): void {
+  command
+    .summary('manage the people you share with')
+    .description('Manage the people you share with.')
+    .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', AFTER_HELP);
   const add = (name: string, summary: string, parse: (words: string[]) => ContactsAction, options: Option[] = []) => {
-    const command = contacts
+    const sub = command
       .command(name, { isDefault: name === 'list' })
       .summary(summary)
       .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
     const config = new Option('--config <dir>', 'where the contacts are');
-    const json = new Option('--json', 'one JSON object on stdout, for programs');
-    for (const option of [...options, config, json]) command.addOption(option);
-    command.action((...args: unknown[]) => {
+    const json = new Option('--json', 'print one JSON object on stdout');
+    for (const option of [...options, config, json]) sub.addOption(option);
+    sub.action((...args: unknown[]) => {
       const words = args.filter((arg) => typeof arg === 'string');
-      return onRun({ ...command.opts<ContactsOptions>(), ...parse(words) });
+      return onRun({ ...sub.opts<ContactsOptions>(), ...parse(words) });
     });
   };
-  add('list', 'list them', () => ({ action: 'list' }));
+  add('list', 'list contacts', () => ({ action: 'list' }));
   add('add <name> <fingerprint>', 'add a contact by fingerprint', ([name = '', fingerprint = '']) => {
     return { action: 'add', name, fingerprint: parseFingerprint(fingerprint) };
   });
-  add('rename <name> <new>', 'give another name', ([name = '', to = '']) => ({ action: 'rename', name, to }));
+  add('rename <name> <new>', 'rename a contact', ([name = '', to = '']) => ({ action: 'rename', name, to }));
   add('remove <name>', 'remove a contact', ([name = '']) => ({ action: 'remove', name }));
   add('verify <name>', 'compare fingerprints, word by word', ([name = '']) => ({ action: 'verify', name }), [
-    new Option('-y, --yes', 'they are the same: do not ask'),
-    new Option('--undo', 'take the mark away'),
-    new Option('--passphrase-file <file>', 'its first line is the passphrase of your identity'),
+    new Option('-y, --yes', 'mark as verified without asking'),
+    new Option('--undo', 'remove the mark'),
+    new Option('--passphrase-file <file>', 'file whose first line is the passphrase of your identity'),
   ]);
   add('block <name>', 'refuse everything from a contact', ([name = '']) => ({ action: 'block', name }));
-  add('unblock <name>', 'accept from the contact again', ([name = '']) => ({ action: 'unblock', name }));
-  add('rule <name> <ask|accept|never> [dir]', 'say what becomes of things sent to you', parseRule);
+  add('unblock <name>', 'accept from a blocked contact again', ([name = '']) => ({ action: 'unblock', name }));
+  add('rule <name> <ask|accept|never> [dir]', 'ask, accept or refuse what a contact sends', parseRule);
 }
 
 /** @throws USAGE */
@@ -98,11 +101,7 @@ function parseRule([name = '', rule = '', folder]: string[]): ContactsAction {
  *
  * @throws CONTACT_UNKNOWN, CONTACTS_CORRUPT, USAGE, OFFER_DECLINED; what opening the identity throws
  */
-export async function runContacts(
-  options: ContactsCommand,
-  io: Io,
-  loadPeer: () => Promise<PeerPackage>,
-): Promise<number> {
+async function run(options: ContactsCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
   const { assertOthers, assertUsableFolder, configDirOf, ContactStore } = await import('@keibidrop/peer/contacts');
   const directory = configDirOf({ flags: { config: options.config }, env: io.env, cwd: io.cwd });
   const store = new ContactStore({ directory });
@@ -186,9 +185,9 @@ async function compare(
   }
   const name = shown(contact);
   const words = (fingerprint: Uint8Array) => `  ${paint(io.stderr, 'bold', fingerprintPhrase(fingerprint))}\n`;
-  io.stderr.write('Read these aloud to each other, on the phone or in one room:\n\n');
+  io.stderr.write('Read these words aloud to each other, by phone or in person:\n\n');
   io.stderr.write(`You\n${words(await self())}${name}\n${words(contact.fingerprint)}\n`);
-  io.stderr.write('The other side sees both by contacts verify, and its own by keibidrop id.\n');
+  io.stderr.write('The other side runs contacts verify, or id to see its own words only.\n');
   const answer = await io.ask('Are all sixteen words the same on both sides? [y/N] ');
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new KeibiError('OFFER_DECLINED', 'Nothing was changed.');
 }
@@ -196,7 +195,7 @@ async function compare(
 async function ownFingerprint(
   { passphraseFile }: ContactsOptions,
   io: Io,
-  loadPeer: () => Promise<PeerPackage>,
+  loadPeer: LoadPeer,
   directory: string,
 ): Promise<Uint8Array> {
   const peer = await loadPeer();
@@ -209,7 +208,7 @@ async function ownFingerprint(
 /** Undefined if there is no identity yet, or it needs a passphrase, or does not open. */
 async function fingerprintWithoutAsking(
   io: Io,
-  loadPeer: () => Promise<PeerPackage>,
+  loadPeer: LoadPeer,
   directory: string,
 ): Promise<Uint8Array | undefined> {
   const peer = await loadPeer();
@@ -270,7 +269,7 @@ async function whoIsThere(
 
 function tableOf(contacts: readonly Contact[], online: ReadonlySet<string> | undefined, io: Io): string {
   if (contacts.length === 0) {
-    return 'No contacts yet. Add one with keibidrop contacts add NAME FINGERPRINT,\nor save who you meet by a code: --save NAME on send and on receive.\n';
+    return 'No contacts yet. Add one with keibidrop contacts add NAME FINGERPRINT,\nor save the person you meet by a code: --save NAME on send and on receive.\n';
   }
   const width = Math.max(...contacts.map((contact) => columnsOf(shown(contact))));
   const lines = contacts.map((contact) => {

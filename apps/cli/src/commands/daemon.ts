@@ -2,9 +2,9 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { systemdUnit } from '../daemon/systemd-unit.ts';
 import { lineOf } from '../display/json-lines.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 import { harmless } from '../terminal/terminal-text.ts';
 import { VERSION } from '../version.ts';
@@ -37,9 +37,10 @@ Exit codes: 0 stopped, 1 failed or one runs already, 2 usage, 70 a
 bug of ours.
 `;
 
-export function addDaemonCommand(program: Command, onRun: (options: DaemonCommand) => Promise<void>): void {
-  program
-    .command('daemon')
+export const command: CliCommand<DaemonCommand> = { name: 'daemon', declare, run };
+
+function declare(command: Command, onRun: OnRun<DaemonCommand>): void {
+  command
     .summary('run the daemon, which transfers in the background')
     .description('Run the daemon, which sends and receives in the background for this user’s programs.')
     .addOption(new Option('--rendezvous <host:port|url>', 'meet at this server'))
@@ -58,7 +59,8 @@ export function addDaemonCommand(program: Command, onRun: (options: DaemonComman
  *
  * @throws DAEMON_RUNNING, USAGE, CONFIG_INVALID
  */
-export async function runDaemon(options: DaemonCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: DaemonCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { json, systemd, ...flags } = options;
   if (systemd) {
     const { config } = options;

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import type { Check, Settings } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { lineOf } from '../display/json-lines.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import { type Io, paint } from '../terminal/io.ts';
 import { harmlessLines } from '../terminal/terminal-text.ts';
 
@@ -31,9 +31,10 @@ all others are checked too.
 Exit codes: 0 all checks passed, 1 a check failed, 2 usage.
 `;
 
-export function addDoctorCommand(program: Command, onRun: (options: DoctorCommand) => Promise<void>): void {
-  program
-    .command('doctor')
+export const command: CliCommand<DoctorCommand> = { name: 'doctor', declare, run };
+
+function declare(command: Command, onRun: OnRun<DoctorCommand>): void {
+  command
     .summary('check whether this machine can send and receive')
     .description('Check whether this machine can send and receive, and how well.')
     .addOption(new Option('--listen <host:port>', 'the port that a sender would listen on'))
@@ -52,7 +53,7 @@ export function addDoctorCommand(program: Command, onRun: (options: DoctorComman
 }
 
 /** Prints each check as it ends; resolves with 1 if one failed, else 0. */
-export async function runDoctor(options: DoctorCommand, io: Io, loadPeer: () => Promise<PeerPackage>): Promise<number> {
+async function run(options: DoctorCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
   const { config, listen, discovery, rendezvous, out } = options;
   const print = options.json ? printJson : printForPeople;
   let failed = 0;

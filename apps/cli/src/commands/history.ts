@@ -2,9 +2,9 @@
 import type { HistoryEntry } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { formatBytes, formatCount, formatRate, formatTime } from '../display/format.ts';
 import { lineOf } from '../display/json-lines.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import { type Io, paint } from '../terminal/io.ts';
 import { harmless, quoted } from '../terminal/terminal-text.ts';
 
@@ -30,9 +30,10 @@ Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage.
 `;
 
-export function addHistoryCommand(program: Command, onRun: (options: HistoryCommand) => Promise<void>): void {
-  program
-    .command('history')
+export const command: CliCommand<HistoryCommand> = { name: 'history', declare, run };
+
+function declare(command: Command, onRun: OnRun<HistoryCommand>): void {
+  command
     .summary('list finished transfers')
     .description('List finished transfers, the newest last.')
     .addOption(new Option('--limit <n>', 'number of entries to list (20)'))
@@ -50,7 +51,8 @@ export function addHistoryCommand(program: Command, onRun: (options: HistoryComm
 }
 
 /** @throws CONFIG_INVALID */
-export async function runHistory(options: HistoryCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: HistoryCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { config, clear, limit, json } = options;
   const { configDir, history: limits } = await peer.loadSettings({ flags: { config }, env: io.env, cwd: io.cwd });
   const history = new peer.History(peer.stateDirOf(configDir), async () => limits);

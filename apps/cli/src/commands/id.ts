@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { ContactStore, Identity, IdentityStore, NextIdentity } from '@keibidrop/peer';
 import { fingerprintLink, fingerprintPhrase, formatFingerprint, KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { formatCount } from '../display/format.ts';
 import { lineOf } from '../display/json-lines.ts';
@@ -29,58 +30,63 @@ export interface IdCommand {
 
 const AFTER_HELP = `
 Examples:
-  keibidrop id                     your fingerprint, and words to read aloud
-  keibidrop id passphrase          lock it by a passphrase from now on
-  keibidrop id unlock              let the daemon that runs use it
-  keibidrop id export me.kdid      a copy, contacts too, locked by a passphrase
-  keibidrop id import me.kdid      the same person on another machine
-  keibidrop id rotate              a new one, which your contacts hear of
+  keibidrop id                     show your fingerprint, also as words
+  keibidrop id passphrase          protect it with a passphrase from now on
+  keibidrop id unlock              unlock it for the running daemon
+  keibidrop id export me.kdid      write an encrypted copy, with your contacts
+  keibidrop id import me.kdid      use that copy on another machine
+  keibidrop id rotate              replace it, and announce the new one
 
-The old identity announces a new one to your contacts: to each when it is online
-for your daemon, for 90 days. They are asked to compare it again. If somebody
-else may have the old one, add --silent and give your new fingerprint yourself:
-whoever has it can announce an identity of its own. Daemons need no restart.
+Your daemon announces a new identity to each contact that comes online, for 90
+days, signed by the old one. Contacts are asked to compare it again. If the old
+identity may be stolen, its thief could announce one, too: add --silent, and
+give people your new fingerprint yourself. Running daemons need no restart.
 
-The identity is made when it is first needed, and stands sealed in the directory
-of --config: by a key in the keychain of the system, where there is one, else in
-identity.key there, or by a passphrase.
+The identity is created when it is first needed, and stored encrypted in the
+directory of --config. Its key is in the system keychain if there is one, else
+in identity.key beside it, or derived from your passphrase.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 the identity is locked or damaged, 2 usage, 3 refused.
 `;
 
-export function addIdCommand(program: Command, onRun: (options: IdCommand) => Promise<void>): void {
-  const id = program
-    .command('id')
-    .summary('show and keep the identity by which contacts know you')
-    .description('Show and keep the identity by which contacts know you.')
+export const command: CliCommand<IdCommand> = { name: 'id', declare, run };
+
+function declare(command: Command, onRun: OnRun<IdCommand>): void {
+  command
+    .summary('manage the identity by which contacts know you')
+    .description('Manage the identity by which contacts know you.')
+    .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', AFTER_HELP);
   const add = (name: string, summary: string, options: Option[] = []) => {
     const [action = ''] = name.split(' ');
-    const command = id
+    const sub = command
       .command(name, { isDefault: action === 'show' })
       .summary(summary)
-      .description(`${summary}.`);
+      .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
     const [passphraseFile, config, json] = [
-      new Option('--passphrase-file <file>', 'its first line is the passphrase'),
+      new Option('--passphrase-file <file>', 'file whose first line is the passphrase'),
       new Option('--config <dir>', 'where the identity is'),
-      new Option('--json', 'one JSON object a line on stdout, for programs'),
+      new Option('--json', 'print one JSON object on stdout'),
     ] as const;
-    for (const option of [...options, passphraseFile, config, json]) command.addOption(option);
-    command.action((...args: unknown[]) => {
+    for (const option of [...options, passphraseFile, config, json]) sub.addOption(option);
+    sub.action((...args: unknown[]) => {
       const [file] = args.filter((arg) => typeof arg === 'string');
-      return onRun({ ...command.opts(), ...(file && { file }), action: action as IdCommand['action'] });
+      return onRun({ ...sub.opts(), ...(file && { file }), action: action as IdCommand['action'] });
     });
   };
   const silent = new Option('--silent', 'do not announce the new one to contacts');
-  const fresh = new Option('--new-passphrase-file <file>', 'its first line is the passphrase to be');
+  const fresh = new Option('--new-passphrase-file <file>', 'file whose first line is the new passphrase');
   add('show', 'show the fingerprint');
   add('qr', 'show the fingerprint as a QR code');
-  add('rotate', 'give it up for a new one', [new Option('-y, --yes', 'do not ask'), silent, fresh]);
-  add('unlock', 'unlock it in the daemon, for contacts');
-  add('passphrase', 'lock it by a passphrase', [new Option('--remove', 'lock it by a key file instead'), fresh]);
-  add('export <file>', 'write a copy, locked by a passphrase', [fresh]);
-  add('import <file>', 'take over an exported one', [new Option('--replace', 'give up the one that is there'), silent]);
+  add('rotate', 'replace it by a new one', [new Option('-y, --yes', 'do not ask'), silent, fresh]);
+  add('unlock', 'unlock it for the running daemon');
+  add('passphrase', 'protect it with a passphrase', [
+    new Option('--remove', 'protect it with a key file instead'),
+    fresh,
+  ]);
+  add('export <file>', 'write a copy, encrypted with a passphrase', [fresh]);
+  add('import <file>', 'import an exported copy', [new Option('--replace', 'replace the existing identity'), silent]);
 }
 
 /**
@@ -88,7 +94,8 @@ export function addIdCommand(program: Command, onRun: (options: IdCommand) => Pr
  *
  * @throws IDENTITY_LOCKED, IDENTITY_CORRUPT, USAGE, OFFER_DECLINED
  */
-export async function runId(options: IdCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: IdCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { config, passphraseFile, action } = options;
   if (action === 'unlock') return runUnlock(options, io, peer);
   const directory = peer.configDirOf({ flags: { config }, env: io.env, cwd: io.cwd });
@@ -162,8 +169,8 @@ function askOnce(ask: () => Promise<string>): () => Promise<string> {
 
 /** --passphrase-file belongs to the copy. @throws IDENTITY_LOCKED without a terminal to ask on */
 async function passphraseOfReplaced(io: Io): Promise<string> {
-  if (!io.canAsk) throw new KeibiError('IDENTITY_LOCKED', 'A passphrase locks the identity that is given up.');
-  return io.askSecret('Passphrase of the identity that is given up: ');
+  if (!io.canAsk) throw new KeibiError('IDENTITY_LOCKED', 'The identity to be replaced is locked by a passphrase.');
+  return io.askSecret('Passphrase of the identity to be replaced: ');
 }
 
 function announcementText({ announcedTo }: NextIdentity): string {
@@ -206,19 +213,17 @@ async function reloadInDaemon(
   } catch (reason) {
     io.signal.throwIfAborted();
     if (reason instanceof KeibiError && reason.code === 'DAEMON_UNREACHABLE') return;
-    io.stderr.write(
-      'The daemon that runs keeps the identity it has. End it, and the next one has the new: keibidrop stop\n',
-    );
+    io.stderr.write('The running daemon still uses the old identity. Restart it: keibidrop stop\n');
   }
 }
 
 async function confirmRotation(options: IdCommand, io: Io): Promise<void> {
   if (options.yes) return;
-  if (!io.canAsk) throw new KeibiError('USAGE', 'There is no terminal to ask on. Add --yes to give up the identity.');
+  if (!io.canAsk) throw new KeibiError('USAGE', 'There is no terminal to ask on. Add --yes to replace the identity.');
   const what = options.silent
     ? 'Contacts of the old identity will not know the new one.'
-    : 'Contacts hear of the new identity, and are asked to compare it.';
-  const answer = await io.ask(`${what} Give up the old one? [y/N] `);
+    : 'Contacts are notified of the new identity, and asked to compare it.';
+  const answer = await io.ask(`${what} Replace the old one? [y/N] `);
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new KeibiError('OFFER_DECLINED', 'Nothing was changed.');
 }
 

@@ -2,11 +2,12 @@
 import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { Argument, type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { noteShown, reportEnded } from '../daemon/daemon-transfer.ts';
+import { type Invitation, invitationsOf } from '../daemon/pending-invitations.ts';
 import { lineOf } from '../display/json-lines.ts';
 import { limited } from '../options/time-limit.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import { type Io, paint } from '../terminal/io.ts';
 import { harmless, quoted } from '../terminal/terminal-text.ts';
 
@@ -23,15 +24,6 @@ export interface InvitationsCommand {
   json?: boolean;
 }
 
-/** An offer of files, a text or a share from a contact. */
-export interface Invitation {
-  number: number;
-  contact: string;
-  verified: boolean;
-  to: 'files' | 'text' | 'share';
-  label: string;
-}
-
 const AFTER_HELP = `
 Examples:
   keibidrop invitations
@@ -46,9 +38,10 @@ Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed or no such invitation, 2 usage, 4 no daemon runs.
 `;
 
-export function addInvitationsCommand(program: Command, onRun: (options: InvitationsCommand) => Promise<void>): void {
-  program
-    .command('invitations')
+export const command: CliCommand<InvitationsCommand> = { name: 'invitations', declare, run };
+
+function declare(command: Command, onRun: OnRun<InvitationsCommand>): void {
+  command
     .summary('list and answer invitations from contacts')
     .description('List what contacts offer to send or share, or answer an offer.')
     .addArgument(new Argument('[action]', 'the answer').choices(Object.keys(ANSWERS)))
@@ -65,7 +58,8 @@ export function addInvitationsCommand(program: Command, onRun: (options: Invitat
 }
 
 /** @throws DAEMON_UNREACHABLE, QUESTION_GONE, USAGE */
-export async function runInvitations(options: InvitationsCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: InvitationsCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { config, action, number, json } = options;
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
     const invitations = await invitationsOf(daemon, io.signal);
@@ -101,14 +95,6 @@ async function showText(
     return exit;
   }
   throw new KeibiError('DAEMON_LOST');
-}
-
-/** The pending invitations of contacts. */
-export async function invitationsOf(daemon: LocalClient, signal: AbortSignal): Promise<Invitation[]> {
-  const { questions } = await daemon.call('questions', {}, { signal });
-  return questions
-    .filter(({ kind }) => kind === 'invitation')
-    .map(({ question: number, json }) => ({ number, ...(JSON.parse(json) as Omit<Invitation, 'number'>) }));
 }
 
 function theOne(invitations: readonly Invitation[], number: number | undefined): Invitation {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { LocalClient, MountView, ShareEntryView, ShareView } from '@keibidrop/peer';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { formatBytes, formatCount, formatTime } from '../display/format.ts';
 import { lineOf } from '../display/json-lines.ts';
 import { limited } from '../options/time-limit.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import { type Io, paint } from '../terminal/io.ts';
 import { harmless } from '../terminal/terminal-text.ts';
 
@@ -33,9 +33,10 @@ Exit codes: 0 done, 1 failed or no such share, 2 usage, 4 no daemon runs, or the
 share is offline until --timeout, 130 Ctrl-C.
 `;
 
-export function addListCommand(program: Command, onRun: (options: ListCommand) => Promise<void>): void {
-  program
-    .command('list')
+export const command: CliCommand<ListCommand> = { name: 'list', declare, run };
+
+function declare(command: Command, onRun: OnRun<ListCommand>): void {
+  command
     .summary('list shares, or the entries of one')
     .description('List the shares, or the entries of one that you are connected to.')
     .argument('[path]', 'a share, or a folder in it: SHARE or SHARE/PATH')
@@ -50,7 +51,8 @@ export function addListCommand(program: Command, onRun: (options: ListCommand) =
 }
 
 /** @throws SHARE_*, DAEMON_* */
-export async function runList(options: ListCommand, caller: Io, peer: PeerPackage): Promise<number> {
+async function run(options: ListCommand, caller: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { path, watch, config, json, timeout } = options;
   const io = limited(caller, timeout, 'The share may be offline; see keibidrop list.');
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop mcp`, parsed. */
@@ -18,7 +18,8 @@ Examples:
   keibidrop mcp ~/Projects/report ~/Downloads
 
 In an agent's configuration:
-  {"mcpServers": {"keibidrop": {"command": "keibidrop", "args": ["mcp", "/home/me/Shared"]}}}
+  {"mcpServers": {"keibidrop": {"command": "keibidrop",
+    "args": ["mcp", "/home/me/Shared"]}}}
 
 The agent can send from these folders, receive into them, list and pull from
 folders shared with you, and follow its transfers: docs/AGENTS.md. It sees no
@@ -29,9 +30,10 @@ Environment: KD_CONFIG_DIR
 Exit codes: 0 the agent has disconnected, 2 usage, 130 Ctrl-C.
 `;
 
-export function addMcpCommand(program: Command, onRun: (options: McpCommand) => Promise<void>): void {
-  program
-    .command('mcp')
+export const command: CliCommand<McpCommand> = { name: 'mcp', declare, run };
+
+function declare(command: Command, onRun: OnRun<McpCommand>): void {
+  command
     .summary('let an agent send and receive within folders that you name')
     .description('Serve an agent over standard input and output (Model Context Protocol).')
     .argument('<folder...>', 'folders that the agent may send from and receive into')
@@ -47,7 +49,8 @@ function ownerOf(folders: readonly string[]): string {
 }
 
 /** Serves until the agent closes standard input; resolves with 0. @throws USAGE; `io.signal.reason` */
-export async function runMcp({ folders, config }: McpCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run({ folders, config }: McpCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const [{ AllowedFolders }, { serveMcp }] = await Promise.all([
     import('../mcp/allowed-folders.ts'),
     import('../mcp/mcp-server.ts'),

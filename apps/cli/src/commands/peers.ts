@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { WaitingSender } from '@keibidrop/peer';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { formatCount } from '../display/format.ts';
 import { lineOf } from '../display/json-lines.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop peers`, parsed. */
@@ -26,9 +26,10 @@ Environment: KD_DISCOVERY KD_CONFIG_DIR
 Exit codes: 0 done, even if none is found; 1 failed, 2 usage, 130 Ctrl-C.
 `;
 
-export function addPeersCommand(program: Command, onRun: (options: PeersCommand) => Promise<void>): void {
-  program
-    .command('peers')
+export const command: CliCommand<PeersCommand> = { name: 'peers', declare, run };
+
+function declare(command: Command, onRun: OnRun<PeersCommand>): void {
+  command
     .summary('list senders waiting nearby')
     .description('List senders waiting on this machine and its networks.')
     .addOption(new Option('--discovery <auto|off|iface>', 'networks to search for peers'))
@@ -43,7 +44,8 @@ export function addPeersCommand(program: Command, onRun: (options: PeersCommand)
  *
  * @throws CONFIG_INVALID; `io.signal.reason`
  */
-export async function runPeers(options: PeersCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: PeersCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { config, discovery, json } = options;
   const settings = await peer.loadSettings({ flags: { config, discovery }, env: io.env, cwd: io.cwd });
   const senders = new Set<string>();

@@ -2,11 +2,11 @@
 import { resolve } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { reportEnded, untilEnded } from '../daemon/daemon-transfer.ts';
 import { lineOf } from '../display/json-lines.ts';
 import { limited } from '../options/time-limit.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop pull`, parsed. */
@@ -41,9 +41,10 @@ Exit codes: 0 done, 1 failed or no such entry, 2 usage, 3 refused, 4 no daemon
 runs or not done in time, 5 interrupted but resumable, 130 Ctrl-C.
 `;
 
-export function addPullCommand(program: Command, onRun: (options: PullCommand) => Promise<void>): void {
-  program
-    .command('pull')
+export const command: CliCommand<PullCommand> = { name: 'pull', declare, run };
+
+function declare(command: Command, onRun: OnRun<PullCommand>): void {
+  command
     .summary('pull a file or folder from a share')
     .description('Pull a file or a folder from a share that you are connected to.')
     .argument('[name]', 'what to pull: SHARE/PATH, or SHARE for everything')
@@ -76,7 +77,8 @@ function parsePull(path: string | undefined, dir: string | undefined, typed: Typ
 }
 
 /** @throws SHARE_*, DAEMON_*; HANDSHAKE_TIMEOUT after `--timeout` */
-export async function runPull(options: PullCommand, caller: Io, peer: PeerPackage): Promise<number> {
+async function run(options: PullCommand, caller: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { path, dir = '.', collisions, verify = false, durable = false, incognito = false, config, json } = options;
   const io = limited(caller, options.timeout, 'If it has started, it continues: see keibidrop transfers.');
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import { join } from 'node:path';
-import type { OfferSummary, ReceiveOptions } from '@keibidrop/peer';
+import type { OfferSummary, ReceiveOptions, ReceiveRequest, Settings } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { receiveInBackground } from '../daemon/background.ts';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
+import { daemonReach, handOver } from '../daemon/background.ts';
 import { receivedSummary, reportOutcome } from '../display/outcome.ts';
 import { askAboutCollision, askAboutOffer, createCollisionPolicy } from '../display/questions.ts';
 import { createView } from '../display/view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from '../options/everywhere.ts';
 import { assertCodeComes, givenCode } from '../options/given-code.ts';
-import { addSaveOptions, openSaving, type SaveFlags } from '../options/saving.ts';
+import { addSaveOptions, openSaving, type SaveFlags, unlockForContacts } from '../options/saving.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 import { PauseKey } from '../terminal/pause-key.ts';
@@ -54,9 +55,10 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 refused or wrong code, 4 not reachable,
 5 interrupted but resumable, 70 a bug of ours, 130 Ctrl-C.
 `;
 
-export function addReceiveCommand(program: Command, onRun: (options: ReceiveCommand) => Promise<void>): void {
-  const command = program
-    .command('receive')
+export const command: CliCommand<ReceiveCommand> = { name: 'receive', declare, run };
+
+function declare(command: Command, onRun: OnRun<ReceiveCommand>): void {
+  command
     .summary('receive files with a code')
     .description('Receive files with a code. Asks before anything is written.')
     .usage('[options] [CODE]')
@@ -111,7 +113,8 @@ function codeOf(words: string[]): { code?: Code; codeFromStdin?: boolean } {
  *
  * @throws KeibiError that ended the receive; `io.signal.reason`
  */
-export async function runReceive(typed: ReceiveCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(typed: ReceiveCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   if (typed.code === undefined) assertCodeComes(typed.codeFromStdin === true, io);
   if (!typed.background) assertMayAsk(typed, io);
   const code = typed.code ?? (await givenCode(typed.codeFromStdin === true, io));
@@ -182,4 +185,31 @@ function assertMayAsk(options: ReceiveCommand, io: Io): void {
       'There is no terminal for --ask: use --overwrite or --skip, or leave it out to rename.',
     );
   }
+}
+
+/** Hands a receive over to the daemon. */
+async function receiveInBackground(
+  options: ReceiveCommand & { code: Code },
+  settings: Settings,
+  io: Io,
+  peer: PeerPackage,
+): Promise<number> {
+  const { code, connect, yes, collisions, verify = false, durable = false, incognito = false } = options;
+  const request: Partial<ReceiveRequest> = {
+    code: code.text,
+    out: settings.savePath,
+    connect,
+    yes,
+    collisions,
+    verify,
+    durable,
+    patienceMs: settings.patienceMs,
+    incognito,
+    save: options.save,
+    reach: daemonReach(options, settings),
+  };
+  return handOver({ ...options, asks: !yes }, io, peer, async (daemon) => {
+    await unlockForContacts(daemon, options, io);
+    return (await daemon.call('receive', request, { signal: io.signal })).transfer;
+  });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { lineOf } from '../display/json-lines.ts';
 import { dialableAddress } from '../display/local-address.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop relay`, parsed. */
@@ -42,9 +42,10 @@ Exit codes: 0 stopped, 1 failed, 2 usage, 70 a bug of ours, 130 ended
 at once.
 `;
 
-export function addRelayCommand(program: Command, onRun: (options: RelayCommand) => Promise<void>): void {
-  program
-    .command('relay')
+export const command: CliCommand<RelayCommand> = { name: 'relay', declare, run };
+
+function declare(command: Command, onRun: OnRun<RelayCommand>): void {
+  command
     .summary('run a server through which computers meet')
     .description('Run a server through which computers meet, and which relays for those that cannot reach each other.')
     .addOption(new Option('--listen <host:port>', 'listen here (port 26431 of every address)'))
@@ -73,7 +74,8 @@ export function addRelayCommand(program: Command, onRun: (options: RelayCommand)
  *
  * @throws USAGE, CONFIG_INVALID (also for a port that cannot be bound)
  */
-export async function runRelay(options: RelayCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: RelayCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { json, quiet, verbose, ...flags } = options;
   const settings = await peer.loadRelaySettings({ flags, env: io.env, cwd: io.cwd });
   const level = quiet ? 'error' : verbose ? 'debug' : io.env.KD_LOG ? settings.log : 'info';

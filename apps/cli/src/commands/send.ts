@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { SendRequest, Settings } from '@keibidrop/peer';
 import { type Code, KeibiError, MAX_TEXT_BYTES, messageFor, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
-import { sendInBackground } from '../daemon/background.ts';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
+import { daemonReach, handOver } from '../daemon/background.ts';
 import { reportOutcome, sentSummary } from '../display/outcome.ts';
 import { createView } from '../display/view.ts';
 import { addEverywhereOptions, type Everywhere, reachOf, recordOf } from '../options/everywhere.ts';
 import { textOf } from '../options/given-code.ts';
 import { knownPassphrase } from '../options/passphrases.ts';
-import { addSaveOptions, openSaving, type SaveFlags } from '../options/saving.ts';
+import { addSaveOptions, openSaving, type SaveFlags, unlockForContacts } from '../options/saving.ts';
 import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 import { PauseKey } from '../terminal/pause-key.ts';
@@ -62,9 +64,10 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 refused, 4 not reachable, 5 interrupted
 but resumable, 70 a bug of ours, 130 Ctrl-C.
 `;
 
-export function addSendCommand(program: Command, onRun: (options: SendCommand) => Promise<void>): void {
-  const command = program
-    .command('send')
+export const command: CliCommand<SendCommand> = { name: 'send', declare, run };
+
+function declare(command: Command, onRun: OnRun<SendCommand>): void {
+  command
     .summary('offer files and print a code for the receiver')
     .description('Offer files and folders, and print a code for the receiver.')
     .argument('[paths...]', 'files and folders, or - for standard input')
@@ -133,7 +136,8 @@ function usage(message: string): KeibiError {
  *
  * @throws KeibiError that ended the send; `io.signal.reason`
  */
-export async function runSend(typed: SendCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(typed: SendCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const options = { ...typed, ...(await textOutside(typed, io)) };
   const { config, rendezvous, discovery, limit, listen, codeLength, patience } = options;
   const flags = { config, rendezvous, discovery, limit, listen, codeLength, patience };
@@ -222,4 +226,27 @@ async function textOutside({ clipboard, text }: SendCommand, io: Io): Promise<{ 
 async function clipboardText(io: Io): Promise<string> {
   const { readClipboard } = await import('../terminal/clipboard.ts');
   return readClipboard(io);
+}
+
+/** Hands a send over to the daemon and prints its code. @throws the error of a send that fails before it has a code */
+async function sendInBackground(options: SendCommand, settings: Settings, io: Io, peer: PeerPackage): Promise<number> {
+  const { text, code, insecureCode = false, listen, receivers, now = false, incognito = false } = options;
+  const request: Partial<SendRequest> = {
+    paths: options.paths.map((path) => resolve(io.cwd, path)),
+    text,
+    code: code?.text,
+    wordCount: settings.codeLength,
+    insecureCode,
+    listen,
+    receivers,
+    to: options.to ?? [],
+    now,
+    incognito,
+    save: options.save,
+    reach: daemonReach(options, settings),
+  };
+  return handOver({ ...options, coded: options.to === undefined }, io, peer, async (daemon) => {
+    await unlockForContacts(daemon, options, io);
+    return (await daemon.call('send', request, { signal: io.signal })).transfer;
+  });
 }

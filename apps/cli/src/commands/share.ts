@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import type { ShareOptions } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { createShareView } from '../display/share-view.ts';
 import { reachOf } from '../options/everywhere.ts';
 import { knownPassphrase } from '../options/passphrases.ts';
 import { addShareOptions, type ShareFlags, shareFlagsOf, type TypedShareFlags } from '../options/share-options.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop share`, parsed. */
@@ -37,9 +37,10 @@ Exit codes: 0 stopped, 1 failed, 2 usage, 3 refused (three wrong
 codes and no guest connected), 4 not reachable, 70 a bug of ours.
 `;
 
-export function addShareCommand(program: Command, onRun: (options: ShareCommand) => Promise<void>): void {
-  const command = program
-    .command('share')
+export const command: CliCommand<ShareCommand> = { name: 'share', declare, run };
+
+function declare(command: Command, onRun: OnRun<ShareCommand>): void {
+  command
     .summary('share a folder or file while this command runs')
     .description('Share the current contents of a folder with anyone who has the code.')
     .argument('[dir]', 'the folder, or one file')
@@ -63,7 +64,8 @@ function parseShare(dir: string | undefined, typed: TypedShare): ShareCommand {
  *
  * @throws KeibiError that ended the share
  */
-export async function runShare(options: ShareCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: ShareCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { config, rendezvous, discovery, limit, listen, codeLength } = options;
   const flags = { config, rendezvous, discovery, limit, listen, codeLength };
   const settings = await peer.loadSettings({ flags, env: io.env, cwd: io.cwd });

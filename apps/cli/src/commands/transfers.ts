@@ -2,12 +2,12 @@
 import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { Argument, type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { noteShown, reportEnded, untilEnded } from '../daemon/daemon-transfer.ts';
 import { formatBytes, formatBytesOf, formatRate } from '../display/format.ts';
 import { lineOf } from '../display/json-lines.ts';
 import { limited } from '../options/time-limit.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import { type Io, paint } from '../terminal/io.ts';
 import { harmless, harmlessLines, quoted, shortened } from '../terminal/terminal-text.ts';
 
@@ -31,19 +31,24 @@ Examples:
   keibidrop transfers retry 3
   keibidrop transfers accept 4
 
-Sends run one after another, except those started with --now; first moves one to
-the front. retry restarts a failed or cancelled transfer, remove takes a
-finished one off the list, accept and decline answer an offer. wait shows the
-progress and exits like send or receive. A received text is kept until it has
-been shown, by the list or by wait.
+Sends run one after another, except those started with --now.
+
+wait shows the progress, and exits like send or receive.
+first moves a send to the front of the queue.
+retry restarts a failed or cancelled transfer.
+remove takes a finished transfer off the list.
+accept and decline answer an offer.
+
+A received text is kept until the list or wait has shown it.
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed or no such transfer, 2 usage, 4 no daemon runs.
 `;
 
-export function addTransfersCommand(program: Command, onRun: (options: TransfersCommand) => Promise<void>): void {
-  program
-    .command('transfers')
+export const command: CliCommand<TransfersCommand> = { name: 'transfers', declare, run };
+
+function declare(command: Command, onRun: OnRun<TransfersCommand>): void {
+  command
     .summary('list and control the transfers of the daemon')
     .description('List the transfers of the daemon, or control one.')
     .addArgument(new Argument('[action]', 'the action').choices(ACTIONS))
@@ -64,7 +69,8 @@ export function addTransfersCommand(program: Command, onRun: (options: Transfers
 }
 
 /** @throws DAEMON_UNREACHABLE, TRANSFER_UNKNOWN, QUESTION_GONE, USAGE */
-export async function runTransfers(options: TransfersCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run(options: TransfersCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   const { config, action, id = 0, json } = options;
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
     if (action === undefined) {

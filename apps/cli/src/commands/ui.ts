@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Command, Option } from 'commander';
+import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';
 import { lineOf } from '../display/json-lines.ts';
-import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** `keibidrop ui`, parsed. */
@@ -27,9 +27,10 @@ Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage.
 `;
 
-export function addUiCommand(program: Command, onRun: (options: UiCommand) => Promise<void>): void {
-  program
-    .command('ui')
+export const command: CliCommand<UiCommand> = { name: 'ui', declare, run };
+
+function declare(command: Command, onRun: OnRun<UiCommand>): void {
+  command
     .summary('open the web page in the browser')
     .description('Open the web page of the daemon in the browser.')
     .addOption(new Option('--no-open', 'only print the address'))
@@ -39,7 +40,8 @@ export function addUiCommand(program: Command, onRun: (options: UiCommand) => Pr
     .action((options: UiCommand) => onRun(options));
 }
 
-export async function runUi({ open, config, json }: UiCommand, io: Io, peer: PeerPackage): Promise<number> {
+async function run({ open, config, json }: UiCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
+  const peer = await loadPeer();
   return withDaemon(io, peer, { config, start: true }, async (daemon) => {
     const { url, file, token } = await daemon.call('openPage', {}, { signal: io.signal });
     if (json) io.stdout.write(lineOf('page', { url, token }));

@@ -3,7 +3,7 @@ import type { LocalClient, TransferView } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import { invitationsOf } from '../commands/invitations.ts';
+import { invitationsOf } from '../daemon/pending-invitations.ts';
 import { answer, type ToolCall, type ToolContext, type ToolResult } from './tool-context.ts';
 import { ownTransfers, resultOf } from './transfer-tools.ts';
 
