@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { freePort } from './free-port.mjs.mts';
+import { freePort } from './free-port.mjs';
 import { checkout } from './workspace.mjs';
 
 const run = promisify(execFile);

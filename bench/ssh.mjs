@@ -8,7 +8,7 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from './free-port.mjs.mts';
+import { freePort } from './free-port.mjs';
 import { assertEqual, findProgram } from './workspace.mjs';
 
 const run = promisify(execFile);

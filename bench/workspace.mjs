@@ -11,7 +11,7 @@ import { basename, delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from './free-port.mjs.mts';
+import { freePort } from './free-port.mjs';
 
 const run = promisify(execFile);
 

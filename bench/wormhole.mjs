@@ -3,7 +3,7 @@
 // magic-wormhole with our own mailbox server and transit relay on loopback; the public servers are never used. The two
 // commands find each other through the mailbox and then connect directly, as KeibiDrop does.
 import { spawnSync } from 'node:child_process';
-import { freePort } from './free-port.mjs.mts';
+import { freePort } from './free-port.mjs';
 import { assertEqual, findProgram, venv } from './workspace.mjs';
 
 const MODULES = 'wormhole.cli.cli, wormhole_mailbox_server, wormhole_transit_relay';

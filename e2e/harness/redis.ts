@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { freePort } from '../../bench/free-port.mjs.mts';
+import { freePort } from '../../bench/free-port.mjs';
 import type { Running } from './running.ts';
 import type { Sandbox } from './sandbox.ts';
 

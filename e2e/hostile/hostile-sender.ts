@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { freePort } from '../../bench/free-port.mjs.mts';
+import { freePort } from '../../bench/free-port.mjs';
 import { FrameSealer } from '../../native/lib/index.ts';
 import { MeetingDesk } from '../../packages/peer/src/meeting-desk.ts';
 import { mailboxOf, parseCode } from '../../packages/protocol/src/index.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../bench/free-port.mjs.mts';
+import { freePort } from '../../bench/free-port.mjs';
 import { whyNotMountable } from '../../packages/mount/src/index.ts';
 import { LaneCounter } from '../harness/lane-counter.ts';
 import { Sandbox } from '../harness/sandbox.ts';
