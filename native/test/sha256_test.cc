@@ -25,7 +25,7 @@ TEST(Sha256, HasTheDigestsOfTheStandard) {
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
-TEST(Sha256, IsLibcryptosForEveryLengthAndCut) {
+TEST(Sha256, JoinsTheParts) {
   std::string text;
   for (size_t length = 0; length <= 200; length++) {
     std::array<uint8_t, EVP_MAX_MD_SIZE> expected{};
