@@ -2,18 +2,10 @@
 import type { Discovery, HostPort } from '@keibidrop/discovery';
 import type { Code, Suite } from '@keibidrop/protocol';
 import type { EntryLog } from '@keibidrop/transfer';
-import type { SaveOptions } from './contacts/saving.ts';
+import type { SaveOptions } from './contact-introduction.ts';
 import type { FailedEntry, PathName, PeerEvent, TransferCounts } from './events.ts';
+import type { ListenAddress } from './listen-address.ts';
 import type { PauseSwitch } from './pause-switch.ts';
-
-/** Where a sender listens. */
-export interface ListenAddress extends HostPort {
-  /**
-   * True: any free port will do if `port` is taken. False: the user asked for this port, so a taken one is an error
-   * (CONFIG_INVALID).
-   */
-  orAnyPort: boolean;
-}
 
 /** How peers may be found and reached. */
 export interface ReachOptions {

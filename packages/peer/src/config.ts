@@ -2,14 +2,13 @@
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { HostPort } from '@keibidrop/discovery';
+import type { Discovery, HostPort } from '@keibidrop/discovery';
 import { KeibiError } from '@keibidrop/protocol';
 import envPaths from 'env-paths';
-import type { ListenAddress, ReachOptions } from './api.ts';
 import { configDirOf } from './config-directory.ts';
 import { type ConfigChanges, changeConfigFile } from './config-file.ts';
-import type { HistoryLimits } from './history/history.ts';
 import { expandHome } from './home-folder.ts';
+import type { ListenAddress } from './listen-address.ts';
 import { type ConfigFile, type Found, finderOf, parsed, readConfigFile, type Source } from './setting-sources.ts';
 import {
   ANY_HOST,
@@ -26,13 +25,25 @@ import {
   parseRate,
   parseRendezvous,
 } from './setting-values.ts';
-import type { SealedPlace } from './share/sealed-folder.ts';
 
 /** The port a sender listens on by default (docs/cli.md). */
 export const DEFAULT_PORT = 26431;
 
 const HISTORY_ENTRIES = 1000;
 const HISTORY_DAYS = 365;
+
+/** How much of the history is kept. */
+export interface HistoryLimits {
+  /** 0: nothing is written, and existing entries are removed. */
+  entries: number;
+  days: number;
+}
+
+/** A folder of sealed files, and the file with their key. Both are created when needed. */
+export interface SealedPlace {
+  readonly folder: string;
+  readonly keyFile: string;
+}
 
 /** The settings of one run: flags beat the environment, which beats the file, which beats the defaults. */
 export interface Settings {
@@ -45,7 +56,7 @@ export interface Settings {
   connect: HostPort | undefined;
   /** The folder of received files; absolute, and it may be missing. */
   savePath: string;
-  discovery: ReachOptions['discovery'];
+  discovery: Discovery;
   log: LogLevel;
   limitBytesPerSecond: number | undefined;
   /** How long a receiver tries to reconnect to a lost sender; absent: the default of `receive`. */

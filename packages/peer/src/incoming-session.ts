@@ -7,7 +7,7 @@ import { type LanePath, type LanePlan, ReceiveTransfer, type RunTally } from '@k
 import { watchOwnEnd } from './address-watch.ts';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
 import { seekBetterPath } from './better-path.ts';
-import type { Saving } from './contacts/saving.ts';
+import type { Saving } from './contact-introduction.ts';
 import type { ReachedSender } from './dial-sender.ts';
 import type { PathName } from './events.ts';
 import { heartbeatTimes } from './heartbeat-times.ts';

@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import { type Incoming, Listener } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
-import type { ListenAddress } from './api.ts';
+import type { ListenAddress } from './listen-address.ts';
 
 /** Limit for one network, of 256 undecided connections. It is high because a relay's address has many guests. */
 const UNDECIDED_OF_NETWORK = 128;

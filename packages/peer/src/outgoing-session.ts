@@ -6,7 +6,7 @@ import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
 import { watchOwnEnd } from './address-watch.ts';
 import type { SendOptions } from './api.ts';
 import { type Admission, type ArrivedPeer, admit, pathOfArrival } from './arrived-peer.ts';
-import type { Saving } from './contacts/saving.ts';
+import type { Saving } from './contact-introduction.ts';
 import type { PeerEvent } from './events.ts';
 import { heartbeatTimes } from './heartbeat-times.ts';
 import type { ListeningPort } from './listening-port.ts';

@@ -3,7 +3,7 @@ import { assertInterface } from '@keibidrop/discovery';
 import { RateBudget } from '@keibidrop/native';
 import { RunTally } from '@keibidrop/transfer';
 import type { ReceiveOptions, ReceiveResult } from './api.ts';
-import { Saving } from './contacts/saving.ts';
+import { Saving } from './contact-introduction.ts';
 import { type IncomingRun, IncomingSession, type ReceiveHooks } from './incoming-session.ts';
 import { type MetSender, meetSender } from './meet-sender.ts';
 import { holdingBy } from './pause-switch.ts';

@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import type { HostPort } from '@keibidrop/discovery';
 import { KeibiError } from '@keibidrop/protocol';
 import { type ChosenLimits, type RelayServerLimits, relayLimitsOf } from '@keibidrop/server';
-import type { ListenAddress } from './api.ts';
 import { configFileIn, loadSettings, type SettingsQuery } from './config.ts';
 import { configDirOf } from './config-directory.ts';
+import type { ListenAddress } from './listen-address.ts';
 import { finderOf, parsed, readConfigFile, type Source } from './setting-sources.ts';
 import {
   type LogLevel,

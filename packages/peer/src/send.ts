@@ -4,7 +4,7 @@ import { RateBudget, type Root } from '@keibidrop/native';
 import { assertCodeStrength, KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
 import type { SendOptions, SendResult } from './api.ts';
 import type { ArrivedPeer } from './arrived-peer.ts';
-import { Saving } from './contacts/saving.ts';
+import { Saving } from './contact-introduction.ts';
 import { leftBehindWarning } from './left-behind.ts';
 import { ListeningPort, type Waiting } from './listening-port.ts';
 import { OutgoingSession, type SessionOutcome } from './outgoing-session.ts';

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type HostPort, parseHostPort as parseAddress } from '@keibidrop/discovery';
+import { type Discovery, type HostPort, parseHostPort as parseAddress } from '@keibidrop/discovery';
 import { MAX_LABEL_BYTES } from '@keibidrop/protocol';
-import type { ReachOptions } from './api.ts';
 
 /**
  * The flaw of a value, as the end of a sentence: "must be …". The caller, which knows the source of the value, turns it into an
@@ -132,7 +131,7 @@ export function parseRedisUrl(text: string): string {
 }
 
 /** `auto`, `off`, or the name of a network interface. */
-export function parseDiscovery(text: string): ReachOptions['discovery'] {
+export function parseDiscovery(text: string): Discovery {
   const word = text.trim();
   if (word === 'auto' || word === 'off') return word;
   if (!/^[\w.:@-]{1,64}$/.test(word)) throw new BadValue('must be auto, off or the name of a network interface');

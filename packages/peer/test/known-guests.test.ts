@@ -6,10 +6,10 @@ import { ALL_SUITES, type Code, KeibiError, parseCode } from '@keibidrop/protoco
 import { handshakeAsInitiator, ReturnSecret } from '@keibidrop/session';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { SealedPlace } from '../src/config.ts';
 import { decodeKnownGuests, encodeKnownGuests, type KnownGuestRecord } from '../src/share/known-guest-records.ts';
 import { type KnownGuest, KnownGuests, MAX_KNOWN_GUESTS } from '../src/share/known-guests.ts';
 import { GUEST_UNUSED_MS, KnownShares, type ShareMemory } from '../src/share/known-shares.ts';
-import type { SealedPlace } from '../src/share/sealed-folder.ts';
 import type { Sharing } from '../src/share/share.ts';
 import type { ConnectOptions } from '../src/share/share-guest.ts';
 import { MailboxTap } from './mailbox-tap.ts';

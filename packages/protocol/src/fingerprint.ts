@@ -37,6 +37,10 @@ export function parseFingerprint(text: string): Uint8Array {
   return Uint8Array.from(atob(bare.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
 }
 
+export function isSameFingerprint(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, i) => byte === other[i]);
+}
+
 /** The link in a fingerprint's QR code. */
 export function fingerprintLink(fingerprint: Uint8Array): string {
   return FINGERPRINT_LINK + formatFingerprint(fingerprint);

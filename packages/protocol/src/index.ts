@@ -50,6 +50,7 @@ export {
   fingerprintLink,
   fingerprintPhrase,
   formatFingerprint,
+  isSameFingerprint,
   parseFingerprint,
 } from './fingerprint.ts';
 export {

@@ -22,6 +22,11 @@ export function fingerprintOf(sodium: Sodium, { x25519, kem }: PublicKeys): Uint
   return sha512(sodium, x25519, kem);
 }
 
+/** As `fingerprintOf`, for packages without libsodium at hand. */
+export async function fingerprintOfKeys(keys: PublicKeys): Promise<Uint8Array> {
+  return fingerprintOf(await loadSodium(), keys);
+}
+
 /** The long-term keys of a peer. */
 export interface IdentityKeys {
   readonly x25519: { readonly secret: Uint8Array; readonly public: Uint8Array };

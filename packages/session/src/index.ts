@@ -26,6 +26,7 @@ export {
 } from './handshake.ts';
 export {
   drawIdentitySeed,
+  fingerprintOfKeys,
   IDENTITY_SEED_BYTES,
   type IdentityKeys,
   identityFromSeed,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-import { formatFingerprint } from '@keibidrop/protocol';
+import { formatFingerprint, isSameFingerprint } from '@keibidrop/protocol';
 import type { IdentityKeys } from '@keibidrop/session';
 import type { FormerIdentity } from '../identity/former-identity.ts';
-import { type Contact, isSameFingerprint } from './contact.ts';
+import type { Contact } from './contact.ts';
 import type { ContactLink, ContactLinkOptions } from './contact-link.ts';
 import type { AnnouncementOutcome } from './identity-change.ts';
 

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout } from 'node:timers/promises';
-import { type Conversation, formatFingerprint, type Invitation, KeibiError } from '@keibidrop/protocol';
+import {
+  type Conversation,
+  formatFingerprint,
+  type Invitation,
+  isSameFingerprint,
+  KeibiError,
+} from '@keibidrop/protocol';
 import { type IdentityKeys, mailboxDays, type PublicKeys } from '@keibidrop/session';
 import { watchOwnAddresses } from '../address-watch.ts';
-import type { ListenAddress, ReachOptions } from '../api.ts';
+import type { ReachOptions } from '../api.ts';
 import type { FormerIdentity } from '../identity/former-identity.ts';
+import type { ListenAddress } from '../listen-address.ts';
 import { Announcements } from './announcements.ts';
-import { type Contact, isSameFingerprint } from './contact.ts';
+import type { Contact } from './contact.ts';
 import { ContactLink, type ContactLinkOptions } from './contact-link.ts';
 import type { ContactStore } from './contact-store.ts';
 import { Door } from './door.ts';

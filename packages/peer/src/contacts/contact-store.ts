@@ -2,7 +2,7 @@
 import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeibiError, type RotationRefusal } from '@keibidrop/protocol';
+import { isSameFingerprint, KeibiError, type RotationRefusal } from '@keibidrop/protocol';
 import type { PublicKeys } from '@keibidrop/session';
 import { fileError } from '../disk-full.ts';
 import { withLock } from '../lock-file.ts';
@@ -14,7 +14,6 @@ import {
   decodeContacts,
   digestOf,
   encodeContacts,
-  isSameFingerprint,
   isSameName,
   looksLike,
   MAX_CONTACTS,

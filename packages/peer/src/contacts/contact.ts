@@ -4,6 +4,7 @@ import { isAbsolute } from 'node:path';
 import {
   foldName,
   formatFingerprint,
+  isSameFingerprint,
   KEM_KEY_BYTES,
   KeibiError,
   parseCode,
@@ -101,10 +102,6 @@ export function uncomparedSince({ verified, renewals }: Pick<Contact, 'verified'
 /** Whether people read two names as the same. */
 export function isSameName(one: string, other: string): boolean {
   return foldName(one.trim()) === foldName(other.trim());
-}
-
-export function isSameFingerprint(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, i) => byte === other[i]);
 }
 
 /** Encodes the contacts as JSON that a person can read and repair. */

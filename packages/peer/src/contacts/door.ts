@@ -14,7 +14,8 @@ import type { Incoming, Listener } from '@keibidrop/native';
 import type { Conversation, KeibiError, MessagePipe, Owner } from '@keibidrop/protocol';
 import { RendezvousServer } from '@keibidrop/server';
 import { openGrpcChannel, openPingedGrpcChannel } from '@keibidrop/session';
-import type { ListenAddress, ReachOptions } from '../api.ts';
+import type { ReachOptions } from '../api.ts';
+import type { ListenAddress } from '../listen-address.ts';
 import { openListener, socketOf } from '../open-listener.ts';
 
 export interface DoorOptions {

@@ -10,11 +10,11 @@ import {
   type Verdict,
 } from '@keibidrop/protocol';
 import type { SendResult } from '../api.ts';
+import type { SaveOptions } from '../contact-introduction.ts';
 import { type Contact, parseContactName, uncomparedSince } from '../contacts/contact.ts';
 import type { ContactLinks } from '../contacts/contact-links.ts';
 import { ContactStore } from '../contacts/contact-store.ts';
 import type { ReceivedInvitation } from '../contacts/received-invitations.ts';
-import type { SaveOptions } from '../contacts/saving.ts';
 import type { SendToOptions } from '../contacts/send-to.ts';
 import type { EventJson } from '../event-json.ts';
 import { freeBytes } from '../free-space.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { KeibiError } from '@keibidrop/protocol';
-import { type Contact, isSameFingerprint } from '../contacts/contact.ts';
+import { isSameFingerprint, KeibiError } from '@keibidrop/protocol';
+import type { Contact } from '../contacts/contact.ts';
 import type { FormerIdentity } from '../identity/former-identity.ts';
 import { IdentityStore, type OpenedIdentity } from '../identity/identity-store.ts';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { local } from '@keibidrop/proto';
 import type { KeibiError, Verdict } from '@keibidrop/protocol';
+import type { SealedPlace } from '../config.ts';
 import type { History } from '../history/history.ts';
-import type { SealedPlace } from '../share/sealed-folder.ts';
 import type { EventStream } from './event-stream.ts';
 import type { Questions } from './questions.ts';
 import type { ReadSettings } from './transfer-options.ts';

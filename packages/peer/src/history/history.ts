@@ -2,6 +2,7 @@
 import { constants, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
+import type { HistoryLimits } from '../config.ts';
 import { fileError } from '../disk-full.ts';
 import { withLock } from '../lock-file.ts';
 import { writePrivate } from '../private-file.ts';
@@ -27,13 +28,6 @@ export interface HistoryEntry {
   bytesPerSecond: number;
   /** `OK`, or an ErrorCode. */
   result: string;
-}
-
-/** Limits of the history. */
-export interface HistoryLimits {
-  /** 0: nothing is written, and existing entries are removed. */
-  entries: number;
-  days: number;
 }
 
 const FILE = 'history.jsonl';

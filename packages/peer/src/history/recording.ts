@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { errorOfFailures, KeibiError } from '@keibidrop/protocol';
 import type { TransferSummary } from '../api.ts';
+import type { HistoryLimits } from '../config.ts';
 import type { PeerEvent } from '../events.ts';
 import { TransferFigures } from '../transfer-figures.ts';
 import type { HistoryEntry } from './history.ts';
-import { History, type HistoryLimits } from './history.ts';
+import { History } from './history.ts';
 import { historyEntryOf } from './history-entry.ts';
 
 export interface RecordingOptions {

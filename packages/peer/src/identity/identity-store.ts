@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeibiError } from '@keibidrop/protocol';
+import { isSameFingerprint, KeibiError } from '@keibidrop/protocol';
 import {
   type LockKind,
   lockKindOf,
@@ -11,7 +11,7 @@ import {
   type SecretKey,
   sealSecret,
 } from '@keibidrop/session';
-import { type Contact, isSameFingerprint } from '../contacts/contact.ts';
+import type { Contact } from '../contacts/contact.ts';
 import { ContactStore } from '../contacts/contact-store.ts';
 import { withLock } from '../lock-file.ts';
 import { readCopy, readPrivate, writePrivate } from '../private-file.ts';

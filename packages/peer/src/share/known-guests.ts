@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type Code, KeibiError } from '@keibidrop/protocol';
 import { RECORD_OVERHEAD_BYTES, ReturnSecret } from '@keibidrop/session';
+import type { SealedPlace } from '../config.ts';
 import { decodeKnownGuests, encodeKnownGuests, KNOWN_GUEST_BYTES, MAX_GUEST_SECRETS } from './known-guest-records.ts';
 import { GUEST_UNUSED_MS } from './known-shares.ts';
-import { SealedFolder, type SealedPlace } from './sealed-folder.ts';
+import { SealedFolder } from './sealed-folder.ts';
 
 /** Guests that one share remembers; beyond this the least recently used is forgotten. */
 export const MAX_KNOWN_GUESTS = 512;

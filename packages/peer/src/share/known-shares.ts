@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Code } from '@keibidrop/protocol';
 import { GUEST_SECRET_BYTES, RECORD_OVERHEAD_BYTES } from '@keibidrop/session';
-import { SealedFolder, type SealedPlace } from './sealed-folder.ts';
+import type { SealedPlace } from '../config.ts';
+import { SealedFolder } from './sealed-folder.ts';
 
 // The guest's side of PROTOCOL 3.2.
 

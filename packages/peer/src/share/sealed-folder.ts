@@ -4,13 +4,8 @@ import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { openRecord, sealRecord } from '@keibidrop/session';
+import type { SealedPlace } from '../config.ts';
 import { type FileUse, readPrivate, writePrivate } from '../private-file.ts';
-
-/** A folder of sealed files, and the file with their key. Both are created when needed. */
-export interface SealedPlace {
-  readonly folder: string;
-  readonly keyFile: string;
-}
 
 const KEY_BYTES = 32;
 const NAME_BYTES = 16;

@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout } from 'node:timers/promises';
-import { formatFingerprint, KeibiError } from '@keibidrop/protocol';
-import { type IdentityKeys, Introduction, introduce, type PublicKeys, type Session } from '@keibidrop/session';
-import type { PeerEvent, SavedEvent, WarningEvent } from '../events.ts';
-import { isLoss } from '../session-end.ts';
-import { digestOf, isSameFingerprint } from './contact.ts';
-import type { ContactStore } from './contact-store.ts';
+import { formatFingerprint, isSameFingerprint, KeibiError } from '@keibidrop/protocol';
+import {
+  fingerprintOfKeys,
+  type IdentityKeys,
+  Introduction,
+  introduce,
+  type PublicKeys,
+  type Session,
+} from '@keibidrop/session';
+import type { PeerEvent, SavedEvent, WarningEvent } from './events.ts';
+import { isLoss } from './session-end.ts';
+
+/** The part of the contact store that an introduction needs: see ContactStore of packages/contacts. */
+export interface ContactBook {
+  add(who: { name: string; fingerprint: Uint8Array; keys: PublicKeys }): Promise<unknown>;
+  /** @returns  undefined if the contact was removed meanwhile */
+  noteMet(
+    fingerprint: Uint8Array,
+    meeting: { keys: PublicKeys; paired: boolean; self: Uint8Array; at: Date },
+  ): Promise<{ readonly name: string } | undefined>;
+}
 
 /** The name and place under which a peer of a session by code is saved, and our identity for it. */
 export interface SaveOptions {
   name: string;
   /** The caller wipes it. */
   self: IdentityKeys;
-  contacts: ContactStore;
+  contacts: ContactBook;
 }
 
 /** Time limit for a sender that has begun to introduce itself. */
@@ -91,7 +106,7 @@ export class Saving {
 
   async #keep(keys: PublicKeys): Promise<void> {
     const { name, self, contacts } = this.#options;
-    const fingerprint = digestOf(keys);
+    const fingerprint = await fingerprintOfKeys(keys);
     if (isSameFingerprint(fingerprint, self.fingerprint)) {
       return this.#conclude(this.#notSaved('the other side has your own identity.'));
     }
