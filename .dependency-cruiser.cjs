@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // The ladder of docs/ARCHITECTURE.md: arrows point down only.
-//   apps/cli, apps/desktop -> peer -> session, transfer, discovery, server, mount -> protocol -> proto;  native beside protocol
+//   apps/cli, apps/desktop -> daemon -> share -> contacts -> peer -> settings
+//   -> session, transfer, discovery, server, mount -> protocol -> proto;  native beside protocol
 
 const TESTS = '\\.test\\.ts$|/test/';
 
@@ -47,6 +48,7 @@ const DESKTOP_ROOMS = [
 ]);
 
 const BELOW_SESSION = ['packages/protocol', 'native', 'proto'];
+const BELOW_SETTINGS = ['packages/(session|transfer|discovery|server|mount)', ...BELOW_SESSION];
 
 module.exports = {
   forbidden: [
@@ -57,8 +59,8 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
-    mayImportOnly('apps/cli', ['packages/peer', 'packages/protocol']),
-    mayImportOnly('apps/desktop', ['packages/peer']),
+    mayImportOnly('apps/cli', ['packages/(daemon|share|contacts|peer|settings|server|protocol)']),
+    mayImportOnly('apps/desktop', ['packages/daemon']),
     ...DESKTOP_ROOMS,
     {
       name: 'desktop-page-knows-no-electron',
@@ -66,7 +68,11 @@ module.exports = {
       from: { path: '^apps/desktop/src/(renderer|shared)/' },
       to: { path: '(^|/)node_modules/electron/' },
     },
-    mayImportOnly('packages/peer', ['packages/(session|transfer|discovery|server|mount)', ...BELOW_SESSION]),
+    mayImportOnly('packages/daemon', ['packages/(share|contacts|peer|settings)', ...BELOW_SETTINGS]),
+    mayImportOnly('packages/share', ['packages/(contacts|peer|settings)', ...BELOW_SETTINGS]),
+    mayImportOnly('packages/contacts', ['packages/(peer|settings)', ...BELOW_SETTINGS]),
+    mayImportOnly('packages/peer', ['packages/settings', ...BELOW_SETTINGS]),
+    mayImportOnly('packages/settings', BELOW_SETTINGS),
     mayImportOnly('packages/session', BELOW_SESSION),
     mayImportOnly('packages/transfer', BELOW_SESSION),
     mayImportOnly('packages/discovery', BELOW_SESSION),
@@ -92,8 +98,8 @@ module.exports = {
         pathNot: [
           '^$1/',
           '^packages/[^/]+/src/index\\.ts$',
-          '^packages/peer/src/contacts/index\\.ts$',
-          '^packages/peer/src/local\\.ts$',
+          '^packages/contacts/src/stored\\.ts$',
+          '^packages/daemon/src/local\\.ts$',
           '^native/lib/index\\.ts$',
           '^proto/index\\.ts$',
           // What tests of several packages share: contract suites, and what looks at a mount from outside.

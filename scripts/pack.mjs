@@ -106,7 +106,7 @@ function bundledFiles() {
 
 /** Version of a module as this workspace has it. */
 function installedVersion(name) {
-  const require = createRequire(join(root, 'packages/peer/package.json'));
+  const require = createRequire(join(root, 'packages/contacts/package.json'));
   return JSON.parse(readFileSync(join(moduleDirectory(require, name), 'package.json'), 'utf8')).version;
 }
 

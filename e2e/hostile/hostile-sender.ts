@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { freePort } from '../../bench/free-port.mjs';
 import { FrameSealer } from '../../native/lib/index.ts';
-import { MeetingDesk } from '../../packages/peer/src/meeting-desk.ts';
+import { MeetingDesk } from '../../packages/peer/src/meeting/meeting-host.ts';
 import { mailboxOf, parseCode } from '../../packages/protocol/src/index.ts';
 import { RendezvousServer } from '../../packages/server/src/index.ts';
 import {

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ownMailbox } from '../../packages/discovery/src/index.ts';
 import { type Conversation, MAX_MAILBOX_BODY_BYTES, type Owner } from '../../packages/protocol/src/index.ts';
-import { openGrpcChannel, serveDuplex } from '../../packages/session/src/grpc-duplex.ts';
+import { openGrpcChannel, serveDuplex } from '../../packages/session/src/control/grpc-duplex.ts';
 import { type JoinRequest, type Opened, type RendezvousServer, RendezvousService } from '../../proto/index.ts';
 
 // A hostile rendezvous server: an owner keeps its limits and its other guests.

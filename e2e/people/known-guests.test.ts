@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { whyNotMountable } from '../../packages/mount/src/index.ts';
-import { MailboxTap } from '../../packages/peer/test/mailbox-tap.ts';
+import { MailboxTap } from '../../packages/share/test/mailbox-tap.ts';
 import type { Running } from '../harness/running.ts';
 import { CODE, LISTEN, Sandbox } from '../harness/sandbox.ts';
 import { OwnDaemon } from './own-daemon.ts';

@@ -6,7 +6,7 @@ import {
   type ReceiveRequest,
   type SendRequest,
   type TransferView,
-} from '../../packages/peer/src/index.ts';
+} from '../../packages/daemon/src/index.ts';
 import type { Running } from '../harness/running.ts';
 import type { Sandbox, StartOptions } from '../harness/sandbox.ts';
 

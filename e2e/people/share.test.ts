@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ShareGuest } from '../../packages/peer/src/index.ts';
 import { parseCode } from '../../packages/protocol/src/index.ts';
+import { ShareGuest } from '../../packages/share/src/index.ts';
 import type { Running } from '../harness/running.ts';
 import { CODE, LISTEN, lastOf, Sandbox } from '../harness/sandbox.ts';
 import { digestOf, readTree, writeRandom, writeSmallFiles } from '../harness/tree.ts';

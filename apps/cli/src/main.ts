@@ -35,7 +35,7 @@ export async function main(): Promise<never> {
   // A promise that can never settle must not look like success.
   process.on('beforeExit', () => onBug(new Error('the command ended without a result')));
 
-  return exit(await runCommandLine(argv, io, () => import('@keibidrop/peer')));
+  return exit(await runCommandLine(argv, io, () => import('./peer-functions.ts')));
 }
 
 /** The only exit: flushes the output, and does not wait for threads or open sockets. */

@@ -1,40 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** The part of `packages/peer` that commands use. Passed in, so that it loads only when a command runs and tests can replace it. */
-export type PeerPackage = Pick<
-  typeof import('@keibidrop/peer'),
-  | 'PauseSwitch'
-  | 'findDaemon'
-  | 'openDaemon'
-  | 'openByDesktop'
-  | 'stopDaemon'
-  | 'History'
-  | 'offeredBy'
-  | 'placeOf'
-  | 'recording'
-  | 'pullHistory'
-  | 'journalsOf'
-  | 'knownIn'
-  | 'stateDirOf'
-  | 'eventJson'
-  | 'freeBytes'
-  | 'send'
-  | 'sendVisiting'
-  | 'receive'
-  | 'benchAlone'
-  | 'benchAgainst'
-  | 'waitForBench'
-  | 'configDirOf'
-  | 'ContactStore'
-  | 'IdentityStore'
-  | 'systemKeychain'
-  | 'parseContactName'
-  | 'loadSettings'
-  | 'loadRelaySettings'
-  | 'diagnose'
-  | 'waitingSenders'
-  | 'openRelayServer'
-  | 'share'
-  | 'shareEventJson'
-  | 'shareVisiting'
->;
+/** The packages' functions that commands use. Passed in, so that they load only when a command runs and tests can replace them. */
+export type PeerPackage = typeof import('./peer-functions.ts');

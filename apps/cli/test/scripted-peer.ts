@@ -1,44 +1,37 @@
 // SPDX-License-Identifier: MPL-2.0
-import type {
-  BenchAgainstOptions,
-  BenchAloneOptions,
-  BenchEvent,
-  OfferAnswer,
-  OfferSummary,
-  PeerEvent,
-  ReceiveOptions,
-  ReceiveResult,
-  SendOptions,
-  SendResult,
-  ShareEvent,
-  ShareOptions,
-  WaitForBenchOptions,
-  WaitingSender,
-} from '@keibidrop/peer';
+
+import { ContactStore, IdentityStore, parseContactName } from '@keibidrop/contacts';
 import {
-  ContactStore,
-  configDirOf,
-  eventJson,
   findDaemon,
   freeBytes,
   History,
-  IdentityStore,
-  journalsOf,
-  knownIn,
-  loadRelaySettings,
-  loadSettings,
   offeredBy,
   openDaemon,
-  openRelayServer,
-  PauseSwitch,
-  parseContactName,
   placeOf,
   pullHistory,
   recording,
-  shareEventJson,
-  stateDirOf,
   stopDaemon,
+} from '@keibidrop/daemon';
+import {
+  type BenchAgainstOptions,
+  type BenchAloneOptions,
+  type BenchEvent,
+  eventJson,
+  type OfferAnswer,
+  type OfferSummary,
+  PauseSwitch,
+  type PeerEvent,
+  type ReceiveOptions,
+  type ReceiveResult,
+  type SendOptions,
+  type SendResult,
+  type WaitForBenchOptions,
+  type WaitingSender,
 } from '@keibidrop/peer';
+import { openRelayServer } from '@keibidrop/server';
+import { configDirOf, journalsOf, knownIn, loadRelaySettings, loadSettings, stateDirOf } from '@keibidrop/settings';
+import { type ShareEvent, type ShareOptions, shareEventJson } from '@keibidrop/share';
+
 import type { PeerPackage } from '../src/peer-package.ts';
 
 const noKeychain = () => Promise.reject(new Error('there is no keychain'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { dialTcp } from './dial-tcp.ts';
+import { dialTcp } from './dial/dial-tcp.ts';
 import type { HostPort } from './host-port.ts';
 import type { Dialler, Transport } from './transport.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
-import { dialFromPort } from './dial-from-port.ts';
+import { dialFromPort } from './dial/dial-from-port.ts';
 import type { Dialler } from './transport.ts';
 
 /** Both sides dial at the same moment, or the attempt fails. */

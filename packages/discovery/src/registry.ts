@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
-import { dialTcp } from './dial-tcp.ts';
+import { dialTcp } from './dial/dial-tcp.ts';
 import type { HostPort } from './host-port.ts';
 import { assertPrivate, makePrivate, runtimeDirectory } from './runtime-directory.ts';
 import type { Transport } from './transport.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Socket } from 'node:net';
 import { decodeRelayAnswer, encodeRelayHello, KeibiError } from '@keibidrop/protocol';
-import { dialTcp } from './dial-tcp.ts';
+import { dialTcp } from './dial/dial-tcp.ts';
 import { formatHostPort, type HostPort } from './host-port.ts';
 import type { Dialler } from './transport.ts';
 

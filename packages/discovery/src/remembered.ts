@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { dialTcp } from './dial-tcp.ts';
+import { dialTcp } from './dial/dial-tcp.ts';
 import { type HostPort, isHostPort } from './host-port.ts';
 import type { Transport } from './transport.ts';
 

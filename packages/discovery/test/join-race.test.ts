@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Candidate, KeibiError, type MessagePipe } from '@keibidrop/protocol';
 import { describe, expect, it } from 'vitest';
-import { merged, raceJoins } from '../src/join-race.ts';
+import { merged, raceJoins } from '../src/rendezvous/join-race.ts';
 
 /** A pipe that only records whether it was closed. */
 class Pipe implements MessagePipe {

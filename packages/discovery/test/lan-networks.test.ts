@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { NetworkInterfaceInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { assertInterface, isPrivateAddress, lanNetworks } from '../src/lan-networks.ts';
+import { assertInterface, isPrivateAddress, lanNetworks } from '../src/lan/lan-networks.ts';
 
 function address(text: string, bits: number, internal = false): NetworkInterfaceInfo {
   const rest = { netmask: '', mac: '', internal, address: text, cidr: `${text}/${bits}` };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { anything, array, assert as assertProperty, constantFrom, oneof, property, record, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asksFor, createOffer, type LanRecord, markOf, offersIn, recordsOf } from '../src/lan-records.ts';
+import { asksFor, createOffer, type LanRecord, markOf, offersIn, recordsOf } from '../src/lan/lan-records.ts';
 
 const MAILBOX = 'ab'.repeat(32);
 const OTHER = 'cd'.repeat(32);

@@ -5,9 +5,9 @@ import { getEventListeners, once } from 'node:events';
 import createMdns, { type MulticastDNS, type QueryPacket, type ResponsePacket } from 'multicast-dns';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { announceOnLan, createLanTransport, type LanSighting, sendersOnLan, tryMulticast } from '../src/index.ts';
-import { LanLink } from '../src/lan-link.ts';
-import { type LanNetwork, lanNetworks } from '../src/lan-networks.ts';
-import { createOffer, recordsOf } from '../src/lan-records.ts';
+import { LanLink } from '../src/lan/lan-link.ts';
+import { type LanNetwork, lanNetworks } from '../src/lan/lan-networks.ts';
+import { createOffer, recordsOf } from '../src/lan/lan-records.ts';
 
 // Multicast on the loopback interface, which it never leaves, on a port used only by this test.
 

@@ -8,7 +8,7 @@ import {
   encodePcpMap,
   encodePmpAddress,
   encodePmpMap,
-} from '../src/port-control.ts';
+} from '../src/router/port-control.ts';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const NONCE = hex('4f1fb26be4dc3c2355ab3af1');

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { Discovery, HostPort } from '@keibidrop/discovery';
 import type { Code, Suite } from '@keibidrop/protocol';
+import type { ListenAddress } from '@keibidrop/settings';
 import type { EntryLog } from '@keibidrop/transfer';
 import type { SaveOptions } from './contact-introduction.ts';
 import type { FailedEntry, PathName, PeerEvent, TransferCounts } from './events.ts';
-import type { ListenAddress } from './listen-address.ts';
 import type { PauseSwitch } from './pause-switch.ts';
 
 /** How peers may be found and reached. */

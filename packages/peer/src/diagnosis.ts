@@ -8,8 +8,8 @@ import { announce, createRegistryTransport, runtimeDirectory, tryMulticast } fro
 import { usableBackend } from '@keibidrop/mount';
 import { FrameSealer, hasHardwareAes, libcryptoVersion } from '@keibidrop/native';
 import { ALL_SUITES, chooseSuite, KeibiError, type Suite } from '@keibidrop/protocol';
+import type { ListenAddress } from '@keibidrop/settings';
 import type { ReachOptions } from './api.ts';
-import type { ListenAddress } from './listen-address.ts';
 import { ReachDiagnosis, type ReachDiagnosisOptions } from './reach-diagnosis.ts';
 
 /** `ok`; `note`: good to know; `warning`: works, but could work better; `failed`: sending or receiving will not work. */

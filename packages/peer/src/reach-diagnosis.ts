@@ -14,9 +14,9 @@ import {
 } from '@keibidrop/discovery';
 import { Listener } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
+import type { ListenAddress } from '@keibidrop/settings';
 import type { ReachOptions } from './api.ts';
 import type { Finding } from './diagnosis.ts';
-import type { ListenAddress } from './listen-address.ts';
 
 export interface ReachDiagnosisOptions {
   listen: ListenAddress;

@@ -5,7 +5,7 @@ import { ALL_SUITES, type Candidate, type KeibiError } from '@keibidrop/protocol
 import { handshakeAsResponder, type Meeting, prepareHandshake } from '@keibidrop/session';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ReceiveOptions } from '../src/api.ts';
-import { dialSender } from '../src/dial-sender.ts';
+import { dialSender } from '../src/meeting/dial-sender.ts';
 
 // Other programs may listen at a sender's addresses: only the right sender wins the race.
 

@@ -18,8 +18,8 @@ import {
   type ReturnSecret,
 } from '@keibidrop/session';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MeetingDesk } from '../src/meeting-desk.ts';
-import { Receivers, type ServingSession } from '../src/receivers.ts';
+import { MeetingDesk } from '../src/meeting/meeting-host.ts';
+import { Receivers, type ServingSession } from '../src/meeting/receivers.ts';
 import { MailboxInMemory } from './mailbox-in-memory.ts';
 
 // Only the peer of a lost session may resume it, by a secret that only the two of them know.

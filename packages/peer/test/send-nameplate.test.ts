@@ -9,7 +9,7 @@ import { type RendezvousOptions, RendezvousServer } from '@keibidrop/server';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { SendOptions } from '../src/api.ts';
 import type { PeerEvent } from '../src/events.ts';
-import { send } from '../src/send.ts';
+import { send } from '../src/send/send.ts';
 
 const LOCAL = 999;
 const TAKEN = 3;

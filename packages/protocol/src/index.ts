@@ -15,21 +15,6 @@ export { type Candidate, decodeCandidates, encodeCandidates, MAX_CANDIDATES } fr
 export { assertCodeStrength, type Code, codeBits, createCode, mailboxOf, parseCode } from './code.ts';
 export { completeCode } from './code-completion.ts';
 export {
-  CONTACT_NONCE_BYTES,
-  type ContactMessage,
-  type ContactOpening,
-  decodeContactMessage,
-  decodeContactOpening,
-  encodeContactMessage,
-  encodeContactOpening,
-  type Farewell,
-  INVITATION_ID_BYTES,
-  type Invitation,
-  type InvitedTo,
-  type OpeningKind,
-  type Verdict,
-} from './contact-message.ts';
-export {
   type ErrorCode,
   type ErrorDetail,
   exitCodeOf,
@@ -53,6 +38,36 @@ export {
   isSameFingerprint,
   parseFingerprint,
 } from './fingerprint.ts';
+export * from './limits.ts';
+export {
+  decodePage,
+  type Entry,
+  type EntryType,
+  encodePage,
+  entryStarts,
+  PageWriter,
+  scanNames,
+  scanPage,
+  TOP,
+} from './manifest/manifest.ts';
+export { ManifestGuard } from './manifest/manifest-guard.ts';
+export { checkName, foldName, printable, STAGING_PREFIX } from './manifest/remote-path.ts';
+export { checkSharePath } from './manifest/share-path.ts';
+export {
+  CONTACT_NONCE_BYTES,
+  type ContactMessage,
+  type ContactOpening,
+  decodeContactMessage,
+  decodeContactOpening,
+  encodeContactMessage,
+  encodeContactOpening,
+  type Farewell,
+  INVITATION_ID_BYTES,
+  type Invitation,
+  type InvitedTo,
+  type OpeningKind,
+  type Verdict,
+} from './messages/contact-message.ts';
 export {
   type Alert,
   ATTEMPT_BYTES,
@@ -70,21 +85,8 @@ export {
   PROTOCOL_VERSION,
   type ResponderHello,
   X25519_BYTES,
-} from './handshake-message.ts';
-export { Inbox } from './inbox.ts';
-export * from './limits.ts';
-export {
-  decodePage,
-  type Entry,
-  type EntryType,
-  encodePage,
-  entryStarts,
-  PageWriter,
-  scanNames,
-  scanPage,
-  TOP,
-} from './manifest.ts';
-export { ManifestGuard } from './manifest-guard.ts';
+} from './messages/handshake-message.ts';
+export { Inbox } from './messages/inbox.ts';
 export {
   decodeMeetingMessage,
   encodeMeetingMessage,
@@ -92,10 +94,8 @@ export {
   RETURN_NONCE_BYTES,
   type Refusal,
   SID_BYTES,
-} from './meeting-message.ts';
-export type { Conversation, MessagePipe, Owner } from './message-pipe.ts';
-export { decodeRelayAnswer, encodeRelayHello, RELAY_TOKEN_BYTES, type RelayAnswer } from './relay-message.ts';
-export { checkName, foldName, printable, STAGING_PREFIX } from './remote-path.ts';
-export { ROTATION_PROOF_BYTES, type RotationMessage, type RotationRefusal } from './rotation-message.ts';
-export { checkSharePath } from './share-path.ts';
+} from './messages/meeting-message.ts';
+export type { Conversation, MessagePipe, Owner } from './messages/message-pipe.ts';
+export { decodeRelayAnswer, encodeRelayHello, RELAY_TOKEN_BYTES, type RelayAnswer } from './messages/relay-message.ts';
+export { ROTATION_PROOF_BYTES, type RotationMessage, type RotationRefusal } from './messages/rotation-message.ts';
 export { ALL_SUITES, chooseSuite, type Suite, type SuiteOffer, suiteLabel } from './suite.ts';

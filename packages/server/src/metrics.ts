@@ -3,7 +3,7 @@ import type { RelayStats } from '@keibidrop/native';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { RendezvousStats } from './rendezvous.ts';
 import type { PageDrops } from './status-pages.ts';
-import type { TlsDrops } from './tls-door.ts';
+import type { TlsDrops } from './tls-listener.ts';
 
 /** Counters of one server. None identifies a user. */
 export interface RelayServerStats {

@@ -2,7 +2,7 @@
 import type { MailboxShare } from './mailbox-share.ts';
 import type { RelayServerStats } from './metrics.ts';
 import type { RelayServerLimits } from './relay-limits.ts';
-import type { CertificateFiles } from './tls-door.ts';
+import type { CertificateFiles } from './tls-listener.ts';
 
 export interface RelayServerOptions {
   /** `host` is numeric; port 0 selects a free one. */

@@ -10,7 +10,7 @@ import type { RelayServer, RelayServerOptions } from './open-relay-server.ts';
 import { DEFAULT_RELAY_LIMITS, type RelayServerLimits } from './relay-limits.ts';
 import { RendezvousServer } from './rendezvous.ts';
 import { StatusPages } from './status-pages.ts';
-import { TlsDoor } from './tls-door.ts';
+import { TlsDoor } from './tls-listener.ts';
 
 /** Interval at which refusals are logged. */
 const REPORT_MS = 60_000;

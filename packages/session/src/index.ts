@@ -4,26 +4,21 @@
 // The package uses the connections and mailboxes of discovery as plain bytes and depends on neither.
 // It transfers no files and stores nothing on disk.
 
-export { CandidateExchange } from './candidate-exchange.ts';
-export { ContactConversation } from './contact-conversation.ts';
-export {
-  type ContactMeetingOptions,
-  type MetContact,
-  meetContactAsGuest,
-  meetContactAsOwner,
-  type OwnerMeetingOptions,
-} from './contact-meeting.ts';
-export type { PeerHandlers } from './control-server.ts';
-export { type PreparedHandshake, prepareHandshake, warmUpHandshakes } from './ephemeral.ts';
-export { FoldResponder, fold, MAX_FOLDS, type OnFold } from './fold.ts';
-export { openGrpcChannel, openPingedGrpcChannel, type ServedService } from './grpc-duplex.ts';
+export type { PeerHandlers } from './control/control-server.ts';
+export { FoldResponder, fold, MAX_FOLDS, type OnFold } from './control/fold.ts';
+export { openGrpcChannel, openPingedGrpcChannel, type ServedService } from './control/grpc-duplex.ts';
+export { Introduction, introduce } from './control/introduction.ts';
+export { askToPunch, punchResponder } from './control/punch-call.ts';
+export { refusal, refusalOf, refuseCall } from './control/refusal.ts';
+export { type PreparedHandshake, prepareHandshake, warmUpHandshakes } from './handshake/ephemeral.ts';
 export {
   type HandshakeOptions,
   handshakeAsInitiator,
   handshakeAsResponder,
   type InitiatorOptions,
   type ResponderOptions,
-} from './handshake.ts';
+} from './handshake/handshake.ts';
+export { type Keys, type Role, relayLaneTokens } from './handshake/key-schedule.ts';
 export {
   drawIdentitySeed,
   fingerprintOfKeys,
@@ -31,17 +26,10 @@ export {
   type IdentityKeys,
   identityFromSeed,
   type PublicKeys,
-} from './identity-keys.ts';
-export { Introduction, introduce } from './introduction.ts';
-export { type Keys, type Role, relayLaneTokens } from './key-schedule.ts';
-export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting.ts';
-export { mailboxDays, PairKey } from './pair-key.ts';
-export { askToPunch, punchResponder } from './punch-call.ts';
-export { refusal, refusalOf, refuseCall } from './refusal.ts';
-export { meetAgainAsGuest, meetAgainAsOwner } from './return-meeting.ts';
-export { GUEST_SECRET_BYTES, ReturnSecret } from './return-secret.ts';
-export { checkRotationProof, proveRotation, type RotationProofs, testRotation } from './rotation.ts';
-export { openRecord, RECORD_OVERHEAD_BYTES, sealRecord } from './sealed-record.ts';
+} from './keys/identity-keys.ts';
+export { mailboxDays, PairKey } from './keys/pair-key.ts';
+export { checkRotationProof, proveRotation, type RotationProofs, testRotation } from './keys/rotation.ts';
+export { openRecord, RECORD_OVERHEAD_BYTES, sealRecord } from './keys/sealed-record.ts';
 export {
   type LockKind,
   lockKindOf,
@@ -49,5 +37,17 @@ export {
   SEALED_OVERHEAD_BYTES,
   type SecretKey,
   sealSecret,
-} from './sealed-secret.ts';
+} from './keys/sealed-secret.ts';
+export { CandidateExchange } from './meeting/candidate-exchange.ts';
+export {
+  type ContactMeetingOptions,
+  type MetContact,
+  meetContactAsGuest,
+  meetContactAsOwner,
+  type OwnerMeetingOptions,
+} from './meeting/contact-meeting.ts';
+export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting/meeting.ts';
+export { meetAgainAsGuest, meetAgainAsOwner } from './meeting/return-meeting.ts';
+export { GUEST_SECRET_BYTES, ReturnSecret } from './meeting/return-secret.ts';
+export { ContactConversation } from './meeting/sealed-conversation.ts';
 export { type HeartbeatTimes, openSession, type Session, type SessionOptions } from './session.ts';

@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream';
 import { type ChannelInterface, Metadata } from '@grpc/grpc-js';
 import type { PeerClient } from '@keibidrop/proto';
 import { type ErrorCode, isErrorCode, KeibiError, peerCodeOf, type Suite } from '@keibidrop/protocol';
-import { createControlClient } from './control-client.ts';
-import { type PeerHandlers, serveControl } from './control-server.ts';
-import { openGrpcChannel, type ServedService } from './grpc-duplex.ts';
-import { startHeartbeat } from './heartbeat.ts';
-import type { Keys, Role } from './key-schedule.ts';
-import { openSealedChannel, type SealedChannel } from './sealed-channel.ts';
+import { createControlClient } from './control/control-client.ts';
+import { type PeerHandlers, serveControl } from './control/control-server.ts';
+import { openGrpcChannel, type ServedService } from './control/grpc-duplex.ts';
+import { startHeartbeat } from './control/heartbeat.ts';
+import { openSealedChannel, type SealedChannel } from './control/sealed-channel.ts';
+import type { Keys, Role } from './handshake/key-schedule.ts';
 
 /**
  * The keys that the handshake has agreed on. Once the session is open, all may be wiped except `laneSecret`, which the

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
 import {
+  IDENTITY_SEED_BYTES,
+  type IdentityKeys,
+  identityFromSeed,
+  type PublicKeys,
+} from '../src/keys/identity-keys.ts';
+import { PairKey } from '../src/keys/pair-key.ts';
+import {
   type MetContact,
   meetContactAsGuest,
   meetContactAsOwner,
   type OwnerMeetingOptions,
-} from '../src/contact-meeting.ts';
-import { IDENTITY_SEED_BYTES, type IdentityKeys, identityFromSeed, type PublicKeys } from '../src/identity-keys.ts';
-import { PairKey } from '../src/pair-key.ts';
+} from '../src/meeting/contact-meeting.ts';
 import { type AlterBody, messagePipes, type Sender } from './message-pipes.ts';
 
 export const signal = new AbortController().signal;

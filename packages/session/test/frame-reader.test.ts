@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameReader } from '../src/frame-reader.ts';
+import { FrameReader } from '../src/control/frame-reader.ts';
 
 const LIMIT = 1000;
 

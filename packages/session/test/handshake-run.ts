@@ -6,7 +6,7 @@ import {
   handshakeAsResponder,
   type InitiatorOptions,
   type ResponderOptions,
-} from '../src/handshake.ts';
+} from '../src/handshake/handshake.ts';
 import { type Alter, type From, relayHandshake } from './handshake-relay.ts';
 import type { TcpPairs } from './tcp-pairs.ts';
 

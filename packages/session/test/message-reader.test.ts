@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MessageReader, prefixMessage } from '../src/message-reader.ts';
+import { MessageReader, prefixMessage } from '../src/control/message-reader.ts';
 
 const LIMIT = 500;
 

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { FrameSealer } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import { describe, expect, it } from 'vitest';
-import { openSealedChannel, type SealedChannel } from '../src/sealed-channel.ts';
+import { openSealedChannel, type SealedChannel } from '../src/control/sealed-channel.ts';
 import { agreedKeys, connectedSockets } from './loopback.ts';
 
 async function pair(): Promise<[SealedChannel, SealedChannel]> {

@@ -4,7 +4,7 @@
 // reports to the user. It knows no code, handshake or address; the peer package provides sessions and lanes.
 export { EntryList, type ListedEntry, type ListQuery } from './entry-list.ts';
 export { EntryLog, type EntryState } from './entry-log.ts';
-export type { LanePath, LanePlan } from './lane-keeper.ts';
+export type { LanePath, LanePlan } from './lane-manager.ts';
 export { LanePolicy } from './lane-policy.ts';
 export type { OfferTotals } from './offer.ts';
 export { checkedLabel, type FailedEntry, type TransferOutcome, type TransferProgress } from './outcome.ts';

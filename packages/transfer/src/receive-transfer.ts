@@ -4,7 +4,7 @@ import { type Collision, NO_ENTRY, type Page, type RateBudget } from '@keibidrop
 import type { EntryFailed, PeerClient, ReceiverMessage, SenderMessage } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES, peerCodeOf, peerMessageFor } from '@keibidrop/protocol';
 import type { EntryLog } from './entry-log.ts';
-import type { LanePath, LanePlan } from './lane-keeper.ts';
+import type { LanePath, LanePlan } from './lane-manager.ts';
 import { Offer, type OfferTotals } from './offer.ts';
 import {
   checkedLabel,

@@ -5,7 +5,7 @@ import { type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { foldsNames } from './case-folding.ts';
 import { compareDigests } from './digests.ts';
 import type { EntryLog } from './entry-log.ts';
-import { LaneKeeper, type LanePlan } from './lane-keeper.ts';
+import { LaneKeeper, type LanePlan } from './lane-manager.ts';
 import type { Offer } from './offer.ts';
 import { type FailedEntry, failedEntry, type TransferProgress } from './outcome.ts';
 import type { ReceptionCounts, RunTally } from './run-tally.ts';

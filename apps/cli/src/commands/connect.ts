@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ShareView } from '@keibidrop/peer';
+import type { ShareView } from '@keibidrop/daemon';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ContactStore, IdentityStore } from '@keibidrop/peer';
+import { ContactStore, IdentityStore } from '@keibidrop/contacts';
 import { fingerprintPhrase, formatFingerprint } from '@keibidrop/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRecordedIo } from '../../test/recorded-io.ts';

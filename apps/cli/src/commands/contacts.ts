@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
-import type { Contact, ContactRule, ContactStore } from '@keibidrop/peer';
+import type { Contact, ContactRule, ContactStore } from '@keibidrop/contacts';
 import { fingerprintPhrase, formatFingerprint, KeibiError, parseFingerprint } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
@@ -102,7 +102,7 @@ function parseRule([name = '', rule = '', folder]: string[]): ContactsAction {
  * @throws CONTACT_UNKNOWN, CONTACTS_CORRUPT, USAGE, OFFER_DECLINED; what opening the identity throws
  */
 async function run(options: ContactsCommand, io: Io, loadPeer: LoadPeer): Promise<number> {
-  const { assertOthers, assertUsableFolder, configDirOf, ContactStore } = await import('@keibidrop/peer/contacts');
+  const { assertOthers, assertUsableFolder, configDirOf, ContactStore } = await import('@keibidrop/contacts/stored');
   const directory = configDirOf({ flags: { config: options.config }, env: io.env, cwd: io.cwd });
   const store = new ContactStore({ directory });
   if (options.action === 'list') {

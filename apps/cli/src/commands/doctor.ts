@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Check, Settings } from '@keibidrop/peer';
+import type { Check } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
+import type { Settings } from '@keibidrop/settings';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { lineOf } from '../display/json-lines.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { HistoryEntry } from '@keibidrop/peer';
+import type { HistoryEntry } from '@keibidrop/daemon';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
-import type { ContactStore, Identity, IdentityStore, NextIdentity } from '@keibidrop/peer';
+import type { ContactStore, Identity, IdentityStore, NextIdentity } from '@keibidrop/contacts';
 import { fingerprintLink, fingerprintPhrase, formatFingerprint, KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';

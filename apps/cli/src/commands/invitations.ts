@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient, TransferView } from '@keibidrop/peer';
+import type { LocalClient, TransferView } from '@keibidrop/daemon';
 import { KeibiError } from '@keibidrop/protocol';
 import { Argument, type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';

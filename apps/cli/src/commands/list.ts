@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient, MountView, ShareEntryView, ShareView } from '@keibidrop/peer';
+import type { LocalClient, MountView, ShareEntryView, ShareView } from '@keibidrop/daemon';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { withDaemon } from '../daemon/daemon-connection.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
-import type { MountView } from '@keibidrop/peer';
+import type { MountView } from '@keibidrop/daemon';
 import { KeibiError, parseCode } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { join } from 'node:path';
-import type { OfferSummary, ReceiveOptions, ReceiveRequest, Settings } from '@keibidrop/peer';
+import type { ReceiveRequest } from '@keibidrop/daemon';
+import type { OfferSummary, ReceiveOptions } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
+import type { Settings } from '@keibidrop/settings';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach, handOver } from '../daemon/background.ts';

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { SendRequest, Settings } from '@keibidrop/peer';
+import type { SendRequest } from '@keibidrop/daemon';
 import { type Code, KeibiError, MAX_TEXT_BYTES, messageFor, parseCode } from '@keibidrop/protocol';
+import type { Settings } from '@keibidrop/settings';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { daemonReach, handOver } from '../daemon/background.ts';

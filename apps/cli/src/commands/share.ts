@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { resolve } from 'node:path';
-import type { ShareOptions } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
+import type { ShareOptions } from '@keibidrop/share';
 import { type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
 import { createShareView } from '../display/share-view.ts';

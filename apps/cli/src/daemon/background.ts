@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient, SendRequest, Settings, TransferView } from '@keibidrop/peer';
+import type { LocalClient, SendRequest, TransferView } from '@keibidrop/daemon';
 import { KeibiError } from '@keibidrop/protocol';
+import type { Settings } from '@keibidrop/settings';
 import { lineOf } from '../display/json-lines.ts';
 import type { Everywhere } from '../options/everywhere.ts';
 import type { PeerPackage } from '../peer-package.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient } from '@keibidrop/peer';
+import type { LocalClient } from '@keibidrop/daemon';
 import type { PeerPackage } from '../peer-package.ts';
 import type { Io } from '../terminal/io.ts';
 

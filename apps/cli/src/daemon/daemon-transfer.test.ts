@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer';
+import type { TransferView } from '@keibidrop/daemon';
 import { describe, expect, it } from 'vitest';
 import { createRecordedIo } from '../../test/recorded-io.ts';
 import { reportEnded } from './daemon-transfer.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient, TransferView } from '@keibidrop/peer';
+import type { LocalClient, TransferView } from '@keibidrop/daemon';
 import { exitCodeOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
 import { formatBytes, formatCount } from '../display/format.ts';
 import { jsonErrorLine, lineOf } from '../display/json-lines.ts';

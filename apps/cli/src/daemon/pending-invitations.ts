@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient } from '@keibidrop/peer';
+import type { LocalClient } from '@keibidrop/daemon';
 
 /** An offer of files, a text or a share from a contact. */
 export interface Invitation {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { PullProgressEvent, ShareEvent } from '@keibidrop/peer';
+import type { PullProgressEvent, ShareEvent } from '@keibidrop/share';
 import type { PeerPackage } from '../peer-package.ts';
 import { type Io, paint } from '../terminal/io.ts';
 import { RepaintedLines } from '../terminal/repainted-lines.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient, TransferView } from '@keibidrop/peer';
+import type { LocalClient, TransferView } from '@keibidrop/daemon';
 import { KeibiError } from '@keibidrop/protocol';
 import { viewsOf } from '../daemon/daemon-transfer.ts';
 import type { ToolCall, ToolContext } from './tool-context.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ShareEntryView } from '@keibidrop/peer';
+import type { ShareEntryView } from '@keibidrop/daemon';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { hasEnded, waitFor } from './outcome-of.ts';

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { PeerEvent, Settings, TransferSummary } from '@keibidrop/peer';
+import type { PeerEvent, TransferSummary } from '@keibidrop/peer';
 import type { Suite } from '@keibidrop/protocol';
+import type { Settings } from '@keibidrop/settings';
 import { type Command, Option } from 'commander';
 import type { PeerPackage } from '../peer-package.ts';
 

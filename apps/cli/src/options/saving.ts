@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient, SaveOptions } from '@keibidrop/peer';
+import type { LocalClient } from '@keibidrop/daemon';
+import type { SaveOptions } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { type Command, Option } from 'commander';
 import type { PeerPackage } from '../peer-package.ts';

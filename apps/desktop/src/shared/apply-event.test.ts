@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import { describe, expect, it } from 'vitest';
 import { applyEvent, type ReportedEvent, withoutStale } from './apply-event.ts';
 import { type DaemonState, NOTHING_REPORTED } from './daemon-state.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView, MountView, SettingView, ShareView, TransferView } from '@keibidrop/peer/local';
+import type { ContactView, MountView, SettingView, ShareView, TransferView } from '@keibidrop/daemon/local';
 import type { Asked, DaemonState } from './daemon-state.ts';
 
 /** An event of the daemon (proto/local.proto, Event) with its JSON read. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { Streaming } from '@keibidrop/peer/local';
+import type { Streaming } from '@keibidrop/daemon/local';
 import type { Failure } from './requests.ts';
 
 /** Channel names between preload and main. The page knows none of them. */

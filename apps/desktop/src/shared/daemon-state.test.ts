@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import { expect, it } from 'vitest';
 import { VIEWS } from './api.ts';
 import { type Asked, attentionAt, type DaemonState } from './daemon-state.ts';

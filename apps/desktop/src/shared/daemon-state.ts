@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView, MountView, QuestionView, SettingView, ShareView, TransferView } from '@keibidrop/peer/local';
+import type {
+  ContactView,
+  MountView,
+  QuestionView,
+  SettingView,
+  ShareView,
+  TransferView,
+} from '@keibidrop/daemon/local';
 import type { ApiError, View } from './api.ts';
 
 /** Connection between the page and the daemon. */

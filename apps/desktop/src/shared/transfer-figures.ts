@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 
 type Figures = Pick<TransferView, 'state' | 'bytes' | 'totalBytes' | 'totalsFinal' | 'bytesPerSecond'>;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { KeibiError, type Suite } from '@keibidrop/protocol';
 import type { OfferSummary } from '../api.ts';
 import type { PeerEvent } from '../events.ts';
-import { receiveWith } from '../receive.ts';
+import { receiveWith } from '../receive/receive.ts';
 import type { BenchAgainstOptions, BenchPart } from './api.ts';
 import { limitOf } from './limit.ts';
 import { Measurements } from './measure.ts';

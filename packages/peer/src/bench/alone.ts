@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { join } from 'node:path';
 import { ALL_SUITES } from '@keibidrop/protocol';
-import { receive } from '../receive.ts';
+import { receive } from '../receive/receive.ts';
 import type { BenchAloneOptions } from './api.ts';
 import { limitOf, type Whole } from './limit.ts';
 import { Measurements, ownSuite } from './measure.ts';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { HostPort } from '@keibidrop/discovery';
 import type { Code, Suite } from '@keibidrop/protocol';
+import type { ListenAddress } from '@keibidrop/settings';
 import type { TransferOptions } from '../api.ts';
 import type { PeerEvent } from '../events.ts';
-import type { ListenAddress } from '../listen-address.ts';
 
 /**
  * The parts of a bench.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { assertCodeStrength } from '@keibidrop/protocol';
 import type { SendResult } from '../api.ts';
 import type { PeerEvent } from '../events.ts';
-import { sendRoots } from '../send.ts';
+import { sendRoots } from '../send/send.ts';
 import type { WaitForBenchOptions } from './api.ts';
 import { Measurements } from './measure.ts';
 import { benchRoots, benchSize } from './offer.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import type { ReplyOf, RequestOf, Streaming, Unary } from '@keibidrop/peer/local';
+import type { ReplyOf, RequestOf, Streaming, Unary } from '@keibidrop/daemon/local';
 import { ApiError } from '../../shared/api.ts';
 import type { Failure } from '../../shared/requests.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import type { Intent } from '../../shared/api.ts';
 import type { ReportedEvent } from '../../shared/apply-event.ts';
 import { type Asked, placeOfQuestion } from '../../shared/daemon-state.ts';

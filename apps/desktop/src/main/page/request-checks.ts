@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { isAbsolute } from 'node:path';
-import type { Streaming, Unary } from '@keibidrop/peer/local';
+import type { Streaming, Unary } from '@keibidrop/daemon/local';
 import { ApiError, type Preferences } from '../../shared/api.ts';
 import type { Subscription } from '../../shared/channels.ts';
 import type { RequestName, Requests } from '../../shared/requests.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView, TransferView } from '@keibidrop/peer/local';
+import type { ContactView, TransferView } from '@keibidrop/daemon/local';
 import type { DaemonState } from '../../shared/daemon-state.ts';
 
 /** States of a transfer that runs, or that starts without the user. */

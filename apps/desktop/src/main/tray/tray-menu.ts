@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import type { MenuItemConstructorOptions as Item } from 'electron';
 import type { View } from '../../shared/api.ts';
 import { type DaemonState, placeOfQuestion, wasStopped } from '../../shared/daemon-state.ts';

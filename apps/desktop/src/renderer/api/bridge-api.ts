@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ReplyOf, RequestOf, Streaming, Unary } from '@keibidrop/peer/local';
+import type { ReplyOf, RequestOf, Streaming, Unary } from '@keibidrop/daemon/local';
 import {
   type Api,
   ApiError,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { parseCode } from '@keibidrop/peer/local';
+import { parseCode } from '@keibidrop/daemon/local';
 
 const LINK = /keibidrop:\/\/receive\/([^/?#\s]+)/i;
 const COMMAND = /\bkeibidrop\s+receive\s+(\S+)/i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import { useEffect } from 'react';
 import { create } from 'zustand';
 import { useDaemon } from './daemon-store.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { RequestOf } from '@keibidrop/peer/local';
+import type { RequestOf } from '@keibidrop/daemon/local';
 import { create } from 'zustand';
 import { type ReachChoice, reachOf, savedAs } from './send-options.ts';
 

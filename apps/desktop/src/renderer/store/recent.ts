@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import { type DaemonState, hasEnded } from '../../shared/daemon-state.ts';
 
 const OPENED = Date.now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { RequestOf } from '@keibidrop/peer/local';
+import type { RequestOf } from '@keibidrop/daemon/local';
 
 /** How peers may be reached, as chosen by the user. */
 export interface ReachChoice {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ReplyOf } from '@keibidrop/peer/local';
+import type { ReplyOf } from '@keibidrop/daemon/local';
 import { useEffect } from 'react';
 import { create } from 'zustand';
 import { useApi } from '../api/api-context.ts';

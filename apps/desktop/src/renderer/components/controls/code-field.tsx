@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { completeCode } from '@keibidrop/peer/local';
+import { completeCode } from '@keibidrop/daemon/local';
 import { type ClipboardEvent, type KeyboardEvent, type Ref, useId, useMemo, useState } from 'react';
 import { codeIn, spelled } from '../../store/code-text.ts';
 import { useTexts } from '../../texts/texts.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ReplyOf } from '@keibidrop/peer/local';
+import type { ReplyOf } from '@keibidrop/daemon/local';
 import { CornerLeftUp, Folder, House } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ApiError } from '../../../shared/api.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { RequestOf } from '@keibidrop/peer/local';
+import type { RequestOf } from '@keibidrop/daemon/local';
 import { useApi } from '../../api/api-context.ts';
 import { type ActionRunner, useAction } from '../../store/use-action.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import { X } from 'lucide-react';
 import { useApi } from '../../api/api-context.ts';
 import { codeLink } from '../../store/code-text.ts';

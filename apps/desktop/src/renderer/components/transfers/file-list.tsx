@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { FileView } from '@keibidrop/peer/local';
+import type { FileView } from '@keibidrop/daemon/local';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { File, Folder, Link2, Search } from 'lucide-react';
 import { type CSSProperties, memo, useEffect, useRef, useState } from 'react';

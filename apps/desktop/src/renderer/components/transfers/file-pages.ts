@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { FileView, ReplyOf } from '@keibidrop/peer/local';
+import type { FileView, ReplyOf } from '@keibidrop/daemon/local';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Api, ApiError } from '../../../shared/api.ts';
 import { useApi } from '../../api/api-context.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import { ChevronsUp, FolderOpen, Pause, Play, RotateCcw, Trash2, X } from 'lucide-react';
 import { hasEnded } from '../../../shared/daemon-state.ts';
 import { useApi } from '../../api/api-context.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import { ArrowDownToLine, ArrowUpFromLine, CircleAlert, CircleCheck } from 'lucide-react';
 import { memo } from 'react';
 import { clockText, percentText, rateText } from '../../../shared/figures.ts';

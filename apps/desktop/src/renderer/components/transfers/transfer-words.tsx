@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import { bytesText, clockText, countText } from '../../../shared/figures.ts';
 import type { Language } from '../../../shared/languages.ts';
 import { errorText } from '../../texts/errors.ts';

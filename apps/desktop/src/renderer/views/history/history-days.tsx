@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { HistoryEntryView } from '@keibidrop/peer/local';
+import type { HistoryEntryView } from '@keibidrop/daemon/local';
 import { memo } from 'react';
 import { RowList } from '../../components/layout/row-list.tsx';
 import { Section } from '../../components/layout/section.tsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { HistoryEntryView } from '@keibidrop/peer/local';
+import type { HistoryEntryView } from '@keibidrop/daemon/local';
 import { describe, expect, it } from 'vitest';
 import { inDays, matching, pathToSendAgain } from './history-list.ts';
 

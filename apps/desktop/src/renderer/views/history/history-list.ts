@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { HistoryEntryView } from '@keibidrop/peer/local';
+import type { HistoryEntryView } from '@keibidrop/daemon/local';
 import { dayKey } from '../../texts/times.ts';
 
 export type HistoryKind = 'all' | 'send' | 'receive';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { HistoryEntryView } from '@keibidrop/peer/local';
+import type { HistoryEntryView } from '@keibidrop/daemon/local';
 import { ArrowDownLeft, ArrowUpRight, FolderOpen, RotateCw } from 'lucide-react';
 import { bytesText, rateText } from '../../../shared/figures.ts';
 import { useApi } from '../../api/api-context.ts';

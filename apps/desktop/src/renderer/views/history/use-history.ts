@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { HistoryEntryView } from '@keibidrop/peer/local';
+import type { HistoryEntryView } from '@keibidrop/daemon/local';
 import { useEffect, useReducer, useState } from 'react';
 import type { ApiError } from '../../../shared/api.ts';
 import { hasEnded } from '../../../shared/daemon-state.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { MountView } from '@keibidrop/peer/local';
+import type { MountView } from '@keibidrop/daemon/local';
 import { HardDrive } from 'lucide-react';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ShareView } from '@keibidrop/peer/local';
+import type { ShareView } from '@keibidrop/daemon/local';
 import { Folder, FolderX } from 'lucide-react';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { parseFingerprint } from '@keibidrop/peer/local';
+import { parseFingerprint } from '@keibidrop/daemon/local';
 import { type FormEvent, useId, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/controls/button.tsx';

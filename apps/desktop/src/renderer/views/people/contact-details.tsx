@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView } from '@keibidrop/peer/local';
+import type { ContactView } from '@keibidrop/daemon/local';
 import { Ban, PenLine, ShieldCheck, Trash2 } from 'lucide-react';
 import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/controls/button.tsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView } from '@keibidrop/peer/local';
+import type { ContactView } from '@keibidrop/daemon/local';
 
 /** Sorts by name in the language's order, blocked contacts last. Ignores presence, so that rows do not move. */
 export function inOrder(contacts: readonly ContactView[], language: string): ContactView[] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView } from '@keibidrop/peer/local';
+import type { ContactView } from '@keibidrop/daemon/local';
 import { BadgeCheck, ChevronDown, ChevronUp, Send } from 'lucide-react';
 import { useId } from 'react';
 import { Avatar } from '../../components/content/avatar.tsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView } from '@keibidrop/peer/local';
+import type { ContactView } from '@keibidrop/daemon/local';
 import { Users } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { EmptyState } from '../../components/feedback/empty-state.tsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { NearbySenderView } from '@keibidrop/peer/local';
+import type { NearbySenderView } from '@keibidrop/daemon/local';
 
 /** Merges known and found senders, each offer once, at the first address found; an address on this computer wins. */
 export function merged(known: readonly NearbySenderView[], found: readonly NearbySenderView[]): NearbySenderView[] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { NearbySenderView } from '@keibidrop/peer/local';
+import type { NearbySenderView } from '@keibidrop/daemon/local';
 import { ArrowDownToLine, Laptop, Wifi } from 'lucide-react';
 import { useState } from 'react';
 import { harmless, PeerText } from '../../components/content/peer-text.tsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { NearbySenderView } from '@keibidrop/peer/local';
+import type { NearbySenderView } from '@keibidrop/daemon/local';
 import { useApi } from '../../api/api-context.ts';
 import { harmless } from '../../components/content/peer-text.tsx';
 import { CodeDialog } from '../../components/dialogs/code-dialog.tsx';

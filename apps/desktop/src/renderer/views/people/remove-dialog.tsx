@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView } from '@keibidrop/peer/local';
+import type { ContactView } from '@keibidrop/daemon/local';
 import { useApi } from '../../api/api-context.ts';
 import { harmless } from '../../components/content/peer-text.tsx';
 import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';

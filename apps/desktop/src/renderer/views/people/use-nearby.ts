@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { NearbySenderView } from '@keibidrop/peer/local';
+import type { NearbySenderView } from '@keibidrop/daemon/local';
 import { useEffect, useState } from 'react';
 import type { Api } from '../../../shared/api.ts';
 import { useApi } from '../../api/api-context.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView } from '@keibidrop/peer/local';
+import type { ContactView } from '@keibidrop/daemon/local';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { harmless } from '../../components/content/peer-text.tsx';

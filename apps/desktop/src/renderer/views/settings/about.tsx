@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ReplyOf } from '@keibidrop/peer/local';
+import type { ReplyOf } from '@keibidrop/daemon/local';
 import type { ReactNode } from 'react';
 import { PlaceText } from '../../components/content/place-text.tsx';
 import { Card } from '../../components/layout/card.tsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { SettingView } from '@keibidrop/peer/local';
+import type { SettingView } from '@keibidrop/daemon/local';
 import { useState } from 'react';
 import { Choice } from '../../components/controls/choice.tsx';
 import { Field } from '../../components/controls/field.tsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { SettingView } from '@keibidrop/peer/local';
+import type { SettingView } from '@keibidrop/daemon/local';
 import { Check } from 'lucide-react';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { useApi } from '../../api/api-context.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { SettingView } from '@keibidrop/peer/local';
+import type { SettingView } from '@keibidrop/daemon/local';
 import { Field } from '../../components/controls/field.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import { SettingForm } from './setting-form.tsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { SettingView } from '@keibidrop/peer/local';
+import type { SettingView } from '@keibidrop/daemon/local';
 import { useEffect } from 'react';
 import { useApi } from '../../api/api-context.ts';
 import { useDaemon } from '../../store/daemon-store.ts';

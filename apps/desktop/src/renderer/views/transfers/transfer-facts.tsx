@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView, WayView } from '@keibidrop/peer/local';
+import type { TransferView, WayView } from '@keibidrop/daemon/local';
 import type { ReactNode } from 'react';
 import { PeerText } from '../../components/content/peer-text.tsx';
 import { PlaceText } from '../../components/content/place-text.tsx';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/peer/local';
+import type { TransferView } from '@keibidrop/daemon/local';
 import { ChevronLeft, SearchX } from 'lucide-react';
 import { hasEnded } from '../../../shared/daemon-state.ts';
 import { bytesText, clockText, percentText, rateText } from '../../../shared/figures.ts';

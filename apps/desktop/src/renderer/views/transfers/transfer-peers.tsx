@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferPeerView, TransferView } from '@keibidrop/peer/local';
+import type { TransferPeerView, TransferView } from '@keibidrop/daemon/local';
 import { bytesText, rateText } from '../../../shared/figures.ts';
 import { Avatar } from '../../components/content/avatar.tsx';
 import { PeerText } from '../../components/content/peer-text.tsx';

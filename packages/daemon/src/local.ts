@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// The types of the daemon's calls (proto/local.proto), as JSON, for front ends outside Node. Only types and pure functions:
+// nothing of the peer is loaded.
+import type { local } from '@keibidrop/proto';
+
+export { completeCode, parseCode, parseFingerprint } from '@keibidrop/protocol';
+export type { Method, ReplyOf, RequestOf, Streaming, Unary } from './local/local-calls.ts';
+export type ContactView = local.Contact;
+export type FileView = local.File;
+export type HistoryEntryView = local.HistoryEntry;
+export type MountView = local.Mount;
+export type NearbySenderView = local.NearbySender;
+export type QuestionView = local.Question;
+export type SettingView = local.Setting;
+export type ShareView = local.Share;
+export type TransferPeerView = local.TransferPeer;
+export type TransferView = local.Transfer;
+export type WayView = local.Way;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MPL-2.0
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Journal } from '../src/journal.ts';
+
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'keibidrop-journal-'));
+  file = join(directory, 'state', 'transfers.json');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const open = () => new Journal<string>(file, (entry) => typeof entry === 'string');
+
+describe('the journal', () => {
+  it('returns the last written state, from a file that only this user can read', async () => {
+    expect(await open().read()).toEqual({});
+    await open().write(() => ({ next: 3, transfers: ['a', 'b'] }));
+    expect(await open().read()).toEqual({ state: { next: 3, transfers: ['a', 'b'] } });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  it('writes the newest of many states, each of which is on the disk once its write has resolved', async () => {
+    const journal = open();
+    let now = 0;
+    let written = 0;
+    const states = Array.from({ length: 50 }, (_, i) => {
+      now = i + 1;
+      return journal.write(() => {
+        written++;
+        return { next: now, transfers: [] };
+      });
+    });
+    await Promise.all(states);
+    expect((await open().read()).state?.next).toBe(50);
+    expect(written).toBeLessThanOrEqual(2);
+    expect(await readdir(join(directory, 'state'))).toEqual(['transfers.json']);
+  });
+
+  it('keeps working after a failed write', async () => {
+    const journal = open();
+    await writeFile(join(directory, 'state'), 'in the way');
+    await expect(journal.write(() => ({ next: 1, transfers: [] }))).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    await rm(join(directory, 'state'));
+    await journal.write(() => ({ next: 2, transfers: [] }));
+    expect((await open().read()).state?.next).toBe(2);
+  });
+
+  it('restores the valid entries, and keeps the file with the others', async () => {
+    await open().write(() => ({ next: 1, transfers: [] }));
+    const text = '{"v":1,"next":3,"transfers":[null,"a",{}]}';
+    await writeFile(file, text);
+    const { state, damaged = '' } = await open().read();
+    expect(state).toEqual({ next: 3, transfers: ['a'] });
+    expect(await readFile(damaged, 'utf8')).toBe(text);
+  });
+
+  it.each(['', '{', '[]', '{"v":2,"next":1,"transfers":[]}', '{"v":1,"next":"1","transfers":[]}', '{"v":1,"next":1}'])(
+    'keeps a malformed file under another name: %j',
+    async (text) => {
+      await open().write(() => ({ next: 1, transfers: [] }));
+      await writeFile(file, text);
+      const { state, damaged = '' } = await open().read();
+      expect(state).toBeUndefined();
+      expect(await readFile(damaged, 'utf8')).toBe(text);
+      expect(await open().read()).toEqual({});
+    },
+  );
+});
