@@ -2,12 +2,16 @@
 
 // Rules about files that no linter knows: size, licence line, names, and the C++ ladder. One function for all, used by check.mjs.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, extname, join, relative } from 'node:path';
+import { basename, dirname, extname, join, relative } from 'node:path';
 
 const NOT_OURS = new Set(['node_modules', '.git', 'dist', 'gen', 'coverage']);
 const MAX_LINES = { '.ts': 400, '.tsx': 400, '.css': 400, '.mjs': 400, '.cjs': 400, '.cc': 500, '.h': 500 };
 const NO_HOME_NAME = /^(utils?|helpers?|common|misc)\b/; // a function lives with the concept it serves
-const LADDER = ['core', 'aead', 'kem', 'frame', 'relay', 'stream', 'mount', 'fuse', 'bench', 'napi']; // native/src: a folder includes itself and what stands before it
+// native/src: a folder includes itself and folders before it in this list.
+const LADDER =
+  'core aead kem frame relay platform manifest disk net send receive share remote mount fuse bench napi'.split(' ');
+const LIMITED_FOLDERS = /^(native|packages\/[\w-]+|apps\/[\w-]+)\/src(\/|$)/;
+const MAX_FILES = 25;
 
 function* sourceFiles(directory) {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -24,6 +28,7 @@ function brokenIncludes(path, text) {
   const folder = /^native\/src\/(\w+)\//.exec(path)?.[1];
   if (folder === undefined) return [];
   const broken = [];
+  if (!LADDER.includes(folder)) broken.push(`native/src/${folder} has no place in LADDER of scripts/tree-rules.mjs`);
   for (const [, included] of text.matchAll(/^#include\s+["<]([^">]+)[">]/gm)) {
     if (/^(napi\.h|node_api\.h|js_native_api\.h)$/.test(included) && folder !== 'napi') {
       broken.push(`includes ${included}: only native/src/napi may`);
@@ -31,6 +36,24 @@ function brokenIncludes(path, text) {
     if (LADDER.indexOf(included.split('/')[0]) > LADDER.indexOf(folder)) {
       broken.push(`includes ${included}, which stands above ${folder}`);
     }
+  }
+  return broken;
+}
+
+/**
+ * Folders with too many files of their own. A .cc, its .h and its system variants count as one file, as do a module and
+ * its test.
+ */
+function largeFolders(paths) {
+  const folders = new Map();
+  for (const path of paths.filter((each) => LIMITED_FOLDERS.test(each))) {
+    const file = basename(path).replace(/(_(linux|darwin|windows))?\.(cc|h)$|(\.test)?\.(tsx?|css|mjs|cjs)$/, '');
+    const folder = dirname(path);
+    folders.set(folder, (folders.get(folder) ?? new Set()).add(file));
+  }
+  const broken = [];
+  for (const [folder, { size }] of folders) {
+    if (size > MAX_FILES) broken.push(`${folder}: ${size} files of its own, at most ${MAX_FILES}: split it into rooms`);
   }
   return broken;
 }
@@ -46,8 +69,10 @@ function missingTests(root) {
 /** Every broken rule of the files under `root`, each as `path: what is wrong`. */
 export function brokenTreeRules(root) {
   const broken = [];
+  const paths = [];
   for (const file of sourceFiles(root)) {
     const path = relative(root, file);
+    paths.push(path);
     const text = readFileSync(file, 'utf8');
     const lines = text.split('\n').length - 1;
     const limit = MAX_LINES[extname(path)];
@@ -56,5 +81,5 @@ export function brokenTreeRules(root) {
     if (NO_HOME_NAME.test(basename(path))) broken.push(`${path}: a name that says nothing`);
     broken.push(...brokenIncludes(path, text).map((problem) => `${path}: ${problem}`));
   }
-  return [...broken, ...missingTests(root)];
+  return [...broken, ...largeFolders(paths), ...missingTests(root)];
 }

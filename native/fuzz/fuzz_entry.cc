@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.h"
-#include "stream/entry.h"
+#include "manifest/entry.h"
 
 // A page of a manifest (PROTOCOL 6). An accepted entry keeps the limits and encodes to the bytes it came from; a
 // refused entry leaves the offset unchanged.

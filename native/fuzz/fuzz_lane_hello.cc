@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "check.h"
-#include "stream/lane_registry.h"
-#include "stream/undecided.h"
+#include "net/lane_registry.h"
+#include "net/undecided.h"
 
 // The first bytes of a connection, in two pieces: the preamble and the lane hello, sent by a stranger without a key.
 using keibi::core::Fd;

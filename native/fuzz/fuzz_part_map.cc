@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "stream/part_file.h"
+#include "receive/part_file.h"
 #include "temporary_folder.h"
 
 // The bitmap that an earlier run left for a file (PROTOCOL 7), damaged or forged, with a correct checksum. A resumed

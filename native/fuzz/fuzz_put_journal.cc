@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "stream/put_journal.h"
+#include "share/put_journal.h"
 #include "temporary_folder.h"
 
 // A damaged or foreign journal of puts: it opens, answers, takes records, and opens again.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.h"
-#include "stream/asks.h"
+#include "share/asks.h"
 
 // Frames of reads and refusals (PROTOCOL 11.1). An accepted record encodes to the bytes it came from.
 using keibi::stream::Ask;

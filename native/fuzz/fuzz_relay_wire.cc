@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "check.h"
+#include "net/undecided.h"
 #include "relay/hub.h"
-#include "stream/undecided.h"
 
 // Both ends of a relay's wire: a stranger's hello and the bytes after it, in two pieces, and a relay's answer.
 // Two hellos with one token must be joined, and the remaining bytes of each must reach the other.

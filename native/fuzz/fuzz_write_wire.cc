@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "check.h"
-#include "stream/segment.h"
-#include "stream/writes.h"
+#include "manifest/segment.h"
+#include "share/writes.h"
 
 // Frames of writes, their outcomes (PROTOCOL 11.2) and segments (PROTOCOL 5.2). No accepted record reaches beyond the
 // frame or the longest file, and each encodes to the bytes it came from.

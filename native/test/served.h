@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "core/bytes.h"
-#include "dialler.h"
-#include "frames.h"
-#include "stream/listener.h"
+#include "frame/frames.h"
+#include "net/dialler.h"
+#include "net/listener.h"
 
 namespace keibi::test {
 

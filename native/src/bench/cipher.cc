@@ -12,7 +12,7 @@
 #include "core/limits.h"
 #include "core/noise.h"
 #include "frame/frame.h"
-#include "stream/digest.h"
+#include "manifest/digest.h"
 
 namespace keibi::bench {
 

@@ -14,8 +14,8 @@
 #include "core/fd.h"
 #include "core/limits.h"
 #include "core/noise.h"
-#include "stream/digest.h"
-#include "stream/staging.h"
+#include "manifest/digest.h"
+#include "platform/write_at.h"
 
 namespace keibi::bench {
 

@@ -15,7 +15,7 @@
 #include "core/fd.h"
 #include "core/limits.h"
 #include "core/noise.h"
-#include "stream/socket.h"
+#include "net/socket.h"
 
 namespace keibi::bench {
 

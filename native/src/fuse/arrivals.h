@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fuse/content.h"
-#include "stream/doorbell.h"
+#include "remote/doorbell.h"
 
 namespace keibi::fuse {
 

@@ -15,7 +15,7 @@
 #include "mount/read_ahead.h"
 #include "mount/tree.h"
 #include "mount/uses.h"
-#include "stream/cache_file.h"
+#include "remote/cache_file.h"
 
 namespace keibi::fuse {
 

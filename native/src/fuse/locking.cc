@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/bytes.h"
-#include "stream/entry.h"
+#include "manifest/entry.h"
 
 namespace keibi::fuse {
 namespace {

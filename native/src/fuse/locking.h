@@ -22,7 +22,7 @@
 #include "mount/link.h"
 #include "mount/tree.h"
 #include "mount/write_back.h"
-#include "stream/lock_ranges.h"
+#include "platform/lock_ranges.h"
 
 namespace keibi::fuse {
 

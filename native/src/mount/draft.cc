@@ -12,7 +12,7 @@
 
 #include "core/limits.h"
 #include "core/whole_io.h"
-#include "stream/staging.h"
+#include "platform/write_at.h"
 
 namespace keibi::mount {
 namespace {

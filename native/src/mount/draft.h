@@ -11,7 +11,7 @@
 
 #include "core/fd.h"
 #include "mount/ranges.h"
-#include "stream/cache_file.h"
+#include "remote/cache_file.h"
 
 namespace keibi::mount {
 

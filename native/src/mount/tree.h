@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "manifest/entry.h"
 #include "mount/numbers.h"
-#include "stream/entry.h"
 
 namespace keibi::mount {
 

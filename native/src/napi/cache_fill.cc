@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-#include "stream/cache_fill.h"
+#include "remote/cache_fill.h"
 
 #include <memory>
 

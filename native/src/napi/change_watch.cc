@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-#include "stream/change_watch.h"
+#include "share/change_watch.h"
 
 #include <memory>
 

@@ -9,7 +9,7 @@
 #include "core/fd.h"
 #include "napi/async.h"
 #include "napi/module.h"
-#include "stream/socket.h"
+#include "net/socket.h"
 
 namespace keibi::napi {
 namespace {

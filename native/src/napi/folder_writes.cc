@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "disk/byte_range.h"
 #include "napi/async.h"
 #include "napi/job.h"
 #include "napi/lock_table.h"

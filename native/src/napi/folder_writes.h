@@ -5,9 +5,10 @@
 
 #include <memory>
 
-#include "stream/folder_writes.h"
-#include "stream/local_put.h"
-#include "stream/write_ledger.h"
+#include "disk/byte_range.h"
+#include "remote/local_put.h"
+#include "share/folder_writes.h"
+#include "share/write_ledger.h"
 
 namespace keibi::napi {
 

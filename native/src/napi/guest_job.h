@@ -10,7 +10,7 @@
 #include "napi/async.h"
 #include "napi/job.h"
 #include "napi/rate_budget.h"
-#include "stream/lane_acceptor.h"
+#include "net/lane_acceptor.h"
 
 namespace keibi::napi {
 

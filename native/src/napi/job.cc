@@ -15,7 +15,7 @@ Waker::Waker(Napi::Env env, const Napi::Function& on_wake) : shared_(std::make_s
       Napi::ThreadSafeFunction::New(env, on_wake, "keibidrop job", /*maxQueueSize=*/0, /*initialThreadCount=*/1);
 }
 
-stream::Wake Waker::wake() const {
+core::Wake Waker::wake() const {
   return [shared = shared_] {
     const std::scoped_lock lock(shared->mutex);
     if (shared->released || std::exchange(shared->posted, true)) return;

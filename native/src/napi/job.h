@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "core/status.h"
-#include "stream/lane_acceptor.h"
-#include "stream/lane_dial.h"
-#include "stream/lane_end.h"
-#include "stream/receive_lanes.h"
-#include "stream/wake.h"
+#include "core/wake.h"
+#include "net/lane_acceptor.h"
+#include "net/lane_dial.h"
+#include "net/lane_end.h"
+#include "receive/receive_lanes.h"
 
 namespace keibi::napi {
 
@@ -24,7 +24,7 @@ namespace keibi::napi {
 class Waker {
  public:
   Waker(Napi::Env env, const Napi::Function& on_wake);
-  stream::Wake wake() const;
+  core::Wake wake() const;
   void Release();  // JavaScript thread; no call begins afterwards. Idempotent
 
  private:

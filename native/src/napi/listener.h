@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "stream/listener.h"
+#include "net/listener.h"
 
 namespace keibi::napi {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "stream/lock_table.h"
+#include "share/lock_table.h"
 
 namespace keibi::napi {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "stream/rate_limiter.h"
+#include "net/rate_limiter.h"
 
 namespace keibi::napi {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-#include "stream/read_job.h"
+#include "remote/read_job.h"
 
 #include <memory>
 #include <optional>

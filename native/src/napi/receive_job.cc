@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-#include "stream/receive_job.h"
+#include "receive/receive_job.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-#include "stream/send_job.h"
+#include "send/send_job.h"
 
+#include "manifest/digest.h"
 #include "napi/async.h"
 #include "napi/errors.h"
 #include "napi/job.h"
 #include "napi/listener.h"
 #include "napi/module.h"
 #include "napi/rate_budget.h"
-#include "stream/digest.h"
 
 // SendJob for native/lib/send-job.ts, which has checked every argument. All methods run on the JavaScript thread.
 namespace keibi::napi {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-#include "stream/serve_job.h"
+#include "share/serve_job.h"
 
 #include <cerrno>
 #include <memory>

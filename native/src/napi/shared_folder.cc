@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-#include "stream/shared_folder.h"
+#include "share/shared_folder.h"
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-#include "stream/unsendable.h"
+#include "send/unsendable.h"
 
 #include <memory>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-#include "stream/write_job.h"
+#include "remote/write_job.h"
 
 #include <memory>
 #include <string>

@@ -20,7 +20,7 @@ export interface HostServiceOptions {
 
 /** A directory may take longer than a single answer, since its parts arrive all the while. */
 const LIST_PATIENCE = 10;
-/** The block size of cached files (native/src/stream/cache_file.h). */
+/** The block size of cached files (native/src/remote/cache_file.h). */
 const CACHE_BLOCK_BYTES = 2 ** 16;
 /** Part of the timeout: the source must give up a request before the host fails it for the kernel. */
 const SOONER = 0.95;

@@ -178,7 +178,7 @@ export interface MountSource {
   /** Yields changes. The first notice comes when none is missed from then on. */
   watch(options: { signal: AbortSignal }): AsyncIterable<SourceNotice>;
   /**
-   * Sees to it that blocks are in the cache (native: stream/cache_file.h); resolves when `count` from `first` on are there. The same ones may be
+   * Sees to it that blocks are in the cache (native: remote/cache_file.h); resolves when `count` from `first` on are there. The same ones may be
    * wanted by several calls at once.
    *
    * @returns aheadBlocks  how many blocks ahead keep the path busy

@@ -28,7 +28,7 @@ const BYTES_OF_DISK_BLOCK = 512;
 /**
  * The read caches of this daemon's mounts. Most are removed with their mount. A kept one is found by the next mount of the same
  * share of the same person, until the machine restarts: a cache may list blocks that never reached the disk (native:
- * stream/cache_file.h).
+ * remote/cache_file.h).
  */
 export class MountCaches {
   readonly #folder: string;

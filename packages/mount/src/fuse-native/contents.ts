@@ -6,7 +6,7 @@ import { Failure } from './failure.ts';
 import type { Link } from './link.ts';
 import { Body } from './peer-message.ts';
 
-/** The block size of cached files, and where the map has its bits (native/src/stream/cache_file.h). */
+/** The block size of cached files, and where the map has its bits (native/src/remote/cache_file.h). */
 const BLOCK_BYTES = 2 ** 16;
 const MAP_HEAD_BYTES = 64;
 /** A file of no more is fetched whole. */

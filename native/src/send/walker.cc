@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "send/walker.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/limits.h"
+#include "disk/beneath.h"
+#include "manifest/child.h"
+#include "platform/owned_dir.h"
+
+namespace keibi::stream {
+using core::Code;
+using core::Status;
+
+Status OpenRoot(const Root& root, int flags, core::Fd* fd) {
+  if (root.beneath.empty()) {
+    *fd = core::Fd(open(root.path.c_str(), flags | O_CLOEXEC));
+    return fd->valid() ? Status::Ok() : SourceError();
+  }
+  core::Fd folder;
+  const Status status = OpenFolder(root.beneath, &folder);
+  return status.ok() ? OpenBeneath(folder.get(), root.path, flags, fd) : status;
+}
+
+WalkTotals Walker::Run() {
+  // All roots first: a top entry's number is then its position in tops_, and the other side can show names at once.
+  tops_->reserve(roots_.size());  // lanes read it as soon as the first page is out
+  bool going = true;
+  for (size_t i = 0; going && i < roots_.size(); i++) going = AddRoot(roots_[i]);
+  going = Flush(/*whatever_there_is=*/true) && going;
+  while (going && !pending_.empty()) {
+    const Pending next = pending_.back();
+    pending_.pop_back();
+    going = AddChildren(next);
+  }
+  // Also flushes a full table: its entries are sent, and the rest is reported as a problem.
+  Flush(/*whatever_there_is=*/true);
+  totals_.entries = table_->size();
+  return totals_;
+}
+
+bool Walker::AddRoot(const Root& root) {
+  if (!root.beneath.empty()) return AddRootBeneath(root);
+  struct stat status {};
+  if (root.path.empty()) {
+    status.st_mode = (root.generated_bytes > 0 ? S_IFREG : S_IFIFO) | 0644;
+    status.st_size = static_cast<off_t>(root.generated_bytes);
+    status.st_blocks = status.st_size / 512 + 1;  // no holes
+    clock_gettime(CLOCK_REALTIME, &status.st_mtim);
+  } else if (stat(root.path.c_str(), &status) != 0) {
+    Problem(kTop, SourceError(), root.name);
+    return true;
+  }
+  const bool readable = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) || root.path.empty();
+  if (!readable || !IsAcceptableName(root.name) || root.name.starts_with(kStagingName)) {
+    Problem(kTop, Status::Of(readable ? Code::kNameUnsendable : Code::kSourceUnsupported), root.name);
+    return true;
+  }
+  if (IsTooLong(status)) {
+    Problem(kTop, Status::Of(Code::kLimitExceeded), root.name);
+    return true;
+  }
+  tops_->push_back(root);
+  Entry entry = EntryOf(status);
+  entry.name = root.name;
+  return Add(entry, 0);
+}
+
+bool Walker::AddRootBeneath(const Root& root) {
+  core::Fd folder, parent;
+  std::string name;
+  Child child;
+  Status status = OpenFolder(root.beneath, &folder);
+  if (status.ok()) status = OpenParentBeneath(folder.get(), root.path, &parent, &name);
+  if (status.ok()) status = LookAt(parent.get(), name.c_str(), &child);
+  if (status.ok() && root.name.starts_with(kStagingName)) status = Status::Of(Code::kPathRefused);
+  if (!status.ok()) {
+    Problem(kTop, status, root.name);
+    return true;
+  }
+  tops_->push_back(root);
+  child.entry.name = root.name;
+  return Add(child.entry, 0);
+}
+
+bool Walker::AddChildren(const Pending& pending) {
+  SharedFd handle;
+  if (const Status status = dirs_->Get(pending.directory, &handle); !status.ok()) {
+    Problem(pending.directory, status, table_->PathOf(pending.directory));
+    return true;
+  }
+  // fdopendir takes over its descriptor, and a duplicate would share the read position with the cached one.
+  const int own = openat(handle->get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const OwnedDir directory(own < 0 ? nullptr : fdopendir(own));
+  if (!directory) {
+    Problem(pending.directory, SourceError(), table_->PathOf(pending.directory));
+    return true;
+  }
+  for (errno = 0; const dirent* child = readdir(directory.get()); errno = 0) {
+    const std::string_view name = child->d_name;
+    if (name == "." || name == "..") continue;
+    if (!AddChild(own, pending, child->d_name)) return false;
+  }
+  if (errno != 0) Problem(pending.directory, SourceError(), table_->PathOf(pending.directory));
+  return true;
+}
+
+bool Walker::AddChild(int directory, const Pending& parent, const char* name) {
+  Child child;
+  Status status = LookAt(directory, name, &child);
+  const bool too_deep = status.ok() && parent.depth + 1 > core::kMaxDepth;
+  // A person did not type this path: every peer would refuse the name on this disk.
+  if (too_deep || status.code == Code::kPathRefused) status = Status::Of(Code::kNameUnsendable);
+  if (!status.ok()) {
+    Problem(kTop, status, table_->PathOf(parent.directory) + "/" + name);
+    return true;
+  }
+  child.entry.parent = parent.directory;
+  return Add(child.entry, parent.depth + 1);
+}
+
+bool Walker::Add(const Entry& entry, uint32_t depth) {
+  const uint32_t index = table_->Append(entry);
+  if (index == kTop) {
+    Problem(kTop, Status::Of(Code::kLimitExceeded), table_->PathOf(entry.parent) + "/" + std::string(entry.name));
+    return false;
+  }
+  if (entry.IsFile()) {
+    totals_.files++;
+    totals_.bytes += entry.size;
+  }
+  if (entry.type == EntryType::kDirectory) pending_.push_back({index, depth});
+  return Flush(/*whatever_there_is=*/false);
+}
+
+bool Walker::Flush(bool whatever_there_is) {
+  const size_t bytes = table_->OpenPageBytes();
+  if (bytes == 0 || (bytes < EntryTable::kPageTargetBytes && !whatever_there_is)) return true;
+  return events_.on_page(table_->ClosePage());
+}
+
+void Walker::Problem(uint32_t entry, Status status, std::string_view path) {
+  events_.on_problem({entry, status, EscapedPath(path)});
+}
+
+}  // namespace keibi::stream

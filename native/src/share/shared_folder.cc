@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "share/shared_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "disk/beneath.h"
+#include "manifest/child.h"
+#include "manifest/entry_table.h"
+
+namespace keibi::stream {
+
+using core::Code;
+using core::Status;
+
+Status Listing::Next(ListingPage* page) {
+  const std::scoped_lock lock(mutex_);
+  Child child;
+  while (page->entries.size() < EntryTable::kPageTargetBytes) {
+    errno = 0;
+    const dirent* const found = directory_ ? readdir(directory_.get()) : nullptr;
+    if (found == nullptr) {
+      if (errno != 0) return Status::FromErrno(Code::kSourceUnreadable);
+      page->last = true;
+      directory_.reset();
+      return Status::Ok();
+    }
+    const std::string_view name = found->d_name;
+    // Skips also the unfinished files of a receiver into this folder.
+    if (name == "." || name == ".." || name.starts_with(kStagingName)) continue;
+    const Status status = LookAt(dirfd(directory_.get()), found->d_name, &child);
+    if (status.code == Code::kSourceMissing) continue;  // it was just removed
+    if (!status.ok()) {
+      page->left_out++;
+      continue;
+    }
+    AppendEntry(&page->entries, child.entry);
+    page->count++;
+  }
+  return Status::Ok();
+}
+
+void Listing::Close() {
+  const std::scoped_lock lock(mutex_);
+  directory_.reset();
+}
+
+Status SharedFolder::Look(std::string_view path, std::vector<uint8_t>* entry) const {
+  core::Fd folder;
+  if (const Status status = OpenFolder(folder_, &folder); !status.ok()) return status;
+  if (path.empty()) {
+    struct stat own;
+    if (fstat(folder.get(), &own) != 0) return Status::FromErrno(Code::kSourceUnreadable);
+    Entry itself = EntryOf(own);
+    itself.name = name_;
+    AppendEntry(entry, itself);
+    return Status::Ok();
+  }
+  core::Fd parent;
+  std::string name;
+  if (const Status status = OpenParentBeneath(folder.get(), path, &parent, &name); !status.ok()) return status;
+  Child child;
+  if (const Status status = LookAt(parent.get(), name.c_str(), &child); !status.ok()) return status;
+  AppendEntry(entry, child.entry);
+  return Status::Ok();
+}
+
+Status SharedFolder::Open(std::string_view path, std::shared_ptr<Listing>* listing) const {
+  core::Fd folder, own;
+  if (const Status status = OpenFolder(folder_, &folder); !status.ok()) return status;
+  if (const Status status = OpenBeneath(folder.get(), path, O_RDONLY | O_DIRECTORY, &own); !status.ok()) return status;
+  OwnedDir directory(fdopendir(own.get()));
+  if (!directory) return Status::FromErrno(Code::kSourceUnreadable);
+  own.release();
+  *listing = std::make_shared<Listing>(std::move(directory));
+  return Status::Ok();
+}
+
+}  // namespace keibi::stream
