@@ -69,7 +69,7 @@ describe('a terminal in key mode', () => {
   ])('is restored after %s, which ends the command', async (_what, keys, exit) => {
     await room.send(['file', ...RATE]);
     const receiver = await room.startOnTerminal(['receive', CODE, '--yes', '--out', 'out'], 'echo "exit $?"; stty -a');
-    await receiver.shows(/MiB\/s/);
+    await receiver.shows(/MB\/s/);
     receiver.type(keys);
     await receiver.shows(new RegExp(`exit ${exit}`));
     await receiver.ended;

@@ -70,7 +70,7 @@ describe('send', () => {
     expect(stdout).toBe(
       'Code: 7-guitar-pencil\n' +
         'On the other computer: keibidrop receive 7-guitar-pencil\n' +
-        'Sent 2 files, 3.0 MiB in 1.5 s (2.0 MiB/s).\n',
+        'Sent 2 files, 3.0 MB in 1.5 s (2.0 MB/s).\n',
     );
   });
 
@@ -141,7 +141,7 @@ describe('send', () => {
 });
 
 describe('bench', () => {
-  const figures = [{ type: 'limit', part: 'link', bytesPerSecond: 2 ** 20, wholeBytesPerSecond: 2 ** 20 }] as const;
+  const figures = [{ type: 'limit', part: 'link', bytesPerSecond: 1e6, wholeBytesPerSecond: 1e6 }] as const;
 
   it('passes all options to the peer, without the speed limit of the settings', async () => {
     const alone = await run(['bench', '--dir', 'd', '--size', '8M', '--suite', 'aes-256-gcm']);
@@ -167,13 +167,13 @@ describe('bench', () => {
     expect(stdout).toBe(
       'Code: 7-guitar-pencil\n' +
         'On the other computer: keibidrop bench 7-guitar-pencil\n' +
-        'Served a bench of 3.0 MiB; nothing was stored.\n',
+        'Served a bench of 3.0 MB; nothing was stored.\n',
     );
   });
 
   it('prints the limiting part, and errors like every command', async () => {
     const people = await run(['bench', '7-guitar-pencil'], { figures: [...figures] });
-    expect(people).toMatchObject({ exit: 0, stdout: '\nThe link is the limit: 1.0 MiB/s.\n' });
+    expect(people).toMatchObject({ exit: 0, stdout: '\nThe link is the limit: 1.0 MB/s.\n' });
     const error = new KeibiError('CODE_WRONG');
     const failed = await run(['bench', '7-guitar-pencil', '--json'], { events: [connected], error });
     expect(failed.exit).toBe(3);
@@ -191,7 +191,7 @@ describe('receive', () => {
     const offer = { ...OFFER, peer: 'al\u001b[31mice', names: ['a\nb', 'c'], nameCount: 5 };
     const { stderr, questions, asked, exit } = await run(RECEIVE, { offer }, { terminal: true, answers: ['y'] });
     expect(stderr).toContain(
-      'al\\x1b[31mice offers 2 files, 1 folder, 3.0 MiB  (local, aes-256-gcm)\n  a\\nb\n  c\n  and 3 more\n',
+      'al\\x1b[31mice offers 2 files, 1 folder, 3.0 MB  (local, aes-256-gcm)\n  a\\nb\n  c\n  and 3 more\n',
     );
     expect(stderr).toMatch(/^into .*keibidrop-cli-\w+, where .* are free\.$/m);
     expect(questions).toEqual(['Receive them? [y/N] ']);
@@ -218,7 +218,7 @@ describe('receive', () => {
     const { questions, asked, stdout } = await run([...RECEIVE, '--yes', '--out', 'in']);
     expect(questions).toEqual([]);
     expect(asked.receive).toMatchObject({ confirm: undefined, out: join(directory, 'in'), collisions: 'rename' });
-    expect(stdout).toBe(`Received 2 files, 3.0 MiB in 1.5 s (2.0 MiB/s) into ${join(directory, 'in')}.\n`);
+    expect(stdout).toBe(`Received 2 files, 3.0 MB in 1.5 s (2.0 MB/s) into ${join(directory, 'in')}.\n`);
   });
 
   it.each([
@@ -250,15 +250,13 @@ describe('receive', () => {
   it('keeps standard output for the file with --stdout', async () => {
     const { stdout, stderr, asked } = await run([...RECEIVE, '--yes', '--stdout']);
     expect(stdout).toBe('');
-    expect(stderr).toBe('Received 2 files, 3.0 MiB in 1.5 s (2.0 MiB/s).\n');
+    expect(stderr).toBe('Received 2 files, 3.0 MB in 1.5 s (2.0 MB/s).\n');
     expect(asked.receive?.toStdout).toBe(true);
   });
 
   it('counts files that existed already', async () => {
-    const { stdout } = await run([...RECEIVE, '--yes'], { result: { skipped: 12, resumedBytes: 2 ** 20 } });
-    expect(stdout).toContain(
-      '\n1.0 MiB of it arrived in an earlier run.\n12 files already existed and were skipped.\n',
-    );
+    const { stdout } = await run([...RECEIVE, '--yes'], { result: { skipped: 12, resumedBytes: 1e6 } });
+    expect(stdout).toContain('\n1.0 MB of it arrived in an earlier run.\n12 files already existed and were skipped.\n');
   });
 
   it('lists at most twenty failures with their reasons, and exits with 1', async () => {

@@ -36,13 +36,13 @@ import type { PeerPackage } from '../src/peer-package.ts';
 
 const noKeychain = () => Promise.reject(new Error('there is no keychain'));
 
-export const DONE = { files: 2, bytes: 3 * 2 ** 20, skipped: 0, resumedBytes: 0, seconds: 1.5 };
+export const DONE = { files: 2, bytes: 3e6, skipped: 0, resumedBytes: 0, seconds: 1.5 };
 
 export const OFFER: OfferSummary = {
   files: 2,
   directories: 1,
   symlinks: 0,
-  bytes: 3 * 2 ** 20,
+  bytes: 3e6,
   names: ['photos', 'movie.mkv'],
   nameCount: 2,
   peer: 'alice',

@@ -27,7 +27,7 @@ describe('diagnose', () => {
     const checks = await checksOf();
     expect([...checks.values()].filter(({ status }) => status === 'failed')).toEqual([]);
     expect(checks.get('Node.js')?.text).toContain(process.versions.node);
-    expect(checks.get('socket buffers')?.text).toMatch(/^hold \d+ MiB to send, \d+ MiB to receive/);
+    expect(checks.get('socket buffers')?.text).toMatch(/^hold \d+ MB to send, \d+ MB to receive/);
     expect(checks.get('sealing speed')?.text).toMatch(/aes-256-gcm \d+\.\d GB\/s, chacha20-poly1305 \d+\.\d GB\/s/);
   });
 

@@ -201,8 +201,8 @@ async function checkSavePath(savePath: string): Promise<Finding> {
   const there = await nearestThere(savePath);
   await access(there, 2 /* W_OK */);
   const { bavail, bsize } = await statfs(there);
-  const gibibytes = (bavail * bsize) / 2 ** 30;
-  const text = `${savePath} can be written, ${gibibytes.toFixed(1)} GiB free`;
+  const gigabytes = (bavail * bsize) / 1e9;
+  const text = `${savePath} can be written, ${gigabytes.toFixed(1)} GB free`;
   return { status: bavail * bsize < LOW_DISK_BYTES ? 'warning' : 'ok', text };
 }
 
@@ -229,7 +229,7 @@ async function checkBbr(): Promise<Finding> {
 async function checkSocketBuffers(): Promise<Finding> {
   if (process.platform !== 'linux') return { status: 'note', text: 'are checked on Linux only' };
   const [read = 0, write = 0] = await Promise.all(['tcp_rmem', 'tcp_wmem'].map(mostBytes));
-  const text = `hold ${mebibytes(write)} to send, ${mebibytes(read)} to receive`;
+  const text = `hold ${megabytes(write)} to send, ${megabytes(read)} to receive`;
   if (Math.min(read, write) >= LONG_LINK_BYTES) return { status: 'ok', text };
   const raise = `sysctl -w net.ipv4.tcp_rmem='4096 131072 ${LONG_LINK_BYTES}' net.ipv4.tcp_wmem='4096 16384 ${LONG_LINK_BYTES}'`;
   return { status: 'note', text: `${text}: fast long links need more lanes than with ${raise}` };
@@ -241,8 +241,8 @@ async function mostBytes(name: string): Promise<number> {
   return Number(sizes.at(-1));
 }
 
-function mebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
 }
 
 /** FUSE passthrough: since Linux 6.9, for root. */

@@ -76,7 +76,7 @@ export class BenchReport {
     const { stdout } = this.#io;
     const first = group === this.#group ? '' : group;
     this.#group = group;
-    stdout.write(`${first.padEnd(8)}${name.padEnd(24)}${figure.padStart(12)}  ${paint(stdout, 'dim', remark)}\n`);
+    stdout.write(`${first.padEnd(8)}${name.padEnd(24)}${figure.padStart(11)}  ${paint(stdout, 'dim', remark)}\n`);
   }
 }
 
@@ -109,7 +109,7 @@ function jsonLine(figure: Figure): string {
   });
 }
 
-/** "Writing to the disk is the limit: 410 MiB/s; the cipher could do 4.4 GiB/s." */
+/** "Writing to the disk is the limit: 410 MB/s; the cipher could do 4.4 GB/s." */
 export function limitSentence({ part, bytesPerSecond, next, wholeBytesPerSecond }: Limit): string {
   const rate = formatRate(bytesPerSecond);
   const other = next ? `; ${PARTS[next.part].subject} could do ${formatRate(next.bytesPerSecond)}` : '';

@@ -68,7 +68,7 @@ async function run(options: HistoryCommand, io: Io, loadPeer: LoadPeer): Promise
   return 0;
 }
 
-/** `2026-11-21 21:04  sent      photos to bob: 3 files, 12 MiB, 30 MiB/s, lan`. */
+/** `2026-11-21 21:04  sent      photos to bob: 3 files, 12 MB, 30 MB/s, lan`. */
 function textOf(entry: HistoryEntry, io: Io): string {
   const { time, kind, what, with: peer, files, bytes, bytesPerSecond, path, result } = entry;
   const when = paint(io.stdout, 'dim', formatTime(new Date(time)));

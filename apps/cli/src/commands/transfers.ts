@@ -127,7 +127,7 @@ function unreadText({ unread, text }: TransferView): string {
   return harmlessLines(text).replace(/^/gm, '      ').concat('\n');
 }
 
-/** `  3 send     running   photos to bob, 12/34 MiB, 30 MiB/s`. */
+/** `  3 send     running   photos to bob, 12/34 MB, 30 MB/s`. */
 function lineOfTransfer(transfer: TransferView, io: Io): string {
   const { id, kind, state, what, contact, peer, code, error } = transfer;
   const head = `${String(id).padStart(3)} ${kind.padEnd(7)} ${state.padEnd(9)} `;

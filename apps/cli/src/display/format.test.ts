@@ -6,29 +6,29 @@ describe('formatBytes', () => {
   it.each([
     [0, '0 B'],
     [1, '1 B'],
-    [1023, '1023 B'],
-    [1024, '1.0 KiB'],
-    [1536, '1.5 KiB'],
-    [100 * 1024, '100 KiB'],
-    [1023 * 1024, '1023 KiB'],
-    [1024 ** 2 - 1, '1.0 MiB'],
-    [99.94 * 1024 ** 2, '99.9 MiB'],
-    [99.96 * 1024 ** 2, '100 MiB'],
-    [3.4 * 1024 ** 3, '3.4 GiB'],
-    [2 ** 53, '8.0 PiB'],
+    [999, '999 B'],
+    [1000, '1.0 kB'],
+    [1500, '1.5 kB'],
+    [100_000, '100 kB'],
+    [999_499, '999 kB'],
+    [999_500, '1.0 MB'],
+    [99.94e6, '99.9 MB'],
+    [99.96e6, '100 MB'],
+    [3.4e9, '3.4 GB'],
+    [2 ** 53, '9.0 PB'],
   ])('shows %d bytes as %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
 });
 
 describe('formatBytesOf', () => {
   it.each([
     [0, 0, '0/0 B'],
-    [0, 3.4 * 2 ** 30, '0.0/3.4 GiB'],
-    [1.25 * 2 ** 30, 3.4 * 2 ** 30, '1.3/3.4 GiB'],
-    [900 * 2 ** 20, 3.4 * 2 ** 30, '900 MiB/3.4 GiB'],
+    [0, 3.4 * 1e9, '0.0/3.4 GB'],
+    [1.25 * 1e9, 3.4 * 1e9, '1.3/3.4 GB'],
+    [900 * 1e6, 3.4 * 1e9, '900 MB/3.4 GB'],
   ])('shows %d of %d as %s', (bytes, total, text) => expect(formatBytesOf(bytes, total)).toBe(text));
 });
 
-it('shows a rate per second', () => expect(formatRate(112 * 2 ** 20)).toBe('112 MiB/s'));
+it('shows a rate per second', () => expect(formatRate(112 * 1e6)).toBe('112 MB/s'));
 
 it.each([
   [0, 'file', '0 files'],

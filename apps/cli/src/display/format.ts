@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 
-/** `1.5 MiB`: three digits or four, in powers of 1024. */
+/** `1.5 MB`: three digits at most, in powers of 1000, as file managers and the page count. */
 export function formatBytes(bytes: number): string {
   const unit = unitOf(bytes);
   return `${inUnit(bytes, unit)} ${UNITS[unit]}`;
 }
 
-/** `1.2/3.4 GiB`: part of a total; `900 MiB/3.4 GiB` if one unit cannot show both. */
+/** `1.2/3.4 GB`: part of a total; `900 MB/3.4 GB` if one unit cannot show both. */
 export function formatBytesOf(bytes: number, total: number): string {
   const unit = unitOf(total);
   return unitOf(bytes) < unit && bytes > 0
@@ -16,7 +16,7 @@ export function formatBytesOf(bytes: number, total: number): string {
     : `${inUnit(bytes, unit)}/${formatBytes(total)}`;
 }
 
-/** `112 MiB/s`. */
+/** `112 MB/s`. */
 export function formatRate(bytesPerSecond: number): string {
   return `${formatBytes(bytesPerSecond)}/s`;
 }
@@ -58,15 +58,15 @@ export function formatTime(time: Date): string {
   return `${day} ${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`;
 }
 
-/** The largest unit whose number has at most four digits. */
+/** The smallest unit whose number has at most three digits. */
 function unitOf(bytes: number): number {
   let unit = 0;
-  // 1023.5 and more would round to 1024 of this unit.
-  for (let value = bytes; value >= 1023.5 && unit < UNITS.length - 1; value /= 1024) unit++;
+  // 999.5 and more would round to 1000 of this unit.
+  for (let value = bytes; value >= 999.5 && unit < UNITS.length - 1; value /= 1000) unit++;
   return unit;
 }
 
 function inUnit(bytes: number, unit: number): string {
-  const value = bytes / 1024 ** unit;
+  const value = bytes / 1000 ** unit;
   return value.toFixed(unit > 0 && value < 99.95 ? 1 : 0);
 }

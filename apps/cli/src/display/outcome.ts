@@ -51,7 +51,7 @@ export function receivedSummary(result: ReceiveResult, destination: string | und
   return `Received ${amountOf(result)}${into}.${remarks(result)}`;
 }
 
-/** `3 files, 12 MiB in 0.4 s (30 MiB/s)`. */
+/** `3 files, 12 MB in 0.4 s (30 MB/s)`. */
 export function amountOf(result: TransferCounts): string {
   const moved = result.bytes - result.resumedBytes;
   const rate = result.seconds > 0 ? ` (${formatRate(moved / result.seconds)})` : '';

@@ -6,10 +6,10 @@ import { type Progress, type ProgressRow, progressLines } from './progress-line.
 const half: Progress = {
   files: 340,
   totalFiles: 1200,
-  bytes: 1.2 * 2 ** 30,
-  totalBytes: 3.4 * 2 ** 30,
+  bytes: 1.2 * 1e9,
+  totalBytes: 3.4 * 1e9,
   totalsFinal: true,
-  bytesPerSecond: 112 * 2 ** 20,
+  bytesPerSecond: 112 * 1e6,
 };
 
 /** The line of one transfer. */
@@ -17,11 +17,11 @@ const lineOf = (progress: Progress, columns: number) => progressLines([{ progres
 
 describe('the line of one transfer', () => {
   it.each([
-    [79, '340/1200 files  1.2/3.4 GiB  35%  112 MiB/s  ETA 0:21  direct'],
-    [60, '340/1200 files  1.2/3.4 GiB  35%  112 MiB/s  ETA 0:21'],
-    [40, '1.2/3.4 GiB  112 MiB/s  ETA 0:21'],
-    [30, '35%  112 MiB/s  ETA 0:21'],
-    [19, '35%  112 MiB/s'],
+    [79, '340/1200 files  1.2/3.4 GB  35%  112 MB/s  ETA 0:20  direct'],
+    [58, '340/1200 files  1.2/3.4 GB  35%  112 MB/s  ETA 0:20'],
+    [40, '1.2/3.4 GB  112 MB/s  ETA 0:20'],
+    [29, '35%  112 MB/s  ETA 0:20'],
+    [19, '35%  112 MB/s'],
     [5, '35%'],
   ])('in %d columns is: %s', (columns, text) => expect(lineOf(half, columns)).toBe(text));
 
@@ -37,11 +37,11 @@ describe('the line of one transfer', () => {
 
   it('shows no ETA while the totals grow', () => {
     const walking = { ...half, totalsFinal: false };
-    expect(lineOf(walking, 79)).toBe('340/1200+ files  1.2/3.4 GiB+  112 MiB/s  direct');
+    expect(lineOf(walking, 79)).toBe('340/1200+ files  1.2/3.4 GB+  112 MB/s  direct');
   });
 
   it('shows no ETA when nothing moves', () => {
-    expect(lineOf({ ...half, bytesPerSecond: 0 }, 79)).toBe('340/1200 files  1.2/3.4 GiB  35%  0 B/s  direct');
+    expect(lineOf({ ...half, bytesPerSecond: 0 }, 79)).toBe('340/1200 files  1.2/3.4 GB  35%  0 B/s  direct');
   });
 
   it('shows 100 % only when nothing is missing', () => {
@@ -62,12 +62,12 @@ describe('the lines of several transfers', () => {
     [
       79,
       [
-        '1 bob    340/1200 files  1.2/3.4 GiB  35%  112 MiB/s  ETA 0:21  direct',
-        '2 carol    0/1200 files  0.0/3.4 GiB   0%      0 B/s            local',
-        '3 dave                                     not begun            local',
+        '1 bob    340/1200 files  1.2/3.4 GB  35%   112 MB/s  ETA 0:20  direct',
+        '2 carol    0/1200 files  0.0/3.4 GB   0%      0 B/s            local',
+        '3 dave                                    not begun            local',
       ],
     ],
-    [40, ['1 bob    35%  112 MiB/s  ETA 0:21', '2 carol   0%      0 B/s', '3 dave        not begun']],
+    [39, ['1 bob    35%   112 MB/s  ETA 0:20', '2 carol   0%      0 B/s', '3 dave        not begun']],
   ])('in %d columns are aligned', (columns, lines) => expect(progressLines(rows, columns)).toEqual(lines));
 
   it('fit any width, even with names in wide characters', () => {

@@ -5,7 +5,7 @@ import { createRecordedIo } from '../../test/recorded-io.ts';
 import { shownBy } from '../../test/small-terminal.ts';
 import { createView, type ViewOptions } from './view.ts';
 
-const MIB = 2 ** 20;
+const MB = 1e6;
 const size = { columns: 80, rows: 24 };
 
 function watch(options: Partial<ViewOptions> = {}) {
@@ -22,13 +22,13 @@ const connected = (session: number, peer = 'bob'): PeerEvent => ({
   session,
 });
 
-const progress = (session: number, bytes: number, bytesPerSecond = MIB): PeerEvent => ({
+const progress = (session: number, bytes: number, bytesPerSecond = MB): PeerEvent => ({
   type: 'progress',
   session,
   files: 1,
   bytes,
   totalFiles: 4,
-  totalBytes: 100 * MIB,
+  totalBytes: 100 * MB,
   totalsFinal: true,
   bytesPerSecond,
 });
@@ -38,7 +38,7 @@ const done = (session: number, peer = 'bob'): PeerEvent => ({
   session,
   peer,
   files: 4,
-  bytes: 100 * MIB,
+  bytes: 100 * MB,
   skipped: 0,
   resumedBytes: 0,
   seconds: 2,
@@ -50,15 +50,15 @@ describe('a sender to several receivers', () => {
     const { io, view, shown } = watch();
     view.onEvent(connected(2, 'carol\u001b[2J'));
     view.onEvent(connected(1));
-    view.onEvent(progress(2, 50 * MIB, 25 * MIB));
+    view.onEvent(progress(2, 50 * MB, 25 * MB));
     expect(shown()).toEqual([
       'Receiver 2 is carol\\x1b[2J (local, aes-256-gcm).',
       'Receiver 1 is bob (local, aes-256-gcm).',
-      '1 bob                                          not begun            local',
-      '2 carol\\x1b[2J  1/4 files  50.0/100 MiB  50%  25.0 MiB/s  ETA 0:02  local',
+      '1 bob                                        not begun            local',
+      '2 carol\\x1b[2J  1/4 files  50.0/100 MB  50%  25.0 MB/s  ETA 0:02  local',
     ]);
     io.advance(100);
-    view.onEvent(progress(1, MIB));
+    view.onEvent(progress(1, MB));
     view.onEvent(done(2, 'carol'));
     view.onEvent({
       type: 'receiverLost',
@@ -69,9 +69,9 @@ describe('a sender to several receivers', () => {
       mayReturn: false,
     });
     expect(shown().slice(2)).toEqual([
-      '2 carol has 4 files, 100 MiB in 2.0 s (50.0 MiB/s).',
+      '2 carol has 4 files, 100 MB in 2.0 s (50.0 MB/s).',
       'Warning: 7 dave left before it had everything.',
-      '1 bob  1/4 files  1.0/100 MiB  1%  1.0 MiB/s  ETA 1:39  local',
+      '1 bob  1/4 files  1.0/100 MB  1%  1.0 MB/s  ETA 1:39  local',
     ]);
     view.end();
     expect(shown().at(-1)).toBe('');
@@ -80,7 +80,7 @@ describe('a sender to several receivers', () => {
   it('shows as many lines as fit, and counts the rest', () => {
     const { view, shown } = watch();
     for (let session = 1; session <= 30; session++) view.onEvent(connected(session));
-    for (let session = 1; session <= 30; session++) view.onEvent(progress(session, MIB));
+    for (let session = 1; session <= 30; session++) view.onEvent(progress(session, MB));
     const lines = shown();
     expect(lines).toHaveLength(size.rows);
     expect(lines.filter((line) => / bob /.test(line) && !line.startsWith('Receiver'))).toHaveLength(19);
@@ -90,12 +90,12 @@ describe('a sender to several receivers', () => {
   it('stops showing the rate of a silent receiver', () => {
     const { io, view, shown } = watch();
     for (const session of [1, 2]) view.onEvent(connected(session));
-    for (const session of [1, 2]) view.onEvent(progress(session, MIB));
+    for (const session of [1, 2]) view.onEvent(progress(session, MB));
     io.advance(5000);
-    view.onEvent(progress(2, 2 * MIB));
+    view.onEvent(progress(2, 2 * MB));
     expect(shown().slice(-2)).toEqual([
-      '1 bob  1/4 files  1.0/100 MiB  1%      0 B/s            local',
-      '2 bob  1/4 files  2.0/100 MiB  2%  1.0 MiB/s  ETA 1:38  local',
+      '1 bob  1/4 files  1.0/100 MB  1%     0 B/s            local',
+      '2 bob  1/4 files  2.0/100 MB  2%  1.0 MB/s  ETA 1:38  local',
     ]);
   });
 
@@ -111,7 +111,7 @@ describe('a lost session', () => {
   it('shows one reconnecting notice at the receiver, then resumes its progress', () => {
     const { view, shown } = watch({ role: 'receive' });
     view.onEvent(connected(1));
-    view.onEvent(progress(1, 50 * MIB));
+    view.onEvent(progress(1, 50 * MB));
     for (const attempt of [1, 2]) {
       view.onEvent({ type: 'reconnecting', reason: 'The connection was lost.', attempt, nextInMs: 250 });
     }
@@ -119,9 +119,9 @@ describe('a lost session', () => {
       'Connected to bob (local, aes-256-gcm).',
       'Warning: The connection was lost. Reconnecting; Ctrl-C stops.',
     ];
-    expect(shown()).toEqual([...lost, '1/4 files  50.0/100 MiB  50%  0 B/s  reconnecting…']);
+    expect(shown()).toEqual([...lost, '1/4 files  50.0/100 MB  50%  0 B/s  reconnecting…']);
     view.onEvent(connected(1));
-    view.onEvent(progress(1, 51 * MIB));
+    view.onEvent(progress(1, 51 * MB));
     view.end();
     expect(shown()).toEqual([...lost, 'Connected again to bob (local, aes-256-gcm).', '']);
   });
@@ -145,21 +145,21 @@ describe('a pause', () => {
   it('by a peer affects its session, and one by this side affects all', () => {
     const { io, view, shown } = watch();
     for (const session of [1, 2]) view.onEvent(connected(session));
-    for (const session of [1, 2]) view.onEvent(progress(session, MIB));
+    for (const session of [1, 2]) view.onEvent(progress(session, MB));
     io.advance(100);
     view.onEvent({ type: 'paused', paused: true, by: 'peer', session: 2 });
     expect(shown().slice(-3)).toEqual([
       '2 bob has paused.',
-      '1 bob  1/4 files  1.0/100 MiB  1%  1.0 MiB/s  ETA 1:39  local',
-      '2 bob  1/4 files  1.0/100 MiB  1%      0 B/s            paused',
+      '1 bob  1/4 files  1.0/100 MB  1%  1.0 MB/s  ETA 1:39  local',
+      '2 bob  1/4 files  1.0/100 MB  1%     0 B/s            paused',
     ]);
     io.advance(100);
     view.onEvent({ type: 'paused', paused: false, by: 'peer', session: 2 });
     view.onEvent({ type: 'paused', paused: true, by: 'self' });
     expect(shown().slice(-3)).toEqual([
       'Paused; press p to resume.',
-      '1 bob  1/4 files  1.0/100 MiB  1%  0 B/s  paused',
-      '2 bob  1/4 files  1.0/100 MiB  1%  0 B/s  paused',
+      '1 bob  1/4 files  1.0/100 MB  1%  0 B/s  paused',
+      '2 bob  1/4 files  1.0/100 MB  1%  0 B/s  paused',
     ]);
   });
 });
@@ -167,11 +167,11 @@ describe('a pause', () => {
 it('shows one line without a name for a send to one receiver', () => {
   const { view, shown } = watch({ receivers: 1 });
   view.onEvent(connected(1));
-  view.onEvent(progress(1, MIB));
+  view.onEvent(progress(1, MB));
   view.onEvent(done(1));
   expect(shown()).toEqual([
     'Connected to bob (local, aes-256-gcm).',
-    '1/4 files  1.0/100 MiB  1%  1.0 MiB/s  ETA 1:39  local',
+    '1/4 files  1.0/100 MB  1%  1.0 MB/s  ETA 1:39  local',
   ]);
 });
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ConnectedEvent, PeerEvent, ProgressEvent, RendezvousEvent } from '@keibidrop/peer';
+import type { ConnectedEvent, PeerEvent, ProgressEvent } from '@keibidrop/peer';
 import type { PeerPackage } from '../peer-package.ts';
-import { type Io, paint } from '../terminal/io.ts';
-import { RepaintedLines } from '../terminal/repainted-lines.ts';
-import { harmless, harmlessLines, shortened } from '../terminal/terminal-text.ts';
-import { formatCount, formatRate } from './format.ts';
-import { dialableAddress } from './local-address.ts';
+import type { Io } from '../terminal/io.ts';
+import { harmless, harmlessLines } from '../terminal/terminal-text.ts';
 import { amountOf } from './outcome.ts';
-import { type ProgressRow, progressLines } from './progress-line.ts';
+import { PeopleLines } from './people-lines.ts';
+import type { ProgressRow } from './progress-line.ts';
 
 /** Shows the events of one send or receive while it runs. */
 export interface View {
@@ -66,7 +64,7 @@ interface Up {
 class PeopleView implements View {
   #io: Io;
   #options: ViewOptions;
-  #lines: RepaintedLines;
+  #lines: PeopleLines;
   #sessions = new Map<number, Up>();
   /** Sessions of lost receivers. */
   #away = new Set<number>();
@@ -76,7 +74,7 @@ class PeopleView implements View {
   constructor(io: Io, options: ViewOptions) {
     this.#io = io;
     this.#options = options;
-    this.#lines = new RepaintedLines(io.stderr, io.now);
+    this.#lines = new PeopleLines(io, options);
   }
 
   during<T>(question: () => Promise<T>): Promise<T> {
@@ -90,24 +88,26 @@ class PeopleView implements View {
   onEvent(event: PeerEvent): void {
     switch (event.type) {
       case 'code':
-        this.#showCode(event.code);
+        this.#lines.code(event.code, this.#options.role === 'bench' ? 'bench' : 'receive');
         break;
       case 'text':
         this.#showText(event.text);
         break;
       case 'warning':
-        this.#warn(event.path === undefined ? event.message : `${event.path}: ${event.message}`);
+        this.#lines.warning(event);
         break;
       case 'saved':
-        this.#note(`Saved as ${harmless(event.contact)}; send --to ${harmless(event.contact)} needs no code.`);
+        this.#lines.note(`Saved as ${harmless(event.contact)}; send --to ${harmless(event.contact)} needs no code.`);
         break;
       case 'wrongCode':
-        this.#warn(`A wrong code was tried; after ${event.remaining} more the offer ends.`);
+        this.#lines.warn(`A wrong code was tried; after ${event.remaining} more the offer ends.`);
         break;
       case 'receiverLost':
         this.#sessions.delete(event.session);
         this.#away.add(event.session);
-        this.#warn(event.contact === undefined ? `${this.#nameOf(event)} ${leftBecause(event)}` : lostContact(event));
+        this.#lines.warn(
+          event.contact === undefined ? `${this.#nameOf(event)} ${leftBecause(event)}` : lostContact(event),
+        );
         break;
       case 'receiverDone':
         this.#sessions.delete(event.session);
@@ -128,34 +128,26 @@ class PeopleView implements View {
         this.#showInviting(event);
         break;
       case 'looking':
-        this.#note(paint(this.#io.stderr, 'dim', 'Looking for the sender on this network; Ctrl-C stops.'));
+        this.#lines.dim('Looking for the sender on this network; Ctrl-C stops.');
         break;
       case 'waiting':
-        this.#showWaiting(event.host, event.port);
+        this.#lines.dim(`Waiting ${this.#lines.whereReached(event.host, event.port)}; Ctrl-C ends the offer.`);
         break;
       case 'rendezvous':
-        this.#showRendezvous(event);
+        this.#lines.rendezvous(event);
         break;
       case 'mapping':
-        if (this.#options.verbose) this.#note(paint(this.#io.stderr, 'dim', mappingSentence(event)));
+        this.#lines.mapping(event);
         break;
       case 'progress':
         this.#showProgress(event);
         break;
       case 'file':
-        if (this.#options.verbose) this.#note(harmless(event.path));
+        if (this.#options.verbose) this.#lines.note(harmless(event.path));
         break;
       default:
       // Other events need no line: offers have been shown, failures are listed at the end, and the command prints the result.
     }
-  }
-
-  #showCode(code: string): void {
-    const { stdout } = this.#io;
-    stdout.write(`Code: ${paint(stdout, 'bold', code)}\n`);
-    if (this.#options.quiet) return;
-    const command = this.#options.role === 'bench' ? 'bench' : 'receive';
-    stdout.write(`On the other computer: ${paint(stdout, 'bold', `keibidrop ${command} ${code}`)}\n`);
   }
 
   #showInviting({ contact, state }: Extract<PeerEvent, { type: 'inviting' }>): void {
@@ -165,14 +157,14 @@ class PeopleView implements View {
       asked: `${contact} is online and is being asked; Ctrl-C withdraws it.`,
       taken: `${contact} has accepted.`,
     }[state];
-    if (sentence !== undefined) this.#note(paint(this.#io.stderr, 'dim', harmless(sentence)));
+    if (sentence !== undefined) this.#lines.dim(sentence);
   }
 
   #showConnected({ session, peer, path, suite, tried = [], contact, verified }: ConnectedEvent): void {
     const held = this.#sessions.get(session);
     if (this.#options.role !== 'send' && held?.lost === false) {
       // The session is the same: only its lanes use another path.
-      if (this.#options.verbose) this.#note(`Moved from ${held.connected.path} to ${path}.`);
+      if (this.#options.verbose) this.#lines.note(`Moved from ${held.connected.path} to ${path}.`);
       return;
     }
     const again = this.#away.has(session) || held !== undefined;
@@ -181,10 +173,10 @@ class PeopleView implements View {
       mayServeSeveral(this.#options) && contact === undefined
         ? `Receiver ${session} is${again ? ' back:' : ''}`
         : `Connected ${again ? 'again ' : ''}to`;
-    this.#note(`${who} ${harmless(peer)} (${path}, ${suite}${by}).`);
+    this.#lines.note(`${who} ${harmless(peer)} (${path}, ${suite}${by}).`);
     if (!this.#options.verbose) return;
     for (const { transport, address, reason } of tried) {
-      this.#note(`  not through ${harmless(address)} (${harmless(transport)}): ${harmless(reason)}`);
+      this.#lines.note(`  not through ${harmless(address)} (${harmless(transport)}): ${harmless(reason)}`);
     }
   }
 
@@ -195,33 +187,17 @@ class PeopleView implements View {
     const who =
       by === 'self'
         ? 'Paused; press p to resume.'
-        : `${harmless(held === undefined ? 'The peer' : this.#nameOf(held.connected))} has paused.`;
-    const goesOn = by === 'self' ? 'Resumed.' : 'The peer has resumed.';
-    this.#note(paint(this.#io.stderr, 'dim', paused ? who : goesOn));
+        : `${held === undefined ? 'The peer' : this.#nameOf(held.connected)} has paused.`;
+    const resumed = by === 'self' ? 'Resumed.' : 'The peer has resumed.';
+    this.#lines.dim(paused ? who : resumed);
     this.#repaint();
   }
 
   /** Warns at the first attempt after each loss; later attempts only show in the progress. */
   #showReconnecting({ reason, attempt }: Extract<PeerEvent, { type: 'reconnecting' }>): void {
     for (const session of this.#sessions.values()) session.lost = true;
-    if (attempt === 1) this.#warn(`${reason} Reconnecting; Ctrl-C stops.`);
+    if (attempt === 1) this.#lines.warn(`${reason} Reconnecting; Ctrl-C stops.`);
     this.#repaint();
-  }
-
-  #showRendezvous({ state, address, relay, message }: RendezvousEvent): void {
-    if (state === 'open') {
-      const also = relay ? ', which relays' : '';
-      this.#note(paint(this.#io.stderr, 'dim', `Waiting at the rendezvous ${address}${also}.`));
-    } else {
-      this.#warn(`${message} Retrying.`);
-    }
-  }
-
-  #showWaiting(host: string, port: number): void {
-    const address = this.#options.relayOnly ? undefined : dialableAddress(host, port);
-    const unnamed = this.#options.relayOnly ? 'for a relay' : `on port ${port}`;
-    const where = address === undefined ? unnamed : `at ${address}, for --connect`;
-    this.#note(paint(this.#io.stderr, 'dim', `Waiting ${where}; Ctrl-C ends the offer.`));
   }
 
   #showText(text: string): void {
@@ -234,7 +210,7 @@ class PeopleView implements View {
     if (!mayServeSeveral(this.#options)) return;
     const what = this.#options.text === undefined ? amountOf(event) : 'the text';
     const failed = event.failed > 0 ? ` ${event.failed} failed.` : '';
-    this.#note(`${harmless(this.#nameOf(event))} has ${what}.${failed}`);
+    this.#lines.note(`${harmless(this.#nameOf(event))} has ${what}.${failed}`);
   }
 
   #showProgress(event: ProgressEvent): void {
@@ -246,26 +222,14 @@ class PeopleView implements View {
   }
 
   #repaint(): void {
-    if (this.#options.quiet) return;
-    this.#lines.show({
-      lines: (columns, rows) => this.#picture(columns, rows),
-      plainLine: () => progressLines([this.#sum()], Number.POSITIVE_INFINITY).join('\n'),
+    this.#lines.progress({
+      rows: () =>
+        [...this.#sessions.values()]
+          .sort((a, b) => a.connected.session - b.connected.session)
+          .map((session) => this.#rowOf(session)),
+      plainRows: () => [this.#sum()],
+      noun: 'receiver',
     });
-  }
-
-  /** One line per session; if they do not fit, the last line sums up the rest. */
-  #picture(columns: number, rows: number): string[] {
-    const sessions = [...this.#sessions.values()].sort((a, b) => a.connected.session - b.connected.session);
-    const shown = sessions.length > rows ? sessions.slice(0, rows - 1) : sessions;
-    const lines = progressLines(
-      shown.map((session) => this.#rowOf(session)),
-      columns,
-    );
-    const rest = sessions.slice(shown.length).map((session) => this.#rowOf(session));
-    if (rest.length === 0) return lines;
-    const rate = rest.reduce((sum, { progress }) => sum + (progress?.bytesPerSecond ?? 0), 0);
-    const more = shown.length === 0 ? formatCount(rest.length, 'receiver') : `and ${rest.length} more`;
-    return [...lines, shortened(`${more}, ${formatRate(rate)}`, columns)];
   }
 
   #rowOf({ connected, lost, paused, progress, heardAt = 0 }: Up): ProgressRow {
@@ -299,14 +263,6 @@ class PeopleView implements View {
     if (contact !== undefined) return contact;
     return mayServeSeveral(this.#options) ? `${session} ${peer}` : peer;
   }
-
-  #note(text: string): void {
-    if (!this.#options.quiet) this.#lines.note(text);
-  }
-
-  #warn(text: string): void {
-    this.#lines.note(paint(this.#io.stderr, 'yellow', `Warning: ${harmless(text)}`));
-  }
 }
 
 /** Why a receiver is incomplete, for the sender, which keeps waiting while the code is valid. */
@@ -324,8 +280,4 @@ function lostContact(event: Extract<PeerEvent, { type: 'receiverLost' }>): strin
 
 function mayServeSeveral({ role, receivers = 1 }: ViewOptions): boolean {
   return role === 'send' && receivers !== 1;
-}
-
-function mappingSentence({ state, address, by, message = '' }: Extract<PeerEvent, { type: 'mapping' }>): string {
-  return state === 'open' ? `The router forwards ${address} to this computer (${by}).` : message;
 }

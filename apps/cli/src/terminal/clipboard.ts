@@ -52,7 +52,7 @@ function readBy({ program, args }: Reader, env: Io['env'], signal: AbortSignal):
       const { code } = error as NodeJS.ErrnoException;
       if (signal.aborted) return reject(signal.reason);
       if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
-        return reject(new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text on the clipboard is longer than 1 MiB.'));
+        return reject(new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text on the clipboard is longer than 1 MB.'));
       }
       resolve(code === 'ENOENT' ? undefined : '');
     });

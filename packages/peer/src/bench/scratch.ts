@@ -33,8 +33,8 @@ export async function withScratch<T>(dir: string, bytes: number, run: (scratch: 
 export async function assertRoom(dir: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(dir);
   if (bavail * bsize >= bytes + SPARE_BYTES) return;
-  const mebibytes = (count: number) => `${Math.ceil(count / 2 ** 20)} MiB`;
-  const [needed, free] = [mebibytes(bytes + SPARE_BYTES), mebibytes(bavail * bsize)];
+  const megabytes = (count: number) => `${Math.ceil(count / 1e6)} MB`;
+  const [needed, free] = [megabytes(bytes + SPARE_BYTES), megabytes(bavail * bsize)];
   throw new KeibiError(
     'TRANSFER_DISK_FULL',
     `${dir} has ${free} free and the bench needs ${needed}. Choose another with --dir, or less with --size.`,

@@ -30,7 +30,7 @@ export async function send(options: SendOptions): Promise<SendResult> {
   const { code, text } = options;
   if (code && !options.insecureCode) assertCodeStrength(code);
   if (text !== undefined && Buffer.byteLength(text) > MAX_TEXT_BYTES) {
-    throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text is longer than 1 MiB. Send it as a file.');
+    throw new KeibiError('TRANSFER_LIMIT_EXCEEDED', 'The text is longer than 1 MB. Send it as a file.');
   }
   // Two receivers would each get a part of the stream.
   if (options.stdin && options.receivers !== 1) throw new KeibiError('USAGE', 'Standard input has one receiver.');
