@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+// biome-ignore lint/correctness/useImportExtensions: Biome resolves to the types beside the module.
 import { freePort } from '../../bench/free-port.mjs';
 import { FrameSealer } from '../../native/lib/index.ts';
 import { MeetingDesk } from '../../packages/peer/src/meeting/meeting-host.ts';
