@@ -10,6 +10,18 @@ const NO_HOME_NAME = /^(utils?|helpers?|common|misc)\b/; // a function lives wit
 // native/src: a folder includes itself and folders before it in this list.
 const LADDER =
   'core aead kem frame relay platform manifest disk net send receive share remote mount fuse bench napi'.split(' ');
+/** Retired names of files, by folders of native/src and native/test: the pattern of what stands before the extension. */
+const RETIRED_NAMES = [
+  [
+    '\\w+',
+    'asks|writes|child|survey|barrier|doorbell|noise|local_put|put_journal|written_files?|undecided|fold|punch(es)?|file_pool',
+  ],
+  ['remote|mount', 'draft'],
+  ['mount', 'tree|tree_node|walks|uses|numbers|link|message|putting|own_work'],
+  ['fuse', 'host|room|arrivals|waiting|passing|naming|reading|writing|serving|fetching'],
+].map(
+  ([folder, name]) => new RegExp(`^native/(src|test)/(${folder})/(${name})(_test|_linux|_darwin|_windows)?\\.(cc|h)$`),
+);
 const LIMITED_FOLDERS = /^(native|packages\/[\w-]+|apps\/[\w-]+)\/src(\/|$)/;
 const MAX_FILES = 25;
 
@@ -79,6 +91,7 @@ export function brokenTreeRules(root) {
     if (lines > limit) broken.push(`${path}: ${lines} lines, at most ${limit}`);
     if (!text.slice(0, 200).includes('SPDX-License-Identifier: MPL-2.0')) broken.push(`${path}: no SPDX line`);
     if (NO_HOME_NAME.test(basename(path))) broken.push(`${path}: a name that says nothing`);
+    if (RETIRED_NAMES.some((name) => name.test(path))) broken.push(`${path}: a retired name`);
     broken.push(...brokenIncludes(path, text).map((problem) => `${path}: ${problem}`));
   }
   return [...broken, ...largeFolders(paths), ...missingTests(root)];

@@ -6,12 +6,12 @@
 
 #include "check.h"
 #include "net/lane_registry.h"
-#include "net/undecided.h"
+#include "net/preamble.h"
 
 // The first bytes of a connection, in two pieces: the preamble and the lane hello, sent by a stranger without a key.
 using keibi::core::Fd;
 using keibi::stream::LaneRegistry;
-using keibi::stream::Undecided;
+using keibi::stream::PreambleReader;
 
 namespace {
 
@@ -20,9 +20,9 @@ class NoLanes : public keibi::stream::LaneAcceptor {
   void OnLane(int, uint32_t, std::unique_ptr<keibi::frame::Sealer>, std::unique_ptr<keibi::frame::Opener>) override {}
 };
 
-void Feed(Undecided* connection, int peer, const uint8_t* data, size_t size, LaneRegistry* registry) {
+void Feed(PreambleReader* connection, int peer, const uint8_t* data, size_t size, LaneRegistry* registry) {
   if (size > 0 && send(peer, data, size, MSG_NOSIGNAL) < 0) return;
-  if (connection->Advance() != Undecided::Kind::kLane) return;
+  if (connection->Advance() != PreambleReader::Kind::kLane) return;
   keibi::fuzz::Check(!registry->Admit(connection->hello()));
 }
 
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) != 0) return 0;
   const Fd peer(pair[1]);
   const bool takes_http = (data[1] & 1) != 0;
-  Undecided connection(Fd(pair[0]), {}, Undecided::Clock::time_point::max(), takes_http);
+  PreambleReader connection(Fd(pair[0]), {}, PreambleReader::Clock::time_point::max(), takes_http);
   LaneRegistry registry;
   const uint8_t secret[32] = {7};
   registry.Expect({{}, keibi::frame::Key(secret), keibi::aead::Suite::kAes256Gcm, keibi::frame::Role::kResponder},

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "check.h"
-#include "share/asks.h"
+#include "share/read_wire.h"
 
 // Frames of reads and refusals (PROTOCOL 11.1). An accepted record encodes to the bytes it came from.
-using keibi::stream::Ask;
+using keibi::stream::ReadRequest;
 using keibi::stream::Refusal;
 
 namespace {
@@ -26,7 +26,7 @@ void TakeAll(const uint8_t* at, const uint8_t* end) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  TakeAll<Ask>(data, data + size);
+  TakeAll<ReadRequest>(data, data + size);
   TakeAll<Refusal>(data, data + size);
   return 0;
 }

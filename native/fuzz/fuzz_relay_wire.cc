@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "check.h"
-#include "net/undecided.h"
+#include "net/preamble.h"
 #include "relay/hub.h"
 
 // Both ends of a relay's wire: a stranger's hello and the bytes after it, in two pieces, and a relay's answer.
@@ -17,7 +17,7 @@
 using keibi::core::Fd;
 using keibi::fuzz::Check;
 using keibi::relay::Hub;
-using keibi::stream::Undecided;
+using keibi::stream::PreambleReader;
 
 namespace {
 
@@ -33,13 +33,14 @@ std::unique_ptr<Hub> OpenHub() {
 
 struct Connection {
   Fd peer;
-  std::unique_ptr<Undecided> end;
+  std::unique_ptr<PreambleReader> end;
 };
 
 Connection Connect() {
   int pair[2];
   Check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
-  auto end = std::make_unique<Undecided>(Fd(pair[0]), Undecided::From{}, Undecided::Clock::time_point::max(), true);
+  auto end = std::make_unique<PreambleReader>(Fd(pair[0]), PreambleReader::From{},
+                                              PreambleReader::Clock::time_point::max(), true);
   return {Fd(pair[1]), std::move(end)};
 }
 
@@ -47,13 +48,13 @@ Connection Connect() {
 bool Says(Connection* connection, const uint8_t* data, size_t size, size_t first, const keibi::relay::Token& token) {
   Check(send(connection->peer.get(), data, first, MSG_NOSIGNAL) == static_cast<ssize_t>(first));
   auto kind = connection->end->Advance();
-  if (kind == Undecided::Kind::kUnknown && size > first) {
+  if (kind == PreambleReader::Kind::kUnknown && size > first) {
     Check(send(connection->peer.get(), data + first, size - first, MSG_NOSIGNAL) == static_cast<ssize_t>(size - first));
     kind = connection->end->Advance();
   } else if (size > first) {
     (void)!send(connection->peer.get(), data + first, size - first, MSG_NOSIGNAL);
   }
-  if (kind != Undecided::Kind::kRelay) return false;
+  if (kind != PreambleReader::Kind::kRelay) return false;
   Check(connection->end->token() == token);
   return true;
 }

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "manifest/segment.h"
-#include "share/writes.h"
+#include "share/write_wire.h"
 
 // Frames of writes, their outcomes (PROTOCOL 11.2) and segments (PROTOCOL 5.2). No accepted record reaches beyond the
 // frame or the longest file, and each encodes to the bytes it came from.

@@ -10,7 +10,7 @@
 
 #include "bench/stopwatch.h"
 #include "core/limits.h"
-#include "core/noise.h"
+#include "core/synthetic_data.h"
 #include "frame/frame.h"
 #include "manifest/digest.h"
 
@@ -38,7 +38,7 @@ Status MeasureSuite(aead::Suite suite, std::chrono::milliseconds budget, const s
   std::array<std::vector<uint8_t>, kTurn> frames;
   for (std::vector<uint8_t>& frame : frames) {
     frame.resize(kFrameBytes);
-    core::FillWithNoise(0, frame.data() + frame::kHeaderBytes, core::kChunkBytes);
+    core::FillWithSyntheticData(0, frame.data() + frame::kHeaderBytes, core::kChunkBytes);
   }
   double seal = 0, open = 0, bytes = 0;
   do {
@@ -62,7 +62,7 @@ Status MeasureSuite(aead::Suite suite, std::chrono::milliseconds budget, const s
 
 Status MeasureSha256(std::chrono::milliseconds budget, const std::atomic<bool>& stopped, double* bytes_per_second) {
   std::vector<uint8_t> chunk(core::kChunkBytes);
-  core::FillWithNoise(0, chunk.data(), chunk.size());
+  core::FillWithSyntheticData(0, chunk.data(), chunk.size());
   uint8_t digest[stream::kDigestBytes];
   double bytes = 0;
   const Stopwatch watch;

@@ -13,7 +13,7 @@
 #include "bench/stopwatch.h"
 #include "core/fd.h"
 #include "core/limits.h"
-#include "core/noise.h"
+#include "core/synthetic_data.h"
 #include "manifest/digest.h"
 #include "platform/write_at.h"
 
@@ -52,7 +52,7 @@ Status WriteToDisk(const std::string& path, uint64_t bytes, const std::atomic<bo
   for (uint64_t offset = 0; offset < bytes; offset += chunk.size()) {
     if (stopped.load()) return Status::Of(Code::kCancelled);
     const size_t size = static_cast<size_t>(std::min<uint64_t>(chunk.size(), bytes - offset));
-    core::FillWithNoise(offset, chunk.data(), size);
+    core::FillWithSyntheticData(offset, chunk.data(), size);
     if (const Status status = stream::WriteAt(file.get(), chunk.data(), size, offset); !status.ok()) return status;
     if ((offset + size) % kSyncEvery != 0) continue;
     if (const Status status = Sync(file.get()); !status.ok()) return status;

@@ -14,7 +14,7 @@
 #include "bench/stopwatch.h"
 #include "core/fd.h"
 #include "core/limits.h"
-#include "core/noise.h"
+#include "core/synthetic_data.h"
 #include "net/socket.h"
 
 namespace keibi::bench {
@@ -55,7 +55,7 @@ Status MeasureLoopback(uint64_t bytes, const std::atomic<bool>& stopped, double*
   core::Fd from, to;
   if (const Status status = ConnectedPair(stopped, &from, &to); !status.ok()) return status;
   std::vector<uint8_t> out(core::kChunkBytes), in(core::kChunkBytes);
-  core::FillWithNoise(0, out.data(), out.size());
+  core::FillWithSyntheticData(0, out.data(), out.size());
   const auto next = [bytes](uint64_t moved) {
     return static_cast<size_t>(std::min<uint64_t>(core::kChunkBytes, bytes - moved));
   };

@@ -8,7 +8,7 @@
 #include "aead/cipher.h"
 #include "core/bytes.h"
 #include "core/limits.h"
-#include "frame/fold.h"
+#include "frame/rekey.h"
 
 namespace keibi::frame {
 namespace {
@@ -20,10 +20,10 @@ using core::Status;
 using core::StoreBigEndian;
 
 constexpr char kRatchetLabel[] = "KeibiDrop ratchet";
-constexpr char kFoldLabel[] = "KeibiDrop fold";
-constexpr unsigned kFoldShift = 24;  // the epoch field: fold number 8 bits, epochs since the fold 24 bits
-constexpr uint32_t kEpochMask = (uint32_t{1} << kFoldShift) - 1;
-constexpr uint32_t kMaxFold = UINT32_MAX >> kFoldShift;
+constexpr char kRekeyLabel[] = "KeibiDrop fold";
+constexpr unsigned kRekeyShift = 24;  // the epoch field: rekey number 8 bits, epochs since the rekey 24 bits
+constexpr uint32_t kEpochMask = (uint32_t{1} << kRekeyShift) - 1;
+constexpr uint32_t kMaxRekey = UINT32_MAX >> kRekeyShift;
 
 uint64_t RekeyBytes() {
   // Read once: getenv is not safe beside a thread that sets the environment.
@@ -40,7 +40,7 @@ struct Sequence {
   Sequence(aead::Suite suite, Cipher::Direction direction, Key first_key)
       : cipher(suite, direction), key(std::move(first_key)), usable(cipher.SetKey(key.data())) {}
 
-  uint32_t fold() const { return epoch >> kFoldShift; }
+  uint32_t rekey() const { return epoch >> kRekeyShift; }
 
   // Moves to the next epoch and erases the old key.
   bool Ratchet() {
@@ -50,12 +50,12 @@ struct Sequence {
     return cipher.SetKey(key.data());
   }
 
-  // Moves to the first epoch of a later fold and mixes the fold's secret into the key.
-  bool Fold(uint32_t number) {
+  // Moves to the first epoch of a later rekey and mixes the rekey's secret into the key.
+  bool Rekey(uint32_t number) {
     Key secret;
-    if (number > kMaxFold || !folds || !folds->Get(number, &secret)) return false;
-    key = Expand(key, kFoldLabel, secret.data(), Key::size());
-    epoch = number << kFoldShift;
+    if (number > kMaxRekey || !rekeys || !rekeys->Get(number, &secret)) return false;
+    key = Expand(key, kRekeyLabel, secret.data(), Key::size());
+    epoch = number << kRekeyShift;
     return cipher.SetKey(key.data());
   }
 
@@ -64,7 +64,7 @@ struct Sequence {
   bool usable;
   uint32_t epoch = 0;
   uint64_t counter = 0;  // of the next frame; continues across epochs
-  std::shared_ptr<const FoldSecrets> folds;
+  std::shared_ptr<const RekeySecrets> rekeys;
 };
 
 }  // namespace
@@ -81,12 +81,12 @@ struct Sealer::State {
     return epoch_frames > 0 && (epoch_bytes >= policy.bytes || epoch_frames >= policy.frames);
   }
 
-  bool FoldIsDue() const { return sequence.folds && sequence.folds->newest() > sequence.fold(); }
+  bool RekeyIsDue() const { return sequence.rekeys && sequence.rekeys->newest() > sequence.rekey(); }
 
   bool BeginEpoch() {
     epoch_bytes = 0;
     epoch_frames = 0;
-    return FoldIsDue() ? sequence.Fold(sequence.folds->newest()) : sequence.Ratchet();
+    return RekeyIsDue() ? sequence.Rekey(sequence.rekeys->newest()) : sequence.Ratchet();
   }
 };
 
@@ -101,7 +101,7 @@ size_t Sealer::Seal(uint8_t* frame, size_t plaintext_bytes) {
   State& state = *state_;
   Sequence& sequence = state.sequence;
   if (plaintext_bytes > core::kMaxFramePlaintext || !sequence.usable) return 0;
-  if (state.FoldIsDue() || state.EpochIsOver()) sequence.usable = state.BeginEpoch();
+  if (state.RekeyIsDue() || state.EpochIsOver()) sequence.usable = state.BeginEpoch();
   if (!sequence.usable) return 0;
 
   uint8_t* const nonce = frame + kLengthBytes;
@@ -117,7 +117,7 @@ size_t Sealer::Seal(uint8_t* frame, size_t plaintext_bytes) {
   return sequence.usable ? plaintext_bytes + kOverheadBytes : 0;
 }
 
-void Sealer::Follow(std::shared_ptr<const FoldSecrets> folds) { state_->sequence.folds = std::move(folds); }
+void Sealer::Follow(std::shared_ptr<const RekeySecrets> rekeys) { state_->sequence.rekeys = std::move(rekeys); }
 
 struct Opener::State {
   Sequence sequence;
@@ -125,13 +125,13 @@ struct Opener::State {
 
   Status Refuse(Code code) { return refusal = Status::Of(code); }
 
-  // Whether `nonce` is the next one in sequence. Moves to the next epoch or fold if the nonce begins it.
+  // Whether `nonce` is the next one in sequence. Moves to the next epoch or rekey if the nonce begins it.
   bool Follow(const uint8_t* nonce) {
     const uint32_t epoch = LoadBigEndian<uint32_t>(nonce);
     if (LoadBigEndian<uint64_t>(nonce + 4) != sequence.counter) return false;
     if (epoch == sequence.epoch) return true;
-    const bool begins_fold = epoch >> kFoldShift > sequence.fold() && (epoch & kEpochMask) == 0;
-    if (begins_fold) return sequence.Fold(epoch >> kFoldShift);
+    const bool begins_rekey = epoch >> kRekeyShift > sequence.rekey() && (epoch & kEpochMask) == 0;
+    if (begins_rekey) return sequence.Rekey(epoch >> kRekeyShift);
     return epoch == sequence.epoch + 1 && sequence.Ratchet();
   }
 };
@@ -144,7 +144,7 @@ Opener::Opener(aead::Suite suite, Key key)
 Opener::Opener(Opener&&) noexcept = default;
 Opener::~Opener() = default;
 
-void Opener::Follow(std::shared_ptr<const FoldSecrets> folds) { state_->sequence.folds = std::move(folds); }
+void Opener::Follow(std::shared_ptr<const RekeySecrets> rekeys) { state_->sequence.rekeys = std::move(rekeys); }
 
 Status Opener::BodyBytes(const uint8_t length_field[kLengthBytes], size_t* body_bytes) {
   const size_t length = LoadBigEndian<uint32_t>(length_field);

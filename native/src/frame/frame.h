@@ -24,7 +24,7 @@ struct RatchetPolicy {
   static RatchetPolicy Default();  // RATCHET_BYTES (or the environment's KD_REKEY_BYTES, if smaller), RATCHET_FRAMES
 };
 
-class FoldSecrets;
+class RekeySecrets;
 
 // Seals frames in place (PROTOCOL 4). One writer, one thread at a time.
 class Sealer {
@@ -38,8 +38,8 @@ class Sealer {
   // (a bug).
   size_t Seal(uint8_t* frame, size_t plaintext_bytes);
 
-  // From now on Seal moves to the newest fold before each frame (PROTOCOL 4.3).
-  void Follow(std::shared_ptr<const FoldSecrets> folds);
+  // From now on Seal moves to the newest rekey before each frame (PROTOCOL 4.3).
+  void Follow(std::shared_ptr<const RekeySecrets> rekeys);
 
  private:
   struct State;
@@ -62,8 +62,8 @@ class Opener {
   // nonce), kFrameAuthFailed (the plaintext area is zeroed), kInternal (the cipher failed: a bug).
   core::Status Open(uint8_t* frame, size_t frame_bytes, size_t* plaintext_bytes);
 
-  // Sets the source of the fold secrets to which the writer may move (PROTOCOL 4.3).
-  void Follow(std::shared_ptr<const FoldSecrets> folds);
+  // Sets the source of the rekey secrets to which the writer may move (PROTOCOL 4.3).
+  void Follow(std::shared_ptr<const RekeySecrets> rekeys);
 
  private:
   struct State;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/sha256.h"
-#include "mount/message.h"
+#include "mount/host_protocol.h"
 
 namespace keibi::fuse {
 
@@ -48,7 +48,7 @@ Contents::Contents(int directory, uint64_t most_bytes, Released released)
   TakeKept();
 }
 
-// Removes everything that is not a whole pair of files, such as a draft of a host that was killed.
+// Removes everything that is not a whole pair of files, such as an overlay of a host that was killed.
 void Contents::TakeKept() {
   DIR* const directory = fdopendir(openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory == nullptr) return;
@@ -100,7 +100,7 @@ core::Status Contents::Open(const std::string& path, const mount::Attributes& at
     closed_.erase(kept->second);
     closed_at_.erase(kept);
   }
-  auto uses = std::make_unique<mount::Uses>(file->blocks());
+  auto uses = std::make_unique<mount::BlockLru>(file->blocks());
   const uint64_t bytes = file->disk_bytes();
   open_bytes_ += bytes;
   *content = std::shared_ptr<Content>(new Content{key, path, std::move(file), std::move(uses), bytes},
@@ -125,10 +125,10 @@ void Contents::Close(const Content* last) {
   released_(last->key);
 }
 
-void Contents::Adopt(uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft) {
+void Contents::Adopt(uint64_t ino, const std::string& path, const std::shared_ptr<mount::OverlayFile>& overlay) {
   constexpr uint64_t kMostCopiedBytes = uint64_t{64} << 20;
-  const bool whole = draft->Complete(kMostCopiedBytes);
-  const auto [size, mtime_ns] = draft->version();
+  const bool whole = overlay->Complete(kMostCopiedBytes);
+  const auto [size, mtime_ns] = overlay->version();
   const std::string key = KeyOf(path, size, mtime_ns);
   const std::scoped_lock lock(mutex_);
   if (open_.contains(key)) return;
@@ -136,9 +136,9 @@ void Contents::Adopt(uint64_t ino, const std::string& path, const std::shared_pt
   if (const auto kept = closed_at_.find(key); kept != closed_at_.end()) Drop(kept->second);
   if (!whole) return;
   std::shared_ptr<stream::CacheFile> file;
-  if (!stream::CacheFile::Adopt(directory_.get(), draft->token(), key, {size, mtime_ns}, &file).ok()) return;
-  draft->LetGo();
-  if (std::string& before = before_[ino]; before == draft->token()) before = key;
+  if (!stream::CacheFile::Adopt(directory_.get(), overlay->token(), key, {size, mtime_ns}, &file).ok()) return;
+  overlay->LetGo();
+  if (std::string& before = before_[ino]; before == overlay->token()) before = key;
   Keep(key, *file);
   DropMore();
 }

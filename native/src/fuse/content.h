@@ -11,10 +11,10 @@
 #include <unordered_map>
 
 #include "core/fd.h"
-#include "mount/draft.h"
+#include "mount/block_lru.h"
+#include "mount/inode_table.h"
+#include "mount/overlay_file.h"
 #include "mount/read_ahead.h"
-#include "mount/tree.h"
-#include "mount/uses.h"
 #include "remote/cache_file.h"
 
 namespace keibi::fuse {
@@ -24,7 +24,7 @@ struct Content {
   std::string key;
   std::string path;
   std::shared_ptr<stream::CacheFile> file;
-  std::unique_ptr<mount::Uses> uses;
+  std::unique_ptr<mount::BlockLru> uses;
   mutable uint64_t bytes = 0;              // disk space, as Contents last counted it
   mutable std::atomic<bool> kept = false;  // evict nothing of it: the other peer may no longer have this version
 
@@ -37,12 +37,12 @@ struct Content {
 struct Handle {
   std::mutex mutex;
   std::shared_ptr<Content> content;
-  std::shared_ptr<mount::Draft> draft;  // set if the last read came from the draft, not from `content`
+  std::shared_ptr<mount::OverlayFile> overlay;  // set if the last read came from the overlay, not from `content`
   mount::ReadAhead ahead;
   std::shared_ptr<Content> before;  // the shorter version read before; `content` begins with it, if it is the same file
-  bool counted = false;             // by Passing
+  bool counted = false;             // by Passthrough
   bool writes = false;              // opened for writing, perhaps for reading too
-  bool read = false;                // a program has seen bytes of this content, or draft
+  bool read = false;                // a program has seen bytes of this content, or overlay
   uint64_t taken = 0;               // Locking::Taken (locking.h) at the last read; when it rises, `read` starts over
 };
 
@@ -55,7 +55,7 @@ class Contents {
   using Released = std::function<void(const std::string& key)>;
 
   // Takes ownership of the cache's directory, with what an earlier mount has kept there. `most_bytes`: the limit of
-  // disk space; open files may exceed it (room.cc).
+  // disk space; open files may exceed it (eviction.cc).
   Contents(int directory, uint64_t most_bytes, Released released);
 
   // Whether it is closed and cached to its end.
@@ -70,11 +70,11 @@ class Contents {
   bool Hold(const Content& content);
   // Call when the disk is full: evicts what it can. False if there is nothing to evict.
   bool MakeRoom();
-  // Takes over a draft's file as this version, if it is whole and that version is not open.
-  void Adopt(uint64_t ino, const std::string& path, const std::shared_ptr<mount::Draft>& draft);
+  // Takes over an overlay's file as this version, if it is whole and that version is not open.
+  void Adopt(uint64_t ino, const std::string& path, const std::shared_ptr<mount::OverlayFile>& overlay);
   // Moves the cached content of a renamed file to its new name.
   void Renamed(uint64_t ino, const std::string& from, const std::string& to, const mount::Attributes& attributes);
-  // Whether the kernel may keep its pages: true if the last open was of the same version or draft.
+  // Whether the kernel may keep its pages: true if the last open was of the same version or overlay.
   bool SameAsBefore(uint64_t ino, const std::string& key);
   void Forget(uint64_t ino);
 

@@ -13,7 +13,7 @@
 namespace keibi::fuse {
 namespace {
 
-using mount::Tree;
+using mount::InodeTable;
 using mount::Type;
 using stream::LockKind;
 using stream::LockSpan;
@@ -89,7 +89,7 @@ void Locking::Answer(uint64_t ticket, int error) {
 }
 
 void Locking::WhenSent(uint64_t ino, Then then) {
-  std::vector<uint64_t> files = parts_.tree->Beside(ino);
+  std::vector<uint64_t> files = parts_.inodes->Beside(ino);
   std::erase_if(files, [this](uint64_t one) { return parts_.write_back->Find(one) == nullptr; });
   files.push_back(ino);
   const auto left = std::make_shared<std::atomic<size_t>>(files.size());
@@ -142,11 +142,11 @@ void Locking::Set(fuse_req_t request, const Wanted& wanted) {
 
 void Locking::Ask(const Attempt& attempt) {
   std::string path;
-  Tree::Doubt doubt;
+  InodeTable::Doubt doubt;
   // The file was unlinked, so no program there can lock it.
-  if (!parts_.tree->Ask(attempt.wanted.ino, &path, &doubt)) return Answer(attempt.ticket, ENOLCK);
+  if (!parts_.inodes->Ask(attempt.wanted.ino, &path, &doubt)) return Answer(attempt.ticket, ENOLCK);
   const auto page = std::make_shared<std::vector<uint8_t>>();
-  mount::Link::Answer answer;
+  mount::DaemonLink::Answer answer;
   answer.on_page = [page](const uint8_t* bytes, size_t length) { page->assign(bytes, bytes + length); };
   answer.on_done = [this, attempt, doubt, page](int error, mount::Reader body) {
     if (error != 0) return Refused(attempt, error);
@@ -166,7 +166,8 @@ void Locking::Refused(Attempt attempt, int error) {
   changed_.notify_all();
 }
 
-void Locking::Granted(const Attempt& attempt, Tree::Doubt doubt, uint32_t holder, const std::vector<uint8_t>& page) {
+void Locking::Granted(const Attempt& attempt, InodeTable::Doubt doubt, uint32_t holder,
+                      const std::vector<uint8_t>& page) {
   const Wanted& wanted = attempt.wanted;
   const LockSpan span = wanted.owner.whole ? LockSpan{} : wanted.span;
   bool lost = false, fresh = false;
@@ -183,21 +184,21 @@ void Locking::Granted(const Attempt& attempt, Tree::Doubt doubt, uint32_t holder
     }
   }
   if (lost) {
-    Tell(holder, {}, [](int) {});
+    ReportRelease(holder, {}, [](int) {});
     return Answer(attempt.ticket, EIO);
   }
   stream::Entry entry;
   size_t at = 0;
-  const bool told = stream::ParseEntry(page.data(), page.size(), &at, &entry).ok();
-  Tree::Invalidations news;
-  if (told) news = parts_.tree->PutEntry(wanted.ino, doubt, entry);
-  for (mount::Invalidation& one : parts_.tree->DoubtedBeside(wanted.ino)) news.push_back(std::move(one));
+  const bool parsed = stream::ParseEntry(page.data(), page.size(), &at, &entry).ok();
+  InodeTable::Invalidations news;
+  if (parsed) news = parts_.inodes->PutEntry(wanted.ino, doubt, entry);
+  for (mount::Invalidation& one : parts_.inodes->DoubtedBeside(wanted.ino)) news.push_back(std::move(one));
   mount::Found found;
-  const bool known = told && parts_.tree->Look(wanted.ino, true, &found) == Tree::Known::kYes &&
+  const bool known = parsed && parts_.inodes->Look(wanted.ino, true, &found) == InodeTable::Known::kYes &&
                      found.attributes.size == entry.size && found.attributes.mtime_ns == entry.mtime_ns;
   const auto reply = [this, ticket = attempt.ticket, wanted, fresh](int error) {
     // After everything that the kernel is to forget, including earlier notices.
-    parts_.notifier->Tell({}, [this, ticket, wanted, fresh, error] {
+    parts_.notifier->Notify({}, [this, ticket, wanted, fresh, error] {
       fuse_req_t request;
       if (parts_.waiting->Take(ticket, &request)) {
         fuse_reply_err(request, error);
@@ -208,13 +209,13 @@ void Locking::Granted(const Attempt& attempt, Tree::Doubt doubt, uint32_t holder
       if (fresh) GiveUp(wanted, [](int) {});
     });
   };
-  parts_.notifier->Tell(std::move(news));
+  parts_.notifier->Notify(std::move(news));
   // The answer to a later request may have come first: request the current state.
   known ? reply(0) : parts_.look(wanted.ino, reply);
 }
 
-void Locking::Tell(uint32_t holder, const LockSpan& span, Then then) {
-  mount::Link::Answer answer;
+void Locking::ReportRelease(uint32_t holder, const LockSpan& span, Then then) {
+  mount::DaemonLink::Answer answer;
   answer.on_done = [then = std::move(then)](int error, mount::Reader) { then(error); };
   mount::Writer body;
   parts_.link->Ask(Type::kUnlock, body.Number(holder).Number(span.from).Number(span.end), std::move(answer));
@@ -236,7 +237,7 @@ void Locking::GiveUp(const Wanted& wanted, Then then) {
     }
   }
   if (holder == 0) return then(0);
-  Tell(holder, span, std::move(then));
+  ReportRelease(holder, span, std::move(then));
 }
 
 void Locking::Drop(uint64_t ino, const Owner& owner, Then then) {
@@ -247,13 +248,13 @@ void Locking::Drop(uint64_t ino, const Owner& owner, Then then) {
 
 void Locking::Test(fuse_req_t request, const Wanted& wanted) {
   std::string path;
-  Tree::Doubt doubt;
-  if (!parts_.tree->Ask(wanted.ino, &path, &doubt)) {
+  InodeTable::Doubt doubt;
+  if (!parts_.inodes->Ask(wanted.ino, &path, &doubt)) {
     fuse_reply_err(request, ENOLCK);
     return;
   }
   const uint64_t ticket = parts_.waiting->Add(request);
-  mount::Link::Answer answer;
+  mount::DaemonLink::Answer answer;
   answer.on_done = [this, ticket](int error, mount::Reader body) {
     if (error != 0) return Answer(ticket, error);
     struct flock found {};

@@ -18,9 +18,9 @@
 
 #include "fuse/lowlevel.h"
 #include "fuse/notifier.h"
-#include "fuse/waiting.h"
-#include "mount/link.h"
-#include "mount/tree.h"
+#include "fuse/pending_requests.h"
+#include "mount/daemon_link.h"
+#include "mount/inode_table.h"
 #include "mount/write_back.h"
 #include "platform/lock_ranges.h"
 
@@ -47,11 +47,11 @@ class Locking {
     bool waits = false;
   };
   struct Parts {
-    mount::Tree* tree;
-    mount::Link* link;
+    mount::InodeTable* inodes;
+    mount::DaemonLink* link;
     mount::WriteBack* write_back;
     Notifier* notifier;
-    Waiting* waiting;
+    PendingRequests* waiting;
     // Requests a file's entry from the other peer.
     std::function<void(uint64_t ino, Then then)> look;
   };
@@ -91,11 +91,12 @@ class Locking {
   };
 
   void Ask(const Attempt& attempt);
-  void Granted(const Attempt& attempt, mount::Tree::Doubt doubt, uint32_t holder, const std::vector<uint8_t>& page);
+  void Granted(const Attempt& attempt, mount::InodeTable::Doubt doubt, uint32_t holder,
+               const std::vector<uint8_t>& page);
   void Refused(Attempt attempt, int error);
   void Answer(uint64_t ticket, int error);
   void GiveUp(const Wanted& wanted, Then then);
-  void Tell(uint32_t holder, const stream::LockSpan& span, Then then);
+  void ReportRelease(uint32_t holder, const stream::LockSpan& span, Then then);
   // Calls back when the other peer has all that was written to the file and to those beside it.
   void WhenSent(uint64_t ino, Then then);
   mount::Writer BodyOf(const Wanted& wanted, const std::string& path) const;

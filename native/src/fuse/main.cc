@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL [locks]]: shows a Peer's folder until the Peer ends. With
-// LABEL, the name of this side, the folder is writable; with `locks` its locks are taken at the other peer. Descriptor
-// 3 is one end of a socket pair, 4 the directory of the cache. Only packages/mount starts it.
+// keibidrop-mount FOLDER NAME PATIENCE_MS CACHE_BYTES [LABEL [locks]]: shows a Peer's folder until the daemon ends.
+// With LABEL, the name of this side, the folder is writable; with `locks` its locks are taken at the other peer.
+// Descriptor 3 is one end of a socket pair, 4 the directory of the cache. Only packages/mount starts it.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,8 +15,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "fuse/host.h"
 #include "fuse/library.h"
+#include "fuse/server.h"
 
 namespace {
 
@@ -39,7 +39,7 @@ bool LockCache() {
   return false;
 }
 
-// Acts as if the Peer had closed the link; everything else follows from that.
+// Acts as if the daemon had closed the link; everything else follows from that.
 void OnTerminate(int) { shutdown(kLink, SHUT_RDWR); }
 
 }  // namespace
@@ -62,7 +62,7 @@ int main(int count, char** words) {
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGTERM, OnTerminate);
-  // Each draft takes a few descriptors.
+  // Each overlay takes a few descriptors.
   rlimit descriptors{};
   getrlimit(RLIMIT_NOFILE, &descriptors);
   descriptors.rlim_cur = descriptors.rlim_max;
@@ -79,9 +79,9 @@ int main(int count, char** words) {
   options.writable = writable;
   if (writable) options.label = words[5];
   options.locks = locks;
-  keibi::fuse::Host* const host = new keibi::fuse::Host(std::move(options), kLink, kCache);
+  keibi::fuse::Server* const server = new keibi::fuse::Server(std::move(options), kLink, kCache);
   // The host's threads use it until the process exits, so it is never freed.
-  const int code = host->Run();
+  const int code = server->Run();
   std::fflush(nullptr);
   _exit(code);
 }

@@ -7,20 +7,20 @@
 
 #include <cerrno>
 
-#include "fuse/host.h"
+#include "fuse/server.h"
 
 namespace keibi::fuse {
 namespace {
 
-Host& HostOf(fuse_req_t request) {
-  Host& host = *static_cast<Host*>(fuse_req_userdata(request));
-  host.OnRequest();
-  return host;
+Server& HostOf(fuse_req_t request) {
+  Server& server = *static_cast<Server*>(fuse_req_userdata(request));
+  server.OnRequest();
+  return server;
 }
 
 OpenedDirectory* DirectoryOf(const fuse_file_info* info) { return reinterpret_cast<OpenedDirectory*>(info->fh); }
 
-void Init(void* host, fuse_conn_info* connection) { static_cast<Host*>(host)->Init(connection); }
+void Init(void* server, fuse_conn_info* connection) { static_cast<Server*>(server)->Init(connection); }
 
 void Lookup(fuse_req_t request, fuse_ino_t parent, const char* name) { HostOf(request).Lookup(request, parent, name); }
 
@@ -82,7 +82,7 @@ void MakeSymlink(fuse_req_t request, const char* target, fuse_ino_t parent, cons
   HostOf(request).Make(request, parent, name, stream::EntryType::kSymlink, 0777, target);
 }
 
-void Link(fuse_req_t request, fuse_ino_t, fuse_ino_t, const char*) { fuse_reply_err(request, EPERM); }
+void DaemonLink(fuse_req_t request, fuse_ino_t, fuse_ino_t, const char*) { fuse_reply_err(request, EPERM); }
 
 void Create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* info) {
   HostOf(request).Create(request, parent, name, mode, *info);
@@ -184,7 +184,7 @@ fuse_lowlevel_ops MakeOperations() {
   operations.mknod = MakeNode;
   operations.mkdir = MakeDirectory;
   operations.symlink = MakeSymlink;
-  operations.link = Link;
+  operations.link = DaemonLink;
   operations.create = Create;
   operations.unlink = Unlink;
   operations.rmdir = RemoveDirectory;

@@ -5,7 +5,7 @@
 
 namespace keibi::fuse {
 
-// The operations that libfuse calls, with a Host as its userdata. libfuse answers all others without us.
+// The operations that libfuse calls, with a Server as its userdata. libfuse answers all others without us.
 const fuse_lowlevel_ops& Operations();
 
 }  // namespace keibi::fuse

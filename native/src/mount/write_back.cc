@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-// When drafts are put. putting.cc has how, and handles the results.
+// When overlays are put. upload.cc has how, and handles the results.
 namespace keibi::mount {
 namespace {
 
@@ -20,8 +20,8 @@ constexpr uint32_t kMostRunning = 16;
 
 }  // namespace
 
-WriteBack::WriteBack(Options options, Tree* tree, Link* link, Outside outside)
-    : options_(std::move(options)), tree_(tree), link_(link), outside_(std::move(outside)), thread_([this] {
+WriteBack::WriteBack(Options options, InodeTable* inodes, DaemonLink* link, Outside outside)
+    : options_(std::move(options)), inodes_(inodes), link_(link), outside_(std::move(outside)), thread_([this] {
         Run();
       }) {}
 
@@ -56,7 +56,7 @@ void WriteBack::Closed(uint64_t ino) {
     File* const file = FileOf(ino);
     if (file == nullptr) return;
     if (file->opens > 0) file->opens--;
-    if (file->draft == nullptr && file->opens == 0 && file->holds == 0) {
+    if (file->overlay == nullptr && file->opens == 0 && file->holds == 0) {
       files_.erase(ino);
       return;
     }
@@ -73,35 +73,36 @@ bool WriteBack::IsOpen(uint64_t ino) {
   return file != nullptr && file->opens > 0;
 }
 
-std::shared_ptr<Draft> WriteBack::Find(uint64_t ino) {
+std::shared_ptr<OverlayFile> WriteBack::Find(uint64_t ino) {
   const std::scoped_lock lock(mutex_);
   File* const file = FileOf(ino);
-  return file == nullptr ? nullptr : file->draft;
+  return file == nullptr ? nullptr : file->overlay;
 }
 
 int WriteBack::Make(uint64_t ino, const Version& base, std::shared_ptr<stream::CacheFile> content,
-                    std::shared_ptr<Draft>* draft) {
+                    std::shared_ptr<OverlayFile>* overlay) {
   const std::scoped_lock lock(mutex_);
   File& file = files_[ino];
-  if (file.draft == nullptr) {
-    if (const int error = Draft::Open(options_.directory, base, std::move(content), &dirty_, &file.draft); error != 0) {
+  if (file.overlay == nullptr) {
+    if (const int error = OverlayFile::Open(options_.directory, base, std::move(content), &dirty_, &file.overlay);
+        error != 0) {
       if (file.opens == 0) files_.erase(ino);
       return error;
     }
-    tree_->Hold(ino);
-    if (unsynced_.erase(ino) > 0) file.draft->SetUnsynced();
+    inodes_->Hold(ino);
+    if (unsynced_.erase(ino) > 0) file.overlay->SetUnsynced();
   }
-  *draft = file.draft;
+  *overlay = file.overlay;
   return 0;
 }
 
-void WriteBack::Drop(uint64_t ino, const std::shared_ptr<Draft>& draft) {
+void WriteBack::Drop(uint64_t ino, const std::shared_ptr<OverlayFile>& overlay) {
   const std::scoped_lock lock(mutex_);
   File* const file = FileOf(ino);
-  if (file == nullptr || file->draft != draft || file->Busy() || !file->waiters.empty() || draft->NeedsPut(false))
+  if (file == nullptr || file->overlay != overlay || file->Busy() || !file->waiters.empty() || overlay->NeedsPut(false))
     return;
-  file->draft = nullptr;
-  tree_->Forget(ino, 1);
+  file->overlay = nullptr;
+  inodes_->Forget(ino, 1);
   if (file->opens == 0) files_.erase(ino);
 }
 
@@ -118,7 +119,7 @@ void WriteBack::WhenRoom(Then then) {
     const std::scoped_lock lock(mutex_);
     stalled_.emplace_back(Clock::now() + options_.patience, std::move(then));
     for (const auto& [ino, file] : files_) {
-      if (file.draft != nullptr) ready_.insert(ino);
+      if (file.overlay != nullptr) ready_.insert(ino);
     }
     LetWrite(&calls);
     Pump(&calls);
@@ -127,7 +128,7 @@ void WriteBack::WhenRoom(Then then) {
 }
 
 bool WriteBack::Pin(uint64_t ino, File* file) {
-  if (!tree_->Pin(ino)) return false;
+  if (!inodes_->Pin(ino)) return false;
   file->pinned = true;
   file->since = Clock::now();
   pins_++;
@@ -137,7 +138,7 @@ bool WriteBack::Pin(uint64_t ino, File* file) {
 void WriteBack::Unpin(uint64_t ino, File* file, Calls* calls) {
   if (!std::exchange(file->pinned, false)) return;
   pins_--;
-  if (tree_->Unpin(ino)) calls->push_back([this, ino] { outside_.look(ino); });
+  if (inodes_->Unpin(ino)) calls->push_back([this, ino] { outside_.look(ino); });
 }
 
 void WriteBack::LetWrite(Calls* calls) {
@@ -147,18 +148,18 @@ void WriteBack::LetWrite(Calls* calls) {
   }
 }
 
-bool WriteBack::Changed(uint64_t ino, const std::shared_ptr<Draft>& draft) {
+bool WriteBack::Changed(uint64_t ino, const std::shared_ptr<OverlayFile>& overlay) {
   Calls calls;
   {
     const std::scoped_lock lock(mutex_);
     File* const file = FileOf(ino);
-    if (file == nullptr || file->draft != draft) return false;
+    if (file == nullptr || file->overlay != overlay) return false;
     if (!file->gone && !file->pinned) file->gone = !Pin(ino, file);
     if (file->gone) {
-      file->draft->GiveUp();
+      file->overlay->GiveUp();
       return true;
     }
-    const bool many = file->draft->unsent_bytes() >= kManyBytes || file->draft->unsent_ranges() >= kManyRanges;
+    const bool many = file->overlay->unsent_bytes() >= kManyBytes || file->overlay->unsent_ranges() >= kManyRanges;
     if (!many && file->opens > 0) return true;
     file->soon = file->soon || file->opens == 0;
     ready_.insert(ino);
@@ -173,7 +174,7 @@ void WriteBack::SendSoon(uint64_t ino) {
   {
     const std::scoped_lock lock(mutex_);
     File* const file = FileOf(ino);
-    if (file == nullptr || file->draft == nullptr || !file->draft->NeedsPut(false)) return;
+    if (file == nullptr || file->overlay == nullptr || !file->overlay->NeedsPut(false)) return;
     file->soon = true;
     ready_.insert(ino);
     Pump(&calls);
@@ -189,7 +190,7 @@ int WriteBack::TakeError(uint64_t ino) {
 
 void WriteBack::AddWaiter(uint64_t ino, Waiter waiter, Calls* calls) {
   File* const file = FileOf(ino);
-  if (file == nullptr || file->draft == nullptr) {
+  if (file == nullptr || file->overlay == nullptr) {
     calls->push_back([then = std::move(waiter.then)] { then(0); });
     return;
   }
@@ -230,7 +231,7 @@ void WriteBack::Stop(File* file, Calls* calls) {
   if (!file->putting || file->stop) return;
   file->stop = true;
   if (file->request == 0) return;
-  calls->push_back([this, request = file->request] { link_->Tell(Type::kStop, Writer().Number(request)); });
+  calls->push_back([this, request = file->request] { link_->Notify(Type::kStop, Writer().Number(request)); });
 }
 
 void WriteBack::Hold(const Held& held, Then then) {
@@ -255,8 +256,8 @@ void WriteBack::Hold(const Held& held, Then then) {
       all_held_++;
       for (const auto& [ino, file] : files_) {
         std::string path;
-        Tree::Doubt doubt;
-        if (file.Busy() && tree_->Ask(ino, &path, &doubt) && path.starts_with(held.below + "/")) waited.insert(ino);
+        InodeTable::Doubt doubt;
+        if (file.Busy() && inodes_->Ask(ino, &path, &doubt) && path.starts_with(held.below + "/")) waited.insert(ino);
       }
     }
     for (const uint64_t ino : held.stopped) {
@@ -278,7 +279,7 @@ void WriteBack::Release(const Held& held) {
       File* const file = FileOf(ino);
       if (file == nullptr) continue;
       file->holds--;
-      if (file->draft == nullptr && file->opens == 0 && file->holds == 0) {
+      if (file->overlay == nullptr && file->opens == 0 && file->holds == 0) {
         files_.erase(ino);
         continue;
       }
@@ -310,7 +311,7 @@ void WriteBack::Gone(uint64_t ino) {
     File* const file = FileOf(ino);
     if (file == nullptr) return;
     file->gone = true;
-    if (file->draft != nullptr) file->draft->GiveUp();
+    if (file->overlay != nullptr) file->overlay->GiveUp();
     Unpin(ino, file, &calls);
     Look(ino, &calls);
     LetWrite(&calls);
@@ -326,7 +327,7 @@ void WriteBack::SetAway(bool away) {
     for (auto& [ino, file] : files_) {
       file.retry = {};
       if (away) LetClose(&file, &calls);
-      if (file.draft != nullptr) ready_.insert(ino);
+      if (file.overlay != nullptr) ready_.insert(ino);
     }
     Pump(&calls);
   }
@@ -348,7 +349,7 @@ size_t WriteBack::Drain(std::chrono::milliseconds most) {
   const auto unsent = [this] {
     return static_cast<size_t>(std::count_if(files_.begin(), files_.end(), [](const auto& one) {
       const File& file = one.second;
-      return file.draft != nullptr && !file.gone && (file.Busy() || file.draft->NeedsPut(false));
+      return file.overlay != nullptr && !file.gone && (file.Busy() || file.overlay->NeedsPut(false));
     }));
   };
   sent_.wait_for(lock, most, [&] { return unsent() == 0; });
@@ -357,14 +358,15 @@ size_t WriteBack::Drain(std::chrono::milliseconds most) {
 }
 
 bool WriteBack::ShouldPut(const File& file, Time now) const {
-  if (file.draft == nullptr || file.Busy() || file.holds > 0 || file.gone || now < file.retry) return false;
+  if (file.overlay == nullptr || file.Busy() || file.holds > 0 || file.gone || now < file.retry) return false;
   const auto waits = [&](For what) {
     return std::any_of(file.waiters.begin(), file.waiters.end(), [&](const Waiter& one) { return one.what == what; });
   };
-  if (waits(For::kSynced)) return file.draft->NeedsPut(true);
-  if (!file.draft->NeedsPut(false)) return false;
+  if (waits(For::kSynced)) return file.overlay->NeedsPut(true);
+  if (!file.overlay->NeedsPut(false)) return false;
   return file.soon || waits(For::kClosed) || draining_ || !stalled_.empty() || now - file.since >= kMostAge ||
-         waits(For::kSent) || file.draft->unsent_bytes() >= kManyBytes || file.draft->unsent_ranges() >= kManyRanges;
+         waits(For::kSent) || file.overlay->unsent_bytes() >= kManyBytes ||
+         file.overlay->unsent_ranges() >= kManyRanges;
 }
 
 void WriteBack::Pump(Calls* calls) {
@@ -379,17 +381,17 @@ void WriteBack::Pump(Calls* calls) {
 }
 
 bool WriteBack::Begin(uint64_t ino, File* file, Calls* calls) {
-  Work work{ino, file->draft, {}, {}};
-  Tree::Doubt doubt;
-  if (!tree_->Ask(ino, &work.path, &doubt)) {
+  Work work{ino, file->overlay, {}, {}};
+  InodeTable::Doubt doubt;
+  if (!inodes_->Ask(ino, &work.path, &doubt)) {
     file->gone = true;
-    file->draft->GiveUp();
+    file->overlay->GiveUp();
     Look(ino, calls);
     return false;
   }
   const bool sync = std::any_of(file->waiters.begin(), file->waiters.end(),
                                 [](const Waiter& one) { return one.what == For::kSynced; });
-  if (!file->draft->Begin(sync, file->most_bytes, &work.put)) return false;
+  if (!file->overlay->Begin(sync, file->most_bytes, &work.put)) return false;
   file->putting = true;
   file->stop = false;
   file->request = 0;
@@ -398,17 +400,17 @@ bool WriteBack::Begin(uint64_t ino, File* file, Calls* calls) {
   return true;
 }
 
-// Ends waits that are fulfilled, and the draft itself if it is clean.
+// Ends waits that are fulfilled, and the overlay itself if it is clean.
 void WriteBack::Look(uint64_t ino, Calls* calls) {
   File* const file = FileOf(ino);
-  if (file == nullptr || file->draft == nullptr) return;
-  const bool clean = file->gone || !file->draft->NeedsPut(false);
+  if (file == nullptr || file->overlay == nullptr) return;
+  const bool clean = file->gone || !file->overlay->NeedsPut(false);
   if (!file->Busy()) {
     std::vector<Waiter> left;
     for (Waiter& one : file->waiters) {
       const bool over = one.what == For::kIdle || (one.what == For::kSent && clean) ||
-                        (one.what == For::kClosed && (clean || file->draft->put_changes() >= one.changes)) ||
-                        (one.what == For::kSynced && (file->gone || !file->draft->NeedsPut(true)));
+                        (one.what == For::kClosed && (clean || file->overlay->put_changes() >= one.changes)) ||
+                        (one.what == For::kSynced && (file->gone || !file->overlay->NeedsPut(true)));
       if (over) {
         calls->push_back([then = std::move(one.then)] { then(0); });
       } else {
@@ -427,13 +429,13 @@ void WriteBack::Look(uint64_t ino, Calls* calls) {
     return;
   }
   std::string path;
-  Tree::Doubt doubt;
-  if (!file->gone && tree_->Ask(ino, &path, &doubt)) {
-    if (file->draft->NeedsPut(true)) unsynced_.insert(ino);
-    calls->push_back([this, ino, path, draft = file->draft] { outside_.settled(ino, path, draft); });
+  InodeTable::Doubt doubt;
+  if (!file->gone && inodes_->Ask(ino, &path, &doubt)) {
+    if (file->overlay->NeedsPut(true)) unsynced_.insert(ino);
+    calls->push_back([this, ino, path, overlay = file->overlay] { outside_.settled(ino, path, overlay); });
   }
   files_.erase(ino);
-  calls->push_back([this, ino] { tree_->Forget(ino, 1); });
+  calls->push_back([this, ino] { inodes_->Forget(ino, 1); });
 }
 
 void WriteBack::FinishWaiters(File* file, int error, Calls* calls) {
@@ -456,7 +458,7 @@ void WriteBack::Run() {
     for (; !jobs_.empty(); jobs_.pop_front()) calls.push_back(std::move(jobs_.front()));
     const Time now = Clock::now();
     for (auto& [ino, file] : files_) {
-      if (file.draft == nullptr) continue;
+      if (file.overlay == nullptr) continue;
       std::vector<Waiter> left;
       for (Waiter& one : file.waiters) {
         if (now < one.until) {

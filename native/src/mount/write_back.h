@@ -16,19 +16,19 @@
 #include <unordered_set>
 #include <vector>
 
-#include "mount/draft.h"
-#include "mount/link.h"
-#include "mount/tree.h"
+#include "mount/daemon_link.h"
+#include "mount/inode_table.h"
+#include "mount/overlay_file.h"
 
 namespace keibi::mount {
 
-// The drafts of a mount, and their upload to the other peer. Several files upload at once, one put per file. A put
-// starts soon after close, on request, or when the draft is large or old. Failed puts are retried. If another peer has
-// changed the file meanwhile, that version stays and ours gets a name of its own. Any thread; callbacks come from the
-// link's thread, or that of this object, with no lock held.
+// The overlays of a mount, and their upload to the other peer. Several files upload at once, one put per file. A put
+// starts soon after close, on request, or when the overlay is large or old. Failed puts are retried. If another peer
+// has changed the file meanwhile, that version stays and ours gets a name of its own. Any thread; callbacks come from
+// the link's thread, or that of this object, with no lock held.
 class WriteBack {
  public:
-  // Counts as an open file: the draft stays even if the last handle closes meanwhile.
+  // Counts as an open file: the overlay stays even if the last handle closes meanwhile.
   class Use {
    public:
     Use(WriteBack* write_back, uint64_t ino) : write_back_(write_back), ino_(ino) { write_back_->Opened(ino_); }
@@ -51,13 +51,13 @@ class WriteBack {
     uint64_t most_dirty_bytes = uint64_t{256} << 20;
   };
   struct Outside {
-    std::function<void(Tree::Invalidations)> told;
+    std::function<void(InodeTable::Invalidations)> told;
     std::function<void(uint64_t ino)> look;
-    // The draft of this version of `path` is not needed any more.
-    std::function<void(uint64_t ino, const std::string& path, const std::shared_ptr<Draft>& draft)> settled;
+    // The overlay of this version of `path` is not needed any more.
+    std::function<void(uint64_t ino, const std::string& path, const std::shared_ptr<OverlayFile>& overlay)> settled;
   };
 
-  WriteBack(Options options, Tree* tree, Link* link, Outside outside);
+  WriteBack(Options options, InodeTable* inodes, DaemonLink* link, Outside outside);
   ~WriteBack();
 
   // An open file of the kernel.
@@ -66,18 +66,18 @@ class WriteBack {
 
   bool IsOpen(uint64_t ino);
 
-  std::shared_ptr<Draft> Find(uint64_t ino);
-  // Takes the existing draft, or makes one. Returns an errno, or 0.
+  std::shared_ptr<OverlayFile> Find(uint64_t ino);
+  // Takes the existing overlay, or makes one. Returns an errno, or 0.
   int Make(uint64_t ino, const Version& base, std::shared_ptr<stream::CacheFile> content,
-           std::shared_ptr<Draft>* draft);
-  // The draft has nothing unsent, and the file there has changed: discard it.
-  void Drop(uint64_t ino, const std::shared_ptr<Draft>& draft);
+           std::shared_ptr<OverlayFile>* overlay);
+  // The overlay has nothing unsent, and the file there has changed: discard it.
+  void Drop(uint64_t ino, const std::shared_ptr<OverlayFile>& overlay);
 
   // Whether too much is unsent. WhenRoom calls back when a writer may continue, or with ETIMEDOUT.
   bool IsFull();
   void WhenRoom(Then then);
-  // Call after each change of a draft. False if it was dropped meanwhile: repeat the change then.
-  bool Changed(uint64_t ino, const std::shared_ptr<Draft>& draft);
+  // Call after each change of an overlay. False if it was dropped meanwhile: repeat the change then.
+  bool Changed(uint64_t ino, const std::shared_ptr<OverlayFile>& overlay);
   void SendSoon(uint64_t ino);
   // Why the last put failed; each failure is returned once.
   int TakeError(uint64_t ino);
@@ -100,7 +100,7 @@ class WriteBack {
   };
   void Hold(const Held& held, Then then);
   void Release(const Held& held);
-  // Whether a file without a draft was put without a sync to disk. Forget clears that.
+  // Whether a file without an overlay was put without a sync to disk. Forget clears that.
   bool IsUnsynced(uint64_t ino);
   void Forget(uint64_t ino);
   // The file was unlinked; keep unsent data only for open handles.
@@ -120,7 +120,7 @@ class WriteBack {
     uint64_t changes = 0;  // for kClosed: the changes to wait for
   };
   struct File {
-    std::shared_ptr<Draft> draft;
+    std::shared_ptr<OverlayFile> overlay;
     uint32_t opens = 0, holds = 0;
     bool soon = false, gone = false, pinned = false;
     bool putting = false, moving = false, stop = false;
@@ -135,7 +135,7 @@ class WriteBack {
   };
   struct Work {
     uint64_t ino;
-    std::shared_ptr<Draft> draft;
+    std::shared_ptr<OverlayFile> overlay;
     std::string path;
     Put put;
   };
@@ -166,15 +166,15 @@ class WriteBack {
   static void Call(Calls* calls);
 
   const Options options_;
-  Tree* const tree_;
-  Link* const link_;
+  InodeTable* const inodes_;
+  DaemonLink* const link_;
   const Outside outside_;
   std::atomic<uint64_t> dirty_{0};
 
   std::mutex mutex_;
   std::condition_variable changed_, sent_;
   std::unordered_map<uint64_t, File> files_;
-  std::unordered_set<uint64_t> unsynced_;  // files without a draft whose put was not synced to disk
+  std::unordered_set<uint64_t> unsynced_;  // files without an overlay whose put was not synced to disk
   std::set<uint64_t> ready_;
   std::deque<std::pair<Time, Then>> stalled_;
   std::deque<std::function<void()>> jobs_;

@@ -50,10 +50,10 @@ Napi::Promise RunForMade(Napi::Env env, std::function<Status(Bytes* entry, int64
   return RunAsync(
       env, [work = std::move(work), made] { return work(&made->entry, &made->directory_ns); },
       [made](Napi::Env own) {
-        Napi::Object told = Napi::Object::New(own);
-        told.Set("entry", BytesOf(own, made->entry.data(), made->entry.size()));
-        told.Set("directoryMtimeNs", Napi::BigInt::New(own, made->directory_ns));
-        return told;
+        Napi::Object result = Napi::Object::New(own);
+        result.Set("entry", BytesOf(own, made->entry.data(), made->entry.size()));
+        result.Set("directoryMtimeNs", Napi::BigInt::New(own, made->directory_ns));
+        return result;
       });
 }
 
@@ -97,7 +97,7 @@ FolderWrites::FolderWrites(const Napi::CallbackInfo& info)
     : Napi::ObjectWrap<FolderWrites>(info),
       writes_(std::make_shared<stream::FolderWrites>(stream::ServedFolder{TextAt(info, 0), TextAt(info, 1)})),
       ledger_(std::make_shared<stream::WriteLedger>(
-          TextAt(info, 2).empty() ? nullptr : stream::PutJournal::Open(TextAt(info, 2)))) {
+          TextAt(info, 2).empty() ? nullptr : stream::WriteJournal::Open(TextAt(info, 2)))) {
   info.This().As<Napi::Object>().TypeTag(&kFolderWritesTag);
 }
 
@@ -208,10 +208,10 @@ Napi::Value FolderWrites::SyncDirectory(const Napi::CallbackInfo& info) {
 // (path, base size or -1, base mtime, token, keep, size, mtime, sync, directory, key, ranges, lock table or undefined)
 // -> Promise<entry>
 Napi::Value FolderWrites::Put(const Napi::CallbackInfo& info) {
-  stream::LocalPut put{TextAt(info, 0), BaseAt(info, 1),    FinishAt(info, 5),        TextAt(info, 8),
-                       TextAt(info, 9), RangesAt(info, 10), LockTable::From(info[11])};
+  stream::LocalWrite put{TextAt(info, 0), BaseAt(info, 1),    FinishAt(info, 5),        TextAt(info, 8),
+                         TextAt(info, 9), RangesAt(info, 10), LockTable::From(info[11])};
   return RunForBytes(info.Env(), [writes = writes_, ledger = ledger_, put = std::move(put)](Bytes* entry) {
-    return stream::PutLocally(ledger.get(), writes->folder(), put, entry);
+    return stream::WriteLocally(ledger.get(), writes->folder(), put, entry);
   });
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "disk/byte_range.h"
-#include "remote/local_put.h"
+#include "remote/local_write.h"
 #include "share/folder_writes.h"
 #include "share/write_ledger.h"
 

@@ -44,8 +44,8 @@ class GuestJob : public Napi::ObjectWrap<Derived> {
   }
 
   // (number, secret)
-  Napi::Value Fold(const Napi::CallbackInfo& info) {
-    job_->Fold(NumberAt(info, 0), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
+  Napi::Value Rekey(const Napi::CallbackInfo& info) {
+    job_->Rekey(NumberAt(info, 0), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
     return info.Env().Undefined();
   }
 
@@ -72,7 +72,7 @@ class GuestJob : public Napi::ObjectWrap<Derived> {
   static Napi::Function Define(Napi::Env env, const char* name, std::vector<Method> methods) {
     for (const Method& common :
          {Derived::InstanceMethod("addLane", &Derived::AddLane),
-          Derived::InstanceMethod("endSession", &Derived::EndSession), Derived::InstanceMethod("fold", &Derived::Fold),
+          Derived::InstanceMethod("endSession", &Derived::EndSession), Derived::InstanceMethod("fold", &Derived::Rekey),
           Derived::InstanceMethod("cutSilent", &Derived::CutSilent), Derived::InstanceMethod("lanes", &Derived::Lanes),
           Derived::InstanceMethod("bytes", &Derived::Bytes), Derived::InstanceMethod("close", &Derived::Close)}) {
       methods.push_back(common);

@@ -65,10 +65,10 @@ Napi::Value LockTable::Lock(const Napi::CallbackInfo& info) {
         return table->Lock(path, wanted, granted.get());
       },
       [granted](Napi::Env env) {
-        Napi::Object told = Napi::Object::New(env);
-        told.Set("holder", Napi::Number::New(env, granted->holder));
-        told.Set("entry", BytesOf(env, granted->entry.data(), granted->entry.size()));
-        return told;
+        Napi::Object result = Napi::Object::New(env);
+        result.Set("holder", Napi::Number::New(env, granted->holder));
+        result.Set("entry", BytesOf(env, granted->entry.data(), granted->entry.size()));
+        return result;
       });
 }
 
@@ -96,11 +96,11 @@ Napi::Value LockTable::Test(const Napi::CallbackInfo& info) {
         if (!found->has_value()) return env.Undefined();
         const auto& [span, kind] = **found;
         const double end = span.end == stream::kLockEnd ? -1.0 : static_cast<double>(span.end);
-        Napi::Array told = Napi::Array::New(env, 3);
-        told.Set(uint32_t{0}, Napi::Number::New(env, static_cast<uint32_t>(kind)));
-        told.Set(uint32_t{1}, Napi::Number::New(env, static_cast<double>(span.from)));
-        told.Set(uint32_t{2}, Napi::Number::New(env, end));
-        return told;
+        Napi::Array result = Napi::Array::New(env, 3);
+        result.Set(uint32_t{0}, Napi::Number::New(env, static_cast<uint32_t>(kind)));
+        result.Set(uint32_t{1}, Napi::Number::New(env, static_cast<double>(span.from)));
+        result.Set(uint32_t{2}, Napi::Number::New(env, end));
+        return result;
       });
 }
 

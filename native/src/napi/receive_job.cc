@@ -14,22 +14,22 @@
 namespace keibi::napi {
 namespace {
 
-Napi::Value ResultOf(Napi::Env env, const stream::SurveyResult& survey) {
-  Napi::Array entries = Napi::Array::New(env, survey.partials.size());
-  Napi::Array bitmaps = Napi::Array::New(env, survey.partials.size());
-  for (uint32_t i = 0; i < survey.partials.size(); i++) {
-    const auto& [entry, bitmap] = survey.partials[i];
+Napi::Value ResultOf(Napi::Env env, const stream::ReceivePlan& plan) {
+  Napi::Array entries = Napi::Array::New(env, plan.partials.size());
+  Napi::Array bitmaps = Napi::Array::New(env, plan.partials.size());
+  for (uint32_t i = 0; i < plan.partials.size(); i++) {
+    const auto& [entry, bitmap] = plan.partials[i];
     entries.Set(i, Napi::Number::New(env, entry));
     bitmaps.Set(i, BytesOf(env, bitmap.data(), bitmap.size()));
   }
   Napi::Object result = Napi::Object::New(env);
-  result.Set("wanted", BytesOf(env, survey.wanted.data(), survey.wanted.size()));
+  result.Set("wanted", BytesOf(env, plan.wanted.data(), plan.wanted.size()));
   result.Set("partialEntries", entries);
   result.Set("partialBitmaps", bitmaps);
-  result.Set("collisions", NumbersOf(env, survey.collisions));
-  result.Set("skipped", NumbersOf(env, survey.skipped));
-  result.Set("restarted", NumbersOf(env, survey.restarted));
-  result.Set("upToDate", NumbersOf(env, survey.up_to_date));
+  result.Set("collisions", NumbersOf(env, plan.collisions));
+  result.Set("skipped", NumbersOf(env, plan.skipped));
+  result.Set("restarted", NumbersOf(env, plan.restarted));
+  result.Set("upToDate", NumbersOf(env, plan.up_to_date));
   return result;
 }
 
@@ -54,27 +54,27 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return RunAsync(info.Env(), [job = job_] { return job->Open(); });
   }
 
-  // (first, count, page) -> Promise<survey>
-  Napi::Value Survey(const Napi::CallbackInfo& info) {
+  // (first, count, page) -> Promise<plan>
+  Napi::Value Plan(const Napi::CallbackInfo& info) {
     const auto page = info[2].As<Napi::Uint8Array>();
     const auto bytes = std::make_shared<std::vector<uint8_t>>(page.Data(), page.Data() + page.ByteLength());
-    const auto survey = std::make_shared<stream::SurveyResult>();
+    const auto plan = std::make_shared<stream::ReceivePlan>();
     return RunAsync(
         info.Env(),
-        [job = job_, first = NumberAt(info, 0), count = NumberAt(info, 1), bytes, survey] {
-          return job->Survey(first, count, bytes->data(), bytes->size(), survey.get());
+        [job = job_, first = NumberAt(info, 0), count = NumberAt(info, 1), bytes, plan] {
+          return job->Plan(first, count, bytes->data(), bytes->size(), plan.get());
         },
-        [survey](Napi::Env env) { return ResultOf(env, *survey); });
+        [plan](Napi::Env env) { return ResultOf(env, *plan); });
   }
 
-  // (entry, collision) -> Promise<survey of this one entry>
+  // (entry, collision) -> Promise<plan of this one entry>
   Napi::Value Decide(const Napi::CallbackInfo& info) {
-    const auto survey = std::make_shared<stream::SurveyResult>();
+    const auto plan = std::make_shared<stream::ReceivePlan>();
     const auto choice = static_cast<stream::Collision>(NumberAt(info, 1));
     return RunAsync(
         info.Env(),
-        [job = job_, entry = NumberAt(info, 0), choice, survey] { return job->Decide(entry, choice, survey.get()); },
-        [survey](Napi::Env env) { return ResultOf(env, *survey); });
+        [job = job_, entry = NumberAt(info, 0), choice, plan] { return job->Decide(entry, choice, plan.get()); },
+        [plan](Napi::Env env) { return ResultOf(env, *plan); });
   }
 
   Napi::Value EndOfPages(const Napi::CallbackInfo& info) {
@@ -121,8 +121,8 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
   }
 
   // (number, secret)
-  Napi::Value Fold(const Napi::CallbackInfo& info) {
-    job_->Fold(info[0].As<Napi::Number>().Uint32Value(), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
+  Napi::Value Rekey(const Napi::CallbackInfo& info) {
+    job_->Rekey(info[0].As<Napi::Number>().Uint32Value(), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
     return info.Env().Undefined();
   }
 
@@ -190,9 +190,9 @@ class ReceiveJob : public Napi::ObjectWrap<ReceiveJob> {
     return RunAsync(info.Env(), [job = job_, entry = NumberAt(info, 0)] { return job->Distrust(entry); });
   }
 
-  // (entry) -> Promise<survey>, like decide
+  // (entry) -> Promise<plan>, like decide
   Napi::Value Refetch(const Napi::CallbackInfo& info) {
-    const auto result = std::make_shared<stream::SurveyResult>();
+    const auto result = std::make_shared<stream::ReceivePlan>();
     return RunAsync(
         info.Env(), [job = job_, entry = NumberAt(info, 0), result] { return job->Refetch(entry, result.get()); },
         [result](Napi::Env env) { return ResultOf(env, *result); });
@@ -216,13 +216,13 @@ void InitReceiveJob(Napi::Env env, Napi::Object exports) {
   exports.Set("ReceiveJob",
               ReceiveJob::DefineClass(env, "ReceiveJob",
                                       {ReceiveJob::InstanceMethod<&ReceiveJob::Open>("open"),
-                                       ReceiveJob::InstanceMethod<&ReceiveJob::Survey>("survey"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Plan>("survey"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Decide>("decide"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::EndOfPages>("endOfPages"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::AddLane>("addLane"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::CutLane>("cutLane"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Lanes>("lanes"),
-                                       ReceiveJob::InstanceMethod<&ReceiveJob::Fold>("fold"),
+                                       ReceiveJob::InstanceMethod<&ReceiveJob::Rekey>("fold"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::FailEntry>("failEntry"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::Discard>("discard"),
                                        ReceiveJob::InstanceMethod<&ReceiveJob::TakeNews>("takeNews"),

@@ -110,8 +110,8 @@ class SendJob : public Napi::ObjectWrap<SendJob> {
   }
 
   // (number, secret)
-  Napi::Value Fold(const Napi::CallbackInfo& info) {
-    job_->Fold(info[0].As<Napi::Number>().Uint32Value(), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
+  Napi::Value Rekey(const Napi::CallbackInfo& info) {
+    job_->Rekey(info[0].As<Napi::Number>().Uint32Value(), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
     return info.Env().Undefined();
   }
 
@@ -174,9 +174,10 @@ void InitSendJob(Napi::Env env, Napi::Object exports) {
            SendJob::InstanceMethod<&SendJob::TakeNews>("takeNews"), SendJob::InstanceMethod<&SendJob::Answer>("answer"),
            SendJob::InstanceMethod<&SendJob::Acknowledge>("acknowledge"),
            SendJob::InstanceMethod<&SendJob::CloseLane>("closeLane"),
-           SendJob::InstanceMethod<&SendJob::RetireLane>("retireLane"), SendJob::InstanceMethod<&SendJob::Fold>("fold"),
-           SendJob::InstanceMethod<&SendJob::Drop>("drop"), SendJob::InstanceMethod<&SendJob::Finish>("finish"),
-           SendJob::InstanceMethod<&SendJob::Digest>("digest"), SendJob::InstanceMethod<&SendJob::Close>("close")}));
+           SendJob::InstanceMethod<&SendJob::RetireLane>("retireLane"),
+           SendJob::InstanceMethod<&SendJob::Rekey>("fold"), SendJob::InstanceMethod<&SendJob::Drop>("drop"),
+           SendJob::InstanceMethod<&SendJob::Finish>("finish"), SendJob::InstanceMethod<&SendJob::Digest>("digest"),
+           SendJob::InstanceMethod<&SendJob::Close>("close")}));
 }
 
 }  // namespace keibi::napi

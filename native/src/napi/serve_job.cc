@@ -42,8 +42,8 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
   }
 
   // (number, secret)
-  Napi::Value Fold(const Napi::CallbackInfo& info) {
-    job_->Fold(info[0].As<Napi::Number>().Uint32Value(), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
+  Napi::Value Rekey(const Napi::CallbackInfo& info) {
+    job_->Rekey(info[0].As<Napi::Number>().Uint32Value(), frame::Key(info[1].As<Napi::Uint8Array>().Data()));
     return info.Env().Undefined();
   }
 
@@ -101,7 +101,7 @@ class ServeJob : public Napi::ObjectWrap<ServeJob> {
 void InitServeJob(Napi::Env env, Napi::Object exports) {
   exports.Set("ServeJob", ServeJob::DefineClass(env, "ServeJob",
                                                 {ServeJob::InstanceMethod<&ServeJob::ExpectLanes>("expectLanes"),
-                                                 ServeJob::InstanceMethod<&ServeJob::Fold>("fold"),
+                                                 ServeJob::InstanceMethod<&ServeJob::Rekey>("fold"),
                                                  ServeJob::InstanceMethod<&ServeJob::OpenWrite>("openWrite"),
                                                  ServeJob::InstanceMethod<&ServeJob::Commit>("commit"),
                                                  ServeJob::InstanceMethod<&ServeJob::CloseWrite>("closeWrite"),

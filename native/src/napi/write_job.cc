@@ -24,7 +24,7 @@ class WriteJob : public GuestJob<WriteJob, stream::WriteJob> {
   static Napi::Function Define(Napi::Env env) {
     return GuestJob::Define(
         env, "WriteJob",
-        {InstanceMethod<&WriteJob::Session>("session"), InstanceMethod<&WriteJob::FoldReady>("foldReady"),
+        {InstanceMethod<&WriteJob::Session>("session"), InstanceMethod<&WriteJob::RekeyReady>("foldReady"),
          InstanceMethod<&WriteJob::Begin>("begin"), InstanceMethod<&WriteJob::Cancel>("cancel"),
          InstanceMethod<&WriteJob::TakeNews>("takeNews")});
   }
@@ -33,8 +33,8 @@ class WriteJob : public GuestJob<WriteJob, stream::WriteJob> {
   Napi::Value Session(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), job().session()); }
 
   // (number)
-  Napi::Value FoldReady(const Napi::CallbackInfo& info) {
-    job().FoldReady(NumberAt(info, 0));
+  Napi::Value RekeyReady(const Napi::CallbackInfo& info) {
+    job().RekeyReady(NumberAt(info, 0));
     return info.Env().Undefined();
   }
 

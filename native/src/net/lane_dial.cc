@@ -36,7 +36,7 @@ Status SayHello(int fd, uint32_t lane, const ExpectedLanes& session, frame::Seal
 }  // namespace
 
 Status DialLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session,
-                std::shared_ptr<const frame::FoldSecrets> folds, const std::atomic<bool>& stopped,
+                std::shared_ptr<const frame::RekeySecrets> rekeys, const std::atomic<bool>& stopped,
                 DialledLane* dialled) {
   const Status status =
       place.from_port ? DialThrough(*place.from_port, place.host, place.port, kDialTimeout, stopped, &dialled->socket)
@@ -50,7 +50,7 @@ Status DialLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& sess
   const Role other = session.self == Role::kInitiator ? Role::kResponder : Role::kInitiator;
   dialled->sealer = std::make_unique<frame::Sealer>(session.suite, key(session.self));
   dialled->opener = std::make_unique<frame::Opener>(session.suite, key(other));
-  dialled->opener->Follow(std::move(folds));
+  dialled->opener->Follow(std::move(rekeys));
   return SayHello(dialled->socket.get(), lane, session, dialled->sealer.get());
 }
 

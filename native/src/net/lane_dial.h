@@ -9,8 +9,8 @@
 
 #include "core/fd.h"
 #include "core/status.h"
-#include "frame/fold.h"
 #include "frame/frame.h"
+#include "frame/rekey.h"
 #include "net/lane_acceptor.h"
 #include "relay/wire.h"
 
@@ -34,7 +34,7 @@ struct DialledLane {
 // Dials one lane and sends its hello (PROTOCOL 5.1). May block. kPeerUnreachable, kSessionLost; kCancelled soon after
 // `stopped`; from a relay kRendezvousBusy, kHandshakeTimeout.
 core::Status DialLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session,
-                      std::shared_ptr<const frame::FoldSecrets> folds, const std::atomic<bool>& stopped,
+                      std::shared_ptr<const frame::RekeySecrets> rekeys, const std::atomic<bool>& stopped,
                       DialledLane* dialled);
 
 }  // namespace keibi::stream

@@ -17,8 +17,8 @@
 #include "core/poller.h"
 #include "net/lane_registry.h"
 #include "net/listen_socket.h"
+#include "net/preamble.h"
 #include "net/socket.h"
-#include "net/undecided.h"
 #include "relay/address_count.h"
 
 namespace keibi::stream {
@@ -27,7 +27,7 @@ namespace {
 using core::Code;
 using core::Fd;
 using core::Status;
-using Clock = Undecided::Clock;
+using Clock = PreambleReader::Clock;
 using std::chrono::milliseconds;
 
 constexpr uint64_t kSocketId = 0;         // connections are numbered from 1
@@ -74,7 +74,7 @@ struct Listener::Impl {
 
   // The oldest connection has the nearest deadline: ids and deadlines rise together.
   int MillisecondsToWait() const {
-    auto until = std::min(NextAccept(), punches.next());
+    auto until = std::min(NextAccept(), hole_puncher.next());
     if (!undecided.empty()) until = std::min(until, undecided.begin()->second.deadline);
     for (const auto& [id, join] : joins) until = std::min(until, join.deadline);
     if (until == Clock::time_point::max()) return -1;
@@ -150,13 +150,13 @@ struct Listener::Impl {
       const std::scoped_lock lock(joins_mutex);
       wanted.swap(wanted_punches);
     }
-    punches.Retry();
-    for (PunchPlace& place : wanted) punches.Begin(std::move(place), port, next_id++);
+    hole_puncher.Retry();
+    for (PunchPlace& place : wanted) hole_puncher.Begin(std::move(place), port, next_id++);
   }
 
   void AdvancePunch(uint64_t id) {
     PunchPlace place;
-    Fd fd = punches.Advance(id, &place);
+    Fd fd = hole_puncher.Advance(id, &place);
     if (fd.valid()) Begin(std::move(fd), {std::move(place.host), place.port, false, {}});
   }
 
@@ -189,7 +189,7 @@ struct Listener::Impl {
     }
   }
 
-  void Begin(Fd fd, Undecided::From from) {
+  void Begin(Fd fd, PreambleReader::From from) {
     from.networks = relay::NetworksOf(from.address);
     if (options.max_undecided_of_network > 0) MakeRoomFor(from.networks);
     if (undecided.size() >= options.max_undecided) {
@@ -208,7 +208,7 @@ struct Listener::Impl {
   }
 
   void MakeRoomFor(const relay::Networks& of) {
-    CloseOldestOf(networks.FullOf(of, options.max_undecided_of_network), [](const Undecided&) { return true; });
+    CloseOldestOf(networks.FullOf(of, options.max_undecided_of_network), [](const PreambleReader&) { return true; });
   }
 
   // If a network is full, closes that network's oldest connection among those that `counts` selects.
@@ -223,57 +223,57 @@ struct Listener::Impl {
     Forget(oldest);
   }
 
-  std::map<uint64_t, Undecided>::node_type Forget(std::map<uint64_t, Undecided>::iterator at) {
+  std::map<uint64_t, PreambleReader>::node_type Forget(std::map<uint64_t, PreambleReader>::iterator at) {
     networks.Remove(at->second.from.networks);
     if (at->second.held) held_networks.Remove(at->second.from.networks);
     return undecided.extract(at);
   }
 
   // A lane dialled right after the handshake often comes before its session is expected. It keeps its deadline.
-  bool HoldsEarlyLane(Undecided* connection) {
+  bool HoldsEarlyLane(PreambleReader* connection) {
     if (Clock::now() >= early_lanes_until || !registry.IsEarly(*connection->hello())) return false;
     if (connection->held) return true;
     const relay::Network* const full = held_networks.FullOf(connection->from.networks, kMaxHeldLanes);
-    CloseOldestOf(full, [](const Undecided& other) { return other.held; });
+    CloseOldestOf(full, [](const PreambleReader& other) { return other.held; });
     held_networks.Add(connection->from.networks);
     connection->held = true;
     return true;
   }
 
-  void Advance(std::map<uint64_t, Undecided>::iterator at) {
-    const Undecided::Kind kind = at->second.Advance();
-    if (kind == Undecided::Kind::kUnknown) return;
-    if (kind == Undecided::Kind::kLane && HoldsEarlyLane(&at->second)) return;
+  void Advance(std::map<uint64_t, PreambleReader>::iterator at) {
+    const PreambleReader::Kind kind = at->second.Advance();
+    if (kind == PreambleReader::Kind::kUnknown) return;
+    if (kind == PreambleReader::Kind::kLane && HoldsEarlyLane(&at->second)) return;
     auto node = Forget(at);
-    Undecided& connection = node.mapped();
+    PreambleReader& connection = node.mapped();
     poller.Remove(connection.fd.get());
     switch (kind) {
-      case Undecided::Kind::kLane:
+      case PreambleReader::Kind::kLane:
         return HandOverLane(&connection);
-      case Undecided::Kind::kRendezvous:
+      case PreambleReader::Kind::kRendezvous:
         return HandOver(&connection, Incoming::Kind::kRendezvous);
-      case Undecided::Kind::kControl:
+      case PreambleReader::Kind::kControl:
         return HandOver(&connection, Incoming::Kind::kControl);
-      case Undecided::Kind::kHttp:
+      case PreambleReader::Kind::kHttp:
         return HandOver(&connection, Incoming::Kind::kHttp);
-      case Undecided::Kind::kTls:
+      case PreambleReader::Kind::kTls:
         return HandOver(&connection, Incoming::Kind::kTls);
-      case Undecided::Kind::kRelay:
+      case PreambleReader::Kind::kRelay:
         return HandOverToRelay(&connection);
-      case Undecided::Kind::kRefused:
-      case Undecided::Kind::kUnknown:
+      case PreambleReader::Kind::kRefused:
+      case PreambleReader::Kind::kUnknown:
         malformed++;
     }
   }
 
-  void HandOver(Undecided* connection, Incoming::Kind kind) {
-    const Undecided::From& from = connection->from;
+  void HandOver(PreambleReader* connection, Incoming::Kind kind) {
+    const PreambleReader::From& from = connection->from;
     if (kind == Incoming::Kind::kControl) early_lanes_until = Clock::now() + kHandshakeTime;
     handed_over++;
     on_incoming({kind, std::move(connection->fd), from.address, from.port, from.relayed});
   }
 
-  void HandOverToRelay(Undecided* connection) {
+  void HandOverToRelay(PreambleReader* connection) {
     const std::scoped_lock lock(hub_mutex);
     if (hub == nullptr) {
       malformed++;
@@ -283,7 +283,7 @@ struct Listener::Impl {
     hub->Take(std::move(connection->fd), connection->token(), connection->from.address);
   }
 
-  void HandOverLane(Undecided* connection) {
+  void HandOverLane(PreambleReader* connection) {
     auto admitted = registry.Admit(connection->hello());
     if (!admitted || !MakeBlocking(connection->fd.get())) {
       malformed++;
@@ -314,11 +314,11 @@ struct Listener::Impl {
   std::atomic<size_t> handed_over = 0;     // connections not yet taken by Took()
   std::atomic<bool> expects_more = false;  // since the held lanes were last checked
 
-  std::map<uint64_t, Undecided> undecided;  // in order of arrival
-  relay::NetworkCount networks;             // of undecided
-  relay::NetworkCount held_networks;        // of the held lanes among them
+  std::map<uint64_t, PreambleReader> undecided;  // in order of arrival
+  relay::NetworkCount networks;                  // of undecided
+  relay::NetworkCount held_networks;             // of the held lanes among them
   std::map<uint64_t, RelayJoin> joins;
-  Punches punches{&poller};
+  HolePuncher hole_puncher{&poller};
   uint64_t next_id = 1;
   Clock::time_point early_lanes_until = Clock::time_point::min();
   Clock::time_point accept_at = Clock::time_point::max();  // when to accept without a poller event
@@ -413,7 +413,7 @@ void Listener::Stop() {
   for (auto& [id, join] : impl_->joins) join.Settle(Status::Of(Code::kCancelled));
   impl_->wanted_joins.clear();
   impl_->joins.clear();
-  impl_->punches.Clear();
+  impl_->hole_puncher.Clear();
   impl_->undecided.clear();
   if (impl_->hub != nullptr) impl_->hub->Stop();
   impl_->socket.Close();

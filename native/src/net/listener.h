@@ -9,8 +9,8 @@
 
 #include "core/fd.h"
 #include "core/status.h"
+#include "net/hole_puncher.h"
 #include "net/lane_acceptor.h"
-#include "net/punches.h"
 #include "net/relay_join.h"
 #include "relay/hub.h"
 

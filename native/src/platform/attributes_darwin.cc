@@ -11,7 +11,7 @@ namespace keibi::stream {
 namespace {
 
 // macOS has its own errno for a missing attribute.
-bool Told(bool done) {
+bool Reported(bool done) {
   if (!done && errno == ENOATTR) errno = ENODATA;
   return done;
 }
@@ -22,15 +22,15 @@ bool GetAttribute(int fd, const std::string& name, std::vector<uint8_t>* value) 
   value->resize(kMaxAttributeBytes);
   const ssize_t bytes = fgetxattr(fd, name.c_str(), value->data(), value->size(), /*position=*/0, /*options=*/0);
   value->resize(bytes < 0 ? 0 : static_cast<size_t>(bytes));
-  return Told(bytes >= 0);
+  return Reported(bytes >= 0);
 }
 
 bool SetAttribute(int fd, const std::string& name, const std::vector<uint8_t>& value, AttributeMode mode) {
   const int options = mode == AttributeMode::kNew ? XATTR_CREATE : mode == AttributeMode::kOld ? XATTR_REPLACE : 0;
-  return Told(fsetxattr(fd, name.c_str(), value.data(), value.size(), /*position=*/0, options) == 0);
+  return Reported(fsetxattr(fd, name.c_str(), value.data(), value.size(), /*position=*/0, options) == 0);
 }
 
-bool RemoveAttribute(int fd, const std::string& name) { return Told(fremovexattr(fd, name.c_str(), 0) == 0); }
+bool RemoveAttribute(int fd, const std::string& name) { return Reported(fremovexattr(fd, name.c_str(), 0) == 0); }
 
 bool ListAttributes(int fd, std::vector<std::string>* names) {
   std::vector<char> list(kMaxAttributeBytes);

@@ -222,7 +222,7 @@ Status Destination::Place(uint32_t index, const Entry& entry, const Staging& sta
   const int from = staging.fd();
   if (replace)
     return renameat(from, staged.c_str(), parent, NameOf(index, entry).c_str()) == 0 ? Status::Ok() : CannotUse();
-  // Since the survey another program or another renamed entry may have taken the name.
+  // Since the plan another program or another renamed entry may have taken the name.
   while (!RenameNew(from, staged, parent, NameOf(index, entry))) {
     if (errno != EEXIST || !MayRename(index)) return CannotUse();
     Found found;

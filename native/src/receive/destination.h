@@ -19,7 +19,7 @@ namespace keibi::stream {
 // How to treat an entry whose name is already taken.
 enum class Collision : uint8_t { kRename = 0, kOverwrite = 1, kSkip = 2, kAsk = 3 };
 
-// The survey's result for one entry.
+// The plan's result for one entry.
 enum class Found : uint8_t { kAbsent, kUpToDate, kSkipped, kCollides };
 
 // The receiving folder: everything that touches final names. Below it no symlink is followed, and nothing is replaced

@@ -29,7 +29,7 @@ ReceiveJob::ReceiveJob(ReceiveOptions options, core::Wake wake)
       wake_(std::move(wake)),
       destination_(table_, options_.collisions),
       limiter_(options_.budget),
-      lanes_(this, &limiter_, stopped_, folds_, [this](LaneEnd end) {
+      lanes_(this, &limiter_, stopped_, rekeys_, [this](LaneEnd end) {
         {
           const std::scoped_lock lock(mutex_);
           news_.lanes_ended.push_back(end);
@@ -43,10 +43,11 @@ Status ReceiveJob::Open() {
   if (stopped_.load()) return Status::Of(Code::kCancelled);
   if (const Status status = destination_.Open(options_.out, options_.beneath); !status.ok()) return status;
   if (const Status status = staging_.Open(destination_.fd()); !status.ok()) return status;
-  pool_ = std::make_unique<FilePool>(
+  pool_ = std::make_unique<WriterPool>(
       PoolThreads(), [this](const uint8_t* plaintext, size_t bytes) { (void)TakeSegments(plaintext, bytes); });
   if (options_.durable) {
-    barrier_ = std::make_unique<Barrier>(staging_, [this](const Finished& file, Status safe) { Place(file, safe); });
+    sync_batch_ =
+        std::make_unique<SyncBatch>(staging_, [this](const Finished& file, Status safe) { Place(file, safe); });
   }
   saver_ = std::thread([this] { RunSaver(); });
   return Status::Ok();
@@ -97,7 +98,7 @@ void ReceiveJob::Stop() {
   lanes_.Shutdown();
   if (pool_) pool_->Stop();
   lanes_.Join();
-  if (barrier_) barrier_->Stop();
+  if (sync_batch_) sync_batch_->Stop();
   if (saver_.joinable()) saver_.join();
   SaveParts(/*sync=*/true);
   parts_.clear();

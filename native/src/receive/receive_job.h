@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "core/wake.h"
-#include "frame/fold.h"
+#include "frame/rekey.h"
 #include "manifest/segment.h"
 #include "platform/write_at.h"
-#include "receive/barrier.h"
 #include "receive/destination.h"
-#include "receive/file_pool.h"
 #include "receive/part_file.h"
 #include "receive/receive_lanes.h"
+#include "receive/sync_batch.h"
+#include "receive/writer_pool.h"
 
 namespace keibi::stream {
 
@@ -40,7 +40,7 @@ struct EntryProblem {
 };
 
 // The receiver's answer to one page of the manifest.
-struct SurveyResult {
+struct ReceivePlan {
   uint32_t first = 0;
   std::vector<uint8_t> wanted;  // a bit per entry (PROTOCOL 7)
   std::vector<std::pair<uint32_t, std::vector<uint8_t>>> partials;
@@ -66,7 +66,7 @@ struct ReceiveProgress {
   uint64_t skipped_bytes = 0;  // included in `bytes`: of skipped files
 };
 
-// One transfer on the receiving peer. One thread at a time calls Survey, Decide and Finish, which may block. The job
+// One transfer on the receiving peer. One thread at a time calls Plan, Decide and Finish, which may block. The job
 // owns the lanes, the file pool and the bitmap saver.
 class ReceiveJob : public SegmentSink {
  public:
@@ -74,12 +74,12 @@ class ReceiveJob : public SegmentSink {
   ~ReceiveJob() override { Stop(); }
 
   core::Status Open();
-  core::Status Survey(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, SurveyResult* result);
-  core::Status Decide(uint32_t index, Collision choice, SurveyResult* result);
+  core::Status Plan(uint32_t first, uint32_t count, const uint8_t* page, size_t page_bytes, ReceivePlan* result);
+  core::Status Decide(uint32_t index, Collision choice, ReceivePlan* result);
   void EndOfPages();
   ReceiveLanes& lanes() { return lanes_; }
-  // From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
-  void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
+  // From now on every lane's reader can follow its writer to this rekey (PROTOCOL 4.3).
+  void Rekey(uint32_t number, frame::Key secret) { rekeys_->Add(number, std::move(secret)); }
   void FailEntry(uint32_t index, bool keep_part);  // the sender cannot deliver it
   // Only counts a wanted file and writes nothing, for a measurement. Call before any byte of it arrives.
   void Discard(uint32_t index);
@@ -89,7 +89,7 @@ class ReceiveJob : public SegmentSink {
   core::Status Distrust(uint32_t index);
   // Like Distrust, for an entry of `up_to_date` before its page is answered: it becomes wanted, and its file is
   // replaced once the new one is whole.
-  core::Status Refetch(uint32_t index, SurveyResult* result);
+  core::Status Refetch(uint32_t index, ReceivePlan* result);
   // After `complete`: sets mode and mtime of directories; if `durable`, makes names and content safe from a power cut.
   // kDiskFull, kDestinationUnusable.
   core::Status Finish();
@@ -106,10 +106,10 @@ class ReceiveJob : public SegmentSink {
   // kTaken: a small file being written. kDiscarded: wanted, but only counted.
   enum class State : uint8_t { kNone, kWanted, kTaken, kDiscarded, kDone, kFailed };
 
-  void SurveyDirectory(uint32_t index, const Entry& entry);
-  void SurveyLeaf(uint32_t index, const Entry& entry, Collision policy, SurveyResult* result);
-  void Want(uint32_t index, const Entry& entry, SurveyResult* result);
-  bool WantRest(uint32_t index, const Entry& entry, SurveyResult* result);
+  void PlanDirectory(uint32_t index, const Entry& entry);
+  void PlanLeaf(uint32_t index, const Entry& entry, Collision policy, ReceivePlan* result);
+  void Want(uint32_t index, const Entry& entry, ReceivePlan* result);
+  bool WantRest(uint32_t index, const Entry& entry, ReceivePlan* result);
   void Report(uint32_t index, core::Status status);
   void CountSkipped(uint64_t bytes);
   void UncountSkipped(uint64_t bytes);
@@ -147,9 +147,9 @@ class ReceiveJob : public SegmentSink {
   Destination destination_;
   Staging staging_;
   RateLimiter limiter_;
-  const std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
+  const std::shared_ptr<frame::RekeySecrets> rekeys_ = std::make_shared<frame::RekeySecrets>();
 
-  std::mutex calls_;  // Open, Survey, Decide, Finish and Stop, one at a time; taken first
+  std::mutex calls_;  // Open, Plan, Decide, Finish and Stop, one at a time; taken first
   bool closed_ = false;
 
   mutable std::mutex mutex_;
@@ -174,8 +174,8 @@ class ReceiveJob : public SegmentSink {
   std::mutex streams_mutex_;  // taken before mutex_
   std::unordered_map<uint32_t, OpenStream> streams_;
 
-  std::unique_ptr<FilePool> pool_;
-  std::unique_ptr<Barrier> barrier_;  // if `durable`
+  std::unique_ptr<WriterPool> pool_;
+  std::unique_ptr<SyncBatch> sync_batch_;  // if `durable`
   std::thread saver_;
   ReceiveLanes lanes_;
 };

@@ -13,7 +13,7 @@ using core::Status;
 Status ReceiveLanes::Add(const std::string& host, uint16_t port, uint32_t lane, const ExpectedLanes& session,
                          const std::optional<relay::Token>& token, std::optional<uint16_t> from_port) {
   DialledLane dialled;
-  const Status status = DialLane({host, port, token, from_port}, lane, session, folds_, stopped_, &dialled);
+  const Status status = DialLane({host, port, token, from_port}, lane, session, rekeys_, stopped_, &dialled);
   if (!status.ok()) return status;
 
   const std::scoped_lock lock(mutex_);

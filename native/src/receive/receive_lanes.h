@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/status.h"
-#include "frame/fold.h"
+#include "frame/rekey.h"
 #include "net/lane_acceptor.h"
 #include "net/lane_end.h"
 #include "net/lane_state.h"
@@ -29,8 +29,8 @@ class ReceiveLanes {
 
   // `stopped` makes dials give up soon. After it is set and Shutdown was called, no lane is added.
   ReceiveLanes(SegmentSink* sink, RateLimiter* limiter, const std::atomic<bool>& stopped,
-               std::shared_ptr<frame::FoldSecrets> folds, OnEnd on_end)
-      : sink_(sink), limiter_(limiter), stopped_(stopped), folds_(std::move(folds)), on_end_(std::move(on_end)) {}
+               std::shared_ptr<frame::RekeySecrets> rekeys, OnEnd on_end)
+      : sink_(sink), limiter_(limiter), stopped_(stopped), rekeys_(std::move(rekeys)), on_end_(std::move(on_end)) {}
 
   // Dials one lane and sends its hello (PROTOCOL 5.1); may block. With a token, `host` is a relay to join first (2.3).
   // With `from_port`, dials from that port while the sender dials us (2.5).
@@ -55,7 +55,7 @@ class ReceiveLanes {
   SegmentSink* const sink_;
   RateLimiter* const limiter_;
   const std::atomic<bool>& stopped_;
-  const std::shared_ptr<frame::FoldSecrets> folds_;
+  const std::shared_ptr<frame::RekeySecrets> rekeys_;
   const OnEnd on_end_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Lane>> lanes_;

@@ -146,11 +146,11 @@ Status ReceiveJob::TakeHole(const Segment& segment, const Entry& entry) {
 }
 
 void ReceiveJob::PlaceWhenSafe(Finished file) {
-  if (barrier_) return barrier_->Add(std::move(file));
+  if (sync_batch_) return sync_batch_->Add(std::move(file));
   Place(file, Status::Ok());
 }
 
-// On the thread that brought the last byte, or on the barrier's.
+// On the thread that brought the last byte, or on the batch's.
 void ReceiveJob::Place(const Finished& file, Status safe) {
   Entry entry;
   table_.Find(file.index, &entry);

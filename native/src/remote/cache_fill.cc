@@ -10,7 +10,7 @@
 #include "core/limits.h"
 #include "core/whole_io.h"
 #include "disk/beneath.h"
-#include "remote/doorbell.h"
+#include "remote/block_signal.h"
 #include "share/held_content.h"
 
 namespace keibi::stream {
@@ -41,8 +41,8 @@ Status FillCache(const CacheFill& fill) {
   // Do not block on a pipe or a device before we can recognise it.
   if (const Status status = OpenBeneath(folder.get(), fill.path, O_RDONLY | O_NONBLOCK, &source); !status.ok())
     return status;
-  std::shared_ptr<Doorbell> bell;
-  if (!Doorbell::Take(directory.get(), &bell).ok()) bell = nullptr;  // no listener
+  std::shared_ptr<BlockSignal> signal;
+  if (!BlockSignal::Take(directory.get(), &signal).ok()) signal = nullptr;  // no listener
   const uint32_t end = fill.first + fill.count;
   HeldContent held{fill.identity.size, fill.identity.mtime_ns, std::nullopt};
   std::vector<uint8_t> bytes;
@@ -54,7 +54,7 @@ Status FillCache(const CacheFill& fill) {
     if (const Status status = ReadAll(source.get(), offset, &bytes); !status.ok()) return status;
     if (const Status status = CheckHeld(source.get(), &held); !status.ok()) return status;
     if (const Status status = cached->Write(block, bytes.data(), bytes.size()); !status.ok()) return status;
-    if (bell != nullptr) bell->Ring();
+    if (signal != nullptr) signal->Notify();
     block += count;
   }
   return Status::Ok();

@@ -14,7 +14,7 @@
 
 #include "core/limits.h"
 #include "core/status.h"
-#include "frame/fold.h"
+#include "frame/rekey.h"
 #include "net/lane_dial.h"
 #include "net/lane_state.h"
 
@@ -42,15 +42,15 @@ class GuestLanes {
   // ended meanwhile, the lane already exists, or there are kMaxLanes lanes.
   template <typename Make, typename Run>
   core::Status Add(const LanePlace& place, uint32_t number, const ExpectedLanes& session, Make make, Run run) {
-    std::shared_ptr<frame::FoldSecrets> folds;
+    std::shared_ptr<frame::RekeySecrets> rekeys;
     uint32_t of_session = 0;
     {
       const std::scoped_lock lock(*mutex_);
-      folds = folds_;
+      rekeys = rekeys_;
       of_session = session_;
     }
     DialledLane dialled;
-    if (const core::Status status = DialLane(place, number, session, std::move(folds), *stopped_, &dialled);
+    if (const core::Status status = DialLane(place, number, session, std::move(rekeys), *stopped_, &dialled);
         !status.ok()) {
       return status;
     }
@@ -75,7 +75,7 @@ class GuestLanes {
   // Ends the session: shuts its lanes down and returns them for Join(), which waits for them.
   Lanes EndSession() {
     session_++;
-    folds_ = std::make_shared<frame::FoldSecrets>();
+    rekeys_ = std::make_shared<frame::RekeySecrets>();
     for (const auto& each : lanes_) each->lane->Shutdown();
     return std::exchange(lanes_, {});
   }
@@ -97,8 +97,8 @@ class GuestLanes {
     return nullptr;
   }
 
-  frame::FoldSecrets& folds() { return *folds_; }  // that readers can follow to (PROTOCOL 4.3)
-  uint32_t session() const { return session_; }    // how many have ended
+  frame::RekeySecrets& rekeys() { return *rekeys_; }  // that readers can follow to (PROTOCOL 4.3)
+  uint32_t session() const { return session_; }       // how many have ended
 
   std::vector<LaneState> states() const {
     std::vector<LaneState> states;
@@ -125,7 +125,7 @@ class GuestLanes {
   std::mutex* const mutex_;
   const std::atomic<bool>* const stopped_;
   Lanes lanes_;
-  std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
+  std::shared_ptr<frame::RekeySecrets> rekeys_ = std::make_shared<frame::RekeySecrets>();
   uint32_t session_ = 0;
   uint64_t bytes_of_ended_ = 0;
 };

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/status.h"
+#include "remote/block_signal.h"
 #include "remote/cache_file.h"
-#include "remote/doorbell.h"
 #include "remote/read_window.h"
 
 namespace keibi::stream {
@@ -37,8 +37,8 @@ struct Waiter {
 // One file of a share as its guest reads it: cached blocks, requested blocks, and waiters. One thread at a time.
 class ReadFile {
  public:
-  ReadFile(std::string path, std::shared_ptr<CacheFile> cache, std::shared_ptr<Doorbell> bell)
-      : path(std::move(path)), cache(std::move(cache)), bell(std::move(bell)) {}
+  ReadFile(std::string path, std::shared_ptr<CacheFile> cache, std::shared_ptr<BlockSignal> signal)
+      : path(std::move(path)), cache(std::move(cache)), signal(std::move(signal)) {}
 
   // Requests those of these blocks that are neither cached nor requested; `fresh` receives each new run's first block.
   void AskFor(uint32_t first, uint32_t count, bool ahead, ReadWindow::Clock::time_point now,
@@ -51,8 +51,8 @@ class ReadFile {
 
   const std::string path;
   const std::shared_ptr<CacheFile> cache;
-  const std::shared_ptr<Doorbell> bell;  // null where no mount host listens
-  std::map<uint32_t, AskedRun> asked;    // by first block
+  const std::shared_ptr<BlockSignal> signal;  // null where no mount host listens
+  std::map<uint32_t, AskedRun> asked;         // by first block
   std::vector<Waiter> waiters;
   std::optional<core::Status> failed;  // permanently: the file is missing, or has another version
   bool released = false;

@@ -75,9 +75,9 @@ void ReadJob::EndSession() {
   window_.Restart();
 }
 
-void ReadJob::Fold(uint32_t number, frame::Key secret) {
+void ReadJob::Rekey(uint32_t number, frame::Key secret) {
   const std::scoped_lock lock(mutex_);
-  lanes_.folds().Add(number, std::move(secret));
+  lanes_.rekeys().Add(number, std::move(secret));
 }
 
 void ReadJob::CutSilent(std::chrono::milliseconds patience) {
@@ -103,10 +103,10 @@ Status ReadJob::Open(std::string path, const std::string& directory, const std::
   const std::scoped_lock lock(mutex_);
   if (stopped_ || last_file_ == UINT32_MAX) return Status::Of(Code::kCancelled);
   *file = ++last_file_;
-  std::shared_ptr<Doorbell>& bell = bells_[directory];
-  if (bell != nullptr && !bell->IsIn(folder.get())) bell = nullptr;
-  if (bell == nullptr && !Doorbell::Take(folder.get(), &bell).ok()) bell = nullptr;  // no listener
-  files_.emplace(*file, std::make_unique<ReadFile>(std::move(path), std::move(cache), bell));
+  std::shared_ptr<BlockSignal>& signal = signals_[directory];
+  if (signal != nullptr && !signal->IsIn(folder.get())) signal = nullptr;
+  if (signal == nullptr && !BlockSignal::Take(folder.get(), &signal).ok()) signal = nullptr;  // no listener
+  files_.emplace(*file, std::make_unique<ReadFile>(std::move(path), std::move(cache), signal));
   return Status::Ok();
 }
 
@@ -134,7 +134,7 @@ void ReadJob::LeaveAhead(uint32_t file) {
     return;
   }
   const uint32_t next = ++last_file_;
-  auto& moved = files_[next] = std::make_unique<ReadFile>(left->path, left->cache, left->bell);
+  auto& moved = files_[next] = std::make_unique<ReadFile>(left->path, left->cache, left->signal);
   moved->waiters.swap(left->waiters);
   renumbered_[file] = next;
   GiveUpLocked(number, left);
@@ -215,7 +215,7 @@ void ReadJob::Stop() {
 Status ReadJob::OnBytes(uint32_t lane, uint32_t number, uint64_t offset, const uint8_t* data, uint32_t bytes) {
   ReadFile* file = nullptr;
   std::shared_ptr<CacheFile> cache;
-  std::shared_ptr<Doorbell> bell;
+  std::shared_ptr<BlockSignal> signal;
   uint32_t first = 0;
   {
     const std::scoped_lock lock(mutex_);
@@ -226,11 +226,11 @@ Status ReadJob::OnBytes(uint32_t lane, uint32_t number, uint64_t offset, const u
     }
     file = found->second.get();
     cache = file->cache;
-    bell = file->bell;
+    signal = file->signal;
     first = run->first;
   }
   const Status written = cache->Write(first, data, bytes);
-  if (written.ok() && bell != nullptr) bell->Ring();
+  if (written.ok() && signal != nullptr) signal->Notify();
   const std::scoped_lock lock(mutex_);
   ArrivedLocked(number, file, offset, written);
   return Status::Ok();

@@ -14,9 +14,9 @@
 
 #include "core/status.h"
 #include "core/wake.h"
-#include "frame/fold.h"
+#include "frame/rekey.h"
 #include "net/lane_end.h"
-#include "remote/doorbell.h"
+#include "remote/block_signal.h"
 #include "remote/guest_lanes.h"
 #include "remote/read_file.h"
 #include "remote/read_lane.h"
@@ -45,8 +45,8 @@ class ReadJob : private AnswerSink {
   core::Status AddLane(const LanePlace& place, uint32_t lane, const ExpectedLanes& session);
   // Ends the session and its lanes; lanes of another session may follow.
   void EndSession();
-  // From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
-  void Fold(uint32_t number, frame::Key secret);
+  // From now on every lane's reader can follow its writer to this rekey (PROTOCOL 4.3).
+  void Rekey(uint32_t number, frame::Key secret);
   // Ends lanes that owe an answer and have delivered nothing for `patience`, so that other lanes are asked.
   void CutSilent(std::chrono::milliseconds patience);
   std::vector<LaneState> lanes() const;
@@ -101,8 +101,8 @@ class ReadJob : private AnswerSink {
   Files files_;
   uint32_t last_file_ = 0;
   std::map<uint32_t, uint32_t> renumbered_;  // files whose number on the lanes differs from the one that Open returned
-  std::map<std::string, std::shared_ptr<Doorbell>> bells_;  // by directory
-  std::set<std::pair<uint32_t, uint32_t>> unassigned_;      // runs without a lane: file, first block
+  std::map<std::string, std::shared_ptr<BlockSignal>> signals_;  // by directory
+  std::set<std::pair<uint32_t, uint32_t>> unassigned_;           // runs without a lane: file, first block
   ReadWindow window_;
   uint64_t under_way_ = 0;
   ReadNews news_;

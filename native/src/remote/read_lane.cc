@@ -93,15 +93,17 @@ void ReadLane::MakeRoomFor(const std::string& path) {
 
 void ReadLane::Ask(uint32_t file, const std::string& path, const CacheIdentity& identity, uint64_t offset,
                    uint32_t length, bool ahead) {
-  using Kind = stream::Ask::Kind;
+  using Kind = stream::ReadRequest::Kind;
   if (!Names(file)) {
     if (!FitsName(path)) MakeRoomFor(path);
     named_[file].path_bytes = path.size();
     named_bytes_ += path.size();
-    stream::Ask{.kind = Kind::kName, .file = file, .size = identity.size, .mtime_ns = identity.mtime_ns, .path = path}
+    stream::ReadRequest{
+        .kind = Kind::kName, .file = file, .size = identity.size, .mtime_ns = identity.mtime_ns, .path = path}
         .Append(&asks_);
   }
-  stream::Ask{.kind = Kind::kRead, .file = file, .ahead = ahead, .offset = offset, .length = length}.Append(&asks_);
+  stream::ReadRequest{.kind = Kind::kRead, .file = file, .ahead = ahead, .offset = offset, .length = length}.Append(
+      &asks_);
   named_[file].reads++;
   under_way_ += length;
   reads_++;
@@ -119,7 +121,7 @@ void ReadLane::Forget(uint32_t file) {
   if (found == named_.end()) return;
   named_bytes_ -= found->second.path_bytes;
   named_.erase(found);
-  stream::Ask{.kind = stream::Ask::Kind::kForget, .file = file}.Append(&asks_);
+  stream::ReadRequest{.kind = stream::ReadRequest::Kind::kForget, .file = file}.Append(&asks_);
   if (asks_.size() > kFullFrame) Flush();
 }
 

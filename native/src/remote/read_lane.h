@@ -16,7 +16,7 @@
 #include "net/rate_limiter.h"
 #include "platform/path_state.h"
 #include "remote/cache_file.h"
-#include "share/asks.h"
+#include "share/read_wire.h"
 
 namespace keibi::stream {
 

@@ -26,7 +26,7 @@ WriteJob::~WriteJob() { Stop(); }
 
 Status WriteJob::AddLane(const LanePlace& place, uint32_t number, const ExpectedLanes& session) {
   const auto make = [&](DialledLane dialled) {
-    dialled.sealer->Follow(ready_folds_);
+    dialled.sealer->Follow(ready_rekeys_);
     return std::make_unique<WriteLane>(number, std::move(dialled), static_cast<PieceSource*>(this), &limiter_);
   };
   return lanes_.Add(place, number, session, make, [this](Lane* lane) { RunLane(lane); });
@@ -66,7 +66,7 @@ void WriteJob::EndSession() {
   {
     const std::scoped_lock lock(mutex_);
     ended = lanes_.EndSession();
-    ready_folds_ = std::make_shared<frame::FoldSecrets>();
+    ready_rekeys_ = std::make_shared<frame::RekeySecrets>();
     for (auto& [number, put] : puts_) {
       if (put.IsGoing()) put.failed = Status::Of(Code::kSessionLost);
     }
@@ -91,15 +91,15 @@ uint32_t WriteJob::session() const {
   return lanes_.session();
 }
 
-void WriteJob::Fold(uint32_t number, frame::Key secret) {
+void WriteJob::Rekey(uint32_t number, frame::Key secret) {
   const std::scoped_lock lock(mutex_);
-  lanes_.folds().Add(number, std::move(secret));
+  lanes_.rekeys().Add(number, std::move(secret));
 }
 
-void WriteJob::FoldReady(uint32_t number) {
+void WriteJob::RekeyReady(uint32_t number) {
   const std::scoped_lock lock(mutex_);
   frame::Key secret;
-  if (lanes_.folds().Get(number, &secret)) ready_folds_->Add(number, std::move(secret));
+  if (lanes_.rekeys().Get(number, &secret)) ready_rekeys_->Add(number, std::move(secret));
 }
 
 void WriteJob::CutSilent(std::chrono::milliseconds patience) {
@@ -121,7 +121,7 @@ std::vector<LaneState> WriteJob::lanes() const {
 
 Status WriteJob::Begin(uint32_t number, uint32_t session, uint32_t handle, const std::string& directory,
                        const std::string& key, std::vector<ByteRange> ranges) {
-  const auto draft = std::make_shared<Draft>();
+  const auto draft = std::make_shared<DirtyFile>();
   if (ranges.empty() || !AreInOrder(ranges, core::kMaxFileBytes)) return Status::Of(Code::kSizeMismatch);
   if (const Status status = draft->Open(directory, key); !status.ok()) {
     return Status::Of(Code::kDestinationUnusable, status.system_error);

@@ -16,7 +16,7 @@
 #include "core/status.h"
 #include "core/wake.h"
 #include "disk/byte_range.h"
-#include "frame/fold.h"
+#include "frame/rekey.h"
 #include "net/lane_end.h"
 #include "remote/guest_lanes.h"
 #include "remote/write_lane.h"
@@ -46,10 +46,10 @@ class WriteJob : private PieceSource {
   // Ends the session: its lanes end, its puts settle with kSessionLost, and lanes of another session may follow.
   void EndSession();
   uint32_t session() const;  // how many sessions have ended
-  // From now on every lane's reader can follow its writer to this fold (PROTOCOL 4.3).
-  void Fold(uint32_t number, frame::Key secret);
+  // From now on every lane's reader can follow its writer to this rekey (PROTOCOL 4.3).
+  void Rekey(uint32_t number, frame::Key secret);
   // The other side's readers can follow too: every lane's writer moves to it before its next frame.
-  void FoldReady(uint32_t number);
+  void RekeyReady(uint32_t number);
   // Ends lanes that have owed an answer for so long while nothing moves.
   void CutSilent(std::chrono::milliseconds patience);
   std::vector<LaneState> lanes() const;
@@ -70,7 +70,7 @@ class WriteJob : private PieceSource {
   using Clock = GuestLanes<WriteLane>::Clock;
   struct Put {
     uint32_t handle = 0;
-    std::shared_ptr<const Draft> draft;
+    std::shared_ptr<const DirtyFile> draft;
     std::vector<ByteRange> ranges;
     size_t range = 0;  // the first range not wholly handed to lanes, and how much of it was
     uint64_t begun = 0;
@@ -105,7 +105,7 @@ class WriteJob : private PieceSource {
   mutable std::mutex mutex_;
   std::condition_variable work_;
   GuestLanes<WriteLane> lanes_{&mutex_, &stopped_};
-  std::shared_ptr<frame::FoldSecrets> ready_folds_ = std::make_shared<frame::FoldSecrets>();  // of writers
+  std::shared_ptr<frame::RekeySecrets> ready_rekeys_ = std::make_shared<frame::RekeySecrets>();  // of writers
   std::map<uint32_t, Put> puts_;
   std::deque<uint32_t> turns_;                        // of puts with something to send
   std::deque<std::pair<uint32_t, ByteRange>> again_;  // pieces of lost lanes, by put

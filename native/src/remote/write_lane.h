@@ -10,8 +10,8 @@
 #include "net/lane_dial.h"
 #include "net/rate_limiter.h"
 #include "platform/path_state.h"
-#include "remote/draft.h"
-#include "share/writes.h"
+#include "remote/dirty_file.h"
+#include "share/write_wire.h"
 
 namespace keibi::stream {
 
@@ -20,7 +20,7 @@ struct Piece {
   uint32_t handle = 0;
   uint64_t offset = 0;
   uint32_t length = 0;
-  std::shared_ptr<const Draft> draft;
+  std::shared_ptr<const DirtyFile> draft;
 };
 
 // Provides a lane's pieces and takes their outcomes.

@@ -95,7 +95,7 @@ Status SendJob::Answer(uint32_t first, uint32_t count, const uint8_t* wanted, si
 void SendJob::OnLane(int fd, uint32_t number, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener>) {
   core::Fd socket(fd);
   TuneLane(socket.get());
-  sealer->Follow(folds_);
+  sealer->Follow(rekeys_);
   lanes_.Add(number, std::make_unique<SendLane>(std::move(socket), std::move(sealer), &queue_, &sources_, &limiter_,
                                                 [this](uint32_t entry, Status status) {
                                                   OnProblem({entry, status, table_.PathOf(entry)});

@@ -14,7 +14,7 @@
 
 #include "core/status.h"
 #include "core/wake.h"
-#include "frame/fold.h"
+#include "frame/rekey.h"
 #include "net/lane_acceptor.h"
 #include "net/lane_end.h"
 #include "send/send_lanes.h"
@@ -57,8 +57,8 @@ class SendJob : public LaneAcceptor {
   SendLanes& lanes() { return lanes_; }
 
   void Drop(uint32_t index) { queue_.Drop(index); }  // the receiver cannot keep this entry
-  // From now on every lane's writer moves to this fold before its next frame (PROTOCOL 4.3).
-  void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
+  // From now on every lane's writer moves to this rekey before its next frame (PROTOCOL 4.3).
+  void Rekey(uint32_t number, frame::Key secret) { rekeys_->Add(number, std::move(secret)); }
   void Finish();  // the receiver has everything: lanes send their end frame
   void Stop();    // ends and joins all threads; idempotent; may block for as long as one read of a disk
 
@@ -81,7 +81,7 @@ class SendJob : public LaneAcceptor {
   Sources sources_;
   SendQueue queue_;
   RateLimiter limiter_;
-  const std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
+  const std::shared_ptr<frame::RekeySecrets> rekeys_ = std::make_shared<frame::RekeySecrets>();
 
   std::mutex stopping_;  // one Stop at a time; taken before mutex_
   std::mutex mutex_;

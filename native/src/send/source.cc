@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/limits.h"
-#include "core/noise.h"
+#include "core/synthetic_data.h"
 #include "core/whole_io.h"
 #include "disk/beneath.h"
 #include "manifest/bitmap.h"
@@ -81,7 +81,7 @@ Status SourceFile::ReadChunk(const Sources& sources, uint32_t chunk, uint8_t* to
   const uint64_t offset = uint64_t{chunk} * core::kChunkBytes;
   *bytes = static_cast<size_t>(std::min<uint64_t>(core::kChunkBytes, entry_.size - offset));
   if (sources.IsGenerated(index_, entry_)) {
-    core::FillWithNoise(offset, to, *bytes);
+    core::FillWithSyntheticData(offset, to, *bytes);
     return Status::Ok();
   }
   {

@@ -9,7 +9,7 @@
 
 #include "core/limits.h"
 #include "disk/beneath.h"
-#include "manifest/child.h"
+#include "manifest/dir_entry.h"
 #include "platform/owned_dir.h"
 
 namespace keibi::stream {
@@ -73,7 +73,7 @@ bool Walker::AddRoot(const Root& root) {
 bool Walker::AddRootBeneath(const Root& root) {
   core::Fd folder, parent;
   std::string name;
-  Child child;
+  DirEntry child;
   Status status = OpenFolder(root.beneath, &folder);
   if (status.ok()) status = OpenParentBeneath(folder.get(), root.path, &parent, &name);
   if (status.ok()) status = LookAt(parent.get(), name.c_str(), &child);
@@ -110,7 +110,7 @@ bool Walker::AddChildren(const Pending& pending) {
 }
 
 bool Walker::AddChild(int directory, const Pending& parent, const char* name) {
-  Child child;
+  DirEntry child;
   Status status = LookAt(directory, name, &child);
   const bool too_deep = status.ok() && parent.depth + 1 > core::kMaxDepth;
   // A person did not type this path: every peer would refuse the name on this disk.

@@ -26,7 +26,7 @@ constexpr FSEventStreamEventFlags kLost =
 constexpr FSEventStreamEventFlags kNamed =
     kFSEventStreamEventFlagItemCreated | kFSEventStreamEventFlagItemRemoved | kFSEventStreamEventFlagItemRenamed;
 
-bool IsTold(std::string_view path) {
+bool IsReported(std::string_view path) {
   while (!path.empty()) {
     const size_t slash = path.find('/');
     const std::string_view name = path.substr(0, slash);
@@ -102,7 +102,7 @@ class ChangeWatch::Thread {
     if (!path.starts_with(root_)) return;
     path.remove_prefix(root_.size());
     while (path.starts_with('/')) path.remove_prefix(1);
-    if (path.empty() || !IsTold(path)) return;
+    if (path.empty() || !IsReported(path)) return;
     notes_->Note(KindOf(path, flags), std::string(path));
   }
 

@@ -30,7 +30,7 @@ constexpr uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT;
 constexpr uint32_t kRootMask = kMask | IN_DELETE_SELF | IN_MOVE_SELF;
 constexpr int kNoParent = -1;
 
-bool IsTold(std::string_view name) { return IsAcceptableName(name) && !name.starts_with(kStagingName); }
+bool IsReported(std::string_view name) { return IsAcceptableName(name) && !name.starts_with(kStagingName); }
 
 bool IsDirectory(int directory, const dirent& child) {
   if (child.d_type != DT_UNKNOWN) return child.d_type == DT_DIR;
@@ -111,7 +111,7 @@ class ChangeWatch::Thread {
       notes_->Trouble(Status::Of(Code::kSourceMissing));
     if (event.len == 0) return;
     const std::string name = event.name;
-    if (!IsTold(name)) return;
+    if (!IsReported(name)) return;
     const bool directory = (event.mask & IN_ISDIR) != 0;
     const std::string path = PathOf(event.wd, name);
     if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0) {
@@ -153,7 +153,7 @@ class ChangeWatch::Thread {
       fd.release();
       while (const dirent* const child = readdir(listing.get())) {
         const std::string_view found = child->d_name;
-        if (found == "." || found == ".." || !IsTold(found) || !IsDirectory(dirfd(listing.get()), *child)) continue;
+        if (found == "." || found == ".." || !IsReported(found) || !IsDirectory(dirfd(listing.get()), *child)) continue;
         places.push_back(
             {place.path.empty() ? std::string(found) : place.path + "/" + child->d_name, std::string(found), number});
       }

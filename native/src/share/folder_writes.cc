@@ -9,7 +9,7 @@
 
 #include "core/limits.h"
 #include "disk/beneath.h"
-#include "manifest/child.h"
+#include "manifest/dir_entry.h"
 #include "platform/copy_file.h"
 #include "platform/file_time.h"
 #include "platform/rename.h"
@@ -49,7 +49,7 @@ Status AsCall(Status status) {
 }
 
 Status AppendEntryAt(int parent, const std::string& name, std::vector<uint8_t>* entry) {
-  Child child;
+  DirEntry child;
   if (const Status status = LookAt(parent, name.c_str(), &child); !status.ok()) return AsCall(status);
   AppendEntry(entry, child.entry);
   return Status::Ok();

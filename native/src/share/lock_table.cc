@@ -15,7 +15,7 @@
 
 #include "disk/beneath.h"
 #include "disk/scratch_file.h"
-#include "manifest/child.h"
+#include "manifest/dir_entry.h"
 #include "manifest/entry.h"
 #include "platform/file_time.h"
 #include "platform/range_lock.h"

@@ -11,14 +11,14 @@ namespace keibi::stream {
 ServeJob::ServeJob(ServeOptions options)
     : options_(std::move(options)),
       limiter_(options_.budget),
-      written_(options_.ledger ? std::make_unique<WrittenFiles>(options_.folder, options_.ledger, options_.locks)
+      written_(options_.ledger ? std::make_unique<WriteHandles>(options_.folder, options_.ledger, options_.locks)
                                : nullptr) {}
 
 void ServeJob::OnLane(int fd, uint32_t, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener) {
   core::Fd socket(fd);
   TuneLane(socket.get());
-  sealer->Follow(folds_);
-  opener->Follow(folds_);
+  sealer->Follow(rekeys_);
+  opener->Follow(rekeys_);
   const std::scoped_lock lock(mutex_);
   ReapLocked();
   if (stopped_ || lanes_.size() >= core::kMaxLanes) return;

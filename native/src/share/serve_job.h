@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/status.h"
-#include "frame/fold.h"
+#include "frame/rekey.h"
 #include "net/lane_acceptor.h"
 #include "share/serve_lane.h"
-#include "share/written_files.h"
+#include "share/write_handles.h"
 
 namespace keibi::stream {
 
@@ -32,12 +32,13 @@ class ServeJob : public LaneAcceptor {
   void OnLane(int fd, uint32_t lane, std::unique_ptr<frame::Sealer> sealer,
               std::unique_ptr<frame::Opener> opener) override;
 
-  // From now on every lane's writer moves to this fold before its next frame, and its reader can follow (PROTOCOL 4.3).
-  void Fold(uint32_t number, frame::Key secret) { folds_->Add(number, std::move(secret)); }
+  // From now on every lane's writer moves to this rekey before its next frame, and its reader can follow
+  // (PROTOCOL 4.3).
+  void Rekey(uint32_t number, frame::Key secret) { rekeys_->Add(number, std::move(secret)); }
 
   uint64_t bytes() const;  // file bytes sent so far
   // The files that the guest has open for writing; null if the folder is read-only.
-  WrittenFiles* written() const { return written_.get(); }
+  WriteHandles* written() const { return written_.get(); }
   // Ends and joins all threads, and closes open writes; idempotent; may block as long as a disk does.
   void Stop();
 
@@ -52,8 +53,8 @@ class ServeJob : public LaneAcceptor {
 
   const ServeOptions options_;
   RateLimiter limiter_;
-  const std::unique_ptr<WrittenFiles> written_;
-  const std::shared_ptr<frame::FoldSecrets> folds_ = std::make_shared<frame::FoldSecrets>();
+  const std::unique_ptr<WriteHandles> written_;
+  const std::shared_ptr<frame::RekeySecrets> rekeys_ = std::make_shared<frame::RekeySecrets>();
   mutable std::mutex mutex_;
   bool stopped_ = false;
   uint64_t bytes_of_ended_ = 0;

@@ -24,14 +24,14 @@ constexpr size_t kMostRefusals = size_t{64} << 10;
 }  // namespace
 
 ServeLane::ServeLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener,
-                     const ServedFolder& folder, WrittenFiles* written, RateLimiter* limiter)
+                     const ServedFolder& folder, WriteHandles* written, RateLimiter* limiter)
     : socket_(std::move(socket)),
       sealer_(std::move(sealer)),
       opener_(std::move(opener)),
       limiter_(limiter),
       written_(written),
       files_(folder),
-      asks_(frame::kOverheadBytes + kMaxAskBytes) {}
+      asks_(frame::kOverheadBytes + kMaxReadRequestBytes) {}
 
 Status ServeLane::Run() {
   while (!stopped_.load()) {
@@ -107,9 +107,9 @@ Status ServeLane::TakeFrame() {
 }
 
 Status ServeLane::TakeAsks(const uint8_t* at, const uint8_t* end) {
-  for (Ask ask; at != end;) {
-    if (!Ask::Take(&at, end, &ask)) return Status::Of(Code::kHandshakeMalformed);
-    if (const Status status = TakeAsk(ask); !status.ok()) return status;
+  for (ReadRequest ask; at != end;) {
+    if (!ReadRequest::Take(&at, end, &ask)) return Status::Of(Code::kHandshakeMalformed);
+    if (const Status status = TakeReadRequest(ask); !status.ok()) return status;
   }
   return Status::Ok();
 }
@@ -124,17 +124,17 @@ Status ServeLane::TakeWrite(const uint8_t* from, size_t bytes) {
   return Status::Ok();
 }
 
-Status ServeLane::TakeAsk(const Ask& ask) {
+Status ServeLane::TakeReadRequest(const ReadRequest& ask) {
   const Status malformed = Status::Of(Code::kHandshakeMalformed);
   switch (ask.kind) {
-    case Ask::Kind::kName:
+    case ReadRequest::Kind::kName:
       return files_.Name(ask) ? Status::Ok() : malformed;
-    case Ask::Kind::kRead:
+    case ReadRequest::Kind::kRead:
       if (!files_.Knows(ask.file) || ask.length == 0 || ask.length > kMaxReadBytes) return malformed;
       if (wanted_.size() + ahead_.size() >= kMaxPendingReads) return malformed;
       (ask.ahead ? ahead_ : wanted_).push_back({ask.file, ask.offset, ask.length});
       return Status::Ok();
-    case Ask::Kind::kForget:
+    case ReadRequest::Kind::kForget:
       if (!files_.Knows(ask.file)) return malformed;
       Drop(ask.file, &wanted_);
       Drop(ask.file, &ahead_);

@@ -13,8 +13,8 @@
 #include "net/lane_buffer.h"
 #include "net/socket.h"
 #include "share/served_files.h"
-#include "share/writes.h"
-#include "share/written_files.h"
+#include "share/write_handles.h"
+#include "share/write_wire.h"
 
 namespace keibi::stream {
 
@@ -25,7 +25,7 @@ class ServeLane {
  public:
   // `written`: null if the folder is read-only.
   ServeLane(core::Fd socket, std::unique_ptr<frame::Sealer> sealer, std::unique_ptr<frame::Opener> opener,
-            const ServedFolder& folder, WrittenFiles* written, RateLimiter* limiter);
+            const ServedFolder& folder, WriteHandles* written, RateLimiter* limiter);
 
   // Runs until the guest is gone or breaks the protocol. FRAME_* codes, kHandshakeMalformed, kSessionLost; kCancelled.
   core::Status Run();
@@ -48,7 +48,7 @@ class ServeLane {
   core::Status TakeFrame();
   core::Status TakeAsks(const uint8_t* at, const uint8_t* end);
   core::Status TakeWrite(const uint8_t* from, size_t bytes);
-  core::Status TakeAsk(const Ask& ask);
+  core::Status TakeReadRequest(const ReadRequest& ask);
   void Drop(uint32_t file, std::deque<Read>* reads);
   core::Status Serve();
   core::Status SendRecords(LaneFrame kind, std::vector<uint8_t>* records);
@@ -58,7 +58,7 @@ class ServeLane {
   const std::unique_ptr<frame::Sealer> sealer_;
   const std::unique_ptr<frame::Opener> opener_;
   RateLimiter* const limiter_;
-  WrittenFiles* const written_;
+  WriteHandles* const written_;
   ServedFiles files_;
   std::deque<Read> wanted_, ahead_;
   std::vector<uint8_t> refusals_;  // to be sent

@@ -31,7 +31,7 @@ bool IsSharePath(std::string_view path) {
   return true;
 }
 
-bool ServedFiles::Name(const Ask& ask) {
+bool ServedFiles::Name(const ReadRequest& ask) {
   if (files_.size() >= kMaxNamedFiles || path_bytes_ + ask.path.size() > kMaxNamedBytes) return false;
   const auto [at, is_new] = files_.try_emplace(ask.file);
   if (!is_new) return false;

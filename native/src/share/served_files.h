@@ -10,8 +10,8 @@
 
 #include "core/fd.h"
 #include "core/status.h"
-#include "share/asks.h"
 #include "share/held_content.h"
+#include "share/read_wire.h"
 
 namespace keibi::stream {
 
@@ -26,7 +26,7 @@ class ServedFiles {
   explicit ServedFiles(const ServedFolder& folder) : folder_(folder) {}
 
   // False for a number in use, and when there are too many.
-  bool Name(const Ask& ask);
+  bool Name(const ReadRequest& ask);
   void Forget(uint32_t file);
   bool Knows(uint32_t file) const { return files_.contains(file); }
 

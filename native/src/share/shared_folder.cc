@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "disk/beneath.h"
-#include "manifest/child.h"
+#include "manifest/dir_entry.h"
 #include "manifest/entry_table.h"
 
 namespace keibi::stream {
@@ -17,7 +17,7 @@ using core::Status;
 
 Status Listing::Next(ListingPage* page) {
   const std::scoped_lock lock(mutex_);
-  Child child;
+  DirEntry child;
   while (page->entries.size() < EntryTable::kPageTargetBytes) {
     errno = 0;
     const dirent* const found = directory_ ? readdir(directory_.get()) : nullptr;
@@ -61,7 +61,7 @@ Status SharedFolder::Look(std::string_view path, std::vector<uint8_t>* entry) co
   core::Fd parent;
   std::string name;
   if (const Status status = OpenParentBeneath(folder.get(), path, &parent, &name); !status.ok()) return status;
-  Child child;
+  DirEntry child;
   if (const Status status = LookAt(parent.get(), name.c_str(), &child); !status.ok()) return status;
   AppendEntry(entry, child.entry);
   return Status::Ok();

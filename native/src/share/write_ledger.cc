@@ -40,7 +40,7 @@ core::Fd OpenOwn(int parent, const std::string& name) {
   return core::Fd();
 }
 
-Status OpenToWrite(const ServedFolder& folder, std::string_view path, WrittenFile::Place* place) {
+Status OpenToWrite(const ServedFolder& folder, std::string_view path, WriteHandle::Place* place) {
   if (!IsSharePath(path)) return Status::Of(Code::kPathRefused);
   if (!folder.only.empty() && path != folder.only) return Status::Of(Code::kSourceMissing);
   core::Fd own;
@@ -64,16 +64,16 @@ Status OpenToWrite(const ServedFolder& folder, std::string_view path, WrittenFil
 }  // namespace
 
 Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, const PutBase& base,
-                         std::shared_ptr<WrittenFile>* file, const std::shared_ptr<LockTable>& locks) {
+                         std::shared_ptr<WriteHandle>* file, const std::shared_ptr<LockTable>& locks) {
   if (const auto before = OpenOf(base.token)) Close(before);
-  WrittenFile::Place place;
+  WriteHandle::Place place;
   if (const Status status = OpenToWrite(folder, path, &place); !status.ok()) return status;
   {
     const LockTable::Pause pause = locks ? locks->PauseFor(place.inode) : LockTable::Pause();
     if (pause.is_shared() || WriteGuard::IsLocked(place.file.get(), pause.others())) return CallError(EBUSY);
   }
   const int of = place.file.get();  // valid while `opened` is not closed, and only we know it yet
-  const auto opened = std::make_shared<WrittenFile>(std::move(place), base.token, base.keep, journal_, locks);
+  const auto opened = std::make_shared<WriteHandle>(std::move(place), base.token, base.keep, journal_, locks);
   const std::scoped_lock lock(mutex_);
   if (open_.contains(base.token) || writers_.contains(opened->inode)) return CallError(EBUSY);
   // The previous writer of this file has finished by now.
@@ -87,14 +87,14 @@ Status WriteLedger::Open(const ServedFolder& folder, std::string_view path, cons
   return Status::Ok();
 }
 
-bool WriteLedger::MayChangeLocked(const PutBase& base, const WrittenFile::Inode& inode, const FileState& state) const {
+bool WriteLedger::MayChangeLocked(const PutBase& base, const WriteHandle::Inode& inode, const FileState& state) const {
   if (!base.state || *base.state == state) return true;
   const auto draft = drafts_.find(base.token);
   if (draft != drafts_.end()) return draft->second.left == state;
   return journal_ && journal_->Knows(base.token, inode, state);
 }
 
-Status WriteLedger::Commit(const std::shared_ptr<WrittenFile>& file, const Finish& finish,
+Status WriteLedger::Commit(const std::shared_ptr<WriteHandle>& file, const Finish& finish,
                            std::vector<uint8_t>* entry) {
   std::optional<FileState> left;
   const auto may_change = [&](const FileState& state) {
@@ -107,18 +107,18 @@ Status WriteLedger::Commit(const std::shared_ptr<WrittenFile>& file, const Finis
   return status;
 }
 
-void WriteLedger::Close(const std::shared_ptr<WrittenFile>& file) {
+void WriteLedger::Close(const std::shared_ptr<WriteHandle>& file) {
   file->Close();
   Leave(file, std::nullopt);
 }
 
-std::shared_ptr<WrittenFile> WriteLedger::OpenOf(const DraftToken& token) {
+std::shared_ptr<WriteHandle> WriteLedger::OpenOf(const DraftToken& token) {
   const std::scoped_lock lock(mutex_);
   const auto found = open_.find(token);
   return found == open_.end() ? nullptr : found->second.file;
 }
 
-void WriteLedger::Leave(const std::shared_ptr<WrittenFile>& file, const std::optional<FileState>& left) {
+void WriteLedger::Leave(const std::shared_ptr<WriteHandle>& file, const std::optional<FileState>& left) {
   const std::scoped_lock lock(mutex_);
   const auto found = open_.find(file->token);
   if (found != open_.end() && found->second.file == file) {

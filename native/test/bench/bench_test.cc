@@ -7,7 +7,7 @@
 #include "bench/disk.h"
 #include "bench/network.h"
 #include "core/limits.h"
-#include "core/noise.h"
+#include "core/synthetic_data.h"
 #include "receive/transfer_pair.h"
 
 namespace keibi::bench {
@@ -28,9 +28,9 @@ class BenchTest : public testing::Test {
 
 TEST_F(BenchTest, NoiseIsTheSameForTheSameOffsetOnly) {
   std::vector<uint8_t> one(core::kChunkBytes), again(core::kChunkBytes), other(core::kChunkBytes);
-  core::FillWithNoise(0, one.data(), one.size());
-  core::FillWithNoise(0, again.data(), again.size());
-  core::FillWithNoise(core::kChunkBytes, other.data(), other.size());
+  core::FillWithSyntheticData(0, one.data(), one.size());
+  core::FillWithSyntheticData(0, again.data(), again.size());
+  core::FillWithSyntheticData(core::kChunkBytes, other.data(), other.size());
   EXPECT_EQ(one, again);
   EXPECT_NE(one, other);
   std::vector<int> counts(256);
@@ -110,8 +110,8 @@ TEST_P(GeneratedTest, IsSentAndKeptOrCounted) {
   EXPECT_FALSE(test::fs::exists(folder.path() / "out" / "counted"));
   std::string expected(kSomeBytes, '\0');
   for (uint64_t offset = 0; offset < kSomeBytes; offset += core::kChunkBytes) {
-    core::FillWithNoise(offset, reinterpret_cast<uint8_t*>(expected.data()) + offset,
-                        std::min<uint64_t>(core::kChunkBytes, kSomeBytes - offset));
+    core::FillWithSyntheticData(offset, reinterpret_cast<uint8_t*>(expected.data()) + offset,
+                                std::min<uint64_t>(core::kChunkBytes, kSomeBytes - offset));
   }
   EXPECT_EQ(test::ReadFile(folder.path() / "out" / "kept"), expected);
 }

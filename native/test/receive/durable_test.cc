@@ -28,7 +28,7 @@ using core::Code;
 using test::Content;
 using test::Pair;
 
-class BarrierTest : public testing::Test {
+class SyncBatchTest : public testing::Test {
  protected:
   void SetUp() override {
     destination_ = core::Fd(open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -41,12 +41,12 @@ class BarrierTest : public testing::Test {
   Staging staging_;
 };
 
-TEST_F(BarrierTest, HandsOnEveryFileOnceWhetherTheyComeSinglyOrByThousands) {
+TEST_F(SyncBatchTest, HandsOnEveryFileOnceWhetherTheyComeSinglyOrByThousands) {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<int> placed(2000);
   size_t count = 0;
-  Barrier barrier(staging_, [&](const Finished& file, core::Status safe) {
+  SyncBatch batch(staging_, [&](const Finished& file, core::Status safe) {
     const std::scoped_lock lock(mutex);
     EXPECT_TRUE(safe.ok());
     placed[file.index]++;
@@ -56,27 +56,27 @@ TEST_F(BarrierTest, HandsOnEveryFileOnceWhetherTheyComeSinglyOrByThousands) {
   for (uint32_t i = 0; i < placed.size(); i++) {
     core::Fd fd;
     ASSERT_TRUE(staging_.Create("s-" + std::to_string(i), 0600, &fd).ok());
-    barrier.Add({i, "s-" + std::to_string(i), nullptr, 0, 0});
+    batch.Add({i, "s-" + std::to_string(i), nullptr, 0, 0});
   }
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return count >= placed.size(); });
   lock.unlock();
-  barrier.Stop();
+  batch.Stop();
   EXPECT_EQ(placed, std::vector<int>(placed.size(), 1));
 }
 
-TEST_F(BarrierTest, TellsOfAFileThatIsNotThere) {
+TEST_F(SyncBatchTest, TellsOfAFileThatIsNotThere) {
   std::atomic<int> failed = 0;
   test::Bell bell;
-  Barrier barrier(staging_, [&, wake = bell.wake()](const Finished&, core::Status safe) {
+  SyncBatch batch(staging_, [&, wake = bell.wake()](const Finished&, core::Status safe) {
     failed += safe.code == Code::kDestinationUnusable;
     wake();
   });
-  barrier.Add({0, "s-gone", nullptr, 0, 0});
+  batch.Add({0, "s-gone", nullptr, 0, 0});
   for (int i = 0; i < 200 && failed == 0; i++) bell.Wait(std::chrono::milliseconds(50));
   EXPECT_EQ(failed, 1);
-  barrier.Stop();
-  barrier.Stop();
+  batch.Stop();
+  batch.Stop();
 }
 
 class DurableTest : public testing::Test {

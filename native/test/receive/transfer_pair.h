@@ -125,8 +125,8 @@ class Pair {
   bool Carry() {
     const stream::SendNews sent = sender->TakeNews();
     for (const auto& page : sent.pages) {
-      stream::SurveyResult survey;
-      EXPECT_TRUE(receiver->Survey(page.first, page.count, page.bytes, page.size, &survey).ok());
+      stream::ReceivePlan survey;
+      EXPECT_TRUE(receiver->Plan(page.first, page.count, page.bytes, page.size, &survey).ok());
       if (options_.discard - page.first < page.count) receiver->Discard(options_.discard);
       EXPECT_TRUE(
           sender->Answer(page.first, page.count, survey.wanted.data(), survey.wanted.size(), survey.partials).ok());

@@ -188,8 +188,8 @@ TEST_F(TransferTest, CompletesWithoutWhatCannotBeRead) {
   }
   test::fs::remove(Source() / "gone");
   for (const auto& page : news.pages) {
-    SurveyResult survey;
-    ASSERT_TRUE(pair.receiver->Survey(page.first, page.count, page.bytes, page.size, &survey).ok());
+    ReceivePlan survey;
+    ASSERT_TRUE(pair.receiver->Plan(page.first, page.count, page.bytes, page.size, &survey).ok());
     ASSERT_TRUE(pair.sender->Answer(page.first, page.count, survey.wanted.data(), survey.wanted.size(), {}).ok());
   }
   pair.receiver->EndOfPages();

@@ -7,8 +7,8 @@
 
 #include "manifest/segment.h"
 #include "remote/read_pair.h"
-#include "share/asks.h"
 #include "share/guest_lane.h"
+#include "share/read_wire.h"
 
 namespace keibi::stream {
 namespace {
@@ -126,22 +126,22 @@ class HostileGuestTest : public test::GuestLaneTest {
 
   Bytes Name(uint32_t file, const std::string& path = "file") const {
     Bytes bytes;
-    Ask{.kind = Ask::Kind::kName,
-        .file = file,
-        .size = 4 * kCacheBlockBytes,
-        .mtime_ns = test::MtimeOf(share_ / "file"),
-        .path = path}
+    ReadRequest{.kind = ReadRequest::Kind::kName,
+                .file = file,
+                .size = 4 * kCacheBlockBytes,
+                .mtime_ns = test::MtimeOf(share_ / "file"),
+                .path = path}
         .Append(&bytes);
     return bytes;
   }
   static Bytes Read(uint32_t file, uint64_t offset, uint32_t length) {
     Bytes bytes;
-    Ask{.kind = Ask::Kind::kRead, .file = file, .offset = offset, .length = length}.Append(&bytes);
+    ReadRequest{.kind = ReadRequest::Kind::kRead, .file = file, .offset = offset, .length = length}.Append(&bytes);
     return bytes;
   }
   static Bytes Forget(uint32_t file) {
     Bytes bytes;
-    Ask{.kind = Ask::Kind::kForget, .file = file}.Append(&bytes);
+    ReadRequest{.kind = ReadRequest::Kind::kForget, .file = file}.Append(&bytes);
     return bytes;
   }
 };
@@ -197,7 +197,7 @@ TEST_F(HostileGuestTest, WhatIsNoAskEndsTheLane) {
       {"a read over the end", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, 4 * kCacheBlockBytes - 1, 2)))},
       {"a read far away", Frame(LaneFrame::kAsks, Both(Name(1), Read(1, UINT64_MAX, 2)))},
       {"too many names", Frame(LaneFrame::kAsks, too_many_names)},
-      {"too large a frame", Frame(LaneFrame::kAsks, Bytes(kMaxAskBytes))},
+      {"too large a frame", Frame(LaneFrame::kAsks, Bytes(kMaxReadRequestBytes))},
   };
   uint32_t lane = 0;
   for (const auto& [name, plaintext] : cases) {

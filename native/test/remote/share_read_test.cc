@@ -65,12 +65,12 @@ TEST(ShareReadTest, LanesGoOnUnderAFoldedKey) {
   test::WriteFile(pair.share / "file", content);
   const uint32_t file = pair.OpenShared("file");
   ASSERT_EQ(pair.Want(file, 0, 64), Code::kOk);
-  pair.job.Fold(1, test::KeyOf(9));
-  pair.server->Fold(1, test::KeyOf(9));
+  pair.job.Rekey(1, test::KeyOf(9));
+  pair.server->Rekey(1, test::KeyOf(9));
   EXPECT_EQ(pair.Want(file, 64, 64), Code::kOk);
   EXPECT_EQ(pair.Cached(file), content);
   // A reader without the secret cannot follow.
-  pair.server->Fold(2, test::KeyOf(10));
+  pair.server->Rekey(2, test::KeyOf(10));
   const uint32_t other = pair.OpenShared("file");
   EXPECT_NE(pair.Begin(other, 0, 1), 0U);
   EXPECT_EQ(pair.LaneEnd(), Code::kFrameReplayed);

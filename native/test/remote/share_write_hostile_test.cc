@@ -7,7 +7,7 @@
 #include "manifest/segment.h"
 #include "remote/write_pair.h"
 #include "share/guest_lane.h"
-#include "share/writes.h"
+#include "share/write_wire.h"
 
 namespace keibi::stream {
 namespace {
@@ -134,7 +134,7 @@ TEST_F(HostileWriterTest, WhatIsNoWriteEndsTheLane) {
       {"behind the longest file", Frame(LaneFrame::kWrite, WriteOf(handle, core::kMaxFileBytes, 1))},
       {"far away", Frame(LaneFrame::kWrite, WriteOf(handle, UINT64_MAX, 4))},
       {"an outcome", Frame(LaneFrame::kWritten, OutcomeAt(handle, 0))},
-      {"asks without an end", Frame(LaneFrame::kAsks, Bytes(kMaxAskBytes))},
+      {"asks without an end", Frame(LaneFrame::kAsks, Bytes(kMaxReadRequestBytes))},
   };
   for (const auto& [name, plaintext] : cases) {
     Guest guest = Begin(lane++);

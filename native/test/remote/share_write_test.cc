@@ -102,12 +102,12 @@ TEST(ShareWriteTest, KnowsWhatADraftHasLeftInASessionThatIsOver) {
 TEST(ShareWriteTest, HasSoManyFilesOpen) {
   WritePair pair;
   uint32_t handle = 0;
-  for (size_t i = 0; i <= WrittenFiles::kMostOpen; i++) {
+  for (size_t i = 0; i <= WriteHandles::kMostOpen; i++) {
     const std::string name = "file-" + std::to_string(i);
     test::WriteFile(pair.share / name, "");
     DraftToken token{static_cast<uint8_t>(i), static_cast<uint8_t>(i >> 8), 1};
     const core::Status status = pair.server->written()->Open(name, {{}, token, 0}, &handle);
-    EXPECT_EQ(status.code, i < WrittenFiles::kMostOpen ? Code::kOk : Code::kLimitExceeded);
+    EXPECT_EQ(status.code, i < WriteHandles::kMostOpen ? Code::kOk : Code::kLimitExceeded);
   }
 }
 
@@ -161,14 +161,14 @@ TEST(ShareWriteTest, LanesGoOnUnderAFoldedKey) {
   test::WriteFile(pair.share / "file", "");
   const uint32_t handle = pair.Open("file");
   ASSERT_EQ(pair.Wait(pair.Begin(handle, "one")).code, Code::kOk);
-  pair.job.Fold(1, test::KeyOf(9));
-  pair.server->Fold(1, test::KeyOf(9));
+  pair.job.Rekey(1, test::KeyOf(9));
+  pair.server->Rekey(1, test::KeyOf(9));
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "two")).code, Code::kOk);
-  pair.job.FoldReady(1);
+  pair.job.RekeyReady(1);
   EXPECT_EQ(pair.Wait(pair.Begin(handle, "three")).code, Code::kOk);
   // A reader without the secret cannot follow.
-  pair.job.Fold(2, test::KeyOf(10));
-  pair.job.FoldReady(2);
+  pair.job.Rekey(2, test::KeyOf(10));
+  pair.job.RekeyReady(2);
   pair.Begin(handle, "four");
   EXPECT_EQ(pair.LaneEnd(), Code::kSessionLost);
   EXPECT_TRUE(pair.Commit(handle, 5).ok());
@@ -185,7 +185,7 @@ TEST(ShareWriteTest, WritesAFileOfItsOwnThatNobodyMayWrite) {
     test::WriteFile(share / "file", "before");
     fs::permissions(share / "file", fs::perms::owner_read);
     WriteLedger ledger;
-    std::shared_ptr<WrittenFile> file;
+    std::shared_ptr<WriteHandle> file;
     const bool opened = ledger.Open({share.path().string(), ""}, "file", {{}, DraftTokenOf(1), 0}, &file).ok();
     const bool wrote = opened && file->Write(0, reinterpret_cast<const uint8_t*>("after!"), 6).ok();
     std::vector<uint8_t> entry;

@@ -69,7 +69,7 @@ class LockTableTest : public testing::Test {
     struct stat now {};
     stat((share_ / "file").c_str(), &now);
     const FileState base{7, now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
-    std::shared_ptr<WrittenFile> file;
+    std::shared_ptr<WriteHandle> file;
     core::Status status = ledger_.Open({share_.path().string(), ""}, "file", {base, {++tokens_}, 7}, &file, locks);
     std::vector<uint8_t> entry;
     if (status.ok()) status = ledger_.Commit(file, {{7, ++clock_}, false}, &entry);

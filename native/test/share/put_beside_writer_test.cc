@@ -43,7 +43,7 @@ class PutBesideWriterTest : public testing::Test {
 
   test::Folder share_;
   WriteLedger ledger_;
-  std::shared_ptr<WrittenFile> file_;
+  std::shared_ptr<WriteHandle> file_;
   int64_t clock_ = 7;
 };
 

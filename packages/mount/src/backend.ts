@@ -25,7 +25,7 @@ export interface HostOptions {
 
 /**
  * A program that serves as the mount host. It gets its end of the link as descriptor 3 and the directory of the cache as
- * 4, and exchanges the messages of native/src/mount/message.h. It unmounts and ends when the link closes.
+ * 4, and exchanges the messages of native/src/mount/host_protocol.h. It unmounts and ends when the link closes.
  * packages/mount/test/backend-contract.ts has the requirements, and the known differences.
  */
 export interface MountBackend {

@@ -2,7 +2,7 @@
 import { KeibiError } from '@keibidrop/protocol';
 import type { FoundSourceLock, SourceChange, SourceLock } from './mount-source.ts';
 
-// The messages between the Peer and the mount host; native/src/mount/message.h draws them.
+// The messages between the Peer and the mount host; native/src/mount/host_protocol.h draws them.
 
 /** Messages of the host. `request` links a request to its answer. */
 export type FromHost =

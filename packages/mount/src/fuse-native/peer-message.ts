@@ -2,7 +2,7 @@
 import { cutMessages, encodeMessage } from '../host-message.ts';
 import type { SourceChange } from '../mount-source.ts';
 
-// The host's side of what it and the Peer tell each other; native/src/mount/message.h draws it.
+// The host's side of what it and the Peer tell each other; native/src/mount/host_protocol.h draws it.
 
 export type FromPeer =
   | { type: 'done'; request: number; systemError: number; body: Buffer }

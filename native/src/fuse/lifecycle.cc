@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "fuse/library.h"
+#include "fuse/mounted_folder.h"
+#include "fuse/operations.h"
+#include "fuse/server.h"
+
+// The life of a mount: its start, the daemon's messages, its end.
+namespace keibi::fuse {
+namespace {
+
+using mount::InodeTable;
+using mount::Type;
+
+constexpr unsigned kMostRequests = 64;  // of the kernel's read-ahead
+constexpr unsigned kThreads = 4;
+constexpr int kUnmountTries = 10;
+constexpr std::chrono::milliseconds kUnmountPause{30};
+constexpr std::chrono::milliseconds kForcedPatience{2000};
+constexpr int kEnded = 0;
+constexpr int kNotAvailable = 6;
+
+}  // namespace
+
+void Server::Init(fuse_conn_info* connection) {
+  connection->max_read = kMostReadBytes;
+  connection->max_write = kMostWriteBytes;
+  connection->max_background = kMostRequests;
+  connection->congestion_threshold = kMostRequests * 3 / 4;
+  // Measured: slower than one copy of our own.
+  connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
+  connection->want |= connection->capable & FUSE_CAP_CACHE_SYMLINKS;
+  if (!options_.locks) connection->want &= ~static_cast<unsigned>(FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS);
+}
+
+bool Server::Mount(int* error) {
+  fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
+  const std::string options = std::string(options_.writable ? "rw" : "ro") +
+                              ",noatime,default_permissions,auto_unmount,max_read=" + std::to_string(kMostReadBytes) +
+                              ",subtype=keibidrop,fsname=" + options_.name;
+  for (const char* word : {"keibidrop-mount", "-o", options.c_str()}) {
+    if (fuse_opt_add_arg(&arguments, word) != 0) return false;
+  }
+  session_ = NewSession(&arguments, Operations(), this);
+  fuse_opt_free_args(&arguments);
+  errno = 0;
+  const bool mounted = session_ != nullptr && fuse_session_mount(session_, options_.folder.c_str()) == 0;
+  *error = errno;
+  return mounted;
+}
+
+void Server::OnRequest() {
+  if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) read_ahead_.Attach(options_.folder);
+}
+
+int Server::Run() {
+  std::thread([this] { Serve(); }).detach();
+  int error = 0;
+  if (!Mount(&error)) {
+    mount::Writer failed;
+    link_.Notify(
+        Type::kFailed,
+        failed.Number(static_cast<uint32_t>(error)).Rest(error == 0 ? "fusermount3 refuses" : std::strerror(error)));
+    return kNotAvailable;
+  }
+  // Overlays of a writable file change it without the kernel's knowledge, so it cannot be passed.
+  passthrough_.Attach(session_, !options_.writable);
+  notifier_.Begin(session_);
+  link_.Notify(Type::kMounted, mount::Writer());
+  const int code = ServeSession(session_, kThreads) == 0 ? kEnded : kNotAvailable;
+  // The folder was unmounted: send what was written. If changes were to be discarded, the process has already exited.
+  if (const size_t unsent = write_back_.Drain(options_.patience); unsent > 0) ReportUnsent(Type::kLost, unsent);
+  return code;
+}
+
+void Server::ReportUnsent(Type type, size_t files) {
+  mount::Writer body;
+  link_.Notify(type, body.Number(static_cast<uint32_t>(files)));
+}
+
+void Server::Serve() {
+  link_.Run([this](Type type, mount::Reader body) { OnDaemon(type, body); });
+  // Every request has been answered. Threads of libfuse may stay in the kernel until the last program has left the
+  // folder; the process does not wait for them.
+  notifier_.End(kForcedPatience);
+  Unmount(options_.folder, true);
+  _exit(kEnded);
+}
+
+void Server::Leave(bool forced) {
+  if (forced) {
+    const size_t unsent = write_back_.Drain(std::min(options_.patience, kForcedPatience));
+    notifier_.End(kForcedPatience);
+    Unmount(options_.folder, true);
+    if (unsent > 0) ReportUnsent(Type::kLost, unsent);
+    _exit(kEnded);
+  }
+  if (const size_t unsent = write_back_.Drain(options_.patience); unsent > 0) return ReportUnsent(Type::kBusy, unsent);
+  int error = Unmount(options_.folder, false);
+  // Programs that inspect each new mount finish in a moment.
+  for (int tries = 0; error == EBUSY && tries < kUnmountTries; tries++) {
+    std::this_thread::sleep_for(kUnmountPause);
+    error = Unmount(options_.folder, false);
+  }
+  if (error == EBUSY) ReportUnsent(Type::kBusy, 0);
+}
+
+void Server::OnDaemon(Type type, mount::Reader body) {
+  switch (type) {
+    case Type::kChanges:
+      return OnChanges(body);
+    case Type::kWatched:
+      return notifier_.Notify(inodes_.Watch(body.Number<uint8_t>() != 0));
+    case Type::kAway:
+      return SetAway(body.Number<uint8_t>() != 0);
+    case Type::kLocksLost:
+      return locking_.Lost();
+    case Type::kUnmount:
+      // On another thread: the kernel may send a request first.
+      std::thread([this, forced = body.Number<uint8_t>() != 0] { Leave(forced); }).detach();
+      return;
+    default:
+      return;
+  }
+}
+
+void Server::OnChanges(mount::Reader body) {
+  while (body.ok() && body.left() > 0) {
+    const auto kind = body.Number<uint8_t>();
+    const std::string_view path = body.Text();
+    if (!body.ok() || kind < 1 || kind > 3) return;
+    std::vector<uint64_t> look;
+    notifier_.Notify(inodes_.Apply(static_cast<InodeTable::Change>(kind), path, &look));
+    for (const uint64_t ino : look) Verify(ino);
+  }
+}
+
+}  // namespace keibi::fuse

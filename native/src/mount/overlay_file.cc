@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "mount/overlay_file.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/limits.h"
+#include "core/whole_io.h"
+#include "platform/write_at.h"
+
+namespace keibi::mount {
+namespace {
+
+using stream::CacheFile;
+using stream::kCacheBlockBytes;
+
+constexpr size_t kMostPutRanges = 32768;  // a put is one message
+constexpr size_t kMostOverlayRanges = size_t{1} << 17;
+constexpr size_t kMostContents = 8;
+constexpr size_t kCopyBytes = size_t{1} << 20;
+
+std::string NewToken() {
+  std::array<uint8_t, 16> random;
+  for (size_t got = 0; got < random.size();) {
+    const ssize_t some = getrandom(random.data() + got, random.size() - got, 0);
+    if (some > 0) got += static_cast<size_t>(some);
+  }
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string token;
+  for (const uint8_t byte : random) {
+    token += kDigits[byte >> 4];
+    token += kDigits[byte & 15];
+  }
+  return token;
+}
+
+int WriteAll(int fd, uint64_t offset, const uint8_t* bytes, size_t length) {
+  return core::WriteWhole(fd, bytes, length, offset) ? 0 : errno;
+}
+
+int ReadAll(int fd, uint64_t offset, uint8_t* to, size_t length) {
+  return core::ReadWhole(fd, to, length, offset) == static_cast<ssize_t>(length) ? 0 : EIO;
+}
+
+}  // namespace
+
+int OverlayFile::Open(int directory, const Version& base, std::shared_ptr<CacheFile> content,
+                      std::atomic<uint64_t>* dirty, std::shared_ptr<OverlayFile>* overlay) {
+  std::shared_ptr<OverlayFile> opened(new OverlayFile(directory, base, dirty));
+  const std::string name = opened->token_ + ".data";
+  opened->file_ = core::Fd(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!opened->file_.valid()) return errno == ENOSPC ? ENOSPC : EIO;
+  if (content != nullptr) opened->contents_.emplace_back(base, std::move(content));
+  *overlay = std::move(opened);
+  return 0;
+}
+
+OverlayFile::OverlayFile(int directory, const Version& base, std::atomic<uint64_t>* dirty)
+    : directory_(directory),
+      dirty_total_(dirty),
+      token_(NewToken()),
+      origin_(base),
+      base_(base),
+      now_(base),
+      hold_(base.size),
+      keep_(base.size) {}
+
+OverlayFile::~OverlayFile() {
+  *dirty_total_ -= counted_;
+  if (mine_ && file_.valid()) unlinkat(directory_, (token_ + ".data").c_str(), 0);
+}
+
+void OverlayFile::Count() {
+  const uint64_t now = unsent_.bytes() + sent_.bytes();
+  *dirty_total_ += now - counted_;
+  counted_ = now;
+}
+
+Version OverlayFile::version() const {
+  const std::scoped_lock lock(mutex_);
+  return now_;
+}
+
+Version OverlayFile::base() const {
+  const std::scoped_lock lock(mutex_);
+  return base_;
+}
+
+int OverlayFile::Write(uint64_t offset, const uint8_t* bytes, size_t length, int64_t now_ns) {
+  const std::scoped_lock lock(mutex_);
+  return WriteAt(offset, bytes, length, now_ns);
+}
+
+int OverlayFile::Append(const uint8_t* bytes, size_t length, int64_t now_ns) {
+  const std::scoped_lock lock(mutex_);
+  return WriteAt(now_.size, bytes, length, now_ns);
+}
+
+int OverlayFile::WriteAt(uint64_t offset, const uint8_t* bytes, size_t length, int64_t now_ns) {
+  if (length == 0) return 0;
+  if (offset > core::kMaxSparseBytes || length > core::kMaxSparseBytes - offset) return EFBIG;
+  if (const int error = WriteAll(file_.get(), offset, bytes, length); error != 0) return error;
+  overlay_.Add(offset, offset + length);
+  unsent_.Add(offset, offset + length);
+  now_ = {std::max(now_.size, offset + length), now_ns};
+  changed_ = true;
+  changes_++;
+  Count();
+  return 0;
+}
+
+int OverlayFile::Truncate(uint64_t size, int64_t now_ns) {
+  if (size > core::kMaxSparseBytes) return EFBIG;
+  const std::scoped_lock lock(mutex_);
+  overlay_.Cut(size);
+  unsent_.Cut(size);
+  hold_ = std::min(hold_, size);
+  keep_ = std::min(keep_, size);
+  cut_ = std::min(cut_, size);
+  now_ = {size, now_ns};
+  changed_ = true;
+  changes_++;
+  // A pending put still reads its bytes from the file.
+  if (overlay_.empty() && !putting_) (void)!ftruncate(file_.get(), 0);
+  Count();
+  return 0;
+}
+
+void OverlayFile::SetMtime(int64_t mtime_ns) {
+  const std::scoped_lock lock(mutex_);
+  now_.mtime_ns = mtime_ns;
+  changed_ = true;
+  changes_++;
+}
+
+bool OverlayFile::Read(uint64_t offset, uint8_t* to, size_t length, size_t* read, Missing* missing, int* error) {
+  const std::scoped_lock lock(mutex_);
+  *error = 0;
+  *read = offset >= now_.size ? 0 : std::min<uint64_t>(length, now_.size - offset);
+  const uint64_t stop = offset + *read;
+  for (uint64_t at = offset; at < stop && *error == 0;) {
+    uint64_t first = stop, end = stop;
+    overlay_.First(at, stop, &first, &end);
+    if (const uint64_t held = std::min(first, std::max(at, hold_)); at < held) {
+      if (!ReadBase(at, held, to + (at - offset), error)) {
+        missing->of = base_;
+        const bool known = !contents_.empty() && contents_.back().first == base_;
+        missing->content = known ? contents_.back().second : nullptr;
+        missing->first = static_cast<uint32_t>(at / kCacheBlockBytes);
+        missing->end = static_cast<uint32_t>((std::min(stop, hold_) + kCacheBlockBytes - 1) / kCacheBlockBytes);
+        return false;
+      }
+      at = held;
+    }
+    if (at < first) std::memset(to + (at - offset), 0, first - at);
+    if (first < end && *error == 0) *error = ReadAll(file_.get(), first, to + (first - offset), end - first);
+    at = end;
+  }
+  return true;
+}
+
+// Below the overlay, all versions left at the other peer have the same bytes.
+bool OverlayFile::ReadBase(uint64_t from, uint64_t end, uint8_t* to, int* error) {
+  core::Status status;
+  while (from < end) {
+    const uint64_t stop = std::min(end, (from / kCacheBlockBytes + 1) * kCacheBlockBytes);
+    bool found = false;
+    for (auto one = contents_.rbegin(); one != contents_.rend() && !found; ++one) {
+      // Read a long run at once if it is cached, else block by block.
+      for (const uint64_t until : {end, stop}) {
+        if (!one->second->Read(from, to, until - from, &status)) continue;
+        if (!status.ok()) *error = EIO;
+        to += until - from;
+        from = until;
+        found = true;
+        break;
+      }
+    }
+    if (!found) return false;
+  }
+  return true;
+}
+
+void OverlayFile::AddContent(const Version& of, std::shared_ptr<CacheFile> content) {
+  const std::scoped_lock lock(mutex_);
+  if (of != base_) return;
+  if (!contents_.empty() && contents_.back().first == of) return;
+  if (contents_.size() >= kMostContents) contents_.erase(contents_.begin());
+  contents_.emplace_back(of, std::move(content));
+}
+
+bool OverlayFile::NeedsPut(bool sync) const {
+  const std::scoped_lock lock(mutex_);
+  return changed_ || putting_ || !unsent_.empty() || (sync && unsynced_);
+}
+
+uint64_t OverlayFile::changes() const {
+  const std::scoped_lock lock(mutex_);
+  return changes_;
+}
+
+uint64_t OverlayFile::put_changes() const {
+  const std::scoped_lock lock(mutex_);
+  return put_changes_;
+}
+
+uint64_t OverlayFile::unsent_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return unsent_.bytes();
+}
+
+size_t OverlayFile::unsent_ranges() const {
+  const std::scoped_lock lock(mutex_);
+  return unsent_.count();
+}
+
+bool OverlayFile::Begin(bool sync, uint64_t most_bytes, Put* put) {
+  const std::scoped_lock lock(mutex_);
+  if (putting_ || !(changed_ || !unsent_.empty() || (sync && unsynced_))) return false;
+  *put = {base_, now_, keep_, sync, put_changes_, {}};
+  while (!unsent_.empty() && put->ranges.size() < kMostPutRanges && sent_.bytes() < most_bytes) {
+    const auto [from, last] = *unsent_.map().begin();
+    const uint64_t end = from + std::min(last - from, most_bytes - sent_.bytes());
+    put->ranges.emplace_back(from, end - from);
+    sent_.Add(from, end);
+    unsent_.Remove(from, end);
+  }
+  // A put that leaves bytes unsent cannot sync the file.
+  put->sync = sync && unsent_.empty();
+  // A partial put leaves a version of its own, so it gets a different time.
+  constexpr int64_t kNsPerStep = 1000;
+  constexpr uint64_t kSteps = 1'000'000;
+  if (!unsent_.empty()) put->now.mtime_ns -= kNsPerStep * static_cast<int64_t>(1 + unsent_.bytes() % kSteps);
+  changed_ = !unsent_.empty();
+  if (unsent_.empty()) put->changes = changes_;
+  keep_ = now_.size;
+  cut_ = UINT64_MAX;
+  putting_ = true;
+  return true;
+}
+
+void OverlayFile::Done(const Put& put, const Version& left) {
+  const std::scoped_lock lock(mutex_);
+  putting_ = false;
+  sent_.Clear();
+  base_ = {put.now.size, left.mtime_ns};
+  put_changes_ = put.changes;
+  // The other side may store coarser times than ours.
+  if (now_ == put.now) now_ = base_;
+  unsynced_ = !put.sync;
+  Count();
+}
+
+void OverlayFile::Failed(const Put& put) {
+  const std::scoped_lock lock(mutex_);
+  putting_ = false;
+  sent_.Cut(cut_);
+  unsent_.Add(sent_);
+  sent_.Clear();
+  keep_ = std::min(put.keep, keep_);
+  changed_ = true;
+  Count();
+}
+
+void OverlayFile::GiveUp() {
+  const std::scoped_lock lock(mutex_);
+  unsent_.Clear();
+  sent_.Clear();
+  changed_ = unsynced_ = false;
+  Count();
+}
+
+void OverlayFile::SetUnsynced() {
+  const std::scoped_lock lock(mutex_);
+  unsynced_ = true;
+}
+
+bool OverlayFile::TakeIn(int* error) {
+  bool all = true;
+  std::vector<uint8_t> buffer(kCopyBytes);
+  for (uint64_t at = 0; at < hold_ && *error == 0;) {
+    uint64_t first = hold_, end = hold_;
+    overlay_.First(at, hold_, &first, &end);
+    for (uint64_t stop; at < first && *error == 0; at = stop) {
+      stop = std::min(first, (at / kCacheBlockBytes + 1) * kCacheBlockBytes);
+      if (!ReadBase(at, stop, buffer.data(), error)) {
+        all = false;
+        continue;
+      }
+      if (*error == 0) *error = WriteAll(file_.get(), at, buffer.data(), stop - at);
+      if (*error == 0) overlay_.Add(at, stop);
+    }
+    at = end;
+  }
+  return all && *error == 0;
+}
+
+int OverlayFile::MoveTo(const Version& base, bool theirs) {
+  const std::scoped_lock lock(mutex_);
+  int error = 0;
+  TakeIn(&error);
+  if (error != 0) return error;
+  base_ = base;
+  contents_.clear();
+  hold_ = keep_ = theirs ? std::min(hold_, base.size) : 0;
+  unsent_ = overlay_;
+  changed_ = true;
+  Count();
+  return 0;
+}
+
+void OverlayFile::Shrink(uint64_t most_bytes) {
+  const std::scoped_lock lock(mutex_);
+  if (putting_ || (overlay_.bytes() <= most_bytes && overlay_.count() <= kMostOverlayRanges)) return;
+  overlay_ = unsent_;
+  hold_ = keep_;
+  contents_.clear();
+  uint64_t at = 0;
+  for (const auto& [from, end] : overlay_.map()) {
+    Zero(at, from);
+    at = end;
+  }
+  (void)!ftruncate(file_.get(), static_cast<off_t>(at));
+}
+
+bool OverlayFile::Zero(uint64_t from, uint64_t end) {
+  if (from >= end) return true;
+  if (fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from),
+                static_cast<off_t>(end - from)) == 0)
+    return true;
+  return stream::WriteZeros(file_.get(), from, end).ok();
+}
+
+bool OverlayFile::Complete(uint64_t most_bytes) {
+  const std::scoped_lock lock(mutex_);
+  if (putting_ || changed_ || now_.size == 0) return false;
+  int error = 0;
+  if (!overlay_.Covers(0, hold_) && (now_.size > most_bytes || !TakeIn(&error))) return false;
+  for (uint64_t at = hold_; at < now_.size;) {
+    uint64_t first = now_.size, end = now_.size;
+    overlay_.First(at, now_.size, &first, &end);
+    if (!Zero(at, first)) return false;
+    at = end;
+  }
+  return ftruncate(file_.get(), static_cast<off_t>(now_.size)) == 0;
+}
+
+}  // namespace keibi::mount

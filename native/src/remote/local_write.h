@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/status.h"
+#include "disk/byte_range.h"
+#include "remote/dirty_file.h"
+#include "share/write_ledger.h"
+
+namespace keibi::stream {
+
+// A put to a folder of this machine.
+struct LocalWrite {
+  std::string path;
+  PutBase base;
+  Finish finish;
+  std::string directory, key;  // of the draft
+  std::vector<ByteRange> ranges;
+  std::shared_ptr<LockTable> locks = nullptr;  // of the writer
+};
+
+// Writes the put in place, as a sharing peer writes data from lanes. Errors as of WriteLedger and DirtyFile;
+// kSizeMismatch for ranges out of order. May block.
+core::Status WriteLocally(WriteLedger* ledger, const ServedFolder& folder, const LocalWrite& put,
+                          std::vector<uint8_t>* entry);
+
+}  // namespace keibi::stream

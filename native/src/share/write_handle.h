@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/fd.h"
+#include "core/status.h"
+#include "disk/byte_range.h"
+#include "share/lock_table.h"
+#include "share/put_stage.h"
+#include "share/served_files.h"
+
+namespace keibi::stream {
+
+class WriteJournal;
+
+// Names a draft, so that the results of its several puts can be recognised as its own.
+using DraftToken = std::array<uint8_t, 16>;
+
+// Identifies one version of a file.
+struct FileState {
+  uint64_t size = 0;
+  int64_t mtime_ns = 0;
+  bool operator==(const FileState&) const = default;
+};
+
+// The state in which to leave a file.
+struct Finish {
+  FileState state;
+  bool sync = false;  // makes the result durable
+};
+
+// A file that a put changes. Written bytes wait beside it until Commit, which applies the put's changes and nothing
+// else. Any thread; writes may run in parallel. After Commit or Close has returned, no write runs or begins.
+class WriteHandle {
+ public:
+  using Inode = std::pair<dev_t, ino_t>;
+  // Whether a put may change a file in this state.
+  using MayChange = std::function<bool(const FileState&)>;
+
+  struct Place {
+    ServedFolder folder;
+    std::string path, name;
+    core::Fd parent;
+    core::Fd file;
+    Inode inode;
+  };
+
+  // `keep`: the first bytes of the content that remain valid. `journal`, and the writer's `locks`, may be null.
+  WriteHandle(Place place, const DraftToken& token, uint64_t keep, std::shared_ptr<WriteJournal> journal,
+              std::shared_ptr<LockTable> locks)
+      : token(token),
+        inode(place.inode),
+        folder_(std::move(place.folder)),
+        path_(std::move(place.path)),
+        name_(std::move(place.name)),
+        keep_(keep),
+        journal_(std::move(journal)),
+        locks_(std::move(locks)),
+        stage_(std::move(place.parent)),
+        fd_(std::move(place.file)) {}
+
+  // Write and Commit: kCallFailed with the errno; kCancelled if it is closed.
+  core::Status Write(uint64_t offset, const uint8_t* data, size_t bytes);
+  // Changes the file, sets its size and mtime, and closes it. `entry` gets the result; so does `left`, even after a
+  // failure, if no other program has changed the file meanwhile. Changes nothing if `may_change` refuses the file or
+  // another file has the path (kSourceChanged), or no file has it (kSourceMissing). The same while another program has
+  // locked a part of it (kCallFailed with EBUSY).
+  core::Status Commit(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
+                      std::optional<FileState>* left);
+  void Close();  // idempotent; changes nothing in the file
+
+  const DraftToken token;
+  const Inode inode;
+
+ private:
+  core::Status CommitLocked(const Finish& finish, const MayChange& may_change, std::vector<uint8_t>* entry,
+                            std::optional<FileState>* left);
+  core::Status Measure(const Finish& finish, core::Status applied, struct stat* now,
+                       std::optional<FileState>* left) const;
+  core::Status HasPath() const;
+  core::Status Apply(const Finish& finish, uint64_t size, bool alone);
+  core::Status Extend(const ByteRange& range, uint64_t size, bool alone);
+  core::Status WriteInPlace(const ByteRange& range);
+  core::Status Append(const ByteRange& range);
+
+  const ServedFolder folder_;
+  const std::string path_, name_;
+  const uint64_t keep_;
+  const std::shared_ptr<WriteJournal> journal_;
+  const std::shared_ptr<LockTable> locks_;
+  std::shared_mutex mutex_;  // exclusive: to close
+  PutStage stage_;
+  core::Fd fd_;
+};
+
+}  // namespace keibi::stream

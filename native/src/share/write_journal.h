@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MPL-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/fd.h"
+#include "share/write_handle.h"
+
+namespace keibi::stream {
+
+// Records what puts do to a folder's files, in the machine's own byte order:
+//
+//   kind 8 | token 16 | four numbers of 8
+//
+// After a kill, the sharing peer reads it at its next start. A file that matches neither a draft's base nor its result
+// is then recognised as half of that draft, not as another program's version. The journal survives kill -9 in the page
+// cache but not a power loss: then both versions are kept. Any thread.
+class WriteJournal {
+ public:
+  // Takes over the file and an earlier process's records. Null if another process has it, or it cannot be opened.
+  static std::shared_ptr<WriteJournal> Open(const std::string& path);
+
+  // Begins: before the first change of the file. Writes: before each change. Leaves: before the file gets its final
+  // state. Ends: when nothing more is written.
+  void Begins(const DraftToken& token, const WriteHandle::Inode& inode);
+  void Writes(const DraftToken& token);
+  void Leaves(const DraftToken& token, const FileState& state);
+  void Ends(const DraftToken& token, const FileState& state);
+
+  // Whether a file in this state is as the earlier process left it for this draft, finished or not.
+  bool Knows(const DraftToken& token, const WriteHandle::Inode& inode, const FileState& state) const;
+
+ private:
+  struct Record {
+    uint64_t kind = 0;
+    DraftToken token{};
+    uint64_t numbers[4]{};
+  };
+  // The records of one draft.
+  struct Trace {
+    WriteHandle::Inode inode{};
+    int64_t begun_ns = 0, written_ns = 0;   // of the clock
+    std::optional<FileState> left, before;  // the last two
+    bool ended = true;
+  };
+
+  explicit WriteJournal(core::Fd fd) : fd_(std::move(fd)) {}
+  bool Load();
+  static void Follow(const Record& record, std::map<DraftToken, Trace>* traces);
+  void Append(const Record& record);
+  void Compact();
+
+  const core::Fd fd_;
+  std::map<DraftToken, Trace> earlier_;
+  std::mutex mutex_;
+  std::map<DraftToken, Trace> traces_;
+  uint64_t records_ = 0;
+};
+
+}  // namespace keibi::stream
