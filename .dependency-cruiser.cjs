@@ -99,6 +99,7 @@ module.exports = {
           '^$1/',
           '^packages/[^/]+/src/index\\.ts$',
           '^packages/contacts/src/stored\\.ts$',
+          '^packages/settings/src/files\\.ts$',
           '^packages/daemon/src/local\\.ts$',
           '^native/lib/index\\.ts$',
           '^proto/index\\.ts$',

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSameFingerprint, KeibiError, type RotationRefusal } from '@keibidrop/protocol';
 import type { PublicKeys } from '@keibidrop/session';
-import { type FileUse, fileError, readPrivate, withLock, writePrivate } from '@keibidrop/settings';
+import { type FileUse, fileError, readPrivate, withLock, writePrivate } from '@keibidrop/settings/files';
 
 import {
   type Contact,

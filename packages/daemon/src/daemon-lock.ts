@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { KeibiError } from '@keibidrop/protocol';
-import { tryLockFile } from '@keibidrop/settings';
+import { tryLockFile } from '@keibidrop/settings/files';
 
 const MAX_NOTE_BYTES = 4096;
 /** A program that waits for a daemon to end holds the lock for a moment. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { readFile, rename } from 'node:fs/promises';
-import { fileError, writePrivate } from '@keibidrop/settings';
+import { fileError, writePrivate } from '@keibidrop/settings/files';
 
 /** The requests that the daemon has not finished. */
 export interface JournalState<Entry> {

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_TEXT_BYTES } from '@keibidrop/protocol';
-import { readPrivate, writePrivate } from '@keibidrop/settings';
+import { readPrivate, writePrivate } from '@keibidrop/settings/files';
 
 /** Received texts that no client has shown yet, one file each, so that they survive the daemon. */
 export class KeptTexts {

@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { type ErrorCode, isErrorCode, KeibiError } from '@keibidrop/protocol';
-import { configDirOf, fileError, stateDirOf, withLock } from '@keibidrop/settings';
+import { configDirOf, stateDirOf } from '@keibidrop/settings';
+import { fileError, withLock } from '@keibidrop/settings/files';
 
 import { readDaemonNote } from './daemon-lock.ts';
 import { type DaemonPlace, daemonPlace } from './daemon-socket.ts';

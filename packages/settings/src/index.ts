@@ -17,9 +17,6 @@ export {
   stateDirOf,
 } from './config.ts';
 export { configDirOf } from './config-directory.ts';
-export { fileError } from './disk-full.ts';
 export { expandHome } from './home-folder.ts';
 export type { ListenAddress } from './listen-address.ts';
-export { tryLockFile, withLock } from './lock-file.ts';
-export { type FileUse, readCopy, readPrivate, writePrivate } from './private-file.ts';
 export { loadRelaySettings } from './relay-settings.ts';

@@ -4,7 +4,8 @@ import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { openRecord, sealRecord } from '@keibidrop/session';
-import { type FileUse, readPrivate, type SealedPlace, writePrivate } from '@keibidrop/settings';
+import type { SealedPlace } from '@keibidrop/settings';
+import { type FileUse, readPrivate, writePrivate } from '@keibidrop/settings/files';
 
 const KEY_BYTES = 32;
 const NAME_BYTES = 16;

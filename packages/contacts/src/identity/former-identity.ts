@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type IdentityKeys, openSecret, type SecretKey } from '@keibidrop/session';
-import { readPrivate } from '@keibidrop/settings';
+import { readPrivate } from '@keibidrop/settings/files';
 
 /** A former identity, kept until its contacts know the next one. */
 export interface FormerIdentity {

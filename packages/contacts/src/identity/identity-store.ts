@@ -11,7 +11,7 @@ import {
   type SecretKey,
   sealSecret,
 } from '@keibidrop/session';
-import { readCopy, readPrivate, withLock, writePrivate } from '@keibidrop/settings';
+import { readCopy, readPrivate, withLock, writePrivate } from '@keibidrop/settings/files';
 import type { Contact } from '../contact.ts';
 import { ContactStore } from '../contact-store.ts';
 

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
-import { writePrivate } from '@keibidrop/settings';
+import { writePrivate } from '@keibidrop/settings/files';
 import type { DaemonParts } from '../daemon.ts';
 import type { DaemonPlace } from '../daemon-socket.ts';
 import type { LocalGroup } from '../local/local-calls.ts';

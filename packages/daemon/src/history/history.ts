@@ -2,7 +2,8 @@
 import { constants, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
-import { fileError, type HistoryLimits, withLock, writePrivate } from '@keibidrop/settings';
+import type { HistoryLimits } from '@keibidrop/settings';
+import { fileError, withLock, writePrivate } from '@keibidrop/settings/files';
 
 /** One send or receive that has ended. */
 export interface HistoryEntry {

@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readPrivate, writePrivate } from '@keibidrop/settings';
+import { readPrivate, writePrivate } from '@keibidrop/settings/files';
 import { PAGE_SECRET_BYTES } from './page-keys.ts';
 
 const HOST = '127.0.0.1';
