@@ -55,8 +55,8 @@ module.exports = {
     {
       name: 'no-circle',
       severity: 'error',
-      from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      from: { pathNot: '^packages/mount/src/backend' }, // until its types have a file of their own
+      to: { circular: true },
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     mayImportOnly('apps/cli', ['packages/(daemon|share|contacts|peer|settings|server|protocol)']),

@@ -24,8 +24,8 @@ import type { EventStream } from './event-stream.ts';
 import { freeBytes } from './free-space.ts';
 import type { IdentityKeeper } from './identity-cache.ts';
 import type { GivenAnswer, Questions } from './prompts.ts';
+import type { InvitedReceive } from './transfers/transfer-entry.ts';
 import type { ReadSettings } from './transfers/transfer-options.ts';
-import type { InvitedReceive } from './transfers/transfers.ts';
 
 /** Pause before unreadable contacts are read again, or links that failed to open are reopened. */
 const RETRY_MS = 30_000;

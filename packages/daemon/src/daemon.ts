@@ -9,12 +9,13 @@ import { folderCalls } from './calls/folder-calls.ts';
 import { historyCalls } from './calls/history-calls.ts';
 import { identityCalls } from './calls/identity-calls.ts';
 import { mountCalls } from './calls/mount-calls.ts';
-import { PageDoor, pageCalls } from './calls/page-calls.ts';
+import { pageCalls } from './calls/page-calls.ts';
 import { settingsCalls } from './calls/settings-calls.ts';
 import { shareCalls } from './calls/share-calls.ts';
 import { statusCalls } from './calls/status-calls.ts';
 import { transferCalls } from './calls/transfer-calls.ts';
 import { ContactDesk } from './contact-service.ts';
+import type { DaemonParts } from './daemon-parts.ts';
 import { type DaemonPlace, type DaemonSocket, daemonPlace, listenForClients } from './daemon-socket.ts';
 import { EventStream } from './event-stream.ts';
 import { Mounts } from './folders/mounts.ts';
@@ -27,6 +28,7 @@ import { KeptTexts } from './kept-texts.ts';
 import type { LocalCalls } from './local/local-calls.ts';
 import { LocalServer } from './local/local-server.ts';
 import { Drops } from './page/drops.ts';
+import { PageDoor } from './page/page-server.ts';
 import { Questions } from './prompts.ts';
 import type { ReadSettings } from './transfers/transfer-options.ts';
 import { isTransferEntry, Transfers } from './transfers/transfers.ts';
@@ -40,32 +42,6 @@ export interface DaemonOptions {
   pageDir?: string | undefined;
   /** Logs one line per error that no client waits for. */
   log(line: string): void;
-}
-
-/** The parts that the calls work with. */
-export interface DaemonParts {
-  readonly version: string;
-  readonly configDir: string;
-  readonly stateDir: string;
-  /** Milliseconds since 1970. */
-  readonly started: number;
-  /** Where settings come from. */
-  readonly settings: SettingsQuery;
-  /** Reads the current settings. */
-  readonly read: ReadSettings;
-  readonly events: EventStream;
-  readonly questions: Questions;
-  readonly transfers: Transfers;
-  readonly shares: Shares;
-  readonly mounts: Mounts;
-  readonly history: History;
-  readonly identity: IdentityKeeper;
-  readonly contacts: ContactDesk;
-  readonly page: PageDoor;
-  /** The number of connected programs. */
-  clients(): number;
-  /** Starts to end the daemon. @returns  the number of transfers that the next daemon resumes */
-  stop(): Promise<number>;
 }
 
 /** One peer process for all of a user's programs, until it is stopped. */

@@ -33,6 +33,7 @@ export { isReached, type Observation, type ObservedWithClock, observePort } from
 export { type MailboxState, type OwnOptions, ownMailbox } from './rendezvous/own-mailbox.ts';
 export type { JoinOptions, OpenChannel } from './rendezvous/rendezvous-client.ts';
 export { RendezvousLine } from './rendezvous/rendezvous-line.ts';
-export { keepPortMapped, type MappedPort, tryPortMapping } from './router/port-mapping.ts';
+export type { MappedPort } from './router/port-control.ts';
+export { keepPortMapped, tryPortMapping } from './router/port-mapping.ts';
 export { assertPrivate, makePrivate, runtimeDirectory } from './runtime-directory.ts';
 export type { Transport } from './transport.ts';

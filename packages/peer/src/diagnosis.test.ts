@@ -3,7 +3,8 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Check, diagnose } from './diagnosis.ts';
+import { diagnose } from './diagnosis.ts';
+import type { Check } from './finding.ts';
 
 const signal = new AbortController().signal;
 

@@ -10,19 +10,8 @@ import { FrameSealer, hasHardwareAes, libcryptoVersion } from '@keibidrop/native
 import { ALL_SUITES, chooseSuite, KeibiError, type Suite } from '@keibidrop/protocol';
 import type { ListenAddress } from '@keibidrop/settings';
 import type { ReachOptions } from './api.ts';
+import type { Check, Finding } from './finding.ts';
 import { ReachDiagnosis, type ReachDiagnosisOptions } from './reach-diagnosis.ts';
-
-/** `ok`; `note`: good to know; `warning`: works, but could work better; `failed`: sending or receiving will not work. */
-export type CheckStatus = 'ok' | 'note' | 'warning' | 'failed';
-
-/** The result of one check. `name` is a fixed word or two; `text` one sentence. */
-export interface Check {
-  name: string;
-  status: CheckStatus;
-  text: string;
-}
-
-export type Finding = Omit<Check, 'name'>;
 
 const MIN_NODE = [20, 19] as const;
 /** The time when this was written: an earlier clock is wrong. */

@@ -16,7 +16,7 @@ import { Listener } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
 import type { ListenAddress } from '@keibidrop/settings';
 import type { ReachOptions } from './api.ts';
-import type { Finding } from './diagnosis.ts';
+import type { Finding } from './finding.ts';
 
 export interface ReachDiagnosisOptions {
   listen: ListenAddress;

@@ -4,6 +4,7 @@
 // combines a rendezvous and a relay. It sees mailbox hashes and opaque bodies, stores nothing, and knows no code, key or file.
 export { Crowd } from './crowd.ts';
 export { networkOf } from './network.ts';
-export { openRelayServer, type RelayServer, type RelayServerOptions } from './open-relay-server.ts';
+export { openRelayServer } from './open-relay-server.ts';
 export { type ChosenLimits, type RelayServerLimits, relayLimitsOf } from './relay-limits.ts';
+export type { RelayServer, RelayServerOptions } from './relay-server.ts';
 export { type RendezvousLimits, type RendezvousOptions, RendezvousServer } from './rendezvous.ts';

@@ -6,11 +6,10 @@ import { KeibiError } from '@keibidrop/protocol';
 import { type Logger, pino } from 'pino';
 import type { MailboxShare } from './mailbox-share.ts';
 import { createMetrics, droppedBy, type RelayServerStats } from './metrics.ts';
-import type { RelayServer, RelayServerOptions } from './open-relay-server.ts';
 import { DEFAULT_RELAY_LIMITS, type RelayServerLimits } from './relay-limits.ts';
 import { RendezvousServer } from './rendezvous.ts';
 import { StatusPages } from './status-pages.ts';
-import { TlsDoor } from './tls-listener.ts';
+import { type CertificateFiles, TlsDoor } from './tls-listener.ts';
 
 /** Interval at which refusals are logged. */
 const REPORT_MS = 60_000;
@@ -152,4 +151,34 @@ function openListener(
     const message = `Cannot listen on ${host}, port ${port} (${why}). Choose another with --listen.`;
     throw new KeibiError('CONFIG_INVALID', message, { cause });
   }
+}
+
+export interface RelayServerOptions {
+  /** `host` is numeric; port 0 selects a free one. */
+  listen: { host: string; port: number };
+  /** Override DEFAULT_RELAY_LIMITS. */
+  limits?: Partial<RelayServerLimits>;
+  /** URL of a Redis through which several servers share their mailboxes. Absent: mailboxes are kept in memory. */
+  redis?: string | undefined;
+  /** A public address that reaches only this server; announced as the address of its relay. */
+  advertise?: { host: string; port: number } | undefined;
+  /** Serve the rendezvous and the status pages over TLS, too. */
+  certificate?: CertificateFiles | undefined;
+  /** Receives the log, one JSON object per line. It contains no token, mailbox or body. */
+  log: { level: 'silent' | 'error' | 'warn' | 'info' | 'debug' | 'trace'; write(line: string): void };
+  /** Aborts the opening. */
+  signal: AbortSignal;
+}
+
+/** A running rendezvous and relay. */
+export interface RelayServer {
+  readonly host: string;
+  readonly port: number;
+  stats(): RelayServerStats;
+  /** Reads the certificate again. On an error, logs it and keeps the previous one. */
+  reloadCertificate(): void;
+  /** Admits no more peers; resolves when the last pair has ended, after `limits.drainMs` at most. */
+  drain(): Promise<void>;
+  /** Ends everything at once. Idempotent. */
+  close(): Promise<void>;
 }

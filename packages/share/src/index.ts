@@ -9,5 +9,6 @@ export { ShareGuest } from './guest/share-guest.ts';
 export type { ShareEntry } from './share-entries.ts';
 export { shareEventJson } from './share-event-json.ts';
 export type { PulledEvent, PullFailedEvent, PullProgressEvent, ShareEvent } from './share-events.ts';
-export { openSharing, type ShareOptions, type Sharing, share } from './sharer/share.ts';
+export { openSharing, type Sharing, share } from './sharer/share.ts';
+export type { ShareOptions } from './sharer/share-options.ts';
 export { shareVisiting } from './sharer/share-with-contacts.ts';

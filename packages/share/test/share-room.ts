@@ -11,7 +11,8 @@ import { vi } from 'vitest';
 import type { ConnectOptions } from '../src/guest/connect-options.ts';
 import { ShareGuest } from '../src/guest/share-guest.ts';
 import type { ShareEvent } from '../src/share-events.ts';
-import { openSharing, type ShareOptions, type Sharing } from '../src/sharer/share.ts';
+import { openSharing, type Sharing } from '../src/sharer/share.ts';
+import type { ShareOptions } from '../src/sharer/share-options.ts';
 
 const REACH: ReachOptions = { discovery: 'off', directOnly: false, relayOnly: false };
 const LISTEN = { host: '127.0.0.1', port: 0, orAnyPort: true };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import { assertOthers, assertUsableFolder, type ContactRule } from '@keibidrop/contacts';
 import { waitingSenders } from '@keibidrop/peer';
 import type { local } from '@keibidrop/proto';
 import { KeibiError, parseFingerprint } from '@keibidrop/protocol';
 
-import type { DaemonParts } from '../daemon.ts';
+import type { DaemonParts } from '../daemon-parts.ts';
 import { folderPath } from '../folder-path.ts';
 import type { LocalGroup } from '../local/local-calls.ts';
 

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { measurePath } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
-import type { DaemonParts } from '../daemon.ts';
+import type { DaemonParts } from '../daemon-parts.ts';
 import { openByDesktop } from '../desktop-opener.ts';
 import { folderPath } from '../folder-path.ts';
 import { freeBytes } from '../free-space.ts';

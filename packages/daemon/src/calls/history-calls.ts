@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { DaemonParts } from '../daemon.ts';
+import type { DaemonParts } from '../daemon-parts.ts';
 import type { LocalGroup } from '../local/local-calls.ts';
 
 const LISTED = 100;

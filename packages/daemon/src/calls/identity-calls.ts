@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import type { Identity } from '@keibidrop/contacts';
 import { fingerprintLink, fingerprintPhrase, formatFingerprint } from '@keibidrop/protocol';
-import type { DaemonParts } from '../daemon.ts';
+import type { DaemonParts } from '../daemon-parts.ts';
 import type { LocalGroup } from '../local/local-calls.ts';
 
 /** The calls about this peer's identity. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { whyNotMountable } from '@keibidrop/mount';
 import { KeibiError } from '@keibidrop/protocol';
-import type { DaemonParts } from '../daemon.ts';
+import type { DaemonParts } from '../daemon-parts.ts';
 import type { LocalGroup } from '../local/local-calls.ts';
 
 type Names = 'mount' | 'unmount' | 'mounts';

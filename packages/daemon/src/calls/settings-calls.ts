@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
 import { changeSettings, settingsInForce } from '@keibidrop/settings';
-import type { DaemonParts } from '../daemon.ts';
+import type { DaemonParts } from '../daemon-parts.ts';
 import type { LocalGroup } from '../local/local-calls.ts';
 
 /** The settings of the file, which apply from the next transfer on. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { homedir } from 'node:os';
 import { KeibiError } from '@keibidrop/protocol';
-import type { DaemonParts } from '../daemon.ts';
+import type { DaemonParts } from '../daemon-parts.ts';
 import { LOCAL_API, type LocalGroup } from '../local/local-calls.ts';
 
 /** The calls about the daemon itself: hello, status, events and stop. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { KeibiError } from '@keibidrop/protocol';
-import type { DaemonParts } from '../daemon.ts';
+import type { DaemonParts } from '../daemon-parts.ts';
 import { folderPath } from '../folder-path.ts';
 import { invitationTo } from '../folders/pull-invitation.ts';
 import type { Caller, LocalGroup } from '../local/local-calls.ts';

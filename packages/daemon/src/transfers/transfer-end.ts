@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import type { TransferSummary } from '@keibidrop/peer';
 import { errorOfFailures, KeibiError } from '@keibidrop/protocol';
-import type { TransferState } from './transfer.ts';
+import type { TransferState } from './transfer-entry.ts';
 
 /** How a run ended. */
 export interface TransferEnd {

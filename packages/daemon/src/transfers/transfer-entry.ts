@@ -26,3 +26,16 @@ export type TransferEntry = Order & {
   /** For a receive: a text that no client has shown yet, with its time and sender. */
   unread?: { at: number; from: ConnectedEvent | undefined } | undefined;
 };
+
+/**
+ * queued: not begun yet. waiting: for a peer. running: bytes move. paused: by this side, or by every peer. asking: the user
+ * must answer. done, failed, cancelled: it has ended.
+ */
+export type TransferState = 'queued' | 'waiting' | 'running' | 'paused' | 'asking' | 'done' | 'failed' | 'cancelled';
+
+/** A receive that a contact has invited us to. Without `out` it goes to the folder of the settings. */
+export interface InvitedReceive extends Pick<local.ReceiveRequest, 'code' | 'out' | 'beneath' | 'owner'> {
+  contact: string;
+  /** The size that the user has seen and accepted; undefined accepts any. */
+  agreed: TransferEntry['agreed'];
+}

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import {
   type CodeEvent,
   type CollisionAnswer,
@@ -24,17 +23,11 @@ import type { Questions } from '../prompts.ts';
 import type { FileLists } from './file-lists.ts';
 import { PeerFigures } from './peer-stats.ts';
 import { endOf, failureOf, type TransferEnd } from './transfer-end.ts';
-import type { TransferEntry } from './transfer-entry.ts';
+import type { TransferEntry, TransferState } from './transfer-entry.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 import { offeredBy, TransferFigures } from './transfer-stats.ts';
 
 type ReceiveEntry = Extract<TransferEntry, { kind: 'receive' }>;
-
-/**
- * queued: not begun yet. waiting: for a peer. running: bytes move. paused: by this side, or by every peer. asking: the user
- * must answer. done, failed, cancelled: it has ended.
- */
-export type TransferState = 'queued' | 'waiting' | 'running' | 'paused' | 'asking' | 'done' | 'failed' | 'cancelled';
 
 /** The services of the daemon that a transfer uses. */
 export interface TransferHost {

@@ -12,7 +12,7 @@ import type { Drops } from '../page/drops.ts';
 import type { Questions } from '../prompts.ts';
 import { FileLists } from './file-lists.ts';
 import { Transfer, type TransferHost } from './transfer.ts';
-import type { Order, TransferEntry } from './transfer-entry.ts';
+import type { InvitedReceive, Order, TransferEntry } from './transfer-entry.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 
 /** Limit of sends that wait for receivers, each with a port of its own. Later sends begin when earlier ones end. */
@@ -37,13 +37,6 @@ export interface TransfersOptions {
   journal: Journal<TransferEntry>;
   /** Reports an error that no client waits for. */
   onTrouble(error: KeibiError): void;
-}
-
-/** A receive that a contact has invited us to. Without `out` it goes to the folder of the settings. */
-export interface InvitedReceive extends Pick<local.ReceiveRequest, 'code' | 'out' | 'beneath' | 'owner'> {
-  contact: string;
-  /** The size that the user has seen and accepted; undefined accepts any. */
-  agreed: TransferEntry['agreed'];
 }
 
 /**

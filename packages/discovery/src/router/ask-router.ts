@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { createSocket, type Socket } from 'node:dgram';
 import { KeibiError } from '@keibidrop/protocol';
+import type { MappedPort } from './port-control.ts';
 import {
   decodePcpMap,
   decodePmpAddress,
@@ -11,7 +12,6 @@ import {
   PORT_CONTROL_PORT,
   type PortRequest,
 } from './port-control.ts';
-import type { MappedPort } from './port-mapping.ts';
 
 /** Wait before the first retry, doubled for each further one; after ASKED requests the router is given up. */
 const FIRST_WAIT_MS = 250;

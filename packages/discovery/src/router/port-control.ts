@@ -116,3 +116,13 @@ export function defaultGatewayOf(routes: string): string | undefined {
 function refused(by: string, result: number): KeibiError {
   return new KeibiError('PEER_UNREACHABLE', `The router refuses to map a port (${by}, result ${result}).`);
 }
+
+/** A router's port that leads to one of ours. */
+export interface MappedPort {
+  /** The protocol by which the router was asked. */
+  readonly by: 'PCP' | 'NAT-PMP' | 'UPnP';
+  /** The router's outside address, as it reports it. */
+  readonly host: string;
+  readonly port: number;
+  readonly lifetimeSeconds: number;
+}

@@ -4,18 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeibiError } from '@keibidrop/protocol';
 import { askRouter, tellRouter } from './ask-router.ts';
-import { defaultGatewayOf, NONCE_BYTES } from './port-control.ts';
+import { defaultGatewayOf, type MappedPort, NONCE_BYTES } from './port-control.ts';
 import { askByUpnp } from './upnp.ts';
-
-/** A router's port that leads to one of ours. */
-export interface MappedPort {
-  /** The protocol by which the router was asked. */
-  readonly by: 'PCP' | 'NAT-PMP' | 'UPnP';
-  /** The router's outside address, as it reports it. */
-  readonly host: string;
-  readonly port: number;
-  readonly lifetimeSeconds: number;
-}
 
 interface Held {
   readonly mapped: MappedPort;

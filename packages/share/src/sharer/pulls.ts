@@ -3,7 +3,7 @@ import type { RateBudget, Root } from '@keibidrop/native';
 import { type ListeningPort, type PeerEvent, type Receiver, sendRoots } from '@keibidrop/peer';
 import { type Code, KeibiError, parseCode } from '@keibidrop/protocol';
 import type { ShareEvent } from '../share-events.ts';
-import type { ShareOptions } from './share.ts';
+import type { ShareOptions } from './share-options.ts';
 
 export interface PullsOptions
   extends Pick<ShareOptions, 'suite' | 'reach' | 'label' | 'listen' | 'onEvent' | 'signal'> {

@@ -10,7 +10,8 @@ import {
 } from '@keibidrop/contacts';
 import { INVITATION_ID_BYTES, KeibiError } from '@keibidrop/protocol';
 
-import { openSharing, type ShareOptions, type Sharing } from './share.ts';
+import { openSharing, type Sharing } from './share.ts';
+import type { ShareOptions } from './share-options.ts';
 
 export interface ShareVisitingOptions
   extends ShareOptions,

@@ -8,13 +8,10 @@ import {
   pathOfArrival,
   type Receiver,
   Receivers,
-  type SendOptions,
-  type TransferOptions,
   type Waiting,
 } from '@keibidrop/peer';
 import { assertCodeStrength, type Code, KeibiError } from '@keibidrop/protocol';
 import type { ReturnSecret } from '@keibidrop/session';
-import type { SealedPlace } from '@keibidrop/settings';
 import type { ShareEvent } from '../share-events.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { GuestLocks } from './guest-locks.ts';
@@ -22,22 +19,8 @@ import { type KnownGuest, KnownGuests } from './known-guests.ts';
 import { MOST_PULLS, Pulls } from './pulls.ts';
 import { RecentCalls } from './reply-cache.ts';
 import { ShareHost } from './share-folder.ts';
+import type { ShareOptions } from './share-options.ts';
 import { ShareSession } from './share-session.ts';
-
-export interface ShareOptions
-  extends Pick<TransferOptions, 'suite' | 'limitBytesPerSecond' | 'reach' | 'label' | 'signal'>,
-    Pick<SendOptions, 'code' | 'wordCount' | 'insecureCode' | 'listen'> {
-  /** The folder, or one file; absolute. */
-  dir: string;
-  /** Guests cannot change anything. */
-  readOnly: boolean;
-  /** A folder where is kept what guests are in the middle of writing, so that it is known after a kill; absent: it is not. */
-  journals?: string | undefined;
-  /** Where guests are kept that come again without the code; absent: in memory, so that a new start of the share does not know them. */
-  guests?: SealedPlace | undefined;
-  /** Called in order, on the event loop, never after the promise has settled. Must not throw. */
-  onEvent(event: ShareEvent): void;
-}
 
 /** Concurrent codes: the one that people have, those of contacts, and one for each pull. */
 const MOST_CODES = MOST_PULLS + 64;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MPL-2.0
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KeibiError } from '@keibidrop/protocol';
+import { writePrivate } from '@keibidrop/settings/files';
+import type { DaemonPlace } from '../daemon-socket.ts';
+import type { BehindDoor, HttpDoor } from './http-server.ts';
+import { keepPagePlace, readPagePlace } from './page-place.ts';
+
+/** The HTTP server of the page. It opens when the user first wants the page, then at the start of every later daemon. */
+export class PageDoor {
+  /** A file that leads a browser to the page. Only this user can read it; it exists while the HTTP server is open. */
+  readonly #launcher: string;
+  /** Stores the address of the page for the next daemon. */
+  readonly #file: string;
+  readonly #behind: () => BehindDoor;
+  readonly #onTrouble: (error: KeibiError) => void;
+  #door: Promise<HttpDoor> | undefined;
+  #address: string | undefined;
+
+  /** @param onTrouble  reports an error that no client waits for */
+  constructor(place: DaemonPlace, stateDir: string, behind: () => BehindDoor, onTrouble: (error: KeibiError) => void) {
+    this.#launcher = place.page;
+    this.#file = join(stateDir, 'page.json');
+    this.#behind = behind;
+    this.#onTrouble = onTrouble;
+  }
+
+  /** `HOST:PORT`, if it is open. */
+  get address(): string | undefined {
+    return this.#address;
+  }
+
+  /** Reopens it at the earlier address, so that open pages find it. Failures are reported, not thrown. */
+  async reopen(): Promise<void> {
+    try {
+      if ((await readPagePlace(this.#file)) !== undefined) await this.#opened();
+    } catch (reason) {
+      this.#onTrouble(KeibiError.from(reason, 'INTERNAL'));
+    }
+  }
+
+  /** Returns a URL that opens once, and a file that leads there: every user of the machine can read a browser's command line. */
+  async open(): Promise<{ url: string; file: string; token: string }> {
+    const door = await this.#opened();
+    const file = this.#launcher;
+    const url = door.newUrl();
+    await writePrivate(file, Buffer.from(leadingTo(url)), { replace: true }, 'CONFIG_INVALID');
+    return { url, file, token: door.token };
+  }
+
+  async close(): Promise<void> {
+    if (this.#door === undefined) return;
+    await (await this.#door).close();
+    await rm(this.#launcher, { force: true });
+  }
+
+  #opened(): Promise<HttpDoor> {
+    this.#door ??= this.#open().catch((reason) => {
+      this.#door = undefined;
+      throw reason;
+    });
+    return this.#door;
+  }
+
+  async #open(): Promise<HttpDoor> {
+    const kept = await readPagePlace(this.#file);
+    const { HttpDoor: Door } = await import('./http-server.ts');
+    const door = await Door.open(this.#behind(), kept);
+    this.#address = door.address;
+    if (kept !== undefined && kept.port !== door.place.port) {
+      const text = `Another program has port ${kept.port}, so the page has moved to ${door.address}. Open it with keibidrop ui.`;
+      this.#onTrouble(new KeibiError('CONFIG_INVALID', text));
+    }
+    // Without a stored address the page works until the daemon ends.
+    if (kept !== door.place) await keepPagePlace(this.#file, door.place).catch(this.#onTrouble);
+    return door;
+  }
+}
+
+/** @param url  only characters that HTML does not escape */
+function leadingTo(url: string): string {
+  return `<!doctype html><meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url=${url}">\n`;
+}
