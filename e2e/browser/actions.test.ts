@@ -1,46 +1,35 @@
 // SPDX-License-Identifier: MPL-2.0
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import type { Browser, Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { IS_ROOT, Sandbox } from '../harness/sandbox.ts';
-import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
+import type { Locator } from 'playwright-core';
+import { afterEach, describe, expect } from 'vitest';
+import { IS_ROOT } from '../harness/sandbox.ts';
+import { HAS_BROWSER } from '../people/browser.ts';
 import { OwnDaemon } from '../people/own-daemon.ts';
+import { LISTEN, type PageFixtures, pageTest } from './page-test.ts';
 import { fileOf, Person } from './person.ts';
 
 const MIB = 2 ** 20;
-const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
 /** A text with a right-to-left override and markup, which must stay as they are. */
 const TEXT = 'first line\nsecond\u202e line, <b>not bold</b>\n';
 
-let sandbox: Sandbox;
-let browser: Browser;
-/** The daemon of a computer without a desktop. */
-let ada: Person;
-let ben: Person;
-beforeAll(async () => {
-  sandbox = await Sandbox.open();
-  browser = await openBrowser();
-  await Promise.all(
-    ['bin', 'ben-in', 'places/inner/deepest', 'full'].map((each) => mkdir(sandbox.path(each), { recursive: true })),
-  );
-  await writeFile(sandbox.path('bin/xdg-open'), `#!/bin/sh\nprintf %s "$1" > '${sandbox.path('opened')}'\n`, {
-    mode: 0o755,
-  });
-  await writeFile(sandbox.path('note.txt'), 'a note');
-  const look = { permissions: ['clipboard-read', 'clipboard-write'] };
-  const desktop = { DISPLAY: ':99', PATH: `${sandbox.path('bin')}:${process.env.PATH}` };
-  const benEnv = { ...LISTEN, ...desktop, KD_SAVE_PATH: sandbox.path('ben-in') };
-  [ada, ben] = await Promise.all([
-    Person.arrive(sandbox, browser, 'ada', { look, env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('ada-in') } }),
-    Person.arrive(sandbox, browser, 'ben', { look, env: benEnv }),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await sandbox.close();
+const look = { permissions: ['clipboard-read', 'clipboard-write'] };
+const it = pageTest({
+  async prepare(sandbox) {
+    const folders = ['bin', 'ben-in', 'places/inner/deepest', 'full'];
+    await Promise.all(folders.map((each) => mkdir(sandbox.path(each), { recursive: true })));
+    const opener = `#!/bin/sh\nprintf %s "$1" > '${sandbox.path('opened')}'\n`;
+    await writeFile(sandbox.path('bin/xdg-open'), opener, { mode: 0o755 });
+    await writeFile(sandbox.path('note.txt'), 'a note');
+  },
+  // The daemon of a computer without a desktop.
+  ada: (sandbox) => ({ look, env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('ada-in') } }),
+  ben: (sandbox) => {
+    const desktop = { DISPLAY: ':99', PATH: `${sandbox.path('bin')}:${process.env.PATH}` };
+    return { look, env: { ...LISTEN, ...desktop, KD_SAVE_PATH: sandbox.path('ben-in') } };
+  },
 });
 
-afterEach(async ({ task }) => {
+afterEach<PageFixtures>(async ({ task, ada, ben }) => {
   if (task.result?.state !== 'fail') return;
   await Promise.all([ada.picture('actions-failed-ada'), ben.picture('actions-failed-ben')]);
 });
@@ -69,7 +58,7 @@ async function copied(who: Person, text: string): Promise<void> {
 }
 
 describe.runIf(HAS_BROWSER)('the clipboard', () => {
-  it('copies the code and its link, and fills in a pasted code', async () => {
+  it('copies the code and its link, and fills in a pasted code', async ({ ada, ben, sandbox }) => {
     const code = await sent(ada, [sandbox.path('note.txt')]);
     expect(await ada.barriers()).toEqual([]);
     const card = ada.page.getByRole('region', { name: 'note.txt' });
@@ -97,7 +86,7 @@ describe.runIf(HAS_BROWSER)('the clipboard', () => {
     await ben.card('note.txt').getByText(/^Done/).waitFor();
   });
 
-  it('pastes a text to send, and copies a received text unchanged', async () => {
+  it('pastes a text to send, and copies a received text unchanged', async ({ ada, ben }) => {
     await copied(ada, TEXT);
     await anew(ada);
     await ada.open('send');
@@ -112,7 +101,7 @@ describe.runIf(HAS_BROWSER)('the clipboard', () => {
 });
 
 describe.runIf(HAS_BROWSER)('the destination', () => {
-  it('is a folder chosen before receiving, and opens afterwards', async () => {
+  it('is a folder chosen before receiving, and opens afterwards', async ({ ada, ben, sandbox }) => {
     const { page } = ben;
     await anew(ben);
     await ben.open('receive');
@@ -139,7 +128,7 @@ describe.runIf(HAS_BROWSER)('the destination', () => {
     await expect.poll(() => readFile(sandbox.path('opened'), 'utf8').catch(() => '')).toBe(chosen);
   });
 
-  it('cannot be opened without a desktop, and the page says so', async () => {
+  it('cannot be opened without a desktop, and the page says so', async ({ ada, ben, sandbox }) => {
     const { code } = await ben.daemon.send({ paths: [sandbox.path('note.txt')] });
     const receiving = await ada.daemon.receive({ code, yes: true });
     await ada.open('transfers', receiving);
@@ -150,7 +139,7 @@ describe.runIf(HAS_BROWSER)('the destination', () => {
 
   it.runIf(IS_ROOT)(
     'warns about too little space before and after accepting, and can be changed in the offer',
-    async () => {
+    async ({ ada, ben, sandbox }) => {
       const small = await sandbox.mountTmpfs('small', MIB);
       const code = await sent(ada, [await fileOf(sandbox, 'too-large.bin', 4)]);
       await anew(ben);
@@ -187,7 +176,7 @@ describe.runIf(HAS_BROWSER)('the destination', () => {
 });
 
 describe.runIf(HAS_BROWSER)('a name collision', () => {
-  it('is asked about file by file, until one answer covers the rest', async () => {
+  it('is asked about file by file, until one answer covers the rest', async ({ ada, ben, sandbox }) => {
     const names = ['1.txt', '2.txt', '3.txt', '4.txt', '5.txt'];
     await Promise.all(names.map((name) => writeFile(sandbox.path('full', name), `old ${name}`)));
     await Promise.all(names.map((name) => writeFile(sandbox.path(name), `new and longer ${name}`)));
@@ -228,7 +217,11 @@ describe.runIf(HAS_BROWSER)('a name collision', () => {
 });
 
 describe.runIf(HAS_BROWSER)('a send', () => {
-  it('to two receivers shows the code until both are connected, and the progress of each', async () => {
+  it('to two receivers shows the code until both are connected, and the progress of each', async ({
+    ada,
+    ben,
+    sandbox,
+  }) => {
     const { page } = ada;
     const cy = await OwnDaemon.start(sandbox, 'cy', { env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('cy-in') } });
     await anew(ada);
@@ -260,7 +253,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await page.getByRole('status').getByText(/^Done/).waitFor();
   });
 
-  it('can be discarded during the upload from the browser, and started again', async () => {
+  it('can be discarded during the upload from the browser, and started again', async ({ ada, sandbox }) => {
     const { page } = ada;
     const path = await fileOf(sandbox, 'slow.bin', 32);
     const drops = () => readdir(sandbox.path('ada/state/drops')).catch(() => []);
@@ -291,7 +284,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await ada.card('slow.bin').getByText('Cancelled').waitFor();
   });
 
-  it.runIf(IS_ROOT)('is refused before the upload starts if the disk lacks the space', async () => {
+  it.runIf(IS_ROOT)('is refused before the upload starts if the disk lacks the space', async ({ browser, sandbox }) => {
     await mkdir(sandbox.path('dee'), { mode: 0o700 });
     // Less than the space that is always left free.
     await sandbox.mountTmpfs('dee/state', MIB);
@@ -308,7 +301,11 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await dee.leave();
   });
 
-  it('waits in the queue, moves to its front, and is paused and resumed with all others', async () => {
+  it('waits in the queue, moves to its front, and is paused and resumed with all others', async ({
+    ada,
+    ben,
+    sandbox,
+  }) => {
     const reach = { limit: 2 * MIB, directOnly: false, relayOnly: false };
     for (const name of ['one.bin', 'two.bin']) {
       const { code } = await ada.daemon.send({ paths: [await fileOf(sandbox, name, 48)], reach });
@@ -336,7 +333,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
     await Promise.all([one, two].map((card) => card.waitFor({ state: 'detached' })));
   });
 
-  it('to a contact is declined before an offer is made', async () => {
+  it('to a contact is declined before an offer is made', async ({ ada, ben, sandbox }) => {
     await Promise.all([ada.daemon.know('Ben', ben.daemon), ben.daemon.know('Ada', ada.daemon)]);
     const { page } = ada;
     await ada.open('send');
@@ -362,7 +359,7 @@ describe.runIf(HAS_BROWSER)('a send', () => {
       .waitFor();
   });
 
-  it('leaves the console empty', () => {
+  it('leaves the console empty', ({ ada, ben }) => {
     expect([...ada.complaints, ...ben.complaints]).toEqual([]);
   });
 });

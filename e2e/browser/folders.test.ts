@@ -1,35 +1,22 @@
 // SPDX-License-Identifier: MPL-2.0
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Sandbox } from '../harness/sandbox.ts';
-import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
+import { describe, expect } from 'vitest';
+import { HAS_BROWSER } from '../people/browser.ts';
+import { LISTEN, pageTest } from './page-test.ts';
 import { fileOf, Person, VIEWS } from './person.ts';
 
 const HAS_FUSE = existsSync('/dev/fuse');
-const LISTEN = { KD_LISTEN: '127.0.0.1:0' };
 
-let sandbox: Sandbox;
-let browser: Browser;
-let ada: Person;
-let ben: Person;
+const it = pageTest({
+  async prepare(sandbox) {
+    await mkdir(sandbox.path('holiday/more'), { recursive: true });
+    await writeFile(sandbox.path('holiday/lake 🏞.jpg'), 'a picture of a lake');
+  },
+  ben: (sandbox) => ({ env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('ben-in') } }),
+});
 /** The code of the folder that Ada shares. */
 let code: string;
-beforeAll(async () => {
-  sandbox = await Sandbox.open();
-  await mkdir(sandbox.path('holiday/more'), { recursive: true });
-  await writeFile(sandbox.path('holiday/lake 🏞.jpg'), 'a picture of a lake');
-  browser = await openBrowser();
-  [ada, ben] = await Promise.all([
-    Person.arrive(sandbox, browser, 'ada', { env: LISTEN }),
-    Person.arrive(sandbox, browser, 'ben', { env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('ben-in') } }),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await sandbox.close();
-});
 
 /** Shares a folder by its path. @returns  its code */
 async function share(who: Person, path: string): Promise<string> {
@@ -54,7 +41,7 @@ async function connect(who: Person, code: string): Promise<void> {
 }
 
 describe.runIf(HAS_BROWSER)('folders', () => {
-  it('are shared, browsed while they change, and received in part', async () => {
+  it('are shared, browsed while they change, and received in part', async ({ ada, ben, sandbox }) => {
     code = await share(ada, sandbox.path('holiday'));
     await connect(ben, code);
     const inside = ben.page.getByRole('region', { name: 'Contents of holiday' });
@@ -68,7 +55,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     expect(await readFile(sandbox.path('ben-in/new.txt'), 'utf8')).toBe('told at once');
   });
 
-  it.runIf(HAS_FUSE)('are mounted and read by any program', async () => {
+  it.runIf(HAS_FUSE)('are mounted and read by any program', async ({ ben, sandbox }) => {
     const { page } = ben;
     await ben.open('mounts');
     const place = sandbox.path('ben-mount');
@@ -83,7 +70,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     expect(await ben.barriers()).toEqual([]);
   });
 
-  it('are chosen in a nested dialog, and Escape closes that dialog only', async () => {
+  it('are chosen in a nested dialog, and Escape closes that dialog only', async ({ ben, sandbox }) => {
     const { page } = ben;
     await ben.open('mounts');
     await page.getByRole('button', { name: 'Share a folder' }).click();
@@ -100,32 +87,35 @@ describe.runIf(HAS_BROWSER)('folders', () => {
   });
 
   // Chromium's fallback fonts are wider than those of most desktops.
-  it.each(['en', 'de'])('and everything else on the page keep words whole at every width (%s)', async (locale) => {
-    const { daemon } = ben;
-    if (locale === 'en') {
-      await daemon.know('Friederike Schmidt-Rottluff', ada.daemon);
-      await daemon.send({ text: 'a text that waits' });
-      await daemon.send({ paths: [await fileOf(sandbox, 'Abrechnung der Hausverwaltung.pdf', 1)] });
-      await daemon.receive({ code: '1-guitar-pencil', patienceMs: 0 });
-      await (await daemon.own()).call('addShare', { path: sandbox.path('holiday') }, { signal: daemon.signal });
-    }
-    const guest = await Person.before(daemon, browser, { locale });
-    const { page } = guest;
-    const found: string[] = [];
-    for (const width of [390, 900, 1600]) {
-      await page.setViewportSize({ width, height: 900 });
-      for (const view of VIEWS) {
-        await guest.open(view);
-        await guest.picture(`layout-${view}-${locale}-${width}`);
-        found.push(...(await guest.cramped()).map((what) => `${view} at ${width}: ${what}`));
-        if ((await guest.overflow()) > 0) found.push(`${view} at ${width} is wider than the window`);
+  it.for(['en', 'de'])(
+    'and everything else on the page keep words whole at every width (%s)',
+    async (locale, { ada, ben, browser, sandbox }) => {
+      const { daemon } = ben;
+      if (locale === 'en') {
+        await daemon.know('Friederike Schmidt-Rottluff', ada.daemon);
+        await daemon.send({ text: 'a text that waits' });
+        await daemon.send({ paths: [await fileOf(sandbox, 'Abrechnung der Hausverwaltung.pdf', 1)] });
+        await daemon.receive({ code: '1-guitar-pencil', patienceMs: 0 });
+        await (await daemon.own()).call('addShare', { path: sandbox.path('holiday') }, { signal: daemon.signal });
       }
-    }
-    expect(found).toEqual([]);
-    await guest.leave();
-  });
+      const guest = await Person.before(daemon, browser, { locale });
+      const { page } = guest;
+      const found: string[] = [];
+      for (const width of [390, 900, 1600]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const view of VIEWS) {
+          await guest.open(view);
+          await guest.picture(`layout-${view}-${locale}-${width}`);
+          found.push(...(await guest.cramped()).map((what) => `${view} at ${width}: ${what}`));
+          if ((await guest.overflow()) > 0) found.push(`${view} at ${width} is wider than the window`);
+        }
+      }
+      expect(found).toEqual([]);
+      await guest.leave();
+    },
+  );
 
-  it('are listed under More on a phone, and the bar does not move', async () => {
+  it('are listed under More on a phone, and the bar does not move', async ({ ben, browser }) => {
     const guest = await Person.before(ben.daemon, browser, { viewport: { width: 390, height: 844 } });
     const bar = guest.page.getByRole('navigation');
     const places = () =>
@@ -145,14 +135,14 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     await guest.leave();
   });
 
-  it.runIf(HAS_FUSE)('are unmounted', async () => {
+  it.runIf(HAS_FUSE)('are unmounted', async ({ ben, sandbox }) => {
     const { page } = ben;
     await page.getByRole('button', { name: 'Unmount ~/ben-mount' }).click();
     await page.getByText('Mounted', { exact: true }).waitFor({ state: 'detached' });
     expect(existsSync(sandbox.path('ben-mount/more'))).toBe(false);
   });
 
-  it('show why mounting is impossible on this computer', async () => {
+  it('show why mounting is impossible on this computer', async ({ browser, sandbox }) => {
     // Without its PATH the daemon finds no fusermount3, which fuse-native does not need.
     const cy = await Person.arrive(sandbox, browser, 'cy', {
       env: { ...LISTEN, PATH: sandbox.path('nowhere'), KD_MOUNT_BACKEND: 'native' },
@@ -165,7 +155,7 @@ describe.runIf(HAS_BROWSER)('folders', () => {
     await cy.leave();
   });
 
-  it('are disconnected, and no longer shared', async () => {
+  it('are disconnected, and no longer shared', async ({ ada, ben }) => {
     await ben.open('mounts');
     await ben.page.getByRole('button', { name: 'Disconnect holiday' }).first().click();
     await ben.page.getByRole('dialog').getByRole('button', { name: 'Disconnect', exact: true }).click();

@@ -11,6 +11,8 @@ const OUTPUT = fileURLToPath(new URL('output', import.meta.url));
 
 /** Longer than any wait on a busy machine, so it ends only tests that hang. */
 const HANGS_MS = 240_000;
+/** A person stays for all tests of a file, which a busy machine makes long. */
+const STAYS_MS = 1_200_000;
 
 export const VIEWS = ['send', 'receive', 'transfers', 'people', 'mounts', 'history', 'settings'] as const;
 export type View = (typeof VIEWS)[number];
@@ -19,6 +21,11 @@ export interface GuestOptions {
   look?: BrowserContextOptions | undefined;
   /** False: this browser has not shown the welcome pages yet. */
   welcomed?: boolean | undefined;
+}
+
+export interface ArrivalOptions extends GuestOptions {
+  /** The environment of the person's daemon. */
+  env?: Record<string, string>;
 }
 
 const MIB = 2 ** 20;
@@ -45,9 +52,9 @@ export class Person {
     sandbox: Sandbox,
     browser: Browser,
     name: string,
-    { look, env = {}, welcomed }: GuestOptions & { env?: Record<string, string> } = {},
+    { look, env = {}, welcomed }: ArrivalOptions = {},
   ): Promise<Person> {
-    const daemon = await OwnDaemon.start(sandbox, name, { env });
+    const daemon = await OwnDaemon.start(sandbox, name, { env, timeoutMs: STAYS_MS });
     return Person.before(daemon, browser, look, { welcomed });
   }
 

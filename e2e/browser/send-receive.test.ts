@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Sandbox } from '../harness/sandbox.ts';
-import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
-import { Person } from './person.ts';
+import { describe, expect } from 'vitest';
+import type { Sandbox } from '../harness/sandbox.ts';
+import { HAS_BROWSER } from '../people/browser.ts';
+import { LISTEN, pageTest } from './page-test.ts';
 
-let sandbox: Sandbox;
-let browser: Browser;
-let ada: Person;
-let ben: Person;
-beforeAll(async () => {
-  sandbox = await Sandbox.open();
-  browser = await openBrowser();
-  const listen = { KD_LISTEN: '127.0.0.1:0' };
-  [ada, ben] = await Promise.all([
-    Person.arrive(sandbox, browser, 'ada', { env: { ...listen, KD_SAVE_PATH: sandbox.path('ada-in') } }),
-    Person.arrive(sandbox, browser, 'ben', { env: { ...listen, KD_SAVE_PATH: sandbox.path('ben-in') } }),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await sandbox.close();
-});
+const env = (sandbox: Sandbox, name: string) => ({ env: { ...LISTEN, KD_SAVE_PATH: sandbox.path(`${name}-in`) } });
+const it = pageTest({ ada: (sandbox) => env(sandbox, 'ada'), ben: (sandbox) => env(sandbox, 'ben') });
 
 describe.runIf(HAS_BROWSER)('two people with a page each', () => {
-  it('drop, send and accept a file and a folder tree', async () => {
+  it('drop, send and accept a file and a folder tree', async ({ ada, ben, sandbox }) => {
     await mkdir(sandbox.path('tree', 'deep', 'empty'), { recursive: true });
     await writeFile(sandbox.path('tree', 'deep', 'ünï.txt'), 'deep');
     await writeFile(sandbox.path('note.txt'), 'a note');
@@ -49,7 +33,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     expect(await readFile(sandbox.path('ben-in', 'note.txt'), 'utf8')).toBe('a note');
   });
 
-  it('pick files and a folder, send a text, and discard items', async () => {
+  it('pick files and a folder, send a text, and discard items', async ({ ada, ben, sandbox }) => {
     await ada.open('send');
     await ada.page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt')]);
     await ada.page.getByTestId('pick-folders').setInputFiles(sandbox.path('tree'));
@@ -68,7 +52,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     await ada.card('Text').getByText('Done', { exact: true }).waitFor();
   });
 
-  it('decline an offer, mistype a code, and see why it failed', async () => {
+  it('decline an offer, mistype a code, and see why it failed', async ({ ada, ben, sandbox }) => {
     await ada.open('send');
     await ada.page.getByTestId('pick-files').setInputFiles([sandbox.path('note.txt')]);
     const code = await ada.createCode();
@@ -108,7 +92,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     await ada.picture('send-refused');
   });
 
-  it('complete the words of a code with the keyboard alone', async () => {
+  it('complete the words of a code with the keyboard alone', async ({ ben }) => {
     await ben.open('receive');
     const field = ben.page.getByLabel('Code from the sender');
     await field.fill('');
@@ -122,7 +106,7 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     await field.fill('');
   });
 
-  it('leave the console empty', () => {
+  it('leave the console empty', ({ ada, ben }) => {
     expect([...ada.complaints, ...ben.complaints]).toEqual([]);
   });
 });

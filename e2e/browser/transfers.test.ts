@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: MPL-2.0
 import { mkdir, stat } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { run, Sandbox } from '../harness/sandbox.ts';
-import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
-import { fileOf, Person } from './person.ts';
+import { afterEach, describe, expect } from 'vitest';
+import { run } from '../harness/sandbox.ts';
+import { HAS_BROWSER } from '../people/browser.ts';
+import { LISTEN, type PageFixtures, pageTest } from './page-test.ts';
+import { fileOf } from './person.ts';
 
 const MIB = 2 ** 20;
 const MANY = 100_000;
 
-let sandbox: Sandbox;
-let browser: Browser;
-let ada: Person;
-let ben: Person;
-beforeAll(async () => {
-  sandbox = await Sandbox.open();
-  browser = await openBrowser();
-  const env = { KD_LISTEN: '127.0.0.1:0', KD_HEARTBEAT_MS: '500', KD_PATIENCE: '1m' };
-  [ada, ben] = await Promise.all([
-    Person.arrive(sandbox, browser, 'ada', { env: { ...env, KD_SAVE_PATH: sandbox.path('ada-in') } }),
-    Person.arrive(sandbox, browser, 'ben', { env: { ...env, KD_SAVE_PATH: sandbox.path('ben-in') } }),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await sandbox.close();
+const LOST_SOON = { ...LISTEN, KD_HEARTBEAT_MS: '500', KD_PATIENCE: '1m' };
+const it = pageTest({
+  ada: (sandbox) => ({ env: { ...LOST_SOON, KD_SAVE_PATH: sandbox.path('ada-in') } }),
+  ben: (sandbox) => ({ env: { ...LOST_SOON, KD_SAVE_PATH: sandbox.path('ben-in') } }),
 });
 
-afterEach(async ({ task }) => {
+afterEach<PageFixtures>(async ({ task, ada, ben }) => {
   if (task.result?.state !== 'fail') return;
   await Promise.all([ada.picture('transfers-failed-ada'), ben.picture('transfers-failed-ben')]);
 });
@@ -35,7 +23,11 @@ afterEach(async ({ task }) => {
 const reach = (mebibytes: number) => ({ limit: mebibytes * MIB, directOnly: false, relayOnly: false });
 
 /** A transfer between the two daemons, shown in both pages. */
-async function running(path: string, mebibytes: number): Promise<{ sending: number; receiving: number }> {
+async function running(
+  { ada, ben }: PageFixtures['people'],
+  path: string,
+  mebibytes: number,
+): Promise<{ sending: number; receiving: number }> {
   const { id: sending, code } = await ada.daemon.send({ paths: [path], reach: reach(mebibytes) });
   await ada.open('transfers', sending);
   const receiving = await ben.daemon.receive({ code, yes: true });
@@ -44,9 +36,13 @@ async function running(path: string, mebibytes: number): Promise<{ sending: numb
 }
 
 describe.runIf(HAS_BROWSER)('a transfer in the page', () => {
-  it('of 1 GiB shows its speed, time left, connection and encryption, and a moving chart, until it is done', async () => {
+  it('of 1 GiB shows its speed, time left, connection and encryption, and a moving chart, until it is done', async ({
+    ada,
+    ben,
+    sandbox,
+  }) => {
     const path = await fileOf(sandbox, 'large.bin', 1024);
-    const { receiving } = await running(path, 300);
+    const { receiving } = await running({ ada, ben }, path, 300);
     const { page } = ben;
     await page.getByText('Time left').waitFor();
     const chart = page.getByRole('img', { name: 'Speed over the last two minutes' });
@@ -70,8 +66,8 @@ describe.runIf(HAS_BROWSER)('a transfer in the page', () => {
     expect((await ben.daemon.state(receiving, 'done')).bytes).toBe(1024 * MIB);
   });
 
-  it('is paused, resumed, cancelled, retried and removed from the list', async () => {
-    const { receiving } = await running(await fileOf(sandbox, 'long.bin', 512), 16);
+  it('is paused, resumed, cancelled, retried and removed from the list', async ({ ada, ben, sandbox }) => {
+    const { receiving } = await running({ ada, ben }, await fileOf(sandbox, 'long.bin', 512), 16);
     const { page } = ben;
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('status').getByText('Paused', { exact: true }).waitFor();
@@ -90,8 +86,8 @@ describe.runIf(HAS_BROWSER)('a transfer in the page', () => {
     await ada.page.getByText('Cancelled').first().waitFor();
   });
 
-  it('says that its peer is lost, and continues when the peer is back', async () => {
-    const { sending } = await running(await fileOf(sandbox, 'lost.bin', 192), 24);
+  it('says that its peer is lost, and continues when the peer is back', async ({ ada, ben, sandbox }) => {
+    const { sending } = await running({ ada, ben }, await fileOf(sandbox, 'lost.bin', 192), 24);
     await ada.page.getByText('Time left').waitFor();
     ben.daemon.running.kill('SIGSTOP');
     try {
@@ -110,7 +106,11 @@ describe.runIf(HAS_BROWSER)('a transfer in the page', () => {
     expect((await ada.daemon.state(sending, 'done')).peers).toMatchObject([{ session: 1, state: 'done' }]);
   });
 
-  it('of 100,000 files is offered in full, and its long list scrolls to the end with few elements', async () => {
+  it('of 100,000 files is offered in full, and its long list scrolls to the end with few elements', async ({
+    ada,
+    ben,
+    sandbox,
+  }) => {
     const folder = sandbox.path('many');
     await mkdir(folder);
     run('sh', '-c', `cd ${folder} && seq -f 'file-%06.0f' 0 ${MANY - 1} | xargs touch`);
@@ -148,7 +148,7 @@ describe.runIf(HAS_BROWSER)('a transfer in the page', () => {
       .waitFor();
   });
 
-  it('leaves the console empty', () => {
+  it('leaves the console empty', ({ ada, ben }) => {
     expect([...ada.complaints, ...ben.complaints]).toEqual([]);
   });
 });

@@ -1,30 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Sandbox } from '../harness/sandbox.ts';
-import { HAS_BROWSER, openBrowser } from '../people/browser.ts';
+import { describe, expect } from 'vitest';
+import { HAS_BROWSER } from '../people/browser.ts';
+import { LISTEN, pageTest } from './page-test.ts';
 import { Person, VIEWS } from './person.ts';
 
-let sandbox: Sandbox;
-let browser: Browser;
-let ada: Person;
-let ben: Person;
-beforeAll(async () => {
-  sandbox = await Sandbox.open();
-  browser = await openBrowser();
-  const env = { KD_LISTEN: '127.0.0.1:0' };
-  [ada, ben] = await Promise.all([
-    Person.arrive(sandbox, browser, 'ada', { env }),
-    Person.arrive(sandbox, browser, 'ben', { env: { ...env, KD_SAVE_PATH: sandbox.path('ben-in') } }),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await sandbox.close();
-});
+const it = pageTest({ ben: (sandbox) => ({ env: { ...LISTEN, KD_SAVE_PATH: sandbox.path('ben-in') } }) });
 
 /** Adds a contact by the link in that person's page. */
 async function add(who: Person, name: string, whom: Person): Promise<void> {
@@ -40,7 +22,7 @@ async function add(who: Person, name: string, whom: Person): Promise<void> {
 }
 
 describe.runIf(HAS_BROWSER)('people', () => {
-  it('can save each other when they use a code', async () => {
+  it('can save each other when they use a code', async ({ ada, ben, sandbox }) => {
     await writeFile(sandbox.path('note.txt'), 'hello');
     await ada.open('send');
     const { page } = ada;
@@ -67,7 +49,7 @@ describe.runIf(HAS_BROWSER)('people', () => {
     }
   });
 
-  it('are added, seen as online, and sent to without a code', async () => {
+  it('are added, seen as online, and sent to without a code', async ({ ada, ben, sandbox }) => {
     await add(ada, 'Ben', ben);
     await add(ben, 'Ada', ada);
     await ada.page.getByText('Online').first().waitFor();
@@ -87,7 +69,7 @@ describe.runIf(HAS_BROWSER)('people', () => {
     await ada.page.getByRole('region', { name: 'Your sends' }).getByText(/^Done/).waitFor();
   });
 
-  it('are verified, renamed, blocked and removed', async () => {
+  it('are verified, renamed, blocked and removed', async ({ ada }) => {
     const { page } = ada;
     await ada.open('people');
     await page.getByRole('button', { name: 'More about Ben' }).click();
@@ -111,7 +93,7 @@ describe.runIf(HAS_BROWSER)('people', () => {
 });
 
 describe.runIf(HAS_BROWSER)('settings and history', () => {
-  it("change the daemon's settings", async () => {
+  it("change the daemon's settings", async ({ ada, ben }) => {
     const { page } = ada;
     await ada.open('settings');
     await page.getByLabel('Your name for others').fill('Ada of the tests');
@@ -152,22 +134,25 @@ const LOOKS = [
 ] as const;
 
 describe.runIf(HAS_BROWSER)('every view', () => {
-  it.each(LOOKS)('fits the window and has no accessibility barriers: $name', async ({ name, look, axe }) => {
-    await ben.daemon.send({ text: 'a text that waits' });
-    const guest = await Person.before(ben.daemon, browser, look);
-    const found: string[] = [];
-    for (const view of VIEWS) {
-      await guest.open(view);
-      await guest.picture(`${view}-${name}`, { whole: name === 'light' });
-      if ((await guest.overflow()) > 0) found.push(`${view} is wider than the window`);
-      // Violations do not depend on the width, except for elements that a narrow window hides.
-      for (const barrier of axe ? await guest.barriers() : []) found.push(`${view}: ${barrier}`);
-    }
-    expect([...found, ...guest.complaints]).toEqual([]);
-    await guest.leave();
-  });
+  it.for(LOOKS)(
+    'fits the window and has no accessibility barriers: $name',
+    async ({ name, look, axe }, { ben, browser }) => {
+      await ben.daemon.send({ text: 'a text that waits' });
+      const guest = await Person.before(ben.daemon, browser, look);
+      const found: string[] = [];
+      for (const view of VIEWS) {
+        await guest.open(view);
+        await guest.picture(`${view}-${name}`, { whole: name === 'light' });
+        if ((await guest.overflow()) > 0) found.push(`${view} is wider than the window`);
+        // Violations do not depend on the width, except for elements that a narrow window hides.
+        for (const barrier of axe ? await guest.barriers() : []) found.push(`${view}: ${barrier}`);
+      }
+      expect([...found, ...guest.complaints]).toEqual([]);
+      await guest.leave();
+    },
+  );
 
-  it('is reached and used by keyboard alone, and shows the focus', async () => {
+  it('is reached and used by keyboard alone, and shows the focus', async ({ ada }) => {
     const { page } = ada;
     await ada.open('send');
     await page.reload();
@@ -194,7 +179,7 @@ describe.runIf(HAS_BROWSER)('every view', () => {
     await page.getByTestId('code').waitFor();
   });
 
-  it('says what to do when the daemon is gone, or the address has no key', async () => {
+  it('says what to do when the daemon is gone, or the address has no key', async ({ ada, browser }) => {
     const { page } = ada;
     const stranger = await browser.newPage();
     await stranger.goto(new URL('/', page.url()).href.replace(/#.*/, ''));

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
+// First, so that all other style sheets can override them.
+import './design/tokens.css';
+import './design/base.css';
+import './design/stack.module.css';
+import './design/panel.module.css';
+
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { openApi } from './api/open-api.ts';
 import { App } from './app.tsx';
-import './design/tokens.css';
-import './design/base.css';
 import { followDaemon } from './store/follow-daemon.ts';
 import { followShell } from './store/follow-shell.ts';
 import { applyPreferences } from './store/preferences.ts';

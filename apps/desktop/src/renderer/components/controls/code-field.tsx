@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { completeCode } from '@keibidrop/daemon/local';
-import { type ClipboardEvent, type KeyboardEvent, type Ref, useId, useMemo, useState } from 'react';
+import { type UseComboboxState, type UseComboboxStateChangeOptions, useCombobox } from 'downshift';
+import { type ClipboardEvent, type KeyboardEvent, type Ref, useMemo } from 'react';
 import { codeIn, spelled } from '../../store/code-text.ts';
 import { useTexts } from '../../texts/texts.ts';
+import { Stack } from '../layout/stack.tsx';
 import styles from './code-field.module.css';
 
 export interface CodeFieldProps {
@@ -16,139 +18,98 @@ export interface CodeFieldProps {
 
 /** Input for a code. Words complete from the published list: Tab takes the first, arrows choose. */
 export function CodeField({ label, value, onChange, errorId, inputRef }: CodeFieldProps) {
-  const id = useId();
-  const [open, setOpen] = useState(false);
-  const [active, setActive] = useState(-1);
+  const { t } = useTexts();
   const found = useMemo(() => completeCode(value), [value]);
-  const shown = open ? found : [];
-  const type = (text: string) => {
-    setActive(-1);
-    setOpen(true);
-    onChange(spelled(text));
-  };
   const take = (code: string | undefined) => {
-    if (code === undefined) return;
-    setActive(-1);
-    setOpen(false);
     // Most codes have two words, so a hyphen follows the first.
-    onChange(code.split('-').length === 2 ? `${code}-` : code);
+    if (code !== undefined) onChange(code.split('-').length === 2 ? `${code}-` : code);
   };
+  const { isOpen, highlightedIndex, closeMenu, getLabelProps, getInputProps, getMenuProps, getItemProps } = useCombobox(
+    {
+      items: found,
+      inputValue: value,
+      selectedItem: null,
+      stateReducer: keepTyped,
+      onStateChange: ({ selectedItem }) => take(selectedItem ?? undefined),
+    },
+  );
+  const shown = isOpen ? found : [];
   // Takes the code out of any pasted text, before the one-line field joins its lines.
   const paste = (event: ClipboardEvent) => {
     const code = codeIn(event.clipboardData.getData('text'));
     if (code === undefined) return;
     event.preventDefault();
-    setOpen(false);
+    closeMenu();
     onChange(code);
   };
-  const onKey = (event: KeyboardEvent) => {
-    const handled = keyed(event, { shown, active, setActive, take, close: () => setOpen(false) });
-    if (handled) event.preventDefault();
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Tab' && !event.shiftKey && shown.length > 0) {
+      event.preventDefault();
+      closeMenu();
+      take(shown[Math.max(highlightedIndex, 0)]);
+    }
+    // A typed word need not be on the list: Enter sends it unless the user chose an entry. The other keys move the cursor.
+    const isForInput = event.key === 'Enter' ? highlightedIndex < 0 : CURSOR_KEYS.includes(event.key);
+    if (isForInput) Object.assign(event.nativeEvent, { preventDownshiftDefault: true });
   };
   return (
-    <div className={styles.field}>
-      <label className={styles.label} htmlFor={id}>
+    <Stack gap={2} className={styles.field}>
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: getLabelProps sets htmlFor. */}
+      <label className={styles.label} {...getLabelProps()}>
         {label}
       </label>
       <input
-        ref={inputRef}
-        id={id}
         className={styles.input}
         type="text"
-        role="combobox"
-        aria-expanded={shown.length > 0}
-        aria-controls={`${id}-list`}
-        aria-autocomplete="list"
-        {...(active >= 0 && shown.length > 0 && { 'aria-activedescendant': `${id}-${active}` })}
         {...(errorId !== undefined && { 'aria-invalid': true, 'aria-describedby': errorId })}
-        value={value}
         placeholder="7-guitar-pencil"
-        autoComplete="off"
         autoCapitalize="none"
         autoCorrect="off"
         spellCheck={false}
         enterKeyHint="go"
-        onChange={(event) => type(event.target.value)}
-        onPaste={paste}
-        onBlur={() => setOpen(false)}
-        onKeyDown={onKey}
+        {...getInputProps({
+          ...(inputRef !== undefined && { ref: inputRef }),
+          'aria-expanded': shown.length > 0,
+          // At once: React moves the cursor to the end of a value that it sets later.
+          onChange: (event) => onChange(spelled(event.currentTarget.value)),
+          onPaste: paste,
+          onKeyDown,
+        })}
       />
-      <Words id={id} value={value} shown={shown} active={active} onTake={take} />
-    </div>
+      <div className={styles.list} hidden={shown.length === 0} {...getMenuProps({ 'aria-label': t('receive.words') })}>
+        {shown.map((code, index) => (
+          <div
+            key={code}
+            className={[styles.option, index === Math.max(highlightedIndex, 0) && styles.active]
+              .filter(Boolean)
+              .join(' ')}
+            {...getItemProps({ item: code, index })}
+          >
+            <mark>{value}</mark>
+            {code.slice(value.length)}
+          </div>
+        ))}
+      </div>
+    </Stack>
   );
 }
 
-interface WordsProps {
-  /** Id of the field that refers to the list. */
-  id: string;
-  value: string;
-  shown: readonly string[];
-  active: number;
-  onTake(code: string): void;
-}
+const CURSOR_KEYS = ['Home', 'End', 'PageUp', 'PageDown'];
 
-function Words({ id, value, shown, active, onTake }: WordsProps) {
-  const { t } = useTexts();
-  return (
-    <div
-      id={`${id}-list`}
-      className={styles.list}
-      role="listbox"
-      aria-label={t('receive.words')}
-      hidden={shown.length === 0}
-    >
-      {shown.map((code, i) => (
-        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active one.
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys.
-        <div
-          key={code}
-          id={`${id}-${i}`}
-          role="option"
-          aria-selected={i === active}
-          className={[styles.option, i === Math.max(active, 0) && styles.active].filter(Boolean).join(' ')}
-          // Keep the focus in the field.
-          onMouseDown={(event) => event.preventDefault()}
-          onClick={() => onTake(code)}
-        >
-          <mark>{value}</mark>
-          {code.slice(value.length)}
-        </div>
-      ))}
-    </div>
-  );
-}
+type State = UseComboboxState<string>;
 
-interface List {
-  shown: readonly string[];
-  active: number;
-  setActive(index: number): void;
-  take(code: string | undefined): void;
-  close(): void;
-}
-
-/** @returns whether the list handled the key */
-function keyed({ key, shiftKey }: KeyboardEvent, { shown, active, setActive, take, close }: List): boolean {
-  if (shown.length === 0) return false;
-  switch (key) {
-    case 'ArrowDown':
-      setActive((active + 1) % shown.length);
-      return true;
-    case 'ArrowUp':
-      setActive((active <= 0 ? shown.length : active) - 1);
-      return true;
-    case 'Tab':
-      if (shiftKey) return false;
-      take(shown[Math.max(active, 0)]);
-      return true;
-    case 'Enter':
-      // A typed word need not be on the list: it is kept unless the user chose an entry.
-      if (active < 0) return false;
-      take(shown[active]);
-      return true;
-    case 'Escape':
-      close();
-      return true;
+/** Typed text stays as it is: a click opens no list, the mouse chooses nothing by passing, and leaving keeps the text. */
+function keepTyped(state: State, { type, changes }: UseComboboxStateChangeOptions<string>): Partial<State> {
+  switch (type) {
+    case useCombobox.stateChangeTypes.InputClick:
+      return state;
+    case useCombobox.stateChangeTypes.ItemMouseMove:
+    case useCombobox.stateChangeTypes.MenuMouseLeave:
+      return { ...changes, highlightedIndex: state.highlightedIndex };
+    case useCombobox.stateChangeTypes.InputBlur:
+    case useCombobox.stateChangeTypes.InputKeyDownEscape:
+      return { ...changes, inputValue: state.inputValue, selectedItem: null };
     default:
-      return false;
+      return changes;
   }
 }

@@ -48,8 +48,9 @@ function copiedByHand(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'spoken';
-  // An open dialog blocks selection outside it.
-  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  // The open dialog keeps the focus inside it.
+  const dialogs = document.querySelectorAll('[role="dialog"]');
+  (dialogs[dialogs.length - 1] ?? document.body).append(area);
   const before = document.activeElement;
   area.select();
   const copied = document.execCommand('copy');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ReactNode, useId } from 'react';
+import { Stack } from '../layout/stack.tsx';
 import styles from './field.module.css';
 
 /** Attributes that a control inside a field must carry. */
@@ -23,7 +24,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const about = error || hint;
   return (
-    <div className={styles.field}>
+    <Stack gap={1}>
       <label htmlFor={id} className={styles.label}>
         {label}
       </label>
@@ -38,6 +39,6 @@ export function Field({ label, hint, error, children }: FieldProps) {
           {about}
         </p>
       )}
-    </div>
+    </Stack>
   );
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
+import * as Modal from '@radix-ui/react-dialog';
 import { X } from 'lucide-react';
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { useTexts } from '../../texts/texts.ts';
 import { Button } from '../controls/button.tsx';
+import { Stack } from '../layout/stack.tsx';
 import styles from './dialog.module.css';
 
 export interface DialogProps {
@@ -14,47 +16,40 @@ export interface DialogProps {
   children: ReactNode;
 }
 
-/** A modal dialog. The browser keeps the focus in it, and returns it afterwards. */
+/** A modal dialog. Keeps the focus inside, and returns it to the control that had it before. */
 export function Dialog({ title, onClose, actions, children }: DialogProps) {
   const { t } = useTexts();
-  const id = useId();
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const shown = dialog.current;
-    if (shown !== null && !shown.open) shown.showModal();
-    return () => shown?.close();
-  }, []);
+  const opener = useRef<Element>(null);
+  const returnFocus = (event: Event) => {
+    event.preventDefault();
+    if (opener.current instanceof HTMLElement) opener.current.focus();
+  };
   return (
-    <dialog
-      ref={dialog}
-      className={styles.dialog}
-      aria-labelledby={id}
-      onKeyDown={(event) => {
-        // One key press closes one dialog; a field inside may have used the key already.
-        if (event.key !== 'Escape') return;
-        event.stopPropagation();
-        const taken = event.defaultPrevented;
-        event.preventDefault();
-        if (!taken) onClose();
-      }}
-      onCancel={(event) => {
-        // React bubbles the event of a nested dialog up to this one.
-        event.stopPropagation();
-        event.preventDefault();
-        onClose();
-      }}
-      onClick={(event) => event.target === dialog.current && onClose()}
-    >
-      <div className={styles.inside}>
-        <header className={styles.head}>
-          <h2 id={id}>{title}</h2>
-          <Button look="quiet" icon={X} iconOnly onClick={onClose}>
-            {t('frame.close')}
-          </Button>
-        </header>
-        <div className={styles.body}>{children}</div>
-        {actions && <footer className={styles.actions}>{actions}</footer>}
-      </div>
-    </dialog>
+    <Modal.Root open onOpenChange={(open) => !open && onClose()}>
+      <Modal.Portal>
+        {/* Not Modal.Overlay: its style element is against the content policy of the page. */}
+        <div className={styles.scrim}>
+          <Modal.Content
+            className={styles.dialog}
+            aria-modal="true"
+            onOpenAutoFocus={() => {
+              opener.current = document.activeElement;
+            }}
+            onCloseAutoFocus={returnFocus}
+          >
+            <header className={styles.head}>
+              <Modal.Title>{title}</Modal.Title>
+              <Modal.Close asChild>
+                <Button look="quiet" icon={X} iconOnly>
+                  {t('frame.close')}
+                </Button>
+              </Modal.Close>
+            </header>
+            <Stack gap={4}>{children}</Stack>
+            {actions && <footer className={styles.actions}>{actions}</footer>}
+          </Modal.Content>
+        </div>
+      </Modal.Portal>
+    </Modal.Root>
   );
 }

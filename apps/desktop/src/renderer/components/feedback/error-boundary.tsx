@@ -4,6 +4,7 @@ import { Component, type ReactNode } from 'react';
 import { useTexts } from '../../texts/texts.ts';
 import { Button } from '../controls/button.tsx';
 import { Disclosure } from '../layout/disclosure.tsx';
+import { Stack } from '../layout/stack.tsx';
 import styles from './error-boundary.module.css';
 
 interface State {
@@ -29,7 +30,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, State> {
 function Broken({ error, onAgain }: { error: unknown; onAgain(): void }) {
   const { t } = useTexts();
   return (
-    <div className={styles.broken} role="alert">
+    <Stack gap={4} className={styles.broken} role="alert">
       <h1>{t('frame.brokenTitle')}</h1>
       <p>{t('frame.brokenText')}</p>
       <div className={styles.ways}>
@@ -41,6 +42,6 @@ function Broken({ error, onAgain }: { error: unknown; onAgain(): void }) {
       <Disclosure title={t('frame.brokenWhat')}>
         <pre className={styles.what}>{error instanceof Error ? (error.stack ?? error.message) : String(error)}</pre>
       </Disclosure>
-    </div>
+    </Stack>
   );
 }

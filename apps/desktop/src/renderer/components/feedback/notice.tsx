@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { CircleCheck, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { Stack } from '../layout/stack.tsx';
 import styles from './notice.module.css';
 
 const ICONS = { info: Info, good: CircleCheck, warning: TriangleAlert, danger: TriangleAlert };
@@ -11,10 +12,10 @@ export function Notice({ look, title, children }: { look: keyof typeof ICONS; ti
   return (
     <div className={[styles.notice, styles[look]].join(' ')} role={look === 'danger' ? 'alert' : 'status'}>
       <Icon size={20} aria-hidden="true" />
-      <div className={styles.body}>
+      <Stack gap={1}>
         {title && <strong>{title}</strong>}
         {children}
-      </div>
+      </Stack>
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import { ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import styles from './disclosure.module.css';
+import { Stack } from './stack.tsx';
 
 export interface DisclosureProps {
   title: ReactNode;
@@ -18,7 +19,9 @@ export function Disclosure({ title, children, open }: DisclosureProps) {
         <ChevronRight className={styles.mark} size={18} aria-hidden="true" />
         {title}
       </summary>
-      <div className={styles.body}>{children}</div>
+      <Stack gap={4} className={styles.body}>
+        {children}
+      </Stack>
     </details>
   );
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ReactNode } from 'react';
+import { Panel } from './panel.tsx';
 import styles from './row-list.module.css';
 
 /** A list of similar rows with lines between them. */
 export function RowList({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <ul className={styles.list} aria-label={label}>
+    <Panel as="ul" className={styles.list} aria-label={label}>
       {children}
-    </ul>
+    </Panel>
   );
 }
 

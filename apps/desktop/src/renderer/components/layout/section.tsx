@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ReactNode, useId } from 'react';
 import styles from './section.module.css';
+import { Stack } from './stack.tsx';
 
 export interface SectionProps {
   title: string;
@@ -15,15 +16,15 @@ export interface SectionProps {
 export function Section({ title, about, aside, children }: SectionProps) {
   const id = useId();
   return (
-    <section className={styles.section} aria-labelledby={id}>
+    <Stack as="section" gap={3} className={styles.section} aria-labelledby={id}>
       <header className={styles.head}>
-        <div className={styles.words}>
+        <Stack gap={1}>
           <h2 id={id}>{title}</h2>
           {about !== undefined && <p className={styles.about}>{about}</p>}
-        </div>
+        </Stack>
         {aside}
       </header>
       {children}
-    </section>
+    </Stack>
   );
 }

@@ -9,6 +9,7 @@ import { PeerText } from '../content/peer-text.tsx';
 import { Button } from '../controls/button.tsx';
 import { ErrorNotice } from '../feedback/error-notice.tsx';
 import { Card } from '../layout/card.tsx';
+import { Panel } from '../layout/panel.tsx';
 import { pathText } from '../transfers/transfer-words.tsx';
 import styles from './prompts.module.css';
 import { useAnswer } from './use-answer.ts';
@@ -66,15 +67,14 @@ function Names({ offer: { names, nameCount } }: { offer: Offer }) {
   const { t } = useTexts();
   const more = nameCount - names.length;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
-    <ul className={styles.names} tabIndex={0} aria-label={t('receive.names')}>
+    <Panel as="ul" look="inset" className={styles.names} tabIndex={0} aria-label={t('receive.names')}>
       {names.map((name) => (
         <li key={name}>
           <PeerText text={name} />
         </li>
       ))}
       {more > 0 && <li>{t('receive.moreNames', { count: more })}</li>}
-    </ul>
+    </Panel>
   );
 }
 

@@ -3,10 +3,10 @@ import { useShallow } from 'zustand/react/shallow';
 import { type Asked, placeOfQuestion } from '../../../shared/daemon-state.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
+import { Stack } from '../layout/stack.tsx';
 import { CollisionPrompt } from './collision-prompt.tsx';
 import { InvitationPrompt } from './invitation-prompt.tsx';
 import { OfferPrompt } from './offer-prompt.tsx';
-import styles from './prompts.module.css';
 
 /** Pending questions: those of one transfer, or all that concern receiving. New ones are announced. */
 export function Prompts({ transfer }: { transfer?: number }) {
@@ -19,11 +19,11 @@ export function Prompts({ transfer }: { transfer?: number }) {
     ),
   );
   return (
-    <section className={styles.list} aria-label={t('receive.questions')} aria-live="polite" hidden={asked.length === 0}>
+    <Stack as="section" gap={3} aria-label={t('receive.questions')} aria-live="polite" hidden={asked.length === 0}>
       {asked.map((question) => (
         <Prompt key={question.question} asked={question} />
       ))}
-    </section>
+    </Stack>
   );
 }
 

@@ -10,6 +10,7 @@ import { Button } from '../controls/button.tsx';
 import { CopyButton } from '../controls/copy-button.tsx';
 import { ErrorNotice } from '../feedback/error-notice.tsx';
 import { Card } from '../layout/card.tsx';
+import { Stack } from '../layout/stack.tsx';
 import styles from './code-card.module.css';
 import { nameOf, TransferName } from './transfer-words.tsx';
 
@@ -25,7 +26,7 @@ export function CodeCard({ transfer }: { transfer: TransferView }) {
   const cancel = () => act((signal) => api.call('control', { transfer: id, action: 'cancel' }, { signal }));
   return (
     <Card className={styles.card} aria-label={nameOf(transfer, t)}>
-      <div className={styles.words}>
+      <Stack gap={3} className={styles.words}>
         <p className={styles.lead}>
           {t('send.codeLead')}{' '}
           <strong>
@@ -50,7 +51,7 @@ export function CodeCard({ transfer }: { transfer: TransferView }) {
           <p className={styles.warning}>{t('send.guessesLeft', { count: guessesLeft })}</p>
         )}
         <ErrorNotice error={error} />
-      </div>
+      </Stack>
       <div className={styles.qr}>
         <QrCode text={codeLink(code)} label={t('send.qr')} />
       </div>

@@ -11,6 +11,7 @@ import { useTexts } from '../../texts/texts.ts';
 import { PeerText } from '../content/peer-text.tsx';
 import { ErrorNotice } from '../feedback/error-notice.tsx';
 import { ProgressBar } from '../feedback/progress-bar.tsx';
+import { Panel } from '../layout/panel.tsx';
 import { TransferActions } from './transfer-actions.tsx';
 import styles from './transfer-card.module.css';
 import { nameOf, stateText, TransferName } from './transfer-words.tsx';
@@ -27,7 +28,7 @@ function Shown({ transfer }: { transfer: TransferView }) {
   const { id, state, kind } = transfer;
   const who = transfer.contact ?? transfer.peer;
   return (
-    <article className={[styles.card, styles[state]].join(' ')} aria-label={nameOf(transfer, t)}>
+    <Panel as="article" className={[styles.card, styles[state]].join(' ')} aria-label={nameOf(transfer, t)}>
       <span className={styles.mark}>
         <Mark kind={kind} state={state} />
       </span>
@@ -53,7 +54,7 @@ function Shown({ transfer }: { transfer: TransferView }) {
           <ErrorNotice error={runner.error} />
         </div>
       )}
-    </article>
+    </Panel>
   );
 }
 

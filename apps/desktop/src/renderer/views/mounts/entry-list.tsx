@@ -4,6 +4,7 @@ import { File, FileSymlink, Folder } from 'lucide-react';
 import { useRef } from 'react';
 import { bytesText } from '../../../shared/figures.ts';
 import { harmless, PeerText } from '../../components/content/peer-text.tsx';
+import { Panel } from '../../components/layout/panel.tsx';
 import { hrefOf } from '../../store/route.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { momentText } from '../../texts/times.ts';
@@ -37,8 +38,7 @@ export function EntryList({ label, entries, place, chosen, onChoose }: EntryList
     onChoose(next);
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
-    <section ref={scroller} className={styles.scroller} aria-label={label} tabIndex={0}>
+    <Panel as="section" className={styles.scroller} ref={scroller} aria-label={label} tabIndex={0}>
       <ul className={styles.entries} style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start }) => {
           const entry = entries[index];
@@ -58,7 +58,7 @@ export function EntryList({ label, entries, place, chosen, onChoose }: EntryList
           );
         })}
       </ul>
-    </section>
+    </Panel>
   );
 }
 

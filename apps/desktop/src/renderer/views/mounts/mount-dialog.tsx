@@ -8,9 +8,9 @@ import { FolderField } from '../../components/controls/folder-field.tsx';
 import { Switch } from '../../components/controls/switch.tsx';
 import { Dialog } from '../../components/dialogs/dialog.tsx';
 import { ErrorText } from '../../components/feedback/error-text.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
-import styles from './mounts.module.css';
 
 /** Asks where to mount a share. */
 export function MountDialog({
@@ -54,7 +54,7 @@ export function MountDialog({
       }
     >
       <p>{t('mounts.mountText')}</p>
-      <form id={form} className={styles.form} onSubmit={(event) => void mount(event)}>
+      <Stack as="form" gap={5} id={form} onSubmit={(event) => void mount(event)}>
         <FolderField
           label={t('mounts.mountPlace')}
           hint={t('mounts.mountPlaceHint')}
@@ -78,7 +78,7 @@ export function MountDialog({
             onChange={setKeepCache}
           />
         )}
-      </form>
+      </Stack>
     </Dialog>
   );
 }

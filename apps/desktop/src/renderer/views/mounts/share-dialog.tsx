@@ -7,6 +7,7 @@ import { FolderField } from '../../components/controls/folder-field.tsx';
 import { Switch } from '../../components/controls/switch.tsx';
 import { Dialog } from '../../components/dialogs/dialog.tsx';
 import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
@@ -38,7 +39,7 @@ export function ShareDialog({ onClose }: { onClose(): void }) {
         </>
       }
     >
-      <form id={form} className={styles.form} onSubmit={(event) => void share(event)}>
+      <Stack as="form" gap={5} id={form} onSubmit={(event) => void share(event)}>
         <FolderField label={t('mounts.folder')} value={path} onChange={setPath} />
         <Switch
           label={t('mounts.readOnly')}
@@ -47,7 +48,7 @@ export function ShareDialog({ onClose }: { onClose(): void }) {
           onChange={setReadOnly}
         />
         <Invited to={to} onChange={setTo} />
-      </form>
+      </Stack>
       <ErrorNotice error={error} />
     </Dialog>
   );

@@ -6,9 +6,9 @@ import { Button } from '../../components/controls/button.tsx';
 import { Field } from '../../components/controls/field.tsx';
 import { Dialog } from '../../components/dialogs/dialog.tsx';
 import { ErrorText } from '../../components/feedback/error-text.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
-import styles from './people.module.css';
 
 export interface AddDialogProps {
   /** Initial values of the fields. */
@@ -58,7 +58,7 @@ export function AddDialog({ name: firstName, link: firstLink, onAdded, onClose }
       }
     >
       <p>{t('people.addText')}</p>
-      <form id={form} className={styles.form} onSubmit={(event) => void add(event)}>
+      <Stack as="form" gap={4} id={form} onSubmit={(event) => void add(event)}>
         <Field label={t('people.addName')} hint={t('people.nameHint')} error={error && <ErrorText error={error} />}>
           {(control) => (
             <input {...control} value={name} autoComplete="off" onChange={(event) => setName(event.target.value)} />
@@ -83,7 +83,7 @@ export function AddDialog({ name: firstName, link: firstLink, onAdded, onClose }
             />
           )}
         </Field>
-      </form>
+      </Stack>
     </Dialog>
   );
 }

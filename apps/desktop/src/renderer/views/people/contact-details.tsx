@@ -6,6 +6,7 @@ import { Button } from '../../components/controls/button.tsx';
 import { CopyButton } from '../../components/controls/copy-button.tsx';
 import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
 import { Disclosure } from '../../components/layout/disclosure.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import type { ContactPrompt } from './contact-prompt.ts';
@@ -22,7 +23,7 @@ export function ContactDetails({ contact, onAsk }: { contact: ContactView; onAsk
   const change = (changes: { verified?: boolean; blocked?: boolean }) =>
     void act((signal) => api.call('changeContact', { name, ...changes }, { signal }));
   return (
-    <div className={styles.details}>
+    <Stack gap={5} className={styles.details}>
       {!blocked && <ContactRule contact={contact} />}
       <div className={styles.detail}>
         <p className={styles.what}>{t('people.words')}</p>
@@ -53,6 +54,6 @@ export function ContactDetails({ contact, onAsk }: { contact: ContactView; onAsk
           {t('people.remove')}
         </Button>
       </div>
-    </div>
+    </Stack>
   );
 }

@@ -7,6 +7,7 @@ import { Button } from '../../components/controls/button.tsx';
 import { Choice } from '../../components/controls/choice.tsx';
 import { FolderField } from '../../components/controls/folder-field.tsx';
 import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './people.module.css';
@@ -29,7 +30,7 @@ export function ContactRule({ contact: { name, rule, folder = '' } }: { contact:
     if (next !== 'accept') void change({ rule: next });
   };
   return (
-    <div className={styles.wide}>
+    <Stack gap={3} className={styles.wide}>
       <Choice
         legend={t('people.whatTheySend', { name: harmless(name) })}
         value={value}
@@ -48,7 +49,7 @@ export function ContactRule({ contact: { name, rule, folder = '' } }: { contact:
         />
       )}
       <ErrorNotice error={error} />
-    </div>
+    </Stack>
   );
 }
 

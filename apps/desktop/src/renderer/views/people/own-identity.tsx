@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import { PeerText } from '../../components/content/peer-text.tsx';
 import { QrCode } from '../../components/content/qr-code.tsx';
 import { CopyButton } from '../../components/controls/copy-button.tsx';

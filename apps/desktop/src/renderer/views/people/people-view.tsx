@@ -3,6 +3,7 @@ import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../components/controls/button.tsx';
 import { Notice } from '../../components/feedback/notice.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { ViewHead } from '../../components/layout/view-head.tsx';
 import { useIntent } from '../../store/intents.ts';
 import { useIdentity } from '../../store/own-identity.ts';
@@ -43,10 +44,10 @@ export function PeopleView() {
         </Notice>
       )}
       <div className={styles.columns}>
-        <div className={styles.others}>
+        <Stack gap={6}>
           <Contacts ownWords={own.state === 'known' ? own.identity.words : undefined} />
           <NearbySenders />
-        </div>
+        </Stack>
         <OwnIdentityCard own={own} />
       </div>
       {adding && (

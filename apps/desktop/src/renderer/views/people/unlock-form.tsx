@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../../components/controls/button.tsx';
 import { Field } from '../../components/controls/field.tsx';
 import { ErrorText } from '../../components/feedback/error-text.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { useUnlock } from '../../store/own-identity.ts';
 import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
@@ -21,7 +22,7 @@ export function UnlockForm() {
   };
   const wrong = error?.code === 'IDENTITY_LOCKED' ? t('people.passphraseWrong') : undefined;
   return (
-    <form className={styles.form} onSubmit={submit}>
+    <Stack as="form" gap={4} onSubmit={submit}>
       <h2>{t('people.lockedTitle')}</h2>
       <p className={styles.youText}>{t('people.lockedText')}</p>
       <Field label={t('people.passphrase')} error={wrong ?? (error && <ErrorText error={error} />)}>
@@ -38,6 +39,6 @@ export function UnlockForm() {
       <Button look="primary" type="submit" icon={LockOpen} busy={busy} disabled={passphrase === ''}>
         {t('people.unlock')}
       </Button>
-    </form>
+    </Stack>
   );
 }

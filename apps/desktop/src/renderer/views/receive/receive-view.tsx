@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useShallow } from 'zustand/react/shallow';
 import { ReceivedText } from '../../components/content/received-text.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { ViewHead } from '../../components/layout/view-head.tsx';
 import { Prompts } from '../../components/prompts/prompts.tsx';
 import { TransferCard } from '../../components/transfers/transfer-card.tsx';
@@ -9,7 +10,6 @@ import { useIntent } from '../../store/intents.ts';
 import { setReceiveCode } from '../../store/receive-code.ts';
 import { recentIds } from '../../store/recent.ts';
 import { useTexts } from '../../texts/texts.ts';
-import styles from './receive.module.css';
 import { ReceiveForm } from './receive-form.tsx';
 
 /** The code form, pending offers and recent receives. */
@@ -23,11 +23,11 @@ export function ReceiveView() {
       <Prompts />
       <ReceiveForm />
       {recent.length > 0 && (
-        <section className={styles.recent} aria-label={t('receive.recent')} aria-live="polite">
+        <Stack as="section" gap={3} aria-label={t('receive.recent')} aria-live="polite">
           {recent.map((id) => (
             <Received key={id} id={id} />
           ))}
-        </section>
+        </Stack>
       )}
     </>
   );

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { PlaceText } from '../../components/content/place-text.tsx';
 import { Card } from '../../components/layout/card.tsx';
 import { Section } from '../../components/layout/section.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { useTexts } from '../../texts/texts.ts';
 import { momentText } from '../../texts/times.ts';
 import styles from './settings.module.css';
@@ -17,7 +18,7 @@ export function About({ status }: { status: ReplyOf<'status'> | undefined }) {
   return (
     <Section title={t('settings.about')}>
       <Card>
-        <dl className={styles.facts}>
+        <Stack as="dl" gap={4} className={styles.facts}>
           <Fact name={t('settings.version')}>{version}</Fact>
           <Fact name={t('settings.configDir')}>
             <code>
@@ -31,7 +32,7 @@ export function About({ status }: { status: ReplyOf<'status'> | undefined }) {
           </Fact>
           <Fact name={t('settings.process')}>{t('settings.processText', { pid: String(pid), since })}</Fact>
           <Fact name={t('settings.licence')}>{t('settings.licenceText')}</Fact>
-        </dl>
+        </Stack>
       </Card>
     </Section>
   );

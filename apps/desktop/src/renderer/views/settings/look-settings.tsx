@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import { Choice } from '../../components/controls/choice.tsx';
 import { Field } from '../../components/controls/field.tsx';
 import { Card } from '../../components/layout/card.tsx';
 import { Section } from '../../components/layout/section.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { changeLook, useLook } from '../../store/preferences.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './settings.module.css';
@@ -18,7 +18,7 @@ export function LookSettings() {
   return (
     <Section title={t('settings.look')}>
       <Card>
-        <div className={styles.rows}>
+        <Stack gap={5} className={styles.rows}>
           <Choice
             legend={t('settings.theme')}
             value={theme}
@@ -45,7 +45,7 @@ export function LookSettings() {
               </select>
             )}
           </Field>
-        </div>
+        </Stack>
       </Card>
     </Section>
   );

@@ -4,6 +4,7 @@ import { FolderField } from '../../components/controls/folder-field.tsx';
 import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
 import { Card } from '../../components/layout/card.tsx';
 import { Section } from '../../components/layout/section.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { ViewHead } from '../../components/layout/view-head.tsx';
 import { useStatus } from '../../store/use-status.ts';
 import { useTexts } from '../../texts/texts.ts';
@@ -25,24 +26,24 @@ export function SettingsView() {
   const { settings, asking } = useSettings();
   const status = useStatus();
   return (
-    <div className={styles.view}>
+    <Stack gap={6} className={styles.view}>
       <ViewHead title={t('settings.title')} />
       <ErrorNotice error={asking.error} />
       <Section title={t('settings.receiving')}>
         <Card>
-          <div className={styles.rows}>
+          <Stack gap={5} className={styles.rows}>
             <SettingForm name="save_path" setting={settings.get('save_path')}>
               {(control) => <FolderField label={t('settings.save_path')} placeholder={status?.savePath} {...control} />}
             </SettingForm>
             <TextSetting name="label" setting={settings.get('label')} {...(status && { placeholder: status.label })} />
-          </div>
+          </Stack>
         </Card>
       </Section>
       <LookSettings />
       {shell && <WindowSettings shell={shell} />}
       <Section title={t('settings.sending')}>
         <Card>
-          <div className={styles.rows}>
+          <Stack gap={5} className={styles.rows}>
             <TextSetting name="limit" setting={settings.get('limit')} />
             <TextSetting
               name="code_length"
@@ -50,22 +51,22 @@ export function SettingsView() {
               placeholder={USUAL.code_length}
               numeric
             />
-          </div>
+          </Stack>
         </Card>
       </Section>
       <Section title={t('settings.network')} about={t('settings.networkText')}>
         <Card>
-          <div className={styles.rows}>
+          <Stack gap={5} className={styles.rows}>
             <TextSetting name="rendezvous" setting={settings.get('rendezvous')} />
             <DiscoverySetting setting={settings.get('discovery')} />
             <TextSetting name="listen" setting={settings.get('listen')} placeholder={USUAL.listen} />
             <TextSetting name="patience" setting={settings.get('patience')} />
-          </div>
+          </Stack>
         </Card>
       </Section>
       <Section title={t('settings.remembering')}>
         <Card>
-          <div className={styles.rows}>
+          <Stack gap={5} className={styles.rows}>
             <TextSetting
               name="history_entries"
               setting={settings.get('history_entries')}
@@ -78,10 +79,10 @@ export function SettingsView() {
               placeholder={USUAL.history_days}
               numeric
             />
-          </div>
+          </Stack>
         </Card>
       </Section>
       <About status={status} />
-    </div>
+    </Stack>
   );
 }

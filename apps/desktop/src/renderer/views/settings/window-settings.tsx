@@ -5,6 +5,7 @@ import { Switch } from '../../components/controls/switch.tsx';
 import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
 import { Card } from '../../components/layout/card.tsx';
 import { Section } from '../../components/layout/section.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { useAction } from '../../store/use-action.ts';
 import { useTexts } from '../../texts/texts.ts';
 import styles from './settings.module.css';
@@ -22,7 +23,7 @@ export function WindowSettings({ shell }: { shell: Shell }) {
   return (
     <Section title={t('settings.window')}>
       <Card>
-        <div className={styles.rows}>
+        <Stack gap={5} className={styles.rows}>
           {preferences && (
             <>
               <Switch
@@ -40,7 +41,7 @@ export function WindowSettings({ shell }: { shell: Shell }) {
             </>
           )}
           <ErrorNotice error={error} />
-        </div>
+        </Stack>
       </Card>
     </Section>
   );

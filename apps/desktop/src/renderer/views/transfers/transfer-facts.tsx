@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { PeerText } from '../../components/content/peer-text.tsx';
 import { PlaceText } from '../../components/content/place-text.tsx';
 import { Disclosure } from '../../components/layout/disclosure.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { pathText } from '../../components/transfers/transfer-words.tsx';
 import { errorText } from '../../texts/errors.ts';
 import { useTexts } from '../../texts/texts.ts';
@@ -17,7 +18,7 @@ export function TransferFacts({ transfer }: { transfer: TransferView }) {
   const verified = peers.length === 1 ? peers[0]?.verified : undefined;
   const who = contact ?? peer;
   return (
-    <div className={styles.stack}>
+    <Stack gap={4}>
       <dl className={styles.facts}>
         {who !== undefined && who !== '' && (
           <Fact term={t(kind === 'send' ? 'transfers.receiver' : 'transfers.sender')}>
@@ -43,7 +44,7 @@ export function TransferFacts({ transfer }: { transfer: TransferView }) {
       </dl>
       {tried.length > 0 && <Tried ways={tried} connected={path !== undefined} />}
       {transfer.reachability && <Reachable of={transfer.reachability} />}
-    </div>
+    </Stack>
   );
 }
 
@@ -61,7 +62,7 @@ function Tried({ ways, connected }: { ways: readonly WayView[]; connected: boole
   const { t } = useTexts();
   return (
     <Disclosure title={t(connected ? 'transfers.whyPath' : 'transfers.whyNone')} open={!connected}>
-      <ul className={styles.ways}>
+      <Stack as="ul" gap={2}>
         {ways.map(({ transport, address, code, reason }) => (
           <li key={`${transport} ${address} ${code}`} className={styles.way}>
             {pathText(transport, t)}
@@ -73,7 +74,7 @@ function Tried({ ways, connected }: { ways: readonly WayView[]; connected: boole
             </span>
           </li>
         ))}
-      </ul>
+      </Stack>
     </Disclosure>
   );
 }
@@ -84,7 +85,7 @@ function Reachable({ of }: { of: NonNullable<TransferView['reachability']> }) {
   const { listen, rendezvous, rendezvousAddress, rendezvousReason, relay, mapping, mappingAddress, mappingReason } = of;
   return (
     <Disclosure title={t('transfers.reach')}>
-      <ul className={styles.ways}>
+      <Stack as="ul" gap={2}>
         {listen !== undefined && (
           <li className={styles.way}>
             {t('transfers.reachNear')}
@@ -107,7 +108,7 @@ function Reachable({ of }: { of: NonNullable<TransferView['reachability']> }) {
             <span>{mapping === 'open' ? mappingAddress : mappingReason}</span>
           </li>
         )}
-      </ul>
+      </Stack>
     </Disclosure>
   );
 }

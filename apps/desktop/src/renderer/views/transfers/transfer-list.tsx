@@ -8,6 +8,7 @@ import { useApi } from '../../api/api-context.ts';
 import { Button } from '../../components/controls/button.tsx';
 import { EmptyState } from '../../components/feedback/empty-state.tsx';
 import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { ViewHead } from '../../components/layout/view-head.tsx';
 import { TransferCard } from '../../components/transfers/transfer-card.tsx';
 import { useDaemon } from '../../store/daemon-store.ts';
@@ -59,16 +60,16 @@ function GroupOf({ group, title }: { group: Group; title: string }) {
   const ids = useDaemon(useShallow((state) => idsOf(state, group)));
   if (ids.length === 0) return null;
   return (
-    <section className={styles.group}>
+    <Stack as="section" gap={3}>
       <h2 className={styles.groupName}>{title}</h2>
-      <ul className={styles.list}>
+      <Stack as="ul" gap={2}>
         {ids.map((id) => (
           <li key={id}>
             <TransferCard id={id} />
           </li>
         ))}
-      </ul>
-    </section>
+      </Stack>
+    </Stack>
   );
 }
 

@@ -10,6 +10,7 @@ import { EmptyState } from '../../components/feedback/empty-state.tsx';
 import { ErrorNotice } from '../../components/feedback/error-notice.tsx';
 import { ProgressBar } from '../../components/feedback/progress-bar.tsx';
 import { Card } from '../../components/layout/card.tsx';
+import { Stack } from '../../components/layout/stack.tsx';
 import { Prompts } from '../../components/prompts/prompts.tsx';
 import { CodeCard } from '../../components/transfers/code-card.tsx';
 import { FileList } from '../../components/transfers/file-list.tsx';
@@ -80,10 +81,10 @@ function Shown({ transfer }: { transfer: TransferView }) {
         <TransferFacts transfer={transfer} />
       </Card>
       {!transfer.isText && (
-        <section className={styles.group}>
+        <Stack as="section" gap={3}>
           <h2>{t('transfers.files')}</h2>
           <FileList transfer={id} live={!ended} />
-        </section>
+        </Stack>
       )}
       {transfer.code !== undefined && !awaitsReceivers(transfer) && (
         <p>
