@@ -75,7 +75,7 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
             'watch',
             { progress: false },
             (replies) => {
-              for (const { json } of replies as { json: string }[]) events.push(JSON.parse(json).event);
+              for (const { happened } of replies as { happened: { $case: string } }[]) events.push(happened.$case);
               if (events.includes('present')) {
                 stop?.();
                 resolve(events);

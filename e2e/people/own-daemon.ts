@@ -7,6 +7,7 @@ import {
   type SendRequest,
   type TransferView,
 } from '../../packages/daemon/src/index.ts';
+import type { EventView } from '../../packages/daemon/src/local.ts';
 import type { Running } from '../harness/running.ts';
 import type { Sandbox, StartOptions } from '../harness/sandbox.ts';
 
@@ -15,6 +16,19 @@ export interface Heard {
   transfer: number;
   event: string;
   [field: string]: unknown;
+}
+
+/** An event with all its fields side by side; the state of a transfer is called `transfer`. */
+export function heardOf({ transfer, contact, receiver, happened }: EventView): Heard {
+  if (happened === undefined) throw new Error('An event without a kind.');
+  const { $case: kind, value } = happened;
+  const of = { transfer, ...(contact !== undefined && { contact }), ...(receiver !== undefined && { receiver }) };
+  if (kind === 'question') {
+    return { ...of, event: kind, question: value.question, kind: value.about?.$case, ...value.about?.value };
+  }
+  if (kind === 'receiverDone') return { ...of, event: kind, ...value, ...value.counts };
+  if (kind === 'presence' || kind === 'renewed') return { ...of, event: kind, contact: value.name, ...value };
+  return { ...of, ...value, event: kind === 'changed' ? 'transfer' : kind };
 }
 
 /** A daemon started by a test, with its own configuration directory. */
@@ -116,8 +130,8 @@ export class OwnDaemon {
   /** The first event of a new client for which `found` holds. */
   async until(found: (event: Heard) => boolean, client?: LocalClient): Promise<Heard> {
     const listening = client ?? (await this.own());
-    for await (const { transfer, json } of listening.stream('watch', { progress: true }, { signal: this.signal })) {
-      const event = { transfer, ...JSON.parse(json) } as Heard;
+    for await (const reported of listening.stream('watch', { progress: true }, { signal: this.signal })) {
+      const event = heardOf(reported);
       if (found(event)) return event;
     }
     throw new Error('The daemon has ended.');

@@ -34,7 +34,7 @@ describe('the HTTP server of the daemon', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(events.find(({ transfer }) => transfer === id).json).toContain('"state":"waiting"');
+    expect(events.find(({ transfer }) => transfer === id).happened.value.state).toBe('waiting');
     expect(
       JSON.parse((await door.ask({ path: '/api/Control', body: `{"transfer":${id},"action":"cancel"}` })).text),
     ).toEqual({
@@ -56,6 +56,7 @@ describe('the HTTP server of the daemon', () => {
     ['for an unknown call', { path: '/api/constructor' }, 400, 'USAGE'],
     ['with malformed JSON', { body: '{' }, 400, 'USAGE'],
     ['with an invalid number', { path: '/api/Control', body: '{"transfer":-1}' }, 400, 'USAGE'],
+    ['of a program of another version', { path: '/api/Hello', body: '{"api":1}' }, 422, 'DAEMON_INCOMPATIBLE'],
     ['that is too long', { body: `"${'x'.repeat(7 * 2 ** 20)}"` }, 422, 'TRANSFER_LIMIT_EXCEEDED'],
     ['with invalid arguments', { path: '/api/Send', body: '{"paths":["relative"]}' }, 400, 'USAGE'],
   ])('refuses a request %s', async (_what, asked, status, code) => {

@@ -2,7 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
-import { type Heard, OwnDaemon } from './own-daemon.ts';
+import { OwnDaemon } from './own-daemon.ts';
 
 // Alice's identity changes. Bob types no command for it, and no daemon has to be restarted.
 
@@ -48,9 +48,8 @@ async function shows(daemon: OwnDaemon, name: string, found: (contact: Shown) =>
     return contacts.find((contact) => contact.name === name && found(contact));
   };
   let contact: Shown | undefined;
-  for await (const { json } of client.stream('watch', { progress: false }, { signal })) {
-    const { event } = JSON.parse(json) as Heard;
-    if (!['contacts', 'presence', 'present'].includes(event)) continue;
+  for await (const { happened } of client.stream('watch', { progress: false }, { signal })) {
+    if (!['contacts', 'presence', 'present'].includes(happened?.$case ?? '')) continue;
     contact = await contactOf();
     if (contact !== undefined) return contact;
   }

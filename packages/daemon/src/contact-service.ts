@@ -11,7 +11,7 @@ import {
   type SendToOptions,
   uncomparedSince,
 } from '@keibidrop/contacts';
-import type { EventJson, SaveOptions, SendResult } from '@keibidrop/peer';
+import type { SaveOptions, SendResult } from '@keibidrop/peer';
 import type { local } from '@keibidrop/proto';
 import {
   fingerprintPhrase,
@@ -20,7 +20,7 @@ import {
   KeibiError,
   type Verdict,
 } from '@keibidrop/protocol';
-import type { EventStream } from './event-stream.ts';
+import type { EventStream, Happened } from './event-stream.ts';
 import { freeBytes } from './free-space.ts';
 import type { IdentityKeeper } from './identity-cache.ts';
 import type { GivenAnswer, Questions } from './prompts.ts';
@@ -75,8 +75,8 @@ export class ContactDesk {
   }
 
   /** The event with all contacts, for clients. */
-  event(): EventJson {
-    return { event: 'contacts', contacts: this.#known.map((contact) => this.view(contact)) };
+  happened(): Happened {
+    return { $case: 'contacts', value: { contacts: this.#known.map((contact) => this.view(contact)) } };
   }
 
   view(contact: Contact): local.Contact {
@@ -149,7 +149,7 @@ export class ContactDesk {
       try {
         for await (const contacts of this.store.watch({ signal })) {
           this.#known = contacts;
-          this.#options.events.emit(0, this.event());
+          this.#options.events.emit(0, { happened: this.happened() });
           // Without contacts neither an identity nor a port is needed.
           if (contacts.length > 0) await this.#linked();
           await this.#forget();
@@ -188,9 +188,9 @@ export class ContactDesk {
       contacts: this.store,
       listen: { ...listen, orAnyPort: true },
       reach: { rendezvous, discovery, directOnly: false, relayOnly: false },
-      onPresence: ({ name }, online) => events.emit(0, { event: 'presence', contact: name, online }),
+      onPresence: ({ name }, online) => events.emit(0, { happened: { $case: 'presence', value: { name, online } } }),
       onRenewed: ({ name, fingerprint }) =>
-        events.emit(0, { event: 'renewed', contact: name, words: fingerprintPhrase(fingerprint) }),
+        events.emit(0, { happened: { $case: 'renewed', value: { name, words: fingerprintPhrase(fingerprint) } } }),
       onInvitation: (invitation) => void this.#invited(invitation),
       onTrouble: (error) => this.#tell(error),
       signal: this.#closing.signal,
@@ -225,10 +225,10 @@ export class ContactDesk {
 
   async #asked({ contact, to, label, size, signal }: ReceivedInvitation): Promise<GivenAnswer> {
     const { savePath: place } = await this.#options.read({});
-    const about = { contact: contact.name, verified: contact.verified, to, label, ...size };
     const where = to === 'files' ? { place, freeBytes: await freeBytes(place) } : {};
-    const asked = { transfer: 0, kind: 'invitation', about: { ...about, ...where }, answers: ['yes', 'no'] };
-    return this.#options.questions.ask(asked, { signal });
+    const value = { contact: contact.name, verified: contact.verified, to, label, ...size, ...where };
+    const about = { $case: 'invitation', value } as const;
+    return this.#options.questions.ask({ transfer: 0, about, answers: ['yes', 'no'] }, { signal });
   }
 
   #tell(error: KeibiError): void {

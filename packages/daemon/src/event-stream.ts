@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import type { EventJson } from '@keibidrop/peer';
 import type { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
 
@@ -11,6 +10,18 @@ const MAX_WAITING = 4096;
  * skipped one.
  */
 const MAX_BEFORE_PROGRESS = 16;
+
+/** One kind of event with its fields. */
+export type Happened = NonNullable<local.Event['happened']>;
+
+/** An event before it has a sequence number. */
+export interface Emitted {
+  happened: Happened;
+  /** The name of the transfer's contact. */
+  contact?: string | undefined;
+  /** The session, if a send serves several. */
+  receiver?: number | undefined;
+}
 
 /** The events that one client wants. */
 export interface Wanted {
@@ -29,11 +40,11 @@ export class EventStream {
   }
 
   /** @param transfer  its number, or 0 for events of no transfer */
-  emit(transfer: number, event: EventJson): void {
+  emit(transfer: number, { happened, contact, receiver }: Emitted): void {
     this.#sequence++;
     if (this.#clients.size === 0) return;
-    const told = { sequence: this.#sequence, transfer, json: JSON.stringify(event) };
-    for (const client of this.#clients) client.offer(told, event.event);
+    const event = { sequence: this.#sequence, transfer, contact, receiver, happened };
+    for (const client of this.#clients) client.offer(event);
   }
 
   /**
@@ -43,7 +54,7 @@ export class EventStream {
    * @throws EVENTS_LOST if the client reads too slowly; `signal.reason`
    */
   async *watch(
-    present: () => readonly { transfer: number; event: EventJson }[],
+    present: () => readonly { transfer: number; happened: Happened }[],
     wanted: Wanted,
     signal: AbortSignal,
   ): AsyncGenerator<local.Event> {
@@ -54,8 +65,8 @@ export class EventStream {
     this.#clients.add(subscription);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const now = [...present(), { transfer: 0, event: { event: 'present' } }];
-      for (const { transfer, event } of now) yield { sequence, transfer, json: JSON.stringify(event) };
+      for (const one of present()) yield { sequence, ...one };
+      yield { sequence, transfer: 0, happened: { $case: 'present', value: {} } };
       for (;;) yield await subscription.next();
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -79,8 +90,9 @@ class Subscription {
     this.#wanted = wanted;
   }
 
-  offer(event: local.Event, name: string): void {
+  offer(event: local.Event): void {
     if (this.#ended !== undefined) return;
+    const name = event.happened?.$case;
     if (name === 'progress' && (!this.#wanted.progress || this.#waiting.length >= MAX_BEFORE_PROGRESS)) return;
     if (name === 'file' && !this.#wanted.files) return;
     if (this.#waiting.length >= MAX_WAITING) {

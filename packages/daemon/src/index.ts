@@ -13,7 +13,9 @@ export { placeOf } from './history/history-entry.ts';
 export { pullHistory } from './history/pull-history.ts';
 export { recording } from './history/recording.ts';
 export type {
+  InvitationView,
   MountView,
+  ProgressView,
   ReceiveRequest,
   SendRequest,
   ShareEntryView,

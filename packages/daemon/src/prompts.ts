@@ -7,9 +7,8 @@ import type { EventStream } from './event-stream.ts';
 export interface Asked {
   /** The transfer's number, or 0 for none. */
   transfer: number;
-  kind: string;
   /** The facts needed to answer. */
-  about: object;
+  about: NonNullable<local.Question['about']>;
   answers: readonly string[];
 }
 
@@ -43,14 +42,14 @@ export class Questions {
   async ask(asked: Asked, { signal }: { signal: AbortSignal }): Promise<GivenAnswer> {
     signal.throwIfAborted();
     const question = ++this.#last;
-    const { transfer, kind, about } = asked;
+    const { transfer, about } = asked;
     let onAbort = () => {};
     const answered = new Promise<GivenAnswer>((resolve, reject) => {
       onAbort = () => reject(signal.reason);
       this.#open.set(question, { asked, resolve });
     });
     signal.addEventListener('abort', onAbort, { once: true });
-    this.#events.emit(transfer, { event: 'question', question, kind, ...about });
+    this.#events.emit(transfer, { happened: { $case: 'question', value: { question, transfer, about } } });
     let answer = '';
     try {
       const given = await answered;
@@ -59,7 +58,7 @@ export class Questions {
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#open.delete(question);
-      this.#events.emit(transfer, { event: 'answered', question, answer });
+      this.#events.emit(transfer, { happened: { $case: 'answered', value: { question, answer } } });
     }
   }
 
@@ -80,8 +79,7 @@ export class Questions {
     return [...this.#open].map(([question, { asked }]) => ({
       question,
       transfer: asked.transfer,
-      kind: asked.kind,
-      json: JSON.stringify(asked.about),
+      about: asked.about,
     }));
   }
 }

@@ -10,15 +10,12 @@ export interface EventJson {
 export interface EventJsonOptions {
   verbose: boolean;
   receivers: boolean;
-  totals?: boolean;
 }
 
 /**
  * Converts an event to its JSON for programs (docs/cli.md); undefined if it has none.
  *
  * @param options.receivers  several receivers may be served, so an event of one receiver carries its number
- * @param options.totals  progress also carries the number of files and whether the totals are final; absent: only the fields of
- * docs/cli.md
  */
 export function eventJson(event: PeerEvent, options: EventJsonOptions): EventJson | undefined {
   // With one receiver its end is the end of the run, which `done` reports.
@@ -30,7 +27,7 @@ export function eventJson(event: PeerEvent, options: EventJsonOptions): EventJso
   return { event: event.type, ...fields, ...contact, ...receiver };
 }
 
-function fieldsOf(event: PeerEvent, { verbose, totals = false }: EventJsonOptions): object | undefined {
+function fieldsOf(event: PeerEvent, { verbose }: EventJsonOptions): object | undefined {
   switch (event.type) {
     case 'connected':
       return {
@@ -50,8 +47,6 @@ function fieldsOf(event: PeerEvent, { verbose, totals = false }: EventJsonOption
         bytes: event.bytes,
         totalBytes: event.totalBytes,
         bytesPerSecond: Math.round(event.bytesPerSecond),
-        ...(totals && { totalFiles: event.totalFiles, totalsFinal: event.totalsFinal }),
-        ...(totals && event.resumedBytes !== undefined && { resumedBytes: event.resumedBytes }),
       };
     case 'file':
       return verbose ? { path: event.path } : undefined;

@@ -7,6 +7,7 @@
 export type { PeerHandlers } from './control/control-server.ts';
 export { FoldResponder, fold, MAX_FOLDS, type OnFold } from './control/fold.ts';
 export { openGrpcChannel, openPingedGrpcChannel, type ServedService } from './control/grpc-duplex.ts';
+export { http2StreamOf } from './control/grpc-internals.ts';
 export { Introduction, introduce } from './control/introduction.ts';
 export { askToPunch, punchResponder } from './control/punch-call.ts';
 export { refusal, refusalOf, refuseCall } from './control/refusal.ts';

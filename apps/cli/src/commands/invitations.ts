@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient, TransferView } from '@keibidrop/daemon';
+import type { LocalClient } from '@keibidrop/daemon';
 import { KeibiError } from '@keibidrop/protocol';
 import { Argument, type Command, Option } from 'commander';
 import type { CliCommand, LoadPeer, OnRun } from '../command.ts';
@@ -86,10 +86,10 @@ async function showText(
   io: Io,
 ): Promise<number> {
   const limitedIo = limited(io, TEXT_WAIT, 'The text may still arrive: see keibidrop transfers.');
-  for await (const { transfer, json } of daemon.stream('watch', {}, { signal: limitedIo.signal })) {
-    const view = JSON.parse(json) as { event: string } & TransferView;
-    if (view.event !== 'transfer' || before.has(transfer) || view.contact !== contact) continue;
-    if (view.ended === undefined) continue;
+  for await (const { transfer, happened } of daemon.stream('watch', {}, { signal: limitedIo.signal })) {
+    if (happened?.$case !== 'changed' || before.has(transfer)) continue;
+    const view = happened.value;
+    if (view.contact !== contact || view.ended === undefined) continue;
     const exit = reportEnded(view, io, { event: 'transfer' });
     await noteShown(daemon, [view], io.signal);
     return exit;

@@ -102,7 +102,7 @@ async function changed(
 ): Promise<TransferView> {
   if (action === 'accept' || action === 'decline') {
     const { questions } = await daemon.call('questions', {}, { signal });
-    const offer = questions.find(({ transfer, kind }) => transfer === id && kind === 'offer');
+    const offer = questions.find(({ transfer, about }) => transfer === id && about?.$case === 'offer');
     if (offer === undefined) throw new KeibiError('QUESTION_GONE', `Transfer ${id} has no pending question.`);
     const answer = action === 'accept' ? 'yes' : 'no';
     await daemon.call('answer', { question: offer.question, answer }, { signal });

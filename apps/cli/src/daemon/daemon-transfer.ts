@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient, TransferView } from '@keibidrop/daemon';
+import type { LocalClient, ProgressView, TransferView } from '@keibidrop/daemon';
 import { exitCodeOf, isErrorCode, KeibiError } from '@keibidrop/protocol';
 import { formatBytes, formatCount } from '../display/format.ts';
 import { jsonErrorLine, lineOf } from '../display/json-lines.ts';
@@ -25,17 +25,21 @@ export async function* viewsOf(
   { signal, progress = false }: { signal: AbortSignal; progress?: boolean },
 ): AsyncGenerator<TransferView> {
   let view: TransferView | undefined;
-  for await (const { transfer, json } of daemon.stream('watch', { progress }, { signal })) {
-    const { event, ...fields } = JSON.parse(json) as { event: string } & Partial<TransferView>;
-    if (event === 'present' && view === undefined) throw new KeibiError('TRANSFER_UNKNOWN');
+  for await (const { transfer, happened } of daemon.stream('watch', { progress }, { signal })) {
+    if (happened?.$case === 'present' && view === undefined) throw new KeibiError('TRANSFER_UNKNOWN');
     if (transfer !== id) continue;
-    if (event === 'removed') throw new KeibiError('TRANSFER_UNKNOWN');
-    if (event === 'transfer') view = fields as TransferView;
-    else if (event === 'progress' && view !== undefined) view = { ...view, ...fields };
+    if (happened?.$case === 'removed') throw new KeibiError('TRANSFER_UNKNOWN');
+    if (happened?.$case === 'changed') view = happened.value;
+    else if (happened?.$case === 'progress' && view !== undefined) view = progressed(view, happened.value);
     else continue;
     yield view;
   }
   throw new KeibiError('DAEMON_LOST');
+}
+
+/** The transfer with newer figures. */
+function progressed(view: TransferView, { resumedBytes = view.resumedBytes, ...figures }: ProgressView): TransferView {
+  return { ...view, ...figures, resumedBytes };
 }
 
 /** Shows the progress of a transfer until it ends. Throws as `viewsOf` does. */

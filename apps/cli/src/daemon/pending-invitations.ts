@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { LocalClient } from '@keibidrop/daemon';
+import type { InvitationView, LocalClient } from '@keibidrop/daemon';
 
-/** An offer of files, a text or a share from a contact. */
-export interface Invitation {
+/** A contact's offer of files, a text or a share. */
+export interface Invitation extends InvitationView {
   number: number;
-  contact: string;
-  verified: boolean;
-  to: 'files' | 'text' | 'share';
-  label: string;
 }
 
 /** The pending invitations of contacts. */
 export async function invitationsOf(daemon: LocalClient, signal: AbortSignal): Promise<Invitation[]> {
   const { questions } = await daemon.call('questions', {}, { signal });
-  return questions
-    .filter(({ kind }) => kind === 'invitation')
-    .map(({ question: number, json }) => ({ number, ...(JSON.parse(json) as Omit<Invitation, 'number'>) }));
+  return questions.flatMap(({ question: number, about }) =>
+    about?.$case === 'invitation' ? [{ number, ...about.value }] : [],
+  );
 }

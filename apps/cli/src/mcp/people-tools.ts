@@ -84,9 +84,8 @@ async function firstTransfer(
   const timeout = AbortSignal.timeout(BEGIN_MS);
   const watched = daemon.stream('watch', { progress: false }, { signal: AbortSignal.any([signal, timeout]) });
   try {
-    for await (const { json } of watched) {
-      const { event, ...fields } = JSON.parse(json) as { event: string };
-      if (event === 'transfer' && isIts(fields as unknown as TransferView)) return fields as unknown as TransferView;
+    for await (const { happened } of watched) {
+      if (happened?.$case === 'changed' && isIts(happened.value)) return happened.value;
     }
   } catch (reason) {
     signal.throwIfAborted();

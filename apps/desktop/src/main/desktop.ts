@@ -159,7 +159,8 @@ export class Desktop {
   }
 
   #onReported(reported: Parameters<typeof noticeOf>[0], before: DaemonState): void {
-    if (reported.event === 'answered') this.#notifier.answered(reported.question);
+    const { happened } = reported;
+    if (happened?.$case === 'answered') this.#notifier.answered(happened.value.question);
     // A user who looks at the window sees the event there.
     if (this.#window.isLookedAt) return;
     const notice = noticeOf(reported, before.transfers.get(reported.transfer)?.state, this.#texts);

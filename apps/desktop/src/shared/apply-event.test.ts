@@ -1,31 +1,48 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { TransferView } from '@keibidrop/daemon/local';
+import type { ContactView, ProgressView, TransferPeerView, TransferView } from '@keibidrop/daemon/local';
 import { describe, expect, it } from 'vitest';
 import { applyEvent, type ReportedEvent, withoutStale } from './apply-event.ts';
 import { type DaemonState, NOTHING_REPORTED } from './daemon-state.ts';
 
-const RUNNING = { event: 'transfer', transfer: 1, id: 1, state: 'running', files: 0, bytes: 0, peers: [] };
+const RUNNING = { id: 1, state: 'running', files: 0, bytes: 0, peers: [] as TransferPeerView[] } as TransferView;
+
+function changed(fields: Partial<TransferView> = {}): ReportedEvent {
+  const value = { ...RUNNING, ...fields };
+  return { transfer: value.id, happened: { $case: 'changed', value } };
+}
 
 function after(...reported: ReportedEvent[]): DaemonState {
   return reported.reduce(applyEvent, NOTHING_REPORTED);
 }
 
-function progress(transfer: number, bytes: number, more: object = {}): ReportedEvent {
-  return { event: 'progress', transfer, files: 1, bytes, totalBytes: 100, bytesPerSecond: 10, ...more };
+const FIGURES: ProgressView = {
+  files: 1,
+  bytes: 0,
+  totalFiles: 1,
+  totalBytes: 100,
+  totalsFinal: true,
+  bytesPerSecond: 10,
+  resumedBytes: undefined,
+};
+
+function progress(transfer: number, bytes: number, receiver?: number): ReportedEvent {
+  return { transfer, receiver, happened: { $case: 'progress', value: { ...FIGURES, bytes } } };
 }
 
 describe('applyEvent', () => {
   it('keeps the last report of each transfer, and drops a removed one', () => {
-    const state = after(RUNNING, { ...RUNNING, transfer: 2, id: 2 }, { ...RUNNING, state: 'done' });
+    const state = after(changed(), changed({ id: 2 }), changed({ state: 'done' }));
     expect([...state.transfers.values()].map(({ id, state: is }) => [id, is])).toEqual([
       [1, 'done'],
       [2, 'running'],
     ]);
-    expect([...applyEvent(state, { event: 'removed', transfer: 1 }).transfers.keys()]).toEqual([2]);
+    expect([...applyEvent(state, { transfer: 1, happened: { $case: 'removed', value: {} } }).transfers.keys()]).toEqual(
+      [2],
+    );
   });
 
   it('updates progress figures and keeps the objects of other transfers', () => {
-    const before = after(RUNNING, { ...RUNNING, transfer: 2, id: 2 });
+    const before = after(changed(), changed({ id: 2 }));
     const state = applyEvent(before, progress(1, 50));
     expect(state.transfers.get(1)).toMatchObject({ bytes: 50, files: 1, bytesPerSecond: 10, state: 'running' });
     expect(state.transfers.get(2)).toBe(before.transfers.get(2));
@@ -33,38 +50,41 @@ describe('applyEvent', () => {
   });
 
   it('adds up the progress of the receivers of a send', () => {
-    const peer = (session: number) => ({ session, files: 0, bytes: 0, totalBytes: 100, bytesPerSecond: 0 });
-    const state = after(
-      { ...RUNNING, peers: [peer(1), peer(2)] },
-      progress(1, 50, { receiver: 1 }),
-      progress(1, 20, { receiver: 2 }),
-    );
+    const peer = (session: number) => ({ session, ...FIGURES, bytesPerSecond: 0 }) as TransferPeerView;
+    const state = after(changed({ peers: [peer(1), peer(2)] }), progress(1, 50, 1), progress(1, 20, 2));
     expect(state.transfers.get(1)).toMatchObject({ bytes: 70, totalBytes: 200, bytesPerSecond: 20 });
     expect(state.transfers.get(1)?.peers.map(({ bytes }) => bytes)).toEqual([50, 20]);
   });
 
   it('keeps each question once, until it is answered', () => {
-    const offer = { event: 'question', transfer: 1, question: 7, kind: 'offer', names: ['a'] };
-    const state = after(RUNNING, offer, offer);
-    expect(state.questions).toEqual([{ transfer: 1, question: 7, kind: 'offer', about: { names: ['a'] } }]);
-    expect(applyEvent(state, { event: 'answered', transfer: 1, question: 7, answer: 'yes' }).questions).toEqual([]);
+    const about = { $case: 'collision', value: { file: 'a', place: '/in' } } as const;
+    const asked: ReportedEvent = {
+      transfer: 1,
+      happened: { $case: 'question', value: { question: 7, transfer: 1, about } },
+    };
+    const state = after(changed(), asked, asked);
+    expect(state.questions).toEqual([
+      { transfer: 1, question: 7, kind: 'collision', about: { file: 'a', place: '/in' } },
+    ]);
+    const answered = { $case: 'answered', value: { question: 7, answer: 'skip' } } as const;
+    expect(applyEvent(state, { transfer: 1, happened: answered }).questions).toEqual([]);
   });
 
   it('keeps track of which contacts are online', () => {
     const contacts = [
       { name: 'Ana', online: false },
       { name: 'Bo', online: false },
-    ];
+    ] as ContactView[];
     const state = after(
-      { event: 'contacts', transfer: 0, contacts },
-      { event: 'presence', transfer: 0, contact: 'Bo', online: true },
+      { transfer: 0, happened: { $case: 'contacts', value: { contacts } } },
+      { transfer: 0, happened: { $case: 'presence', value: { name: 'Bo', online: true } } },
     );
     expect(state.contacts.map(({ online }) => online)).toEqual([false, true]);
   });
 
   it('ignores events that no view needs', () => {
-    const state = after(RUNNING);
-    expect(applyEvent(state, { event: 'mapping', transfer: 1 })).toBe(state);
+    const state = after(changed());
+    expect(applyEvent(state, { transfer: 1, happened: { $case: 'looking', value: {} } })).toBe(state);
   });
 });
 
@@ -73,18 +93,12 @@ describe('withoutStale', () => {
     const reported = [
       progress(1, 10),
       progress(2, 10),
-      { ...RUNNING, transfer: 1 },
-      progress(1, 20, { receiver: 1 }),
-      progress(1, 30, { receiver: 2 }),
-      progress(1, 40, { receiver: 1 }),
+      changed(),
+      progress(1, 20, 1),
+      progress(1, 30, 2),
+      progress(1, 40, 1),
     ];
-    expect(withoutStale(reported).map(({ event, transfer, bytes }) => [event, transfer, bytes])).toEqual([
-      ['progress', 1, 10],
-      ['progress', 2, 10],
-      ['transfer', 1, 0],
-      ['progress', 1, 30],
-      ['progress', 1, 40],
-    ]);
+    expect(withoutStale(reported)).toEqual([0, 1, 2, 4, 5].map((index) => reported[index]));
     const all = reported.reduce(applyEvent, NOTHING_REPORTED).transfers.get(1) as TransferView;
     expect(withoutStale(reported).reduce(applyEvent, NOTHING_REPORTED).transfers.get(1)).toEqual(all);
   });

@@ -1,74 +1,77 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ContactView, MountView, SettingView, ShareView, TransferView } from '@keibidrop/daemon/local';
+import type { EventView, ProgressView, QuestionView, TransferView } from '@keibidrop/daemon/local';
 import type { Asked, DaemonState } from './daemon-state.ts';
 
-/** An event of the daemon (proto/local.proto, Event) with its JSON read. */
-export interface ReportedEvent {
-  /** 0: the event belongs to no transfer. */
-  readonly transfer: number;
-  readonly event: string;
-  readonly [field: string]: unknown;
-}
+/** An event of the daemon. */
+export type ReportedEvent = Pick<EventView, 'transfer' | 'contact' | 'receiver' | 'happened'>;
 
-type Change = (state: DaemonState, reported: ReportedEvent) => Partial<DaemonState>;
-
-/** The state change for each event. Other events concern no view. */
-const CHANGES: Readonly<Record<string, Change>> = {
-  transfer: ({ transfers }, reported) => ({
-    transfers: withEntry(transfers, reported.transfer, fieldsOf<TransferView>(reported)),
-  }),
-  removed: ({ transfers }, { transfer }) => ({ transfers: without(transfers, transfer) }),
-  progress: ({ transfers }, reported) => {
-    const known = transfers.get(reported.transfer);
-    return known === undefined
-      ? {}
-      : { transfers: withEntry(transfers, reported.transfer, progressed(known, reported)) };
-  },
-  question: ({ questions }, reported) => {
-    const { transfer, question, kind, event: _, ...about } = reported;
-    const asked = { transfer, question: question as number, kind: kind as string, about } satisfies Asked;
-    return { questions: [...questions.filter((each) => each.question !== asked.question), asked] };
-  },
-  answered: ({ questions }, { question }) => ({ questions: questions.filter((each) => each.question !== question) }),
-  contacts: (_, { contacts }) => ({ contacts: contacts as ContactView[] }),
-  presence: ({ contacts }, { contact, online }) => ({
-    contacts: contacts.map((each) => (each.name === contact ? { ...each, online: online === true } : each)),
-  }),
-  identity: (_, { fingerprint }) => ({ renewedIdentity: fingerprint as string }),
-  share: ({ shares }, reported) => {
-    const share = fieldsOf<ShareView>(reported);
-    const known = shares.some(({ id }) => id === share.id);
-    return { shares: known ? shares.map((each) => (each.id === share.id ? share : each)) : [...shares, share] };
-  },
-  shareEnded: ({ shares }, { id }) => ({ shares: shares.filter((share) => share.id !== id) }),
-  mount: ({ mounts }, reported) => {
-    const mount = fieldsOf<MountView>(reported);
-    return { mounts: [...mounts.filter(({ id }) => id !== mount.id), mount] };
-  },
-  mountEnded: ({ mounts }, { id }) => ({ mounts: mounts.filter((mount) => mount.id !== id) }),
-  settings: (_, { settings }) => ({ settings: settings as SettingView[] }),
-  present: () => ({ link: { state: 'live' } }),
-};
-
-/** The state after an event. */
+/** The state after an event. Events that concern no view leave it as it is. */
 export function applyEvent(state: DaemonState, reported: ReportedEvent): DaemonState {
-  const change = CHANGES[reported.event]?.(state, reported);
+  const change = changeBy(state, reported);
   return change === undefined ? state : { ...state, ...change };
 }
 
-function fieldsOf<T>({ event: _, transfer: __, ...fields }: ReportedEvent): T {
-  return fields as T;
+function changeBy(
+  state: DaemonState,
+  { transfer, receiver, happened }: ReportedEvent,
+): Partial<DaemonState> | undefined {
+  const { transfers, questions, contacts, shares, mounts } = state;
+  switch (happened?.$case) {
+    case 'changed':
+      return { transfers: withEntry(transfers, transfer, happened.value) };
+    case 'removed':
+      return { transfers: without(transfers, transfer) };
+    case 'progress': {
+      const known = transfers.get(transfer);
+      if (known === undefined) return {};
+      return { transfers: withEntry(transfers, transfer, progressed(known, happened.value, receiver)) };
+    }
+    case 'question': {
+      const asked = askedBy(happened.value);
+      return { questions: [...questions.filter(({ question }) => question !== asked.question), asked] };
+    }
+    case 'answered':
+      return { questions: questions.filter(({ question }) => question !== happened.value.question) };
+    case 'contacts':
+      return { contacts: happened.value.contacts };
+    case 'presence': {
+      const { name, online } = happened.value;
+      return { contacts: contacts.map((each) => (each.name === name ? { ...each, online } : each)) };
+    }
+    case 'identity':
+      return { renewedIdentity: happened.value.fingerprint };
+    case 'share': {
+      const share = happened.value;
+      const known = shares.some(({ id }) => id === share.id);
+      return { shares: known ? shares.map((each) => (each.id === share.id ? share : each)) : [...shares, share] };
+    }
+    case 'shareEnded':
+      return { shares: shares.filter(({ id }) => id !== happened.value.id) };
+    case 'mount':
+      return { mounts: [...mounts.filter(({ id }) => id !== happened.value.id), happened.value] };
+    case 'mountEnded':
+      return { mounts: mounts.filter(({ id }) => id !== happened.value.id) };
+    case 'settings':
+      return { settings: happened.value.settings };
+    case 'present':
+      return { link: { state: 'live' } };
+    default:
+      return undefined;
+  }
 }
 
-type Figures = Pick<TransferView, 'files' | 'bytes' | 'totalFiles' | 'totalBytes' | 'totalsFinal' | 'bytesPerSecond'>;
+/** A question as views take it: its kind, and its fields by name. */
+export function askedBy({ question, transfer, about }: QuestionView): Asked {
+  return { question, transfer, kind: about?.$case ?? '', about: { ...about?.value } };
+}
+
 type Sum = 'files' | 'bytes' | 'totalFiles' | 'totalBytes' | 'bytesPerSecond';
 
 /** With several receivers each has its own figures, and the transfer shows their sum. */
-function progressed(known: TransferView, reported: ReportedEvent): TransferView {
-  const { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond } = reported as unknown as Figures;
-  const own = { files, bytes, totalFiles, totalBytes, totalsFinal, bytesPerSecond };
-  if (typeof reported.receiver !== 'number') return { ...known, ...own };
-  const peers = known.peers.map((peer) => (peer.session === reported.receiver ? { ...peer, ...own } : peer));
+function progressed(known: TransferView, progress: ProgressView, receiver: number | undefined): TransferView {
+  const { resumedBytes: _, ...own } = progress;
+  if (receiver === undefined) return { ...known, ...own };
+  const peers = known.peers.map((peer) => (peer.session === receiver ? { ...peer, ...own } : peer));
   const sum = (name: Sum) => peers.reduce((total, peer) => total + peer[name], 0);
   return {
     ...known,
@@ -85,8 +88,8 @@ function progressed(known: TransferView, reported: ReportedEvent): TransferView 
 /** Drops progress superseded by a later report in the same batch. */
 export function withoutStale(reported: readonly ReportedEvent[]): ReportedEvent[] {
   const seen = new Set<string>();
-  const kept = [...reported].reverse().filter(({ event, transfer, receiver }) => {
-    if (event !== 'progress') return true;
+  const kept = [...reported].reverse().filter(({ happened, transfer, receiver }) => {
+    if (happened?.$case !== 'progress') return true;
     const key = `${transfer} ${receiver}`;
     if (seen.has(key)) return false;
     seen.add(key);

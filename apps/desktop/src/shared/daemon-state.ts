@@ -23,8 +23,10 @@ export function wasStopped(link: Link): boolean {
   return link.state === 'lost' && link.error.code === 'DAEMON_LOST' && link.error.detail?.stopped === true;
 }
 
-/** A question with its JSON read. */
-export interface Asked extends Omit<QuestionView, 'json'> {
+/** A question with its fields by name. */
+export interface Asked extends Omit<QuestionView, 'about'> {
+  /** offer, invitation, collision */
+  readonly kind: string;
   readonly about: Readonly<Record<string, unknown>>;
 }
 

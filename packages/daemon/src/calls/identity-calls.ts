@@ -21,7 +21,7 @@ export function identityCalls({
       const reloaded = await identity.reload(passphrase);
       await contacts.become(reloaded);
       const reply = replyOf(reloaded);
-      events.emit(0, { event: 'identity', fingerprint: reply.fingerprint });
+      events.emit(0, { happened: { $case: 'identity', value: { fingerprint: reply.fingerprint } } });
       return reply;
     },
   };

@@ -15,7 +15,7 @@ export function settingsCalls({ settings: query, events }: DaemonParts): LocalGr
       if (keys.length === 0) throw new KeibiError('USAGE', 'Say which setting to change.');
       await changeSettings(query, values);
       const changed = await reply();
-      events.emit(0, { event: 'settings', ...changed });
+      events.emit(0, { happened: { $case: 'settings', value: changed } });
       return changed;
     },
   };

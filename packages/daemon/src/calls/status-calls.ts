@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { KeibiError } from '@keibidrop/protocol';
 import type { DaemonParts } from '../daemon-parts.ts';
+import type { Happened } from '../event-stream.ts';
 import { LOCAL_API, type LocalGroup } from '../local/local-calls.ts';
 
 /** The calls about the daemon itself: hello, status, events and stop. */
@@ -37,15 +38,13 @@ export function statusCalls(daemon: DaemonParts): LocalGroup<'hello' | 'status' 
     },
 
     watch(wanted, { signal }) {
+      const of = (transfer: number, happened: Happened) => ({ transfer, happened });
       const present = () => [
-        { transfer: 0, event: contacts.event() },
-        ...transfers.list().map((one) => ({ transfer: one.id, event: { event: 'transfer', ...one.view() } })),
-        ...questions.list().map(({ question, transfer, kind, json }) => ({
-          transfer,
-          event: { event: 'question', question, kind, ...JSON.parse(json) },
-        })),
-        ...shares.list().map((share) => ({ transfer: 0, event: { event: 'share', ...share } })),
-        ...mounts.list().map((mount) => ({ transfer: 0, event: { event: 'mount', ...mount } })),
+        of(0, contacts.happened()),
+        ...transfers.list().map((one) => of(one.id, { $case: 'changed', value: one.view() })),
+        ...questions.list().map((asked) => of(asked.transfer, { $case: 'question', value: asked })),
+        ...shares.list().map((share) => of(0, { $case: 'share', value: share })),
+        ...mounts.list().map((mount) => of(0, { $case: 'mount', value: mount })),
       ];
       return events.watch(present, wanted, signal);
     },

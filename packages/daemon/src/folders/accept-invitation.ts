@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
-import { errorOf, type LocalError } from '../local/local-error.ts';
+import { errorOf } from '../local/local-error.ts';
 import { notInvited } from './share-unknown.ts';
 import type { SharesOptions } from './shares-options.ts';
 
@@ -15,18 +15,17 @@ export async function acceptInvitation(
   isIts: (contact: unknown) => boolean,
   { questions, events, signal }: Pick<SharesOptions, 'questions' | 'events'> & { signal: AbortSignal },
 ): Promise<local.Share> {
-  const asked = questions.list().find(({ kind, json }) => {
-    const { contact, to } = JSON.parse(json) as { contact?: unknown; to?: unknown };
-    return kind === 'invitation' && to === 'share' && isIts(contact);
-  });
+  const asked = questions
+    .list()
+    .find(({ about }) => about?.$case === 'invitation' && about.value.to === 'share' && isIts(about.value.contact));
   if (asked === undefined) throw notInvited(name);
   const happening = events.watch(() => [], { progress: false, files: false }, signal);
   await happening.next();
   questions.answer(asked.question, { answer: 'yes', always: false });
-  for await (const { json } of happening) {
-    const { event, error, ...share } = JSON.parse(json) as { event: string; error?: LocalError } & local.Share;
-    if (event === 'share' && isIts(share.contact)) return share;
-    if (event === 'shareEnded' && isIts(share.contact) && error) throw errorOf(error);
+  for await (const { happened } of happening) {
+    if (happened?.$case === 'share' && isIts(happened.value.contact)) return happened.value;
+    if (happened?.$case !== 'shareEnded' || !isIts(happened.value.contact)) continue;
+    if (happened.value.error) throw errorOf(happened.value.error);
   }
   throw new KeibiError('DAEMON_LOST');
 }

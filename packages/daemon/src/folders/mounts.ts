@@ -319,10 +319,7 @@ export class Mounts {
     if (!this.#open.delete(entry.id)) return;
     const told = error && { code: error.code, message: error.message };
     this.#options.events.emit(0, {
-      event: 'mountEnded',
-      id: entry.id,
-      folder: view.folder,
-      ...(told && { error: told }),
+      happened: { $case: 'mountEnded', value: { id: entry.id, folder: view.folder, error: told } },
     });
     await this.save();
     if (entry.connected && error === undefined) await this.#options.shares.end(entry.share).catch(() => {});
@@ -330,7 +327,7 @@ export class Mounts {
 
   #change(one: OpenMount, fields: Partial<local.Mount>): void {
     one.view = { ...one.view, ...fields };
-    this.#options.events.emit(0, { event: 'mount', ...one.view });
+    this.#options.events.emit(0, { happened: { $case: 'mount', value: one.view } });
   }
 
   /** Resolves once all mounts to restore are on the disk. @throws DISK_FULL, CONFIG_INVALID */

@@ -93,7 +93,8 @@ export class Shares {
       return await this.#connectNew(request);
     } catch (reason) {
       const { code: why, message } = KeibiError.from(reason, 'INTERNAL');
-      this.#options.events.emit(0, { event: 'shareEnded', name: '', contact, error: { code: why, message } });
+      const value = { id: 0, name: '', contact, error: { code: why, message } };
+      this.#options.events.emit(0, { happened: { $case: 'shareEnded', value } });
       throw reason;
     }
   }
@@ -264,7 +265,8 @@ export class Shares {
       if (known?.answered) return;
       const verdict = await this.#options.invite(name, { code, label: view.name }, { signal });
       entry.invited[name] = { code, answered: true };
-      this.#options.events.emit(0, { event: 'shareAnswer', share: view.name, contact: name, verdict });
+      const value = { share: view.name, contact: name, verdict };
+      this.#options.events.emit(0, { happened: { $case: 'shareAnswer', value } });
       await this.save();
     } catch (reason) {
       if (!signal.aborted) this.#options.onTrouble(KeibiError.from(reason, 'INTERNAL'));
@@ -350,7 +352,7 @@ export class Shares {
   }
 
   #tell({ view }: OpenShare): void {
-    this.#options.events.emit(0, { event: 'share', ...view });
+    this.#options.events.emit(0, { happened: { $case: 'share', value: view } });
     this.#options.onShare(view, true);
   }
 
@@ -367,13 +369,8 @@ export class Shares {
         // A restored share is tracked by a newer run.
         if (this.#closing || this.#open.get(id) !== share) return;
         this.#open.delete(id);
-        const { code, message } = error ?? {};
-        this.#options.events.emit(0, {
-          event: 'shareEnded',
-          id,
-          name,
-          ...(!wanted && error && { error: { code, message } }),
-        });
+        const why = wanted || error === undefined ? undefined : { code: error.code, message: error.message };
+        this.#options.events.emit(0, { happened: { $case: 'shareEnded', value: { id, name, error: why } } });
         this.#options.onShare(share.view, false, wanted ? undefined : error);
         await this.save();
       })

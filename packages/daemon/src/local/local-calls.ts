@@ -2,12 +2,14 @@
 import { local } from '@keibidrop/proto';
 
 /** Raised when programs of one version no longer understand the daemon of another. */
-export const LOCAL_API = 1;
+export const LOCAL_API = 2;
 
 /** The most frequent messages of clients. */
 export type SendRequest = local.SendRequest;
 export type ReceiveRequest = local.ReceiveRequest;
 export type TransferView = local.Transfer;
+export type ProgressView = local.Progress;
+export type InvitationView = local.AskedInvitation;
 export type ShareView = local.Share;
 export type MountView = local.Mount;
 export type ShareEntryView = local.ShareEntry;

@@ -17,8 +17,9 @@ export function localErrorOf(reason: unknown): LocalError {
   return { code, message, ...(detail && { detail: plain(detail) }) };
 }
 
-export function errorOf({ code, message, detail }: LocalError): KeibiError {
-  return new KeibiError(code, message, detail && { detail });
+/** A daemon of a later version may send unknown codes. */
+export function errorOf({ code, message, detail }: Omit<LocalError, 'code'> & { code: string }): KeibiError {
+  return isErrorCode(code) ? new KeibiError(code, message, detail && { detail }) : new KeibiError('INTERNAL', message);
 }
 
 /** Converts a failure to a gRPC status. */
@@ -33,11 +34,7 @@ export function statusOf(reason: unknown): StatusObject {
 export function errorOfStatus(reason: unknown): KeibiError {
   const { metadata, code } = reason as Partial<ServiceError>;
   const [told] = metadata?.get(KEY) ?? [];
-  if (Buffer.isBuffer(told)) {
-    const error = JSON.parse(told.toString()) as LocalError;
-    // A daemon of a later version may send unknown codes.
-    return isErrorCode(error.code) ? errorOf(error) : new KeibiError('INTERNAL', error.message);
-  }
+  if (Buffer.isBuffer(told)) return errorOf(JSON.parse(told.toString()));
   const gone = code === status.UNAVAILABLE || code === status.CANCELLED;
   return new KeibiError(gone ? 'DAEMON_LOST' : 'INTERNAL', undefined, { cause: reason });
 }

@@ -15,6 +15,7 @@ import {
 } from '@grpc/grpc-js';
 import { local } from '@keibidrop/proto';
 import { KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
+import { http2StreamOf } from '@keibidrop/session';
 import { isStreaming, type LocalCalls, type Method } from './local-calls.ts';
 import { statusOf } from './local-error.ts';
 
@@ -80,9 +81,9 @@ export class LocalServer {
     for (const socket of this.#clients) socket.destroySoon();
   }
 
-  /** If a later grpc-js hides the stream, the last replies may get lost. */
+  /** Without the stream, the last replies may get lost. */
   #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
-    const { stream } = call as { stream?: ServerHttp2Stream };
+    const stream = http2StreamOf(call);
     if (stream !== undefined) {
       this.#calls.add(stream);
       stream.once('close', () => this.#calls.delete(stream));

@@ -3,8 +3,6 @@ import {
   type CodeEvent,
   type CollisionAnswer,
   type ConnectedEvent,
-  type EventJson,
-  eventJson,
   type OfferAnswer,
   type OfferSummary,
   PauseSwitch,
@@ -16,14 +14,16 @@ import {
 import type { local } from '@keibidrop/proto';
 import { KeibiError, MAX_WRONG_GUESSES } from '@keibidrop/protocol';
 import type { ContactDesk } from '../contact-service.ts';
+import type { Emitted } from '../event-stream.ts';
 import { freeBytes } from '../free-space.ts';
 import type { HistoryEntry } from '../history/history.ts';
 import { historyEntryOf, placeOf } from '../history/history-entry.ts';
-import type { Questions } from '../prompts.ts';
+import type { Asked, Questions } from '../prompts.ts';
 import type { FileLists } from './file-lists.ts';
 import { PeerFigures } from './peer-stats.ts';
 import { endOf, failureOf, type TransferEnd } from './transfer-end.ts';
 import type { TransferEntry, TransferState } from './transfer-entry.ts';
+import { transferEvent } from './transfer-event.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
 import { offeredBy, TransferFigures } from './transfer-stats.ts';
 
@@ -38,7 +38,7 @@ export interface TransferHost {
   /** The file lists of all transfers. */
   lists: FileLists;
   /** Called in order. */
-  onEvent(transfer: Transfer, event: EventJson): void;
+  onEvent(transfer: Transfer, event: Emitted): void;
   /** False if the drop that it sends is known to be gone. */
   hasSource(transfer: Transfer): boolean;
   /** A text has arrived. Resolves once it survives this daemon. @throws DISK_FULL, TRANSFER_LIMIT_EXCEEDED */
@@ -284,8 +284,8 @@ export class Transfer {
     const key = JSON.stringify([names, nameCount, peer, text, stream]);
     const isAgreed = agreed !== undefined && offer.files <= agreed.files && offer.bytes <= agreed.bytes;
     if (entry.accepted === key || isAgreed) return { out: place };
-    const about = { ...offer, place, freeBytes: await freeBytes(place) };
-    const { answer, out = place } = await this.#ask('offer', about, ['yes', 'no'], signal);
+    const value = { ...offer, place, freeBytes: await freeBytes(place) };
+    const { answer, out = place } = await this.#ask({ $case: 'offer', value }, ['yes', 'no'], signal);
     if (answer !== 'yes') return false;
     entry.accepted = key;
     // Later runs, also of another daemon, use the same destination.
@@ -297,17 +297,18 @@ export class Transfer {
   async #resolveCollision(file: string, signal: AbortSignal) {
     if (this.#always !== undefined) return this.#always;
     const answers = ['rename', 'overwrite', 'skip'] as const;
-    const given = await this.#ask('collision', { file, place: this.entry.place }, answers, signal);
+    const value = { file, place: this.entry.place ?? '' };
+    const given = await this.#ask({ $case: 'collision', value }, answers, signal);
     const answer = answers.find((one) => one === given.answer) ?? 'skip';
     if (given.always) this.#always = answer;
     return answer;
   }
 
-  async #ask(kind: string, about: object, answers: readonly string[], signal: AbortSignal) {
+  async #ask(about: Asked['about'], answers: readonly string[], signal: AbortSignal) {
     this.#asking++;
     this.#host.onChange(this);
     try {
-      return await this.#host.questions.ask({ transfer: this.id, kind, about, answers }, { signal });
+      return await this.#host.questions.ask({ transfer: this.id, about, answers }, { signal });
     } finally {
       this.#asking--;
       this.#host.onChange(this);
@@ -333,8 +334,8 @@ export class Transfer {
   #tell(event: PeerEvent): void {
     this.#figures.take(event);
     this.#peers.take(event);
-    const json = eventJson(event, { verbose: true, receivers: this.#receivers !== 1, totals: true });
-    if (json !== undefined) this.#host.onEvent(this, json);
+    const emitted = transferEvent(event, this.#receivers !== 1);
+    if (emitted !== undefined) this.#host.onEvent(this, emitted);
     if (!NUMBERS.includes(event.type)) this.#host.onChange(this);
   }
 
@@ -352,7 +353,10 @@ export class Transfer {
     this.#figures.sessions.clear();
     this.#peers.end(end.state, end.error?.code);
     this.#host.lists.end(this.id);
-    if (end.error) this.#host.onEvent(this, { event: 'error', code: end.error.code, message: end.error.message });
+    if (end.error) {
+      const { code, message } = end.error;
+      this.#host.onEvent(this, { happened: { $case: 'error', value: { code, message } } });
+    }
     this.#host.onChange(this);
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { isDeepStrictEqual } from 'node:util';
-import type { ConnectedEvent, EventJson } from '@keibidrop/peer';
+import type { ConnectedEvent } from '@keibidrop/peer';
 import type { local } from '@keibidrop/proto';
 import { KeibiError } from '@keibidrop/protocol';
-import type { EventStream } from '../event-stream.ts';
+import type { Emitted, EventStream } from '../event-stream.ts';
 import type { PullInvitation } from '../folders/pull-invitation.ts';
 import type { History } from '../history/history.ts';
 import { fieldsIn, isId, type Journal } from '../journal.ts';
@@ -227,7 +227,7 @@ export class Transfers {
     return transfer;
   }
 
-  #emit({ id }: Transfer, event: EventJson): void {
+  #emit({ id }: Transfer, event: Emitted): void {
     this.#options.events.emit(id, event);
   }
 
@@ -244,7 +244,7 @@ export class Transfers {
     const view = transfer.view();
     if (isDeepStrictEqual(withoutNumbers(view), withoutNumbers(this.#told.get(transfer)))) return;
     this.#told.set(transfer, view);
-    this.#emit(transfer, { event: 'transfer', ...view });
+    this.#emit(transfer, { happened: { $case: 'changed', value: view } });
   }
 
   #removeDrop({ entry }: Transfer): void {
@@ -281,7 +281,7 @@ export class Transfers {
     this.#told.delete(transfer);
     this.lists.remove(transfer.id);
     this.#all.splice(this.#all.indexOf(transfer), 1);
-    this.#emit(transfer, { event: 'removed' });
+    this.#emit(transfer, { happened: { $case: 'removed', value: {} } });
   }
 
   async #forgetText({ entry, id }: Transfer): Promise<void> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { type ClientHttp2Session, connect, type ServerHttp2Stream } from 'node:http2';
+import { type ClientHttp2Session, connect } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import {
   type ChannelInterface,
@@ -13,6 +13,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { DuplexCall, type GrpcCall } from './duplex-call.ts';
+import { http2StreamOf } from './grpc-internals.ts';
 
 /** Longest gRPC message in either direction: a text of MAX_TEXT_BYTES plus the fields around it. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024 + 4096;
@@ -139,10 +140,10 @@ const widened = new WeakSet<object>();
 
 /**
  * Widens the receive window at a connection's first call. grpc-js 1.14.7 has this option on the client only, and 64 KiB
- * per round trip is 2.9 Mbit/s at 180 ms. If a later grpc-js hides the stream, calls keep the small window.
+ * per round trip is 2.9 Mbit/s at 180 ms. Without the stream, calls keep the small window.
  */
 const widenWindow: ServerInterceptor = (_method, call) => {
-  const session = (call as { stream?: ServerHttp2Stream }).stream?.session;
+  const session = http2StreamOf(call)?.session;
   if (session !== undefined && !session.destroyed && !widened.has(session)) {
     widened.add(session);
     session.settings({ initialWindowSize: WINDOW_BYTES });

@@ -116,7 +116,7 @@ export class DaemonLink {
         return;
       }
       present = applyEvent(present, reported);
-      if (reported.event !== 'present') return;
+      if (reported.happened?.$case !== 'present') return;
       this.#state = present;
       present = undefined;
       onLive();
@@ -125,8 +125,8 @@ export class DaemonLink {
       const client = new DaemonHttpClient(await this.#findAddress(signal));
       this.#client = client;
       this.#events.emit('change');
-      const onReplies = (replies: { transfer: number; json: string }[]) => {
-        for (const { transfer, json } of replies) take({ ...(JSON.parse(json) as { event: string }), transfer });
+      const onReplies = (replies: ReportedEvent[]) => {
+        for (const reported of replies) take(reported);
         if (present === undefined) this.#events.emit('change');
       };
       await client.stream('watch', { progress: true }, { signal, onReplies });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { TransferView } from '@keibidrop/daemon/local';
 import type { Intent } from '../../shared/api.ts';
-import type { ReportedEvent } from '../../shared/apply-event.ts';
+import { askedBy, type ReportedEvent } from '../../shared/apply-event.ts';
 import { type Asked, placeOfQuestion } from '../../shared/daemon-state.ts';
 import type { Texts } from '../texts.ts';
 import { noticeText } from './plain-text.ts';
@@ -23,17 +23,16 @@ export interface Notice {
  * @param before  state of the transfer before the event; undefined: the transfer is new
  */
 export function noticeOf(reported: ReportedEvent, before: string | undefined, texts: Texts): Notice | undefined {
-  if (reported.event === 'question') return questionNotice(reported, texts);
-  if (reported.event === 'renewed') return renewedNotice(reported, texts);
-  if (reported.event !== 'transfer') return undefined;
-  const transfer = { ...reported, id: reported.transfer } as unknown as TransferView;
+  const { happened } = reported;
+  if (happened?.$case === 'question') return questionNotice(askedBy(happened.value), texts);
+  if (happened?.$case === 'renewed') return renewedNotice(happened.value.name, texts);
+  if (happened?.$case !== 'changed') return undefined;
+  const transfer = happened.value;
   // A transfer that had already ended when the daemon sent its first events is no news.
   return before === undefined || before === transfer.state ? undefined : endNotice(transfer, texts);
 }
 
-function questionNotice(reported: ReportedEvent, texts: Texts): Notice {
-  const { transfer, question, kind, event: _, ...about } = reported;
-  const asked = { transfer, question, kind, about } as Asked;
+function questionNotice(asked: Asked, texts: Texts): Notice {
   const text = asked.kind === 'collision' ? texts.t('question.collisionText') : namesOf(asked);
   return {
     title: noticeText(promptTitle(asked, texts)),
@@ -44,8 +43,7 @@ function questionNotice(reported: ReportedEvent, texts: Texts): Notice {
 }
 
 /** A contact has announced a new identity. */
-function renewedNotice({ contact }: ReportedEvent, { t }: Texts): Notice {
-  const name = String(contact);
+function renewedNotice(name: string, { t }: Texts): Notice {
   return {
     title: noticeText(t('notice.renewed', { name })),
     text: noticeText(t('notice.renewedText', { name })),

@@ -41,11 +41,9 @@ export class Notifier {
   }
 
   /** Withdraws the notification of a question that has been answered. */
-  answered(question: unknown): void {
-    if (typeof question === 'number') {
-      this.#asked.get(question)?.();
-      this.#asked.delete(question);
-    }
+  answered(question: number): void {
+    this.#asked.get(question)?.();
+    this.#asked.delete(question);
     for (const [notification, asked] of this.#shown) {
       if (asked === undefined || asked !== question) continue;
       this.#shown.delete(notification);

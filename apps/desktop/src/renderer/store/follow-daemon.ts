@@ -27,9 +27,7 @@ async function watchOnce(api: Api): Promise<ApiError> {
   const over = new AbortController();
   const batch = new Batch();
   try {
-    for await (const { transfer, json } of api.stream('watch', { progress: true }, { signal: over.signal })) {
-      batch.add({ ...(JSON.parse(json) as { event: string }), transfer });
-    }
+    for await (const reported of api.stream('watch', { progress: true }, { signal: over.signal })) batch.add(reported);
     return new ApiError('DAEMON_LOST', 'The daemon has ended.');
   } catch (reason) {
     return reason instanceof ApiError ? reason : new ApiError('INTERNAL', String(reason));
@@ -55,7 +53,7 @@ class Batch {
       return;
     }
     this.#first = applyEvent(this.#first, reported);
-    if (reported.event !== 'present') return;
+    if (reported.happened?.$case !== 'present') return;
     useDaemon.setState(this.#first, true);
     this.#first = undefined;
   }
