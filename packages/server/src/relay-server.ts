@@ -54,6 +54,7 @@ export class RunningRelayServer implements RelayServer {
     this.#reporting = setInterval(() => this.#reportDrops(), REPORT_MS).unref();
     this.host = this.#listener.host;
     this.port = this.#listener.port;
+    this.#door?.watch(() => this.reloadCertificate());
     this.#log.info({ host: this.host, port: this.port }, 'listening');
     void this.#rendezvous.ready().catch(() => {});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { readFileSync } from 'node:fs';
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { KeibiError } from '@keibidrop/protocol';
@@ -12,6 +12,8 @@ export interface CertificateFiles {
   readonly key: string;
 }
 
+/** A renewed certificate is often a changed symlink, which only polling notices. */
+const FILES_LOOK_MS = 10_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Limits on connections in their handshake. */
 const HANDSHAKES: CrowdLimits = { most: 512, mostOfNetwork: 64 };
@@ -31,6 +33,7 @@ export class TlsDoor {
   readonly #crowd = new Crowd(HANDSHAKES);
   /** Called once a handshake is complete; keyed by remote address and port. */
   readonly #done = new Map<string, () => void>();
+  #unwatch = () => {};
   #failed = 0;
   #slow = 0;
 
@@ -66,6 +69,16 @@ export class TlsDoor {
     withFiles(this.#files, (pems) => this.#server.setSecureContext(pems));
   }
 
+  /** Calls `onChange` when a file was replaced or written, until closed. */
+  watch(onChange: () => void): void {
+    for (const file of [this.#files.cert, this.#files.key]) {
+      watchFile(file, { interval: FILES_LOOK_MS, persistent: false }, onChange);
+    }
+    this.#unwatch = () => {
+      for (const file of [this.#files.cert, this.#files.key]) unwatchFile(file, onChange);
+    };
+  }
+
   /** Performs the handshake on `socket` and takes ownership of it. */
   attach(socket: Socket): void {
     let waits = true;
@@ -95,6 +108,7 @@ export class TlsDoor {
   }
 
   close(): void {
+    this.#unwatch();
     this.#crowd.close();
   }
 }
