@@ -40,7 +40,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['e2e/**/*.test.ts'],
+          include: ['e2e/**/*.test.ts', ...(process.env.KD_TEST_PACKAGES ? ['e2e/packages/*.release.ts'] : [])],
           env,
           ...waits,
         },

@@ -3,22 +3,31 @@
 // Bundles apps/cli into apps/cli/dist/keibidrop.mjs. What a command imports lazily becomes a chunk beside it: in one file
 // everything would be parsed at each start, which costs about 20 ms for code that `--version` never runs.
 // The page of `keibidrop ui`, which is also the desktop's, comes to stand in apps/cli/dist/page.
+//   node scripts/bundle.mjs --out DIR     only the command line, into another folder: to compare two builds
 import { spawnSync } from 'node:child_process';
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
 const cli = fileURLToPath(new URL('../apps/cli/', import.meta.url));
 const desktop = fileURLToPath(new URL('../apps/desktop/', import.meta.url));
 const { version } = JSON.parse(await readFile(`${cli}package.json`, 'utf8'));
 
-const { metafile } = await build({
+const { values } = parseArgs({ options: { out: { type: 'string' } } });
+const dist = resolve(values.out ?? `${cli}dist`);
+
+const { metafile, outputFiles } = await build({
+  // Names in the output are relative to it.
+  absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
   entryPoints: {
     keibidrop: `${cli}src/bin.ts`,
     'fuse-native-host': fileURLToPath(new URL('../packages/mount/src/fuse-native/main.ts', import.meta.url)),
   },
+  // The same for every --out: names of chunks depend on it, by their source maps.
   outdir: `${cli}dist`,
+  write: false,
   outExtension: { '.js': '.mjs' },
   bundle: true,
   splitting: true,
@@ -37,17 +46,21 @@ const { metafile } = await build({
   external: ['@grpc/proto-loader', '@napi-rs/keyring'],
 }).catch(() => process.exit(1)); // esbuild has said why
 
+await mkdir(dist, { recursive: true });
+for (const { path, contents } of outputFiles) await writeFile(`${dist}/${basename(path)}`, contents);
+
 // A package names the licences of the libraries among them (scripts/pack).
-const inputs = Object.keys(metafile.inputs).map((path) => resolve(path));
+const inputs = Object.keys(metafile.inputs).map((path) => fileURLToPath(new URL(`../${path}`, import.meta.url)));
 await writeFile(
-  `${cli}dist/library-files.json`,
+  `${dist}/library-files.json`,
   JSON.stringify(inputs.filter((path) => path.includes('/node_modules/')).sort()),
 );
 
 const written = new Set(Object.keys(metafile.outputs).map((path) => basename(path)));
-for (const file of await readdir(`${cli}dist`)) {
-  if (/\.mjs(\.map)?$/.test(file) && !written.has(file)) await rm(`${cli}dist/${file}`);
+for (const file of await readdir(dist)) {
+  if (/\.mjs(\.map)?$/.test(file) && !written.has(file)) await rm(`${dist}/${file}`);
 }
+if (values.out !== undefined) process.exit();
 
 const { status } = spawnSync(`${desktop}node_modules/.bin/vite`, ['build', '--logLevel', 'warn'], {
   cwd: desktop,

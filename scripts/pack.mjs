@@ -20,7 +20,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { transform } from 'esbuild';
 import { beyondFloor, elfNeeds } from './elf-needs.mjs';
-import { librariesOf, libraryWith, notices } from './notices.mjs';
+import { librariesOf, libraryWith, notices, opensslVersion } from './notices.mjs';
+import { sbomOf } from './sbom.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readJson = (...path) => JSON.parse(readFileSync(join(root, ...path), 'utf8'));
@@ -83,10 +84,11 @@ async function packProgram() {
   }
   cpSync(join(dist, 'page'), join(folder, 'dist/page'), { recursive: true });
   cpSync(join(root, 'apps/cli/README.md'), join(folder, 'README.md'));
-  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES'), notices(librariesOf(bundledFiles())));
+  const libraries = librariesOf(bundledFiles());
+  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES'), notices(libraries));
   const native = Object.keys(platforms).map((platform) => [`@keibidrop/${platform}`, version]);
   const { name, description, type, engines } = cli;
-  return writePackage(folder, 'keibidrop', {
+  return writePackage(folder, 'keibidrop', libraries, {
     name,
     version,
     description,
@@ -130,8 +132,9 @@ function packPlatform(platform) {
     else checkFloor(platform, path);
   }
   writeFileSync(join(folder, 'README.md'), `The native part of the package keibidrop for ${platform}.\n`);
-  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES'), notices(nativeLibraries(platform)));
-  return writePackage(folder, `keibidrop-${platform}`, {
+  const libraries = nativeLibraries(platform);
+  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES'), notices(libraries));
+  return writePackage(folder, `keibidrop-${platform}`, libraries, {
     name: `@keibidrop/${platform}`,
     version,
     description: `The native part of keibidrop for ${platform}`,
@@ -157,7 +160,7 @@ function nativeLibraries(platform) {
   const zig = join(root, 'native/build-zig/ziglang');
   return [
     ...librariesOf(headers),
-    ...(existsSync(openssl) ? [libraryWith('OpenSSL (libcrypto)', 'Apache-2.0', openssl)] : []),
+    ...(existsSync(openssl) ? [libraryWith('OpenSSL (libcrypto)', 'Apache-2.0', openssl, opensslVersion(root))] : []),
     ...(values.built
       ? []
       : [
@@ -178,11 +181,13 @@ function begin(name) {
   return folder;
 }
 
-/** As `npm pack` writes and names it, but always with the same bytes. */
-function writePackage(folder, name, manifest) {
+/** As `npm pack` writes and names it, but always with the same bytes; and its bill of materials beside it. */
+function writePackage(folder, name, libraries, manifest) {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   const path = join(out, `${name}-${version}.tgz`);
   const same = ['--sort=name', `--mtime=${MTIME}`, '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX'];
   execFileSync('tar', [...same, '--use-compress-program=gzip -9n', '-cf', path, 'package'], { cwd: dirname(folder) });
+  const about = { name: manifest.name, version, licence: license, file: path };
+  writeFileSync(join(out, `${name}-${version}.cdx.json`), sbomOf(about, libraries));
   return path;
 }

@@ -8,12 +8,8 @@ import { resolve } from 'node:path';
  * @param configDir  absolute path of --config
  */
 export function systemdUnit(program: readonly string[], configDir: string | undefined): string {
-  const [interpreter = '', ...rest] = program;
   const config = configDir === undefined ? [] : ['--config', configDir];
-  const command = (name: string) =>
-    [interpreter, ...rest.map((word) => (word.startsWith('-') ? word : resolve(word))), name, ...config]
-      .map(quoted)
-      .join(' ');
+  const command = (name: string) => [...absoluteProgram(program), name, ...config].map(quoted).join(' ');
   return `# SPDX-License-Identifier: MPL-2.0
 # keibidrop daemon --systemd > ~/.config/systemd/user/keibidrop-daemon.service
 # systemctl --user enable --now keibidrop-daemon
@@ -35,6 +31,11 @@ RestrictSUIDSGID=yes
 [Install]
 WantedBy=default.target
 `;
+}
+
+/** The command that starts this program, from any working directory. */
+export function absoluteProgram([interpreter = '', ...rest]: readonly string[]): string[] {
+  return [interpreter, ...rest.map((word) => (word.startsWith('-') ? word : resolve(word)))];
 }
 
 /** Quotes a word for systemd.syntax(7) and systemd.service(5): no specifier, variable or escape takes effect. */
