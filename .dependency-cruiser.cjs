@@ -2,7 +2,7 @@
 
 // The ladder of docs/ARCHITECTURE.md: arrows point down only.
 //   apps/cli, apps/desktop -> daemon -> share -> contacts -> peer -> settings
-//   -> session, transfer, discovery, server, mount -> protocol -> proto;  native beside protocol
+//   -> session, transfer, discovery, server, mount (-> fuse-native-host) -> protocol -> proto;  native beside protocol
 
 const TESTS = '\\.test\\.ts$|/test/';
 
@@ -77,7 +77,8 @@ module.exports = {
     mayImportOnly('packages/transfer', BELOW_SESSION),
     mayImportOnly('packages/discovery', BELOW_SESSION),
     mayImportOnly('packages/server', BELOW_SESSION),
-    mayImportOnly('packages/mount', BELOW_SESSION),
+    mayImportOnly('packages/mount', ['packages/fuse-native-host', ...BELOW_SESSION]),
+    mayImportOnly('packages/fuse-native-host', ['packages/protocol', 'proto']),
     mayImportOnly('packages/protocol', ['proto']),
     mayImportOnly('native', []),
     mayImportOnly('proto', []),
@@ -102,7 +103,7 @@ module.exports = {
           '^packages/settings/src/files\\.ts$',
           '^packages/daemon/src/local\\.ts$',
           '^native/lib/index\\.ts$',
-          '^proto/index\\.ts$',
+          '^proto/(index|mount-host)\\.ts$',
           // What tests of several packages share: contract suites, and what looks at a mount from outside.
           '^packages/[^/]+/test/[^/.]+\\.ts$',
           '(^|/)node_modules/',

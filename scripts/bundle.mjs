@@ -23,7 +23,7 @@ const { metafile, outputFiles } = await build({
   absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
   entryPoints: {
     keibidrop: `${cli}src/bin.ts`,
-    'fuse-native-host': fileURLToPath(new URL('../packages/mount/src/fuse-native/main.ts', import.meta.url)),
+    'fuse-native-host': fileURLToPath(new URL('../packages/fuse-native-host/src/main.ts', import.meta.url)),
   },
   // The same for every --out: names of chunks depend on it, by their source maps.
   outdir: `${cli}dist`,

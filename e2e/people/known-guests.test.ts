@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { whyNotMountable } from '../../packages/mount/src/index.ts';
 import { MailboxTap } from '../../packages/share/test/mailbox-tap.ts';
 import type { Running } from '../harness/running.ts';
 import { CODE, LISTEN, Sandbox } from '../harness/sandbox.ts';
+import { shellIn } from '../mount/shell.ts';
 import { OwnDaemon } from './own-daemon.ts';
 
 const reason = await whyNotMountable();
@@ -80,11 +82,26 @@ it('a guest that reconnects by itself to a share that forgot it uses no code', a
   expect(tap.count('HELLO')).toBe(2);
 });
 
-it.skipIf(reason !== undefined)('a mount of such a share says that the code is needed again', async () => {
-  expect(await bob.command('mount', CODE, 'far', ...way())).toMatchObject({ exit: 0, event: { event: 'mount' } });
-  expect(tap.count('HELLO')).toBe(3);
-  const ended = bob.until(({ event }) => event === 'mountEnded');
-  await shareAgain({ forgetful: true });
-  expect(await ended).toMatchObject({ error: { code: 'SHARE_FORGOTTEN' } });
-  expect(tap.count('HELLO')).toBe(3);
-});
+it.skipIf(reason !== undefined)(
+  'a mount of such a share says that the code is needed again, and keeps unsent changes',
+  async () => {
+    expect(await bob.command('mount', CODE, 'far', ...way())).toMatchObject({ exit: 0, event: { event: 'mount' } });
+    expect(tap.count('HELLO')).toBe(3);
+    expect(await shellIn(sandbox, 'cat far/cat.jpg', 60)).toBe('fur');
+    const away = bob.until(({ event, state }) => event === 'mount' && state === 'away');
+    host.kill();
+    await away;
+    expect(await shellIn(sandbox, 'printf written > far/cat.jpg; cat far/cat.jpg', 60)).toBe('written');
+    const ended = bob.until(({ event }) => event === 'mountEnded');
+    await shareAgain({ forgetful: true });
+    const { error, unsent, keptIn } = (await ended) as unknown as { error: object; unsent: number; keptIn: string };
+    expect({ error, unsent }).toMatchObject({
+      error: { code: 'SHARE_FORGOTTEN', message: expect.stringContaining(`kept in ${keptIn}`) },
+      unsent: 1,
+    });
+    expect(dirname(keptIn)).toBe(sandbox.home);
+    expect(await readFile(join(keptIn, 'cat.jpg'), 'utf8')).toBe('written');
+    expect(await readFile(sandbox.path('photos', 'cat.jpg'), 'utf8')).toBe('fur');
+    expect(tap.count('HELLO')).toBe(3);
+  },
+);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/sha256.h"
+#include "mount/host_messages.h"
 #include "mount/host_protocol.h"
 
 namespace keibi::fuse {
@@ -23,8 +24,8 @@ constexpr std::string_view kData = ".data", kMap = ".map";
 
 // The key of a cache file's name; empty if the name is not one of ours.
 std::string KeyOfName(std::string_view name, std::string_view end) {
-  if (name.size() != mount::kKeyBytes + end.size() || !name.ends_with(end)) return {};
-  const std::string_view key = name.substr(0, mount::kKeyBytes);
+  if (name.size() != mount::rules::kKeyBytes + end.size() || !name.ends_with(end)) return {};
+  const std::string_view key = name.substr(0, mount::rules::kKeyBytes);
   return key.find_first_not_of("0123456789abcdef") == std::string_view::npos ? std::string(key) : std::string();
 }
 
@@ -36,7 +37,7 @@ std::string KeyOf(const std::string& path, uint64_t size, int64_t mtime_ns) {
   const auto digest = core::Sha256({reinterpret_cast<const char*>(text.bytes().data()), text.bytes().size()});
   constexpr char kDigits[] = "0123456789abcdef";
   std::string key;
-  for (size_t i = 0; i < mount::kKeyBytes / 2; i++) {
+  for (size_t i = 0; i < mount::rules::kKeyBytes / 2; i++) {
     key += kDigits[digest[i] >> 4];
     key += kDigits[digest[i] & 15];
   }

@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "fuse/content.h"
+#include "mount/host_messages.h"
 
 // The disk space of the cache: closed files are evicted first, then the least recently read parts of open ones.
 namespace keibi::fuse {
 namespace {
 
 // Open files keep at least this much, whatever the limit is: the prefetched and the most recently read blocks.
-constexpr uint64_t kLeastOpenBytes = uint64_t{256} << 20;
+constexpr uint64_t kLeastOpenBytes = mount::rules::kLeastOpenBytes;
 // Free a part of the limit at once, so that the next block does not exceed it again.
 constexpr uint64_t kFreedPart = 8;
 

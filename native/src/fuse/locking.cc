@@ -103,14 +103,9 @@ void Locking::WhenSent(uint64_t ino, Then then) {
 }
 
 mount::Writer Locking::BodyOf(const Wanted& wanted, const std::string& path) const {
-  mount::Writer body;
-  body.Number(wanted.owner.id)
-      .Number(static_cast<uint8_t>(wanted.owner.whole))
-      .Number(static_cast<uint8_t>(wanted.kind))
-      .Number(wanted.span.from)
-      .Number(wanted.span.end)
-      .Rest(path);
-  return body;
+  const auto kind = static_cast<mount::message::Lock::Kind>(wanted.kind);
+  return mount::message::Lock{wanted.owner.id, wanted.owner.whole, kind, wanted.span.from, wanted.span.end, path}
+      .Body();
 }
 
 void Locking::Set(fuse_req_t request, const Wanted& wanted) {
@@ -150,7 +145,7 @@ void Locking::Ask(const Attempt& attempt) {
   answer.on_page = [page](const uint8_t* bytes, size_t length) { page->assign(bytes, bytes + length); };
   answer.on_done = [this, attempt, doubt, page](int error, mount::Reader body) {
     if (error != 0) return Refused(attempt, error);
-    Granted(attempt, doubt, body.Number<uint32_t>(), *page);
+    Granted(attempt, doubt, mount::message::LockAnswer::Parse(body).holder, *page);
   };
   parts_.link->Ask(Type::kLock, BodyOf(attempt.wanted, path), std::move(answer));
 }
@@ -217,8 +212,8 @@ void Locking::Granted(const Attempt& attempt, InodeTable::Doubt doubt, uint32_t 
 void Locking::ReportRelease(uint32_t holder, const LockSpan& span, Then then) {
   mount::DaemonLink::Answer answer;
   answer.on_done = [then = std::move(then)](int error, mount::Reader) { then(error); };
-  mount::Writer body;
-  parts_.link->Ask(Type::kUnlock, body.Number(holder).Number(span.from).Number(span.end), std::move(answer));
+  const mount::message::Unlock body{holder, span.from, span.end};
+  parts_.link->Ask(Type::kUnlock, body.Body(), std::move(answer));
 }
 
 void Locking::GiveUp(const Wanted& wanted, Then then) {
@@ -258,10 +253,10 @@ void Locking::Test(fuse_req_t request, const Wanted& wanted) {
   answer.on_done = [this, ticket](int error, mount::Reader body) {
     if (error != 0) return Answer(ticket, error);
     struct flock found {};
-    const auto kind = static_cast<LockKind>(body.Number<uint32_t>());
-    found.l_type = kind == LockKind::kNone ? F_UNLCK : kind == LockKind::kShared ? F_RDLCK : F_WRLCK;
+    using Found = mount::message::TestLockAnswer;
+    const auto [kind, from, end] = Found::Parse(body);
+    found.l_type = kind == Found::Kind::kNone ? F_UNLCK : kind == Found::Kind::kShared ? F_RDLCK : F_WRLCK;
     found.l_whence = SEEK_SET;
-    const auto from = body.Number<uint64_t>(), end = body.Number<uint64_t>();
     found.l_start = static_cast<off_t>(from);
     found.l_len = end >= stream::kLockEnd - 1 ? 0 : static_cast<off_t>(end - from);
     if (fuse_req_t later; parts_.waiting->Take(ticket, &later)) fuse_reply_lock(later, &found);

@@ -15,8 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kMostUnsent = size_t{64} << 20;
-constexpr int kPagesPatience = 10;
 constexpr int kTickMs = 100;  // how late a timeout may fire
 
 }  // namespace
@@ -38,7 +36,7 @@ uint32_t DaemonLink::Ask(Type type, const Writer& body, Answer answer, int patie
       // Numbers wrap after 2^32 requests, long after the earlier request with that number has ended.
       const uint32_t request = next_++;
       if (next_ == 0) next_ = 1;
-      const auto latest = now + std::max(patience, Clock::duration(kPagesPatience * patience_));
+      const auto latest = now + std::max(patience, Clock::duration(rules::kPagePatiences * patience_));
       asked_[request] = {type, std::move(answer), now, now + patience, latest, shows_presence};
       Append(type, request, body);
       return request;
@@ -55,9 +53,9 @@ void DaemonLink::Notify(Type type, const Writer& body) {
 
 void DaemonLink::Append(Type type, uint32_t request, const Writer& body) {
   // If the daemon reads nothing, drop the message; its requests time out.
-  if (broken_ || unsent_.size() > kMostUnsent) return;
+  if (broken_ || unsent_.size() > size_t{rules::kMostQueuedBytes}) return;
   Writer head;
-  head.Number(static_cast<uint32_t>(kHeadBytes - 4 + body.bytes().size()))
+  head.Number(static_cast<uint32_t>(rules::kHeadBytes - 4 + body.bytes().size()))
       .Number(static_cast<uint8_t>(type))
       .Number(request);
   unsent_.insert(unsent_.end(), head.bytes().begin(), head.bytes().end());
@@ -76,6 +74,18 @@ bool DaemonLink::Flush() {
   }
   unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<ptrdiff_t>(sent));
   return true;
+}
+
+void DaemonLink::WaitSent(std::chrono::milliseconds most) {
+  const Clock::time_point until = Clock::now() + most;
+  while (Clock::now() < until) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (broken_ || unsent_.empty() || !Flush() || unsent_.empty()) return;
+    }
+    pollfd ready{fd_.get(), POLLOUT, 0};
+    poll(&ready, 1, kTickMs);
+  }
 }
 
 void DaemonLink::SetAway(bool away) {
@@ -134,9 +144,9 @@ bool DaemonLink::Receive(std::vector<uint8_t>* received, const Heard& heard) {
   if (some <= 0) return false;
   received->insert(received->end(), buffer.begin(), buffer.begin() + some);
   size_t taken = 0;
-  while (received->size() - taken >= kHeadBytes) {
+  while (received->size() - taken >= rules::kHeadBytes) {
     const size_t length = core::LoadBigEndian<uint32_t>(received->data() + taken);
-    if (length < kHeadBytes - 4 || length > kMaxMessageBytes) return false;
+    if (length < rules::kHeadBytes - 4 || length > size_t{rules::kMaxMessageBytes}) return false;
     if (received->size() - taken - 4 < length) break;
     if (!Handle(received->data() + taken + 4, length, heard)) return false;
     taken += 4 + length;

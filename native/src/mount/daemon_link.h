@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/fd.h"
+#include "mount/host_messages.h"
 #include "mount/host_protocol.h"
 #include "mount/silence.h"
 
@@ -40,6 +41,9 @@ class DaemonLink {
 
   // Whether the other peer is known to be away.
   void SetAway(bool away);
+
+  // Waits until everything sent before has left this process; at most `most`.
+  void WaitSent(std::chrono::milliseconds most);
 
   // Answers all pending requests of that type with an errno, without the daemon.
   void FinishAsked(Type type, int error);

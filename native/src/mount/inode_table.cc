@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "mount/host_messages.h"
 #include "mount/inode_node.h"
 
 namespace keibi::mount {
@@ -13,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 using stream::Entry;
 using stream::EntryType;
 
-constexpr std::chrono::seconds kUnwatchedTrust{1};
+constexpr std::chrono::milliseconds kUnwatchedTrust{rules::kUnwatchedTrustMs};
 constexpr double kWatchedTrustSeconds = 3600;
 // Companion files of one file, such as a journal. A database has few; more than this is a naming scheme.
 constexpr size_t kMostBeside = 64;

@@ -12,6 +12,7 @@
 
 #include "core/limits.h"
 #include "core/whole_io.h"
+#include "mount/host_messages.h"
 #include "platform/write_at.h"
 
 namespace keibi::mount {
@@ -342,6 +343,18 @@ bool OverlayFile::Complete(uint64_t most_bytes) {
   if (putting_ || changed_ || now_.size == 0) return false;
   int error = 0;
   if (!overlay_.Covers(0, hold_) && (now_.size > most_bytes || !TakeIn(&error))) return false;
+  return Extend();
+}
+
+void OverlayFile::Leave(bool* complete) {
+  const std::scoped_lock lock(mutex_);
+  int error = 0;
+  const bool all = overlay_.Covers(0, hold_) || (now_.size <= uint64_t{rules::kWholeUnsentBytes} && TakeIn(&error));
+  *complete = Extend() && all && error == 0;
+  mine_ = false;
+}
+
+bool OverlayFile::Extend() {
   for (uint64_t at = hold_; at < now_.size;) {
     uint64_t first = now_.size, end = now_.size;
     overlay_.First(at, now_.size, &first, &end);

@@ -93,6 +93,9 @@ class OverlayFile {
   void Shrink(uint64_t most_bytes);
   // Extends the file to its full length, if all bytes are known and it is not larger than `most_bytes`.
   bool Complete(uint64_t most_bytes);
+  // Makes the file as complete as the known bytes allow, and leaves it in the cache. Not `complete`: bytes of the other
+  // peer's file are missing, and read as 0.
+  void Leave(bool* complete);
   // Another owner has taken its file: do not remove it.
   void LetGo() { mine_ = false; }
 
@@ -105,6 +108,8 @@ class OverlayFile {
   // Copies the cached bytes below hold_ into the overlay. False if some of them are not cached.
   bool TakeIn(int* error);
   bool Zero(uint64_t from, uint64_t end);
+  // Makes the file as long as the overlay, with zeros for the bytes above hold_ that are not in the overlay.
+  bool Extend();
   void Count();
 
   const int directory_;  // the cache; outlives this object

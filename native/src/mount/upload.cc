@@ -12,14 +12,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using stream::Entry;
-using stream::EntryType;
 
-constexpr int kPutPatiences = 12;  // the daemon's own timeout is 10
 constexpr uint64_t kLeastPutBytes = uint64_t{1} << 20;
-constexpr std::chrono::milliseconds kFirstBackoff{500};
-constexpr std::chrono::milliseconds kMostBackoff{30'000};
-constexpr int kMostConflicts = 1000;
-constexpr uint16_t kDirectoryMode = 0755;
+constexpr std::chrono::milliseconds kFirstBackoff{rules::kFirstBackoffMs};
+constexpr std::chrono::milliseconds kMostBackoff{rules::kMostBackoffMs};
 
 // Errors that may be transient.
 bool MayPass(int error) { return error == EIO || error == ETIMEDOUT || error == ENOTCONN || error == EBUSY; }
@@ -55,24 +51,24 @@ std::string_view NameOf(std::string_view path) {
 
 void WriteBack::Send(Work work) {
   const Put& put = work.put;
-  Writer body;
-  body.Rest(work.overlay->token())
-      .Number(put.now.size)
-      .Number(static_cast<uint64_t>(put.now.mtime_ns))
-      .Number(put.base.size)
-      .Number(static_cast<uint64_t>(put.base.mtime_ns))
-      .Number(put.keep)
-      .Number(static_cast<uint8_t>(put.sync))
-      .Number(static_cast<uint32_t>(put.ranges.size()));
-  for (const auto& [offset, length] : put.ranges) body.Number(offset).Number(length);
-  body.Rest(work.path);
+  message::Put body{.token = work.overlay->token(),
+                    .size = put.now.size,
+                    .mtime_ns = put.now.mtime_ns,
+                    .base_size = put.base.size,
+                    .base_mtime_ns = put.base.mtime_ns,
+                    .keep = put.keep,
+                    .sync = put.sync,
+                    .ranges = {},
+                    .path = work.path};
+  for (const auto& [offset, length] : put.ranges) body.ranges.push_back({offset, length});
+  const Writer written = body.Body();
   const uint64_t ino = work.ino;
   const std::shared_ptr<OverlayFile> overlay = work.overlay;
   const uint32_t request = link_->Ask(
-      Type::kPut, body, PageAnswer([this, work = std::move(work)](int error, const std::vector<uint8_t>& page) {
+      Type::kPut, written, PageAnswer([this, work = std::move(work)](int error, const std::vector<uint8_t>& page) {
         Finish(work, error, page);
       }),
-      kPutPatiences);
+      rules::kPutPatiences);
   Calls calls;
   {
     const std::scoped_lock lock(mutex_);
@@ -82,7 +78,7 @@ void WriteBack::Send(Work work) {
     file->request = request;
     if (!file->stop) return;
   }
-  link_->Notify(Type::kStop, Writer().Number(request));
+  link_->Notify(Type::kStop, message::Stop{request}.Body());
 }
 
 void WriteBack::Finish(const Work& work, int error, const std::vector<uint8_t>& page) {
@@ -139,24 +135,42 @@ void WriteBack::Finish(const Work& work, int error, const std::vector<uint8_t>& 
   if (absent) MakeAgain(work, 0);
 }
 
+size_t WriteBack::LeaveUnsent() {
+  std::vector<Work> left;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [ino, file] : files_) {
+      Work work{ino, file.overlay, {}, {}};
+      InodeTable::Doubt doubt;
+      if (file.overlay == nullptr || file.gone || !(file.Busy() || file.overlay->NeedsPut(false))) continue;
+      if (inodes_->Ask(ino, &work.path, &doubt)) left.push_back(std::move(work));
+    }
+  }
+  for (const Work& work : left) {
+    message::Unsent body{work.overlay->token(), work.overlay->version().mtime_ns, false, work.path};
+    // If the disk is full, the file stays as it is: it has the written bytes.
+    work.overlay->Leave(&body.complete);
+    link_->Notify(Type::kUnsent, body.Body());
+  }
+  return left.size();
+}
+
 // Keeps the other's version in place and puts ours beside it.
 void WriteBack::KeepBoth(Work work, int number) {
   std::string path;
   InodeTable::Doubt doubt;
-  if (number > kMostConflicts || !inodes_->Ask(work.ino, &path, &doubt)) return Moved(work, EEXIST);
+  if (number > rules::kMostConflicts || !inodes_->Ask(work.ino, &path, &doubt)) return Moved(work, EEXIST);
   const std::string_view name = NameOf(path);
   const std::string aside = ConflictName(name, DateOfToday(), options_.label, number);
   const std::string to = path.substr(0, path.size() - name.size()) + aside;
-  Writer body;
-  body.Text(path).Rest(to);
-  link_->Ask(Type::kCopy, body,
+  link_->Ask(Type::kCopy, message::Copy{path, to}.Body(),
              PageAnswer([this, work = std::move(work), number, aside](int error, const std::vector<uint8_t>& page) {
                if (error == EEXIST) return KeepBoth(work, number + 1);
                if (error == ENOENT) return MakeAgain(work, 0);
                if (error != 0) return Moved(work, error);
                MoveTo(work, page, aside);
              }),
-             kPutPatiences);
+             rules::kPutPatiences);
 }
 
 // The file was removed there: create it again if we have unsent bytes.
@@ -171,11 +185,12 @@ void WriteBack::MakeAgain(Work work, size_t made_until) {
   }
   const size_t slash = made_until == 0 ? std::string::npos : path.find('/', made_until);
   const bool directory = slash != std::string::npos;
-  Writer body;
-  body.Number(static_cast<uint8_t>(directory ? EntryType::kDirectory : EntryType::kFile))
-      .Number(directory ? kDirectoryMode : found.attributes.mode)
-      .Text(directory ? std::string_view(path).substr(0, slash) : std::string_view(path));
-  link_->Ask(Type::kMake, body,
+  const std::string_view made = directory ? std::string_view(path).substr(0, slash) : std::string_view(path);
+  const message::Make make{.kind = directory ? message::Make::Kind::kDirectory : message::Make::Kind::kFile,
+                           .mode = directory ? uint16_t{rules::kDirectoryMode} : found.attributes.mode,
+                           .path = made,
+                           .target = {}};
+  link_->Ask(Type::kMake, make.Body(),
              PageAnswer([=, this, work = std::move(work)](int error, const std::vector<uint8_t>& page) {
                if (directory && (error == 0 || error == EEXIST)) return MakeAgain(work, slash + 1);
                if (!directory && error == 0) return MoveTo(work, page, {});

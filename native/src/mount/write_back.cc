@@ -12,10 +12,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTick{100};
-constexpr std::chrono::seconds kMostAge{2};  // of unsent data
-constexpr uint64_t kManyBytes = uint64_t{16} << 20;
-constexpr size_t kManyRanges = 8192;
-constexpr size_t kMostDrafts = 4096;  // each takes up to three descriptors
+constexpr std::chrono::milliseconds kMostAge{rules::kPutAgeMs};  // of unsent data
+constexpr uint64_t kManyBytes = rules::kPutBytes;
+constexpr size_t kManyRanges = rules::kPutRanges;
+constexpr size_t kMostDrafts = rules::kMostDirtyFiles;  // each takes up to three descriptors
 constexpr uint32_t kMostRunning = 16;
 
 }  // namespace
@@ -231,7 +231,7 @@ void WriteBack::Stop(File* file, Calls* calls) {
   if (!file->putting || file->stop) return;
   file->stop = true;
   if (file->request == 0) return;
-  calls->push_back([this, request = file->request] { link_->Notify(Type::kStop, Writer().Number(request)); });
+  calls->push_back([this, request = file->request] { link_->Notify(Type::kStop, message::Stop{request}.Body()); });
 }
 
 void WriteBack::Hold(const Held& held, Then then) {

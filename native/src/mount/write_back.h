@@ -109,6 +109,8 @@ class WriteBack {
   void SetAway(bool away);
   // Sends all unsent data. Returns the number of files that were not sent in time.
   size_t Drain(std::chrono::milliseconds most);
+  // Leaves the drafts that were not sent in the cache, and reports each to the daemon. Returns their number.
+  size_t LeaveUnsent();
   uint64_t dirty_bytes() const { return dirty_; }
 
  private:

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { KeibiError } from '@keibidrop/protocol';
-import { fuseNativeBackend } from './backend-fuse-native.ts';
-import { nativeBackend } from './backend-native.ts';
 
 /** The arguments of a mount host. */
 export interface HostOptions {
@@ -13,7 +8,7 @@ export interface HostOptions {
   name: string;
   /** The timeout of the kernel's requests. */
   patienceMs: number;
-  /** Absolute: the Peer writes fetched bytes here, and the host written ones. */
+  /** Absolute: the daemon writes fetched bytes here, and the host written ones. */
   cache: string;
   /** The limit of the cache, not counting open files. */
   cacheBytes: number;
@@ -25,7 +20,7 @@ export interface HostOptions {
 
 /**
  * A program that serves as the mount host. It gets its end of the link as descriptor 3 and the directory of the cache as
- * 4, and exchanges the messages of native/src/mount/host_protocol.h. It unmounts and ends when the link closes.
+ * 4, and exchanges the messages of proto/mount-host.mjs. It unmounts and ends when the link closes.
  * packages/mount/test/backend-contract.ts has the requirements, and the known differences.
  */
 export interface MountBackend {
@@ -36,48 +31,3 @@ export interface MountBackend {
 }
 
 export type BackendName = MountBackend['name'];
-
-/** Best first. */
-const BACKENDS: readonly MountBackend[] = [nativeBackend, fuseNativeBackend];
-
-export function backendOf(name: BackendName): MountBackend {
-  return BACKENDS.find((one) => one.name === name) as MountBackend;
-}
-
-/** The backend that mounts on this machine: the one that is asked for, or that KD_MOUNT_BACKEND names, or else the first that can. @throws MOUNT_UNAVAILABLE */
-export async function usableBackend(wanted = process.env.KD_MOUNT_BACKEND): Promise<MountBackend> {
-  const candidates = BACKENDS.filter(({ name }) => !wanted || name === wanted);
-  if (candidates.length === 0) {
-    const names = BACKENDS.map(({ name }) => name).join(' or ');
-    throw new KeibiError(
-      'MOUNT_UNAVAILABLE',
-      `There is no backend "${wanted}" for mounts: KD_MOUNT_BACKEND is ${names}.`,
-    );
-  }
-  const device = await access('/dev/fuse', constants.R_OK | constants.W_OK).then(
-    () => undefined,
-    ({ code }: NodeJS.ErrnoException) => code,
-  );
-  if (device !== undefined) throw new KeibiError('MOUNT_UNAVAILABLE', device === 'EACCES' ? NOT_OURS : NO_DEVICE);
-  const reasons: string[] = [];
-  for (const backend of candidates) {
-    const reason = await backend.whyNot();
-    if (reason === undefined) return backend;
-    reasons.push(reason);
-  }
-  throw new KeibiError('MOUNT_UNAVAILABLE', reasons.join(' '));
-}
-
-const NO_DEVICE = 'There is no /dev/fuse. Load the kernel module (modprobe fuse), or give the container the device.';
-/** fusermount3 opens it as whoever has called it. */
-const NOT_OURS = 'This user may not open /dev/fuse. Run, as root: chmod 0666 /dev/fuse';
-
-/** Why nothing can be mounted here, in a sentence with what to do; undefined if it can. */
-export async function whyNotMountable(): Promise<string | undefined> {
-  try {
-    await usableBackend();
-    return undefined;
-  } catch (reason) {
-    return (reason as KeibiError).message;
-  }
-}

@@ -33,15 +33,15 @@ describe.skipIf(reason !== undefined)('a file that programs on both sides write'
 
   it('keeps every commit of two programs with SQLite, and stays intact', async () => {
     await here.show();
-    const told = JSON.parse(await shell('exec python3 "$@"', SQLITE, here.at(), here.there(), `${SECONDS}`));
-    expect(told).toMatchObject({ integrity: 'ok', lost: 0, aside: 0, copies: 0, counted: true });
-    expect(Math.min(told.guest, told.sharer), JSON.stringify(told)).toBeGreaterThan(1);
+    const counts = JSON.parse(await shell('exec python3 "$@"', SQLITE, here.at(), here.there(), `${SECONDS}`));
+    expect(counts).toMatchObject({ integrity: 'ok', lost: 0, aside: 0, copies: 0, counted: true });
+    expect(Math.min(counts.guest, counts.sharer), JSON.stringify(counts)).toBeGreaterThan(1);
   });
 
   it('keeps every line that one side appends while the other writes the head', async () => {
     await here.show();
-    const told = await run('at-once', SECONDS);
-    expect(told).toMatchObject({ lost: 0, refused: {} });
-    expect(told.written).toBeGreaterThan(1);
+    const counts = await run('at-once', SECONDS);
+    expect(counts).toMatchObject({ lost: 0, refused: {} });
+    expect(counts.written).toBeGreaterThan(1);
   });
 });

@@ -3,15 +3,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { cutMessages, decodeFromHost, type FromHost } from '@keibidrop/proto/mount-host';
 import { KeibiError } from '@keibidrop/protocol';
-import { type FromHost, HostMessages } from './host-message.ts';
 
 /** The host's descriptor of its end of the socket pair; the next one is the cache's directory. */
 const LINK = 3;
 /** How often to check for a host that was killed and cannot end. */
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 /** The part of the host's stderr that is kept for error messages. */
-const MOST_SAID = 2000;
+const MOST_STDERR = 2000;
 
 /**
  * A running mount host; `closed` resolves when it has ended. It ends by itself when our end of the socket pair closes,
@@ -24,7 +24,7 @@ export class HostProcess {
   onStuck: () => void = () => {};
   readonly #child: ChildProcess;
   readonly #link: Socket;
-  #said = '';
+  #stderr = '';
   #unsent: Uint8Array[] = [];
 
   /** @param cache  a descriptor, which the host gets a copy of */
@@ -39,15 +39,15 @@ export class HostProcess {
     this.#link = this.#child.stdio[LINK] as Socket;
     this.#link.on('error', () => {});
     this.#child.stderr?.on('data', (text: Buffer) => {
-      this.#said = (this.#said + text.toString()).slice(-MOST_SAID);
+      this.#stderr = (this.#stderr + text.toString()).slice(-MOST_STDERR);
     });
     this.closed = new Promise((resolve) => {
       this.#child.once('error', (reason) => resolve(reason.message));
       this.#child.once('exit', (code, signal) => resolve(code ?? signal ?? ''));
     });
-    const looking = setInterval(() => void this.#look(), LOOK_MS).unref();
+    const watching = setInterval(() => void this.#checkStuck(), CHECK_MS).unref();
     void this.closed.then(() => {
-      clearInterval(looking);
+      clearInterval(watching);
       this.#link.destroy();
     });
   }
@@ -55,15 +55,15 @@ export class HostProcess {
   /**
    * The first thread of an ended process becomes a zombie; Node reports the exit only after the last thread has ended.
    */
-  async #look(): Promise<void> {
+  async #checkStuck(): Promise<void> {
     const stat = await readFile(`/proc/${this.#child.pid}/stat`, 'latin1').catch(() => '');
     const isZombie = stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
     if (isZombie && this.#child.exitCode === null && this.#child.signalCode === null) this.onStuck();
   }
 
   /** The host's stderr. */
-  get said(): string {
-    return this.#said.trim();
+  get stderr(): string {
+    return this.#stderr.trim();
   }
 
   get pid(): number | undefined {
@@ -72,11 +72,12 @@ export class HostProcess {
 
   /** The host's messages until it closes its end. @throws INTERNAL */
   async *messages(): AsyncGenerator<FromHost> {
-    const messages = new HostMessages();
+    const cut = cutMessages(decodeFromHost);
     try {
-      for await (const bytes of this.#link as AsyncIterable<Buffer>) yield* messages.take(bytes);
+      for await (const bytes of this.#link as AsyncIterable<Buffer>) yield* cut(bytes);
     } catch (reason) {
-      if (reason instanceof KeibiError) throw reason;
+      if (reason instanceof RangeError)
+        throw new KeibiError('INTERNAL', 'The mount host has violated its protocol.', { cause: reason });
       // A link that breaks has ended.
     }
   }
@@ -85,7 +86,7 @@ export class HostProcess {
    * Sends at the end of this turn of the event loop, together with other messages. After the host's end it does
    * nothing.
    */
-  tell(message: Uint8Array): void {
+  queue(message: Uint8Array): void {
     if (this.#unsent.length === 0) process.nextTick(() => this.#flush());
     this.#unsent.push(message);
   }

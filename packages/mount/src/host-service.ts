@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setMaxListeners } from 'node:events';
+import {
+  encodeMakeAnswer,
+  encodeSpaceAnswer,
+  encodeWantAnswer,
+  type FromHost,
+  rules,
+} from '@keibidrop/proto/mount-host';
 import { KeibiError, PageWriter } from '@keibidrop/protocol';
 import { HostLocks } from './host-locks.ts';
-import { encodeChanges, encodeDone, encodeFlag, encodePage, type FromHost } from './host-message.ts';
+import {
+  changesMessage,
+  doneMessage,
+  type FetchRequest,
+  failedMessage,
+  flagMessage,
+  type ListRequest,
+  pageMessage,
+  type UnsentReport,
+  type WantRequest,
+} from './host-messages.ts';
 import type { HostProcess } from './host-process.ts';
 import { applyChange, manifestEntryOf, pageOf, patienceOf } from './host-writes.ts';
 import type { MountSource, SourceWrites, WantedFile } from './mount-source.ts';
 import { systemErrorOf } from './system-error.ts';
+import { keepUnsent, type Unsent } from './unsent-files.ts';
 
 export interface HostServiceOptions {
   host: HostProcess;
@@ -18,14 +36,10 @@ export interface HostServiceOptions {
   patienceMs: number;
 }
 
-/** A directory may take longer than a single answer, since its parts arrive all the while. */
-const LIST_PATIENCE = 10;
-/** The block size of cached files (native/src/remote/cache_file.h). */
-const CACHE_BLOCK_BYTES = 2 ** 16;
 /** Part of the timeout: the source must give up a request before the host fails it for the kernel. */
 const SOONER = 0.95;
 /** How long to wait for a host that was asked to leave. */
-const LEAVE_MS = 5000;
+const LEAVE_MS = 10_000;
 
 /** Answers a mount host's requests from a source, for as long as the host runs. */
 export class HostService {
@@ -36,8 +50,10 @@ export class HostService {
   #mounted: () => void = () => {};
   #failed: (reason: unknown) => void = () => {};
   #busy: (unsent: number) => void = () => {};
-  /** Files whose changes were discarded unsent. */
-  #lost = 0;
+  /** The number of files that could not be sent, and those of them that the host has left in the cache. */
+  #unsent = 0;
+  readonly #left: UnsentReport[] = [];
+  #late: NodeJS.Timeout | undefined;
   readonly #up: Promise<void>;
   readonly #locks: HostLocks;
   #leaving = false;
@@ -50,7 +66,7 @@ export class HostService {
     });
     this.#up.catch(() => {});
     const { host, writes } = options;
-    this.#locks = new HostLocks(writes?.locks, (message) => host.tell(message));
+    this.#locks = new HostLocks(writes?.locks, (message) => host.queue(message));
     this.closed = this.#run();
     this.closed.catch(() => {});
   }
@@ -73,30 +89,37 @@ export class HostService {
   }
 
   setAway(away: boolean): void {
-    this.#tell(encodeFlag('away', away));
+    this.#send(flagMessage('away', away));
   }
 
   /**
-   * @returns  how many files with changes were given up before they were sent: none without `force`
-   * @throws   MOUNT_BUSY
+   * Resolves when the host has ended, which with `force` it does even if files could not be sent.
+   *
+   * @throws MOUNT_BUSY
    */
-  async unmount(force: boolean): Promise<number> {
+  async unmount(force: boolean): Promise<void> {
     const busy = new Promise<{ unsent: number }>((resolve) => {
       this.#busy = (unsent) => resolve({ unsent });
     });
     this.#leaving = true;
-    this.#tell(encodeFlag('unmount', force));
+    this.#send(flagMessage('unmount', force));
     // The host sends what was written before it leaves.
-    const late = setTimeout(() => this.#options.host.kill(), LEAVE_MS + (force ? 0 : this.#options.patienceMs));
+    this.#late = setTimeout(() => this.#options.host.kill(), LEAVE_MS + (force ? 0 : this.#options.patienceMs));
     try {
       const refused = await Promise.race([this.closed.then(nothing, nothing), busy]);
-      if (refused === undefined) return this.#lost;
+      if (refused === undefined) return;
       this.#leaving = false;
       const { unsent } = refused;
       throw new KeibiError('MOUNT_BUSY', busyText(this.#options.folder, unsent), { detail: { unsent } });
     } finally {
-      clearTimeout(late);
+      clearTimeout(this.#late);
     }
+  }
+
+  /** Moves files that the host could not send out of the cache. Call it once, after the host has ended. */
+  async keepUnsent(): Promise<Unsent> {
+    const { cache, folder } = this.#options;
+    return { unsent: this.#unsent, keptIn: await keepUnsent(this.#left, { cache, folder }) };
   }
 
   async #run(): Promise<void> {
@@ -108,14 +131,14 @@ export class HostService {
     const code = await host.closed;
     const ended = new KeibiError(
       'MOUNT_UNAVAILABLE',
-      `The mount host has ended (${code}). ${host.said}`.trim(),
+      `The mount host has ended (${code}). ${host.stderr}`.trim(),
       broken,
     );
     this.#failed(broken?.cause ?? ended);
     if (broken !== undefined || (code !== 0 && !this.#leaving)) throw ended;
   }
 
-  /** Until the host says no more. @returns  what of it made no sense, and so ended it */
+  /** Serves until the host closes its end. @returns  its protocol error, if one ended it */
   async #serve(): Promise<{ cause: unknown } | undefined> {
     const { host } = this.#options;
     try {
@@ -135,22 +158,26 @@ export class HostService {
         return this.#failed(
           new KeibiError(
             'MOUNT_UNAVAILABLE',
-            `${this.#options.folder} cannot be mounted: ${message.reason}. ${this.#options.host.said}`.trim(),
+            `${this.#options.folder} cannot be mounted: ${message.reason}. ${this.#options.host.stderr}`.trim(),
           ),
         );
       case 'busy':
         return this.#busy(message.unsent);
       case 'lost':
-        this.#lost += message.unsent;
+        this.#unsent += message.unsent;
+        return;
+      case 'unsent':
+        this.#left.push(message);
+        this.#late?.refresh();
         return;
       case 'stop':
-        return this.#answering.get(message.request)?.abort(new KeibiError('CANCELLED'));
+        return this.#answering.get(message.stopped)?.abort(new KeibiError('CANCELLED'));
       case 'release':
         return this.#options.source.release(this.#forget(message.key));
       case 'leave':
         return this.#leaveAhead(message.key);
       case 'list':
-        return this.#answer(message.request, LIST_PATIENCE, (signal) => this.#list(message, signal));
+        return this.#answer(message.request, rules.PAGE_PATIENCES, (signal) => this.#list(message, signal));
       case 'look':
         return this.#answer(message.request, 1, (signal) => this.#look(message, signal));
       case 'want':
@@ -167,8 +194,9 @@ export class HostService {
     const { writes, cache } = this.#options;
     await this.#answer(message.request, patienceOf(message), async (signal) => {
       const { page, directoryMtimeNs } = await applyChange(writes, message, { cache, signal });
-      if (page !== undefined) this.#options.host.tell(encodePage(message.request, page));
-      return encodeDone(message.request, 0, ...(directoryMtimeNs === undefined ? [] : [directoryMtimeNs]));
+      const answer = directoryMtimeNs === undefined ? undefined : encodeMakeAnswer({ directoryMtimeNs });
+      if (page !== undefined) this.#options.host.queue(pageMessage(message.request, page));
+      return doneMessage(message.request, answer);
     });
   }
 
@@ -189,58 +217,55 @@ export class HostService {
     if (file !== undefined) this.#options.source.leaveAhead?.(file);
   }
 
-  async #list({ request, path }: FromHost & { type: 'list' | 'look' }, signal: AbortSignal): Promise<Buffer> {
+  async #list({ request, path }: ListRequest, signal: AbortSignal): Promise<Buffer> {
     const page = new PageWriter();
     for await (const { entries } of this.#options.source.list(path, { signal })) {
       for (const [i, entry] of entries.entries()) {
         if (page.tryAdd(manifestEntryOf(entry), i)) continue;
-        await this.#options.host.send(encodePage(request, page.take()), { signal });
+        await this.#options.host.send(pageMessage(request, page.take()), { signal });
         page.tryAdd(manifestEntryOf(entry), i);
       }
-      if (page.entries > 0) await this.#options.host.send(encodePage(request, page.take()), { signal });
+      if (page.entries > 0) await this.#options.host.send(pageMessage(request, page.take()), { signal });
     }
-    return encodeDone(request, 0);
+    return doneMessage(request);
   }
 
-  async #look({ request, path }: FromHost & { type: 'list' | 'look' }, signal: AbortSignal): Promise<Buffer> {
+  async #look({ request, path }: ListRequest, signal: AbortSignal): Promise<Buffer> {
     const page = pageOf(await this.#options.source.stat(path, { signal }));
-    this.#options.host.tell(encodePage(request, page));
-    return encodeDone(request, 0);
+    this.#options.host.queue(pageMessage(request, page));
+    return doneMessage(request);
   }
 
-  async #want(
-    { request, first, count, ahead, ...named }: FromHost & { type: 'want' },
-    signal: AbortSignal,
-  ): Promise<Buffer> {
+  async #want({ request, first, count, ahead, ...named }: WantRequest, signal: AbortSignal): Promise<Buffer> {
     const { type: _, ...content } = named;
     const file = { ...content, directory: this.#options.cache };
     this.#wanted.set(file.key, file);
     const { aheadBlocks } = await this.#options.source.want(file, { first, count, ahead }, { signal });
-    return encodeDone(request, 0, aheadBlocks);
+    return doneMessage(request, encodeWantAnswer({ aheadBlocks }));
   }
 
   /** Fetches whole files ahead of their readers: a failure is reported only to the later read. */
-  async #fetch({ request, files }: FromHost & { type: 'fetch' }, signal: AbortSignal): Promise<Buffer> {
+  async #fetch({ request, files }: FetchRequest, signal: AbortSignal): Promise<Buffer> {
     const { source, cache } = this.#options;
     setMaxListeners(0, signal);
     const fetched = files.map(async (content) => {
       const file = { ...content, directory: cache };
-      const count = Math.ceil(file.size / CACHE_BLOCK_BYTES);
+      const count = Math.ceil(file.size / rules.CACHE_BLOCK_BYTES);
       this.#wanted.set(file.key, file);
       await source.want(file, { first: 0, count: 0, ahead: count }, { signal });
       await source.want(file, { first: 0, count, ahead: 0 }, { signal });
     });
     await Promise.allSettled(fetched);
-    return encodeDone(request, 0);
+    return doneMessage(request);
   }
 
-  async #space({ request }: FromHost & { type: 'space' }, signal: AbortSignal): Promise<Buffer> {
+  async #space({ request }: { request: number }, signal: AbortSignal): Promise<Buffer> {
     const space = await this.#options.source.space?.({ signal });
-    return encodeDone(request, 0, BigInt(space?.totalBytes ?? 0), BigInt(space?.freeBytes ?? 0));
+    return doneMessage(request, encodeSpaceAnswer(space ?? { totalBytes: 0, freeBytes: 0 }));
   }
 
   /**
-   * Does work and sends what it says, or why it failed. One timer and one signal: a thousand calls a second leave nothing of either behind, as
+   * Sends the result of work, or its errno. One timer and one signal: a thousand calls a second leave nothing of either behind, as
    * signals of `AbortSignal.timeout` do until their time is over.
    */
   async #answer(request: number, patience: number, work: (signal: AbortSignal) => Promise<Buffer>): Promise<void> {
@@ -249,10 +274,10 @@ export class HostService {
     this.#answering.set(request, stop);
     if (this.#over.signal.aborted) stop.abort(this.#over.signal.reason);
     try {
-      this.#options.host.tell(await work(stop.signal));
+      this.#options.host.queue(await work(stop.signal));
     } catch (reason) {
-      this.#options.host.tell(
-        encodeDone(request, systemErrorOf(isTooLate(stop.signal.reason) ? stop.signal.reason : reason)),
+      this.#options.host.queue(
+        failedMessage(request, systemErrorOf(isTooLate(stop.signal.reason) ? stop.signal.reason : reason)),
       );
     } finally {
       clearTimeout(late);
@@ -265,18 +290,18 @@ export class HostService {
     try {
       let watched: boolean | undefined;
       for await (const { changes, lookAgain, incomplete } of this.#options.source.watch({ signal })) {
-        if (lookAgain || watched !== !incomplete) this.#tell(encodeFlag('watched', !incomplete));
+        if (lookAgain || watched !== !incomplete) this.#send(flagMessage('watched', !incomplete));
         watched = !incomplete;
-        if (changes.length > 0) this.#tell(encodeChanges(changes));
+        if (changes.length > 0) this.#send(changesMessage(changes));
       }
     } catch {
       // The source has ended, or never sent a notice: changes are not reported from now on.
     }
-    this.#tell(encodeFlag('watched', false));
+    this.#send(flagMessage('watched', false));
   }
 
   /** Sent at once: the next request may depend on it. */
-  #tell(message: Buffer): void {
+  #send(message: Buffer): void {
     void this.#options.host.send(message, this.#over);
   }
 }
@@ -293,5 +318,5 @@ function isTooLate(reason: unknown): boolean {
 
 function busyText(folder: string, unsent: number): string {
   if (unsent === 0) return `${folder} is in use. Close what uses it, or add --force.`;
-  return `${folder}: ${unsent} changed files could not be sent to the other peer yet. Wait until it is there, or give them up with --force.`;
+  return `${folder}: ${unsent} changed files could not be sent to the other peer yet. Wait until it is there, or put them aside with --force.`;
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
+
+import { rules } from '@keibidrop/proto/mount-host';
 import { callFailure, PageWriter, TOP } from '@keibidrop/protocol';
-import type { FromWriter } from './host-message.ts';
+import type { ChangeRequest } from './host-messages.ts';
 import type { MadeSourceEntry, SourceEntry, SourceWrites } from './mount-source.ts';
 
-/** Bytes take longer than names. The host waits slightly longer than this many times its timeout. */
-const PUT_PATIENCE = 10;
+/** The bits of `what` of a change. */
+const CHANGE_MODE = 1;
+const CHANGE_MTIME = 2;
 
 /** The factor by which its timeout is longer. */
-export function patienceOf({ type }: FromWriter): number {
-  return type === 'put' || type === 'copy' ? PUT_PATIENCE : 1;
+export function patienceOf({ type }: ChangeRequest): number {
+  return type === 'put' || type === 'copy' ? rules.DAEMON_PUT_PATIENCES : 1;
 }
 
 /** The result of a change for the host. */
@@ -26,7 +29,7 @@ export interface Applied {
  */
 export async function applyChange(
   writes: SourceWrites | undefined,
-  message: FromWriter,
+  message: ChangeRequest,
   { cache, signal }: { cache: string; signal: AbortSignal },
 ): Promise<Applied> {
   if (writes === undefined) throw callFailure('EROFS');
@@ -39,8 +42,9 @@ export async function applyChange(
       await writes.rename(message.from, message.to, { how: message.how, signal });
       return {};
     case 'change': {
-      const { type: _, request: __, path, ...what } = message;
-      return { page: pageOf(await writes.change(path, { ...what, signal })) };
+      const mode = (message.what & CHANGE_MODE) !== 0 ? { mode: message.mode } : {};
+      const mtimeNs = (message.what & CHANGE_MTIME) !== 0 ? { mtimeNs: message.mtimeNs } : {};
+      return { page: pageOf(await writes.change(message.path, { ...mode, ...mtimeNs, signal })) };
     }
     case 'copy':
       return { page: pageOf(await writes.copy(message.from, message.to, { signal })) };
@@ -60,8 +64,9 @@ export async function applyChange(
       await writes.syncDirectory(message.path, { signal });
       return {};
     case 'put': {
-      const { type: _, request: __, ...file } = message;
-      return { page: pageOf(await writes.put({ ...file, directory: cache, key: file.token }, { signal })) };
+      const { type: _, request: __, baseSize, baseMtimeNs, ...file } = message;
+      const base = { size: baseSize, mtimeNs: baseMtimeNs };
+      return { page: pageOf(await writes.put({ ...file, base, directory: cache, key: file.token }, { signal })) };
     }
   }
 }
@@ -70,9 +75,13 @@ function madeOf({ directoryMtimeNs, ...entry }: MadeSourceEntry): Applied {
   return { page: pageOf(entry), directoryMtimeNs };
 }
 
-function make(writes: SourceWrites, { entry, path, mode, target }: FromWriter & { type: 'make' }, signal: AbortSignal) {
-  if (entry === 'symlink') return writes.makeSymlink(path, { target, signal });
-  return entry === 'directory' ? writes.makeDirectory(path, { mode, signal }) : writes.create(path, { mode, signal });
+function make(
+  writes: SourceWrites,
+  { kind, path, mode, target }: ChangeRequest & { type: 'make' },
+  signal: AbortSignal,
+) {
+  if (kind === 'symlink') return writes.makeSymlink(path, { target, signal });
+  return kind === 'directory' ? writes.makeDirectory(path, { mode, signal }) : writes.create(path, { mode, signal });
 }
 
 /** Has room for 256 KiB; an entry has about a hundred bytes. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MountedFolder } from '../test/mounted-folder.ts';
 import { shell } from '../test/outside.ts';
-import { backendOf } from './backend.ts';
+import { backendOf } from './usable-backend.ts';
 
 const reason = await backendOf('native').whyNot();
 if (reason !== undefined) console.warn(`SKIPPED: nothing can be mounted here. ${reason}`);

@@ -106,11 +106,11 @@ describe.skipIf(reason !== undefined)('a mount', () => {
     await shell(TREE, here.at());
     Object.assign(here.source, { looksHeld: never, looks: 0 });
     writeFileSync(here.there('d', 'other'), 'other');
-    const looking = shell('for i in $(seq 50); do cat "$1/file"; ls "$1"; sleep 0.02; done | sort -u', here.at('d'));
+    const listings = shell('for i in $(seq 50); do cat "$1/file"; ls "$1"; sleep 0.02; done | sort -u', here.at('d'));
     await vi.waitUntil(() => here.source.looks > 0, { timeout: 240_000 });
     const away = performance.now();
     shown.setAway(true);
-    expect(await looking).toMatch(/^file\ninside/);
+    expect(await listings).toMatch(/^file\ninside/);
     expect(performance.now() - away).toBeLessThan(5000);
   });
 

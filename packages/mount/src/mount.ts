@@ -3,12 +3,14 @@ import { constants } from 'node:fs';
 import { mkdir, open, readdir, realpath, rmdir, statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { KeibiError } from '@keibidrop/protocol';
-import { type BackendName, usableBackend } from './backend.ts';
+import type { BackendName } from './backend.ts';
 import { BareFolder } from './bare-folder.ts';
 import { HostProcess } from './host-process.ts';
 import { HostService } from './host-service.ts';
 import type { MountSource } from './mount-source.ts';
 import { abortMount, clearStaleMount, mountedAt } from './mount-table.ts';
+import type { Unsent } from './unsent-files.ts';
+import { usableBackend } from './usable-backend.ts';
 
 export interface MountOptions {
   source: MountSource;
@@ -37,21 +39,23 @@ export interface Mount {
   readonly backend: BackendName;
   /**
    * Settles when the mount has ended: resolves after `unmount`, ours or another program's; rejects with any other end.
+   * Changes that could not be sent are in a folder of their own by then.
    */
-  readonly closed: Promise<void>;
+  readonly closed: Promise<Unsent>;
   /** Whether the peer behind the source is there. While it is not, what is known is shown, and nothing that was known is in doubt. */
   setAway(away: boolean): void;
   /**
    * Sends what was written, unmounts, and resolves when all is cleaned up; the source stays open.
    *
    * @param options.force  unmount even if the folder is in use, or what was written cannot be sent
-   * @returns unsent       how many files lost their changes; above 0 only with `force`
-   * @throws               MOUNT_BUSY, and the mount continues
+   * @returns  changes that could not be sent, which only happens with `force`
+   * @throws   MOUNT_BUSY, and the mount continues
    */
-  unmount(options?: { force?: boolean }): Promise<{ unsent: number }>;
+  unmount(options?: { force?: boolean }): Promise<Unsent>;
 }
 
 const PATIENCE_MS = 30_000;
+const NONE: Unsent = { unsent: 0, keptIn: undefined };
 
 /**
  * Mounts a source as a folder, writable if the source is.
@@ -83,10 +87,12 @@ export async function mount(options: MountOptions): Promise<Mount> {
     host.onStuck = () => void abortMount(folder);
     const shown = new HostService({ host, source, writes, folder, cache: options.cache, patienceMs });
     let guarded: Promise<void> | undefined;
-    const ended = shown.closed.finally(async () => {
-      await guarded;
-      await cleanUp(folder, made, bare);
-    });
+    const ended = shown.closed
+      .finally(async () => {
+        await guarded;
+        await cleanUp(folder, made, bare);
+      })
+      .then(() => shown.keepUnsent());
     ended.catch(() => {});
     await shown.begin({ signal });
     guarded = bare.guard().catch(() => {});
@@ -98,9 +104,8 @@ export async function mount(options: MountOptions): Promise<Mount> {
       closed: ended,
       setAway: (away) => shown.setAway(away),
       unmount: async ({ force = false } = {}) => {
-        const unsent = await shown.unmount(force);
-        await ended.catch(() => {});
-        return { unsent };
+        await shown.unmount(force);
+        return ended.catch(() => NONE);
       },
     };
   } finally {

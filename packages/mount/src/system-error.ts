@@ -5,7 +5,7 @@ import { KeibiError, systemErrorIn } from '@keibidrop/protocol';
 const { errno } = constants;
 
 /** The errno of each failure; anything else is EIO. */
-const TOLD: Readonly<Record<string, number>> = {
+const ERRNOS: Readonly<Record<string, number>> = {
   SHARE_NOT_FOUND: errno.ENOENT,
   SHARE_PATH_REFUSED: errno.ENOENT,
   SHARE_UNREADABLE: errno.EACCES,
@@ -17,8 +17,8 @@ const TOLD: Readonly<Record<string, number>> = {
 
 /** The errno that stands for a failure. */
 export function systemErrorOf(reason: unknown): number {
-  const said = systemErrorIn(reason);
-  if (said !== undefined) return errno[said] ?? errno.EIO;
-  if (reason instanceof KeibiError) return TOLD[reason.code] ?? errno.EIO;
+  const named = systemErrorIn(reason);
+  if (named !== undefined) return errno[named] ?? errno.EIO;
+  if (reason instanceof KeibiError) return ERRNOS[reason.code] ?? errno.EIO;
   return (reason as { name?: unknown }).name === 'TimeoutError' ? errno.ETIMEDOUT : errno.EIO;
 }

@@ -13,8 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { backendOf } from '../src/backend.ts';
 import { type BackendName, mountedAt, mountsOfOurs } from '../src/index.ts';
+import { backendOf } from '../src/usable-backend.ts';
 import { MountedFolder, never, TREE } from './mounted-folder.ts';
 import { shell } from './outside.ts';
 
@@ -61,9 +61,9 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       utimesSync(there('d', 'file'), 1, 123456789.25);
       for (let i = 0; i < 60; i++) writeFileSync(there('d', 'deep', `${i}`), `${i}`);
       await here.show();
-      const told = (tree: string) =>
+      const rounded = (tree: string) =>
         differences.timesInMilliseconds ? tree.replaceAll(/(\.\d{3})\d{7}/g, '$10000000') : tree;
-      expect(await shell(TREE, at())).toBe(told(await shell(TREE, there())));
+      expect(await shell(TREE, at())).toBe(rounded(await shell(TREE, there())));
       expect(await shell('cat "$1"', at('link'))).toBe('inside');
       expect(await shell('tail -c 3000000 "$1" | cmp - "$2" -i 0:6437185', at('large'), there('large'))).toBe('');
       expect(
@@ -112,7 +112,7 @@ export function describeBackend(name: BackendName, differences: Differences): vo
       expect(here.source.wants).toBe(wants);
       const sum = 'cd "$1" && cat 0 1 2 3 4 5 0 | sha256sum';
       expect(await shell(sum, at())).toBe(await shell(sum, there()));
-      // The kernel tells of a close when it likes.
+      // The kernel reports a close late.
       const small = 'until [ "$(du -sk "$1" | cut -f 1)" -le 3200 ]; do sleep 0.02; done';
       expect(await shell(small, here.cache)).toBe('');
       expect(await shell(sum, at())).toBe(await shell(sum, there()));

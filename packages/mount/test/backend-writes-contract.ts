@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KeibiError } from '@keibidrop/protocol';
 import { describe, expect, it } from 'vitest';
-import type { BackendName } from '../src/index.ts';
+import type { BackendName, Mount } from '../src/index.ts';
 import type { Differences } from './backend-contract.ts';
 import { MountedFolder, never, node, TREE } from './mounted-folder.ts';
 import { shell } from './outside.ts';
@@ -240,7 +241,7 @@ export function describeBackendWrites(name: BackendName, differences: Difference
       expect(await shown.unmount()).toEqual({ unsent: 0 });
     });
 
-    it('sends everything before it is unmounted, and says what force gives up', async () => {
+    it('sends everything before it is unmounted, and counts what force leaves unsent', async () => {
       const first = await here.show();
       await shell(
         'for i in $(seq 40); do echo $i > "$1/$i"; done; dd if=/dev/zero of="$1/large" bs=1M count=20 status=none',
@@ -254,9 +255,37 @@ export function describeBackendWrites(name: BackendName, differences: Difference
       // They are closed, or wait for it.
       const written = shell('for i in 1 2 3; do echo other > "$1/$i" & done; wait', at());
       await expect.poll(() => here.source.puts.filter(({ path }) => /^[123]$/.test(path)).length).toBeGreaterThan(5);
-      expect(await second.unmount({ force: true })).toEqual({ unsent: 3 });
+      expect(await second.unmount({ force: true })).toMatchObject({ unsent: 3 });
       await written;
       expect(readFileSync(there('1'), 'utf8')).toBe('1\n');
+    });
+
+    it.each([
+      ['by force', (shown: Mount) => shown.unmount({ force: true })],
+      ['by another program', (shown: Mount) => shell('fusermount3 -u -z "$1"', at()).then(() => shown.closed)],
+    ])('puts aside what could not be sent before it was unmounted %s', async (_, unmounted) => {
+      mkdirSync(there('d'));
+      writeFileSync(there('d', 'changed.txt'), 'base text');
+      writeFileSync(there('cut'), 'long text');
+      writeFileSync(there('long'), Buffer.alloc(17 * 2 ** 20, 'long '));
+      const shown = await here.show({ patienceMs: 1000 });
+      await shell('cat "$1/d/changed.txt" "$1/cut"; head -c 5 "$1/long"', at());
+      await shell('printf sent > "$1/sent"', at());
+      shown.setAway(true);
+      const write = `
+        printf B | dd of="$1/d/changed.txt" bs=1 conv=notrunc status=none; truncate -s 4 "$1/cut"
+        printf L | dd of="$1/long" bs=1 conv=notrunc status=none`;
+      expect(await shell(write, at())).toBe('');
+      const { unsent, keptIn } = await unmounted(shown);
+      expect({ unsent, keptIn }).toEqual({ unsent: 3, keptIn: `${at()} (unsent ${await shell('date +%F')})` });
+      const kept = (name: string) => join(keptIn ?? '', name);
+      expect(readFileSync(kept('d/changed.txt'), 'utf8')).toBe('Base text');
+      expect(readFileSync(kept('cut'), 'utf8')).toBe('long');
+      // Most of it was never read.
+      expect(readdirSync(kept('')).sort()).toEqual(['cut', 'd', 'long (incomplete)']);
+      expect(readFileSync(kept('long (incomplete)')).subarray(0, 5).toString()).toMatch(/^L(ong |\0{4})$/);
+      expect(statSync(kept('long (incomplete)')).size).toBe(17 * 2 ** 20);
+      expect(readFileSync(there('d', 'changed.txt'), 'utf8')).toBe('base text');
     });
 
     it('keeps what does not fit on the disk there, says so, and sends it when there is room', async () => {

@@ -21,8 +21,9 @@ export interface UnmountCommand {
 const AFTER_HELP = `
 Examples:
   keibidrop unmount photos
-  keibidrop unmount photos --force      even while a program uses it; discards
-                                        changes that cannot be sent
+  keibidrop unmount photos --force      even while a program uses it; puts
+                                        changes that cannot be sent in a
+                                        folder beside it
 
 Environment: KD_CONFIG_DIR
 Exit codes: 0 done, 1 failed, 2 usage, 4 no daemon runs,
@@ -55,12 +56,12 @@ async function run(
 ): Promise<number> {
   const peer = await loadPeer();
   return withDaemon(io, peer, { config, start: false }, async (daemon) => {
-    const { mount, unsent } = await daemon.call('unmount', { folder: resolve(io.cwd, dir), force }, io);
-    if (json) io.stdout.write(lineOf('unmounted', { folder: mount?.folder, unsent }));
+    const { mount, unsent, keptIn } = await daemon.call('unmount', { folder: resolve(io.cwd, dir), force }, io);
+    if (json) io.stdout.write(lineOf('unmounted', { folder: mount?.folder, unsent, keptIn }));
     else if (!quiet) io.stdout.write(`Unmounted ${harmless(mount?.folder ?? dir)}.\n`);
     if (unsent > 0)
       io.stderr.write(
-        `keibidrop: ${formatCount(unsent, 'changed file')} could not be sent, and ${unsent === 1 ? 'was' : 'were'} discarded.\n`,
+        `keibidrop: ${formatCount(unsent, 'changed file')} could not be sent: ${keptIn === undefined ? 'nothing could be kept' : `kept in ${harmless(keptIn)}`}.\n`,
       );
     return 0;
   });

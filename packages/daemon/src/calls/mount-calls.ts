@@ -9,7 +9,11 @@ type Names = 'mount' | 'unmount' | 'mounts';
 /** The calls about mounted shares. */
 export function mountCalls({ mounts }: DaemonParts): LocalGroup<Names> {
   return {
-    mount: async (request, { signal }) => ({ mount: await mounts.add(request, { signal }), unsent: 0 }),
+    mount: async (request, { signal }) => ({
+      mount: await mounts.add(request, { signal }),
+      unsent: 0,
+      keptIn: undefined,
+    }),
     unmount: async ({ folder, force }) => {
       const ended = await mounts.end(folder, { force });
       if (ended === undefined) throw new KeibiError('MOUNT_UNAVAILABLE', `${folder} is not mounted by this daemon.`);

@@ -2,7 +2,7 @@
 
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Mount, mount, usableBackend, whyNotMountable } from '@keibidrop/mount';
+import { type Mount, mount, type Unsent, usableBackend, whyNotMountable } from '@keibidrop/mount';
 import type { local } from '@keibidrop/proto';
 import { KeibiError, retryOf } from '@keibidrop/protocol';
 import { GuestSource, overlap, refuseShownWithin, type ShareGuest } from '@keibidrop/share';
@@ -50,7 +50,18 @@ interface OpenMount {
   /** The timer of the next attempt, and its delay. */
   retry?: NodeJS.Timeout | undefined;
   pauseMs?: number | undefined;
+  /** It is being unmounted for good. */
+  ending?: true;
 }
+
+/** The end of a mount. */
+interface MountEnd {
+  error?: KeibiError | undefined;
+  /** Changes that could not be sent; absent: none. */
+  left?: Unsent | undefined;
+}
+
+const NONE_UNSENT: Unsent = { unsent: 0, keptIn: undefined };
 
 export interface MountsOptions {
   shares: Pick<Shares, 'connect' | 'accept' | 'guest' | 'guestOf' | 'list' | 'end'>;
@@ -142,9 +153,9 @@ export class Mounts {
     );
     if (found === undefined) return undefined;
     await found.opening;
-    const { unsent = 0 } = (await found.shown?.unmount({ force })) ?? {};
-    await this.#forget(found);
-    return { mount: found.view, unsent };
+    const left = (await found.shown?.unmount({ force })) ?? NONE_UNSENT;
+    await this.#forget(found, { left });
+    return { mount: found.view, ...left };
   }
 
   /** A share has opened, closed or ended. @param error  the reason of its end */
@@ -165,10 +176,9 @@ export class Mounts {
   }
 
   async #end({ shown, view }: OpenMount): Promise<void> {
-    const ended = await shown?.unmount().catch(() => shown.unmount({ force: true }));
-    if (ended === undefined || ended.unsent === 0) return;
-    const text = `${ended.unsent} changed files of ${view.folder} could not be sent, and are given up.`;
-    this.#options.onTrouble(new KeibiError('MOUNT_BUSY', text));
+    const left = await shown?.unmount().catch(() => shown.unmount({ force: true }));
+    if (left !== undefined && left.unsent > 0)
+      this.#options.onTrouble(new KeibiError('MOUNT_BUSY', unsentText(view.folder, left)));
   }
 
   async #shareOf(
@@ -232,12 +242,12 @@ export class Mounts {
     if (state === 'away') shown.setAway(true);
     void shown.closed
       .then(
-        () => undefined,
-        (reason: unknown) => KeibiError.from(reason, 'MOUNT_UNAVAILABLE'),
+        (left) => ({ left }),
+        (reason: unknown) => ({ error: KeibiError.from(reason, 'MOUNT_UNAVAILABLE') }),
       )
-      .then(async (error) => {
+      .then(async (end) => {
         await cache.close().catch(() => {});
-        if (one.shown === shown) await this.#hasEnded(one, error);
+        if (one.shown === shown) await this.#hasEnded(one, end);
       });
   }
 
@@ -265,34 +275,36 @@ export class Mounts {
   }
 
   /** Another program has unmounted it, or its host was killed. A killed mount is mounted again. */
-  async #hasEnded(one: OpenMount, error: KeibiError | undefined): Promise<void> {
+  async #hasEnded(one: OpenMount, end: MountEnd): Promise<void> {
     one.shown = undefined;
     if (this.#closing || !this.#open.has(one.entry.id)) return;
-    if (error === undefined) return this.#forget(one);
-    this.#options.onTrouble(error);
+    if (end.error === undefined) return this.#forget(one, end);
+    this.#options.onTrouble(end.error);
     this.#change(one, { state: 'waiting' });
     this.#showAgain(one);
   }
 
   async #shareEnded(one: OpenMount, error: KeibiError | undefined): Promise<void> {
     const { shown } = one;
+    // #forget reports the end, with the folder of what could not be sent.
+    one.shown = undefined;
+    one.ending = true;
+    const left = await shown?.unmount({ force: true }).catch(() => undefined);
     const forgotten = error?.code === 'SHARE_FORGOTTEN';
-    await this.#forget(one, forgotten ? error : new KeibiError('SHARE_UNKNOWN', 'The share has ended.'));
-    const { unsent = 0 } = (await shown?.unmount({ force: true })) ?? {};
-    const lost = `The share has ended before ${unsent} changed files of ${one.view.folder} could be sent: they are lost.`;
-    if (unsent > 0) this.#options.onTrouble(new KeibiError('SHARE_UNKNOWN', lost));
+    const ended = forgotten ? error : new KeibiError('SHARE_UNKNOWN', 'The share has ended.');
+    await this.#forget(one, { error: ended, left });
   }
 
   #showAgain(one: OpenMount): void {
     clearTimeout(one.retry);
-    if (this.#closing || !this.#open.has(one.entry.id)) return;
+    if (this.#closing || one.ending || !this.#open.has(one.entry.id)) return;
     if (one.opening !== undefined || this.#options.shares.guest(one.entry.share) === undefined) return;
     one.opening = this.#show(one, { signal: new AbortController().signal })
       .catch(async (reason: unknown) => {
         const error = KeibiError.from(reason, 'INTERNAL');
         if (PASSING.has(error.code)) return this.#tryLater(one, error);
         this.#options.onTrouble(error);
-        if (retryOf(error.code) === 'never') await this.#forget(one, error);
+        if (retryOf(error.code) === 'never') await this.#forget(one, { error });
       })
       .finally(() => {
         one.opening = undefined;
@@ -314,12 +326,24 @@ export class Mounts {
     this.#change(one, { state: away ? 'away' : 'open' });
   }
 
-  async #forget({ entry, view, retry }: OpenMount, error?: KeibiError): Promise<void> {
+  async #forget({ entry, view, retry }: OpenMount, { error, left = NONE_UNSENT }: MountEnd): Promise<void> {
     clearTimeout(retry);
     if (!this.#open.delete(entry.id)) return;
-    const told = error && { code: error.code, message: error.message };
+    const { unsent, keptIn } = left;
+    const text = unsent > 0 ? unsentText(view.folder, left) : undefined;
+    if (text !== undefined) this.#options.onTrouble(new KeibiError(error?.code ?? 'MOUNT_BUSY', text));
+    const message = [error?.message, text].filter((one) => one !== undefined).join(' ');
     this.#options.events.emit(0, {
-      happened: { $case: 'mountEnded', value: { id: entry.id, folder: view.folder, error: told } },
+      happened: {
+        $case: 'mountEnded',
+        value: {
+          id: entry.id,
+          folder: view.folder,
+          error: error && { code: error.code, message },
+          unsent,
+          keptIn,
+        },
+      },
     });
     await this.save();
     if (entry.connected && error === undefined) await this.#options.shares.end(entry.share).catch(() => {});
@@ -337,6 +361,13 @@ export class Mounts {
       transfers: [...this.#open.values()].map(({ entry }) => entry),
     }));
   }
+}
+
+/** The message about changes that could not be sent. */
+function unsentText(folder: string, { unsent, keptIn }: Unsent): string {
+  const files = unsent === 1 ? '1 changed file' : `${unsent} changed files`;
+  const kept = keptIn === undefined ? 'no folder could be made to keep them' : `they are kept in ${keptIn}`;
+  return `${files} of ${folder} could not be sent: ${kept}.`;
 }
 
 function isMountEntry(value: unknown): boolean {

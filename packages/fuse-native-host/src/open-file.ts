@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { Content, Position, Version } from './contents.ts';
+import type { Draft } from './draft.ts';
+import { Failure } from './failure.ts';
+import type { Entry } from './link.ts';
+
+/** A file that is open, or has unsent changes. Its changes run one after another. */
+export class OpenFile {
+  path: string;
+  /** As it was last known. */
+  entry: Entry;
+  readonly handles = new Set<Handle>();
+  draft: Draft | undefined;
+  /** The content of the draft's base, while the draft needs it. */
+  base: Content | undefined;
+  /** It was unlinked. */
+  gone = false;
+  /** When the first unsent change was made, and when to retry. */
+  since = 0;
+  retryAt = 0;
+  backoffMs = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string, entry: Entry) {
+    this.path = path;
+    this.entry = entry;
+  }
+
+  get unsent(): boolean {
+    return this.draft?.changed === true && !this.gone;
+  }
+
+  /** @throws Failure: ETIMEDOUT if its turn does not come in time */
+  async run<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+    const before = this.#last;
+    let leave: (value?: unknown) => void = () => {};
+    const mine = new Promise((resolve) => {
+      leave = resolve;
+    });
+    this.#last = before.then(() => mine);
+    let late: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      late = setTimeout(() => reject(new Failure('ETIMEDOUT')), patienceMs);
+    });
+    try {
+      await Promise.race([before, tooLate]);
+      clearTimeout(late);
+      return await work();
+    } finally {
+      clearTimeout(late);
+      leave();
+    }
+  }
+}
+
+/** An open file of the kernel's. */
+export interface Handle {
+  file: OpenFile;
+  /** The content it reads; replaceable only until bytes of it were seen. */
+  content: Content | undefined;
+  seen: Version | undefined;
+  position: Position;
+}
