@@ -59,7 +59,10 @@ function brokenIncludes(path, text) {
 function largeFolders(paths) {
   const folders = new Map();
   for (const path of paths.filter((each) => LIMITED_FOLDERS.test(each))) {
-    const file = basename(path).replace(/(_(linux|darwin|windows))?\.(cc|h)$|(\.test)?\.(tsx?|css|mjs|cjs)$/, '');
+    const file = basename(path).replace(
+      /(_(linux|darwin|windows|gnu|musl))?\.(cc|h)$|(\.test)?\.(tsx?|css|mjs|cjs)$/,
+      '',
+    );
     const folder = dirname(path);
     folders.set(folder, (folders.get(folder) ?? new Set()).add(file));
   }

@@ -15,4 +15,7 @@ bool RenameNewByLink(int from_directory, const std::string& from, int to_directo
 // Exchanges two names atomically: false with errno, EINVAL where the file system cannot.
 bool RenameExchange(int from_directory, const std::string& from, int to_directory, const std::string& to);
 
+// renameat2(2) on Linux: false with errno. One file per C library, because musl has no function for this call.
+bool RenameAt2(int from_directory, const std::string& from, int to_directory, const std::string& to, unsigned flags);
+
 }  // namespace keibi::stream

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MPL-2.0
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "platform/rename.h"
+
+namespace keibi::stream {
+
+bool RenameAt2(int from_directory, const std::string& from, int to_directory, const std::string& to, unsigned flags) {
+  return syscall(SYS_renameat2, from_directory, from.c_str(), to_directory, to.c_str(), flags) == 0;
+}
+
+}  // namespace keibi::stream
