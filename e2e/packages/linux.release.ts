@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../harness/sandbox.ts';
 
-// The deb and the rpm in the folder that `npm run test:packages` has filled. Needs root, debootstrap and rpm.
+// The deb and the rpm in the folder that `npm run test:packages` has filled. Needs root, debootstrap, rpm and cpio.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = process.env.KD_TEST_PACKAGES ?? '';
@@ -54,7 +54,7 @@ describe('the deb', () => {
     const unpacked = join(FOLDER, 'deb');
     run('dpkg-deb', '--extract', deb, unpacked);
     const manual = join(unpacked, 'usr/share/man/man1/keibidrop.1.gz');
-    expect(run('sh', '-c', `zcat ${manual} | groff -man -Tutf8 -wall -z 2>&1`)).toBe('');
+    expect(run('sh', '-c', `zcat ${manual} | groff -k -man -Tutf8 -wall -z 2>&1`)).toBe('');
     const relay = join(unpacked, 'usr/lib/systemd/system/keibidrop-relay.service');
     const judged = run('systemd-analyze', 'security', '--offline=true', '--threshold=20', relay);
     expect(judged).toMatch(/exposure level for keibidrop-relay\.service: [01]\.\d OK/);
