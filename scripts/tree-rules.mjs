@@ -22,6 +22,12 @@ const RETIRED_NAMES = [
 ].map(
   ([folder, name]) => new RegExp(`^native/(src|test)/(${folder})/(${name})(_test|_linux|_darwin|_windows)?\\.(cc|h)$`),
 );
+/** The same of TypeScript files in packages. */
+const RETIRED_MODULES =
+  'lan-door door-registry door-records http-door drop-door tls-door door meeting-desk contact-desk identity-keeper ' +
+  'lane-keeper peer-figures transfer-figures way-back own-way better-path holes arrived-peer meet-sender send-to ' +
+  'send-visiting share-visiting share-host contact-visits contact-talk saving guest-turn slots recent-calls questions fold';
+RETIRED_NAMES.push(new RegExp(`^packages/.*/(${RETIRED_MODULES.replaceAll(' ', '|')})(\\.test)?\\.ts$`));
 const LIMITED_FOLDERS = /^(native|packages\/[\w-]+|apps\/[\w-]+)\/src(\/|$)/;
 const MAX_FILES = 25;
 

@@ -173,8 +173,8 @@ describe.skipIf(LACKING)(`the window (lacking: ${LACKING || 'nothing'})`, () => 
     expect(sent).toMatchObject({ what: 'file, main.cjs' });
     // The journal is written after the event.
     await until(async () => {
-      const { transfers } = JSON.parse(await readFile(sandbox.path('me', 'state', 'transfers.json'), 'utf8'));
-      expect(transfers[0].request.paths).toEqual([sandbox.path('file'), sandbox.path('app', 'main.cjs')]);
+      const { entries } = JSON.parse(await readFile(sandbox.path('me', 'state', 'transfers.json'), 'utf8'));
+      expect(entries[0].request.paths).toEqual([sandbox.path('file'), sandbox.path('app', 'main.cjs')]);
     });
     await daemon.control(sent.transfer, 'cancel');
   });

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 // biome-ignore lint/correctness/useImportExtensions: Biome resolves to the types beside the module.
 import { freePort } from '../../bench/free-port.mjs';
 import { FrameSealer } from '../../native/lib/index.ts';
-import { MeetingDesk } from '../../packages/peer/src/meeting/meeting-host.ts';
+import { MeetingHost } from '../../packages/peer/src/meeting/meeting-host.ts';
 import { mailboxOf, parseCode } from '../../packages/protocol/src/index.ts';
 import { RendezvousServer } from '../../packages/server/src/index.ts';
 import {
@@ -44,7 +44,7 @@ export class HostileSender {
   readonly #server = createServer((socket) => void this.#serve(socket).catch(() => socket.destroy()));
   readonly #rendezvous = new RendezvousServer();
   readonly #ending = new AbortController();
-  readonly #desk: MeetingDesk;
+  readonly #desk: MeetingHost;
   readonly #peerService: PeerHandlers;
   readonly #lanes: HostileLane[] = [];
   readonly #sockets = new Set<Socket>();
@@ -58,7 +58,7 @@ export class HostileSender {
     this.met = new Promise((resolve) => {
       this.#meet = resolve;
     });
-    this.#desk = new MeetingDesk({
+    this.#desk = new MeetingHost({
       code: parseCode(CODE),
       candidates: () => [{ transport: 'direct', host: '127.0.0.1', port }],
       hasRoom: () => true,

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { IS_ROOT, Sandbox } from '../harness/sandbox.ts';
 import { OwnDaemon } from './own-daemon.ts';
-import { type Asked, PageDoor } from './page-door.ts';
+import { type Asked, PageServer } from './page-door.ts';
 
 let sandbox: Sandbox;
 let daemon: OwnDaemon;
-let door: PageDoor;
+let door: PageServer;
 beforeAll(async () => {
   sandbox = await Sandbox.open();
   daemon = await OwnDaemon.start(sandbox, 'me');
-  door = await PageDoor.of(daemon);
+  door = await PageServer.of(daemon);
 });
 afterAll(() => sandbox.close());
 
@@ -74,7 +74,7 @@ describe('files dropped in a browser', () => {
     await expect.poll(async () => (await left()).includes(failing)).toBe(false);
 
     await daemon.replace();
-    door = await PageDoor.of(daemon);
+    door = await PageServer.of(daemon);
     expect(await daemon.state(kept.id, 'waiting')).toMatchObject({ what: 'file' });
     expect(await left()).toEqual([waiting]);
     await daemon.control(kept.id, 'cancel');
@@ -204,7 +204,7 @@ describe('a drop refuses', () => {
   it.runIf(IS_ROOT)('uploads that exceed the free space, by announced and by actual size', async () => {
     await mkdir(sandbox.path('small', 'state'), { recursive: true });
     const at = await sandbox.mountTmpfs('small/state/drops', 40 * 2 ** 20);
-    door = await PageDoor.of(await OwnDaemon.start(sandbox, 'small'));
+    door = await PageServer.of(await OwnDaemon.start(sandbox, 'small'));
     const drop = await door.drop();
     const full = { status: 422, reply: { code: 'TRANSFER_DISK_FULL' } };
     expect(await door.put(drop, 'large', 'x'.repeat(30 * 2 ** 20))).toMatchObject(full);

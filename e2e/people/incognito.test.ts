@@ -59,7 +59,7 @@ it('a send and a receive leave a trace, and leave none with --incognito', async 
 it('sends and receives of the daemon do the same', async () => {
   await inBackground(false);
   // The event of an end comes before the write to the disk.
-  await expect.poll(() => readFile(sandbox.path('me/state/transfers.json'), 'utf8')).toContain('"transfers":[]');
+  await expect.poll(() => readFile(sandbox.path('me/state/transfers.json'), 'utf8')).toContain('"entries":[]');
   await (await daemon.own()).call('history', {}, { signal: daemon.signal });
   const before = await traces();
   expect([...before.keys()].some((path) => path.endsWith('transfers.json'))).toBe(true);

@@ -18,13 +18,13 @@ export interface Answered {
 }
 
 /** The HTTP server of a daemon as a client other than a browser sees it, which may send any header. */
-export class PageDoor {
+export class PageServer {
   readonly url: URL;
   readonly token: string;
 
-  static async of(daemon: OwnDaemon): Promise<PageDoor> {
+  static async of(daemon: OwnDaemon): Promise<PageServer> {
     const { event } = await daemon.command('ui');
-    return new PageDoor(new URL(event.url as string), event.token as string);
+    return new PageServer(new URL(event.url as string), event.token as string);
   }
 
   private constructor(url: URL, token: string) {

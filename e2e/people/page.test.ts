@@ -8,16 +8,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../harness/sandbox.ts';
 import { HAS_BROWSER, openBrowser } from './browser.ts';
 import { OwnDaemon } from './own-daemon.ts';
-import { type Asked, PageDoor } from './page-door.ts';
+import { type Asked, PageServer } from './page-door.ts';
 
 let sandbox: Sandbox;
 let daemon: OwnDaemon;
-let door: PageDoor;
+let door: PageServer;
 beforeAll(async () => {
   sandbox = await Sandbox.open();
   await writeFile(sandbox.path('file'), 'content');
   daemon = await OwnDaemon.start(sandbox, 'me');
-  door = await PageDoor.of(daemon);
+  door = await PageServer.of(daemon);
 });
 afterAll(() => sandbox.close());
 
@@ -97,7 +97,7 @@ const STRANGER = `async (door, token, ours) => {
 describe('the address of the page', () => {
   it('lets a browser in once, by a cookie and a key, and stays the same after the daemon was killed', async () => {
     const lasting = await OwnDaemon.start(sandbox, 'lasting');
-    const opened = await PageDoor.of(lasting);
+    const opened = await PageServer.of(lasting);
     const { host, hash } = opened.url;
     const ticket = new URLSearchParams(hash.slice(1)).get('ticket');
     const enter = { path: '/enter', body: JSON.stringify({ ticket }), headers: { authorization: '' } };
@@ -133,12 +133,12 @@ describe('the address of the page', () => {
     const squatter = createServer();
     await new Promise<void>((resolve) => squatter.listen(Number(opened.url.port), '127.0.0.1', resolve));
     await lasting.replace();
-    const moved = await PageDoor.of(lasting);
+    const moved = await PageServer.of(lasting);
     await new Promise((resolve) => squatter.close(resolve));
     expect(moved.url.port).not.toBe(opened.url.port);
     expect(await status(shown, moved)).toBe(403);
     await lasting.replace();
-    expect((await PageDoor.of(lasting)).url.host).toBe(moved.url.host);
+    expect((await PageServer.of(lasting)).url.host).toBe(moved.url.host);
     lasting.running.kill();
   });
 });
@@ -176,7 +176,7 @@ describe('the page', () => {
     await symlink(fileURLToPath(new URL('../../native', import.meta.url)), sandbox.path('native'));
     const command = [process.execPath, sandbox.path('apps', 'cli', 'dist', 'keibidrop.mjs')];
     const bare = await OwnDaemon.start(sandbox, 'bare', { command });
-    const { text } = await (await PageDoor.of(bare)).ask({ method: 'GET', path: '/' });
+    const { text } = await (await PageServer.of(bare)).ask({ method: 'GET', path: '/' });
     expect(text).toContain('scripts/setup');
     bare.running.kill();
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-export { ContactStore, IdentityStore, parseContactName, sendVisiting, systemKeychain } from '@keibidrop/contacts';
+export { ContactStore, IdentityStore, parseContactName, sendToContacts, systemKeychain } from '@keibidrop/contacts';
 export {
   findDaemon,
   freeBytes,
@@ -27,4 +27,4 @@ export {
 } from '@keibidrop/peer';
 export { openRelayServer } from '@keibidrop/server';
 export { configDirOf, journalsOf, knownIn, loadRelaySettings, loadSettings, stateDirOf } from '@keibidrop/settings';
-export { share, shareEventJson, shareVisiting } from '@keibidrop/share';
+export { share, shareEventJson, shareWithContacts } from '@keibidrop/share';

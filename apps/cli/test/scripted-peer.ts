@@ -54,7 +54,7 @@ export const OFFER: OfferSummary = {
 export interface Asked {
   send?: SendOptions;
   receive?: ReceiveOptions;
-  sendVisiting?: Parameters<PeerPackage['sendVisiting']>[0];
+  sendToContacts?: Parameters<PeerPackage['sendToContacts']>[0];
   accepted?: OfferAnswer;
   share?: ShareOptions;
   benchAlone?: BenchAloneOptions;
@@ -116,8 +116,8 @@ export function createScriptedPeer(script: {
       play(options);
       return { ...DONE, failed: [], receivers: 1, ...script.result };
     },
-    async sendVisiting(options) {
-      asked.sendVisiting = options;
+    async sendToContacts(options) {
+      asked.sendToContacts = options;
       play(options);
       return { ...DONE, failed: [], receivers: options.names.length, ...script.result };
     },
@@ -141,7 +141,7 @@ export function createScriptedPeer(script: {
       playBench(options);
       return { ...DONE, failed: [], receivers: 1, ...script.result };
     },
-    async shareVisiting() {},
+    async shareWithContacts() {},
     async share(options) {
       asked.share = options;
       for (const event of script.shared ?? []) options.onEvent(event);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type ContactMessage, type Farewell, KeibiError, type RotationMessage } from '@keibidrop/protocol';
-import type { ContactConversation } from '@keibidrop/session';
+import type { SealedConversation } from '@keibidrop/session';
 
 /** About an invitation, or a change of identity. */
-export type TalkMessage = Extract<ContactMessage, { kind: 'invite' | 'invite-reply' | 'withdraw' }> | RotationMessage;
+export type ConversationMessage =
+  | Extract<ContactMessage, { kind: 'invite' | 'invite-reply' | 'withdraw' }>
+  | RotationMessage;
 
-export interface TalkOptions {
+export interface ConversationOptions {
   /** True: we stay online, and ping every PING_EVERY_MS. False: we are a visitor, which only answers. */
   resident: boolean;
-  onMessage(message: TalkMessage): void;
+  onMessage(message: ConversationMessage): void;
   /** Called once, when the contact proves to be a resident. */
   onResident(): void;
   /** Called once. `farewell`: the reason that the contact has sent. */
@@ -20,10 +22,10 @@ const PING_EVERY_MS = 3000;
 const SILENCE_MS = 7500;
 
 /** One conversation with a contact. It lives as long as messages arrive. */
-export class ContactTalk {
+export class ContactConversation {
   readonly side: 'guest' | 'owner';
-  readonly #conversation: ContactConversation;
-  readonly #options: TalkOptions;
+  readonly #conversation: SealedConversation;
+  readonly #options: ConversationOptions;
   readonly #over = new AbortController();
   readonly #pinging: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout;
@@ -31,7 +33,7 @@ export class ContactTalk {
   #ended = false;
 
   /** @param conversation  owned from now on */
-  constructor(conversation: ContactConversation, side: 'guest' | 'owner', options: TalkOptions) {
+  constructor(conversation: SealedConversation, side: 'guest' | 'owner', options: ConversationOptions) {
     this.side = side;
     this.#conversation = conversation;
     this.#options = options;

@@ -2,7 +2,7 @@
 import { KeibiError } from '@keibidrop/protocol';
 import type { Place } from './contact-endpoint.ts';
 
-export interface VisitsOptions {
+export interface DialerOptions {
   /** Whether a successful visit is useful now. */
   isWanted(): boolean;
   /** Meets the contact at that place, if it is there. */
@@ -16,7 +16,7 @@ interface Known {
   running: boolean;
   timer: NodeJS.Timeout | undefined;
   /** Time of its last announcement, as `performance.now()`. */
-  toldAt: number;
+  announcedAt: number;
 }
 
 /** Time limit from the dial to the proof. An online contact takes a tenth of a second. */
@@ -35,13 +35,13 @@ const BLOCKED_PAUSE_MS = 10 * 60_000;
 const MAX_PLACES = 16;
 
 /** The places where one contact may be, and when to try them again. */
-export class ContactVisits {
-  readonly #options: VisitsOptions;
+export class ContactDialer {
+  readonly #options: DialerOptions;
   readonly #known = new Map<string, Known>();
   readonly #closing = new AbortController();
   #blockedUntil = 0;
 
-  constructor(options: VisitsOptions) {
+  constructor(options: DialerOptions) {
     this.#options = options;
   }
 
@@ -54,7 +54,7 @@ export class ContactVisits {
     const key = `${mailbox} ${place.transport} ${place.host} ${place.port}`;
     const known = this.#known.get(key) ?? this.#add(key, mailbox, place);
     if (known === undefined) return;
-    known.toldAt = performance.now();
+    known.announcedAt = performance.now();
     if (fresh) this.#soon(known);
     else if (known.timer === undefined) void this.#visit(known);
   }
@@ -87,7 +87,7 @@ export class ContactVisits {
 
   #add(key: string, mailbox: string, place: Place): Known | undefined {
     if (this.#known.size >= MAX_PLACES) return undefined;
-    const known = { mailbox, place, failures: 0, running: false, timer: undefined, toldAt: 0 };
+    const known = { mailbox, place, failures: 0, running: false, timer: undefined, announcedAt: 0 };
     this.#known.set(key, known);
     return known;
   }
@@ -131,7 +131,7 @@ export class ContactVisits {
   }
 
   /** Undefined: wait for the next announcement. */
-  #pauseAfter({ place, failures, toldAt }: Known, code: string | undefined): number | undefined {
+  #pauseAfter({ place, failures, announcedAt }: Known, code: string | undefined): number | undefined {
     if (code === 'CONTACT_BLOCKED') {
       this.#blockedUntil = performance.now() + BLOCKED_PAUSE_MS;
       return BLOCKED_PAUSE_MS;
@@ -143,7 +143,7 @@ export class ContactVisits {
       return absent ? doubled(FIRST_ABSENT_PAUSE_MS, failures, LONGEST_ABSENT_PAUSE_MS) : LONGEST_PAUSE_MS;
     }
     // The place was another contact's endpoint, or it has closed.
-    if (absent || performance.now() - toldAt > FORGOTTEN_AFTER_MS) return undefined;
+    if (absent || performance.now() - announcedAt > FORGOTTEN_AFTER_MS) return undefined;
     return doubled(FIRST_PAUSE_MS, failures, LONGEST_PAUSE_MS);
   }
 }

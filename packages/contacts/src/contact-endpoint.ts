@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 import {
-  type DoorEntry,
-  doorsHere,
+  ContactAnnouncer,
+  type EndpointEntry,
+  endpointsHere,
   formatHostPort,
   type HostPort,
   joinMailbox,
-  LanDoor,
   parseRendezvous,
   RendezvousLine,
-  registerDoor,
+  registerEndpoint,
 } from '@keibidrop/discovery';
 import type { Incoming, Listener } from '@keibidrop/native';
 import { openListener, type ReachOptions, socketOf } from '@keibidrop/peer';
@@ -17,7 +17,7 @@ import { RendezvousServer } from '@keibidrop/server';
 import { openGrpcChannel, openPingedGrpcChannel } from '@keibidrop/session';
 import type { ListenAddress } from '@keibidrop/settings';
 
-export interface DoorOptions {
+export interface ContactEndpointOptions {
   /** Absent: contacts cannot reach us, we only visit. */
   listen?: ListenAddress | undefined;
   reach: ReachOptions;
@@ -59,22 +59,22 @@ const LIMITS = {
  * One port with its own rendezvous serves any number of mailboxes, which are announced on this machine and its
  * networks. One connection to the public rendezvous serves all of them (PROTOCOL 10).
  */
-export class Door {
-  readonly #options: DoorOptions;
+export class ContactEndpoint {
+  readonly #options: ContactEndpointOptions;
   readonly #rendezvous = new RendezvousServer({ limits: LIMITS });
   readonly #listener: Listener | undefined;
-  readonly #lan: LanDoor | undefined;
+  readonly #lan: ContactAnnouncer | undefined;
   readonly #place: HostPort | undefined;
   readonly #owned = new Map<string, Owner>();
   readonly #looking: NodeJS.Timeout;
   #line: RendezvousLine | undefined;
-  #entry: DoorEntry | undefined;
+  #entry: EndpointEntry | undefined;
   #wanted: ReadonlySet<string> = new Set();
   #changing: Promise<void> = Promise.resolve();
   #closed = false;
 
   /** @throws CONFIG_INVALID (the port), USAGE (the rendezvous) */
-  constructor(options: DoorOptions) {
+  constructor(options: ContactEndpointOptions) {
     const { listen, reach } = options;
     this.#options = options;
     this.#place = reach.rendezvous === undefined ? undefined : parseRendezvous(reach.rendezvous);
@@ -83,7 +83,7 @@ export class Door {
     if (near && listen) this.#listener = openListener(listen, (incoming) => this.#accept(incoming));
     const onFound = (mailbox: string, place: HostPort) =>
       this.#tell(mailbox, { transport: 'lan', host: place.host, port: place.port }, false);
-    if (near && reach.discovery !== 'off') this.#lan = new LanDoor({ discovery: reach.discovery, onFound });
+    if (near && reach.discovery !== 'off') this.#lan = new ContactAnnouncer({ discovery: reach.discovery, onFound });
     this.#looking = setInterval(() => near && void this.#lookHere(), LOOK_HERE_MS);
     if (near) void this.#lookHere();
   }
@@ -154,7 +154,7 @@ export class Door {
 
   async #announce(listener: Listener, mailboxes: readonly string[]): Promise<void> {
     if (this.#options.reach.relayOnly) return;
-    this.#entry ??= await registerDoor(listener);
+    this.#entry ??= await registerEndpoint(listener);
     await this.#entry.tell(mailboxes);
     this.#lan?.tell({ host: listener.host, port: listener.port }, mailboxes);
   }
@@ -181,7 +181,7 @@ export class Door {
 
   async #lookHere(): Promise<void> {
     if (this.#closed || this.#wanted.size === 0) return;
-    for (const { host, port, mailboxes } of await doorsHere().catch(() => [])) {
+    for (const { host, port, mailboxes } of await endpointsHere().catch(() => [])) {
       for (const mailbox of this.#wanted) {
         if (mailboxes.has(mailbox)) this.#tell(mailbox, { transport: 'local', host, port }, false);
       }

@@ -10,8 +10,8 @@ import {
   type PublicKeys,
 } from '@keibidrop/session';
 import type { Contact } from './contact.ts';
-import { ContactTalk, isRotation, type TalkMessage } from './contact-conversation.ts';
-import { ContactVisits } from './contact-dialer.ts';
+import { ContactConversation, type ConversationMessage, isRotation } from './contact-conversation.ts';
+import { ContactDialer } from './contact-dialer.ts';
 import type { Place } from './contact-endpoint.ts';
 import { type AnnouncementOutcome, IdentityChange, type KeyDecision } from './identity-change.ts';
 import { type ReceivedInvitation, ReceivedInvitations } from './received-invitations.ts';
@@ -51,8 +51,8 @@ const MAX_TALKS = 8;
 export class ContactLink {
   #contact: Contact;
   readonly #options: ContactLinkOptions;
-  readonly #talks = new Set<ContactTalk>();
-  readonly #visits: ContactVisits;
+  readonly #talks = new Set<ContactConversation>();
+  readonly #visits: ContactDialer;
   readonly #received: ReceivedInvitations;
   readonly #sent = new SentInvitations(() => this.#talks);
   /**
@@ -70,7 +70,7 @@ export class ContactLink {
     this.#contact = contact;
     this.#options = options;
     this.#received = new ReceivedInvitations((invitation) => options.onInvitation(invitation));
-    this.#visits = new ContactVisits({
+    this.#visits = new ContactDialer({
       isWanted: () => !this.#contact.blocked && !this.#closed && !this.#hasResident(),
       visit: (mailbox, place, { signal }) => this.#visit(mailbox, place, signal),
     });
@@ -206,7 +206,7 @@ export class ContactLink {
       return;
     }
     onMet({ keys, paired: side === 'owner' && pair.peer.keys !== undefined });
-    const talk: ContactTalk = new ContactTalk(conversation, side, {
+    const talk: ContactConversation = new ContactConversation(conversation, side, {
       resident: resident && announce === undefined,
       onMessage: (message) => this.#take(message, talk, change),
       onResident: () => {
@@ -224,7 +224,7 @@ export class ContactLink {
     change.announce();
   }
 
-  #changeIn(talk: ContactTalk, peer: PublicKeys): IdentityChange {
+  #changeIn(talk: ContactConversation, peer: PublicKeys): IdentityChange {
     const { self, announce, mayRenew, renew } = this.#options;
     return new IdentityChange({
       self,
@@ -237,21 +237,21 @@ export class ContactLink {
     });
   }
 
-  #take(message: TalkMessage, talk: ContactTalk, change: IdentityChange): void {
+  #take(message: ConversationMessage, talk: ContactConversation, change: IdentityChange): void {
     if (isRotation(message)) change.take(message).catch(() => talk.close('leaving'));
     else if (message.kind === 'invite') this.#invited(message.invitation, talk);
     else if (message.kind === 'invite-reply') this.#sent.take(message.id, message.verdict);
     else this.#received.withdraw(message.id);
   }
 
-  #invited(invitation: Invitation, talk: ContactTalk): void {
+  #invited(invitation: Invitation, talk: ContactConversation): void {
     // A visitor is present for its own invitation only.
     const { resident, announce } = this.#options;
     if (resident && announce === undefined) this.#received.take(this.#contact, invitation, talk);
     else talk.send({ kind: 'invite-reply', id: invitation.id, verdict: 'busy' });
   }
 
-  #ended(talk: ContactTalk, farewell: Farewell | undefined, change: IdentityChange): void {
+  #ended(talk: ContactConversation, farewell: Farewell | undefined, change: IdentityChange): void {
     this.#talks.delete(talk);
     if (this.#talks.size === 0 && !change.isAnswered && !this.#closed) this.#options.announce?.onOutcome('lost');
     if (farewell === 'blocked') this.#blocked();

@@ -12,7 +12,7 @@ import {
 import { type IdentityKeys, mailboxDays, type PublicKeys } from '@keibidrop/session';
 import { Announcements } from './announcements.ts';
 import type { Contact } from './contact.ts';
-import { Door } from './contact-endpoint.ts';
+import { ContactEndpoint } from './contact-endpoint.ts';
 import { ContactLink, type ContactLinkOptions } from './contact-link.ts';
 import type { ContactLinksOptions } from './contact-links-options.ts';
 import type { ContactStore } from './contact-store.ts';
@@ -41,7 +41,7 @@ const MAX_MAILBOXES = 4096;
 /** Keeps us in touch with all contacts: their presence, their invitations to us and ours to them. */
 export class ContactLinks {
   readonly #options: ContactLinksOptions;
-  readonly #door: Door;
+  readonly #door: ContactEndpoint;
   readonly #presence: Presence;
   /** By fingerprint, as text. */
   readonly #links = new Map<string, ContactLink>();
@@ -91,7 +91,7 @@ export class ContactLinks {
     });
     this.#signal = AbortSignal.any([options.signal, this.#closing.signal]);
     this.#presence = new Presence((id, online) => this.#tellPresence(id, online));
-    this.#door = new Door({
+    this.#door = new ContactEndpoint({
       listen,
       reach,
       onGuest: (mailbox, guest) => this.#greet(mailbox, guest),

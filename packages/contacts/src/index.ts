@@ -10,6 +10,6 @@ export { type Identity, IdentityStore, type NextIdentity, type OpenedIdentity } 
 export { systemKeychain } from './identity/keychain.ts';
 export type { ReceivedInvitation } from './received-invitations.ts';
 export { assertUsableFolder } from './rule-folder.ts';
-export { type SendToOptions, sendToContacts } from './send-by-invitation.ts';
-export { contactsNamed, renewedText, sendVisiting, type VisitingOptions, visiting } from './send-to-contacts.ts';
+export { type SendByInvitationOptions, sendByInvitation } from './send-by-invitation.ts';
+export { contactsNamed, type LinksToOptions, renewedText, sendToContacts, withLinksTo } from './send-to-contacts.ts';
 export { refusedBy } from './sent-invitations.ts';

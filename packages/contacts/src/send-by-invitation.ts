@@ -9,7 +9,8 @@ import type { Contact } from './contact.ts';
 import type { ContactLinks } from './contact-links.ts';
 import { refusedBy } from './sent-invitations.ts';
 
-export interface SendToOptions extends Omit<SendOptions, 'code' | 'wordCount' | 'insecureCode' | 'receivers'> {
+export interface SendByInvitationOptions
+  extends Omit<SendOptions, 'code' | 'wordCount' | 'insecureCode' | 'receivers'> {
   /** Without duplicates. */
   contacts: readonly Contact[];
   links: Pick<ContactLinks, 'untilOnline' | 'deliver'>;
@@ -36,7 +37,7 @@ const COMING_MS = 60_000;
  * long. With several contacts each failure is reported as `receiverLost`, and the first error is thrown when all have
  * ended.
  */
-export async function sendToContacts(options: SendToOptions): Promise<SendResult> {
+export async function sendByInvitation(options: SendByInvitationOptions): Promise<SendResult> {
   const { contacts, signal, onEvent } = options;
   signal.throwIfAborted();
   const events = new SharedEvents(onEvent);
@@ -70,7 +71,7 @@ export async function sendToContacts(options: SendToOptions): Promise<SendResult
 
 async function sendToOne(
   contact: Contact,
-  options: SendToOptions,
+  options: SendByInvitationOptions,
   onEvent: (event: PeerEvent) => void,
 ): Promise<SendResult> {
   const { links, patienceMs, contacts: _, ...sending } = options;
@@ -120,7 +121,7 @@ async function sendToOne(
 async function invited(
   contact: Contact,
   invitation: Invitation,
-  { links, signal, onEvent }: Pick<SendToOptions, 'links' | 'signal' | 'onEvent'>,
+  { links, signal, onEvent }: Pick<SendByInvitationOptions, 'links' | 'signal' | 'onEvent'>,
 ): Promise<void> {
   const { name } = contact;
   let last = '';
@@ -150,14 +151,14 @@ class SharedEvents {
       if (event.paused === this.#paused) return;
       this.#paused = event.paused;
       this.#onEvent(event);
-    } else if (!UNTOLD.includes(event.type)) {
+    } else if (!UNREPORTED.includes(event.type)) {
       this.#onEvent(ofContact(contact, session, event));
     }
   }
 }
 
 /** Events that are irrelevant here: the code, where its sender waits, and the end of one of several. */
-const UNTOLD: readonly PeerEvent['type'][] = ['code', 'waiting', 'mapping', 'rendezvous', 'done'];
+const UNREPORTED: readonly PeerEvent['type'][] = ['code', 'waiting', 'mapping', 'rendezvous', 'done'];
 
 function ofContact({ name, verified }: Contact, session: number, event: PeerEvent): PeerEvent {
   switch (event.type) {
@@ -186,18 +187,18 @@ class Timers {
   }
 }
 
-function kindOf({ text }: SendToOptions): Invitation['to'] {
+function kindOf({ text }: SendByInvitationOptions): Invitation['to'] {
   return text === undefined ? 'files' : 'text';
 }
 
 /** The size of the data; undefined if it is known only after sending. */
-async function sizeOf({ text, stdin, paths, signal }: SendToOptions): Promise<Invitation['size']> {
+async function sizeOf({ text, stdin, paths, signal }: SendByInvitationOptions): Promise<Invitation['size']> {
   if (text !== undefined) return { files: 0, bytes: Buffer.byteLength(text) };
   return stdin ? undefined : measureAll(paths, signal);
 }
 
 /** The description that the contact sees before the offer: as many names as fit. */
-function labelOf({ text, stdin, paths }: SendToOptions): string {
+function labelOf({ text, stdin, paths }: SendByInvitationOptions): string {
   if (text !== undefined) return `a text of ${Buffer.byteLength(text)} bytes`;
   if (stdin) return 'what a program writes';
   const names = paths.map((path) => basename(resolve(path)) || 'root');

@@ -6,9 +6,9 @@ import type { Contact } from './contact.ts';
 import { ContactLinks } from './contact-links.ts';
 import { ContactStore } from './contact-store.ts';
 import { IdentityStore } from './identity/identity-store.ts';
-import { type SendToOptions, sendToContacts } from './send-by-invitation.ts';
+import { type SendByInvitationOptions, sendByInvitation } from './send-by-invitation.ts';
 
-export interface SendVisitingOptions extends Omit<SendToOptions, 'contacts' | 'links'> {
+export interface SendToContactsOptions extends Omit<SendByInvitationOptions, 'contacts' | 'links'> {
   /** The configuration directory, which holds the identity and the contacts. */
   directory: string;
   /** Names of contacts, in any case. Duplicates count once. */
@@ -21,20 +21,20 @@ export interface SendVisitingOptions extends Omit<SendToOptions, 'contacts' | 'l
  * Sends to contacts without a daemon on our side: visits each until it has answered.
  *
  * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for a contact that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; else as
- * `sendToContacts`
+ * `sendByInvitation`
  */
-export async function sendVisiting(options: SendVisitingOptions): Promise<SendResult> {
+export async function sendToContacts(options: SendToContactsOptions): Promise<SendResult> {
   const { directory: _, names: __, askPassphrase: ___, ...sending } = options;
   const onLost = (error: KeibiError) =>
     options.onEvent({ type: 'warning', message: `${error.message} It is tried again.` });
   const onRenewed = (name: string) => options.onEvent({ type: 'warning', message: renewedText(name) });
-  return visiting({ ...options, onLost, onRenewed }, (contacts, links) =>
-    sendToContacts({ ...sending, contacts, links }),
+  return withLinksTo({ ...options, onLost, onRenewed }, (contacts, links) =>
+    sendByInvitation({ ...sending, contacts, links }),
   );
 }
 
-export interface VisitingOptions
-  extends Pick<SendVisitingOptions, 'directory' | 'names' | 'askPassphrase' | 'reach' | 'signal'> {
+export interface LinksToOptions
+  extends Pick<SendToContactsOptions, 'directory' | 'names' | 'askPassphrase' | 'reach' | 'signal'> {
   /** The public rendezvous cannot be reached. */
   onLost(error: KeibiError): void;
   /** The contact of that name has a new identity. */
@@ -47,8 +47,8 @@ export interface VisitingOptions
  * @throws CONTACT_UNKNOWN, CONTACT_BLOCKED for a contact that we have blocked, CONTACTS_CORRUPT, IDENTITY_*; the errors
  * of `work`
  */
-export async function visiting<T>(
-  { directory, names, askPassphrase, reach, signal, onLost, onRenewed }: VisitingOptions,
+export async function withLinksTo<T>(
+  { directory, names, askPassphrase, reach, signal, onLost, onRenewed }: LinksToOptions,
   work: (contacts: readonly Contact[], links: ContactLinks) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Conversation, KeibiError, MessagePipe } from '@keibidrop/protocol';
 import { openRelayServer, type RelayServer } from '@keibidrop/server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Door, type DoorOptions, type Place } from '../src/contact-endpoint.ts';
+import { ContactEndpoint, type ContactEndpointOptions, type Place } from '../src/contact-endpoint.ts';
 
 // Two doors on one machine, and a rendezvous. The use of the conversations is not tested here.
 
@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 
 let directory: string;
 let runtime: string | undefined;
-let doors: Door[];
+let doors: ContactEndpoint[];
 let servers: RelayServer[];
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'keibidrop-door-'));
@@ -54,11 +54,11 @@ class Log<T> {
   }
 }
 
-function open(reach: Partial<DoorOptions['reach']> = {}, { visits = false } = {}) {
+function open(reach: Partial<ContactEndpointOptions['reach']> = {}, { visits = false } = {}) {
   const guests = new Log<{ mailbox: string; conversation: Conversation }>();
   const places = new Log<Place & { mailbox: string; fresh: boolean }>();
   const line = new Log<KeibiError | undefined>();
-  const door = new Door({
+  const door = new ContactEndpoint({
     listen: visits ? undefined : LISTEN,
     reach: { rendezvous: undefined, discovery: 'off', directOnly: false, relayOnly: false, ...reach },
     onGuest: (mailbox, conversation) => guests.add({ mailbox, conversation }),

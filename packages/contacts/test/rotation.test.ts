@@ -188,7 +188,7 @@ function bensContacts(mayRenew: ContactLinksOptions['contacts']['mayRenew']): Co
     watch: (options) => store.watch(options),
     list: () => store.list(),
     noteMet: (...met) => store.noteMet(...met),
-    noteHeard: (...told) => store.noteHeard(...told),
+    noteHeard: (...heard) => store.noteHeard(...heard),
     renew: (renewed) => store.renew(renewed),
     mayRenew,
   };

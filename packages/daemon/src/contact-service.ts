@@ -8,7 +8,7 @@ import {
   type OpenedIdentity,
   parseContactName,
   type ReceivedInvitation,
-  type SendToOptions,
+  type SendByInvitationOptions,
   uncomparedSince,
 } from '@keibidrop/contacts';
 import type { SaveOptions, SendResult } from '@keibidrop/peer';
@@ -22,8 +22,8 @@ import {
 } from '@keibidrop/protocol';
 import type { EventStream, Happened } from './event-stream.ts';
 import { freeBytes } from './free-space.ts';
-import type { IdentityKeeper } from './identity-cache.ts';
-import type { GivenAnswer, Questions } from './prompts.ts';
+import type { IdentityCache } from './identity-cache.ts';
+import type { GivenAnswer, Prompts } from './prompts.ts';
 import type { InvitedReceive } from './transfers/transfer-entry.ts';
 import type { ReadSettings } from './transfers/transfer-options.ts';
 
@@ -32,13 +32,13 @@ const RETRY_MS = 30_000;
 /** How often expired former identities are looked for. */
 const FORGET_EVERY_MS = 3_600_000;
 
-export interface ContactDeskOptions {
+export interface ContactServiceOptions {
   /** The configuration directory. */
   directory: string;
   read: ReadSettings;
-  identity: IdentityKeeper;
+  identity: IdentityCache;
   events: EventStream;
-  questions: Questions;
+  questions: Prompts;
   /** Receives a contact's transfer, into its folder or else where the settings say. */
   receive(invitation: InvitedReceive): Promise<unknown>;
   /** Connects to a folder that a contact shares. */
@@ -48,9 +48,9 @@ export interface ContactDeskOptions {
 }
 
 /** The daemon's contacts: the list, their presence, and their transfers to us. */
-export class ContactDesk {
+export class ContactService {
   readonly store: ContactStore;
-  readonly #options: ContactDeskOptions;
+  readonly #options: ContactServiceOptions;
   readonly #closing = new AbortController();
   #known: readonly Contact[] = [];
   #links: Promise<ContactLinks> | undefined;
@@ -62,7 +62,7 @@ export class ContactDesk {
   #unlocked = new AbortController();
   #trouble = '';
 
-  constructor(options: ContactDeskOptions) {
+  constructor(options: ContactServiceOptions) {
     this.#options = options;
     this.store = new ContactStore(options);
   }
@@ -96,11 +96,14 @@ export class ContactDesk {
     };
   }
 
-  /** Sends to contacts by name, each as soon as it is online. @throws CONTACT_UNKNOWN, CONTACT_BLOCKED; as `sendToContacts` */
-  async sendTo(names: readonly string[], options: Omit<SendToOptions, 'contacts' | 'links'>): Promise<SendResult> {
-    const { contactsNamed, sendToContacts } = await import('@keibidrop/contacts');
+  /** Sends to contacts by name, each as soon as it is online. @throws CONTACT_UNKNOWN, CONTACT_BLOCKED; as `sendByInvitation` */
+  async sendTo(
+    names: readonly string[],
+    options: Omit<SendByInvitationOptions, 'contacts' | 'links'>,
+  ): Promise<SendResult> {
+    const { contactsNamed, sendByInvitation } = await import('@keibidrop/contacts');
     const contacts = await contactsNamed(names, this.store);
-    return sendToContacts({ ...options, contacts, links: await this.#linked() });
+    return sendByInvitation({ ...options, contacts, links: await this.#linked() });
   }
 
   /** The options that save the peer of a transfer under that name. @throws USAGE, CONTACTS_CORRUPT, IDENTITY_* */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { SettingsQuery } from '@keibidrop/settings';
-import type { ContactDesk } from './contact-service.ts';
+import type { ContactService } from './contact-service.ts';
 import type { EventStream } from './event-stream.ts';
 import type { Mounts } from './folders/mounts.ts';
 import type { Shares } from './folders/shares.ts';
 import type { History } from './history/history.ts';
-import type { IdentityKeeper } from './identity-cache.ts';
-import type { PageDoor } from './page/page-server.ts';
-import type { Questions } from './prompts.ts';
+import type { IdentityCache } from './identity-cache.ts';
+import type { PageServer } from './page/page-server.ts';
+import type { Prompts } from './prompts.ts';
 import type { ReadSettings } from './transfers/transfer-options.ts';
 import type { Transfers } from './transfers/transfers.ts';
 
@@ -23,14 +23,14 @@ export interface DaemonParts {
   /** Reads the current settings. */
   readonly read: ReadSettings;
   readonly events: EventStream;
-  readonly questions: Questions;
+  readonly questions: Prompts;
   readonly transfers: Transfers;
   readonly shares: Shares;
   readonly mounts: Mounts;
   readonly history: History;
-  readonly identity: IdentityKeeper;
-  readonly contacts: ContactDesk;
-  readonly page: PageDoor;
+  readonly identity: IdentityCache;
+  readonly contacts: ContactService;
+  readonly page: PageServer;
   /** The number of connected programs. */
   clients(): number;
   /** Starts to end the daemon. @returns  the number of transfers that the next daemon resumes */

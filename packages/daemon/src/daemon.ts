@@ -14,7 +14,7 @@ import { settingsCalls } from './calls/settings-calls.ts';
 import { shareCalls } from './calls/share-calls.ts';
 import { statusCalls } from './calls/status-calls.ts';
 import { transferCalls } from './calls/transfer-calls.ts';
-import { ContactDesk } from './contact-service.ts';
+import { ContactService } from './contact-service.ts';
 import type { DaemonParts } from './daemon-parts.ts';
 import { type DaemonPlace, type DaemonSocket, daemonPlace, listenForClients } from './daemon-socket.ts';
 import { EventStream } from './event-stream.ts';
@@ -22,14 +22,14 @@ import { Mounts } from './folders/mounts.ts';
 import { Shares } from './folders/shares.ts';
 import type { SharesOptions } from './folders/shares-options.ts';
 import { History } from './history/history.ts';
-import { IdentityKeeper } from './identity-cache.ts';
+import { IdentityCache } from './identity-cache.ts';
 import { Journal } from './journal.ts';
 import { KeptTexts } from './kept-texts.ts';
 import type { LocalCalls } from './local/local-calls.ts';
 import { LocalServer } from './local/local-server.ts';
 import { Drops } from './page/drops.ts';
-import { PageDoor } from './page/page-server.ts';
-import { Questions } from './prompts.ts';
+import { PageServer } from './page/page-server.ts';
+import { Prompts } from './prompts.ts';
 import type { ReadSettings } from './transfers/transfer-options.ts';
 import { isTransferEntry, Transfers } from './transfers/transfers.ts';
 
@@ -87,13 +87,13 @@ export class Daemon {
       loadSettings({ flags: { ...flags, ...defined(asked), config: configDir }, env, cwd });
     const stateDir = stateDirOf(configDir);
     const events = new EventStream();
-    const questions = new Questions(events);
+    const questions = new Prompts(events);
     const history = new History(stateDir, async () => (await read({})).history);
     const journal = new Journal<never>(join(stateDir, 'transfers.json'), isTransferEntry);
     const onTrouble = (error: KeibiError) => log(`${error.code}: ${error.message}`);
     this.#onTrouble = onTrouble;
-    const identity = new IdentityKeeper(configDir);
-    const contacts: ContactDesk = new ContactDesk({
+    const identity = new IdentityCache(configDir);
+    const contacts: ContactService = new ContactService({
       directory: configDir,
       read,
       identity,
@@ -136,7 +136,7 @@ export class Daemon {
       mounts,
       identity,
       contacts,
-      page: new PageDoor(this.place, stateDir, () => ({ ...all, drops: transfers.drops, pageDir }), onTrouble),
+      page: new PageServer(this.place, stateDir, () => ({ ...all, drops: transfers.drops, pageDir }), onTrouble),
       clients: () => this.#server.clients,
       stop: () => this.stop(),
     };

@@ -9,7 +9,7 @@ type IdentityState = 'none' | 'open' | 'closed' | 'locked' | 'failed';
 const LOCKED = 'The identity is locked by a passphrase. Unlock it first: keibidrop id unlock.';
 
 /** The identity of one configuration directory, opened once and kept in memory. */
-export class IdentityKeeper {
+export class IdentityCache {
   readonly #directory: string;
   #opened: Promise<OpenedIdentity> | undefined;
   #isOpen = false;

@@ -2,15 +2,17 @@
 import { readFile, rename } from 'node:fs/promises';
 import { fileError, writePrivate } from '@keibidrop/settings/files';
 
-/** The requests that the daemon has not finished. */
+/** Unfinished requests, shares or mounts of the daemon. */
 export interface JournalState<Entry> {
-  /** The number of the next transfer. */
+  /** The number of the next entry. */
   next: number;
-  /** In the order of the queue. */
-  transfers: Entry[];
+  /** In the order in which they were added. */
+  entries: Entry[];
 }
 
-const VERSION = 1;
+const VERSION = 2;
+/** Until this version the key of all entries was `transfers`. */
+const VERSION_WITH_TRANSFERS = 1;
 
 /**
  * A small file that survives `kill -9` at any moment: every state replaces the previous one as a whole.
@@ -43,20 +45,20 @@ export class Journal<Entry> {
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
         // A missing file equals one without entries.
-        this.#written = textOf({ next: 1, transfers: [] });
+        this.#written = textOf({ next: 1, entries: [] });
         return {};
       }
       throw fileError('CONFIG_INVALID', this.#file, 'read', cause);
     }
     const found = parsed<Entry>(text);
-    const transfers = found?.transfers.filter((entry) => this.#isEntry(entry)) ?? [];
-    if (found !== undefined && transfers.length === found.transfers.length) {
+    const entries = found?.entries.filter((entry) => this.#isEntry(entry)) ?? [];
+    if (found !== undefined && entries.length === found.entries.length) {
       this.#written = text;
       return { state: found };
     }
     const damaged = `${this.#file}.damaged-${Date.now()}`;
     await rename(this.#file, damaged);
-    return { damaged, ...(found && { state: { next: found.next, transfers } }) };
+    return { damaged, ...(found && { state: { next: found.next, entries } }) };
   }
 
   /** Resolves once the result of `state`, taken at a moment after this call, is on the disk. @throws DISK_FULL, CONFIG_INVALID */
@@ -88,14 +90,15 @@ export class Journal<Entry> {
   }
 }
 
-function textOf({ next, transfers }: JournalState<unknown>): string {
-  return JSON.stringify({ v: VERSION, next, transfers });
+function textOf({ next, entries }: JournalState<unknown>): string {
+  return JSON.stringify({ v: VERSION, next, entries });
 }
 
 function parsed<Entry>(text: string): JournalState<Entry> | undefined {
   try {
-    const { v, next, transfers } = JSON.parse(text);
-    return v === VERSION && Number.isSafeInteger(next) && Array.isArray(transfers) ? { next, transfers } : undefined;
+    const { v, next, ...lists } = JSON.parse(text);
+    const entries = v === VERSION ? lists.entries : v === VERSION_WITH_TRANSFERS ? lists.transfers : undefined;
+    return Number.isSafeInteger(next) && Array.isArray(entries) ? { next, entries } : undefined;
   } catch {
     return undefined;
   }

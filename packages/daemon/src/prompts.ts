@@ -29,7 +29,7 @@ interface Open {
 }
 
 /** Pending questions, until any client answers them. */
-export class Questions {
+export class Prompts {
   readonly #events: EventStream;
   readonly #open = new Map<number, Open>();
   #last = 0;

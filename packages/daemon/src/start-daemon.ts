@@ -140,7 +140,7 @@ async function listening(output: AsyncIterable<Buffer>, signal: AbortSignal): Pr
     if (text.includes('\n') || text.length > MAX_LINE_BYTES) break;
   }
   const [line = ''] = text.split('\n');
-  const { event, code, message } = told(line);
+  const { event, code, message } = parsedLine(line);
   if (event === 'listening') return undefined;
   // Another starter was faster.
   if (code === 'DAEMON_RUNNING') return new KeibiError(code, message);
@@ -150,7 +150,7 @@ async function listening(output: AsyncIterable<Buffer>, signal: AbortSignal): Pr
   );
 }
 
-function told(line: string): { event?: string; code?: ErrorCode; message?: string } {
+function parsedLine(line: string): { event?: string; code?: ErrorCode; message?: string } {
   try {
     return JSON.parse(line);
   } catch {

@@ -2,14 +2,14 @@
 import { KeibiError } from '@keibidrop/protocol';
 import { expect, it } from 'vitest';
 import { historyEntryOf, placeOf } from '../src/history/history-entry.ts';
-import { TransferFigures } from '../src/transfers/transfer-stats.ts';
+import { TransferStats } from '../src/transfers/transfer-stats.ts';
 
 const CONNECTED = { type: 'connected', path: 'lan', suite: 'aes-256-gcm', peer: 'bob', session: 1 } as const;
 const COUNTS = { files: 3, bytes: 3000, skipped: 0, resumedBytes: 1000, seconds: 2 };
 const run = { kind: 'receive', place: '/in', at: Date.UTC(2026, 0, 2) } as const;
 
 it('an entry has the names, the peer, the size and the rate', () => {
-  const figures = new TransferFigures('');
+  const figures = new TransferStats('');
   figures.take(CONNECTED);
   const names = ['a', 'b', 'c', 'd'];
   figures.take({ type: 'offer', files: 3, directories: 0, symlinks: 0, bytes: 3000, names, nameCount: 9 });
@@ -30,14 +30,14 @@ it('an entry has the names, the peer, the size and the rate', () => {
 });
 
 it('a contact is named, whether it came or not', () => {
-  const figures = new TransferFigures('a');
+  const figures = new TransferStats('a');
   expect(historyEntryOf({ ...run, figures, contact: 'Ann' })).toMatchObject({ with: 'Ann', contact: true });
   figures.take({ ...CONNECTED, contact: 'Bob' });
   expect(historyEntryOf({ ...run, figures })).toMatchObject({ with: 'Bob', contact: true });
 });
 
 it('a failed transfer has the reason and its progress', () => {
-  const figures = new TransferFigures('a');
+  const figures = new TransferStats('a');
   const progress = { files: 1, bytes: 500, totalFiles: 3, totalBytes: 3000, totalsFinal: true, bytesPerSecond: 9 };
   figures.take(CONNECTED);
   figures.take({ type: 'progress', session: 1, ...progress });

@@ -18,8 +18,8 @@ const open = () => new Journal<string>(file, (entry) => typeof entry === 'string
 describe('the journal', () => {
   it('returns the last written state, from a file that only this user can read', async () => {
     expect(await open().read()).toEqual({});
-    await open().write(() => ({ next: 3, transfers: ['a', 'b'] }));
-    expect(await open().read()).toEqual({ state: { next: 3, transfers: ['a', 'b'] } });
+    await open().write(() => ({ next: 3, entries: ['a', 'b'] }));
+    expect(await open().read()).toEqual({ state: { next: 3, entries: ['a', 'b'] } });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
@@ -31,7 +31,7 @@ describe('the journal', () => {
       now = i + 1;
       return journal.write(() => {
         written++;
-        return { next: now, transfers: [] };
+        return { next: now, entries: [] };
       });
     });
     await Promise.all(states);
@@ -43,25 +43,35 @@ describe('the journal', () => {
   it('keeps working after a failed write', async () => {
     const journal = open();
     await writeFile(join(directory, 'state'), 'in the way');
-    await expect(journal.write(() => ({ next: 1, transfers: [] }))).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    await expect(journal.write(() => ({ next: 1, entries: [] }))).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
     await rm(join(directory, 'state'));
-    await journal.write(() => ({ next: 2, transfers: [] }));
+    await journal.write(() => ({ next: 2, entries: [] }));
     expect((await open().read()).state?.next).toBe(2);
   });
 
   it('restores the valid entries, and keeps the file with the others', async () => {
-    await open().write(() => ({ next: 1, transfers: [] }));
-    const text = '{"v":1,"next":3,"transfers":[null,"a",{}]}';
+    await open().write(() => ({ next: 1, entries: [] }));
+    const text = '{"v":2,"next":3,"entries":[null,"a",{}]}';
     await writeFile(file, text);
     const { state, damaged = '' } = await open().read();
-    expect(state).toEqual({ next: 3, transfers: ['a'] });
+    expect(state).toEqual({ next: 3, entries: ['a'] });
     expect(await readFile(damaged, 'utf8')).toBe(text);
   });
 
-  it.each(['', '{', '[]', '{"v":2,"next":1,"transfers":[]}', '{"v":1,"next":"1","transfers":[]}', '{"v":1,"next":1}'])(
+  it('reads a journal of an earlier version, and writes it with the new keys', async () => {
+    await open().write(() => ({ next: 1, entries: [] }));
+    await writeFile(file, '{"v":1,"next":3,"transfers":["a","b"]}');
+    const journal = open();
+    const { state, damaged } = await journal.read();
+    expect({ state, damaged }).toEqual({ state: { next: 3, entries: ['a', 'b'] } });
+    await journal.write(() => ({ next: 4, entries: ['b'] }));
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ v: 2, next: 4, entries: ['b'] });
+  });
+
+  it.each(['', '{', '[]', '{"v":3,"next":1,"entries":[]}', '{"v":2,"next":"1","entries":[]}', '{"v":2,"next":1}'])(
     'keeps a malformed file under another name: %j',
     async (text) => {
-      await open().write(() => ({ next: 1, transfers: [] }));
+      await open().write(() => ({ next: 1, entries: [] }));
       await writeFile(file, text);
       const { state, damaged = '' } = await open().read();
       expect(state).toBeUndefined();

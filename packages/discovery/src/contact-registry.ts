@@ -7,12 +7,12 @@ import { ANY_ADDRESS, isRunning, type RegistryOptions } from './registry.ts';
 import { assertPrivate, makePrivate, runtimeDirectory } from './runtime-directory.ts';
 
 /** A door of this machine and user, with its mailboxes. `host` and `port` reach it from this machine. */
-export interface RegisteredDoor extends HostPort {
+export interface RegisteredEndpoint extends HostPort {
   readonly mailboxes: ReadonlySet<string>;
 }
 
 /** The file by which a door announces itself to this user's other programs. It is replaced atomically. */
-export interface DoorEntry {
+export interface EndpointEntry {
   /** Replaces the announced mailboxes. */
   tell(mailboxes: readonly string[]): Promise<void>;
   /** Removes the file. The next search removes the file of a dead process. */
@@ -22,7 +22,7 @@ export interface DoorEntry {
 /** Twice the need of a thousand contacts. */
 const MAX_MAILBOXES = 4096;
 const MAX_FILE_BYTES = MAX_MAILBOXES * 68 + 256;
-const MAX_DOORS = 64;
+const MAX_ENDPOINTS = 64;
 const ENTRY = /^[0-9a-f-]{36}\.json$/;
 const MAILBOX = /^[0-9a-f]{64}$/;
 
@@ -31,10 +31,10 @@ const MAILBOX = /^[0-9a-f]{64}$/;
  * @param listening  the bound address; an unspecified address is announced as loopback
  * @throws           CONFIG_INVALID if other users can access the runtime directory
  */
-export async function registerDoor(
+export async function registerEndpoint(
   listening: HostPort,
   { directory = runtimeDirectory() }: RegistryOptions = {},
-): Promise<DoorEntry> {
+): Promise<EndpointEntry> {
   const doors = join(directory, 'doors');
   await makePrivate(directory);
   await makePrivate(doors);
@@ -52,17 +52,19 @@ export async function registerDoor(
   };
 }
 
-/** The doors of this machine and user. @throws CONFIG_INVALID as `registerDoor` does */
-export async function doorsHere({ directory = runtimeDirectory() }: RegistryOptions = {}): Promise<RegisteredDoor[]> {
+/** The doors of this machine and user. @throws CONFIG_INVALID as `registerEndpoint` does */
+export async function endpointsHere({
+  directory = runtimeDirectory(),
+}: RegistryOptions = {}): Promise<RegisteredEndpoint[]> {
   const doors = join(directory, 'doors');
   if (!(await assertPrivate(directory)) || !(await assertPrivate(doors))) return [];
-  const files = (await readdir(doors)).filter((name) => ENTRY.test(name)).slice(0, MAX_DOORS);
-  const found = await Promise.all(files.map((name) => readDoor(join(doors, name))));
+  const files = (await readdir(doors)).filter((name) => ENTRY.test(name)).slice(0, MAX_ENDPOINTS);
+  const found = await Promise.all(files.map((name) => readEndpoint(join(doors, name))));
   return found.flatMap((door) => door ?? []);
 }
 
 /** File names are never reused, so a dead process's file can be removed without a race. */
-async function readDoor(file: string): Promise<RegisteredDoor | undefined> {
+async function readEndpoint(file: string): Promise<RegisteredEndpoint | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const entry = text.length <= MAX_FILE_BYTES ? parse(text) : undefined;
   if (entry !== undefined && isRunning(entry.pid)) return entry;
@@ -70,7 +72,7 @@ async function readDoor(file: string): Promise<RegisteredDoor | undefined> {
   return undefined;
 }
 
-function parse(text: string): (RegisteredDoor & { pid: number }) | undefined {
+function parse(text: string): (RegisteredEndpoint & { pid: number }) | undefined {
   let value: { [key in 'host' | 'port' | 'pid' | 'mailboxes']?: unknown } | null;
   try {
     value = JSON.parse(text);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
-export { type DoorEntry, doorsHere, type RegisteredDoor, registerDoor } from './contact-registry.ts';
+export { type EndpointEntry, endpointsHere, type RegisteredEndpoint, registerEndpoint } from './contact-registry.ts';
 // Finds and reaches peers: the registry of this machine, multicast DNS, named addresses, mailboxes at a rendezvous, and the dial race.
 // It returns connections and message pipes. It knows no code, key or session, and listens only for multicast DNS.
 export { dialableRelay, type MetAt, mayDialPeer } from './dial/dial-policy.ts';
 export { type Attempt, type DialRaceOptions, dialRace, type ProofOptions, type RaceResult } from './dial/dial-race.ts';
 export { createDirectTransport, createMappedTransport } from './direct.ts';
 export { formatHostPort, type HostPort, parseHostPort, parseRendezvous } from './host-port.ts';
-export { LanDoor } from './lan/contact-announcer.ts';
+export { ContactAnnouncer } from './lan/contact-announcer.ts';
 export {
   announceOnLan,
   createLanTransport,

@@ -2,13 +2,13 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostPort } from '../src/host-port.ts';
-import { LanDoor } from '../src/lan/contact-announcer.ts';
+import { ContactAnnouncer } from '../src/lan/contact-announcer.ts';
 import {
-  asksForDoor,
-  createDoorOffers,
-  doorQuery,
-  doorRecordsOf,
-  doorsIn,
+  asksForEndpoint,
+  createEndpointOffers,
+  endpointQuery,
+  endpointRecordsOf,
+  endpointsIn,
   MARKS_OF_OFFER,
 } from '../src/lan/contact-records.ts';
 import { markOf } from '../src/lan/lan-records.ts';
@@ -21,7 +21,7 @@ const LISTENING = { host: '127.0.0.1', port: 26432 };
 const many = (count: number) => Array.from({ length: count }, () => randomBytes(32).toString('hex'));
 
 let port: number;
-let doors: LanDoor[];
+let doors: ContactAnnouncer[];
 beforeEach(() => {
   port = randomInt(30_000, 60_000);
   doors = [];
@@ -38,7 +38,7 @@ function open() {
     found.push({ mailbox, ...place });
     wake();
   };
-  const door = new LanDoor({ discovery: { interface: 'lo' }, port, onFound });
+  const door = new ContactAnnouncer({ discovery: { interface: 'lo' }, port, onFound });
   doors.push(door);
   const until = async (count: number) => {
     while (found.length < count) {
@@ -82,41 +82,43 @@ describe('doors on a network', () => {
 });
 
 describe('the records of a door', () => {
-  const offers = createDoorOffers([...many(40), MAILBOX], 26432);
+  const offers = createEndpointOffers([...many(40), MAILBOX], 26432);
 
   it('have a constant number of marks, and are absent without a mailbox', () => {
     expect(offers.map(({ marks }) => marks.length)).toEqual([MARKS_OF_OFFER, MARKS_OF_OFFER]);
-    expect(createDoorOffers([MAILBOX], 1).map(({ marks }) => marks.length)).toEqual([MARKS_OF_OFFER]);
-    expect(createDoorOffers([], 1)).toEqual([]);
+    expect(createEndpointOffers([MAILBOX], 1).map(({ marks }) => marks.length)).toEqual([MARKS_OF_OFFER]);
+    expect(createEndpointOffers([], 1)).toEqual([]);
     expect(offers.some(({ name, marks }) => marks.includes(markOf(name, MAILBOX)))).toBe(true);
   });
 
   it('are read back unchanged, as offers and as goodbyes', () => {
     for (const offer of offers) {
-      expect(doorsIn({ answers: doorRecordsOf(offer, '10.0.0.1', false) })).toEqual([{ ...offer, gone: false }]);
-      expect(doorsIn({ answers: doorRecordsOf(offer, 'fe80::1', true) })).toEqual([{ ...offer, gone: true }]);
+      expect(endpointsIn({ answers: endpointRecordsOf(offer, '10.0.0.1', false) })).toEqual([
+        { ...offer, gone: false },
+      ]);
+      expect(endpointsIn({ answers: endpointRecordsOf(offer, 'fe80::1', true) })).toEqual([{ ...offer, gone: true }]);
     }
   });
 
   it('are not sent to a host that has just heard them', () => {
     const [offer] = offers;
     if (offer === undefined) throw new Error('bug: no offer');
-    expect(asksForDoor(offer, doorQuery([]))).toBe(true);
-    expect(asksForDoor(offer, doorQuery([{ name: offer.name, ageMs: 1000 }]))).toBe(false);
-    expect(asksForDoor(offer, doorQuery([{ name: offer.name, ageMs: 70_000 }]))).toBe(true);
-    expect(asksForDoor(offer, doorQuery([{ name: '00'.repeat(8), ageMs: 1000 }]))).toBe(true);
-    expect(asksForDoor(offer, {})).toBe(false);
+    expect(asksForEndpoint(offer, endpointQuery([]))).toBe(true);
+    expect(asksForEndpoint(offer, endpointQuery([{ name: offer.name, ageMs: 1000 }]))).toBe(false);
+    expect(asksForEndpoint(offer, endpointQuery([{ name: offer.name, ageMs: 70_000 }]))).toBe(true);
+    expect(asksForEndpoint(offer, endpointQuery([{ name: '00'.repeat(8), ageMs: 1000 }]))).toBe(true);
+    expect(asksForEndpoint(offer, {})).toBe(false);
   });
 
   it('from any host give no incomplete offers', () => {
-    const records = doorRecordsOf(offers[0] as (typeof offers)[0], '10.0.0.1', false);
+    const records = endpointRecordsOf(offers[0] as (typeof offers)[0], '10.0.0.1', false);
     for (const left of ['SRV', 'TXT'])
-      expect(doorsIn({ answers: records.filter(({ type }) => type !== left) })).toEqual([]);
+      expect(endpointsIn({ answers: records.filter(({ type }) => type !== left) })).toEqual([]);
     const renamed = records.map((each) => ({ ...each, name: each.name.replace('-door', '') }));
-    expect(doorsIn({ answers: renamed })).toEqual([]);
+    expect(endpointsIn({ answers: renamed })).toEqual([]);
     const flood = records.map((each) =>
       each.type === 'TXT' ? { ...each, data: Array(500).fill(`m=${'a'.repeat(16)}`) } : each,
     );
-    expect(doorsIn({ answers: flood })).toEqual([]);
+    expect(endpointsIn({ answers: flood })).toEqual([]);
   });
 });

@@ -140,13 +140,3 @@ export interface ReceiveResult extends TransferSummary {
   /** The text, if the offer was one. */
   text?: string;
 }
-
-/**
- * The calls that a front end (command line, desktop) makes to this package.
- *
- * Both reject with a KeibiError, or with `signal.reason` once aborted. Entries that failed individually do not reject.
- */
-export interface PeerApi {
-  send(options: SendOptions): Promise<SendResult>;
-  receive(options: ReceiveOptions): Promise<ReceiveResult>;
-}

@@ -37,7 +37,7 @@ const PROOF_TIMEOUT_MS = 10_000;
  * Saves the peer of a transfer as a contact, if both sides want that (PROTOCOL 10.4), across all sessions of the
  * transfer. The result is an event; it never ends a transfer.
  */
-export class Saving {
+export class ContactIntroduction {
   readonly #options: SaveOptions;
   readonly #onEvent: (event: PeerEvent) => void;
   #introduction: Introduction | undefined;
@@ -45,7 +45,7 @@ export class Saving {
   /** True once the peer is saved, or never will be. */
   #concluded = false;
   /** Held back until `connected`, which must be the first event of a session. */
-  #untold: SavedEvent | WarningEvent | undefined;
+  #unreported: SavedEvent | WarningEvent | undefined;
   #connected = false;
   #over = false;
 
@@ -133,14 +133,14 @@ export class Saving {
   #conclude(event: SavedEvent | WarningEvent): void {
     if (this.#concluded) return;
     this.#concluded = true;
-    this.#untold = event;
+    this.#unreported = event;
     this.#flush();
   }
 
   #flush(): void {
-    const event = this.#untold;
+    const event = this.#unreported;
     if (event === undefined || !this.#connected || this.#over) return;
-    this.#untold = undefined;
+    this.#unreported = undefined;
     this.#onEvent(event);
   }
 }

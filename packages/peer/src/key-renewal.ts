@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { FOLD_BYTES } from '@keibidrop/protocol';
-import { fold, MAX_FOLDS, type OnFold, type Session } from '@keibidrop/session';
+import { fold, MAX_REKEYS, type OnRekey, type Session } from '@keibidrop/session';
 
 /** KD_FOLD_BYTES makes folds more frequent, for tests; it cannot delay them. */
 function foldBytes(): number {
@@ -11,7 +11,7 @@ function foldBytes(): number {
 /** Folds fresh keys into a session's lanes each time they have carried FOLD_BYTES (PROTOCOL 4.3). The initiator's side. */
 export class KeyRenewal {
   readonly #session: Session;
-  readonly #onSecret: OnFold;
+  readonly #onSecret: OnRekey;
   readonly #onReady: (number: number) => void;
   readonly #onFailed: (reason: unknown) => void;
   readonly #every = foldBytes();
@@ -25,7 +25,7 @@ export class KeyRenewal {
    */
   constructor(
     session: Session,
-    onSecret: OnFold,
+    onSecret: OnRekey,
     onFailed: (reason: unknown) => void,
     onReady: (number: number) => void = () => {},
   ) {
@@ -37,7 +37,7 @@ export class KeyRenewal {
 
   /** @param bytes  carried by the lanes since the session began */
   onBytes(bytes: number): void {
-    if (this.#running || this.#folds === MAX_FOLDS || bytes < (this.#folds + 1) * this.#every) return;
+    if (this.#running || this.#folds === MAX_REKEYS || bytes < (this.#folds + 1) * this.#every) return;
     this.#running = true;
     fold(this.#session.client, this.#folds + 1, this.#onSecret).then(() => {
       this.#folds++;

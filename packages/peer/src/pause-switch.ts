@@ -40,10 +40,10 @@ export class PauseSwitch {
 
 /** Applies a switch to a run: holds its budget, and reports each change, and a hold at the start. */
 export function holdingBy(budget: RateBudget, onEvent: (event: PausedEvent) => void): (paused: boolean) => void {
-  let told = false;
+  let reported = false;
   return (paused) => {
     budget.hold(paused);
-    if (paused !== told) onEvent({ type: 'paused', paused, by: 'self' });
-    told = paused;
+    if (paused !== reported) onEvent({ type: 'paused', paused, by: 'self' });
+    reported = paused;
   };
 }

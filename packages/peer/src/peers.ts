@@ -29,10 +29,10 @@ export async function* waitingSenders(
   for (const { pid, host, port } of here) {
     if (pid !== process.pid) yield { path: 'local', address: formatHostPort({ host, port }) };
   }
-  const told = new Set(here.map(({ port }) => port));
+  const reported = new Set(here.map(({ port }) => port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((of) => of?.map(({ address }) => address) ?? []));
   for await (const { name, host, port } of sendersOnLan({ discovery, signal })) {
     const [plain = ''] = host.split('%');
-    if (!(own.has(plain) && told.has(port))) yield { path: 'lan', name, address: formatHostPort({ host, port }) };
+    if (!(own.has(plain) && reported.has(port))) yield { path: 'lan', name, address: formatHostPort({ host, port }) };
   }
 }

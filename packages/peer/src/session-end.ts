@@ -29,6 +29,6 @@ export async function lost(session: Session): Promise<never> {
  */
 export async function causeOf(symptom: unknown, session: Session): Promise<unknown> {
   if (!(symptom instanceof KeibiError && symptom.code === 'SESSION_LOST')) return symptom;
-  const told = lost(session).catch((reason: unknown) => reason);
-  return Promise.race([told, setTimeout(LAST_WORDS_MS, symptom, { ref: false })]);
+  const reason = lost(session).catch((reason: unknown) => reason);
+  return Promise.race([reason, setTimeout(LAST_WORDS_MS, symptom, { ref: false })]);
 }

@@ -13,8 +13,8 @@ export function suiteOffer(forced: Suite | undefined): SuiteOffer {
 }
 
 /** Checks the path to which a peer says that the lanes of a relayed session have moved; undefined for anything else. */
-export function betterPathOf(told: string): PathName | undefined {
-  return BETTER_THAN_RELAY.find((path) => path === told);
+export function betterPathOf(reported: string): PathName | undefined {
+  return BETTER_THAN_RELAY.find((path) => path === reported);
 }
 
 /**

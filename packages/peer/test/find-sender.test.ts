@@ -7,7 +7,7 @@ import { type Candidate, mailboxOf, parseCode } from '@keibidrop/protocol';
 import { RendezvousServer } from '@keibidrop/server';
 import { CandidateExchange, meetAsOwner, openGrpcChannel as openChannel } from '@keibidrop/session';
 import { afterEach, expect, it } from 'vitest';
-import { meetSender } from '../src/meeting/find-sender.ts';
+import { findSender } from '../src/meeting/find-sender.ts';
 
 // The candidates that a receiver reveals to a sender that knows the code, and the sender's candidates that it dials.
 
@@ -61,7 +61,7 @@ async function meetOneThatNames(candidates: Candidate[], relayOnly: boolean) {
   })();
   const rendezvous = `${place.host}:${place.port}`;
   const reach = { rendezvous, discovery: 'off' as const, directOnly: false, relayOnly };
-  const failure = await meetSender({ code: CODE, reach, signal, onEvent: () => {} }).catch((reason) => reason);
+  const failure = await findSender({ code: CODE, reach, signal, onEvent: () => {} }).catch((reason) => reason);
   return { named: await heard, failure };
 }
 

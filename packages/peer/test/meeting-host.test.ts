@@ -2,30 +2,30 @@
 import { type Candidate, MAX_CANDIDATES, parseCode } from '@keibidrop/protocol';
 import { CandidateExchange, meetAsGuest } from '@keibidrop/session';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MeetingDesk } from '../src/meeting/meeting-host.ts';
+import { MeetingHost } from '../src/meeting/meeting-host.ts';
 import { MailboxInMemory } from './mailbox-in-memory.ts';
 
 const CODE = parseCode('7-guitar-pencil');
-const TOLD: Candidate = { transport: 'direct', host: '192.0.2.1', port: 26431 };
+const ANNOUNCED: Candidate = { transport: 'direct', host: '192.0.2.1', port: 26431 };
 const { signal } = new AbortController();
 
 let near: MailboxInMemory;
 let far: MailboxInMemory;
-let desk: MeetingDesk;
+let desk: MeetingHost;
 let asked: number;
-const told: (number | string)[] = [];
+const reported: (number | string)[] = [];
 
 beforeEach(() => {
   [near, far] = [new MailboxInMemory(), new MailboxInMemory()];
   asked = 0;
-  told.splice(0);
-  desk = new MeetingDesk({
+  reported.splice(0);
+  desk = new MeetingHost({
     code: CODE,
-    candidates: () => [{ ...TOLD, port: TOLD.port + asked++ }],
+    candidates: () => [{ ...ANNOUNCED, port: ANNOUNCED.port + asked++ }],
     hasRoom: () => true,
     returnSecretOf: () => undefined,
-    onWrongCode: (remaining) => told.push(remaining),
-    onExhausted: ({ code }) => told.push(code),
+    onWrongCode: (remaining) => reported.push(remaining),
+    onExhausted: ({ code }) => reported.push(code),
     signal,
   });
   for (const mailbox of [near, far]) void desk.serve(mailbox);
@@ -50,14 +50,14 @@ describe('the meeting desk', () => {
     await expect(guess(far, '7-wrong-words')).rejects.toMatchObject({ code: 'CODE_WRONG' });
     await expect(guess(near, '7-wrong-words')).rejects.toMatchObject({ code: 'CODE_WRONG' });
     await expect(guess(far, '7-guitar-pencil')).rejects.toMatchObject({ code: 'CODE_EXHAUSTED' });
-    expect(told).toEqual([2, 1, 'CODE_EXHAUSTED']);
+    expect(reported).toEqual([2, 1, 'CODE_EXHAUSTED']);
   });
 
   it('asks for candidates once for each guest, and for none with a wrong code', async () => {
     await expect(guess(far, '7-wrong-words')).rejects.toMatchObject({ code: 'CODE_WRONG' });
     expect(asked).toBe(0);
-    expect((await meet(far)).candidates).toEqual([TOLD]);
-    expect((await meet(near)).candidates).toEqual([{ ...TOLD, port: TOLD.port + 1 }]);
+    expect((await meet(far)).candidates).toEqual([ANNOUNCED]);
+    expect((await meet(near)).candidates).toEqual([{ ...ANNOUNCED, port: ANNOUNCED.port + 1 }]);
   });
 
   it('keeps a meeting through failed handshakes, until one completes', async () => {

@@ -29,7 +29,12 @@ function listen(): Listener {
 
 async function ownFrom(fromPort: number, mailbox: string): Promise<MailboxState | undefined> {
   let state: MailboxState | undefined;
-  const owner = await ownMailbox(place, mailbox, { openChannel, signal, fromPort, onState: (told) => (state = told) });
+  const owner = await ownMailbox(place, mailbox, {
+    openChannel,
+    signal,
+    fromPort,
+    onState: (reported) => (state = reported),
+  });
   open.push(owner);
   return state;
 }

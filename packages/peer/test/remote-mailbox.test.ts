@@ -171,17 +171,17 @@ describe('the owner of a mailbox at a server', () => {
     await stop();
     const controller = new AbortController();
     const reason = new Error('enough');
-    const told: string[] = [];
+    const reported: string[] = [];
     const options = {
       openChannel,
       signal: controller.signal,
-      onState: ({ kind }: MailboxState) => void told.push(kind),
+      onState: ({ kind }: MailboxState) => void reported.push(kind),
     };
     const owner = await ownMailbox(place, MAILBOX, options);
     const waiting = owner[Symbol.asyncIterator]().next();
     controller.abort(reason);
     expect(await waiting).toEqual({ done: true, value: undefined });
-    expect(told).toEqual(['lost']);
+    expect(reported).toEqual(['lost']);
     await expect(ownMailbox(place, MAILBOX, options)).rejects.toBe(reason);
   });
 });

@@ -18,13 +18,13 @@ import {
   type ReturnSecret,
 } from '@keibidrop/session';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MeetingDesk } from '../src/meeting/meeting-host.ts';
+import { MeetingHost } from '../src/meeting/meeting-host.ts';
 import { Receivers, type ServingSession } from '../src/meeting/receivers.ts';
 import { MailboxInMemory } from './mailbox-in-memory.ts';
 
 // Only the peer of a lost session may resume it, by a secret that only the two of them know.
 
-const TOLD: Candidate = { transport: 'direct', host: '192.0.2.1', port: 26431 };
+const ANNOUNCED: Candidate = { transport: 'direct', host: '192.0.2.1', port: 26431 };
 const { signal } = new AbortController();
 const OFFER = { suites: ALL_SUITES, hardware: true, signal };
 
@@ -145,15 +145,15 @@ describe('the receivers of a send', () => {
 
 describe('a meeting without a code', () => {
   let mailbox: MailboxInMemory;
-  let desk: MeetingDesk;
+  let desk: MeetingHost;
   let lost: ReturnSecret;
   beforeEach(async () => {
     lost = (await firstSession())[0].returning;
     receivers.add(session(), lost, 1);
     mailbox = new MailboxInMemory();
-    desk = new MeetingDesk({
+    desk = new MeetingHost({
       code: parseCode('7-guitar-pencil'),
-      candidates: () => [TOLD],
+      candidates: () => [ANNOUNCED],
       hasRoom: () => false,
       returnSecretOf: (attempt) => receivers.secretOf(attempt),
       onWrongCode: () => {
@@ -166,7 +166,7 @@ describe('a meeting without a code', () => {
   });
   afterEach(() => desk.close());
 
-  async function told(pipe: MessagePipe, secret: ReturnSecret) {
+  async function announced(pipe: MessagePipe, secret: ReturnSecret) {
     const meeting = await meetAgainAsGuest(pipe, secret, { signal });
     const exchange = new CandidateExchange(pipe, meeting, 'guest');
     try {
@@ -177,19 +177,19 @@ describe('a meeting without a code', () => {
   }
 
   it('sends the current addresses to the receiver of a lost session, even if new ones are refused', async () => {
-    expect(await told(mailbox.join(), lost)).toEqual([TOLD]);
-    expect(await told(mailbox.join(), lost)).toEqual([TOLD]);
+    expect(await announced(mailbox.join(), lost)).toEqual([ANNOUNCED]);
+    expect(await announced(mailbox.join(), lost)).toEqual([ANNOUNCED]);
   });
 
   it('hides them from a peer that knows only the attempt', async () => {
     const thief = lost.copy();
     thief.wipe();
-    await expect(told(mailbox.join(), thief)).rejects.toMatchObject({ code: 'FRAME_AUTH_FAILED' });
+    await expect(announced(mailbox.join(), thief)).rejects.toMatchObject({ code: 'FRAME_AUTH_FAILED' });
   });
 
   it('refuses a peer whose session it does not know', async () => {
     const stranger = (await firstSession())[0].returning;
-    await expect(told(mailbox.join(), stranger)).rejects.toMatchObject({ code: 'RENDEZVOUS_NOT_FOUND' });
+    await expect(announced(mailbox.join(), stranger)).rejects.toMatchObject({ code: 'RENDEZVOUS_NOT_FOUND' });
   });
 
   it('seals with other keys each time, even if a server replays messages', async () => {
@@ -205,7 +205,7 @@ describe('a meeting without a code', () => {
         },
         close: () => pipe.close(),
       };
-      await told(recording, lost);
+      await announced(recording, lost);
     }
     expect(said.map((bodies) => bodies.length)).toEqual([2, 2]);
     expect(new Set(said.flat()).size).toBe(4);

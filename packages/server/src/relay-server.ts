@@ -9,7 +9,7 @@ import { createMetrics, droppedBy, type RelayServerStats } from './metrics.ts';
 import { DEFAULT_RELAY_LIMITS, type RelayServerLimits } from './relay-limits.ts';
 import { RendezvousServer } from './rendezvous.ts';
 import { StatusPages } from './status-pages.ts';
-import { type CertificateFiles, TlsDoor } from './tls-listener.ts';
+import { type CertificateFiles, TlsListener } from './tls-listener.ts';
 
 /** Interval at which refusals are logged. */
 const REPORT_MS = 60_000;
@@ -26,7 +26,7 @@ export class RunningRelayServer implements RelayServer {
   readonly #listener: Listener;
   readonly #rendezvous: RendezvousServer;
   readonly #share: MailboxShare | undefined;
-  readonly #door: TlsDoor | undefined;
+  readonly #door: TlsListener | undefined;
   readonly #pages: StatusPages;
   /** Connections of a kind that this server does not serve. */
   #unserved = 0;
@@ -38,7 +38,7 @@ export class RunningRelayServer implements RelayServer {
   /** @throws CONFIG_INVALID if the port cannot be used */
   constructor({ listen, limits, log, advertise, certificate }: RelayServerOptions, share: MailboxShare | undefined) {
     this.#share = share;
-    this.#door = certificate && new TlsDoor(certificate, (secure, kind) => this.#serve(secure, kind));
+    this.#door = certificate && new TlsListener(certificate, (secure, kind) => this.#serve(secure, kind));
     this.#limits = { ...DEFAULT_RELAY_LIMITS, ...limits };
     this.#log = pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, log);
     this.#rendezvous = new RendezvousServer({

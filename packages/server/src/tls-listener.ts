@@ -27,7 +27,7 @@ export interface TlsDrops {
 }
 
 /** The TLS side of a port: performs handshakes on connections accepted elsewhere and reports the protocol that the client chose. */
-export class TlsDoor {
+export class TlsListener {
   readonly #files: CertificateFiles;
   readonly #server: Server;
   readonly #crowd = new Crowd(HANDSHAKES);

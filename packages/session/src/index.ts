@@ -5,12 +5,12 @@
 // It transfers no files and stores nothing on disk.
 
 export type { PeerHandlers } from './control/control-server.ts';
-export { FoldResponder, fold, MAX_FOLDS, type OnFold } from './control/fold.ts';
 export { openGrpcChannel, openPingedGrpcChannel, type ServedService } from './control/grpc-duplex.ts';
 export { http2StreamOf } from './control/grpc-internals.ts';
 export { Introduction, introduce } from './control/introduction.ts';
 export { askToPunch, punchResponder } from './control/punch-call.ts';
 export { refusal, refusalOf, refuseCall } from './control/refusal.ts';
+export { fold, MAX_REKEYS, type OnRekey, RekeyResponder } from './control/rekey.ts';
 export { type PreparedHandshake, prepareHandshake, warmUpHandshakes } from './handshake/ephemeral.ts';
 export {
   type HandshakeOptions,
@@ -50,5 +50,5 @@ export {
 export { type Meeting, meetAsGuest, meetAsOwner, refuseGuest } from './meeting/meeting.ts';
 export { meetAgainAsGuest, meetAgainAsOwner } from './meeting/return-meeting.ts';
 export { GUEST_SECRET_BYTES, ReturnSecret } from './meeting/return-secret.ts';
-export { ContactConversation } from './meeting/sealed-conversation.ts';
+export { SealedConversation } from './meeting/sealed-conversation.ts';
 export { type HeartbeatTimes, openSession, type Session, type SessionOptions } from './session.ts';

@@ -11,4 +11,4 @@ export { shareEventJson } from './share-event-json.ts';
 export type { PulledEvent, PullFailedEvent, PullProgressEvent, ShareEvent } from './share-events.ts';
 export { openSharing, type Sharing, share } from './sharer/share.ts';
 export type { ShareOptions } from './sharer/share-options.ts';
-export { shareVisiting } from './sharer/share-with-contacts.ts';
+export { shareWithContacts } from './sharer/share-with-contacts.ts';

@@ -73,8 +73,8 @@ const KINDS: readonly (ShareChange['kind'] | undefined)[] = [undefined, 'made', 
 export function checkedInfo({ label, name, readOnly, reads, writes, id, locks }: InfoReply): ShareInfo {
   const checked = { peer: checkedLabel(label), name: checkName(name, { top: true, entry: 0 }) };
   if (id.length !== 0 && id.length !== SHARE_ID_BYTES) throw malformed('what a share is');
-  const told = { readOnly, reads, writes: reads && writes && !readOnly, locks };
-  return { ...checked, ...told, id: Buffer.from(id).toString('hex') };
+  const allowed = { readOnly, reads, writes: reads && writes && !readOnly, locks };
+  return { ...checked, ...allowed, id: Buffer.from(id).toString('hex') };
 }
 
 /**
@@ -128,6 +128,6 @@ function shareEntry({ type, parent, name, size, mtimeNs, mode, target }: Entry):
 function malformed(what: string): KeibiError {
   return new KeibiError(
     'HANDSHAKE_MALFORMED',
-    messageFor('HANDSHAKE_MALFORMED', `The share told ${what} that is none`),
+    messageFor('HANDSHAKE_MALFORMED', `The share allowed ${what} that is none`),
   );
 }

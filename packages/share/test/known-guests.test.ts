@@ -271,9 +271,9 @@ describe('a guest of a share', () => {
     expect([met(), sharing.guests.known]).toEqual([[0, 2], 0]);
     expect(room.events.filter(({ type }) => type === 'connected' || type === 'wrongCode')).toEqual([]);
     await (await memory()).keep(secretOf(5));
-    const told: string[] = [];
-    await (await join({ onTrouble: ({ code }) => told.push(code) })).close();
-    expect([tap.count('HELLO'), told, sharing.guests.known]).toEqual([1, ['SHARE_FORGOTTEN'], 1]);
+    const troubles: string[] = [];
+    await (await join({ onTrouble: ({ code }) => troubles.push(code) })).close();
+    expect([tap.count('HELLO'), troubles, sharing.guests.known]).toEqual([1, ['SHARE_FORGOTTEN'], 1]);
     await (await join(stored)).close();
   });
 

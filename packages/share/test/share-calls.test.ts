@@ -115,18 +115,18 @@ describe('a host that answers batches arbitrarily', () => {
 describe('a guest’s own change', () => {
   let guest: ShareGuest;
   let writes: ShareWrites;
-  let told: string[];
+  let noticed: string[];
   let lasts = 0;
 
   beforeEach(async () => {
     await room.share('folder');
     guest = await room.connect();
     writes = guest.writes() as ShareWrites;
-    told = [];
+    noticed = [];
     const notices = guest.watch({ signal: room.signal, withoutOwn: true });
     await notices.next();
     void (async () => {
-      for await (const { changes } of notices) told.push(...changes.map(({ kind, path }) => `${kind} ${path}`));
+      for await (const { changes } of notices) noticed.push(...changes.map(({ kind, path }) => `${kind} ${path}`));
     })().catch(() => {});
   });
 
@@ -134,8 +134,8 @@ describe('a guest’s own change', () => {
   async function toldSoFar(): Promise<string[]> {
     const last = `last-${++lasts}`;
     await writeFile(room.path('folder', last), '');
-    await expect.poll(() => told.includes(`made ${last}`)).toBe(true);
-    return told.splice(0).filter((one) => !one.includes('last-'));
+    await expect.poll(() => noticed.includes(`made ${last}`)).toBe(true);
+    return noticed.splice(0).filter((one) => !one.includes('last-'));
   }
 
   it('is not reported to it, until another peer has changed the file', async () => {

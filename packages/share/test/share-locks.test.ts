@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { unary } from '../src/guest/guest-session.ts';
 import type { ShareGuest } from '../src/guest/share-guest.ts';
 import { GuestLocks } from '../src/sharer/guest-locks.ts';
-import { ShareHost } from '../src/sharer/share-folder.ts';
+import { ShareFolder } from '../src/sharer/share-folder.ts';
 import { CuttableWay } from './cuttable-way.ts';
 import { ShareRoom } from './share-room.ts';
 
@@ -99,7 +99,7 @@ describe('locks of a share', () => {
   it('are given up when a guest does not come back, and have another number then', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const host = await ShareHost.open(room.path('folder'), { readOnly: false });
+      const host = await ShareFolder.open(room.path('folder'), { readOnly: false });
       const locks = new GuestLocks(host);
       const gone = vi.fn(() => void locks.close());
       await locks.lock('file', lockOf(1, { length: 1 }));

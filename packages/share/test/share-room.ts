@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
-import { ListeningPort, meetSender, type ReachedSender, type ReachOptions, Receivers } from '@keibidrop/peer';
+import { findSender, ListeningPort, type ReachedSender, type ReachOptions, Receivers } from '@keibidrop/peer';
 import { type InfoReply, ShareClient, type ShareServer, ShareService } from '@keibidrop/proto';
 import { parseCode } from '@keibidrop/protocol';
 import { openSession, type ServedService, type Session } from '@keibidrop/session';
@@ -67,7 +67,7 @@ export class ShareRoom {
 
   /** A guest that sends arbitrary messages. */
   async hostileGuest(): Promise<{ client: ShareClient }> {
-    const { reached } = await meetSender({ ...this.#meeting(), onEvent: () => {} });
+    const { reached } = await findSender({ ...this.#meeting(), onEvent: () => {} });
     const session = this.#session(reached, 'initiator', []);
     const channelOverride = session.channel;
     return { client: new ShareClient('peer', credentials.createInsecure(), { channelOverride }) };

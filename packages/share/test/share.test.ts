@@ -142,7 +142,7 @@ describe('a share', () => {
 
 describe('changes', () => {
   /** The reports of `change`, until `path` is reported. */
-  async function told(guest: ShareGuest, path: string, change: () => Promise<unknown>) {
+  async function noticed(guest: ShareGuest, path: string, change: () => Promise<unknown>) {
     const seen = new Map<string, string>();
     for await (const notice of guest.watch(room)) {
       if (notice.changes.length === 0) await change();
@@ -170,7 +170,7 @@ describe('changes', () => {
   ])('are reported for %s', async (_what, path, kind, change) => {
     await room.share('folder');
     const guest = await room.connect();
-    const seen = await told(guest, path, () => change((...parts) => room.path('folder', ...parts)));
+    const seen = await noticed(guest, path, () => change((...parts) => room.path('folder', ...parts)));
     expect(seen.get(path)).toBe(kind);
   });
 

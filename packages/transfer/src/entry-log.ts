@@ -45,7 +45,7 @@ export class EntryLog {
   /** The log of an earlier session with the same peer, and its last position. */
   #before: { log: EntryLog; cursor: Cursor } | undefined;
   #progress: TransferProgress = { files: 0, bytes: 0 };
-  #told: 'one by one' | 'counted' = 'counted';
+  #reporting: 'one by one' | 'counted' = 'counted';
   #stage: 'open' | 'finished' | 'ended' = 'open';
   #complete = false;
   #forgotten = false;
@@ -103,7 +103,7 @@ export class EntryLog {
 
   /** Records an entry as placed under its final name. */
   place(entry: number): void {
-    this.#told = 'one by one';
+    this.#reporting = 'one by one';
     const page = this.#pageOf(entry);
     if (page === undefined || bitOf(page.placed, entry - page.first)) return;
     setBit(page.placed, entry - page.first);
@@ -202,7 +202,7 @@ export class EntryLog {
 
   #stands(page: LoggedPage, i: number, cursor: Cursor): boolean {
     if (bitOf(page.placed, i)) return true;
-    const counted = this.#told === 'counted' && page.first + i < cursor.entry;
+    const counted = this.#reporting === 'counted' && page.first + i < cursor.entry;
     return bitOf(page.wanted ?? NONE, i) && (this.#stage === 'finished' || counted);
   }
 
@@ -223,7 +223,7 @@ export class EntryLog {
     let at: { entry: number; size: number } | undefined;
     for (const page of answered) {
       const { wantedFiles, wantedBytes } = this.#sums(page);
-      const standing = this.#told === 'one by one' ? page.standing : Math.max(0, Math.min(files, wantedFiles));
+      const standing = this.#reporting === 'one by one' ? page.standing : Math.max(0, Math.min(files, wantedFiles));
       files -= standing;
       if (standing >= wantedFiles) left -= wantedBytes;
       else if (standing > 0 || at === undefined) {
@@ -242,7 +242,7 @@ export class EntryLog {
     const found: { next?: { entry: number; size: number }; bytes: number } = { bytes: 0 };
     scanPage(bytes, (i, _type, size) => {
       if (!bitOf(wanted, i) || this.#failures.has(first + i)) return;
-      const stands = this.#told === 'one by one' ? bitOf(placed, i) : left-- > 0;
+      const stands = this.#reporting === 'one by one' ? bitOf(placed, i) : left-- > 0;
       if (stands) found.bytes += size;
       else found.next ??= { entry: first + i, size };
     });

@@ -25,7 +25,7 @@ export interface LanePlan {
   path(): Promise<LanePath>;
 }
 
-export interface LaneKeeperOptions {
+export interface LaneManagerOptions {
   job: Pick<ReceiveJob, 'addLane' | 'cutLane' | 'lanes'>;
   plan: LanePlan;
   /** Sends a message to the sender. */
@@ -58,8 +58,8 @@ interface Numbers {
  * Manages the lanes of one receiving job. It dials as many as raise the rate and replaces lost lanes, whose missing frames the sender
  * sends again. It can also move all lanes to another address.
  */
-export class LaneKeeper {
-  readonly #options: LaneKeeperOptions;
+export class LaneManager {
+  readonly #options: LaneManagerOptions;
   #path: LanePath | undefined;
   #firstPath: LanePath | undefined;
   #begun = false;
@@ -90,7 +90,7 @@ export class LaneKeeper {
   #unanswered: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(options: LaneKeeperOptions) {
+  constructor(options: LaneManagerOptions) {
     this.#options = options;
   }
 

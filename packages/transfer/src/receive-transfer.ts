@@ -105,7 +105,7 @@ export class ReceiveTransfer {
   }
 
   /**
-   * Moves the lanes of a running transfer to another address and sends the path's name to the sender; see LaneKeeper.moveTo().
+   * Moves the lanes of a running transfer to another address and sends the path's name to the sender; see LaneManager.moveTo().
    *
    * @throws SESSION_CLOSED if no transfer is running, or it could not be repeated after a loss
    */

@@ -5,7 +5,7 @@ import { type ErrorCode, KeibiError, messageFor } from '@keibidrop/protocol';
 import { foldsNames } from './case-folding.ts';
 import { compareDigests } from './digests.ts';
 import type { EntryLog } from './entry-log.ts';
-import { LaneKeeper, type LanePlan } from './lane-manager.ts';
+import { LaneManager, type LanePlan } from './lane-manager.ts';
 import type { Offer } from './offer.ts';
 import { type FailedEntry, failedEntry, type TransferProgress } from './outcome.ts';
 import type { ReceptionCounts, RunTally } from './run-tally.ts';
@@ -46,7 +46,7 @@ const WORTHLESS: readonly ErrorCode[] = ['TRANSFER_SOURCE_CHANGED', 'TRANSFER_SO
 
 /** The receiving end of an accepted offer: a native job, its questions to the user, and its messages to the sender. */
 export class Reception {
-  readonly lanes: LaneKeeper;
+  readonly lanes: LaneManager;
   readonly #options: ReceptionOptions;
   readonly #events: ReceptionEvents;
   readonly #job: ReceiveJob;
@@ -65,7 +65,7 @@ export class Reception {
     const { out, beneath, collisions, toStdout, durable, budget, verbose: reportPlaced } = options;
     const onWake = () => this.#drain();
     this.#job = new ReceiveJob({ out, beneath, collisions, toStdout, durable, budget, reportPlaced, onWake });
-    this.lanes = new LaneKeeper({
+    this.lanes = new LaneManager({
       job: this.#job,
       plan: options.lanes,
       write: (body) => events.write(body),

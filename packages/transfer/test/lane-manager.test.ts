@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LaneKeys, Listener, RateBudget, ReceiveJob, SendJob } from '@keibidrop/native';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LaneKeeper, type LanePath } from '../src/lane-manager.ts';
+import { LaneManager, type LanePath } from '../src/lane-manager.ts';
 
 const MIB = 2 ** 20;
 const HOST = '127.0.0.1';
@@ -18,7 +18,7 @@ class Transfer {
   readonly listener = Listener.open({ host: HOST, port: 0, onConnection() {} });
   readonly sender: SendJob;
   readonly receiver: ReceiveJob;
-  readonly keeper: LaneKeeper;
+  readonly keeper: LaneManager;
   /** Resolves when the file is complete; rejects when the transfer cannot continue. */
   readonly done: Promise<void>;
   #settle: { resolve(): void; reject(reason: unknown): void } = { resolve() {}, reject() {} };
@@ -34,7 +34,7 @@ class Transfer {
     this.done = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    this.keeper = new LaneKeeper({
+    this.keeper = new LaneManager({
       job: this.receiver,
       plan: { keys: { ...keys, laneSecret: keys.laneSecret.slice() }, count, path: async () => firstPath },
       write: (body) => {
@@ -90,7 +90,7 @@ function digestOf(path: string): Promise<string> {
   });
 }
 
-describe('LaneKeeper', () => {
+describe('LaneManager', () => {
   let folder: string;
   let source: string;
   let transfer: Transfer | undefined;

@@ -180,7 +180,7 @@ async function run(typed: SendCommand, io: Io, loadPeer: LoadPeer): Promise<numb
               save,
               onEvent,
             })
-          : peer.sendVisiting({
+          : peer.sendToContacts({
               ...offer,
               names,
               directory: settings.configDir,

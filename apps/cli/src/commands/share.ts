@@ -99,7 +99,7 @@ async function run(options: ShareCommand, io: Io, loadPeer: LoadPeer): Promise<n
     if (names === undefined) await peer.share(sharing);
     else {
       const askPassphrase = () => knownPassphrase(options.passphraseFile, io);
-      await peer.shareVisiting({ ...sharing, names, directory: settings.configDir, askPassphrase });
+      await peer.shareWithContacts({ ...sharing, names, directory: settings.configDir, askPassphrase });
     }
     return 0;
   } finally {

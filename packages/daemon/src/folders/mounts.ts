@@ -97,7 +97,7 @@ export class Mounts {
   async restore(): Promise<string | undefined> {
     const { state, damaged } = await this.#journal.read();
     this.#next = state?.next ?? 1;
-    for (const entry of state?.transfers ?? []) this.#open.set(entry.id, { entry, view: viewOf(entry) });
+    for (const entry of state?.entries ?? []) this.#open.set(entry.id, { entry, view: viewOf(entry) });
     await this.#caches.trim();
     return damaged;
   }
@@ -358,7 +358,7 @@ export class Mounts {
   save(): Promise<void> {
     return this.#journal.write(() => ({
       next: this.#next,
-      transfers: [...this.#open.values()].map(({ entry }) => entry),
+      entries: [...this.#open.values()].map(({ entry }) => entry),
     }));
   }
 }

@@ -4,7 +4,7 @@ import type { KeibiError, Verdict } from '@keibidrop/protocol';
 import type { SealedPlace } from '@keibidrop/settings';
 import type { EventStream } from '../event-stream.ts';
 import type { History } from '../history/history.ts';
-import type { Questions } from '../prompts.ts';
+import type { Prompts } from '../prompts.ts';
 import type { ReadSettings } from '../transfers/transfer-options.ts';
 
 /** How to connect to a share. */
@@ -22,7 +22,7 @@ export interface SharesOptions {
   /** Invites a contact as soon as it is online. @returns  its answer */
   invite(name: string, about: { code: string; label: string }, options: { signal: AbortSignal }): Promise<Verdict>;
   events: EventStream;
-  questions: Questions;
+  questions: Prompts;
   history: Pick<History, 'add'>;
   /** The journal of shares. */
   file: string;

@@ -49,7 +49,7 @@ export class Shares {
   async restore(): Promise<string | undefined> {
     const { state, damaged } = await this.#journal.read();
     this.#next = state?.next ?? 1;
-    for (const entry of state?.transfers ?? []) {
+    for (const entry of state?.entries ?? []) {
       const { kind, id, name, added } = entry;
       const view = {
         id,
@@ -208,7 +208,7 @@ export class Shares {
   save(): Promise<void> {
     return this.#journal.write(() => ({
       next: this.#next,
-      transfers: [...this.#open.values()].map(({ entry }) => keptEntry(entry)),
+      entries: [...this.#open.values()].map(({ entry }) => keptEntry(entry)),
     }));
   }
 

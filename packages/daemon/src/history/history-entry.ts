@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import type { TransferSummary } from '@keibidrop/peer';
 import type { KeibiError } from '@keibidrop/protocol';
-import type { TransferFigures } from '../transfers/transfer-stats.ts';
+import type { TransferStats } from '../transfers/transfer-stats.ts';
 import type { HistoryEntry } from './history.ts';
 
 /** A run that has ended. */
@@ -13,7 +13,7 @@ export interface EndedRun {
   /** The contact, if it is known before a peer connects. */
   contact?: string | undefined;
   /** The totals of its events. */
-  figures: TransferFigures;
+  figures: TransferStats;
   /** Milliseconds since 1970. */
   at: number;
   /** Set if it ran to its end. */

@@ -4,7 +4,7 @@ import type { PeerEvent, TransferSummary } from '@keibidrop/peer';
 import { errorOfFailures, KeibiError } from '@keibidrop/protocol';
 import type { HistoryLimits } from '@keibidrop/settings';
 
-import { TransferFigures } from '../transfers/transfer-stats.ts';
+import { TransferStats } from '../transfers/transfer-stats.ts';
 import type { HistoryEntry } from './history.ts';
 import { History } from './history.ts';
 import { historyEntryOf } from './history-entry.ts';
@@ -28,7 +28,7 @@ export async function recording<T extends TransferSummary>(
   { kind, what = '', place, stateDir, limits, onEvent }: RecordingOptions,
   run: (onEvent: (event: PeerEvent) => void) => Promise<T>,
 ): Promise<T> {
-  const figures = new TransferFigures(what);
+  const figures = new TransferStats(what);
   const keep = async (end: { summary?: TransferSummary; error?: KeibiError | undefined }) => {
     const history = new History(stateDir, async () => limits);
     await history.add(historyEntryOf({ kind, place, figures, at: Date.now(), ...end })).catch((reason) => {

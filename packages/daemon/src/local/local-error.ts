@@ -33,8 +33,8 @@ export function statusOf(reason: unknown): StatusObject {
 /** Converts the status of a failed call to its error. */
 export function errorOfStatus(reason: unknown): KeibiError {
   const { metadata, code } = reason as Partial<ServiceError>;
-  const [told] = metadata?.get(KEY) ?? [];
-  if (Buffer.isBuffer(told)) return errorOf(JSON.parse(told.toString()));
+  const [encoded] = metadata?.get(KEY) ?? [];
+  if (Buffer.isBuffer(encoded)) return errorOf(JSON.parse(encoded.toString()));
   const gone = code === status.UNAVAILABLE || code === status.CANCELLED;
   return new KeibiError(gone ? 'DAEMON_LOST' : 'INTERNAL', undefined, { cause: reason });
 }

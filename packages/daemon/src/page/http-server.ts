@@ -49,7 +49,7 @@ const MAX_UNREAD_BYTES = 64 * 2 ** 20;
 const BINARY = /^(image|font)\//;
 
 /** The services that the HTTP server exposes. */
-export interface BehindDoor {
+export interface ServedByHttp {
   calls: LocalCalls;
   drops: Drops;
   /** The folder of the page; absent: no page. */
@@ -64,14 +64,14 @@ export interface BehindDoor {
  * user's browsers and programs (PageKeys). Its Host must be this address, and its Origin, if the browser sends one, this page.
  * A page of another origin can neither call nor, through DNS rebinding, read.
  */
-export class HttpDoor {
+export class HttpServer {
   readonly #server: Server;
-  readonly #behind: BehindDoor;
+  readonly #behind: ServedByHttp;
   readonly #page: PageAssets;
   #place: PagePlace | undefined;
   #known: PageKeys | undefined;
 
-  private constructor(behind: BehindDoor, page: PageAssets) {
+  private constructor(behind: ServedByHttp, page: PageAssets) {
     this.#behind = behind;
     this.#page = page;
     // Uploads may take any time; calls have their own limit.
@@ -80,8 +80,8 @@ export class HttpDoor {
   }
 
   /** @param kept  the previous address of the page */
-  static async open(behind: BehindDoor, kept: PagePlace | undefined): Promise<HttpDoor> {
-    const door = new HttpDoor(behind, await readPage(behind.pageDir));
+  static async open(behind: ServedByHttp, kept: PagePlace | undefined): Promise<HttpServer> {
+    const door = new HttpServer(behind, await readPage(behind.pageDir));
     door.#place = await listenForPage(door.#server, kept);
     door.#known = new PageKeys(door.#place.secret, door.address);
     return door;

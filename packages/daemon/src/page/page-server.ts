@@ -4,22 +4,27 @@ import { join } from 'node:path';
 import { KeibiError } from '@keibidrop/protocol';
 import { writePrivate } from '@keibidrop/settings/files';
 import type { DaemonPlace } from '../daemon-socket.ts';
-import type { BehindDoor, HttpDoor } from './http-server.ts';
+import type { HttpServer, ServedByHttp } from './http-server.ts';
 import { keepPagePlace, readPagePlace } from './page-place.ts';
 
 /** The HTTP server of the page. It opens when the user first wants the page, then at the start of every later daemon. */
-export class PageDoor {
+export class PageServer {
   /** A file that leads a browser to the page. Only this user can read it; it exists while the HTTP server is open. */
   readonly #launcher: string;
   /** Stores the address of the page for the next daemon. */
   readonly #file: string;
-  readonly #behind: () => BehindDoor;
+  readonly #behind: () => ServedByHttp;
   readonly #onTrouble: (error: KeibiError) => void;
-  #door: Promise<HttpDoor> | undefined;
+  #door: Promise<HttpServer> | undefined;
   #address: string | undefined;
 
   /** @param onTrouble  reports an error that no client waits for */
-  constructor(place: DaemonPlace, stateDir: string, behind: () => BehindDoor, onTrouble: (error: KeibiError) => void) {
+  constructor(
+    place: DaemonPlace,
+    stateDir: string,
+    behind: () => ServedByHttp,
+    onTrouble: (error: KeibiError) => void,
+  ) {
     this.#launcher = place.page;
     this.#file = join(stateDir, 'page.json');
     this.#behind = behind;
@@ -55,7 +60,7 @@ export class PageDoor {
     await rm(this.#launcher, { force: true });
   }
 
-  #opened(): Promise<HttpDoor> {
+  #opened(): Promise<HttpServer> {
     this.#door ??= this.#open().catch((reason) => {
       this.#door = undefined;
       throw reason;
@@ -63,9 +68,9 @@ export class PageDoor {
     return this.#door;
   }
 
-  async #open(): Promise<HttpDoor> {
+  async #open(): Promise<HttpServer> {
     const kept = await readPagePlace(this.#file);
-    const { HttpDoor: Door } = await import('./http-server.ts');
+    const { HttpServer: Door } = await import('./http-server.ts');
     const door = await Door.open(this.#behind(), kept);
     this.#address = door.address;
     if (kept !== undefined && kept.port !== door.place.port) {

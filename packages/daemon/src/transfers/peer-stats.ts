@@ -15,7 +15,7 @@ type Fields = Pick<
 >;
 
 /** The peers of one run, built from its events. */
-export class PeerFigures {
+export class PeerStats {
   readonly #peers = new Map<number, local.TransferPeer>();
   /** By the name of a contact, until its session begins. */
   readonly #invited = new Map<string, local.TransferPeer>();

@@ -7,7 +7,7 @@ const SHOWN_NAMES = 3;
 const TEXT = 'text';
 
 /** The totals of one run, built from its events over all of its peers. */
-export class TransferFigures {
+export class TransferStats {
   /** The names of the offered files; '' while they are unknown. */
   what: string;
   code: string | undefined;

@@ -13,28 +13,28 @@ import {
 } from '@keibidrop/peer';
 import type { local } from '@keibidrop/proto';
 import { KeibiError, MAX_WRONG_GUESSES } from '@keibidrop/protocol';
-import type { ContactDesk } from '../contact-service.ts';
+import type { ContactService } from '../contact-service.ts';
 import type { Emitted } from '../event-stream.ts';
 import { freeBytes } from '../free-space.ts';
 import type { HistoryEntry } from '../history/history.ts';
 import { historyEntryOf, placeOf } from '../history/history-entry.ts';
-import type { Asked, Questions } from '../prompts.ts';
+import type { Asked, Prompts } from '../prompts.ts';
 import type { FileLists } from './file-lists.ts';
-import { PeerFigures } from './peer-stats.ts';
+import { PeerStats } from './peer-stats.ts';
 import { endOf, failureOf, type TransferEnd } from './transfer-end.ts';
 import type { TransferEntry, TransferState } from './transfer-entry.ts';
 import { transferEvent } from './transfer-event.ts';
 import { type ReadSettings, receiveOptionsOf, sendOptionsOf } from './transfer-options.ts';
-import { offeredBy, TransferFigures } from './transfer-stats.ts';
+import { offeredBy, TransferStats } from './transfer-stats.ts';
 
 type ReceiveEntry = Extract<TransferEntry, { kind: 'receive' }>;
 
 /** The services of the daemon that a transfer uses. */
 export interface TransferHost {
   read: ReadSettings;
-  questions: Questions;
-  sendTo: ContactDesk['sendTo'];
-  saving: ContactDesk['saving'];
+  questions: Prompts;
+  sendTo: ContactService['sendTo'];
+  saving: ContactService['saving'];
   /** The file lists of all transfers. */
   lists: FileLists;
   /** Called in order. */
@@ -53,15 +53,15 @@ export interface TransferHost {
 export class Transfer {
   readonly entry: TransferEntry;
   readonly #host: TransferHost;
-  #figures: TransferFigures;
-  #peers: PeerFigures;
+  #figures: TransferStats;
+  #peers: PeerStats;
   #run: { ending: AbortController; pausing: PauseSwitch; over: Promise<void> } | undefined;
   #end: TransferEnd | undefined;
   /** True while the queue holds it. */
   #held = false;
   #asking = 0;
   /** Events held back until the disk has the code. */
-  #untold: PeerEvent[] | undefined;
+  #unreported: PeerEvent[] | undefined;
   /** The user's answer to all further collisions. */
   #always: CollisionAnswer | undefined;
 
@@ -316,19 +316,19 @@ export class Transfer {
   }
 
   #onEvent(event: PeerEvent): void {
-    if (this.#untold !== undefined) this.#untold.push(event);
+    if (this.#unreported !== undefined) this.#unreported.push(event);
     else if (event.type === 'code' && this.entry.code !== event.code) void this.#keepCode(event);
     else this.#tell(event);
   }
 
   /** Stores a new code before any client sees it, so that the next daemon knows it. */
   async #keepCode(event: CodeEvent): Promise<void> {
-    const untold: PeerEvent[] = [event];
-    this.#untold = untold;
+    const unreported: PeerEvent[] = [event];
+    this.#unreported = unreported;
     this.entry.code = event.code;
     await this.#host.onEntry(this);
-    this.#untold = undefined;
-    for (const each of untold) this.#tell(each);
+    this.#unreported = undefined;
+    for (const each of unreported) this.#tell(each);
   }
 
   #tell(event: PeerEvent): void {
@@ -360,14 +360,14 @@ export class Transfer {
     this.#host.onChange(this);
   }
 
-  #freshPeers(): PeerFigures {
+  #freshPeers(): PeerStats {
     const { kind, request } = this.entry;
-    return new PeerFigures(kind === 'send' && request.to.length === 0 ? MAX_WRONG_GUESSES : 0);
+    return new PeerStats(kind === 'send' && request.to.length === 0 ? MAX_WRONG_GUESSES : 0);
   }
 
-  #fresh(): TransferFigures {
+  #fresh(): TransferStats {
     const { entry } = this;
-    return new TransferFigures(entry.kind === 'send' ? offeredBy(entry.request) : '');
+    return new TransferStats(entry.kind === 'send' ? offeredBy(entry.request) : '');
   }
 }
 

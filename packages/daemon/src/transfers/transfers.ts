@@ -9,7 +9,7 @@ import type { History } from '../history/history.ts';
 import { fieldsIn, isId, type Journal } from '../journal.ts';
 import type { KeptTexts } from '../kept-texts.ts';
 import type { Drops } from '../page/drops.ts';
-import type { Questions } from '../prompts.ts';
+import type { Prompts } from '../prompts.ts';
 import { FileLists } from './file-lists.ts';
 import { Transfer, type TransferHost } from './transfer.ts';
 import type { InvitedReceive, Order, TransferEntry } from './transfer-entry.ts';
@@ -30,7 +30,7 @@ export interface TransfersOptions {
   sendTo: TransferHost['sendTo'];
   saving: TransferHost['saving'];
   events: EventStream;
-  questions: Questions;
+  questions: Prompts;
   drops: Drops;
   texts: KeptTexts;
   history: History;
@@ -50,7 +50,7 @@ export class Transfers {
   readonly lists = new FileLists();
   readonly #options: TransfersOptions;
   readonly #all: Transfer[] = [];
-  readonly #told = new Map<Transfer, local.Transfer>();
+  readonly #reported = new Map<Transfer, local.Transfer>();
   readonly #recorded = new WeakSet<object>();
   #next = 1;
   /** A separate series of numbers, so that incognito transfers leave no gap in the other one. */
@@ -73,8 +73,8 @@ export class Transfers {
   async restore(): Promise<string | undefined> {
     const { state, damaged } = await this.#options.journal.read();
     this.#next = state?.next ?? 1;
-    await this.#options.drops.restore((state?.transfers ?? []).flatMap(dropOf));
-    for (const entry of state?.transfers ?? []) await this.#restoreOne(entry);
+    await this.#options.drops.restore((state?.entries ?? []).flatMap(dropOf));
+    for (const entry of state?.entries ?? []) await this.#restoreOne(entry);
     this.#schedule();
     return damaged;
   }
@@ -242,8 +242,8 @@ export class Transfers {
     }
     if (this.#all.includes(transfer)) this.#schedule();
     const view = transfer.view();
-    if (isDeepStrictEqual(withoutNumbers(view), withoutNumbers(this.#told.get(transfer)))) return;
-    this.#told.set(transfer, view);
+    if (isDeepStrictEqual(withoutNumbers(view), withoutNumbers(this.#reported.get(transfer)))) return;
+    this.#reported.set(transfer, view);
     this.#emit(transfer, { happened: { $case: 'changed', value: view } });
   }
 
@@ -278,7 +278,7 @@ export class Transfers {
   }
 
   #drop(transfer: Transfer): void {
-    this.#told.delete(transfer);
+    this.#reported.delete(transfer);
     this.lists.remove(transfer.id);
     this.#all.splice(this.#all.indexOf(transfer), 1);
     this.#emit(transfer, { happened: { $case: 'removed', value: {} } });
@@ -302,7 +302,7 @@ export class Transfers {
     if (this.#closing) return Promise.resolve();
     return this.#options.journal.write(() => ({
       next: this.#next,
-      transfers: this.#all.filter(isRemembered).map(({ entry }) => entry),
+      entries: this.#all.filter(isRemembered).map(({ entry }) => entry),
     }));
   }
 

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { QueryPacket, ResponsePacket } from 'multicast-dns';
 import type { HostPort } from '../host-port.ts';
-import { asksForDoor, createDoorOffers, type DoorOffer, doorQuery, doorRecordsOf, doorsIn } from './contact-records.ts';
+import {
+  asksForEndpoint,
+  createEndpointOffers,
+  type EndpointOffer,
+  endpointQuery,
+  endpointRecordsOf,
+  endpointsIn,
+} from './contact-records.ts';
 import { LanLink } from './lan-link.ts';
 import { type Discovery, type LanNetwork, lanNetworks } from './lan-networks.ts';
 import { MDNS_PORT, markOf } from './lan-records.ts';
 
-export interface LanDoorOptions {
+export interface ContactAnnouncerOptions {
   discovery: Discovery;
   /** Multicast DNS port. A port other than 5353 isolates a test. */
   port?: number;
@@ -28,7 +35,7 @@ const MAX_NEW_A_SECOND = 64;
 
 /** A door heard from one address. */
 interface Heard {
-  readonly offer: DoorOffer;
+  readonly offer: EndpointOffer;
   readonly place: HostPort;
   readonly mailboxes: string[];
   at: number;
@@ -39,21 +46,21 @@ interface Heard {
  *
  * Doors already present hear the announcement of a new one; a new one finds them by a query.
  */
-export class LanDoor {
-  readonly #options: Required<LanDoorOptions>;
+export class ContactAnnouncer {
+  readonly #options: Required<ContactAnnouncerOptions>;
   /** Keyed by interface and address; undefined if the network could not be opened. */
   readonly #voices = new Map<string, Voice | undefined>();
   readonly #heard = new Map<string, Heard>();
   readonly #timers: NodeJS.Timeout[];
   #listening: HostPort = { host: '', port: 0 };
-  #told: readonly string[] = [];
-  #offers: readonly DoorOffer[] = [];
+  #announced: readonly string[] = [];
+  #offers: readonly EndpointOffer[] = [];
   #wanted: readonly string[] = [];
   #scanning: Promise<void>;
   #newThisSecond = 0;
   #closed = false;
 
-  constructor(options: LanDoorOptions) {
+  constructor(options: ContactAnnouncerOptions) {
     this.#options = { port: MDNS_PORT, ...options };
     this.#scanning = this.#scan().then(() => this.ask());
     const rescan = setInterval(() => {
@@ -66,11 +73,11 @@ export class LanDoor {
 
   /** Announces exactly these mailboxes on the networks from which `listening` can be reached. */
   tell(listening: HostPort, mailboxes: readonly string[]): void {
-    if (listening.port === this.#listening.port && isSame(mailboxes, this.#told)) return;
+    if (listening.port === this.#listening.port && isSame(mailboxes, this.#announced)) return;
     const before = this.#offers;
     this.#listening = listening;
-    this.#told = [...mailboxes];
-    this.#offers = createDoorOffers(mailboxes, listening.port);
+    this.#announced = [...mailboxes];
+    this.#offers = createEndpointOffers(mailboxes, listening.port);
     for (const voice of this.#voices.values()) if (voice?.tells) voice.replace(before, this.#offers);
   }
 
@@ -90,7 +97,7 @@ export class LanDoor {
     if (this.#closed || this.#wanted.length === 0) return;
     const now = performance.now();
     const known = [...this.#heard.values()].map(({ offer, at }) => ({ name: offer.name, ageMs: now - at }));
-    for (const voice of this.#voices.values()) voice?.link.ask(doorQuery(known));
+    for (const voice of this.#voices.values()) voice?.link.ask(endpointQuery(known));
   }
 
   /** Sends a goodbye, so that contacts notice at once. */
@@ -135,14 +142,14 @@ export class LanDoor {
   }
 
   #hear(response: ResponsePacket, from: string): void {
-    for (const { gone, ...offer } of doorsIn(response)) {
+    for (const { gone, ...offer } of endpointsIn(response)) {
       const key = `${offer.name} ${offer.port} ${from}`;
       if (gone) this.#heard.delete(key);
       else this.#report(this.#heard.get(key) ?? this.#remember(key, offer, from));
     }
   }
 
-  #remember(key: string, offer: DoorOffer, host: string): Heard | undefined {
+  #remember(key: string, offer: EndpointOffer, host: string): Heard | undefined {
     const own = this.#offers.some(({ name }) => name === offer.name);
     if (own || ++this.#newThisSecond > MAX_NEW_A_SECOND) return undefined;
     const place = { host, port: offer.port };
@@ -153,7 +160,7 @@ export class LanDoor {
     return heard;
   }
 
-  #wantedBehind({ name, marks }: DoorOffer): string[] {
+  #wantedBehind({ name, marks }: EndpointOffer): string[] {
     const there = new Set(marks);
     return this.#wanted.filter((mailbox) => there.has(markOf(name, mailbox)));
   }
@@ -182,25 +189,25 @@ class Voice {
     return this.#reaches();
   }
 
-  replace(before: readonly DoorOffer[], offers: readonly DoorOffer[]): void {
+  replace(before: readonly EndpointOffer[], offers: readonly EndpointOffer[]): void {
     this.#forget();
     for (const offer of before) void this.#say(offer, true);
     // Announcements are not acknowledged, so send two (RFC 6762 8.3). The second waits for the interval.
     for (const offer of [...offers, ...offers]) this.#tell(offer);
   }
 
-  answer(query: QueryPacket, offers: readonly DoorOffer[]): void {
-    for (const offer of offers) if (asksForDoor(offer, query)) this.#tell(offer);
+  answer(query: QueryPacket, offers: readonly EndpointOffer[]): void {
+    for (const offer of offers) if (asksForEndpoint(offer, query)) this.#tell(offer);
   }
 
-  async end(offers: readonly DoorOffer[]): Promise<void> {
+  async end(offers: readonly EndpointOffer[]): Promise<void> {
     this.#forget();
     await Promise.all(offers.map((offer) => this.#say(offer, true)));
     await this.link.close();
   }
 
   /** Multicasts the offer, at once or when the interval allows it. */
-  #tell(offer: DoorOffer): void {
+  #tell(offer: EndpointOffer): void {
     const { name } = offer;
     if (this.#due.has(name)) return;
     const waitMs = (this.#mayAt.get(name) ?? 0) - performance.now();
@@ -216,8 +223,8 @@ class Voice {
     void this.#say(offer, false);
   }
 
-  #say(offer: DoorOffer, gone: boolean): Promise<void> {
-    return this.link.tell(doorRecordsOf(offer, this.link.network.address, gone));
+  #say(offer: EndpointOffer, gone: boolean): Promise<void> {
+    return this.link.tell(endpointRecordsOf(offer, this.link.network.address, gone));
   }
 
   #forget(): void {

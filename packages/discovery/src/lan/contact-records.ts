@@ -5,7 +5,7 @@ import type { QueryOutgoingPacket, QueryPacket, ResponsePacket } from 'multicast
 import { type LanRecord, markOf } from './lan-records.ts';
 
 /** One advertisement of a door, the endpoint for a user's contacts (PROTOCOL 10). It does not reveal the user. */
-export interface DoorOffer {
+export interface EndpointOffer {
   /** Random and new for each offer: 16 lower hex digits. */
   readonly name: string;
   readonly port: number;
@@ -28,8 +28,8 @@ const INSTANCE = /^([0-9a-f]{16})\._keibidrop-door\._tcp\.local$/;
 const MARK = /^m=([0-9a-f]{16})$/;
 
 /** The offers of a door, under fresh random names. @param mailboxes 32 bytes as lower hex each */
-export function createDoorOffers(mailboxes: readonly string[], port: number): DoorOffer[] {
-  const offers: DoorOffer[] = [];
+export function createEndpointOffers(mailboxes: readonly string[], port: number): EndpointOffer[] {
+  const offers: EndpointOffer[] = [];
   for (let start = 0; start < mailboxes.length; start += MARKS_OF_OFFER) {
     const name = randomBytes(8).toString('hex');
     const marks = mailboxes.slice(start, start + MARKS_OF_OFFER).map((mailbox) => markOf(name, mailbox));
@@ -41,7 +41,7 @@ export function createDoorOffers(mailboxes: readonly string[], port: number): Do
 }
 
 /** The query that every door answers, except those listed as heard a moment ago. */
-export function doorQuery(heard: readonly { name: string; ageMs: number }[]): QueryOutgoingPacket {
+export function endpointQuery(heard: readonly { name: string; ageMs: number }[]): QueryOutgoingPacket {
   const known = heard.slice(0, MAX_KNOWN).flatMap(({ name, ageMs }): LanRecord[] => {
     const ttl = TTL_SECONDS - Math.ceil(ageMs / 1000);
     return ttl < TTL_SECONDS / 2 ? [] : [{ type: 'PTR', name: SERVICE, ttl, data: instanceOf(name) }];
@@ -50,8 +50,8 @@ export function doorQuery(heard: readonly { name: string; ageMs: number }[]): Qu
 }
 
 /** Whether a query asks for doors and does not list this one as known (RFC 6762 7.1). @param query  from any host on the network */
-export function asksForDoor(
-  { name }: DoorOffer,
+export function asksForEndpoint(
+  { name }: EndpointOffer,
   { questions = [], answers = [] }: Pick<Partial<QueryPacket>, 'questions' | 'answers'>,
 ): boolean {
   const asked = questions
@@ -63,7 +63,7 @@ export function asksForDoor(
 }
 
 /** The records of one offer, sent as one packet, in the form of a sender's records (PROTOCOL 2.4). */
-export function doorRecordsOf({ name, port, marks }: DoorOffer, address: string, gone: boolean): LanRecord[] {
+export function endpointRecordsOf({ name, port, marks }: EndpointOffer, address: string, gone: boolean): LanRecord[] {
   const ttl = gone ? 0 : TTL_SECONDS;
   const instance = instanceOf(name);
   const target = `${name}.local`;
@@ -80,10 +80,10 @@ export function doorRecordsOf({ name, port, marks }: DoorOffer, address: string,
  * The doors in a response. Skips records that are not a complete door, and ignores addresses in records.
  * @param response  from any host on the network
  */
-export function doorsIn({
+export function endpointsIn({
   answers = [],
   additionals = [],
-}: Partial<ResponsePacket>): (DoorOffer & { gone: boolean })[] {
+}: Partial<ResponsePacket>): (EndpointOffer & { gone: boolean })[] {
   const records = [...answers.slice(0, MAX_RECORDS), ...additionals.slice(0, MAX_RECORDS)].slice(0, MAX_RECORDS);
   const texts = new Map(
     records.flatMap((record) =>

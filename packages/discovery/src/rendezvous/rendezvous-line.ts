@@ -120,12 +120,12 @@ export class RendezvousLine {
   }
 
   async #keep(): Promise<void> {
-    let told: KeibiError | undefined;
+    let reported: KeibiError | undefined;
     for (let failures = 0; !this.#signal.aborted; failures++) {
       try {
         const { up, ended } = await this.#open();
         this.#up = up;
-        told = undefined;
+        reported = undefined;
         // Own our mailboxes first: if two contacts come at the same time, one then finds the other.
         await shortly([...this.#owned].map(([mailbox, held]) => this.#attach(mailbox, held, up)));
         if (!up.over.aborted) this.#options.onState(undefined);
@@ -138,8 +138,8 @@ export class RendezvousLine {
       } catch (reason) {
         if (this.#signal.aborted) return;
         const error = KeibiError.from(reason, 'RENDEZVOUS_UNREACHABLE');
-        if (told === undefined) this.#options.onState(error);
-        told = error;
+        if (reported === undefined) this.#options.onState(error);
+        reported = error;
       }
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS) * (1 - Math.random() / 4);
       await sleep(pauseMs, undefined, { signal: this.#signal }).catch(() => {});

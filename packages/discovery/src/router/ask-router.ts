@@ -46,7 +46,12 @@ export async function askRouter(
 }
 
 /** Gives a port back without waiting for an answer: the mapping expires by itself. */
-export async function tellRouter(gateway: string, request: PortRequest, by: string, nonce: Uint8Array): Promise<void> {
+export async function notifyRouter(
+  gateway: string,
+  request: PortRequest,
+  by: string,
+  nonce: Uint8Array,
+): Promise<void> {
   const router = await Router.open(gateway, new AbortController().signal);
   await router.send(by === 'PCP' ? encodePcpMap(request, router.own, nonce) : encodePmpMap(request));
   router.close();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeibiError } from '@keibidrop/protocol';
-import { askRouter, tellRouter } from './ask-router.ts';
+import { askRouter, notifyRouter } from './ask-router.ts';
 import { defaultGatewayOf, type MappedPort, NONCE_BYTES } from './port-control.ts';
 import { askByUpnp } from './upnp.ts';
 
@@ -86,7 +86,7 @@ async function ask(port: number, wish: { outside: number; nonce: Uint8Array; sig
     try {
       const mapped = await askRouter(gateway, request, wish);
       const over = { port, outside: 0, lifetimeSeconds: 0 };
-      return { mapped, giveBack: () => tellRouter(gateway, over, mapped.by, wish.nonce) };
+      return { mapped, giveBack: () => notifyRouter(gateway, over, mapped.by, wish.nonce) };
     } catch (reason) {
       wish.signal.throwIfAborted();
       failures.push(KeibiError.from(reason, 'PEER_UNREACHABLE').message);

@@ -65,13 +65,13 @@ const DIALLERS = [
  * @throws PEER_UNREACHABLE, HANDSHAKE_*, SESSION_LOST; `signal.reason` on abort
  */
 export async function dialSender(
-  told: readonly Candidate[],
+  announced: readonly Candidate[],
   { attempt, auth }: Pick<Meeting, 'attempt' | 'auth'>,
   prepared: Promise<PreparedHandshake>,
   { suite, reach, connect, signal, claim, refused = [] }: DialOptions,
 ): Promise<ReachedSender> {
   let first: Promise<PreparedHandshake> | undefined = prepared;
-  const won = await dialRace(distinct(told.filter((candidate) => isAllowed(candidate, reach))), {
+  const won = await dialRace(distinct(announced.filter((candidate) => isAllowed(candidate, reach))), {
     transports: DIALLERS,
     passedOver: refused.filter((candidate) => isAllowed(candidate, reach)).map(refusedWay),
     prove: (socket, { signal: over, win }) => {
@@ -84,7 +84,7 @@ export async function dialSender(
       const meeting = { attempt, auth, prepared: ownKeys, beforeConfirm };
       return handshakeAsInitiator(socket, { ...suiteOffer(suite), ...meeting, signal: over });
     },
-    advice: adviceFor(told, { reach, named: connect !== undefined, refused }),
+    advice: adviceFor(announced, { reach, named: connect !== undefined, refused }),
     signal,
   });
   const tried = won.attempts.map(triedWay);
@@ -102,10 +102,10 @@ function isAllowed({ transport }: Candidate, { directOnly, relayOnly }: ReceiveO
 
 /** Advice for the user when no candidate leads to the sender. */
 function adviceFor(
-  told: readonly Candidate[],
+  announced: readonly Candidate[],
   { reach, named, refused }: { reach: ReceiveOptions['reach']; named: boolean; refused: readonly Candidate[] },
 ): string {
-  const relayed = told.some(({ transport }) => transport === 'relay');
+  const relayed = announced.some(({ transport }) => transport === 'relay');
   if (reach.directOnly && relayed) return 'It also waits at a relay, which --direct-only forbids.';
   if (reach.relayOnly && !relayed) {
     return refused.some(({ transport }) => transport === 'relay')

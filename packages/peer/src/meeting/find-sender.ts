@@ -26,7 +26,7 @@ import {
 } from '@keibidrop/session';
 import type { ReceiveOptions } from '../api.ts';
 import { dialSender, type ReachedSender } from './dial-sender.ts';
-import { fromOwnPort, toldOf } from './punch-candidates.ts';
+import { announcedBy, fromOwnPort } from './punch-candidates.ts';
 import { relayNotNamed } from './sender-reach.ts';
 
 /** The options for meeting a peer that waits under a code. */
@@ -60,9 +60,9 @@ interface SenderAddresses {
 }
 
 /** A peer that was met and reached, and all addresses it has sent. */
-export interface MetSender {
+export interface FoundSender {
   readonly reached: ReachedSender;
-  readonly told: readonly Candidate[];
+  readonly announced: readonly Candidate[];
 }
 
 /**
@@ -70,7 +70,7 @@ export interface MetSender {
  *
  * @throws RENDEZVOUS_*, PEER_*, CODE_*, HANDSHAKE_*; `signal.reason` on abort
  */
-export async function meetSender(options: MeetOptions): Promise<MetSender> {
+export async function findSender(options: MeetOptions): Promise<FoundSender> {
   const prepared = prepareHandshake('initiator');
   prepared.catch(() => {});
   let met: Meeting | undefined;
@@ -80,7 +80,7 @@ export async function meetSender(options: MeetOptions): Promise<MetSender> {
     const reached = await dialSender(candidates, meeting, prepared, { ...options, refused });
     meeting.wipe();
     await remember(reached, options);
-    return { reached, told: candidates };
+    return { reached, announced: candidates };
   } finally {
     met?.wipe();
     // Unused if the handshake was never reached; wiping twice is harmless.
@@ -152,7 +152,7 @@ async function addressesOf(
   const exchange = new CandidateExchange(pipe, meeting, 'guest');
   try {
     const observed = reach.relayOnly ? undefined : pipe.observed;
-    await exchange.send(toldOf(observed));
+    await exchange.send(announcedBy(observed));
     const named = await exchange.receive({ signal });
     // The mailbox's own place is the surest path to the sender, and the only one if the user named it. A public rendezvous is
     // no sender.

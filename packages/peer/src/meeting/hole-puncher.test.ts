@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Listener } from '@keibidrop/native';
 import { afterEach, expect, it } from 'vitest';
-import { Holes } from './hole-puncher.ts';
+import { HolePuncher } from './hole-puncher.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -15,7 +15,7 @@ function listen(): Listener {
 }
 
 it('recognizes connections from the places it has dialled', () => {
-  const holes = new Holes(listen());
+  const holes = new HolePuncher(listen());
   holes.openTo([
     { transport: 'punched', host: '192.0.2.1', port: 7 },
     { transport: 'direct', host: '192.0.2.2', port: 7 },
@@ -39,13 +39,13 @@ it.each([
   '255.255.255.255',
   'a.example',
 ])('never dials %s on request', (host) => {
-  const holes = new Holes(listen());
+  const holes = new HolePuncher(listen());
   holes.open({ host, port: 7 });
   expect(holes.has({ host, port: 7 })).toBe(false);
 });
 
 it('never dials where only a relay may be used', () => {
-  const holes = new Holes(undefined);
+  const holes = new HolePuncher(undefined);
   holes.open({ host: '192.0.2.1', port: 7 });
   expect(holes.has({ host: '192.0.2.1', port: 7 })).toBe(false);
 });

@@ -17,7 +17,7 @@ const NOT_OVER_LOOPBACK = { address: undefined };
  * The sender's side of hole punching (PROTOCOL 2.5): dials, from the listening port, the addresses from which peers say that
  * they dial.
  */
-export class Holes {
+export class HolePuncher {
   readonly #listener: Listener | undefined;
   readonly #places = new Set<string>();
 
@@ -28,8 +28,8 @@ export class Holes {
 
   /** Opens holes to the punched candidates of a guest. */
   openTo(candidates: readonly Candidate[]): void {
-    const told = candidates.filter(({ transport }) => transport === 'punched');
-    for (const place of told.slice(0, MAX_HOLES_OF_A_GUEST)) this.open(place);
+    const announced = candidates.filter(({ transport }) => transport === 'punched');
+    for (const place of announced.slice(0, MAX_HOLES_OF_A_GUEST)) this.open(place);
   }
 
   /** Dials one place until the peer there is met, or for some seconds. Ignores a place that a peer may not make us dial. */

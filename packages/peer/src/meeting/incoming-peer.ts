@@ -6,17 +6,17 @@ import { type Keys, openSession, type ReturnSecret, refuseCall } from '@keibidro
 import type { ReachOptions } from '../api.ts';
 import type { PathName } from '../events.ts';
 import { pathTo } from '../suites.ts';
-import type { MeetingDesk } from './meeting-host.ts';
+import type { MeetingHost } from './meeting-host.ts';
 import type { Receiver } from './receivers.ts';
 import type { SenderReach } from './sender-reach.ts';
 
 /** A peer that has completed a handshake at our port, by the code or by the secret of a lost session. */
-export interface ArrivedPeer {
+export interface IncomingPeer {
   readonly incoming: Incoming;
   readonly socket: Socket;
   readonly keys: Keys & { readonly attempt: Uint8Array };
   /** The desk of the code it may have used. */
-  readonly desk: MeetingDesk;
+  readonly desk: MeetingHost;
 }
 
 /** Decides which peers get a session. */
@@ -36,7 +36,7 @@ export interface Admission {
  * PEER_BUSY
  */
 export async function admit(
-  { incoming, socket, keys, desk }: ArrivedPeer,
+  { incoming, socket, keys, desk }: IncomingPeer,
   { take, takeBack }: Admission,
   cut: AbortSignal,
 ): Promise<Receiver> {
@@ -60,7 +60,7 @@ export async function admit(
 
 /** Says goodbye to a peer that is not served after its handshake, so that it does not report a lost connection. Never rejects. */
 export async function turnAway(
-  { socket, keys }: Pick<ArrivedPeer, 'socket' | 'keys'>,
+  { socket, keys }: Pick<IncomingPeer, 'socket' | 'keys'>,
   reason: KeibiError,
 ): Promise<void> {
   const { signal } = new AbortController();
@@ -73,7 +73,7 @@ export async function turnAway(
 }
 
 /** The path by which a peer has connected. */
-export function pathOfArrival(
+export function pathOfIncoming(
   { relayed, remoteAddress, remotePort }: Incoming,
   reach: SenderReach,
   { discovery }: Pick<ReachOptions, 'discovery'>,

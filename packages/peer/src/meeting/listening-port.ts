@@ -9,8 +9,8 @@ import type { ListenAddress } from '@keibidrop/settings';
 import type { ReachOptions } from '../api.ts';
 import type { PeerEvent } from '../events.ts';
 import { suiteOffer } from '../suites.ts';
-import { type ArrivedPeer, turnAway } from './incoming-peer.ts';
-import { MeetingDesk } from './meeting-host.ts';
+import { type IncomingPeer, turnAway } from './incoming-peer.ts';
+import { MeetingHost } from './meeting-host.ts';
 import { openListener, socketOf } from './open-listener.ts';
 import type { Receivers } from './receivers.ts';
 import { SenderReach } from './sender-reach.ts';
@@ -38,7 +38,7 @@ export interface WaitOptions {
   /** Whether one more peer may come. */
   hasRoom(): boolean;
   /** Serves a peer after its handshake. Never rejects. */
-  serve(peer: ArrivedPeer): Promise<void>;
+  serve(peer: IncomingPeer): Promise<void>;
   onWrongCode(remaining: number): void;
   /** The last guess was wrong: the code admits no more peers. With `onLocked` it is locked for that time instead. */
   onExhausted?(error: KeibiError): void;
@@ -206,7 +206,7 @@ export class ListeningPort {
 /** One code under which the port waits. */
 export class Waiting {
   readonly code: Code;
-  readonly desk: MeetingDesk;
+  readonly desk: MeetingHost;
   readonly #owners: readonly Owner[];
   readonly #options: WaitOptions;
   readonly #withdraw: () => Promise<void>;
@@ -226,7 +226,7 @@ export class Waiting {
     this.#owners = owners;
     this.#options = options;
     this.#withdraw = withdraw;
-    this.desk = new MeetingDesk({
+    this.desk = new MeetingHost({
       code,
       candidates: () => reach.candidates(),
       onGuest: (candidates) => reach.holes.openTo(candidates),
@@ -250,7 +250,7 @@ export class Waiting {
   }
 
   /** Serves a peer after its handshake. */
-  async admit(peer: Omit<ArrivedPeer, 'desk'>): Promise<void> {
+  async admit(peer: Omit<IncomingPeer, 'desk'>): Promise<void> {
     if (this.#closed !== undefined) return turnAway(peer, new KeibiError('PEER_BUSY'));
     const served = this.#options.serve({ ...peer, desk: this.desk }).finally(() => this.#active.delete(served));
     this.#active.add(served);

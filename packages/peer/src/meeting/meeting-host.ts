@@ -20,7 +20,7 @@ import {
 } from '@keibidrop/session';
 import { GuessLock } from './guess-lock.ts';
 
-export interface MeetingDeskOptions {
+export interface MeetingHostOptions {
   code: Code;
   /** Candidates for a guest; called once per guest that has proved the code. */
   candidates(): readonly Candidate[];
@@ -47,8 +47,8 @@ const MEETING_TIMEOUT_MS = 30_000;
  * The sending peer's side of the mailbox: admits guests that know the code, counts wrong guesses, and keeps the secrets for the
  * handshakes.
  */
-export class MeetingDesk {
-  readonly #options: MeetingDeskOptions;
+export class MeetingHost {
+  readonly #options: MeetingHostOptions;
   readonly #meetings = new Map<string, { meeting: Meeting; handshakes: number; timer: NodeJS.Timeout }>();
   readonly #lock = new GuessLock();
   #wrong = 0;
@@ -56,7 +56,7 @@ export class MeetingDesk {
   #greeting = 0;
   #onSettled: () => void = () => {};
 
-  constructor(options: MeetingDeskOptions) {
+  constructor(options: MeetingHostOptions) {
     this.#options = options;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { expect, it } from 'vitest';
-import { fromOwnPort, toldOf } from './punch-candidates.ts';
+import { announcedBy, fromOwnPort } from './punch-candidates.ts';
 
 const lan = { transport: 'direct', host: '192.0.2.1', port: 1 };
 const wan = { transport: 'direct', host: '198.51.100.1', port: 1 };
@@ -17,9 +17,9 @@ it('dials through the router last when both are behind it', () => {
 
 it('does not punch if the sender has no port of ours', () => {
   expect(fromOwnPort([lan, punched], undefined)).toEqual([lan]);
-  expect(toldOf(undefined)).toEqual([]);
+  expect(announcedBy(undefined)).toEqual([]);
 });
 
 it('sends a sender the port as it is seen from outside', () => {
-  expect(toldOf(seenAt('203.0.113.1'))).toEqual([{ transport: 'punched', host: '203.0.113.1', port: 4 }]);
+  expect(announcedBy(seenAt('203.0.113.1'))).toEqual([{ transport: 'punched', host: '203.0.113.1', port: 4 }]);
 });

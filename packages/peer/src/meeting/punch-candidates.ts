@@ -3,7 +3,7 @@ import type { Observation } from '@keibidrop/discovery';
 import type { Candidate } from '@keibidrop/protocol';
 
 /** Our candidate for a sender: the port from which we dial it, as the rendezvous sees it (PROTOCOL 2.5). */
-export function toldOf(observed: Observation | undefined): Candidate[] {
+export function announcedBy(observed: Observation | undefined): Candidate[] {
   return observed === undefined ? [] : [{ transport: 'punched', host: observed.host, port: observed.port }];
 }
 
@@ -14,11 +14,11 @@ export function toldOf(observed: Observation | undefined): Candidate[] {
  * The sender dials as soon as it knows our port, so this path is tried second. If both are behind one address, it leads to that
  * router and back, and is tried last.
  */
-export function fromOwnPort(told: readonly Candidate[], observed: Observation | undefined): Candidate[] {
+export function fromOwnPort(announced: readonly Candidate[], observed: Observation | undefined): Candidate[] {
   const isPunched = ({ transport }: Candidate) => transport === 'punched';
-  const others = told.filter((each) => !isPunched(each));
+  const others = announced.filter((each) => !isPunched(each));
   if (observed === undefined) return others;
-  const punched = told.filter(isPunched).map((each) => ({ ...each, fromPort: observed.fromPort }));
+  const punched = announced.filter(isPunched).map((each) => ({ ...each, fromPort: observed.fromPort }));
   const nearby = punched.some(({ host }) => host === observed.host);
   return nearby ? [...others, ...punched] : [...others.slice(0, 1), ...punched, ...others.slice(1)];
 }

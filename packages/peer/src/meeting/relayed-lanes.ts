@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { relayLaneTokens } from '@keibidrop/session';
-import type { ArrivedPeer } from './incoming-peer.ts';
+import type { IncomingPeer } from './incoming-peer.ts';
 import type { ListeningPort } from './listening-port.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { ListeningPort } from './listening-port.ts';
  * other peers.
  */
 export function awaitRelayedLanes(
-  { incoming: { relayed, remoteAddress: host, remotePort: port }, keys: { laneSecret } }: ArrivedPeer,
+  { incoming: { relayed, remoteAddress: host, remotePort: port }, keys: { laneSecret } }: IncomingPeer,
   { reach }: Pick<ListeningPort, 'reach'>,
 ): () => void {
   if (!relayed) return () => {};

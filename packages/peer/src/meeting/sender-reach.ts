@@ -17,7 +17,7 @@ import { type Candidate, KeibiError, type Owner, RELAY_TOKEN_BYTES } from '@keib
 import { openGrpcChannel } from '@keibidrop/session';
 import type { ReachOptions } from '../api.ts';
 import type { PeerEvent, RendezvousEvent, WarningEvent } from '../events.ts';
-import { Holes } from './hole-puncher.ts';
+import { HolePuncher } from './hole-puncher.ts';
 import { isBoundToAll, type OwnPort, ownCandidates } from './own-candidates.ts';
 
 export interface SenderReachOptions {
@@ -37,10 +37,10 @@ export class SenderReach {
   readonly #options: SenderReachOptions;
   readonly #rendezvous: HostPort | undefined;
   /** Held back until the sender waits, because no event may precede `waiting`. */
-  #untold: (RendezvousEvent | WarningEvent)[] | undefined = [];
+  #unreported: (RendezvousEvent | WarningEvent)[] | undefined = [];
   #begun = false;
   #state: MailboxState | undefined;
-  readonly holes: Holes;
+  readonly holes: HolePuncher;
   #mapped: MappedPort | undefined;
   #unmap: (() => Promise<void>) | undefined;
 
@@ -48,7 +48,7 @@ export class SenderReach {
   constructor(options: SenderReachOptions) {
     const { rendezvous, relayOnly } = options.reach;
     this.#options = options;
-    this.holes = new Holes(relayOnly ? undefined : options.listener);
+    this.holes = new HolePuncher(relayOnly ? undefined : options.listener);
     this.#rendezvous = rendezvous === undefined ? undefined : parseRendezvous(rendezvous);
     if (relayOnly && this.#rendezvous === undefined) throw relayNotNamed();
   }
@@ -65,7 +65,7 @@ export class SenderReach {
     const { listener, reach } = this.#options;
     const signal = AbortSignal.any([this.#options.signal, over]);
     if (this.#begun) return ownMailbox(place, mailbox, { openChannel: openGrpcChannel, signal, onState: () => {} });
-    this.#untold = [];
+    this.#unreported = [];
     const fromPort = reach.relayOnly ? {} : { fromPort: listener.port };
     const onState = (state: MailboxState) => this.#take(place, state);
     const owner = await ownMailbox(place, mailbox, {
@@ -84,10 +84,10 @@ export class SenderReach {
 
   /** Call after the `waiting` event: emits the pending events, and later ones as they come. */
   begin(): void {
-    const untold = this.#untold ?? [];
+    const unreported = this.#unreported ?? [];
     this.#begun = true;
-    this.#untold = undefined;
-    for (const event of untold) this.#options.onEvent(event);
+    this.#unreported = undefined;
+    for (const event of unreported) this.#options.onEvent(event);
     this.#map();
   }
 
@@ -179,8 +179,8 @@ export class SenderReach {
   }
 
   #report(event: RendezvousEvent | WarningEvent): void {
-    if (this.#untold === undefined) this.#options.onEvent(event);
-    else this.#untold.push(event);
+    if (this.#unreported === undefined) this.#options.onEvent(event);
+    else this.#unreported.push(event);
   }
 }
 

@@ -5,14 +5,14 @@ import { type Candidate, KeibiError, MAX_LANES } from '@keibidrop/protocol';
 import { openSession, refuseCall, relayLaneTokens } from '@keibidrop/session';
 import { type LanePath, type LanePlan, ReceiveTransfer, type RunTally } from '@keibidrop/transfer';
 import type { ReceiveOptions, ReceiveResult } from '../api.ts';
-import type { Saving } from '../contact-introduction.ts';
+import type { ContactIntroduction } from '../contact-introduction.ts';
 import type { PathName } from '../events.ts';
 import { heartbeatTimes } from '../heartbeat-times.ts';
 import { KeyRenewal } from '../key-renewal.ts';
 import type { ReachedSender } from '../meeting/dial-sender.ts';
 import { openHole } from '../meeting/punched-lanes.ts';
 import { watchOwnEnd } from '../reconnect/address-watch.ts';
-import { seekBetterPath } from '../reconnect/path-upgrade.ts';
+import { upgradePath } from '../reconnect/path-upgrade.ts';
 import { causeOf, lost } from '../session-end.ts';
 import { Throughput } from '../throughput.ts';
 import type { TransferClock } from './transfer-clock.ts';
@@ -31,7 +31,7 @@ export interface IncomingRun {
   tally: RunTally;
   clock: TransferClock;
   budget: RateBudget;
-  saving: Saving | undefined;
+  saving: ContactIntroduction | undefined;
   /** The sender has spoken under the session's keys, so it knows them. */
   onProven(): void;
 }
@@ -40,16 +40,16 @@ export interface IncomingRun {
 export class IncomingSession {
   readonly #run: IncomingRun;
   readonly #reached: ReachedSender;
-  readonly #told: readonly Candidate[];
+  readonly #announced: readonly Candidate[];
   /** Aborted when the session is over. */
   readonly #over = new AbortController();
   #incoming: IncomingTransfer | undefined;
 
   /** The sender's addresses are tried again if only a relay led to it. */
-  constructor(reached: ReachedSender, run: IncomingRun, told: readonly Candidate[]) {
+  constructor(reached: ReachedSender, run: IncomingRun, announced: readonly Candidate[]) {
     this.#reached = reached;
     this.#run = run;
-    this.#told = told;
+    this.#announced = announced;
   }
 
   /** Why another session could not continue this transfer: a sentence; else undefined. */
@@ -57,7 +57,7 @@ export class IncomingSession {
     return this.#incoming?.transfer.stuckBecause;
   }
 
-  /** Moves the lanes to a better path and reports it. @throws as LaneKeeper.moveTo(); SESSION_CLOSED without a transfer */
+  /** Moves the lanes to a better path and reports it. @throws as LaneManager.moveTo(); SESSION_CLOSED without a transfer */
   async #moveLanes(to: LanePath, path: PathName): Promise<void> {
     const incoming = this.#incoming;
     if (incoming === undefined) throw new KeibiError('SESSION_CLOSED');
@@ -68,10 +68,10 @@ export class IncomingSession {
   }
 
   /** Only while the relay carries the transfer, and only if other paths are allowed. */
-  #seekBetterPath(punch: () => Promise<number>): void {
+  #upgradePath(punch: () => Promise<number>): void {
     if (this.#reached.path !== 'relay' || this.#run.options.reach.relayOnly) return;
     const move = (to: LanePath, path: PathName) => this.#moveLanes(to, path);
-    void seekBetterPath({ told: this.#told, punch, move, signal: this.#over.signal });
+    void upgradePath({ announced: this.#announced, punch, move, signal: this.#over.signal });
   }
 
   /** Receives and says goodbye. Wipes the keys. @throws the reason of the session's end; `signal.reason` on abort */
@@ -87,7 +87,7 @@ export class IncomingSession {
       count: laneCount(options),
       path: async () => {
         await options.beforeLanes?.({ host, port });
-        this.#seekBetterPath(punch);
+        this.#upgradePath(punch);
         return { host, port, way };
       },
     };

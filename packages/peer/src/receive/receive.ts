@@ -3,10 +3,10 @@ import { assertInterface } from '@keibidrop/discovery';
 import { RateBudget } from '@keibidrop/native';
 import { RunTally } from '@keibidrop/transfer';
 import type { ReceiveOptions, ReceiveResult } from '../api.ts';
-import { Saving } from '../contact-introduction.ts';
-import { type MetSender, meetSender } from '../meeting/find-sender.ts';
+import { ContactIntroduction } from '../contact-introduction.ts';
+import { type FoundSender, findSender } from '../meeting/find-sender.ts';
 import { holdingBy } from '../pause-switch.ts';
-import { WayBack } from '../reconnect/reconnect-credentials.ts';
+import { ReconnectCredentials } from '../reconnect/reconnect-credentials.ts';
 import { type IncomingRun, IncomingSession, type ReceiveHooks } from './incoming-session.ts';
 import { RememberedAnswers } from './remembered-answers.ts';
 import { TransferClock } from './transfer-clock.ts';
@@ -25,13 +25,13 @@ export function receive(options: ReceiveOptions): Promise<ReceiveResult> {
 export async function receiveWith(options: ReceiveOptions, hooks: ReceiveHooks): Promise<ReceiveResult> {
   options.signal.throwIfAborted();
   assertInterface(options.reach.discovery);
-  return new Receiving(options, hooks).run(await meetSender(options));
+  return new Receiving(options, hooks).run(await findSender(options));
 }
 
 /** One run: consecutive sessions with one sender. */
 class Receiving {
   readonly #run: IncomingRun;
-  readonly #way: WayBack;
+  readonly #way: ReconnectCredentials;
 
   constructor(options: ReceiveOptions, hooks: ReceiveHooks) {
     const clock = new TransferClock();
@@ -41,18 +41,18 @@ class Receiving {
       resolveCollision: resolveCollision && clock.stoppedWhile(resolveCollision),
     });
     const { confirm: asked, resolveCollision: resolved } = questions;
-    this.#way = new WayBack(options);
+    this.#way = new ReconnectCredentials(options);
     this.#run = {
       options: { ...options, ...hooks, confirm: asked, resolveCollision: resolved },
       tally: new RunTally(),
       clock,
       budget: new RateBudget(options.limitBytesPerSecond ?? 0),
-      saving: options.save && new Saving(options.save, options.onEvent),
+      saving: options.save && new ContactIntroduction(options.save, options.onEvent),
       onProven: () => this.#way.prove(),
     };
   }
 
-  async run(met: MetSender): Promise<ReceiveResult> {
+  async run(met: FoundSender): Promise<ReceiveResult> {
     const { options, budget } = this.#run;
     const release = options.pausing?.drive(holdingBy(budget, options.onEvent));
     this.#way.begin(met);

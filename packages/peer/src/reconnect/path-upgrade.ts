@@ -7,9 +7,9 @@ import type { PathName } from '../events.ts';
 import { pathTo } from '../suites.ts';
 import { pause } from './reconnect.ts';
 
-export interface BetterPathOptions {
+export interface PathUpgradeOptions {
   /** The candidates that the sender has sent. */
-  told: readonly Candidate[];
+  announced: readonly Candidate[];
   /** Opens one more path through the routers. Returns our port of that path. */
   punch(): Promise<number>;
   /** Moves the lanes. Rejects without any change if that address does not lead to the sender. */
@@ -28,9 +28,9 @@ const MOST_PUNCHES = 128;
  * pauses and whenever this machine's addresses change. It ends when the lanes have moved or `signal` is aborted. Never rejects:
  * the relay carries the transfer meanwhile.
  */
-export async function seekBetterPath({ told, punch, move, signal }: BetterPathOptions): Promise<void> {
+export async function upgradePath({ announced, punch, move, signal }: PathUpgradeOptions): Promise<void> {
   let punches = 0;
-  const ways = told.filter(({ transport, host }) => transport !== 'relay' && isIP(host) !== 0);
+  const ways = announced.filter(({ transport, host }) => transport !== 'relay' && isIP(host) !== 0);
   const tryOne = async ({ transport, host, port }: Candidate) => {
     if (transport === 'punched') {
       if (++punches > MOST_PUNCHES) throw new KeibiError('PEER_UNREACHABLE');

@@ -2,14 +2,14 @@
 import { type Candidate, KeibiError } from '@keibidrop/protocol';
 import type { ReturnSecret } from '@keibidrop/session';
 import type { ReachedSender } from '../meeting/dial-sender.ts';
-import { type MeetOptions, type MetSender, meetAgain } from '../meeting/find-sender.ts';
+import { type FoundSender, type MeetOptions, meetAgain } from '../meeting/find-sender.ts';
 import { isLoss } from '../session-end.ts';
 import { PATIENCE_MS, reconnect } from './reconnect.ts';
 
 const LOST = 'The connection was lost.';
 
 /** The addresses and secrets that lead back to a peer, over all sessions with it. */
-export class WayBack {
+export class ReconnectCredentials {
   readonly #options: MeetOptions & { mayBeginAnew?: boolean };
   /** Every address that the peer has sent, the last successful one first. */
   #known: readonly Candidate[] = [];
@@ -26,9 +26,9 @@ export class WayBack {
   }
 
   /** Called for the first session, or when the peer has started over and forgotten the earlier ones. */
-  begin({ reached, told }: MetSender): void {
+  begin({ reached, announced }: FoundSender): void {
     this.#forget(0);
-    this.#known = told;
+    this.#known = announced;
     this.#take(reached);
   }
 

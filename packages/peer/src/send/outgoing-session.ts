@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { RateBudget, Root } from '@keibidrop/native';
 import { KeibiError } from '@keibidrop/protocol';
-import { FoldResponder, openSession, punchResponder, refuseCall } from '@keibidrop/session';
+import { openSession, punchResponder, RekeyResponder, refuseCall } from '@keibidrop/session';
 import { SendTransfer, type TransferOutcome } from '@keibidrop/transfer';
 import type { SendOptions } from '../api.ts';
-import type { Saving } from '../contact-introduction.ts';
+import type { ContactIntroduction } from '../contact-introduction.ts';
 import type { PeerEvent } from '../events.ts';
 import { heartbeatTimes } from '../heartbeat-times.ts';
-import { type Admission, type ArrivedPeer, admit, pathOfArrival } from '../meeting/incoming-peer.ts';
+import { type Admission, admit, type IncomingPeer, pathOfIncoming } from '../meeting/incoming-peer.ts';
 import type { ListeningPort } from '../meeting/listening-port.ts';
 import { type Receiver, type Receivers, replaced, type ServingSession } from '../meeting/receivers.ts';
 import { awaitRelayedLanes } from '../meeting/relayed-lanes.ts';
@@ -23,7 +23,7 @@ export interface OutgoingSessionOptions {
   budget: RateBudget;
   port: Pick<ListeningPort, 'listener' | 'reach'>;
   receivers: Receivers;
-  saving: Saving | undefined;
+  saving: ContactIntroduction | undefined;
   signal: AbortSignal;
 }
 
@@ -39,14 +39,14 @@ export interface SessionOutcome extends TransferOutcome {
 /** One session with a receiver, from its control connection to its end. */
 export class OutgoingSession implements ServingSession {
   readonly #options: OutgoingSessionOptions;
-  readonly #peer: ArrivedPeer;
+  readonly #peer: IncomingPeer;
   /** Cuts the session without a goodbye. */
   readonly #cut = new AbortController();
   readonly #ended: Promise<void>;
   #end: () => void = () => {};
   #receiver: Receiver | undefined;
 
-  constructor(options: OutgoingSessionOptions, peer: ArrivedPeer) {
+  constructor(options: OutgoingSessionOptions, peer: IncomingPeer) {
     this.#options = options;
     this.#peer = peer;
     this.#ended = new Promise((resolve) => {
@@ -86,7 +86,7 @@ export class OutgoingSession implements ServingSession {
     const transfer = this.#transfer(send, roots, keys.suite, receiver);
     transfer.expectLanes(port.listener, keys);
     const stopRelaying = awaitRelayedLanes(this.#peer, port);
-    const { fold, foldReady } = new FoldResponder((number, secret) => transfer.fold(number, secret));
+    const { fold, foldReady } = new RekeyResponder((number, secret) => transfer.fold(number, secret));
     const peerService = {
       transfer: refuseCall,
       digests: transfer.digests,
@@ -145,7 +145,7 @@ export class OutgoingSession implements ServingSession {
         receiver.peer = label;
         this.#options.receivers.prove(receiver);
         named = true;
-        const path = pathOfArrival(this.#peer.incoming, this.#options.port.reach, send.reach);
+        const path = pathOfIncoming(this.#peer.incoming, this.#options.port.reach, send.reach);
         onEvent({ type: 'connected', path, suite, peer: label, session });
         this.#options.saving?.connected();
         for (const event of early.splice(0)) onEvent(event);
@@ -166,8 +166,8 @@ export class OutgoingSession implements ServingSession {
         const counts = { files, bytes, totalFiles: total.files, totalBytes: total.bytes, totalsFinal };
         onEvent({ type: 'progress', session, ...counts, bytesPerSecond: throughput.add(bytes) });
       },
-      onPath: (told) => {
-        const path = betterPathOf(told);
+      onPath: (reported) => {
+        const path = betterPathOf(reported);
         if (path === undefined || moved || !this.#peer.incoming.relayed) return;
         moved = true;
         onEvent({ type: 'connected', path, suite, peer: receiver.peer, session });

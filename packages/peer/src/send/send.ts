@@ -3,8 +3,8 @@ import { assertInterface } from '@keibidrop/discovery';
 import { RateBudget, type Root } from '@keibidrop/native';
 import { assertCodeStrength, KeibiError, MAX_TEXT_BYTES } from '@keibidrop/protocol';
 import type { SendOptions, SendResult } from '../api.ts';
-import { Saving } from '../contact-introduction.ts';
-import type { ArrivedPeer } from '../meeting/incoming-peer.ts';
+import { ContactIntroduction } from '../contact-introduction.ts';
+import type { IncomingPeer } from '../meeting/incoming-peer.ts';
 import { ListeningPort, type Waiting } from '../meeting/listening-port.ts';
 import { type Receiver, Receivers } from '../meeting/receivers.ts';
 import { holdingBy } from '../pause-switch.ts';
@@ -68,7 +68,7 @@ class Sender {
   readonly #signal: AbortSignal;
   readonly #served: SessionOutcome[] = [];
   readonly #receivers = new Receivers();
-  readonly #saving: Saving | undefined;
+  readonly #saving: ContactIntroduction | undefined;
   #declined = 0;
   #exhausted: KeibiError | undefined;
   #port: ListeningPort | undefined;
@@ -81,7 +81,7 @@ class Sender {
     this.#roots = roots;
     this.#place = place;
     this.#budget = place.budget ?? new RateBudget(options.limitBytesPerSecond ?? 0);
-    this.#saving = options.save && new Saving(options.save, options.onEvent);
+    this.#saving = options.save && new ContactIntroduction(options.save, options.onEvent);
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
   }
 
@@ -158,7 +158,7 @@ class Sender {
     return receivers === 0 ? Number.POSITIVE_INFINITY : receivers - this.#served.length - this.#declined;
   }
 
-  async #serve(peer: ArrivedPeer): Promise<void> {
+  async #serve(peer: IncomingPeer): Promise<void> {
     const receivers = this.#receivers;
     const shared = { send: this.#options, roots: this.#roots, budget: this.#budget, receivers, saving: this.#saving };
     // One per session, because Node warns of a leak when one signal has many listeners.

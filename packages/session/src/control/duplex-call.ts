@@ -34,7 +34,7 @@ export class DuplexCall implements GrpcCall {
   #delivering = false;
   #ended = false;
   #status: Status | undefined;
-  #told = false;
+  #reported = false;
 
   constructor(options: DuplexCallOptions) {
     this.#options = options;
@@ -119,7 +119,7 @@ export class DuplexCall implements GrpcCall {
   }
 
   #receive(piece: Buffer): void {
-    if (this.#told) return;
+    if (this.#reported) return;
     try {
       for (const message of this.#reader.feed(piece)) this.#unread.push(message);
     } catch (cause) {
@@ -153,7 +153,7 @@ export class DuplexCall implements GrpcCall {
 
   /** Delivers one message if the listener requested one, or the status once no message is left before it. */
   #deliver(): void {
-    if (this.#delivering || this.#told) return;
+    if (this.#delivering || this.#reported) return;
     const failed = this.#status !== undefined && this.#status.code !== status.OK;
     if (failed || (this.#status !== undefined && this.#ended && this.#unread.length === 0)) {
       this.#tell(this.#status as Status);
@@ -163,7 +163,7 @@ export class DuplexCall implements GrpcCall {
       // Deferred to the next tick because the listener requests the next message inside this callback.
       process.nextTick(() => {
         this.#delivering = false;
-        if (!this.#told) this.#listener?.onReceiveMessage(this.#unread.shift());
+        if (!this.#reported) this.#listener?.onReceiveMessage(this.#unread.shift());
         this.#deliver();
       });
     }
@@ -173,7 +173,7 @@ export class DuplexCall implements GrpcCall {
 
   /** The first status is final, except that an error replaces an OK that was not yet reported. */
   #finish(code: status, details: string, metadata = new Metadata()): void {
-    if (this.#told || (this.#status !== undefined && this.#status.code !== status.OK)) return;
+    if (this.#reported || (this.#status !== undefined && this.#status.code !== status.OK)) return;
     if (this.#status !== undefined && this.#ended) return;
     this.#status = { code, details, metadata };
     clearTimeout(this.#timer);
@@ -184,7 +184,7 @@ export class DuplexCall implements GrpcCall {
   }
 
   #tell(final: Status): void {
-    this.#told = true;
+    this.#reported = true;
     this.#stream?.resume();
     process.nextTick(() => this.#listener?.onReceiveStatus(final));
   }

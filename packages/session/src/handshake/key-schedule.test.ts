@@ -69,8 +69,8 @@ describe('the key schedule', () => {
     const lane0 = laneKey(sodium, laneSecret, 'aes-256-gcm', 'responder', 0);
     const all = [writeKey, readKey, laneSecret, lane0, confirm2, confirm3, auth, seal, ...seals, ...guests].map(hex);
     expect(new Set(all).size).toBe(all.length);
-    for (const told of [sessionId, returning.attempt, guest.attempt]) {
-      expect(all.some((secret) => secret.startsWith(hex(told)))).toBe(false);
+    for (const known of [sessionId, returning.attempt, guest.attempt]) {
+      expect(all.some((secret) => secret.startsWith(hex(known)))).toBe(false);
     }
   });
 

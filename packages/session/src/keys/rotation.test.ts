@@ -21,8 +21,8 @@ async function exchange(announcer: Partial<Parameters<typeof proveRotation>[0]> 
     fresh: publicKeys(fresh),
     self: contact,
   });
-  const told = { former: former.fingerprint, fresh, contact: publicKeys(contact), ciphertext };
-  return { tested: proofs, proved: await proveRotation({ ...told, ...announcer }) };
+  const announced = { former: former.fingerprint, fresh, contact: publicKeys(contact), ciphertext };
+  return { tested: proofs, proved: await proveRotation({ ...announced, ...announcer }) };
 }
 
 describe('the proof of a new identity', () => {

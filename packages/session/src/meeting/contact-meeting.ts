@@ -7,7 +7,7 @@ import { loadKem } from '../keys/kem.ts';
 import { PairKey } from '../keys/pair-key.ts';
 import { loadSodium, type Sodium, wipe } from '../keys/sodium.ts';
 import { exchangeOpenings, type Openings } from './contact-openings.ts';
-import { ContactConversation } from './sealed-conversation.ts';
+import { SealedConversation } from './sealed-conversation.ts';
 
 // Two contacts meet in a mailbox that only they can name (PROTOCOL 10.2):
 //
@@ -39,7 +39,7 @@ export interface OwnerMeetingOptions extends ContactMeetingOptions {
 /** A contact that has proved its fingerprint. */
 export interface MetContact {
   /** The caller closes it. */
-  readonly conversation: ContactConversation;
+  readonly conversation: SealedConversation;
   /** The caller saves these when it knew only the fingerprint. */
   readonly keys: PublicKeys;
 }
@@ -127,14 +127,14 @@ async function introduce(openings: Openings, sodium: Sodium, self: IdentityKeys,
   return PairKey.of(self, keys);
 }
 
-function conversationOf(sodium: Sodium, { pipe, side }: Openings, root: Uint8Array): ContactConversation {
+function conversationOf(sodium: Sodium, { pipe, side }: Openings, root: Uint8Array): SealedConversation {
   const [guest, owner] = ['guest', 'owner'].map((who) => expand(sodium, root, `KeibiDrop contact ${who}`, 32));
   const [write, read] = (side === 'guest' ? [guest, owner] : [owner, guest]) as [Uint8Array, Uint8Array];
-  return new ContactConversation(pipe, { write, read });
+  return new SealedConversation(pipe, { write, read });
 }
 
 /** Waits for the contact's first body, sealed with keys that only the contact can derive. */
-async function proof(conversation: ContactConversation, signal: AbortSignal): Promise<void> {
+async function proof(conversation: SealedConversation, signal: AbortSignal): Promise<void> {
   const message = await conversation.receive({ signal }).catch((reason: unknown) => {
     throw unproved(reason);
   });
@@ -149,7 +149,7 @@ function unproved(reason: unknown): unknown {
   return new KeibiError('HANDSHAKE_FINGERPRINT_MISMATCH', undefined, { cause: reason });
 }
 
-async function closedOnFailure<T>(conversation: ContactConversation, act: () => Promise<T>): Promise<T> {
+async function closedOnFailure<T>(conversation: SealedConversation, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 import { describe, expect, it } from 'vitest';
 import { type AlterBody, messagePipes } from '../../test/message-pipes.ts';
-import { ContactConversation } from './sealed-conversation.ts';
+import { SealedConversation } from './sealed-conversation.ts';
 
 const signal = new AbortController().signal;
 const key = (byte: number) => new Uint8Array(32).fill(byte);
 
 function conversations(alter?: AlterBody) {
   const pipes = messagePipes(alter);
-  const guest = new ContactConversation(pipes.guest, { write: key(1), read: key(2) });
-  const owner = new ContactConversation(pipes.owner, { write: key(2), read: key(1) });
+  const guest = new SealedConversation(pipes.guest, { write: key(1), read: key(2) });
+  const owner = new SealedConversation(pipes.owner, { write: key(2), read: key(1) });
   return { guest, owner, pipes };
 }
 
@@ -39,7 +39,7 @@ describe('a conversation of contacts', () => {
 
   it('zeroes the keys it is given', () => {
     const keys = { write: key(1), read: key(2) };
-    new ContactConversation(messagePipes().guest, keys).close();
+    new SealedConversation(messagePipes().guest, keys).close();
     expect([keys.write, keys.read]).toEqual([key(0), key(0)]);
   });
 

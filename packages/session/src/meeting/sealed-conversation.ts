@@ -16,7 +16,7 @@ const SUITE = 'chacha20-poly1305';
  * The sealed conversation of two contacts after their meeting (PROTOCOL 10.3). One object numbers the frames of both
  * directions, so a key never meets a nonce twice. Repeated, reordered and missing messages are refused.
  */
-export class ContactConversation {
+export class SealedConversation {
   readonly #pipe: MessagePipe;
   readonly #sealer: FrameSealer;
   readonly #opener: FrameOpener;

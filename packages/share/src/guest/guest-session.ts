@@ -88,9 +88,9 @@ export class GuestSession {
     { held = new Uint8Array(), signal }: { held?: Uint8Array | undefined; signal: AbortSignal },
   ): Promise<{ info: ShareInfo; remembers: boolean }> {
     try {
-      const told = await unary<InfoReply>((done) => this.client.info({ label, remember: held }, done), { signal });
-      this.#batches = told.batches;
-      return { info: checkedInfo(told), remembers: told.remembers };
+      const reply = await unary<InfoReply>((done) => this.client.info({ label, remember: held }, done), { signal });
+      this.#batches = reply.batches;
+      return { info: checkedInfo(reply), remembers: reply.remembers };
     } catch (reason) {
       const unknown = (reason as { code?: unknown }).code === UNIMPLEMENTED;
       const error = unknown ? new KeibiError('NOT_A_SHARE', undefined, { cause: reason }) : await this.causeOf(reason);

@@ -39,17 +39,17 @@ export class GuestSource implements MountSource {
   }
 
   async *list(path: string, options: Options): AsyncGenerator<SourceListing> {
-    for (let told = false; ; ) {
+    for (let begun = false; ; ) {
       try {
         for await (const part of this.#guest.list(path, options)) {
-          told = true;
+          begun = true;
           yield part;
         }
         return;
       } catch (reason) {
         options.signal.throwIfAborted();
         // The rest of a partial listing would belong to another version of the folder.
-        if (told) throw reason;
+        if (begun) throw reason;
         if (isBusy(reason)) await setTimeout(BUSY_MS, undefined, options);
         else if (!isLoss(reason)) throw reason;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import { type MeetOptions, type MetSender, meetSender } from '@keibidrop/peer';
+import { type FoundSender, findSender, type MeetOptions } from '@keibidrop/peer';
 import { KeibiError } from '@keibidrop/protocol';
 import { ReturnSecret } from '@keibidrop/session';
 import type { ShareMemory } from './known-shares.ts';
@@ -22,24 +22,24 @@ const CODE_AGAIN = 'The computer that shares does not know this one any more, so
  *
  * An attacker can claim that the secret is unknown, so the code is then used only if a person has just entered it.
  *
- * @throws SHARE_FORGOTTEN; errors of meetSender
+ * @throws SHARE_FORGOTTEN; errors of findSender
  */
-export async function meetShare(options: MeetShareOptions): Promise<MetSender> {
+export async function meetShare(options: MeetShareOptions): Promise<FoundSender> {
   const { memory, codeGiven, met, onTrouble } = options;
   const secret = await memory.secret();
   if (secret === undefined) {
     if (met && !codeGiven) throw new KeibiError('SHARE_FORGOTTEN');
-    return meetSender(options);
+    return findSender(options);
   }
   const known = await ReturnSecret.ofGuest(secret);
   secret.fill(0);
   try {
-    return await meetSender({ ...options, known });
+    return await findSender({ ...options, known });
   } catch (reason) {
     if (!isForgotten(reason)) throw reason;
     if (!codeGiven) throw new KeibiError('SHARE_FORGOTTEN', undefined, { cause: reason });
     onTrouble?.(new KeibiError('SHARE_FORGOTTEN', CODE_AGAIN));
-    return meetSender(options);
+    return findSender(options);
   } finally {
     known.wipe();
   }

@@ -3,7 +3,7 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { GuestSession } from './guest-session.ts';
 
 /** The current session, or the next one. */
-export interface Turn {
+export interface PendingSession {
   readonly up: Promise<GuestSession>;
   resolve(session: GuestSession): void;
   reject(reason: unknown): void;
@@ -13,10 +13,10 @@ export interface Turn {
 }
 
 /** A turn whose session is still to come. */
-export function createTurn(): Turn {
-  let resolve: Turn['resolve'] = () => {};
-  let reject: Turn['reject'] = () => {};
-  let end: Turn['end'] = () => {};
+export function createPendingSession(): PendingSession {
+  let resolve: PendingSession['resolve'] = () => {};
+  let reject: PendingSession['reject'] = () => {};
+  let end: PendingSession['end'] = () => {};
   const up = new Promise<GuestSession>((onUp, onFailure) => {
     resolve = onUp;
     reject = onFailure;

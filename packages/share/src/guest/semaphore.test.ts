@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { Slots } from './semaphore.ts';
+import { Semaphore } from './semaphore.ts';
 
 describe('slots', () => {
   it('let a limited number work at a time, in order of arrival', async () => {
-    const slots = new Slots(2);
+    const slots = new Semaphore(2);
     const { signal } = new AbortController();
     const order: number[] = [];
     let running = 0;
@@ -25,7 +25,7 @@ describe('slots', () => {
   });
 
   it('stop waiting after the signal, and lose no slot by it', async () => {
-    const slots = new Slots(1);
+    const slots = new Semaphore(1);
     const { signal } = new AbortController();
     let end = () => {};
     const first = slots.run({ signal }, () => new Promise<void>((resolve) => (end = resolve)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /** Limits how many calls work at a time; the others wait in order of arrival. */
-export class Slots {
+export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 

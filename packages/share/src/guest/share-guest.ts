@@ -3,15 +3,15 @@
 import type { HostPort } from '@keibidrop/discovery';
 import type { RateBudget } from '@keibidrop/native';
 import {
+  type FoundSender,
   isLoss,
   type MeetOptions,
-  type MetSender,
   PATIENCE_MS,
   pause,
   type ReachedSender,
   type ReceiveResult,
+  ReconnectCredentials,
   receive,
-  WayBack,
 } from '@keibidrop/peer';
 import { type FetchReply, ShareService } from '@keibidrop/proto';
 import { type Code, checkSharePath, type ErrorCode, KeibiError, parseCode } from '@keibidrop/protocol';
@@ -28,8 +28,8 @@ import type { ConnectOptions, PullOptions } from './connect-options.ts';
 import { GuestSession, unary } from './guest-session.ts';
 import { ShareInMemory, type ShareMemory } from './known-shares.ts';
 import { type MeetShareOptions, meetShare } from './meet-share.ts';
-import { createTurn, isSettled, messagesOf, type Turn, within } from './pending-session.ts';
-import { Slots } from './semaphore.ts';
+import { createPendingSession, isSettled, messagesOf, type PendingSession, within } from './pending-session.ts';
+import { Semaphore } from './semaphore.ts';
 import { ShareReads } from './share-reads.ts';
 import { ShareWrites } from './share-writes.ts';
 
@@ -73,9 +73,9 @@ export class ShareGuest {
   readonly #options: ConnectOptions;
   readonly #ending = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #way: WayBack;
-  readonly #slots = new Slots(MOST_CALLS);
-  #turn: Turn = createTurn();
+  readonly #way: ReconnectCredentials;
+  readonly #slots = new Semaphore(MOST_CALLS);
+  #turn: PendingSession = createPendingSession();
   #info: ShareInfo | undefined;
   #reached: ReachedSender | undefined;
   #session: GuestSession | undefined;
@@ -103,13 +103,13 @@ export class ShareGuest {
     return guest;
   }
 
-  private constructor(options: ConnectOptions & { memory: ShareMemory }, met: MetSender) {
+  private constructor(options: ConnectOptions & { memory: ShareMemory }, met: FoundSender) {
     this.#options = options;
     this.#memory = options.memory;
     this.#remembered = options.met ?? false;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
     const onEvent: MeetOptions['onEvent'] = (event) => event.type === 'reconnecting' && options.onEvent(event);
-    this.#way = new WayBack({ ...options, signal: this.#signal, onEvent, mayBeginAnew: true });
+    this.#way = new ReconnectCredentials({ ...options, signal: this.#signal, onEvent, mayBeginAnew: true });
     this.#way.begin(met);
     this.closed = this.#run(met.reached);
     this.closed.catch(() => {});
@@ -290,7 +290,7 @@ export class ShareGuest {
       await Promise.all([this.#reads?.end(), this.#writes?.end()]);
       this.#signal.removeEventListener('abort', onAbort);
       const { end } = this.#turn;
-      if (await isSettled(this.#turn.up)) this.#turn = createTurn();
+      if (await isSettled(this.#turn.up)) this.#turn = createPendingSession();
       end();
     }
   }

@@ -10,7 +10,7 @@ import { toWireTime } from '../wire-time.ts';
 import { GuestLanes } from './guest-lanes.ts';
 import type { GuestSession } from './guest-session.ts';
 import { within } from './pending-session.ts';
-import { Slots } from './semaphore.ts';
+import { Semaphore } from './semaphore.ts';
 
 /** Ends a lane whose answer is overdue by this much while none of its bytes get through: a disk may be slow. */
 const SILENT_MS = 30_000;
@@ -50,7 +50,7 @@ interface Serving {
 export class SharePuts {
   readonly #inSession: InSession;
   readonly #job: WriteJob;
-  readonly #slots = new Slots(MOST_PUTS);
+  readonly #slots = new Semaphore(MOST_PUTS);
   readonly #waiting = new Map<number, Waiting>();
   #puts = 0;
   #serving: Serving | undefined;
@@ -140,7 +140,7 @@ export class SharePuts {
       });
     } catch (reason) {
       signal.throwIfAborted();
-      throw toldOf(reason);
+      throw reportedBy(reason);
     } finally {
       signal.removeEventListener('abort', onAbort);
       if (this.#waiting.delete(put)) this.#job.cancel(put);
@@ -205,7 +205,7 @@ function isBusy(reason: unknown): boolean {
   return systemErrorIn(reason) === 'EBUSY' || (reason instanceof KeibiError && reason.code === 'PEER_BUSY');
 }
 
-function toldOf(reason: unknown): KeibiError {
+function reportedBy(reason: unknown): KeibiError {
   const { code, errnoName } = reason as { code?: string; errnoName?: string };
   if (code === 'SHARE_CALL_FAILED') return callFailure(errnoName, { cause: reason, remote: true });
   return KeibiError.from(reason, 'INTERNAL');

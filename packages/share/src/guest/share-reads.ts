@@ -9,7 +9,7 @@ const SILENT_MS = 10_000;
 const LOOK_EVERY_MS = 1000;
 
 /** Error codes of native code, as they apply to a share. */
-const TOLD: Readonly<Record<string, ErrorCode>> = {
+const REPORTED: Readonly<Record<string, ErrorCode>> = {
   TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
   TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
   TRANSFER_SOURCE_UNREADABLE: 'SHARE_UNREADABLE',
@@ -88,10 +88,10 @@ export class ShareReads {
       await this.#settled(number, blocks, signal);
     } catch (reason) {
       signal.throwIfAborted();
-      const told = toldOf(reason);
+      const reported = reportedBy(reason);
       // A later want asks the peer again.
-      if (told.detail?.remote === true) this.release(file);
-      throw told;
+      if (reported.detail?.remote === true) this.release(file);
+      throw reported;
     }
     return { aheadBlocks: this.#job.aheadBlocks };
   }
@@ -175,9 +175,9 @@ function keyOf({ path, directory, key }: CachedFile): string {
   return `${directory}\0${key}\0${path}`;
 }
 
-function toldOf(reason: unknown): KeibiError {
+function reportedBy(reason: unknown): KeibiError {
   if (reason instanceof KeibiError) return reason;
-  const told = TOLD[(reason as { code?: string }).code ?? ''];
-  if (told === undefined) return KeibiError.from(reason, 'INTERNAL');
-  return new KeibiError(told, undefined, { cause: reason, detail: { remote: true } });
+  const reported = REPORTED[(reason as { code?: string }).code ?? ''];
+  if (reported === undefined) return KeibiError.from(reason, 'INTERNAL');
+  return new KeibiError(reported, undefined, { cause: reason, detail: { remote: true } });
 }

@@ -8,7 +8,7 @@ import type { UnaryMethod } from '../batched-calls.ts';
 import { checkedEntry, type ShareInfo } from '../share-entries.ts';
 import { fromWireTime, toWireTime } from '../wire-time.ts';
 import type { GuestSession } from './guest-session.ts';
-import { Slots } from './semaphore.ts';
+import { Semaphore } from './semaphore.ts';
 import { ShareLocks } from './share-locks.ts';
 import { type InSession, SharePuts } from './share-puts.ts';
 
@@ -28,7 +28,7 @@ const ATTRIBUTES = { any: AttributeHow.ANY, new: AttributeHow.NEW, old: Attribut
 export class ShareWrites implements SourceWrites {
   readonly #inSession: InSession;
   readonly #puts: SharePuts;
-  readonly #slots = new Slots(MOST_CALLS);
+  readonly #slots = new Semaphore(MOST_CALLS);
   readonly #locks: ShareLocks;
   #hasLocks = false;
 

@@ -3,7 +3,7 @@ import { type Change, ChangeWatch } from '@keibidrop/native';
 import { ChangeKind, type ChangeNotice } from '@keibidrop/proto';
 import { KeibiError, MAX_NOTICE_CHANGES } from '@keibidrop/protocol';
 import { FileWatch } from './file-watch.ts';
-import type { ShareHost } from './share-folder.ts';
+import type { ShareFolder } from './share-folder.ts';
 
 /** From the first change to its notice: changes within this time share one notice. */
 const GATHER_MS = 100;
@@ -20,7 +20,7 @@ const KINDS = {
 
 /** The changes of a shared folder, for any number of followers. The watch begins with the first follower. */
 export class ChangeFeed {
-  readonly #shared: Pick<ShareHost, 'path' | 'only'>;
+  readonly #shared: Pick<ShareFolder, 'path' | 'only'>;
   readonly #onTrouble: (trouble: KeibiError) => void;
   readonly #followers = new Set<Follower>();
   #watch: ChangeWatch | FileWatch | undefined;
@@ -30,7 +30,7 @@ export class ChangeFeed {
   #closed = false;
 
   /** @param onTrouble  a part of the folder cannot be watched: called once */
-  constructor(shared: Pick<ShareHost, 'path' | 'only'>, onTrouble: (trouble: KeibiError) => void) {
+  constructor(shared: Pick<ShareFolder, 'path' | 'only'>, onTrouble: (trouble: KeibiError) => void) {
     this.#shared = shared;
     this.#onTrouble = onTrouble;
   }

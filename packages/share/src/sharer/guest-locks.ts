@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FoundLock, LockTable, WantedLock } from '@keibidrop/native';
 import { callFailure } from '@keibidrop/protocol';
-import type { ShareHost } from './share-folder.ts';
+import type { ShareFolder } from './share-folder.ts';
 
 /** How long a guest's locks outlast its session. */
 const AWAY_MS = 30_000;
@@ -26,7 +26,7 @@ export class GuestLocks {
   #sessions = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(host: ShareHost) {
+  constructor(host: ShareFolder) {
     this.table = host.lockTable();
   }
 

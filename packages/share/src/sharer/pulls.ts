@@ -59,7 +59,7 @@ export class Pulls {
     const { number: session, peer } = guest;
     const absent = new AbortController();
     const timer = setTimeout(() => absent.abort(new KeibiError('HANDSHAKE_TIMEOUT')), COMING_MS);
-    const told: ShareEvent = {
+    const pulling: ShareEvent = {
       type: 'pull',
       pull,
       session,
@@ -72,7 +72,7 @@ export class Pulls {
       if (event.type === 'code') onCode(parseCode(event.code));
       else if (event.type === 'connected') {
         clearTimeout(timer);
-        if (!coming) onEvent(told);
+        if (!coming) onEvent(pulling);
         coming = true;
       } else if (event.type === 'progress') onEvent({ ...event, pull, session });
       else if (event.type === 'receiverDone') onEvent({ ...event, type: 'pulled', pull, session, peer });

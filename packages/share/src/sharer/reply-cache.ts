@@ -7,7 +7,7 @@ const MOST = 1024;
  * Makes repeated calls idempotent. After a lost session a guest repeats its unanswered calls, and "make" must not fail
  * because the first attempt succeeded.
  */
-export class RecentCalls {
+export class ReplyCache {
   readonly #answers = new Map<string, Promise<unknown>>();
 
   answer<T>(call: Uint8Array, work: () => Promise<T>): Promise<T> {

@@ -17,7 +17,7 @@ import { refuseMounted } from '../folder-overlap.ts';
 import { shareIdentity } from '../share-identity.ts';
 
 /** Error codes of native code, as guests get them. */
-const TOLD: Readonly<Record<string, ErrorCode>> = {
+const REPORTED: Readonly<Record<string, ErrorCode>> = {
   TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
   TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
   TRANSFER_SOURCE_UNREADABLE: 'SHARE_UNREADABLE',
@@ -30,7 +30,7 @@ const TOLD: Readonly<Record<string, ErrorCode>> = {
  *
  * Every path comes from a guest and is checked here; nothing outside the folder is reached by any, nor through a symlink in it.
  */
-export class ShareHost {
+export class ShareFolder {
   /** The folder; absolute, without symlinks. */
   readonly path: string;
   /** The one file in it that is shared. */
@@ -46,7 +46,7 @@ export class ShareHost {
   static async open(
     given: string,
     { readOnly, journals }: { readOnly: boolean; journals?: string | undefined },
-  ): Promise<ShareHost> {
+  ): Promise<ShareFolder> {
     const path = await realpath(given).catch((cause: NodeJS.ErrnoException) => {
       const missing = cause.code === 'ENOENT' || cause.code === 'ENOTDIR';
       const code = missing ? 'TRANSFER_SOURCE_MISSING' : 'TRANSFER_SOURCE_UNREADABLE';
@@ -55,8 +55,9 @@ export class ShareHost {
     const [found, id] = await Promise.all([stat(path), shareIdentity(path)]);
     if (found.isDirectory()) await refuseMounted(path);
     const journal = readOnly || journals === undefined ? undefined : await journalIn(journals, id);
-    if (found.isDirectory()) return new ShareHost(path, { name: nameOf(path), only: undefined, id, journal });
-    if (found.isFile()) return new ShareHost(dirname(path), { name: nameOf(path), only: basename(path), id, journal });
+    if (found.isDirectory()) return new ShareFolder(path, { name: nameOf(path), only: undefined, id, journal });
+    if (found.isFile())
+      return new ShareFolder(dirname(path), { name: nameOf(path), only: basename(path), id, journal });
     throw new KeibiError('TRANSFER_SOURCE_UNSUPPORTED', `${given} is neither a folder nor a file.`);
   }
 
@@ -160,8 +161,8 @@ async function asTold<T>(asked: Promise<T>): Promise<T> {
     return await asked;
   } catch (reason) {
     const { code = '' } = reason as { code?: string };
-    const told = TOLD[code];
-    throw told === undefined ? reason : new KeibiError(told, undefined, { cause: reason });
+    const reported = REPORTED[code];
+    throw reported === undefined ? reason : new KeibiError(reported, undefined, { cause: reason });
   }
 }
 

@@ -19,7 +19,7 @@ import { answer, CountedCalls } from '../counted-calls.ts';
 import { answerBatches } from './batched-answers.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { OwnChanges } from './own-changes.ts';
-import type { ShareHost } from './share-folder.ts';
+import type { ShareFolder } from './share-folder.ts';
 import type { WriteHandlers } from './write-handlers.ts';
 
 /** Concurrent calls of one guest. */
@@ -30,7 +30,7 @@ const MOST_CALLS = 32;
 const MOST_WRITES = 128;
 
 export interface GuestServiceOptions {
-  host: ShareHost;
+  host: ShareFolder;
   changes: ChangeFeed;
   /** The changes made by `writes`. */
   own: OwnChanges;
@@ -75,8 +75,8 @@ export function shareServiceFor(options: GuestServiceOptions): ServedService {
     watch: (call: ServerWritableStream<WatchRequest, ChangeNotice>) => {
       const over = overWith(call, signal);
       const notices = () => changes.follow({ signal: over });
-      const told = call.request.withoutOwn ? () => own.leftOut(notices()) : notices;
-      return void streamed(call, 'watches', MOST_WATCHES, told, over);
+      const announced = call.request.withoutOwn ? () => own.leftOut(notices()) : notices;
+      return void streamed(call, 'watches', MOST_WATCHES, announced, over);
     },
     calls: (call: ServerDuplexStream<CallBatch, AnswerBatch>) => {
       const over = overWith(call, signal);
@@ -128,7 +128,7 @@ interface ServerStream {
   emit(event: 'error', failure: Error): boolean;
 }
 
-function lookingCalls(host: ShareHost, calls: CountedCalls) {
+function lookingCalls(host: ShareFolder, calls: CountedCalls) {
   return {
     stat: calls.serve(ShareService.stat, async ({ path }) => ({ entry: await host.look(path) })),
     space: calls.serve(ShareService.space, () => host.space()),

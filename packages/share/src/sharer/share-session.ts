@@ -2,10 +2,10 @@
 import type { RateBudget } from '@keibidrop/native';
 import {
   type Admission,
-  type ArrivedPeer,
   admit,
   awaitRelayedLanes,
   heartbeatTimes,
+  type IncomingPeer,
   type ListeningPort,
   lost,
   type Receiver,
@@ -14,18 +14,18 @@ import {
   watchOwnEnd,
 } from '@keibidrop/peer';
 import { type Code, KeibiError } from '@keibidrop/protocol';
-import { FoldResponder, openSession, punchResponder, refuseCall, type Session } from '@keibidrop/session';
+import { openSession, punchResponder, RekeyResponder, refuseCall, type Session } from '@keibidrop/session';
 
 import type { ChangeFeed } from './change-feed.ts';
 import type { GuestLocks } from './guest-locks.ts';
 import { OwnChanges } from './own-changes.ts';
-import type { RecentCalls } from './reply-cache.ts';
-import type { ShareHost } from './share-folder.ts';
+import type { ReplyCache } from './reply-cache.ts';
+import type { ShareFolder } from './share-folder.ts';
 import { shareServiceFor } from './share-service.ts';
 import { WriteHandlers } from './write-handlers.ts';
 
 export interface ShareSessionOptions {
-  host: ShareHost;
+  host: ShareFolder;
   changes: ChangeFeed;
   readOnly: boolean;
   /** This peer's own name. */
@@ -38,7 +38,7 @@ export interface ShareSessionOptions {
   /** Keeps this session's guest secret, which stays the caller's. @param held  as in InfoRequest @returns  whether it is kept */
   remember(guest: Receiver, held: Uint8Array, secret: Uint8Array): Promise<boolean>;
   /** The recent calls of a guest, over its sessions. */
-  recentOf(guest: Receiver): RecentCalls;
+  recentOf(guest: Receiver): ReplyCache;
   /** The locks of a guest, over its sessions. */
   locksOf(guest: Receiver): GuestLocks;
   /** Waits with these paths under a code of their own. @throws SHARE_*, PEER_BUSY */
@@ -53,14 +53,14 @@ const LEFT_NETWORK = 'This computer has left the network.';
 /** One session with a guest of a share, until one of the two ends it. */
 export class ShareSession implements ServingSession {
   readonly #options: ShareSessionOptions;
-  readonly #peer: ArrivedPeer;
+  readonly #peer: IncomingPeer;
   /** Cuts the session without a goodbye. */
   readonly #cut = new AbortController();
   readonly #ended: Promise<void>;
   #end: () => void = () => {};
   #guest: Receiver | undefined;
 
-  constructor(options: ShareSessionOptions, peer: ArrivedPeer) {
+  constructor(options: ShareSessionOptions, peer: IncomingPeer) {
     this.#options = options;
     this.#peer = peer;
     this.#ended = new Promise((resolve) => {
@@ -124,7 +124,7 @@ export class ShareSession implements ServingSession {
     });
     inPlace.expectLanes(port.listener, keys);
     const stopRelaying = awaitRelayedLanes(this.#peer, port);
-    const { fold, foldReady } = new FoldResponder((number, secret) => inPlace.fold(number, secret));
+    const { fold, foldReady } = new RekeyResponder((number, secret) => inPlace.fold(number, secret));
     const session = openSession(socket, keys, 'responder', {
       peerService: {
         transfer: refuseCall,

@@ -3,30 +3,30 @@ import { randomBytes } from 'node:crypto';
 import {
   type Contact,
   type ContactLinks,
+  type LinksToOptions,
   refusedBy,
   renewedText,
-  type VisitingOptions,
-  visiting,
+  withLinksTo,
 } from '@keibidrop/contacts';
 import { INVITATION_ID_BYTES, KeibiError } from '@keibidrop/protocol';
 
 import { openSharing, type Sharing } from './share.ts';
 import type { ShareOptions } from './share-options.ts';
 
-export interface ShareVisitingOptions
+export interface ShareWithContactsOptions
   extends ShareOptions,
-    Pick<VisitingOptions, 'directory' | 'names' | 'askPassphrase'> {}
+    Pick<LinksToOptions, 'directory' | 'names' | 'askPassphrase'> {}
 
 /**
  * Shares a folder as `share` does, and invites contacts to it without a daemon of ours, each as soon as it is there.
  *
  * @throws as `share` does; CONTACT_UNKNOWN, CONTACT_BLOCKED for one that we have blocked, CONTACTS_CORRUPT, IDENTITY_*
  */
-export async function shareVisiting(options: ShareVisitingOptions): Promise<void> {
+export async function shareWithContacts(options: ShareWithContactsOptions): Promise<void> {
   const onLost = ({ message }: KeibiError) =>
     options.onEvent({ type: 'warning', message: `${message} It is tried again.` });
   const onRenewed = (name: string) => options.onEvent({ type: 'warning', message: renewedText(name) });
-  await visiting({ ...options, onLost, onRenewed }, async (contacts, links) => {
+  await withLinksTo({ ...options, onLost, onRenewed }, async (contacts, links) => {
     const sharing = await openSharing(options);
     try {
       for (const contact of contacts) void invite(contact, sharing, links, options);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { RateBudget } from '@keibidrop/native';
 import {
-  type ArrivedPeer,
+  type IncomingPeer,
   isLoss,
   ListeningPort,
   leftBehindWarning,
-  pathOfArrival,
+  pathOfIncoming,
   type Receiver,
   Receivers,
   type Waiting,
@@ -17,8 +17,8 @@ import { ChangeFeed } from './change-feed.ts';
 import { GuestLocks } from './guest-locks.ts';
 import { type KnownGuest, KnownGuests } from './known-guests.ts';
 import { MOST_PULLS, Pulls } from './pulls.ts';
-import { RecentCalls } from './reply-cache.ts';
-import { ShareHost } from './share-folder.ts';
+import { ReplyCache } from './reply-cache.ts';
+import { ShareFolder } from './share-folder.ts';
 import type { ShareOptions } from './share-options.ts';
 import { ShareSession } from './share-session.ts';
 
@@ -64,7 +64,7 @@ export interface Sharing {
 export async function openSharing(options: ShareOptions): Promise<Sharing> {
   options.signal.throwIfAborted();
   if (options.code && !options.insecureCode) assertCodeStrength(options.code);
-  const sharing = new OpenSharing(options, await ShareHost.open(options.dir, options));
+  const sharing = new OpenSharing(options, await ShareFolder.open(options.dir, options));
   try {
     await sharing.begin();
     return sharing;
@@ -78,7 +78,7 @@ class OpenSharing implements Sharing {
   readonly ended: Promise<void>;
   readonly name: string;
   readonly #options: ShareOptions;
-  readonly #host: ShareHost;
+  readonly #host: ShareFolder;
   readonly #changes: ChangeFeed;
   readonly #ending = new AbortController();
   readonly #signal: AbortSignal;
@@ -87,14 +87,14 @@ class OpenSharing implements Sharing {
   readonly #pulls: Pulls;
   readonly #budget: RateBudget;
   readonly #invited: Waiting[] = [];
-  readonly #recent = new WeakMap<Receiver, RecentCalls>();
+  readonly #recent = new WeakMap<Receiver, ReplyCache>();
   readonly #knownAs = new WeakMap<Receiver, KnownGuest>();
   #known: KnownGuests | undefined;
   /** By the number of the guest. */
   readonly #locks = new Map<number, GuestLocks>();
   #resolve: () => void = () => {};
 
-  constructor(options: ShareOptions, host: ShareHost) {
+  constructor(options: ShareOptions, host: ShareFolder) {
     const { listen, reach, suite, onEvent } = options;
     this.#options = options;
     this.#host = host;
@@ -181,7 +181,7 @@ class OpenSharing implements Sharing {
     return waiting;
   }
 
-  async #serve(peer: ArrivedPeer): Promise<void> {
+  async #serve(peer: IncomingPeer): Promise<void> {
     const guests = this.#guests;
     const { readOnly, label } = this.#options;
     const shared = {
@@ -248,8 +248,8 @@ class OpenSharing implements Sharing {
     }
   }
 
-  #recentOf(guest: Receiver): RecentCalls {
-    const known = this.#recent.get(guest) ?? new RecentCalls();
+  #recentOf(guest: Receiver): ReplyCache {
+    const known = this.#recent.get(guest) ?? new ReplyCache();
     this.#recent.set(guest, known);
     return known;
   }
@@ -267,11 +267,11 @@ class OpenSharing implements Sharing {
     await locks?.close();
   }
 
-  #greet(guest: Receiver, name: string, { incoming, keys }: ArrivedPeer): void {
+  #greet(guest: Receiver, name: string, { incoming, keys }: IncomingPeer): void {
     const { reach, onEvent } = this.#options;
     guest.peer = name;
     this.#guests.prove(guest);
-    const path = pathOfArrival(incoming, this.#port.reach, reach);
+    const path = pathOfIncoming(incoming, this.#port.reach, reach);
     onEvent({ type: 'connected', path, suite: keys.suite, peer: name, session: guest.number });
   }
 

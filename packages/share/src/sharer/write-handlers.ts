@@ -33,7 +33,7 @@ import {
 import { fromWireTime, toWireTime } from '../wire-time.ts';
 import type { GuestLocks } from './guest-locks.ts';
 import type { OwnChanges } from './own-changes.ts';
-import type { RecentCalls } from './reply-cache.ts';
+import type { ReplyCache } from './reply-cache.ts';
 
 const CALL_BYTES = 16;
 const TOKEN_BYTES = 16;
@@ -54,7 +54,7 @@ const LOCKS = { [LockKind.SHARED]: 'shared', [LockKind.EXCLUSIVE]: 'exclusive' }
 const LOCK_KINDS = { shared: LockKind.SHARED, exclusive: LockKind.EXCLUSIVE } as const;
 
 /** Error codes of native code for a writable folder, as guests get them. */
-const TOLD: Readonly<Record<string, ErrorCode>> = {
+const REPORTED: Readonly<Record<string, ErrorCode>> = {
   TRANSFER_PATH_REFUSED: 'SHARE_PATH_REFUSED',
   TRANSFER_SOURCE_MISSING: 'SHARE_NOT_FOUND',
   TRANSFER_SOURCE_CHANGED: 'TRANSFER_SOURCE_CHANGED',
@@ -68,7 +68,7 @@ const TOLD: Readonly<Record<string, ErrorCode>> = {
 export class WriteHandlers {
   readonly #writes: FolderWrites | undefined;
   readonly #job: ServeJob;
-  readonly #recent: RecentCalls;
+  readonly #recent: ReplyCache;
   readonly #locks: GuestLocks | undefined;
   readonly #own: OwnChanges;
   /** The paths of open handles. */
@@ -79,7 +79,7 @@ export class WriteHandlers {
     writes: FolderWrites | undefined,
     job: ServeJob,
     own: OwnChanges,
-    recent: RecentCalls,
+    recent: ReplyCache,
     locks: GuestLocks | undefined,
   ) {
     this.#writes = writes;
@@ -141,22 +141,24 @@ export class WriteHandlers {
   }
 
   getAttribute({ path, name }: { path: string; name: string }): Promise<AttributeReply> {
-    return this.#told(async (writes) => ({ value: await writes.getAttribute(checkSharePath(path), attribute(name)) }));
+    return this.#withGuestErrors(async (writes) => ({
+      value: await writes.getAttribute(checkSharePath(path), attribute(name)),
+    }));
   }
 
   listAttributes({ path }: { path: string }): Promise<AttributesReply> {
-    return this.#told(async (writes) => ({ names: await writes.listAttributes(checkSharePath(path)) }));
+    return this.#withGuestErrors(async (writes) => ({ names: await writes.listAttributes(checkSharePath(path)) }));
   }
 
   syncDirectory({ path }: { path: string }): Promise<ChangedReply> {
-    return this.#told(async (writes) => {
+    return this.#withGuestErrors(async (writes) => {
       await writes.syncDirectory(checkSharePath(path));
       return {};
     });
   }
 
   openWrite({ path, token, keep, base }: OpenWriteRequest): Promise<OpenWriteReply> {
-    return this.#told(async () => {
+    return this.#withGuestErrors(async () => {
       if (token.length !== TOKEN_BYTES) throw callFailure('EINVAL');
       const made = base && { size: bytes(base.size), mtimeNs: fromWireTime(base.mtime) };
       const put = { token: new Uint8Array(token), keep: bytes(keep), base: made };
@@ -167,7 +169,7 @@ export class WriteHandlers {
   }
 
   commit({ handle, size, mtime, sync }: CommitRequest): Promise<EntryReply> {
-    return this.#told(async () => {
+    return this.#withGuestErrors(async () => {
       const path = this.#paths.get(handle) ?? '';
       const committed = this.#job.commit(handle, { size: bytes(size), mtimeNs: fromWireTime(mtime), sync });
       this.#paths.delete(handle);
@@ -176,7 +178,7 @@ export class WriteHandlers {
   }
 
   closeWrite({ handle }: { handle: number }): Promise<ChangedReply> {
-    return this.#told(async () => {
+    return this.#withGuestErrors(async () => {
       this.#paths.delete(handle);
       await this.#job.closeWrite(handle);
       return {};
@@ -184,7 +186,7 @@ export class WriteHandlers {
   }
 
   lock(request: LockRequest): Promise<LockReply> {
-    return this.#told(async () => {
+    return this.#withGuestErrors(async () => {
       const path = checkSharePath(request.path);
       const granted = this.#guestLocks().lock(path, lockOf(request));
       // A notice of the previous lock holder's close is no news to the new holder.
@@ -197,11 +199,13 @@ export class WriteHandlers {
   }
 
   unlock({ holder, start, length }: UnlockRequest): Promise<UnlockReply> {
-    return this.#told(async () => ({ left: await this.#guestLocks().unlock(holder, spanOf(start, length)) }));
+    return this.#withGuestErrors(async () => ({
+      left: await this.#guestLocks().unlock(holder, spanOf(start, length)),
+    }));
   }
 
   testLock(request: LockRequest): Promise<TestLockReply> {
-    return this.#told(async () => {
+    return this.#withGuestErrors(async () => {
       const found = await this.#guestLocks().test(checkSharePath(request.path), lockOf(request));
       if (found === undefined) return { kind: LockKind.UNSPECIFIED, start: 0, length: 0 };
       const { kind, start, end } = found;
@@ -236,7 +240,7 @@ export class WriteHandlers {
   }
 
   async #once<Reply>(call: Uint8Array, work: (writes: FolderWrites) => Promise<Reply>): Promise<Reply> {
-    return this.#told((writes) => {
+    return this.#withGuestErrors((writes) => {
       if (call.length !== CALL_BYTES) throw callFailure('EINVAL');
       return this.#recent.answer(call, () => work(writes));
     });
@@ -249,7 +253,7 @@ export class WriteHandlers {
     });
   }
 
-  async #told<Reply>(work: (writes: FolderWrites) => Promise<Reply>): Promise<Reply> {
+  async #withGuestErrors<Reply>(work: (writes: FolderWrites) => Promise<Reply>): Promise<Reply> {
     if (this.#writes === undefined) throw callFailure('EROFS');
     try {
       return await work(this.#writes);
@@ -257,8 +261,8 @@ export class WriteHandlers {
       if (reason instanceof KeibiError) throw reason;
       const { code = '', errnoName } = reason as { code?: string; errnoName?: string };
       if (code === 'SHARE_CALL_FAILED') throw callFailure(errnoName, { cause: reason });
-      const told = TOLD[code];
-      throw told === undefined ? reason : new KeibiError(told, undefined, { cause: reason });
+      const reported = REPORTED[code];
+      throw reported === undefined ? reason : new KeibiError(reported, undefined, { cause: reason });
     }
   }
 }

@@ -13,10 +13,10 @@ import { refusal } from './refusal.ts';
 //   FoldReady  initiator -> number: its openers have the secret; the responder's sealers may move
 
 /** The callee wipes each secret (32 bytes). */
-export type OnFold = (number: number, secret: Uint8Array) => void;
+export type OnRekey = (number: number, secret: Uint8Array) => void;
 
 /** Limit of folds per session: the epoch counts them in one byte. */
-export const MAX_FOLDS = 255;
+export const MAX_REKEYS = 255;
 
 /**
  * Agrees on the secret of fold `number`, as the initiator.
@@ -25,7 +25,7 @@ export const MAX_FOLDS = 255;
  * @param onSecret  must give the secret to every reader before it returns
  * @throws the call's failure; HANDSHAKE_MALFORMED for invalid shares
  */
-export async function fold(client: PeerClient, number: number, onSecret: OnFold): Promise<void> {
+export async function fold(client: PeerClient, number: number, onSecret: OnRekey): Promise<void> {
   const prepared = await prepareHandshake('initiator');
   try {
     const { sodium, kem, x25519, kemKeys } = prepared;
@@ -42,14 +42,14 @@ export async function fold(client: PeerClient, number: number, onSecret: OnFold)
 }
 
 /** The responder's side: handlers for the session's Peer service. */
-export class FoldResponder {
-  readonly #onSecret: OnFold;
+export class RekeyResponder {
+  readonly #onSecret: OnRekey;
   #last = 0;
   /** Agreed on, but the initiator's openers do not have it yet. */
   #waiting: Uint8Array | undefined;
 
   /** @param onSecret  moves the sealers to the fold */
-  constructor(onSecret: OnFold) {
+  constructor(onSecret: OnRekey) {
     this.#onSecret = onSecret;
   }
 
@@ -69,7 +69,7 @@ export class FoldResponder {
   };
 
   async #agree(request: FoldRequest): Promise<FoldReply> {
-    if (request.number !== this.#last + 1 || request.number > MAX_FOLDS || this.#waiting !== undefined) {
+    if (request.number !== this.#last + 1 || request.number > MAX_REKEYS || this.#waiting !== undefined) {
       throw new KeibiError('HANDSHAKE_MALFORMED');
     }
     this.#last = request.number;
