@@ -59,8 +59,9 @@ module.exports = {
       to: { circular: true },
     },
     { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
-    mayImportOnly('apps/cli', ['packages/(daemon|share|contacts|peer|settings|server|protocol)']),
-    mayImportOnly('apps/desktop', ['packages/daemon']),
+    mayImportOnly('apps/cli', ['packages/(daemon|share|contacts|peer|settings|server|protocol|integration)']),
+    mayImportOnly('apps/desktop', ['packages/(daemon|integration)']),
+    mayImportOnly('packages/integration', []),
     ...DESKTOP_ROOMS,
     {
       name: 'desktop-page-knows-no-electron',

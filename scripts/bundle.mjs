@@ -13,7 +13,7 @@ import { build } from 'esbuild';
 
 const cli = fileURLToPath(new URL('../apps/cli/', import.meta.url));
 const desktop = fileURLToPath(new URL('../apps/desktop/', import.meta.url));
-const { version } = JSON.parse(await readFile(`${cli}package.json`, 'utf8'));
+const { version } = await readJson(`${cli}package.json`);
 
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
 const dist = resolve(values.out ?? `${cli}dist`);
@@ -76,4 +76,41 @@ for (const script of ['pictures.mjs', 'bundle-desktop.mjs']) {
     stdio: 'inherit',
   });
   if (status !== 0) process.exit(1);
+}
+
+await bundleWindow();
+
+/** The window of `keibidrop desktop`: its page is dist/page, and it names the Electron that it was made for. */
+async function bundleWindow() {
+  const window = `${cli}dist/desktop`;
+  await rm(window, { recursive: true, force: true });
+  await mkdir(window);
+  for (const part of ['main.cjs', 'preload.cjs', 'images']) {
+    await cp(`${desktop}dist/${part}`, `${window}/${part}`, { recursive: true });
+  }
+  for (const name of await readdir(`${desktop}dist/icons`)) {
+    if (/^(16|24|32|48|64|128|256)x\d+\.png$/.test(name))
+      await cp(`${desktop}dist/icons/${name}`, `${window}/icons/${name}`);
+  }
+  await cp(`${desktop}images/icon.svg`, `${window}/icons/icon.svg`);
+  const { desktopName } = await readJson(`${desktop}package.json`);
+  await writeJson(`${window}/package.json`, { name: 'keibidrop', version, main: 'main.cjs', desktopName });
+  await writeJson(`${window}/electron.json`, await electronRelease(`${desktop}node_modules/electron`));
+}
+
+/** Version of Electron, and the digests of its archives as its package has them. */
+async function electronRelease(electron) {
+  const { version } = await readJson(`${electron}/package.json`);
+  const checksums = await readJson(`${electron}/checksums.json`);
+  const platforms = ['linux', 'darwin', 'win32'].flatMap((system) => [`${system}-x64`, `${system}-arm64`]);
+  const digests = platforms.map((platform) => [platform, checksums[`electron-v${version}-${platform}.zip`]]);
+  return { version, sha256: Object.fromEntries(digests) };
+}
+
+async function readJson(path) {
+  return JSON.parse(await readFile(path, 'utf8'));
+}
+
+function writeJson(path, value) {
+  return writeFile(path, `${JSON.stringify(value, undefined, 2)}\n`);
 }

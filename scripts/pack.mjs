@@ -37,6 +37,8 @@ const SMALLER = {
   minifySyntax: true,
   legalComments: 'none',
 };
+// Electron 45 contains Node 24.
+const SMALLER_WINDOW = { ...SMALLER, format: 'cjs', target: 'node24' };
 // Those that were built and run. scripts/cross knows more of Linux; macOS and Windows need a machine of their own.
 const TRIED = ['linux-x64-gnu'];
 const FILES = ['keibidrop.node', 'keibidrop-mount'];
@@ -73,7 +75,7 @@ function thisPlatform() {
   return `${name}-${process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'gnu'}`;
 }
 
-/** The program: JavaScript and the page. */
+/** The program: JavaScript, the page and the window. */
 async function packProgram() {
   const folder = begin('keibidrop');
   const dist = join(root, 'apps/cli/dist');
@@ -83,6 +85,11 @@ async function packProgram() {
     writeFileSync(join(folder, 'dist', name), code);
   }
   cpSync(join(dist, 'page'), join(folder, 'dist/page'), { recursive: true });
+  cpSync(join(dist, 'desktop'), join(folder, 'dist/desktop'), { recursive: true });
+  for (const name of ['main.cjs', 'preload.cjs']) {
+    const { code } = await transform(readFileSync(join(dist, 'desktop', name), 'utf8'), SMALLER_WINDOW);
+    writeFileSync(join(folder, 'dist/desktop', name), code);
+  }
   cpSync(join(root, 'apps/cli/README.md'), join(folder, 'README.md'));
   const libraries = librariesOf(bundledFiles());
   writeFileSync(join(folder, 'THIRD-PARTY-NOTICES'), notices(libraries));
@@ -103,7 +110,12 @@ async function packProgram() {
 
 /** The files of libraries that the bundles are made from. */
 function bundledFiles() {
-  return [...readJson('apps/cli/dist/library-files.json'), ...readJson('apps/desktop/dist/library-files.json')];
+  const lists = [
+    'apps/cli/dist/library-files',
+    'apps/desktop/dist/library-files',
+    'apps/desktop/dist/window-library-files',
+  ];
+  return lists.flatMap((list) => readJson(`${list}.json`));
 }
 
 /** Version of a module as this workspace has it. */

@@ -5,9 +5,11 @@ import { command as bench } from './commands/bench.ts';
 import { command as connect } from './commands/connect.ts';
 import { command as contacts } from './commands/contacts.ts';
 import { command as daemon } from './commands/daemon.ts';
+import { command as desktop } from './commands/desktop.ts';
 import { command as doctor } from './commands/doctor.ts';
 import { command as history } from './commands/history.ts';
 import { command as id } from './commands/id.ts';
+import { command as integrate } from './commands/integrate.ts';
 import { command as invitations } from './commands/invitations.ts';
 import { command as list } from './commands/list.ts';
 import { command as mcp } from './commands/mcp.ts';
@@ -29,7 +31,7 @@ export const COMMANDS: Readonly<Record<string, readonly CliCommand<unknown>[]>> 
   Transfer: [send, receive, peers],
   Folders: [share, add, connect, list, pull, mount, unmount],
   People: [contacts, invitations, id],
-  Background: [transfers, history, ui, daemon, status, stop, mcp],
+  Background: [transfers, history, ui, desktop, integrate, daemon, status, stop, mcp],
   Server: [relay],
   Diagnosis: [doctor, bench],
 };

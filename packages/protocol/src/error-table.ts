@@ -298,6 +298,12 @@ const table = {
     'FAILED_PRECONDITION',
     'No file manager can be opened from here. Open the folder yourself.',
   ),
+  WINDOW_UNAVAILABLE: row(
+    'never',
+    1,
+    'FAILED_PRECONDITION',
+    'The window cannot be opened here. Use the same page in the browser: keibidrop ui.',
+  ),
   FOLDER_NOT_ALLOWED: row('never', 1, 'PERMISSION_DENIED', 'That is outside the folders that may be used.'),
   DISK_FULL: row(
     'later',

@@ -28,6 +28,12 @@ import { MainWindow } from './window.ts';
 /** A window that crashes again within this time is not reopened automatically. */
 const BREAKS_AGAIN_MS = 60_000;
 
+/** The page lies in this bundle, or beside it in the npm package. */
+function pageFolder(): string {
+  const own = join(__dirname, 'renderer');
+  return existsSync(own) ? own : join(__dirname, '..', 'page');
+}
+
 /** The main process once Electron is ready: creates the parts and connects them. */
 export class Desktop {
   readonly #file = new PreferencesFile(join(app.getPath('userData'), 'window.json'));
@@ -45,7 +51,7 @@ export class Desktop {
 
   /** @param started  when this program began, in milliseconds since 1970 */
   constructor(started: number) {
-    const program = daemonProgram(app.isPackaged ? process.resourcesPath : undefined, process.platform);
+    const program = daemonProgram(app.isPackaged ? process.resourcesPath : undefined, process.platform, process.env);
     this.#link = new DaemonLink((signal) => findDaemonAddress(program, process.env, signal));
     this.#preferences = new WindowPreferences(this.#file, startAtLogin(), () => this.#speak());
     this.#texts = textsIn(this.#preferences.language);
@@ -76,7 +82,7 @@ export class Desktop {
 
   /** Shows the window at once and connects to the daemon meanwhile. */
   open(opening: Opening): void {
-    servePage(join(__dirname, 'renderer'));
+    servePage(pageFolder());
     lockSession(session.defaultSession);
     hearPage(() => this.#window.page, this.#handlers, {
       onSubscribe: (subscription) => void this.#calls.subscribe(subscription),

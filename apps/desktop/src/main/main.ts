@@ -43,6 +43,16 @@ function run(): void {
     desktop = new Desktop(started);
     desktop.open(openingFrom(process.argv, process.cwd()));
     for (const act of early.splice(0)) act(desktop);
+    reportOpened();
+  });
+}
+
+/** Tells `keibidrop desktop`, which then ends. */
+function reportOpened(): void {
+  if (process.send === undefined) return;
+  process.on('error', () => {}); // it was interrupted
+  process.send('opened', () => {
+    if (process.connected) process.disconnect();
   });
 }
 

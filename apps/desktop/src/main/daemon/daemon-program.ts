@@ -15,14 +15,27 @@ const START_TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
- * The program that runs the command line: the bundled Node in a packaged window (decision 012), Node from PATH in a checkout.
+ * The program that runs the command line: the bundled Node in a packaged window (decision 012), the one that `keibidrop desktop`
+ * names, or Node from PATH in a checkout.
  *
- * @param resources  resource folder of the packaged window; undefined in a checkout
+ * @param resources  resource folder of the packaged window; undefined for any other, since a package runs only its own
  */
-export function daemonProgram(resources: string | undefined, platform: NodeJS.Platform): Program {
-  if (resources === undefined) return ['node', join(__dirname, CHECKOUT_PROGRAM)];
+export function daemonProgram(
+  resources: string | undefined,
+  platform: NodeJS.Platform,
+  env: NodeJS.ProcessEnv,
+): Program {
+  if (resources === undefined) return startedBy(env) ?? ['node', join(__dirname, CHECKOUT_PROGRAM)];
   const node = platform === 'win32' ? 'node.exe' : 'node';
   return [join(resources, 'keibidrop', node), join(resources, 'keibidrop', 'keibidrop.mjs')];
+}
+
+/** The command of the `keibidrop desktop` that started this window. */
+export function startedBy({ KD_WINDOW_PROGRAM }: NodeJS.ProcessEnv): Program | undefined {
+  if (!KD_WINDOW_PROGRAM) return undefined;
+  const program: unknown = JSON.parse(KD_WINDOW_PROGRAM);
+  const isProgram = Array.isArray(program) && program.length > 0 && program.every((word) => typeof word === 'string');
+  return isProgram ? (program as unknown as Program) : undefined;
 }
 
 /**

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { existsSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { autostartEntry } from '@keibidrop/integration';
 import { app } from 'electron';
+import { startedBy } from '../daemon/daemon-program.ts';
 import { HIDDEN_FLAG } from '../opening.ts';
-import { autostartEntry } from './autostart-entry.ts';
 
 /** Whether the window starts in the tray when the user logs in. */
 export interface StartAtLogin {
@@ -41,5 +42,7 @@ function byEntry(configHome: string): StartAtLogin {
 /** The command that starts this program. For an AppImage it is that file, because it runs from a temporary mount. */
 function ownCommand(): string[] {
   if (process.env.APPIMAGE) return [process.env.APPIMAGE];
-  return app.isPackaged ? [process.execPath] : [process.execPath, app.getAppPath()];
+  if (app.isPackaged) return [process.execPath];
+  const program = startedBy(process.env);
+  return program === undefined ? [process.execPath, app.getAppPath()] : [...program, 'desktop'];
 }
