@@ -227,7 +227,7 @@ describe('one daemon', () => {
     const lists = ['transfers', 'shares', 'mounts'].map((name) => `${config}/state/${name}.json`);
     const [transfers = ''] = lists;
     const kept = JSON.parse(await readFile(transfers, 'utf8'));
-    await writeFile(transfers, JSON.stringify({ ...kept, transfers: [null, {}, ...kept.transfers] }));
+    await writeFile(transfers, JSON.stringify({ ...kept, entries: [null, {}, ...kept.entries] }));
     for (const list of lists.slice(1)) await writeFile(list, '{"v":1,"next":1,"transfers":[null]}');
     await daemon.replace();
     await daemon.until((event) => event.transfer === id && event.code === code && event.state === 'waiting');
