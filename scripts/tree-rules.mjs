@@ -3,6 +3,7 @@
 // Rules about files that no linter knows: size, licence line, names, and the C++ ladder. One function for all, used by check.mjs.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative } from 'node:path';
+import { methodCounts } from './class-sizes.mjs';
 
 const NOT_OURS = new Set(['node_modules', '.git', 'dist', 'gen', 'coverage']);
 const MAX_LINES = { '.ts': 400, '.tsx': 400, '.css': 400, '.mjs': 400, '.cjs': 400, '.cc': 500, '.h': 500 };
@@ -30,6 +31,9 @@ const RETIRED_MODULES =
 RETIRED_NAMES.push(new RegExp(`^packages/.*/(${RETIRED_MODULES.replaceAll(' ', '|')})(\\.test)?\\.ts$`));
 const LIMITED_FOLDERS = /^(native|packages\/[\w-]+|apps\/[\w-]+)\/src(\/|$)/;
 const MAX_FILES = 25;
+const MAX_METHODS = 30;
+/** Classes with more methods, and how many each may have. The list and its numbers may only shrink. */
+const LARGER_CLASSES = { InodeTable: 53, ReceiveJob: 50, OverlayFile: 32, WriteBack: 45 };
 
 function* sourceFiles(directory) {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -79,6 +83,15 @@ function largeFolders(paths) {
   return broken;
 }
 
+/** C++ classes of a file with too many methods. */
+function largeClasses(path, text) {
+  if (!/^native\/src\/.*\.(cc|h)$/.test(path)) return [];
+  return [...methodCounts(text)]
+    .map(([name, count]) => ({ name, count, limit: LARGER_CLASSES[name] ?? MAX_METHODS }))
+    .filter(({ count, limit }) => count > limit)
+    .map(({ name, count, limit }) => `class ${name} has ${count} methods, at most ${limit}: split it`);
+}
+
 /** docs/SECURITY.md names the test of each sentence, within `packages/` where no such file stands in the root. */
 function missingTests(root) {
   const text = readFileSync(join(root, 'docs/SECURITY.md'), 'utf8');
@@ -101,7 +114,9 @@ export function brokenTreeRules(root) {
     if (!text.slice(0, 200).includes('SPDX-License-Identifier: MPL-2.0')) broken.push(`${path}: no SPDX line`);
     if (NO_HOME_NAME.test(basename(path))) broken.push(`${path}: a name that says nothing`);
     if (RETIRED_NAMES.some((name) => name.test(path))) broken.push(`${path}: a retired name`);
-    broken.push(...brokenIncludes(path, text).map((problem) => `${path}: ${problem}`));
+    broken.push(
+      ...[...brokenIncludes(path, text), ...largeClasses(path, text)].map((problem) => `${path}: ${problem}`),
+    );
   }
   return [...broken, ...largeFolders(paths), ...missingTests(root)];
 }

@@ -106,6 +106,41 @@ describe.runIf(HAS_BROWSER)('two people with a page each', () => {
     await field.fill('');
   });
 
+  it('keep a typed word unless they choose one from the list', async ({ ben }) => {
+    const { page } = ben;
+    await ben.open('receive');
+    const field = page.getByLabel('Code from the sender');
+    const words = page.getByRole('listbox', { name: 'Matching words' });
+    const type = async (text: string) => {
+      await field.fill('');
+      await field.pressSequentially(text);
+      await words.getByRole('option').first().waitFor();
+    };
+    await type('7-gui');
+    for (const _ of ['closes the list', 'does nothing']) {
+      await field.press('Escape');
+      await words.waitFor({ state: 'hidden' });
+      expect(await field.inputValue()).toBe('7-gui');
+    }
+    await type('7-gui');
+    await words.getByRole('option', { name: 'guitar' }).hover();
+    await field.press('Home');
+    await page.getByRole('button', { name: 'Paste', exact: true }).focus();
+    await words.waitFor({ state: 'hidden' });
+    expect(await field.inputValue()).toBe('7-gui');
+    await type('7-gui');
+    await field.press('Tab');
+    await expect.poll(() => field.inputValue()).toBe('7-guide-');
+    await type('7-gui');
+    await words.getByRole('option', { name: 'guitar' }).click();
+    await expect.poll(() => field.inputValue()).toBe('7-guitar-');
+    await type('7-guitar-pen');
+    const request = page.waitForRequest('**/api/Receive');
+    await field.press('Enter');
+    expect((await request).postDataJSON()).toMatchObject({ code: '7-guitar-pen' });
+    await field.fill('');
+  });
+
   it('leave the console empty', ({ ada, ben }) => {
     expect([...ada.complaints, ...ben.complaints]).toEqual([]);
   });

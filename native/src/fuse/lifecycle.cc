@@ -11,8 +11,8 @@
 #include "fuse/mounted_folder.h"
 #include "fuse/operations.h"
 #include "fuse/server.h"
+#include "mount/host_messages.h"
 
-// The life of a mount: its start, the daemon's messages, its end.
 namespace keibi::fuse {
 namespace {
 
@@ -36,27 +36,28 @@ void Server::Init(fuse_conn_info* connection) {
   // Measured: slower than one copy of our own.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
   connection->want |= connection->capable & FUSE_CAP_CACHE_SYMLINKS;
-  if (!options_.locks) connection->want &= ~static_cast<unsigned>(FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS);
+  if (!parts_.options.locks) connection->want &= ~static_cast<unsigned>(FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS);
 }
 
 bool Server::Mount(int* error) {
   fuse_args arguments = FUSE_ARGS_INIT(0, nullptr);
-  const std::string options = std::string(options_.writable ? "rw" : "ro") +
+  const std::string options = std::string(parts_.options.writable ? "rw" : "ro") +
                               ",noatime,default_permissions,auto_unmount,max_read=" + std::to_string(kMostReadBytes) +
-                              ",subtype=keibidrop,fsname=" + options_.name;
+                              ",subtype=keibidrop,fsname=" + parts_.options.name;
   for (const char* word : {"keibidrop-mount", "-o", options.c_str()}) {
     if (fuse_opt_add_arg(&arguments, word) != 0) return false;
   }
   session_ = NewSession(&arguments, Operations(), this);
   fuse_opt_free_args(&arguments);
   errno = 0;
-  const bool mounted = session_ != nullptr && fuse_session_mount(session_, options_.folder.c_str()) == 0;
+  const bool mounted = session_ != nullptr && fuse_session_mount(session_, parts_.options.folder.c_str()) == 0;
   *error = errno;
   return mounted;
 }
 
 void Server::OnRequest() {
-  if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) read_ahead_.Attach(options_.folder);
+  if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true))
+    parts_.read_ahead.Attach(parts_.options.folder);
 }
 
 int Server::Run() {
@@ -64,52 +65,52 @@ int Server::Run() {
   int error = 0;
   if (!Mount(&error)) {
     const char* const reason = error == 0 ? "fusermount3 refuses" : std::strerror(error);
-    link_.Notify(Type::kFailed, mount::message::Failed{static_cast<uint32_t>(error), reason}.Body());
+    parts_.link.Notify(Type::kFailed, mount::message::Failed{static_cast<uint32_t>(error), reason}.Body());
     return kNotAvailable;
   }
   // Overlays of a writable file change it without the kernel's knowledge, so it cannot be passed.
-  passthrough_.Attach(session_, !options_.writable);
-  notifier_.Begin(session_);
-  link_.Notify(Type::kMounted, mount::Writer());
+  parts_.passthrough.Attach(session_, !parts_.options.writable);
+  parts_.notifier.Begin(session_);
+  parts_.link.Notify(Type::kMounted, mount::Writer());
   const int code = ServeSession(session_, kThreads) == 0 ? kEnded : kNotAvailable;
   // The folder was unmounted: send what was written. After a forced unmount the process has already exited.
-  if (write_back_.Drain(options_.patience) > 0) LeaveUnsent();
+  if (parts_.write_back.Drain(parts_.options.patience) > 0) LeaveUnsent();
   return code;
 }
 
 void Server::LeaveUnsent() {
-  const size_t files = write_back_.LeaveUnsent();
-  link_.Notify(Type::kLost, mount::message::Lost{static_cast<uint32_t>(files)}.Body());
-  link_.WaitSent(kForcedPatience);
+  const size_t files = parts_.write_back.LeaveUnsent();
+  parts_.link.Notify(Type::kLost, mount::message::Lost{static_cast<uint32_t>(files)}.Body());
+  parts_.link.WaitSent(kForcedPatience);
 }
 
 void Server::RefuseUnmount(size_t unsent) {
-  link_.Notify(Type::kBusy, mount::message::Busy{static_cast<uint32_t>(unsent)}.Body());
+  parts_.link.Notify(Type::kBusy, mount::message::Busy{static_cast<uint32_t>(unsent)}.Body());
 }
 
 void Server::Serve() {
-  link_.Run([this](Type type, mount::Reader body) { OnDaemon(type, body); });
+  parts_.link.Run([this](Type type, mount::Reader body) { OnDaemon(type, body); });
   // Every request has been answered. Threads of libfuse may stay in the kernel until the last program has left the
   // folder; the process does not wait for them.
-  notifier_.End(kForcedPatience);
-  Unmount(options_.folder, true);
+  parts_.notifier.End(kForcedPatience);
+  Unmount(parts_.options.folder, true);
   _exit(kEnded);
 }
 
 void Server::Leave(bool forced) {
   if (forced) {
-    const size_t unsent = write_back_.Drain(std::min(options_.patience, kForcedPatience));
-    notifier_.End(kForcedPatience);
-    Unmount(options_.folder, true);
+    const size_t unsent = parts_.write_back.Drain(std::min(parts_.options.patience, kForcedPatience));
+    parts_.notifier.End(kForcedPatience);
+    Unmount(parts_.options.folder, true);
     if (unsent > 0) LeaveUnsent();
     _exit(kEnded);
   }
-  if (const size_t unsent = write_back_.Drain(options_.patience); unsent > 0) return RefuseUnmount(unsent);
-  int error = Unmount(options_.folder, false);
+  if (const size_t unsent = parts_.write_back.Drain(parts_.options.patience); unsent > 0) return RefuseUnmount(unsent);
+  int error = Unmount(parts_.options.folder, false);
   // Programs that inspect each new mount finish in a moment.
   for (int tries = 0; error == EBUSY && tries < mount::rules::kUnmountTries; tries++) {
     std::this_thread::sleep_for(kUnmountPause);
-    error = Unmount(options_.folder, false);
+    error = Unmount(parts_.options.folder, false);
   }
   if (error == EBUSY) RefuseUnmount(0);
 }
@@ -119,11 +120,11 @@ void Server::OnDaemon(Type type, mount::Reader body) {
     case Type::kChanges:
       return OnChanges(body);
     case Type::kWatched:
-      return notifier_.Notify(inodes_.Watch(mount::message::Watched::Parse(body).flag));
+      return parts_.notifier.Notify(parts_.inodes.Watch(mount::message::Watched::Parse(body).flag));
     case Type::kAway:
       return SetAway(mount::message::Away::Parse(body).flag);
     case Type::kLocksLost:
-      return locking_.Lost();
+      return parts_.locking.Lost();
     case Type::kUnmount:
       // On another thread: the kernel may send a request first.
       std::thread([this, forced = mount::message::Unmount::Parse(body).flag] { Leave(forced); }).detach();
@@ -138,9 +139,18 @@ void Server::OnChanges(mount::Reader body) {
     const auto change = static_cast<uint8_t>(kind);
     if (change < 1 || change > 3) return;
     std::vector<uint64_t> look;
-    notifier_.Notify(inodes_.Apply(static_cast<InodeTable::Change>(change), path, &look));
-    for (const uint64_t ino : look) Verify(ino);
+    parts_.notifier.Notify(parts_.inodes.Apply(static_cast<InodeTable::Change>(change), path, &look));
+    for (const uint64_t ino : look) parts_.requests.Verify(ino);
   }
+}
+
+void Server::SetAway(bool away) {
+  parts_.link.SetAway(away);
+  parts_.inodes.SetAway(away);
+  parts_.prefetch.SetAway(away);
+  parts_.write_back.SetAway(away);
+  if (!away) return;
+  for (const Type type : {Type::kLook, Type::kList}) parts_.link.FinishAsked(type, kPeerAway);
 }
 
 }  // namespace keibi::fuse

@@ -12,7 +12,7 @@
 namespace keibi::fuse {
 namespace {
 
-Server& HostOf(fuse_req_t request) {
+Server& ServerOf(fuse_req_t request) {
   Server& server = *static_cast<Server*>(fuse_req_userdata(request));
   server.OnRequest();
   return server;
@@ -22,32 +22,36 @@ OpenedDirectory* DirectoryOf(const fuse_file_info* info) { return reinterpret_ca
 
 void Init(void* server, fuse_conn_info* connection) { static_cast<Server*>(server)->Init(connection); }
 
-void Lookup(fuse_req_t request, fuse_ino_t parent, const char* name) { HostOf(request).Lookup(request, parent, name); }
+void Lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
+  ServerOf(request).lookup().Lookup(request, parent, name);
+}
 
 void Forget(fuse_req_t request, fuse_ino_t ino, uint64_t times) {
-  HostOf(request).Forget(ino, times);
+  ServerOf(request).lookup().Forget(ino, times);
   fuse_reply_none(request);
 }
 
 void ForgetMany(fuse_req_t request, size_t count, fuse_forget_data* forgets) {
-  for (size_t i = 0; i < count; i++) HostOf(request).Forget(forgets[i].ino, forgets[i].nlookup);
+  for (size_t i = 0; i < count; i++) ServerOf(request).lookup().Forget(forgets[i].ino, forgets[i].nlookup);
   fuse_reply_none(request);
 }
 
-void GetAttributes(fuse_req_t request, fuse_ino_t ino, fuse_file_info*) { HostOf(request).GetAttributes(request, ino); }
+void GetAttributes(fuse_req_t request, fuse_ino_t ino, fuse_file_info*) {
+  ServerOf(request).lookup().GetAttributes(request, ino);
+}
 
-void ReadLink(fuse_req_t request, fuse_ino_t ino) { HostOf(request).ReadLink(request, ino); }
+void ReadLink(fuse_req_t request, fuse_ino_t ino) { ServerOf(request).lookup().ReadLink(request, ino); }
 
 void OpenDirectory(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
-  HostOf(request).OpenDirectory(request, ino, *info);
+  ServerOf(request).lookup().OpenDirectory(request, ino, *info);
 }
 
 void ReadDirectory(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_file_info* info) {
-  HostOf(request).ReadDirectory(request, ino, size, offset, DirectoryOf(info), false);
+  ServerOf(request).lookup().ReadDirectory(request, ino, size, offset, DirectoryOf(info), false);
 }
 
 void ReadDirectoryPlus(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_file_info* info) {
-  HostOf(request).ReadDirectory(request, ino, size, offset, DirectoryOf(info), true);
+  ServerOf(request).lookup().ReadDirectory(request, ino, size, offset, DirectoryOf(info), true);
 }
 
 void ReleaseDirectory(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
@@ -55,81 +59,84 @@ void ReleaseDirectory(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
   fuse_reply_err(request, 0);
 }
 
-void Open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) { HostOf(request).Open(request, ino, *info); }
+void Open(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
+  ServerOf(request).reads().Open(request, ino, *info);
+}
 
 void Read(fuse_req_t request, fuse_ino_t ino, size_t size, off_t offset, fuse_file_info* info) {
-  HostOf(request).Read(request, ino, size, offset, reinterpret_cast<Handle*>(info->fh));
+  ServerOf(request).reads().Read(request, ino, size, offset, reinterpret_cast<Handle*>(info->fh));
 }
 
 void Release(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
-  HostOf(request).Release(request, ino, reinterpret_cast<Handle*>(info->fh), *info);
+  ServerOf(request).reads().Release(request, ino, reinterpret_cast<Handle*>(info->fh), *info);
 }
 
 void SetAttributes(fuse_req_t request, fuse_ino_t ino, struct stat* wanted, int what, fuse_file_info*) {
-  HostOf(request).SetAttributes(request, ino, *wanted, what);
+  ServerOf(request).writes().SetAttributes(request, ino, *wanted, what);
 }
 
 void MakeNode(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, dev_t) {
-  if (S_ISREG(mode)) return HostOf(request).Make(request, parent, name, stream::EntryType::kFile, mode, {});
+  if (S_ISREG(mode)) return ServerOf(request).names().Make(request, parent, name, stream::EntryType::kFile, mode, {});
   fuse_reply_err(request, EPERM);
 }
 
 void MakeDirectory(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode) {
-  HostOf(request).Make(request, parent, name, stream::EntryType::kDirectory, mode, {});
+  ServerOf(request).names().Make(request, parent, name, stream::EntryType::kDirectory, mode, {});
 }
 
 void MakeSymlink(fuse_req_t request, const char* target, fuse_ino_t parent, const char* name) {
-  HostOf(request).Make(request, parent, name, stream::EntryType::kSymlink, 0777, target);
+  ServerOf(request).names().Make(request, parent, name, stream::EntryType::kSymlink, 0777, target);
 }
 
-void DaemonLink(fuse_req_t request, fuse_ino_t, fuse_ino_t, const char*) { fuse_reply_err(request, EPERM); }
+void MakeLink(fuse_req_t request, fuse_ino_t, fuse_ino_t, const char*) { fuse_reply_err(request, EPERM); }
 
 void Create(fuse_req_t request, fuse_ino_t parent, const char* name, mode_t mode, fuse_file_info* info) {
-  HostOf(request).Create(request, parent, name, mode, *info);
+  ServerOf(request).names().Create(request, parent, name, mode, *info);
 }
 
 void Unlink(fuse_req_t request, fuse_ino_t parent, const char* name) {
-  HostOf(request).Remove(request, parent, name, false);
+  ServerOf(request).names().Remove(request, parent, name, false);
 }
 
 void RemoveDirectory(fuse_req_t request, fuse_ino_t parent, const char* name) {
-  HostOf(request).Remove(request, parent, name, true);
+  ServerOf(request).names().Remove(request, parent, name, true);
 }
 
 void Rename(fuse_req_t request, fuse_ino_t parent, const char* name, fuse_ino_t to_parent, const char* to,
             unsigned how) {
-  HostOf(request).Rename(request, parent, name, to_parent, to, how);
+  ServerOf(request).names().Rename(request, parent, name, to_parent, to, how);
 }
 
 void Write(fuse_req_t request, fuse_ino_t ino, const char* bytes, size_t length, off_t offset, fuse_file_info* info) {
-  HostOf(request).Write(request, ino, reinterpret_cast<const uint8_t*>(bytes), length, static_cast<uint64_t>(offset),
-                        (info->flags & O_APPEND) != 0 && info->writepage == 0);
+  ServerOf(request).writes().Write(request, ino, reinterpret_cast<const uint8_t*>(bytes), length,
+                                   static_cast<uint64_t>(offset),
+                                   (info->flags & O_APPEND) != 0 && info->writepage == 0);
 }
 
 void Flush(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info) {
-  HostOf(request).Flush(request, ino, *reinterpret_cast<const Handle*>(info->fh), info->lock_owner);
+  ServerOf(request).writes().Flush(request, ino, *reinterpret_cast<const Handle*>(info->fh), info->lock_owner);
 }
 
-void Sync(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) { HostOf(request).Sync(request, ino); }
+void Sync(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) { ServerOf(request).writes().Sync(request, ino); }
 
 void SyncDirectory(fuse_req_t request, fuse_ino_t ino, int, fuse_file_info*) {
-  HostOf(request).SyncDirectory(request, ino);
+  ServerOf(request).names().SyncDirectory(request, ino);
 }
 
 void GetAttribute(fuse_req_t request, fuse_ino_t ino, const char* name, size_t size) {
-  HostOf(request).GetAttribute(request, ino, name, size);
+  ServerOf(request).xattrs().GetAttribute(request, ino, name, size);
 }
 
 void SetAttribute(fuse_req_t request, fuse_ino_t ino, const char* name, const char* value, size_t size, int how) {
-  HostOf(request).SetAttribute(request, ino, name, {value, size}, how);
+  ServerOf(request).xattrs().SetAttribute(request, ino, name, {value, size}, how);
 }
 
 void RemoveAttribute(fuse_req_t request, fuse_ino_t ino, const char* name) {
-  HostOf(request).RemoveAttribute(request, ino, name);
+  ServerOf(request).xattrs().RemoveAttribute(request, ino, name);
 }
 
 void ListAttributes(fuse_req_t request, fuse_ino_t ino, size_t size) {
-  HostOf(request).ListAttributes(request, ino, size);
+  ServerOf(request).xattrs().ListAttributes(request, ino, size);
 }
 
 stream::LockKind KindOf(const struct flock& lock) {
@@ -144,13 +151,13 @@ Locking::Wanted WantedOf(fuse_ino_t ino, const fuse_file_info& info, const struc
 }
 
 void TestLock(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info, struct flock* lock) {
-  HostOf(request).locking().Test(request, WantedOf(ino, *info, *lock));
+  ServerOf(request).locking().Test(request, WantedOf(ino, *info, *lock));
 }
 
 void SetLock(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info, struct flock* lock, int sleep) {
   Locking::Wanted wanted = WantedOf(ino, *info, *lock);
   wanted.waits = sleep != 0;
-  HostOf(request).locking().Set(request, wanted);
+  ServerOf(request).locking().Set(request, wanted);
 }
 
 void LockWhole(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info, int how) {
@@ -158,10 +165,10 @@ void LockWhole(fuse_req_t request, fuse_ino_t ino, fuse_file_info* info, int how
   const auto kind = what == LOCK_UN   ? stream::LockKind::kNone
                     : what == LOCK_SH ? stream::LockKind::kShared
                                       : stream::LockKind::kExclusive;
-  HostOf(request).locking().Set(request, {ino, {info->lock_owner, true}, {}, kind, (how & LOCK_NB) == 0});
+  ServerOf(request).locking().Set(request, {ino, {info->lock_owner, true}, {}, kind, (how & LOCK_NB) == 0});
 }
 
-void StatFs(fuse_req_t request, fuse_ino_t) { HostOf(request).StatFs(request); }
+void StatFs(fuse_req_t request, fuse_ino_t) { ServerOf(request).lookup().StatFs(request); }
 
 // No fallocate: a mount cannot reserve space on the other peer's disk. posix_fallocate(3) then writes zeros.
 fuse_lowlevel_ops MakeOperations() {
@@ -184,7 +191,7 @@ fuse_lowlevel_ops MakeOperations() {
   operations.mknod = MakeNode;
   operations.mkdir = MakeDirectory;
   operations.symlink = MakeSymlink;
-  operations.link = DaemonLink;
+  operations.link = MakeLink;
   operations.create = Create;
   operations.unlink = Unlink;
   operations.rmdir = RemoveDirectory;

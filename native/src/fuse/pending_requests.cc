@@ -50,7 +50,7 @@ bool PendingRequests::Take(uint64_t ticket, fuse_req_t* request) {
 
 // Called on a thread of libfuse, which holds the request.
 void PendingRequests::OnInterrupt(fuse_req_t request, void* ticket) {
-  static_cast<Server*>(fuse_req_userdata(request))->waiting().GiveUp(reinterpret_cast<uint64_t>(ticket));
+  static_cast<Server*>(fuse_req_userdata(request))->pending_requests().GiveUp(reinterpret_cast<uint64_t>(ticket));
 }
 
 void PendingRequests::GiveUp(uint64_t ticket) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
+#include "fuse/read_ops.h"
+
 #include <fcntl.h>
 
 #include <algorithm>
@@ -8,9 +10,9 @@
 #include <vector>
 
 #include "fuse/library.h"
-#include "fuse/server.h"
+#include "fuse/parts.h"
+#include "mount/host_messages.h"
 
-// Open files, and reads of them.
 namespace keibi::fuse {
 namespace {
 
@@ -62,26 +64,26 @@ uint8_t* BufferOfThread() {
 
 }  // namespace
 
-bool Server::IsFresh(uint64_t ino, const Found& found, const fuse_file_info& info) {
-  if (found.attributes.type != stream::EntryType::kFile || found.gone || inodes_.IsAway()) return true;
-  const std::shared_ptr<mount::OverlayFile> overlay = write_back_.Find(ino);
+bool ReadOps::IsFresh(uint64_t ino, const Found& found, const fuse_file_info& info) {
+  if (found.attributes.type != stream::EntryType::kFile || found.gone || parts_.inodes.IsAway()) return true;
+  const std::shared_ptr<mount::OverlayFile> overlay = parts_.write_back.Find(ino);
   // The other peer checks the version of a pending put.
   if (overlay != nullptr && overlay->NeedsPut(false)) return true;
-  return (info.flags & O_ACCMODE) == O_RDONLY && vouched_.Take(ino);
+  return (info.flags & O_ACCMODE) == O_RDONLY && parts_.vouched.Take(ino);
 }
 
-void Server::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered) {
+void ReadOps::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, bool answered) {
   Found found;
-  InodeTable::Known known = inodes_.Look(ino, answered, &found);
+  InodeTable::Known known = parts_.inodes.Look(ino, answered, &found);
   if (known == InodeTable::Known::kYes && !answered && !IsFresh(ino, found, info)) known = InodeTable::Known::kAsk;
   if (known == InodeTable::Known::kAsk) {
-    return Later(
+    return parts_.requests.Later(
         request,
         [this, ino, info](fuse_req_t later, int error) {
           if (error == 0) return Open(later, ino, info, true);
           fuse_reply_err(later, error);
         },
-        [&](Then then) { AskLook(ino, std::move(then)); });
+        [&](Then then) { parts_.requests.AskLook(ino, std::move(then)); });
   }
   // On ESTALE the kernel looks the name up once more.
   if (known == InodeTable::Known::kAbsent || (answered && found.gone)) {
@@ -89,22 +91,22 @@ void Server::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, 
     return;
   }
   // Before the answer: the program asks for the size next.
-  if (answered) notifier_.NotifyAttributes(ino);
+  if (answered) parts_.notifier.NotifyAttributes(ino);
   auto handle = std::make_unique<Handle>();
   handle->writes = (info.flags & O_ACCMODE) != O_RDONLY;
   fuse_file_info opened = info;
   opened.fh = reinterpret_cast<uint64_t>(handle.get());
   opened.keep_cache = 1;  // content that is not read now is checked when it is read
   int error = 0;
-  const mount::WriteBack::Use use(&write_back_, ino);
-  std::shared_ptr<mount::OverlayFile> overlay = OverlayOf(ino);
+  const mount::WriteBack::Use use(&parts_.write_back, ino);
+  std::shared_ptr<mount::OverlayFile> overlay = parts_.overlays.OverlayOf(ino);
   if ((info.flags & O_TRUNC) != 0 && found.attributes.type == stream::EntryType::kFile) {
-    error = MakeOverlay(ino, true, &overlay);
-    if (error == 0) error = overlay->Truncate(0, Now());
-    if (error == 0) write_back_.Changed(ino, overlay);
+    error = parts_.overlays.MakeOverlay(ino, true, &overlay);
+    if (error == 0) error = overlay->Truncate(0, parts_.overlays.Now());
+    if (error == 0) parts_.write_back.Changed(ino, overlay);
   }
   if (error == 0 && overlay != nullptr) {
-    opened.keep_cache = contents_.SameAsBefore(ino, overlay->token()) ? 1 : 0;
+    opened.keep_cache = parts_.contents.SameAsBefore(ino, overlay->token()) ? 1 : 0;
   } else if (error == 0 && (info.flags & O_ACCMODE) != O_WRONLY) {
     Reading opening{request, ino, 0, 0, handle.get()};
     ContentOf(opening, &error);
@@ -113,54 +115,54 @@ void Server::Open(fuse_req_t request, uint64_t ino, const fuse_file_info& info, 
     fuse_reply_err(request, error);
     return;
   }
-  write_back_.Opened(ino);
+  parts_.write_back.Opened(ino);
   if (ReplyOpen(request, ino, &opened, handle.get()) == 0) {
     handle.release();
   } else {
-    write_back_.Closed(ino);
+    parts_.write_back.Closed(ino);
   }
   const bool small = found.attributes.size > 0 && found.attributes.size <= mount::kMostSmallBytes;
-  if (small && overlay == nullptr && (info.flags & O_ACCMODE) == O_RDONLY) WalkOn(ino, false);
+  if (small && overlay == nullptr && (info.flags & O_ACCMODE) == O_RDONLY) parts_.prefetcher.WalkOn(ino, false);
 }
 
 // The handle must not be released yet: the kernel may do that before this returns.
-int Server::ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Handle* handle) {
+int ReadOps::ReplyOpen(fuse_req_t request, uint64_t ino, fuse_file_info* opened, Handle* handle) {
   const std::shared_ptr<Content> content = handle->content;
   Passthrough::How how = Passthrough::How::kCached;
-  if (content != nullptr && !options_.writable) {
+  if (content != nullptr && !parts_.options.writable) {
     handle->counted = true;
-    how = passthrough_.Opened(ino, content->key, content->file->data_fd(), [this, &content] {
-      return content->file->size() >= kLeastPassedBytes && contents_.Hold(*content);
+    how = parts_.passthrough.Opened(ino, content->key, content->file->data_fd(), [this, &content] {
+      return content->file->size() >= kLeastPassedBytes && parts_.contents.Hold(*content);
     });
   }
   // An open that bypasses the kernel's pages does not decide whether they are valid.
   if (content != nullptr && how == Passthrough::How::kCached)
-    opened->keep_cache = contents_.SameAsBefore(ino, content->key) ? 1 : 0;
-  if (content != nullptr) read_ahead_.Opening(content->file->size());
-  const int error = passthrough_.Reply(request, ino, opened, how);
-  if (error != 0 && content != nullptr && !options_.writable) passthrough_.Closed(ino);
+    opened->keep_cache = parts_.contents.SameAsBefore(ino, content->key) ? 1 : 0;
+  if (content != nullptr) parts_.read_ahead.Opening(content->file->size());
+  const int error = parts_.passthrough.Reply(request, ino, opened, how);
+  if (error != 0 && content != nullptr && !parts_.options.writable) parts_.passthrough.Closed(ino);
   return error;
 }
 
-void Server::Release(fuse_req_t request, uint64_t ino, Handle* handle, const fuse_file_info& info) {
-  if (ReleasesFlock(info)) locking_.Drop(ino, {info.lock_owner, true}, [](int) {});
-  if (handle->counted) passthrough_.Closed(ino);
+void ReadOps::Release(fuse_req_t request, uint64_t ino, Handle* handle, const fuse_file_info& info) {
+  if (ReleasesFlock(info)) parts_.locking.Drop(ino, {info.lock_owner, true}, [](int) {});
+  if (handle->counted) parts_.passthrough.Closed(ino);
   delete handle;
-  write_back_.Closed(ino);
+  parts_.write_back.Closed(ino);
   fuse_reply_err(request, 0);
 }
 
-void Server::Renew(uint64_t ino, Handle* handle) {
-  const uint64_t taken = locking_.Taken(ino);
+void ReadOps::Renew(uint64_t ino, Handle* handle) {
+  const uint64_t taken = parts_.locking.Taken(ino);
   if (taken <= handle->taken) return;
   handle->taken = taken;
   handle->read = false;
   handle->before = nullptr;
 }
 
-std::shared_ptr<Content> Server::ContentOf(const Reading& reading, int* error) {
+std::shared_ptr<Content> ReadOps::ContentOf(const Reading& reading, int* error) {
   Found found;
-  if (inodes_.Look(reading.ino, true, &found) != InodeTable::Known::kYes) {
+  if (parts_.inodes.Look(reading.ino, true, &found) != InodeTable::Known::kYes) {
     *error = ESTALE;
     return nullptr;
   }
@@ -182,13 +184,13 @@ std::shared_ptr<Content> Server::ContentOf(const Reading& reading, int* error) {
   std::string path;
   InodeTable::Doubt doubt;
   std::shared_ptr<Content> opened;
-  if (!inodes_.Ask(reading.ino, &path, &doubt)) {
+  if (!parts_.inodes.Ask(reading.ino, &path, &doubt)) {
     *error = ESTALE;
     return nullptr;
   }
-  core::Status status = contents_.Open(path, found.attributes, &opened);
-  if (status.code == Code::kDiskFull && contents_.MakeRoom()) {
-    status = contents_.Open(path, found.attributes, &opened);
+  core::Status status = parts_.contents.Open(path, found.attributes, &opened);
+  if (status.code == Code::kDiskFull && parts_.contents.MakeRoom()) {
+    status = parts_.contents.Open(path, found.attributes, &opened);
   }
   if (!status.ok()) {
     *error = ErrnoOf(status);
@@ -201,12 +203,12 @@ std::shared_ptr<Content> Server::ContentOf(const Reading& reading, int* error) {
   return opened;
 }
 
-void Server::Read(fuse_req_t request, uint64_t ino, size_t size, off_t offset, Handle* handle) {
+void ReadOps::Read(fuse_req_t request, uint64_t ino, size_t size, off_t offset, Handle* handle) {
   ReadOnce({request, ino, static_cast<uint64_t>(offset), std::min(size, kMostReadBytes), handle});
 }
 
-void Server::ReadOnce(Reading reading) {
-  if (const std::shared_ptr<mount::OverlayFile> overlay = OverlayOf(reading.ino); overlay != nullptr) {
+void ReadOps::ReadOnce(Reading reading) {
+  if (const std::shared_ptr<mount::OverlayFile> overlay = parts_.overlays.OverlayOf(reading.ino); overlay != nullptr) {
     return ReadOverlay(reading, overlay);
   }
   int error = 0;
@@ -225,7 +227,7 @@ void Server::ReadOnce(Reading reading) {
   uint8_t* const buffer = BufferOfThread();
   const uint32_t first = BlockOf(reading.offset), end = BlockAfter(reading.offset + length);
   if (!file.Read(reading.offset, buffer, length, &status)) return ReadMissing(reading, content, first, end);
-  contents_.Used(*content, first, end);
+  parts_.contents.Used(*content, first, end);
   mount::ReadAhead::Plan plan;
   {
     const std::scoped_lock lock(reading.handle->mutex);
@@ -234,7 +236,7 @@ void Server::ReadOnce(Reading reading) {
       return;
     }
     reading.handle->read = true;
-    plan = reading.handle->ahead.Next(first, end, file.blocks(), most_ahead_);
+    plan = reading.handle->ahead.Next(first, end, file.blocks(), parts_.most_ahead);
   }
   if (!status.ok()) {
     fuse_reply_err(reading.request, EIO);
@@ -242,32 +244,33 @@ void Server::ReadOnce(Reading reading) {
   }
   // The request, and perhaps the handle, is freed after this.
   fuse_reply_buf(reading.request, reinterpret_cast<const char*>(buffer), length);
-  if (plan.left) LeaveAhead(*content);
+  if (plan.left) parts_.prefetcher.LeaveAhead(*content);
   const uint32_t from = file.FirstMissing(plan.from, plan.count);
-  if (from < plan.from + plan.count) AskAhead(reading.ino, content, {from, plan.from + plan.count - from});
+  if (from < plan.from + plan.count)
+    parts_.prefetcher.AskAhead(reading.ino, content, {from, plan.from + plan.count - from});
 }
 
-void Server::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first,
-                         uint32_t end) {
+void ReadOps::ReadMissing(const Reading& reading, const std::shared_ptr<Content>& content, uint32_t first,
+                          uint32_t end) {
   mount::ReadAhead::Plan plan;
   bool asked = false;
   {
     const std::scoped_lock lock(reading.handle->mutex);
     asked = reading.handle->ahead.Asked(first, end);
-    plan = reading.handle->ahead.Next(first, end, content->file->blocks(), most_ahead_);
+    plan = reading.handle->ahead.Next(first, end, content->file->blocks(), parts_.most_ahead);
   }
-  if (plan.left) LeaveAhead(*content);
+  if (plan.left) parts_.prefetcher.LeaveAhead(*content);
   const uint32_t ahead = plan.count > 0 ? plan.from + plan.count - end : 0;
-  contents_.Used(*content, first, uint64_t{end} + ahead);
+  parts_.contents.Used(*content, first, uint64_t{end} + ahead);
   // The kernel releases a handle only after its last read is answered, and this one is answered when the ticket is
   // taken.
-  const uint64_t ticket = pending_requests_.Add(reading.request);
+  const uint64_t ticket = parts_.pending_requests.Add(reading.request);
   if (asked) {
-    block_waiter_.Await(content, first, end, [this, reading, content, first, end, ticket](bool here) {
+    parts_.block_waiter.Await(content, first, end, [this, reading, content, first, end, ticket](bool here) {
       Reading again = reading;
-      if (!pending_requests_.Take(ticket, &again.request)) return;
+      if (!parts_.pending_requests.Take(ticket, &again.request)) return;
       if (here) {
-        contents_.Grown(*content);
+        parts_.contents.Grown(*content);
         return ReadOnce(again);
       }
       {
@@ -276,38 +279,39 @@ void Server::ReadMissing(const Reading& reading, const std::shared_ptr<Content>&
       }
       ReadMissing(again, content, first, end);
     });
-    if (plan.count > 0) AskAhead(reading.ino, content, plan);
+    if (plan.count > 0) parts_.prefetcher.AskAhead(reading.ino, content, plan);
     return;
   }
   const uint32_t from = content->file->FirstMissing(first, end - first);
   mount::DaemonLink::Answer answer;
   answer.on_done = [this, reading, content, ticket](int error, mount::Reader body) {
-    if (error == 0) most_ahead_ = std::max<uint32_t>(mount::message::WantAnswer::Parse(body).ahead_blocks, 1);
-    if (error == 0) contents_.Grown(*content);
+    if (error == 0) parts_.most_ahead = std::max<uint32_t>(mount::message::WantAnswer::Parse(body).ahead_blocks, 1);
+    if (error == 0) parts_.contents.Grown(*content);
     Reading again = reading;
-    if (!pending_requests_.Take(ticket, &again.request)) return;
-    const bool more = error == 0 || (error == ENOSPC && contents_.MakeRoom());
+    if (!parts_.pending_requests.Take(ticket, &again.request)) return;
+    const bool more = error == 0 || (error == ENOSPC && parts_.contents.MakeRoom());
     if (more && ++again.attempts <= kMostAttempts) return ReadOnce(again);
     if (error != ESTALE || ++again.attempts > kMostAttempts) {
       fuse_reply_err(again.request, error == 0 ? EIO : error);
       return;
     }
     // The file has changed there: a handle that has seen no byte of this version gets the new one.
-    notifier_.Notify(inodes_.Doubted(again.ino));
-    Later(
+    parts_.notifier.Notify(parts_.inodes.Doubted(again.ino));
+    parts_.requests.Later(
         again.request,
         [this, again](fuse_req_t later, int failure) mutable {
           again.request = later;
           if (failure == 0) return ReadOnce(again);
           fuse_reply_err(later, failure);
         },
-        [&](Then then) { AskLook(again.ino, std::move(then)); });
+        [&](Then then) { parts_.requests.AskLook(again.ino, std::move(then)); });
   };
-  link_.Ask(Type::kWant, WantOf(reading.ino, *content, from, end - from, ahead), std::move(answer));
+  parts_.link.Ask(Type::kWant, parts_.prefetcher.WantOf(reading.ino, *content, from, end - from, ahead),
+                  std::move(answer));
 }
 
 // Written bytes come from the overlay, the rest from the version that is at the other peer.
-void Server::ReadOverlay(Reading reading, const std::shared_ptr<mount::OverlayFile>& overlay) {
+void ReadOps::ReadOverlay(Reading reading, const std::shared_ptr<mount::OverlayFile>& overlay) {
   uint8_t* const buffer = BufferOfThread();
   size_t length = 0;
   mount::Missing missing;
@@ -334,20 +338,21 @@ void Server::ReadOverlay(Reading reading, const std::shared_ptr<mount::OverlayFi
 }
 
 // No put runs while blocks are fetched: they must belong to the requested version.
-void Server::FetchForOverlay(const Reading& reading, const std::shared_ptr<mount::OverlayFile>& overlay,
-                             const mount::Missing& needed) {
+void ReadOps::FetchForOverlay(const Reading& reading, const std::shared_ptr<mount::OverlayFile>& overlay,
+                              const mount::Missing& needed) {
   uint32_t ahead = 0;
   {
     const std::scoped_lock lock(reading.handle->mutex);
-    const auto plan = reading.handle->ahead.Next(needed.first, needed.end, BlockAfter(needed.of.size), most_ahead_);
+    const auto plan =
+        reading.handle->ahead.Next(needed.first, needed.end, BlockAfter(needed.of.size), parts_.most_ahead);
     if (plan.count > 0) ahead = plan.from + plan.count - needed.end;
   }
-  const uint64_t ticket = pending_requests_.Add(reading.request);
+  const uint64_t ticket = parts_.pending_requests.Add(reading.request);
   const mount::WriteBack::Held held{{reading.ino}, {}, {}};
   // The handle is only valid after the ticket was taken.
   const auto fail = [this, ticket, held](int error) {
-    write_back_.Release(held);
-    if (fuse_req_t request; pending_requests_.Take(ticket, &request)) fuse_reply_err(request, error);
+    parts_.write_back.Release(held);
+    if (fuse_req_t request; parts_.pending_requests.Take(ticket, &request)) fuse_reply_err(request, error);
   };
   const auto fetch = [=, this](int) {
     std::vector<uint8_t> unused(reading.size);
@@ -356,19 +361,19 @@ void Server::FetchForOverlay(const Reading& reading, const std::shared_ptr<mount
     int error = 0;
     // The version may have changed by now, and perhaps nothing is missing.
     if (overlay->Read(reading.offset, unused.data(), reading.size, &length, &missing, &error)) {
-      write_back_.Release(held);
+      parts_.write_back.Release(held);
       Reading again = reading;
-      if (pending_requests_.Take(ticket, &again.request)) ReadOnce(again);
+      if (parts_.pending_requests.Take(ticket, &again.request)) ReadOnce(again);
       return;
     }
     std::string path;
     InodeTable::Doubt doubt;
     std::shared_ptr<Content> content;
-    if (!inodes_.Ask(reading.ino, &path, &doubt)) return fail(ESTALE);
+    if (!parts_.inodes.Ask(reading.ino, &path, &doubt)) return fail(ESTALE);
     mount::Attributes attributes;
     attributes.size = missing.of.size;
     attributes.mtime_ns = missing.of.mtime_ns;
-    if (const core::Status status = contents_.Open(path, attributes, &content); !status.ok()) {
+    if (const core::Status status = parts_.contents.Open(path, attributes, &content); !status.ok()) {
       return fail(ErrnoOf(status));
     }
     content->kept = true;
@@ -377,57 +382,33 @@ void Server::FetchForOverlay(const Reading& reading, const std::shared_ptr<mount
     }
     mount::DaemonLink::Answer answer;
     answer.on_done = [=, this](int failure, mount::Reader body) {
-      if (failure == 0) most_ahead_ = std::max<uint32_t>(mount::message::WantAnswer::Parse(body).ahead_blocks, 1);
-      write_back_.Release(held);
+      if (failure == 0) parts_.most_ahead = std::max<uint32_t>(mount::message::WantAnswer::Parse(body).ahead_blocks, 1);
+      parts_.write_back.Release(held);
       Reading again = reading;
-      if (!pending_requests_.Take(ticket, &again.request)) return;
+      if (!parts_.pending_requests.Take(ticket, &again.request)) return;
       if (++again.attempts <= kMostAttempts && failure == 0) return ReadOnce(again);
       if (again.attempts > kMostAttempts || failure != ESTALE) {
         fuse_reply_err(again.request, failure == 0 ? EIO : failure);
         return;
       }
       // Another peer has changed it: a put notices that, and so does a look.
-      Later(
+      parts_.requests.Later(
           again.request,
           [this, again](fuse_req_t later, int) mutable {
             again.request = later;
             ReadOnce(again);
           },
           [&](Then then) {
-            write_back_.WhenSent(again.ino, options_.patience,
-                                 [this, ino = again.ino, then = std::move(then)](int) { AskLook(ino, then); });
+            parts_.write_back.WhenSent(
+                again.ino, parts_.options.patience,
+                [this, ino = again.ino, then = std::move(then)](int) { parts_.requests.AskLook(ino, then); });
           });
     };
-    link_.Ask(Type::kWant, WantOf(reading.ino, *content, missing.first, missing.end - missing.first, ahead),
-              std::move(answer));
+    parts_.link.Ask(Type::kWant,
+                    parts_.prefetcher.WantOf(reading.ino, *content, missing.first, missing.end - missing.first, ahead),
+                    std::move(answer));
   };
-  write_back_.Hold(held, fetch);
-}
-
-void Server::AskAhead(uint64_t ino, const std::shared_ptr<Content>& content, const mount::ReadAhead::Plan& plan) {
-  contents_.Used(*content, plan.from, uint64_t{plan.from} + plan.count);
-  mount::DaemonLink::Answer answer;
-  answer.on_done = [this, content](int error, mount::Reader body) {
-    if (error == 0) most_ahead_ = std::max<uint32_t>(mount::message::WantAnswer::Parse(body).ahead_blocks, 1);
-    contents_.Grown(*content);
-  };
-  answer.waits = false;
-  link_.Ask(Type::kWant, WantOf(ino, *content, plan.from, 0, plan.count), std::move(answer));
-}
-
-// Call before the first request at the new position. Blocks that a reader waits for still arrive.
-void Server::LeaveAhead(const Content& content) {
-  link_.Notify(Type::kLeave, mount::message::Leave{content.key}.Body());
-}
-
-mount::Writer Server::WantOf(uint64_t ino, const Content& content, uint32_t first, uint32_t count,
-                             uint32_t ahead) const {
-  // The file may have been renamed.
-  std::string path;
-  InodeTable::Doubt doubt;
-  if (!inodes_.Ask(ino, &path, &doubt)) path = content.path;
-  return mount::message::Want{content.key, content.file->size(), content.file->mtime_ns(), first, count, ahead, path}
-      .Body();
+  parts_.write_back.Hold(held, fetch);
 }
 
 }  // namespace keibi::fuse

@@ -24,11 +24,10 @@ Examples:
 
 Writes for this user, on a Linux desktop: a menu entry, which also opens
 keibidrop:// links, its icons, and "Send with KeibiDrop" for Nautilus (under
-Scripts), Nemo, Dolphin and Thunar (under Send To). All files are below
-XDG_DATA_HOME and XDG_CONFIG_HOME. A file of the same name that KeibiDrop did not
-write is kept. Run it again after KeibiDrop or Node has moved. The packages for
-Linux bring the same entries for all users.
+Scripts), Nemo, Dolphin and Thunar (under Send To). A file of the same name that
+KeibiDrop did not write is kept. Run it again after KeibiDrop or Node has moved.
 
+Environment: XDG_DATA_HOME XDG_CONFIG_HOME
 Exit codes: 0 done, 1 failed, 2 usage.
 `;
 
