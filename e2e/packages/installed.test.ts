@@ -29,7 +29,10 @@ describe('the packages, installed on a computer with only Node', () => {
     const folder = RELEASED ?? sandbox.path('packed');
     if (RELEASED === undefined) run(join(ROOT, 'scripts/pack'), '--built', '--out', folder);
     const system = `keibidrop-${process.platform}-${process.arch}`;
-    const native = (await readdir(folder)).find((name) => name.startsWith(system) && !name.includes('musl')) ?? '';
+    const native =
+      (await readdir(folder)).find(
+        (name) => name.startsWith(system) && name.endsWith('.tgz') && !name.includes('musl'),
+      ) ?? '';
     packed = { program: join(folder, `keibidrop-${version}.tgz`), native: join(folder, native) };
     await mkdir(sandbox.path('path'));
     await symlink(process.execPath, sandbox.path('path/node'));
