@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { constants } from 'node:fs';
 import { decodeSpaceAnswer } from '@keibidrop/proto/mount-host';
+import type { ShareEntry } from '@keibidrop/protocol';
 import { type Contents, sameVersion } from './contents.ts';
 import { Failure, isFailure } from './failure.ts';
 import type { Operations, Stat } from './fuse.ts';
-import type { Entry, Link } from './link.ts';
+import type { Link } from './link.ts';
 import { type Handle, OpenFile } from './open-file.ts';
 import { nameOf, parentOf, type Tree } from './tree.ts';
 import type { WriteBack } from './write-back.ts';
@@ -292,7 +293,7 @@ export class Folder implements Operations {
     }
   }
 
-  async #make(kind: Entry['type'], path: string, mode: number, target: string): Promise<Entry> {
+  async #make(kind: ShareEntry['type'], path: string, mode: number, target: string): Promise<ShareEntry> {
     const request = { type: 'make', kind, mode: mode & PERMISSIONS, path, target } as const;
     const entry = await this.#settled(path, this.#link.askEntry(request));
     this.#tree.made(path, entry);
@@ -355,7 +356,7 @@ function versionOf({ size, mtimeNs }: { size: number; mtimeNs: bigint }) {
   return { size, mtimeNs };
 }
 
-function statOf({ type, mode, size: bytes, mtimeNs, target }: Entry, gone = false): Stat {
+function statOf({ type, mode, size: bytes, mtimeNs, target }: ShareEntry, gone = false): Stat {
   const links = gone ? 0 : 1;
   const size = target === undefined ? bytes : Buffer.byteLength(target);
   return { mode: TYPE_BITS[type] | mode, size, mtimeMs: Number(mtimeNs / NS_PER_MS), links };

@@ -8,18 +8,8 @@ import {
   type FromHost,
   rules,
 } from '@keibidrop/proto/mount-host';
-import { decodePage } from '@keibidrop/protocol';
+import { decodePage, type ShareEntry } from '@keibidrop/protocol';
 import { Failure } from './failure.ts';
-
-/** One file, directory or symlink of the other peer. */
-export interface Entry {
-  type: 'file' | 'directory' | 'symlink';
-  name: string;
-  size: number;
-  mtimeNs: bigint;
-  mode: number;
-  target?: string;
-}
 
 type WithoutRequest<Message> = Message extends { request: number } ? Omit<Message, 'request'> : never;
 /** A message that is answered. */
@@ -88,8 +78,8 @@ export class Link {
   }
 
   /** A request that one entry answers. @throws Failure */
-  async askEntry(message: Request, options: Omit<AskOptions, 'onPage'> = {}): Promise<Entry> {
-    const entries: Entry[] = [];
+  async askEntry(message: Request, options: Omit<AskOptions, 'onPage'> = {}): Promise<ShareEntry> {
+    const entries: ShareEntry[] = [];
     await this.ask(message, { ...options, onPage: (page) => entries.push(...entriesOf(page)) });
     const [entry] = entries;
     if (entry === undefined || entries.length > 1) throw new Failure('EIO');
@@ -140,9 +130,9 @@ export class Link {
 }
 
 /** @throws Failure: EIO for a page that is none */
-export function entriesOf(page: Uint8Array): Entry[] {
+export function entriesOf(page: Uint8Array): ShareEntry[] {
   try {
-    return decodePage(page, 0).filter(({ type }) => type !== 'stream') as Entry[];
+    return decodePage(page, 0).filter(({ type }) => type !== 'stream') as ShareEntry[];
   } catch {
     throw new Failure('EIO');
   }

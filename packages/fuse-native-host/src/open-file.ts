@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
+
+import type { ShareEntry } from '@keibidrop/protocol';
 import type { Content, Position, Version } from './contents.ts';
 import type { Draft } from './draft.ts';
 import { Failure } from './failure.ts';
-import type { Entry } from './link.ts';
 
 /** A file that is open, or has unsent changes. Its changes run one after another. */
 export class OpenFile {
   path: string;
   /** As it was last known. */
-  entry: Entry;
+  entry: ShareEntry;
   readonly handles = new Set<Handle>();
   draft: Draft | undefined;
   /** The content of the draft's base, while the draft needs it. */
@@ -21,7 +22,7 @@ export class OpenFile {
   backoffMs = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, entry: Entry) {
+  constructor(path: string, entry: ShareEntry) {
     this.path = path;
     this.entry = entry;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type FromDaemon, rules } from '@keibidrop/proto/mount-host';
+import type { ShareEntry } from '@keibidrop/protocol';
 import { Failure, isFailure } from './failure.ts';
-import { type Entry, entriesOf, type Link } from './link.ts';
+import { entriesOf, type Link } from './link.ts';
 
 type Changes = (FromDaemon & { type: 'changes' })['changes'];
 
@@ -10,7 +11,7 @@ const MOST_NODES = 200_000;
 
 interface Node {
   /** Undefined if the name is not there, or nothing is known of it. */
-  entry?: Entry | undefined;
+  entry?: ShareEntry | undefined;
   /** The names in it, if it was listed. */
   names?: Set<string> | undefined;
   readonly children: Map<string, Node>;
@@ -72,7 +73,7 @@ export class Tree {
   }
 
   /** @throws Failure: ENOENT, or the reason of the failed request */
-  async look(path: string): Promise<Entry> {
+  async look(path: string): Promise<ShareEntry> {
     const known = this.#known(path);
     if (known === 'absent') throw new Failure('ENOENT');
     if (known !== undefined) return known;
@@ -88,11 +89,11 @@ export class Tree {
   }
 
   /** @throws Failure */
-  async list(path: string): Promise<Entry[]> {
+  async list(path: string): Promise<ShareEntry[]> {
     const known = this.#knownNames(path);
     if (known !== undefined) return known;
     const asked = this.#clock;
-    const entries: Entry[] = [];
+    const entries: ShareEntry[] = [];
     let bytes = 0;
     await this.#link.ask(
       { type: 'list', path },
@@ -109,7 +110,7 @@ export class Tree {
   }
 
   /** Our own creation of an entry. */
-  made(path: string, entry: Entry): void {
+  made(path: string, entry: ShareEntry): void {
     this.#put(path, entry, ++this.#clock);
     this.#changedIn(parentOf(path));
   }
@@ -129,7 +130,7 @@ export class Tree {
   }
 
   /** Our own change of a file. */
-  changed(path: string, entry: Entry): void {
+  changed(path: string, entry: ShareEntry): void {
     this.#put(path, entry, ++this.#clock);
   }
 
@@ -139,7 +140,7 @@ export class Tree {
     if (node !== undefined) node.doubted = ++this.#clock;
   }
 
-  #known(path: string): Entry | 'absent' | undefined {
+  #known(path: string): ShareEntry | 'absent' | undefined {
     let node: Node | undefined = this.#root;
     let above = 0;
     for (const name of partsOf(path)) {
@@ -154,7 +155,7 @@ export class Tree {
     return node.entry ?? 'absent';
   }
 
-  #knownNames(path: string): Entry[] | undefined {
+  #knownNames(path: string): ShareEntry[] | undefined {
     let node: Node | undefined = this.#root;
     let above = 0;
     for (const name of partsOf(path)) {
@@ -164,7 +165,7 @@ export class Tree {
     }
     if (node.names === undefined) return undefined;
     if (!this.#believed(node.listed, Math.max(node.namesDoubted, above), node.listedAt)) return undefined;
-    const entries: Entry[] = [];
+    const entries: ShareEntry[] = [];
     for (const name of node.names) {
       const entry = node.children.get(name)?.entry;
       if (entry === undefined) return undefined;
@@ -179,7 +180,7 @@ export class Tree {
   }
 
   /** @param asked  when, by the clock: what has come since knows better */
-  #put(path: string, entry: Entry | undefined, asked: number): void {
+  #put(path: string, entry: ShareEntry | undefined, asked: number): void {
     const node = this.#make(path);
     if (node.looked > asked) return;
     node.entry = entry;
@@ -194,7 +195,7 @@ export class Tree {
     node.children.clear();
   }
 
-  #putListing(path: string, entries: readonly Entry[], asked: number): void {
+  #putListing(path: string, entries: readonly ShareEntry[], asked: number): void {
     const node = this.#make(path);
     if (node.listed > asked) return;
     node.names = new Set(entries.map(({ name }) => name));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { encodeFromDaemon, encodeLockAnswer, encodeTestLockAnswer } from '@keibidrop/proto/mount-host';
-import { callFailure } from '@keibidrop/protocol';
+import { callFailure, type ShareEntry } from '@keibidrop/protocol';
 import { doneMessage, type LockRequest, pageMessage } from './host-messages.ts';
 import { pageOf } from './host-writes.ts';
-import type { FoundSourceLock, SourceEntry, SourceLocks } from './mount-source.ts';
+import type { FoundSourceLock, SourceLocks } from './mount-source.ts';
 
 /** Never aborted: the source must hear of each lock that its program no longer has. */
 const NEVER = new AbortController().signal;
@@ -56,7 +56,7 @@ export class HostLocks {
   /**
    * A lock may arrive too late for its program: release it. The program itself releases its other locks of the file.
    */
-  async #acquired(locking: Promise<{ holder: number; entry: SourceEntry }>, signal: AbortSignal) {
+  async #acquired(locking: Promise<{ holder: number; entry: ShareEntry }>, signal: AbortSignal) {
     let onAbort = () => {};
     const aborted = new Promise<never>((_resolve, reject) => {
       onAbort = () => reject(signal.reason);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import { rules } from '@keibidrop/proto/mount-host';
-import { callFailure, PageWriter, TOP } from '@keibidrop/protocol';
+import { callFailure, PageWriter, type ShareEntry, TOP } from '@keibidrop/protocol';
 import type { ChangeRequest } from './host-messages.ts';
-import type { MadeSourceEntry, SourceEntry, SourceWrites } from './mount-source.ts';
+import type { MadeSourceEntry, SourceWrites } from './mount-source.ts';
 
 /** The bits of `what` of a change. */
 const CHANGE_MODE = 1;
@@ -88,12 +88,12 @@ function make(
 const single = new PageWriter();
 
 /** A page with one entry. */
-export function pageOf(entry: SourceEntry): Uint8Array {
+export function pageOf(entry: ShareEntry): Uint8Array {
   single.tryAdd(manifestEntryOf(entry), 0);
   return single.take();
 }
 
 /** An entry in the form of a manifest. */
-export function manifestEntryOf({ type, name, size, mtimeNs, mode, target }: SourceEntry) {
+export function manifestEntryOf({ type, name, size, mtimeNs, mode, target }: ShareEntry) {
   return { type, parent: TOP, name, size, mtimeNs, mode, ...(target !== undefined && { target }) };
 }

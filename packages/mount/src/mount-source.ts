@@ -1,40 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-
-/** One file, directory or symlink of a source. */
-export interface SourceEntry {
-  type: 'file' | 'directory' | 'symlink';
-  name: string;
-  /** Bytes of a file; 0 for anything else. */
-  size: number;
-  /** Nanoseconds since 1970. */
-  mtimeNs: bigint;
-  /** Permission bits, 0 to 0o777. */
-  mode: number;
-  /** The target of a symlink, which is never followed. */
-  target?: string;
-}
-
-/** A part of a directory. */
-export interface SourceListing {
-  entries: readonly SourceEntry[];
-  /** The number of entries that cannot be shown. */
-  leftOut: number;
-}
-
-export interface SourceChange {
-  /** `made` and `removed` of a directory cover everything below it. */
-  kind: 'made' | 'changed' | 'removed';
-  path: string;
-}
-
-/** The changes since the previous notice. */
-export interface SourceNotice {
-  changes: readonly SourceChange[];
-  /** Some changes are not listed: anything may have changed. */
-  lookAgain: boolean;
-  /** A part of the source is not watched. */
-  incomplete: boolean;
-}
+import type { ShareEntry, ShareListing, ShareNotice } from '@keibidrop/protocol';
 
 /** One version of one file, and its place in the cache. */
 export interface WantedFile {
@@ -82,7 +47,7 @@ export interface ByteRange {
 }
 
 /** A created entry, and the new mtime of its directory, if known. */
-export interface MadeSourceEntry extends SourceEntry {
+export interface MadeSourceEntry extends ShareEntry {
   directoryMtimeNs?: bigint | undefined;
 }
 
@@ -113,7 +78,7 @@ export interface SourceLocks {
    * @returns holder  for `unlock`; `entry`, the file under the lock
    * @throws  SHARE_CALL_FAILED: EAGAIN while another has a lock there, ENOLCK for one too many
    */
-  lock(path: string, lock: SourceLock, options: Options): Promise<{ holder: number; entry: SourceEntry }>;
+  lock(path: string, lock: SourceLock, options: Options): Promise<{ holder: number; entry: ShareEntry }>;
   /** Completes even after an abort; does nothing if the holder has no locks there. @returns  whether it has others */
   unlock(holder: number, range: { start: number; length: number }, options: Options): Promise<boolean>;
   /** The first lock of another holder that would conflict. */
@@ -135,9 +100,9 @@ export interface SourceWrites {
   remove(path: string, options: Options & { directory: boolean }): Promise<{ directoryMtimeNs?: bigint | undefined }>;
   /** As renameat2(2): overwrite, only if the name is free, or exchange. */
   rename(from: string, to: string, options: Options & { how: 'replace' | 'keep' | 'exchange' }): Promise<void>;
-  change(path: string, options: Options & { mode?: number; mtimeNs?: bigint }): Promise<SourceEntry>;
+  change(path: string, options: Options & { mode?: number; mtimeNs?: bigint }): Promise<ShareEntry>;
   /** Copies a file with its mode and mtime to a free name. EEXIST */
-  copy(from: string, to: string, options: Options): Promise<SourceEntry>;
+  copy(from: string, to: string, options: Options): Promise<ShareEntry>;
   /** Extended attributes: those of `user.` alone. ENODATA, ENOTSUP */
   getAttribute(path: string, name: string, options: Options): Promise<Uint8Array>;
   setAttribute(
@@ -157,7 +122,7 @@ export interface SourceWrites {
    * @throws  TRANSFER_SOURCE_CHANGED when it is neither the base nor what puts of the same token have left, SHARE_NOT_FOUND when it is not there
    *          any more: nothing is written then
    */
-  put(file: ChangedFile, options: Options): Promise<SourceEntry>;
+  put(file: ChangedFile, options: Options): Promise<ShareEntry>;
   /** Absent: locks apply on this machine only. */
   readonly locks?: SourceLocks | undefined;
 }
@@ -173,10 +138,10 @@ export interface MountSource {
   /** The name of the source. */
   readonly name: string;
   /** A directory, part by part. */
-  list(path: string, options: { signal: AbortSignal }): AsyncIterable<SourceListing>;
-  stat(path: string, options: { signal: AbortSignal }): Promise<SourceEntry>;
+  list(path: string, options: { signal: AbortSignal }): AsyncIterable<ShareListing>;
+  stat(path: string, options: { signal: AbortSignal }): Promise<ShareEntry>;
   /** Yields changes. The first notice comes when none is missed from then on. */
-  watch(options: { signal: AbortSignal }): AsyncIterable<SourceNotice>;
+  watch(options: { signal: AbortSignal }): AsyncIterable<ShareNotice>;
   /**
    * Sees to it that blocks are in the cache (native: remote/cache_file.h); resolves when `count` from `first` on are there. The same ones may be
    * wanted by several calls at once.

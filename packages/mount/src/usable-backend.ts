@@ -38,7 +38,7 @@ export async function usableBackend(wanted = process.env.KD_MOUNT_BACKEND): Prom
 }
 
 const NO_DEVICE = 'There is no /dev/fuse. Load the kernel module (modprobe fuse), or give the container the device.';
-/** fusermount3 opens it as whoever has called it. */
+/** fusermount3 opens the device as the user who called it. */
 const NOT_OURS = 'This user may not open /dev/fuse. Run, as root: chmod 0666 /dev/fuse';
 
 /** Why nothing can be mounted here, in a sentence with what to do; undefined if it can. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+
 import {
   mkdirSync,
   mkdtempSync,
@@ -13,8 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ShareEntry } from '@keibidrop/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MountSource, SourceEntry, WantedFile } from '../src/index.ts';
+import type { MountSource, WantedFile } from '../src/index.ts';
 
 const BLOCK = 65_536;
 const KEY = '0123456789abcdef0123456789abcdef';
@@ -41,8 +43,8 @@ export function describeSource(name: string, open: (folder: string) => Promise<M
       for (const place of [folder, cache]) rmSync(place, { recursive: true });
     });
 
-    async function list(path: string): Promise<SourceEntry[]> {
-      const all: SourceEntry[] = [];
+    async function list(path: string): Promise<ShareEntry[]> {
+      const all: ShareEntry[] = [];
       for await (const { entries } of source.list(path, { signal })) all.push(...entries);
       return all.sort((one, other) => (one.name < other.name ? -1 : 1));
     }

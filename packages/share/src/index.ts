@@ -6,7 +6,6 @@ export { overlap, refuseShownWithin } from './folder-overlap.ts';
 export { GuestSource } from './guest/guest-source.ts';
 export { KnownShares } from './guest/known-shares.ts';
 export { ShareGuest } from './guest/share-guest.ts';
-export type { ShareEntry } from './share-entries.ts';
 export { shareEventJson } from './share-event-json.ts';
 export type { PulledEvent, PullFailedEvent, PullProgressEvent, ShareEvent } from './share-events.ts';
 export { openSharing, type Sharing, share } from './sharer/share.ts';

@@ -10,26 +10,15 @@ import {
   MAX_NOTICE_CHANGES,
   ManifestGuard,
   messageFor,
+  type ShareChange,
+  type ShareEntry,
+  type ShareNotice,
   TOP,
 } from '@keibidrop/protocol';
 import { checkedLabel } from '@keibidrop/transfer';
 import { SHARE_ID_BYTES } from './share-identity.ts';
 
 // Checks of a share's answers to a guest: all of them come from the peer.
-
-/** One file, directory or symlink of a share. */
-export interface ShareEntry {
-  type: 'file' | 'directory' | 'symlink';
-  name: string;
-  /** Bytes of a file; 0 for anything else. */
-  size: number;
-  /** Nanoseconds since 1970. */
-  mtimeNs: bigint;
-  /** Permission bits, 0 to 0o777. */
-  mode: number;
-  /** The target of a symlink, which is never followed. */
-  target?: string;
-}
 
 /** The share's description of itself. */
 export interface ShareInfo {
@@ -49,22 +38,6 @@ export interface ShareInfo {
    * locks.
    */
   locks: number | undefined;
-}
-
-/** A change in a share. */
-export interface ShareChange {
-  /** `made` and `removed` of a directory cover everything below it. */
-  kind: 'made' | 'changed' | 'removed';
-  path: string;
-}
-
-/** The changes since the previous notice. */
-export interface ShareNotice {
-  changes: ShareChange[];
-  /** Some changes are not listed: anything may have changed. Also set after a lost session. */
-  lookAgain: boolean;
-  /** A part of the share is not watched. */
-  incomplete: boolean;
 }
 
 const KINDS: readonly (ShareChange['kind'] | undefined)[] = [undefined, 'made', 'changed', 'removed'];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
+
 import type { local } from '@keibidrop/proto';
-import type { ShareEntry } from '@keibidrop/share';
+import type { ShareEntry } from '@keibidrop/protocol';
 import type { DaemonParts } from '../daemon-parts.ts';
 import { invitationTo } from '../folders/pull-invitation.ts';
 import { type LocalGroup, requestOf } from '../local/local-calls.ts';

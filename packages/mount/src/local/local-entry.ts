@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { callFailure, type Entry, type ErrorCode, KeibiError } from '@keibidrop/protocol';
-import type { SourceEntry } from '../mount-source.ts';
+import { callFailure, type Entry, type ErrorCode, KeibiError, type ShareEntry } from '@keibidrop/protocol';
 
 /** Error codes of native code, as a source reports them. */
 const SOURCE_ERRORS: Readonly<Record<string, ErrorCode>> = {
@@ -10,7 +9,7 @@ const SOURCE_ERRORS: Readonly<Record<string, ErrorCode>> = {
   TRANSFER_SOURCE_UNSUPPORTED: 'SHARE_UNREADABLE',
 };
 
-export function sourceEntry({ type, name, size, mtimeNs, mode, target }: Entry): SourceEntry {
+export function sourceEntry({ type, name, size, mtimeNs, mode, target }: Entry): ShareEntry {
   if (type === 'stream') throw new KeibiError('INTERNAL');
   return { type, name, size, mtimeNs, mode, ...(target !== undefined && { target }) };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { type FolderWrites, LockTable } from '@keibidrop/native';
-import { callFailure, checkSharePath, decodePage, type Entry } from '@keibidrop/protocol';
-import type { FoundSourceLock, SourceEntry, SourceLock, SourceLocks } from '../mount-source.ts';
+import { callFailure, checkSharePath, decodePage, type Entry, type ShareEntry } from '@keibidrop/protocol';
+import type { FoundSourceLock, SourceLock, SourceLocks } from '../mount-source.ts';
 import { doneThere, sourceEntry } from './local-entry.ts';
 
 type Options = { signal: AbortSignal };
@@ -14,7 +14,7 @@ export class LocalLocks implements SourceLocks {
     this.table = new LockTable(folder, undefined, writes);
   }
 
-  async lock(path: string, lock: SourceLock, { signal }: Options): Promise<{ holder: number; entry: SourceEntry }> {
+  async lock(path: string, lock: SourceLock, { signal }: Options): Promise<{ holder: number; entry: ShareEntry }> {
     const granted = await doneThere(signal, () => this.table.lock(checkSharePath(path), { ...lock, ...spanOf(lock) }));
     if (granted.entry === undefined) throw callFailure('EAGAIN');
     const [entry] = decodePage(granted.entry, 0);

@@ -2,16 +2,16 @@
 import { statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ChangeWatch, fillCache, SharedFolder } from '@keibidrop/native';
-import { checkSharePath, decodePage, type Entry, KeibiError } from '@keibidrop/protocol';
-import type {
-  MountSource,
-  SourceEntry,
-  SourceListing,
-  SourceNotice,
-  SourceWrites,
-  WantedBlocks,
-  WantedFile,
-} from '../mount-source.ts';
+import {
+  checkSharePath,
+  decodePage,
+  type Entry,
+  KeibiError,
+  type ShareEntry,
+  type ShareListing,
+  type ShareNotice,
+} from '@keibidrop/protocol';
+import type { MountSource, SourceWrites, WantedBlocks, WantedFile } from '../mount-source.ts';
 import { sourceEntry, withSourceErrors } from './local-entry.ts';
 import { LocalWrites } from './local-writes.ts';
 
@@ -37,7 +37,7 @@ export class LocalSource implements MountSource {
     this.writes = readOnly ? undefined : new LocalWrites(path);
   }
 
-  async *list(path: string, { signal }: { signal: AbortSignal }): AsyncGenerator<SourceListing> {
+  async *list(path: string, { signal }: { signal: AbortSignal }): AsyncGenerator<ShareListing> {
     signal.throwIfAborted();
     const listing = await withSourceErrors(this.#folder.list(checkSharePath(path)));
     try {
@@ -52,14 +52,14 @@ export class LocalSource implements MountSource {
     }
   }
 
-  async stat(path: string, { signal }: { signal: AbortSignal }): Promise<SourceEntry> {
+  async stat(path: string, { signal }: { signal: AbortSignal }): Promise<ShareEntry> {
     signal.throwIfAborted();
     const [entry] = decodePage(await withSourceErrors(this.#folder.look(checkSharePath(path))), 0);
     signal.throwIfAborted();
     return sourceEntry(entry as Entry);
   }
 
-  async *watch({ signal }: { signal: AbortSignal }): AsyncGenerator<SourceNotice> {
+  async *watch({ signal }: { signal: AbortSignal }): AsyncGenerator<ShareNotice> {
     const over = AbortSignal.any([signal, this.#closing.signal]);
     let wake = () => {};
     let news = Promise.resolve();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { FolderWrites, type MadeEntry } from '@keibidrop/native';
-import { callFailure, checkSharePath, decodePage, type Entry } from '@keibidrop/protocol';
-import type { ChangedFile, MadeSourceEntry, SourceEntry, SourceWrites } from '../mount-source.ts';
+import { callFailure, checkSharePath, decodePage, type Entry, type ShareEntry } from '@keibidrop/protocol';
+import type { ChangedFile, MadeSourceEntry, SourceWrites } from '../mount-source.ts';
 import { doneThere, sourceEntry } from './local-entry.ts';
 import { LocalLocks } from './local-locks.ts';
 
@@ -42,11 +42,11 @@ export class LocalWrites implements SourceWrites {
     return doneThere(signal, () => this.#folder.rename(checkSharePath(from), checkSharePath(to), how));
   }
 
-  change(path: string, { signal, ...changed }: Options & { mode?: number; mtimeNs?: bigint }): Promise<SourceEntry> {
+  change(path: string, { signal, ...changed }: Options & { mode?: number; mtimeNs?: bigint }): Promise<ShareEntry> {
     return entryOf(signal, () => this.#folder.change(checkSharePath(path), changed));
   }
 
-  copy(from: string, to: string, { signal }: Options): Promise<SourceEntry> {
+  copy(from: string, to: string, { signal }: Options): Promise<ShareEntry> {
     return entryOf(signal, () => this.#folder.copy(checkSharePath(from), checkSharePath(to)));
   }
 
@@ -75,7 +75,7 @@ export class LocalWrites implements SourceWrites {
     return doneThere(signal, () => this.#folder.syncDirectory(checkSharePath(path)));
   }
 
-  put({ path, token, ...put }: ChangedFile, { signal }: Options): Promise<SourceEntry> {
+  put({ path, token, ...put }: ChangedFile, { signal }: Options): Promise<ShareEntry> {
     const changed = { ...put, token: Buffer.from(token, 'hex') };
     return entryOf(signal, () => this.#folder.put(checkSharePath(path), changed, this.locks.table));
   }
@@ -93,7 +93,7 @@ async function madeOf(signal: AbortSignal, work: () => Promise<MadeEntry>): Prom
   return { ...sourceEntry(made as Entry), directoryMtimeNs };
 }
 
-async function entryOf(signal: AbortSignal, work: () => Promise<Uint8Array>): Promise<SourceEntry> {
+async function entryOf(signal: AbortSignal, work: () => Promise<Uint8Array>): Promise<ShareEntry> {
   const [entry] = decodePage(await doneThere(signal, work), 0);
   return sourceEntry(entry as Entry);
 }

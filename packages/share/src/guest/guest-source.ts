@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setTimeout } from 'node:timers/promises';
-import type {
-  MountSource,
-  SourceListing,
-  SourceNotice,
-  SourceWrites,
-  WantedBlocks,
-  WantedFile,
-} from '@keibidrop/mount';
+import type { MountSource, SourceWrites, WantedBlocks, WantedFile } from '@keibidrop/mount';
 import type { RateBudget } from '@keibidrop/native';
 import { isLoss } from '@keibidrop/peer';
-import { KeibiError } from '@keibidrop/protocol';
-import type { ShareEntry } from '../share-entries.ts';
+import { KeibiError, type ShareEntry, type ShareListing, type ShareNotice } from '@keibidrop/protocol';
 import type { ShareGuest } from './share-guest.ts';
 import type { ShareReads } from './share-reads.ts';
 
@@ -38,7 +30,7 @@ export class GuestSource implements MountSource {
     return this.#guest.info.name;
   }
 
-  async *list(path: string, options: Options): AsyncGenerator<SourceListing> {
+  async *list(path: string, options: Options): AsyncGenerator<ShareListing> {
     for (let begun = false; ; ) {
       try {
         for await (const part of this.#guest.list(path, options)) {
@@ -60,7 +52,7 @@ export class GuestSource implements MountSource {
     return this.#guest.stat(path, options);
   }
 
-  watch(options: Options): AsyncIterable<SourceNotice> {
+  watch(options: Options): AsyncIterable<ShareNotice> {
     return this.#guest.watch({ ...options, withoutOwn: true });
   }
 

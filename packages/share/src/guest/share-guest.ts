@@ -14,16 +14,18 @@ import {
   receive,
 } from '@keibidrop/peer';
 import { type FetchReply, ShareService } from '@keibidrop/proto';
-import { type Code, checkSharePath, type ErrorCode, KeibiError, parseCode } from '@keibidrop/protocol';
-import { ReturnSecret } from '@keibidrop/session';
 import {
-  checkedEntry,
-  checkedNotice,
-  ListingCheck,
+  type Code,
+  checkSharePath,
+  type ErrorCode,
+  KeibiError,
+  parseCode,
   type ShareEntry,
-  type ShareInfo,
+  type ShareListing,
   type ShareNotice,
-} from '../share-entries.ts';
+} from '@keibidrop/protocol';
+import { ReturnSecret } from '@keibidrop/session';
+import { checkedEntry, checkedNotice, ListingCheck, type ShareInfo } from '../share-entries.ts';
 import type { ConnectOptions, PullOptions } from './connect-options.ts';
 import { GuestSession, unary } from './guest-session.ts';
 import { ShareInMemory, type ShareMemory } from './known-shares.ts';
@@ -32,13 +34,6 @@ import { createPendingSession, isSettled, messagesOf, type PendingSession, withi
 import { Semaphore } from './semaphore.ts';
 import { ShareReads } from './share-reads.ts';
 import { ShareWrites } from './share-writes.ts';
-
-/** A part of a directory. */
-export interface ShareListing {
-  entries: ShareEntry[];
-  /** The number of entries that cannot be shared: sockets, devices, names that are not Unicode. */
-  leftOut: number;
-}
 
 /** Kinds of candidates that work for one session only. */
 const USED_UP: readonly string[] = ['relay', 'punched'];

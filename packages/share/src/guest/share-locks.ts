@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { FoundSourceLock, SourceEntry, SourceLock, SourceLocks } from '@keibidrop/mount';
+import type { FoundSourceLock, SourceLock, SourceLocks } from '@keibidrop/mount';
 import { LockKind, type LockRequest, ShareService } from '@keibidrop/proto';
-import { callFailure, checkSharePath, KeibiError, messageFor } from '@keibidrop/protocol';
+import { callFailure, checkSharePath, KeibiError, messageFor, type ShareEntry } from '@keibidrop/protocol';
 import { checkedEntry } from '../share-entries.ts';
 import type { GuestSession } from './guest-session.ts';
 import { within } from './pending-session.ts';
@@ -42,7 +42,7 @@ export class ShareLocks implements SourceLocks {
     return () => this.#listeners.delete(listener);
   }
 
-  async lock(path: string, lock: SourceLock, { signal }: Options): Promise<{ holder: number; entry: SourceEntry }> {
+  async lock(path: string, lock: SourceLock, { signal }: Options): Promise<{ holder: number; entry: ShareEntry }> {
     const request = requestOf(path, lock);
     const { holder, entry } = await this.#next(path, signal, (session) =>
       session.call(ShareService.lock, request, { signal: NEVER }),

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChangedFile, SourceEntry } from '@keibidrop/mount';
+import type { ChangedFile } from '@keibidrop/mount';
 import { type RateBudget, WriteJob } from '@keibidrop/native';
 import { type OpenWriteReply, type OpenWriteRequest, ShareService } from '@keibidrop/proto';
-import { callFailure, checkSharePath, KeibiError, MAX_LANES, systemErrorIn } from '@keibidrop/protocol';
+import {
+  callFailure,
+  checkSharePath,
+  KeibiError,
+  MAX_LANES,
+  type ShareEntry,
+  systemErrorIn,
+} from '@keibidrop/protocol';
 import { checkedEntry } from '../share-entries.ts';
 import { toWireTime } from '../wire-time.ts';
 import { GuestLanes } from './guest-lanes.ts';
@@ -88,7 +95,7 @@ export class SharePuts {
   }
 
   /** As SourceWrites.put. */
-  async put(file: ChangedFile, { signal }: { signal: AbortSignal }): Promise<SourceEntry> {
+  async put(file: ChangedFile, { signal }: { signal: AbortSignal }): Promise<ShareEntry> {
     signal.throwIfAborted();
     checkSharePath(file.path);
     return this.#slots.run({ signal }, async () => {
@@ -105,7 +112,7 @@ export class SharePuts {
     });
   }
 
-  async #putOnce(session: GuestSession, file: ChangedFile, signal: AbortSignal): Promise<SourceEntry> {
+  async #putOnce(session: GuestSession, file: ChangedFile, signal: AbortSignal): Promise<ShareEntry> {
     const { path, size, mtimeNs, base, token, keep, sync, ranges } = file;
     const opening = {
       path,

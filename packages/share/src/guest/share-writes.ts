@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { randomBytes } from 'node:crypto';
-import type { ChangedFile, MadeSourceEntry, SourceEntry, SourceLocks, SourceWrites } from '@keibidrop/mount';
+import type { ChangedFile, MadeSourceEntry, SourceLocks, SourceWrites } from '@keibidrop/mount';
 import type { RateBudget } from '@keibidrop/native';
 import { AttributeHow, type EntryReply, MakeKind, RenameHow, ShareService, type Time } from '@keibidrop/proto';
-import { checkSharePath, KeibiError, MAX_ATTRIBUTE_BYTES, messageFor } from '@keibidrop/protocol';
+import { checkSharePath, KeibiError, MAX_ATTRIBUTE_BYTES, messageFor, type ShareEntry } from '@keibidrop/protocol';
 import type { UnaryMethod } from '../batched-calls.ts';
 import { checkedEntry, type ShareInfo } from '../share-entries.ts';
 import { fromWireTime, toWireTime } from '../wire-time.ts';
@@ -92,13 +92,13 @@ export class ShareWrites implements SourceWrites {
   async change(
     path: string,
     { mode, mtimeNs, ...options }: Options & { mode?: number; mtimeNs?: bigint },
-  ): Promise<SourceEntry> {
+  ): Promise<ShareEntry> {
     const mtime = mtimeNs === undefined ? undefined : toWireTime(mtimeNs);
     const request = { call: drawCall(), path: checkSharePath(path), mode, mtime };
     return this.#entry(path, options, ShareService.change, request);
   }
 
-  async copy(from: string, to: string, options: Options): Promise<SourceEntry> {
+  async copy(from: string, to: string, options: Options): Promise<ShareEntry> {
     const request = { call: drawCall(), from: checkSharePath(from), to: checkSharePath(to) };
     return this.#entry(to, options, ShareService.copy, request);
   }
@@ -140,7 +140,7 @@ export class ShareWrites implements SourceWrites {
     await this.#call(options, ShareService.syncDirectory, request);
   }
 
-  put(file: ChangedFile, options: Options): Promise<SourceEntry> {
+  put(file: ChangedFile, options: Options): Promise<ShareEntry> {
     return this.#puts.put(file, options);
   }
 
@@ -160,7 +160,7 @@ export class ShareWrites implements SourceWrites {
     options: Options,
     method: UnaryMethod<Request, EntryReply>,
     request: Request,
-  ): Promise<SourceEntry> {
+  ): Promise<ShareEntry> {
     const { entry } = await this.#call(options, method, request);
     return checkedEntry(entry, path.slice(path.lastIndexOf('/') + 1));
   }
