@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dolphinMenu, nautilusExtension, nautilusScript, nemoAction } from './send-actions.ts';
+import { dolphinMenu, nautilusScript, nemoAction } from './send-actions.ts';
 import { isWritten } from './written-mark.ts';
 
 const COMMAND = ["/home/me/It's $mine/node", '/opt/a b.mjs', 'desktop'];
@@ -23,13 +23,6 @@ it('the script of Nautilus hands over every name as a path', () => {
   expect(JSON.parse(stdout)).toEqual(NAMES.map((name) => (name.startsWith('/') ? name : `${folder}/${name}`)));
 });
 
-it('the extension of Nautilus is Python that holds the command', () => {
-  const program =
-    'import ast, json, sys\nfor node in ast.parse(sys.stdin.read()).body:\n  if isinstance(node, ast.Assign) and node.targets[0].id == "COMMAND": print(json.dumps(ast.literal_eval(node.value)))';
-  const { stdout } = spawnSync('python3', ['-c', program], { input: nautilusExtension(COMMAND), encoding: 'utf8' });
-  expect(JSON.parse(stdout)).toEqual(COMMAND);
-});
-
 it('the action of Nemo gets addresses, and quotes its command as a shell does', () => {
   expect(nemoAction(['/a b', "c'd", 'e\\f', '5%'])).toContain(`\nExec='/a b' 'c'\\\\''d' 'e\\\\f' '5%%' %U\n`);
   expect(nemoAction(COMMAND)).toContain('\nQuote=double\n');
@@ -42,7 +35,7 @@ it('the menu of Dolphin is for files and folders', () => {
   );
 });
 
-it.each([nautilusScript, nautilusExtension, nemoAction, dolphinMenu])('%o is recognised as written here', (write) => {
+it.each([nautilusScript, nemoAction, dolphinMenu])('%o is recognised as written here', (write) => {
   expect(isWritten(write(COMMAND))).toBe(true);
   expect(isWritten(write(COMMAND).replaceAll('Integration=1', ''))).toBe(false);
 });

@@ -21,37 +21,6 @@ exec ${command.map(shellQuoted).join(' ')} "$@"
 `;
 }
 
-/** An extension for all users, where python3-nautilus is installed: Nautilus reads scripts only from a home. */
-export function nautilusExtension(command: readonly string[]): string {
-  const { en, ...others } = SEND_WITH;
-  return `# SPDX-License-Identifier: MPL-2.0
-# ${MARK}
-import locale
-import subprocess
-
-from gi.repository import GObject, Nautilus
-
-COMMAND = ${pythonText(command)}
-LABELS = ${pythonText(others)}
-
-
-def label():
-    language = (locale.getlocale()[0] or "").split("_")[0]
-    return LABELS.get(language, ${pythonText(en)})
-
-
-class KeibiDropSend(GObject.GObject, Nautilus.MenuProvider):
-    # Nautilus 43 and later leave out the window, which earlier ones pass first.
-    def get_file_items(self, *args):
-        paths = [file.get_location().get_path() for file in args[-1]]
-        if not paths or None in paths:
-            return []
-        item = Nautilus.MenuItem(name="KeibiDropSend::send", label=label(), icon=${pythonText(ICON_NAME)})
-        item.connect("activate", lambda _item: subprocess.Popen(COMMAND + paths, start_new_session=True))
-        return [item]
-`;
-}
-
 /**
  * An action of Nemo. It gets addresses, because the paths that Nemo inserts are not quoted for every name: an address
  * has no space, quote or backslash.
@@ -107,9 +76,4 @@ function shellQuoted(word: string): string {
 /** A string of a key file escapes the backslash. */
 function keyFileText(text: string): string {
   return text.replaceAll('\\', '\\\\');
-}
-
-/** JSON of strings, lists and objects of them is Python too. */
-function pythonText(value: unknown): string {
-  return JSON.stringify(value);
 }
