@@ -5,7 +5,6 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-// biome-ignore lint/correctness/useImportExtensions: Biome resolves to the types beside the module.
 import { freePort } from './free-port.mjs';
 import { checkout } from './workspace.mjs';
 

@@ -8,7 +8,6 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
-// biome-ignore lint/correctness/useImportExtensions: Biome resolves to the types beside the module.
 import { freePort } from './free-port.mjs';
 import { assertEqual, findProgram } from './workspace.mjs';
 

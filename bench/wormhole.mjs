@@ -3,7 +3,6 @@
 // magic-wormhole with our own mailbox server and transit relay on loopback; the public servers are never used. The two
 // commands find each other through the mailbox and then connect directly, as KeibiDrop does.
 import { spawnSync } from 'node:child_process';
-// biome-ignore lint/correctness/useImportExtensions: Biome resolves to the types beside the module.
 import { freePort } from './free-port.mjs';
 import { assertEqual, findProgram, venv } from './workspace.mjs';
 

@@ -3,7 +3,6 @@ import { chmod, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
-// biome-ignore lint/correctness/useImportExtensions: Biome resolves to the types beside the module.
 import { freePort } from '../../bench/free-port.mjs';
 import type { Sandbox, StartOptions } from '../harness/sandbox.ts';
 import { buildApp, until } from './own-window.ts';

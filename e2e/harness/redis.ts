@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-// biome-ignore lint/correctness/useImportExtensions: Biome resolves to the types beside the module.
 import { freePort } from '../../bench/free-port.mjs';
 import type { Running } from './running.ts';
 import type { Sandbox } from './sandbox.ts';

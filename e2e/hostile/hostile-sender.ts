@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-// biome-ignore lint/correctness/useImportExtensions: Biome resolves to the types beside the module.
 import { freePort } from '../../bench/free-port.mjs';
 import { FrameSealer } from '../../native/lib/index.ts';
 import { MeetingHost } from '../../packages/peer/src/meeting/meeting-host.ts';

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-// biome-ignore lint/correctness/useImportExtensions: Biome resolves to the types beside the module.
 import { freePort } from '../../bench/free-port.mjs';
 import { whyNotMountable } from '../../packages/mount/src/index.ts';
 import { LaneCounter } from '../harness/lane-counter.ts';

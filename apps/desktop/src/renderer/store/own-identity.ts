@@ -24,7 +24,7 @@ export function useIdentity(wanted = true): OwnIdentity {
   const live = useDaemon(({ link }) => link.state === 'live');
   const renewed = useDaemon(({ renewedIdentity }) => renewedIdentity);
   const own = useOwn((store) => store.own);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new identity is asked for
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the effect runs again after a rotation.
   useEffect(() => {
     if (!live || !wanted) return;
     const over = new AbortController();

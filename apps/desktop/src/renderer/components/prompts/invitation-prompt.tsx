@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Check, X } from 'lucide-react';
 import type { Asked } from '../../../shared/daemon-state.ts';
 import { bytesText } from '../../../shared/figures.ts';
 import { type TextKey, useTexts } from '../../texts/texts.ts';
 import { Avatar } from '../content/avatar.tsx';
 import { PeerText } from '../content/peer-text.tsx';
-import { Button } from '../controls/button.tsx';
-import { ErrorNotice } from '../feedback/error-notice.tsx';
 import { Card } from '../layout/card.tsx';
+import { AcceptOrRefuse } from './accept-or-refuse.tsx';
 import styles from './prompts.module.css';
-import { useAnswer } from './use-answer.ts';
 import { useDestination } from './use-destination.tsx';
 
 const WANTS: Readonly<Record<string, TextKey>> = {
@@ -32,7 +29,6 @@ interface Invitation {
 /** A contact wants to send something. Invitations to shared folders appear in the folders view instead. */
 export function InvitationPrompt({ asked }: { asked: Asked }) {
   const { t, language } = useTexts();
-  const { answer, busy, error } = useAnswer(asked.question);
   const { contact, verified, to, label, files, bytes, place, freeBytes } = asked.about as unknown as Invitation;
   const destination = useDestination({ place, freeBytes, bytes });
   return (
@@ -67,15 +63,7 @@ export function InvitationPrompt({ asked }: { asked: Asked }) {
         </div>
       </dl>
       {place !== undefined && destination.field}
-      <ErrorNotice error={error} />
-      <div className={styles.actions}>
-        <Button look="primary" icon={Check} busy={busy} onClick={() => answer('yes', destination.answer)}>
-          {t('receive.accept')}
-        </Button>
-        <Button icon={X} busy={busy} onClick={() => answer('no')}>
-          {t('receive.refuse')}
-        </Button>
-      </div>
+      <AcceptOrRefuse question={asked.question} accepted={destination.answer} />
     </Card>
   );
 }

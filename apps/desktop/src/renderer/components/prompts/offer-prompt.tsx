@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Check, X } from 'lucide-react';
 import type { Asked } from '../../../shared/daemon-state.ts';
 import { bytesText } from '../../../shared/figures.ts';
 import { useDaemon } from '../../store/daemon-store.ts';
 import { useTexts } from '../../texts/texts.ts';
 import { Avatar } from '../content/avatar.tsx';
 import { PeerText } from '../content/peer-text.tsx';
-import { Button } from '../controls/button.tsx';
-import { ErrorNotice } from '../feedback/error-notice.tsx';
 import { Card } from '../layout/card.tsx';
 import { Panel } from '../layout/panel.tsx';
 import { pathText } from '../transfers/transfer-words.tsx';
+import { AcceptOrRefuse } from './accept-or-refuse.tsx';
 import styles from './prompts.module.css';
-import { useAnswer } from './use-answer.ts';
 import { useDestination } from './use-destination.tsx';
 
 /** The JSON of a question of kind `offer` (proto/local.proto). */
@@ -32,7 +29,6 @@ interface Offer {
 /** A peer offers files: names, size, free space. Nothing is written before the answer. */
 export function OfferPrompt({ asked }: { asked: Asked }) {
   const { t } = useTexts();
-  const { answer, busy, error } = useAnswer(asked.question);
   const offer = asked.about as unknown as Offer;
   const contact = useDaemon(({ transfers }) => transfers.get(asked.transfer)?.contact);
   const destination = useDestination({ ...offer, freeBytes: offer.freeBytes });
@@ -50,15 +46,7 @@ export function OfferPrompt({ asked }: { asked: Asked }) {
       {!offer.text && <Names offer={offer} />}
       <Facts offer={offer} />
       {!offer.text && destination.field}
-      <ErrorNotice error={error} />
-      <div className={styles.actions}>
-        <Button look="primary" icon={Check} busy={busy} onClick={() => answer('yes', destination.answer)}>
-          {t('receive.accept')}
-        </Button>
-        <Button icon={X} busy={busy} onClick={() => answer('no')}>
-          {t('receive.refuse')}
-        </Button>
-      </div>
+      <AcceptOrRefuse question={asked.question} accepted={destination.answer} />
     </Card>
   );
 }
