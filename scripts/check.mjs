@@ -97,9 +97,9 @@ async function vitest(project, workers) {
     `--outputFile.json=${report}`,
   );
   const result = readJson(report);
-  // A file that cannot be loaded has no tests to count: it is one failure.
+  // A file that fails outside of its tests, when it is loaded or in a hook, is one failure; its tests count as skipped.
   const unloaded = (result?.testResults ?? []).filter(
-    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+    (file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
   );
   const counts = {
     passed: result?.numPassedTests ?? 0,
